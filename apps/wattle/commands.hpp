@@ -1,0 +1,13 @@
+// The sub-commands. Each returns the exit status of the program.
+#pragma once
+
+#include "options.hpp"
+
+namespace wattle::app {
+
+/// May end the process itself, by the command's signal.
+int run(const RunOptions& options);
+int sensors(const SensorsOptions& options);
+int doctor(const DoctorOptions& options);
+
+}  // namespace wattle::app

@@ -1,0 +1,28 @@
+#include "ending.hpp"
+
+#include <sys/prctl.h>
+#include <unistd.h>
+
+#include <csignal>
+
+namespace wattle::app {
+
+void end_like(const Exit& exit) noexcept {
+  if (exit.signal) {
+    ::prctl(PR_SET_DUMPABLE, 0);  // the command left the core dump, if any
+    struct sigaction action {};
+    action.sa_handler = SIG_DFL;
+    ::sigaction(*exit.signal, &action, nullptr);
+    sigset_t blocked;
+    ::sigemptyset(&blocked);
+    ::sigaddset(&blocked, *exit.signal);
+    ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+    ::raise(*exit.signal);
+    // The kernel spares the first process of a PID namespace.
+    constexpr int kSignalBase = 128;
+    ::_exit(kSignalBase + *exit.signal);
+  }
+  ::_exit(exit.code.value_or(0));
+}
+
+}  // namespace wattle::app

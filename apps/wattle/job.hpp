@@ -1,0 +1,38 @@
+// The batch job and the MPI rank that this process is part of, by its environment.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "report/report.hpp"
+
+namespace wattle::app {
+
+/// Looks up an environment variable: null where it is not set. As std::getenv.
+using Environment = std::function<const char*(const char*)>;
+
+struct Job {
+  std::string id;                      ///< of Slurm, PBS or LSF; empty: none
+  std::optional<unsigned> rank;        ///< among all processes of the job step
+  std::optional<unsigned> local_rank;  ///< among those on this machine
+  std::optional<SlurmJob> slurm;
+};
+
+/// MPI launchers are asked before Slurm: an mpirun inside a Slurm script inherits the script's
+/// own SLURM_PROCID, 0.
+[[nodiscard]] Job read_job(const Environment& environment);
+
+/// Values for the placeholders in output paths.
+struct PathValues {
+  std::string host;
+  std::string rank;
+  std::string pid;
+  std::string job;
+};
+
+/// Replaces %h %r %p %j and %%; throws `InvalidArgument` at any other.
+[[nodiscard]] std::string expand_path(std::string_view path, const PathValues& values);
+
+}  // namespace wattle::app

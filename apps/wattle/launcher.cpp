@@ -1,0 +1,106 @@
+#include "launcher.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "options.hpp"
+#include "privileges.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// What the launcher says of itself, before it becomes the command and if it cannot.
+struct Message {
+  std::int32_t exec_error;  ///< 0: about to execute
+  std::int64_t peak_rss_kib;
+};
+
+struct Pipe {
+  Fd read_end;
+  Fd write_end;
+};
+
+Pipe make_pipe() {
+  int ends[2];  // NOLINT(modernize-avoid-c-arrays): pipe2(2)
+  if (::pipe2(ends, O_CLOEXEC) != 0) {
+    throw Error("cannot make a pipe: " + std::generic_category().message(errno));
+  }
+  return {Fd(ends[0]), Fd(ends[1])};
+}
+
+void say(int fd, const Message& message) noexcept {
+  // Smaller than PIPE_BUF: written whole or not at all; the reader copes with its absence.
+  while (::write(fd, &message, sizeof message) < 0 && errno == EINTR) {
+  }
+}
+
+/// Waits at the gate, then becomes the command. Only calls that are safe in a forked child.
+[[noreturn]] void wait_and_exec(int gate, int answer, char* const* argv) noexcept {
+  drop_privileges();
+  char released = 0;
+  ssize_t count = 0;
+  do {
+    count = ::read(gate, &released, 1);
+  } while (count < 0 && errno == EINTR);
+  if (count != 1) ::_exit(kRunFailed);  // the wrapper is gone
+
+  rusage self{};
+  ::getrusage(RUSAGE_SELF, &self);
+  say(answer, {.exec_error = 0, .peak_rss_kib = self.ru_maxrss});
+  ::execvp(argv[0], argv);
+  const int error = errno;
+  say(answer, {.exec_error = error, .peak_rss_kib = 0});
+  ::_exit(ExecFailure{error}.exit_status());
+}
+
+}  // namespace
+
+int ExecFailure::exit_status() const noexcept {
+  constexpr int kNotFound = 127;
+  constexpr int kNotExecutable = 126;
+  return error_number == ENOENT || error_number == ENOTDIR ? kNotFound : kNotExecutable;
+}
+
+Launcher::Launcher(const std::vector<std::string>& command) {
+  std::vector<char*> argv;
+  // execvp takes char* for historical reasons and changes nothing.
+  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.push_back(nullptr);
+  Pipe gate = make_pipe();
+  Pipe answer = make_pipe();
+
+  pid_ = ::fork();
+  if (pid_ < 0) throw Error("cannot fork: " + std::generic_category().message(errno));
+  if (pid_ == 0) {
+    gate.write_end.reset();  // else it would keep its own gate open
+    wait_and_exec(gate.read_end.get(), answer.write_end.get(), argv.data());
+  }
+  gate_ = std::move(gate.write_end);
+  answer_ = std::move(answer.read_end);
+}
+
+void Launcher::release() noexcept {
+  const char go = 1;
+  // A launcher that was killed meanwhile shows as the command's end: SIGPIPE is ignored by now.
+  (void)write_all(gate_.get(), {&go, 1});
+  gate_.reset();
+}
+
+std::optional<ExecFailure> Launcher::wait_for_exec() noexcept {
+  for (;;) {
+    Message message{};
+    const ssize_t count = ::read(answer_.get(), &message, sizeof message);
+    if (count < 0 && errno == EINTR) continue;
+    if (count != sizeof message) return std::nullopt;  // closed by the exec
+    if (message.exec_error != 0) return ExecFailure{message.exec_error};
+    own_peak_rss_bytes_ = static_cast<std::uint64_t>(message.peak_rss_kib) * 1024;
+  }
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,49 @@
+// Starts the command: forked early and small, held until everything is ready to measure it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace wattle::app {
+
+/// Why a command could not be executed.
+struct ExecFailure {
+  int error_number = 0;
+  /// 127 where it does not exist, 126 where it may not be executed.
+  [[nodiscard]] int exit_status() const noexcept;
+};
+
+/// A forked process that waits for `release` and then becomes the command. It inherits everything
+/// as it is at `fork`: signals, limits, descriptors. If this process dies first, it exits.
+/// Threads: one; `fork` while there is only one.
+class Launcher {
+ public:
+  /// Throws `Error` where no process can be made.
+  explicit Launcher(const std::vector<std::string>& command);
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  /// Lets it execute the command.
+  void release() noexcept;
+  /// Waits until it has executed the command, or failed to. Absent: the command runs, or a signal
+  /// ended it before.
+  [[nodiscard]] std::optional<ExecFailure> wait_for_exec() noexcept;
+  /// What the launcher itself held of memory when it became the command. The kernel counts this
+  /// into the command's peak. Known after `wait_for_exec`.
+  [[nodiscard]] std::optional<std::uint64_t> own_peak_rss_bytes() const noexcept {
+    return own_peak_rss_bytes_;
+  }
+
+ private:
+  pid_t pid_ = -1;
+  Fd gate_;    ///< written to by `release`
+  Fd answer_;  ///< closed by a successful exec
+  std::optional<std::uint64_t> own_peak_rss_bytes_;
+};
+
+}  // namespace wattle::app

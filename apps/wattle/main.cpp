@@ -1,0 +1,43 @@
+// The command `wattle`.
+#include <fmt/format.h>
+
+#include <exception>
+#include <variant>
+
+#include "commands.hpp"
+#include "options.hpp"
+#include "output.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+int answer(const Answer& answer) {
+  if (answer.is_error) {
+    write_to_stderr(answer.text);
+  } else {
+    Output::open("-", false).write(answer.text);
+  }
+  return answer.exit_status;
+}
+
+int dispatch(const Options& options) {
+  if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
+  if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
+  if (const auto* chosen = std::get_if<DoctorOptions>(&options)) return doctor(*chosen);
+  return answer(std::get<Answer>(options));
+}
+
+}  // namespace
+}  // namespace wattle::app
+
+int main(int argc, char** argv) {
+  using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
+  hold_standard_descriptors();
+  try {
+    return dispatch(parse_options(argc, argv));
+  } catch (const std::exception& error) {
+    write_to_stderr(fmt::format("wattle: {}\n", error.what()));
+    return kRunFailed;
+  }
+}

@@ -1,0 +1,183 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+#include <sys/auxv.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <memory>
+#include <string_view>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kRunFooter = R"(
+The report goes to stderr; stdout and stdin are the command's own. The exit status is the
+command's: 127 not found, 126 not executable, 125 wattle failed or an option is wrong; a command
+killed by a signal ends wattle by the same signal.
+In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's process number,
+%j the batch job (none if none), %% a percent sign.
+
+examples:
+  wattle run -- make -j8
+  wattle run --json run.json -o run.txt -- ./train.py
+  srun wattle run --json run-%h.json -- ./solver)";
+
+/// What the options are read into before they are checked.
+struct RawOptions {
+  System system = System::from_environment();
+  std::string sysfs;
+  std::string procfs;
+  std::string interval = "0.1";
+  bool json = false;
+  RunOptions run;
+};
+
+/// CLI11 does not know that a command follows.
+class HelpText : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    if (app->get_name() != "run") return CLI::Formatter::make_usage(app, name);
+    return fmt::format("Usage: {} [OPTIONS] -- CMD [ARG...]\n\n", name);
+  }
+};
+
+void add_roots(CLI::App& command, RawOptions& raw) {
+  command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
+      ->type_name("DIR");
+  command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
+      ->type_name("DIR");
+}
+
+void add_run(CLI::App& app, RawOptions& raw) {
+  CLI::App* run = app.add_subcommand("run", "Run a command and report what it cost");
+  run->footer(kRunFooter);
+  run->prefix_command();
+  run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
+      ->type_name("FILE");
+  run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
+      ->type_name("FILE");
+  run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
+  run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
+  run->add_option("--interval", raw.interval, "Seconds between two readings")
+      ->type_name("SECONDS")
+      ->default_str("0.1");
+  run->add_flag("--every-rank", raw.run.every_rank,
+                "Measure energy in every MPI or Slurm rank, not in the first of each machine only");
+  add_roots(*run, raw);
+}
+
+void add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_flag("--json", raw.json, "As JSON on stdout");
+  add_roots(*command, raw);
+}
+
+Answer error(std::string_view command, std::string_view message) {
+  const bool is_run = command == "run";
+  return {.text = fmt::format("wattle{}{}: {}\nTry: wattle{}{} --help\n", command.empty() ? "" : " ",
+                              command, message, command.empty() ? "" : " ", command),
+          .is_error = true,
+          .exit_status = is_run ? kRunFailed : kUsageError};
+}
+
+/// The roots, which somebody else's privileges must not be turned on: see `System`.
+void choose_roots(RawOptions& raw) {
+  const bool given = !raw.sysfs.empty() || !raw.procfs.empty();
+  if (given && ::getauxval(AT_SECURE) != 0) {
+    throw InvalidArgument(
+        "--sysfs and --procfs cannot be used with a wattle that has privileges of its own "
+        "(setuid or file capabilities)");
+  }
+  if (!raw.sysfs.empty()) raw.system.sysfs = raw.sysfs;
+  if (!raw.procfs.empty()) raw.system.procfs = raw.procfs;
+}
+
+/// The command is what stands behind the first "--", or begins at the first word that is no
+/// option.
+std::vector<std::string> command_of(std::vector<std::string> before, bool has_mark,
+                                    const std::vector<std::string>& behind) {
+  if (!before.empty() && before.front().starts_with('-')) {
+    throw InvalidArgument(fmt::format("unknown option {}", printable(before.front())));
+  }
+  if (!before.empty() && has_mark) before.emplace_back("--");
+  before.insert(before.end(), behind.begin(), behind.end());
+  if (before.empty()) throw InvalidArgument("no command given: wattle run [options] -- CMD");
+  return before;
+}
+
+RunOptions checked_run(RawOptions& raw) {
+  RunOptions run = std::move(raw.run);
+  run.system = raw.system;
+  run.interval = parse_interval(raw.interval);
+  if (!run.report_path.empty() && run.report_path == run.json_path) {
+    throw InvalidArgument(fmt::format("-o and --json name the same file: {}", run.report_path));
+  }
+  return run;
+}
+
+}  // namespace
+
+std::chrono::nanoseconds parse_interval(const std::string& text) {
+  constexpr double kShortestS = 0.001;
+  constexpr double kLongestS = 3600.0;
+  const auto seconds = parse_double(text);
+  if (!seconds || *seconds < kShortestS || *seconds > kLongestS) {
+    throw InvalidArgument(fmt::format(
+        "--interval takes a number of seconds from {} to {}, not '{}'", kShortestS, kLongestS,
+        printable(text)));
+  }
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+}
+
+Options parse_options(int argc, const char* const* argv) {
+  CLI::App app("What a piece of work costs a machine: energy, processors, memory.", "wattle");
+  RawOptions raw;
+  app.set_version_flag("--version", fmt::format("wattle {}", version()));
+  app.require_subcommand(1);
+  app.formatter(std::make_shared<HelpText>());
+  add_run(app, raw);
+  add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  const std::string name = words.empty() ? "" : words.front();
+  std::vector<std::string> behind;
+  bool has_mark = false;
+  if (name == "run") {
+    const auto mark = std::ranges::find(words, "--");
+    has_mark = mark != words.end();
+    if (has_mark) behind.assign(mark + 1, words.end());
+    words.erase(mark, words.end());
+  }
+  const bool known = name == "run" || name == "sensors" || name == "doctor";
+  const std::string_view context = known ? std::string_view(name) : std::string_view();
+  try {
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
+    choose_roots(raw);
+    if (name == "sensors") return SensorsOptions{raw.system, raw.json};
+    if (name == "doctor") return DoctorOptions{raw.system, raw.json};
+    RunOptions run = checked_run(raw);
+    run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);
+    return run;
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = known ? app.get_subcommand(name) : &app;
+    return Answer{.text = asked->help()};
+  } catch (const CLI::CallForVersion&) {
+    return Answer{.text = fmt::format("wattle {}\n", version())};
+  } catch (const CLI::RequiredError&) {
+    return error(context, "say what to do: run, sensors or doctor");
+  } catch (const CLI::ParseError& wrong) {
+    return error(context, printable(wrong.what()));
+  } catch (const Error& wrong) {
+    return error(context, wrong.what());
+  }
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,54 @@
+// The command line.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wattle/system.hpp"
+
+namespace wattle::app {
+
+struct RunOptions {
+  System system;
+  std::vector<std::string> command;
+  std::chrono::nanoseconds interval{0};
+  std::string report_path;  ///< empty: stderr
+  std::string json_path;    ///< empty: none; "-": stdout
+  bool append = false;
+  bool quiet = false;
+  bool every_rank = false;
+};
+
+struct SensorsOptions {
+  System system;
+  bool json = false;
+};
+
+struct DoctorOptions {
+  System system;
+  bool json = false;
+};
+
+/// Nothing to run: a text was asked for, or the line was wrong.
+struct Answer {
+  std::string text;
+  bool is_error = false;
+  int exit_status = 0;
+};
+
+using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, Answer>;
+
+/// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
+[[nodiscard]] Options parse_options(int argc, const char* const* argv);
+
+/// "0.1" seconds to nanoseconds; throws `InvalidArgument` unless it is a number from 0.001 to 3600.
+[[nodiscard]] std::chrono::nanoseconds parse_interval(const std::string& text);
+
+/// A wrong option of `wattle run`, or Wattle's own failure there: as env(1), timeout(1), nohup(1).
+inline constexpr int kRunFailed = 125;
+/// A wrong command line elsewhere: EX_USAGE of sysexits.h.
+inline constexpr int kUsageError = 64;
+
+}  // namespace wattle::app

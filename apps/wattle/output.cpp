@@ -1,0 +1,56 @@
+#include "output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// Which of 0 to 2 were closed when the program began.
+std::array<bool, 3>& closed_at_start() noexcept {
+  static std::array<bool, 3> closed{};
+  return closed;
+}
+
+}  // namespace
+
+void hold_standard_descriptors() noexcept {
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    closed_at_start().at(static_cast<std::size_t>(fd)) = true;
+    // open gives the lowest free number: this one.
+    if (::open("/dev/null", O_RDWR | O_CLOEXEC) < 0) ::_exit(1);
+  }
+}
+
+Output Output::open(const std::string& path, bool append) {
+  if (path == "-") {
+    if (closed_at_start().at(STDOUT_FILENO)) {
+      throw InvalidArgument("cannot write the report to stdout: it is closed");
+    }
+    Fd copy(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+    if (!copy) throw WriteError("stdout", errno);
+    return {"stdout", std::move(copy)};
+  }
+  constexpr mode_t kMode = 0666;  // minus the umask
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
+  Fd fd(::open(path.c_str(), flags, kMode));
+  if (!fd) throw WriteError(path, errno);
+  return {path, std::move(fd)};
+}
+
+void Output::write(std::string_view text) {
+  int error = write_all(fd_.get(), text);
+  // Some file systems tell only now that there is no room.
+  if (::close(fd_.release()) != 0 && error == 0 && errno != EINTR) error = errno;
+  if (error != 0) throw WriteError(path_, error);
+}
+
+void write_to_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
+
+}  // namespace wattle::app

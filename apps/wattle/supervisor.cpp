@@ -1,0 +1,204 @@
+#include "supervisor.hpp"
+
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr std::array kForwarded = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+
+bool is_ignored(int signal) noexcept {
+  struct sigaction action {};
+  return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
+}
+
+void set_action(int signal, void (*handler)(int)) noexcept {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  ::sigaction(signal, &action, nullptr);
+}
+
+Fd take_signals() {
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  ::sigaddset(&wanted, SIGCHLD);
+  for (const int signal : kForwarded) {
+    // What our user had ignored (nohup, a background job) stays so, for the command as for us.
+    if (!is_ignored(signal)) ::sigaddset(&wanted, signal);
+  }
+  // Ignored SIGCHLD would make the kernel throw children's statuses away.
+  set_action(SIGCHLD, SIG_DFL);
+  set_action(SIGPIPE, SIG_IGN);  // a report that nobody reads must not end us
+  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) throw Error("cannot receive signals: " + std::generic_category().message(errno));
+  return fd;
+}
+
+/// Who is whose parent is asked of the real /proc: this is about our own processes, not about the
+/// machine that is measured.
+std::optional<ProcessStat> process_stat(pid_t pid) {
+  const auto text = read_file("/proc/" + std::to_string(pid) + "/stat");
+  return text ? parse_process_stat(*text) : std::nullopt;
+}
+
+/// True if `pid` is the command or descends from it, or from this process, which adopts orphans.
+bool is_in_tree(pid_t pid, pid_t child) {
+  const pid_t self = ::getpid();
+  constexpr int kDeepest = 1000;
+  for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
+    if (pid == child) return true;
+    const auto process = process_stat(pid);
+    if (!process) return false;
+    pid = process->parent;
+    if (pid == self) return true;
+  }
+  return false;
+}
+
+/// The terminal's signals reach the command by themselves, and what the command or one of its
+/// children sends to its group or to us is its own affair.
+bool should_forward(const signalfd_siginfo& info, pid_t child) {
+  if (info.ssi_code == SI_KERNEL) return false;
+  return !is_in_tree(static_cast<pid_t>(info.ssi_pid), child);
+}
+
+/// True if a job-control shell watches our process group: an ancestor outside of it, but in our
+/// session. Otherwise nobody would ever continue us.
+bool has_job_control() {
+  const pid_t group = ::getpgrp();
+  const pid_t session = ::getsid(0);
+  pid_t ancestor = ::getppid();
+  while (ancestor > 0 && ::getpgid(ancestor) == group) {
+    const auto process = process_stat(ancestor);
+    if (!process) return false;
+    ancestor = process->parent;
+  }
+  return ancestor > 0 && ::getsid(ancestor) == session;
+}
+
+bool is_stopped(pid_t child, int options) noexcept {
+  siginfo_t info{};
+  return ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | options) == 0 &&
+         info.si_pid == child;
+}
+
+Seconds seconds(const timeval& time) noexcept {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
+
+Exit exit_of(int status) {
+  Exit exit{.started = true};
+  if (WIFSIGNALED(status)) {
+    exit.signal = WTERMSIG(status);
+    exit.core_dumped = WCOREDUMP(status);
+  } else {
+    exit.code = WEXITSTATUS(status);
+  }
+  return exit;
+}
+
+}  // namespace
+
+std::set<pid_t> children_before_start(const System& system) {
+  siginfo_t info{};
+  const bool has_children =
+      ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0 || errno != ECHILD;
+  std::set<pid_t> pids;
+  if (!has_children) return pids;
+  for (const LiveProcess& process : live_descendants(system).value_or(std::vector<LiveProcess>{})) {
+    pids.insert(process.pid);
+  }
+  return pids;
+}
+
+Supervisor::Supervisor(pid_t child, std::set<pid_t> strangers)
+    : child_(child), strangers_(std::move(strangers)), signals_(take_signals()) {
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);
+}
+
+bool Supervisor::handle() noexcept {
+  signalfd_siginfo info{};
+  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+    const auto signal = static_cast<int>(info.ssi_signo);
+    if (signal != SIGCHLD && should_forward(info, child_)) ::kill(child_, signal);
+  }
+  if (reap_orphans()) return true;
+  follow_stop();
+  return false;
+}
+
+bool Supervisor::reap_orphans() noexcept {
+  for (;;) {
+    siginfo_t info{};
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
+    if (info.si_pid == 0) return false;
+    if (info.si_pid == child_) return true;
+    rusage used{};
+    if (::wait4(info.si_pid, nullptr, WNOHANG, &used) == info.si_pid) {
+      if (!strangers_.contains(info.si_pid)) add(used);
+    }
+  }
+}
+
+void Supervisor::follow_stop() noexcept {
+  if (!is_stopped(child_, WNOWAIT)) return;
+  // A shell continues the whole group, us and then perhaps only the command: what we see may be
+  // over in a moment.
+  const timespec moment{.tv_sec = 0, .tv_nsec = 2'000'000};
+  ::nanosleep(&moment, nullptr);
+  if (is_stopped(child_, 0) && has_job_control()) ::raise(SIGSTOP);
+}
+
+void Supervisor::add(const rusage& used) noexcept {
+  usage_.cpu_user += seconds(used.ru_utime);
+  usage_.cpu_system += seconds(used.ru_stime);
+  usage_.peak_rss_bytes =
+      std::max(usage_.peak_rss_bytes, static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
+}
+
+Collected Supervisor::collect(const System& system) {
+  Collected collected;
+  int status = 0;
+  rusage used{};
+  while (::wait4(child_, &status, 0, &used) < 0 && errno == EINTR) {
+  }
+  add(used);
+  collected.exit = exit_of(status);
+  (void)reap_orphans();
+
+  collected.still_running.emplace();
+  siginfo_t info{};
+  const bool some_are_left = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
+  if (some_are_left) collected.still_running = live_descendants(system);
+  if (collected.still_running) {
+    std::erase_if(*collected.still_running,
+                  [&](const LiveProcess& process) { return strangers_.contains(process.pid); });
+    for (const LiveProcess& process : *collected.still_running) {
+      usage_.cpu_user += process.cpu_user;
+      usage_.cpu_system += process.cpu_system;
+      usage_.peak_rss_bytes =
+          std::max(usage_.peak_rss_bytes, process.peak_rss_bytes.value_or(0));
+    }
+    std::erase_if(*collected.still_running, [](const LiveProcess& process) { return process.ended; });
+  }
+  collected.usage = usage_;
+  return collected;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,25 @@
+# install, CMake package, pkg-config
+include(CMakePackageConfigHelpers)
+
+install(TARGETS wattle EXPORT wattle-targets
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(DIRECTORY include/wattle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+install(EXPORT wattle-targets NAMESPACE wattle:: FILE wattle-targets.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+configure_package_config_file(cmake/wattle-config.cmake.in ${PROJECT_BINARY_DIR}/wattle-config.cmake
+                              INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+# Before 1.0 a new minor version may change the interface.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/wattle-config-version.cmake
+                                 COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/wattle-config.cmake
+              ${PROJECT_BINARY_DIR}/wattle-config-version.cmake
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+
+# Relative, so that the installed tree can be moved and `cmake --install --prefix` is honoured.
+file(RELATIVE_PATH WATTLE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+configure_file(cmake/wattle.pc.in ${PROJECT_BINARY_DIR}/wattle.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+if(WATTLE_BUILD_COMMAND)
+  install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+endif()

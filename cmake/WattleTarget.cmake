@@ -1,0 +1,27 @@
+# What every target of Wattle shares: warnings, hardening, sanitizers. Settings are on targets,
+# never global, so that a parent project keeps its own.
+
+include(CheckPIESupported)
+check_pie_supported()
+
+function(wattle_target target)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wsign-conversion -Wold-style-cast
+    -Wnon-virtual-dtor -Wdouble-promotion
+    # g++ warns even where designated initializers leave a member its default on purpose.
+    -Wno-missing-field-initializers)
+  if(WATTLE_WERROR)
+    target_compile_options(${target} PRIVATE -Werror)
+  endif()
+  if(WATTLE_SANITIZE)
+    target_compile_options(${target} PRIVATE
+      -fsanitize=${WATTLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_link_options(${target} PRIVATE -fsanitize=${WATTLE_SANITIZE})
+  else()
+    target_compile_options(${target} PRIVATE
+      -fstack-protector-strong -fstack-clash-protection
+      $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE>
+      $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
+    target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
+  endif()
+endfunction()

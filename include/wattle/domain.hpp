@@ -1,0 +1,92 @@
+// What can be measured, by the names people already use: package_0, dram_1, nvidia_gpu_0 ...
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wattle/export.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle {
+
+/// The kind of a domain. The order of the values is the order in which domains are listed.
+enum class DomainKind : std::uint8_t {
+  package,     ///< a CPU socket (or one die of it): cores, caches, memory controller
+  dram,        ///< the memory attached to a socket
+  core,        ///< the cores of a socket; lies inside its package
+  uncore,      ///< in practice the integrated GPU; lies inside its package
+  nvidia_gpu,  ///< an NVIDIA GPU board
+  amd_gpu,     ///< an AMD GPU board
+  psys,        ///< the platform as its maker wired it; overlaps everything else
+};
+
+/// The kind's name as it stands in a domain's name: "package", "nvidia_gpu" ...
+[[nodiscard]] WATTLE_EXPORT std::string_view to_string(DomainKind kind) noexcept;
+
+/// True for the kinds that a machine's total is made of: packages, DRAM and GPUs do not overlap.
+/// Cores and integrated GPU lie inside their package; the platform overlaps everything.
+[[nodiscard]] constexpr bool counts_in_total(DomainKind kind) noexcept {
+  return kind == DomainKind::package || kind == DomainKind::dram ||
+         kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu;
+}
+
+/// A measurable part of a device. Two domains are equal if they have the same name.
+/// Threads: a value type.
+class WATTLE_EXPORT Domain {
+ public:
+  [[nodiscard]] static Domain package(std::uint32_t socket) noexcept;
+  [[nodiscard]] static Domain dram(std::uint32_t socket) noexcept;
+  [[nodiscard]] static Domain core(std::uint32_t socket) noexcept;
+  [[nodiscard]] static Domain uncore(std::uint32_t socket) noexcept;
+  [[nodiscard]] static Domain nvidia_gpu(std::uint32_t index) noexcept;
+  [[nodiscard]] static Domain amd_gpu(std::uint32_t index) noexcept;
+  /// `index` is 0 but on machines of several boards, each with a platform counter of its own.
+  [[nodiscard]] static Domain psys(std::uint32_t index = 0) noexcept;
+
+  /// The same domain of one die, where a socket has several: `package_0_die_1`.
+  [[nodiscard]] Domain on_die(std::uint32_t die) const noexcept;
+  /// The same socket and die, but another kind: the package that a core domain lies in, say.
+  [[nodiscard]] Domain as(DomainKind kind) const noexcept;
+
+  [[nodiscard]] DomainKind kind() const noexcept { return kind_; }
+  /// The socket or device number.
+  [[nodiscard]] std::uint32_t index() const noexcept { return index_; }
+  /// Absent where the socket has one die.
+  [[nodiscard]] std::optional<std::uint32_t> die() const noexcept { return die_; }
+  /// The kind's name without the index: "package".
+  [[nodiscard]] std::string_view kind_name() const noexcept { return to_string(kind_); }
+  /// The full name: "package_0", "dram_0_die_1", "psys".
+  [[nodiscard]] std::string name() const;
+
+  /// By kind in the order of `DomainKind`, then by number.
+  auto operator<=>(const Domain&) const noexcept = default;
+
+ private:
+  Domain(DomainKind kind, std::uint32_t index) noexcept : kind_(kind), index_(index) {}
+
+  DomainKind kind_;
+  std::uint32_t index_;
+  std::optional<std::uint32_t> die_;
+};
+
+/// Every domain whose energy this process can read now, in the order of `DomainKind`, each by
+/// number. Empty where nothing can be read: `wattle doctor` says why. Threads: any.
+[[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(
+    const System& system = System::from_environment());
+
+}  // namespace wattle
+
+template <>
+struct std::hash<wattle::Domain> {
+  std::size_t operator()(const wattle::Domain& domain) const noexcept {
+    const std::uint64_t die = domain.die() ? *domain.die() + std::uint64_t{1} : 0;
+    const auto kind = static_cast<std::uint64_t>(domain.kind());
+    return std::hash<std::uint64_t>{}((kind << 60U) ^ (die << 32U) ^ domain.index());
+  }
+};

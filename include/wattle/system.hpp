@@ -1,0 +1,26 @@
+// Where Wattle looks: every path and library name from outside enters here, so that tests need
+// no privileges and a container can be given the host's trees.
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// The roots that sensors are looked for in. A root or a library that does not exist is no error:
+/// its sensors are refused with that reason. Threads: a value type.
+struct WATTLE_EXPORT System {
+  /// Mount point of sysfs.
+  std::filesystem::path sysfs = "/sys";
+  /// Mount point of procfs.
+  std::filesystem::path procfs = "/proc";
+
+  /// The defaults, overridden by `WATTLE_SYSFS` and `WATTLE_PROCFS` where these are set and not
+  /// empty. A process that runs with privileges its user lacks (setuid, file capabilities:
+  /// `AT_SECURE`) ignores them. Threads: any, while none changes the environment.
+  [[nodiscard]] static System from_environment();
+};
+
+}  // namespace wattle

@@ -1,0 +1,18 @@
+// Everything public of the library `wattle::wattle`.
+#pragma once
+
+#include <string_view>
+
+#include "wattle/clock.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/error.hpp"
+#include "wattle/export.hpp"
+#include "wattle/system.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// The library's version, "0.1.0": major, minor, patch (semver.org).
+[[nodiscard]] WATTLE_EXPORT std::string_view version() noexcept;
+
+}  // namespace wattle

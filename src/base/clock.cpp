@@ -1,0 +1,74 @@
+#include "base/clock.hpp"
+
+#include <ctime>
+#include <mutex>
+
+#include "base/anchor.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds read_clock(clockid_t id) noexcept {
+  timespec now{};
+  ::clock_gettime(id, &now);
+  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
+}
+
+class MachineClock final : public Clock {
+ public:
+  [[nodiscard]] TimePoint now() const noexcept override { return TimePoint::clock::now(); }
+  [[nodiscard]] nanoseconds suspended() const noexcept override {
+    return read_clock(CLOCK_BOOTTIME) - read_clock(CLOCK_MONOTONIC);
+  }
+};
+
+/// The wall clock read between two reads of the steady clock, the tightest of three tries.
+Anchor compare_clocks() noexcept {
+  Anchor best{};
+  nanoseconds best_width = nanoseconds::max();
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const TimePoint before = TimePoint::clock::now();
+    const nanoseconds wall = read_clock(CLOCK_REALTIME);
+    const nanoseconds width = TimePoint::clock::now() - before;
+    if (width < best_width) {
+      best_width = width;
+      best = {.since = before,
+              .unix_minus_steady = wall - (before.time_since_epoch() + width / 2)};
+    }
+  }
+  return best;
+}
+
+/// Asks the process's one history, after a fresh comparison.
+template <class Question>
+auto ask_history(Question question) noexcept {
+  static std::mutex mutex;
+  static AnchorHistory history;
+  const std::scoped_lock lock(mutex);
+  history.observe(compare_clocks());
+  return question(history);
+}
+
+}  // namespace
+
+const Clock& machine_clock() noexcept {
+  static const MachineClock clock;
+  return clock;
+}
+
+double to_unix(TimePoint time) noexcept {
+  return ask_history([&](const AnchorHistory& history) { return history.to_unix(time); });
+}
+
+TimePoint from_unix(double unix_s) noexcept {
+  return ask_history([&](const AnchorHistory& history) { return history.from_unix(unix_s); });
+}
+
+bool wall_clock_stepped(TimePoint begin, TimePoint end) noexcept {
+  return ask_history(
+      [&](const AnchorHistory& history) { return history.stepped_between(begin, end); });
+}
+
+}  // namespace wattle

@@ -1,0 +1,22 @@
+// The clock behind an interface, so that tests run in virtual time.
+#pragma once
+
+#include <chrono>
+
+#include "wattle/clock.hpp"
+
+namespace wattle {
+
+/// Threads: any.
+class Clock {
+ public:
+  virtual ~Clock() = default;
+  [[nodiscard]] virtual TimePoint now() const noexcept = 0;
+  /// Total time the machine was suspended since boot: the boot-time clock minus the steady clock.
+  [[nodiscard]] virtual std::chrono::nanoseconds suspended() const noexcept = 0;
+};
+
+/// The machine's own clock.
+[[nodiscard]] const Clock& machine_clock() noexcept;
+
+}  // namespace wattle

@@ -1,0 +1,43 @@
+#include "base/fd.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+namespace wattle {
+
+void Fd::reset() noexcept {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+Fd open_for_reading(const std::string& path) noexcept {
+  // O_NONBLOCK: a FIFO where a regular file is expected must not hang the open.
+  return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+ssize_t read_at_start(int fd, std::span<char> buffer) noexcept {
+  ssize_t count = 0;
+  do {
+    count = ::pread(fd, buffer.data(), buffer.size(), 0);
+  } while (count < 0 && errno == EINTR);
+  return count;
+}
+
+int write_all(int fd, std::span<const char> bytes) noexcept {
+  while (!bytes.empty()) {
+    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
+    if (count >= 0) {
+      bytes = bytes.subspan(static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      // A terminal or pipe whose other end made it non-blocking.
+      pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+      if (::poll(&ready, 1, -1) < 0 && errno != EINTR) return errno;
+    } else if (errno != EINTR) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+}  // namespace wattle

@@ -1,0 +1,47 @@
+// A file descriptor that closes itself, and the few system calls made on one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+
+namespace wattle {
+
+/// Owns one descriptor, or none (then `get()` is -1). Threads: a value type, movable.
+class Fd {
+ public:
+  Fd() noexcept = default;
+  explicit Fd(int fd) noexcept : fd_(fd) {}
+  Fd(Fd&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Fd& operator=(Fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  Fd(const Fd&) = delete;
+  Fd& operator=(const Fd&) = delete;
+  ~Fd() { reset(); }
+
+  [[nodiscard]] int get() const noexcept { return fd_; }
+  explicit operator bool() const noexcept { return fd_ >= 0; }
+  void reset() noexcept;
+  /// Gives the descriptor away: the caller closes it.
+  [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
+
+ private:
+  int fd_ = -1;
+};
+
+/// Opens for reading, close-on-exec. An empty `Fd` with `errno` set where that fails.
+[[nodiscard]] Fd open_for_reading(const std::string& path) noexcept;
+
+/// One `pread` from offset 0, repeated while interrupted. Bytes read, or -1 with `errno` set.
+[[nodiscard]] ssize_t read_at_start(int fd, std::span<char> buffer) noexcept;
+
+/// Writes everything, waiting where the descriptor does not block; 0, or the `errno` that stopped it.
+[[nodiscard]] int write_all(int fd, std::span<const char> bytes) noexcept;
+
+}  // namespace wattle

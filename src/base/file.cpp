@@ -1,0 +1,63 @@
+#include "base/file.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::string_view kBlanks = " \t\r\n";
+
+}  // namespace
+
+std::optional<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+  const Fd fd = open_for_reading(path);
+  if (!fd) return std::nullopt;
+  std::string content;
+  std::array<char, 8192> chunk;
+  while (content.size() < max_bytes) {
+    const ssize_t count = ::read(fd.get(), chunk.data(), chunk.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return std::nullopt;
+    if (count == 0) break;
+    content.append(chunk.data(),
+                   std::min(static_cast<std::size_t>(count), max_bytes - content.size()));
+  }
+  return content;
+}
+
+std::optional<std::string> read_line(const std::string& path) {
+  constexpr std::size_t kMaxLineBytes = 4096;  // sysfs attributes are one page at most
+  const std::optional<std::string> content = read_file(path, kMaxLineBytes);
+  if (!content) return std::nullopt;
+  std::string_view rest = *content;
+  std::string_view line = take_line(rest);
+  const std::size_t begin = line.find_first_not_of(kBlanks);
+  if (begin == std::string_view::npos) {
+    errno = 0;
+    return std::nullopt;
+  }
+  return std::string(line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1));
+}
+
+std::string_view take_line(std::string_view& text) noexcept {
+  const std::size_t end = std::min(text.find('\n'), text.size());
+  const std::string_view line = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return line;
+}
+
+std::string_view take_word(std::string_view& text) noexcept {
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
+  const std::string_view word = text.substr(0, end);
+  text.remove_prefix(end);
+  return word;
+}
+
+}  // namespace wattle

@@ -1,0 +1,30 @@
+// Reading small files whole: sysfs attributes, procfs tables.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace wattle {
+
+/// Largest file that `read_file` takes unless told otherwise. /proc/stat of a machine with
+/// thousands of processors and interrupts stays under it.
+inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
+
+/// The content of a file, at most `max_bytes` of it; absent with `errno` set where it cannot be
+/// opened or read.
+[[nodiscard]] std::optional<std::string> read_file(const std::string& path,
+                                                   std::size_t max_bytes = kMaxFileBytes);
+
+/// As `read_file`, for an attribute of one line: without the line end and surrounding blanks.
+/// Absent, `errno` 0, where the file is empty.
+[[nodiscard]] std::optional<std::string> read_line(const std::string& path);
+
+/// Takes the first line off `text` and returns it, without its line end.
+[[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;
+
+/// Takes the first word off `text` (blanks before it are skipped) and returns it; empty at the end.
+std::string_view take_word(std::string_view& text) noexcept;
+
+}  // namespace wattle

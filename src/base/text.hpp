@@ -1,0 +1,18 @@
+// Foreign text made safe to print.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace wattle {
+
+/// `text` with control characters, and bytes that are not valid UTF-8, as \xHH: it cannot move a
+/// terminal's cursor nor break a line. Past `max_bytes` of input it ends in "...".
+[[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
+
+/// A word of a command line as one would type it: in single quotes where a shell needs them,
+/// and `printable`.
+[[nodiscard]] std::string shell_quoted(std::string_view word);
+
+}  // namespace wattle

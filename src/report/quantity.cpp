@@ -1,0 +1,78 @@
+#include "report/quantity.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <string_view>
+
+namespace wattle {
+namespace {
+
+struct Scale {
+  double factor;
+  std::string_view prefix;
+};
+
+/// The largest of them that leaves at least `least` before the point.
+Scale scale_for(double value, double least) {
+  constexpr std::array kScales = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"},
+                                  Scale{1e3, "k"}};
+  for (const Scale& scale : kScales) {
+    if (std::abs(value) >= scale.factor * least) return scale;
+  }
+  return {1.0, ""};
+}
+
+/// Decimals that show `digits` significant digits of `value`.
+int decimals_for(double value, int digits) {
+  constexpr int kMost = 6;
+  if (value == 0.0 || !std::isfinite(value)) return 0;
+  const int magnitude = static_cast<int>(std::floor(std::log10(std::abs(value))));
+  return std::clamp(digits - 1 - magnitude, 0, kMost);
+}
+
+constexpr double kKeepUnitUpTo = 10.0;  // 9999 J rather than 9.999 kJ
+
+std::string with_unit(double value, std::string_view unit) {
+  const Scale scale = scale_for(value, kKeepUnitUpTo);
+  const double scaled = value / scale.factor;
+  return fmt::format("{:.{}f} {}{}", scaled, std::min(decimals_for(scaled, 4), 3), scale.prefix,
+                     unit);
+}
+
+}  // namespace
+
+std::string to_text(Joules energy) { return with_unit(energy.si(), "J"); }
+
+std::string to_text(Joules energy, Joules uncertainty) {
+  const Scale scale = scale_for(energy.si(), kKeepUnitUpTo);
+  const double value = energy.si() / scale.factor;
+  const double error = uncertainty.si() / scale.factor;
+  const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(value, 4);
+  return fmt::format("{:.{}f} {}J ±{:.{}f} {}J", value, decimals, scale.prefix, error, decimals,
+                     scale.prefix);
+}
+
+std::string to_text(Watts power) { return with_unit(power.si(), "W"); }
+
+std::string to_text(Seconds time) {
+  constexpr double kMinute = 60.0;
+  constexpr double kHour = 3600.0;
+  const double s = time.count();
+  if (s < 10 * kMinute) return fmt::format("{:.{}f} s", s, s < 10.0 ? 3 : 2);
+  const auto whole = std::llround(s);
+  if (s < 10 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
+}
+
+std::string bytes_to_text(std::uint64_t bytes) {
+  const auto value = static_cast<double>(bytes);
+  const Scale scale = scale_for(value, 1.0);
+  if (scale.factor == 1.0) return fmt::format("{} B", bytes);
+  return fmt::format("{:.{}f} {}B", value / scale.factor, decimals_for(value / scale.factor, 4),
+                     scale.prefix);
+}
+
+}  // namespace wattle

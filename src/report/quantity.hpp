@@ -1,0 +1,22 @@
+// Quantities as people read them: 4 significant digits, a fitting unit, never a locale's comma.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// "50.12 J", "1.234 kJ".
+[[nodiscard]] std::string to_text(Joules energy);
+/// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same decimal place.
+[[nodiscard]] std::string to_text(Joules energy, Joules uncertainty);
+/// "75.12 W", "1.204 kW".
+[[nodiscard]] std::string to_text(Watts power);
+/// "0.002 s", "12.35 s", "83 min 20 s", "5 h 03 min".
+[[nodiscard]] std::string to_text(Seconds time);
+/// "1.234 GB": powers of 1000.
+[[nodiscard]] std::string bytes_to_text(std::uint64_t bytes);
+
+}  // namespace wattle

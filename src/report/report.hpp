@@ -1,0 +1,108 @@
+// What a run was and what it cost: plain data, filled by the command, rendered by text.cpp and
+// json.cpp.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sampling/energy_window.hpp"
+#include "sensors/sensor.hpp"
+#include "usage/resource_usage.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// How the command ended. At most one of `code` and `signal` is present; neither where it never
+/// started.
+struct Exit {
+  bool started = false;
+  std::optional<int> code;
+  std::optional<int> signal;
+  bool core_dumped = false;
+  std::string error;  ///< why it did not start; else empty
+};
+
+struct Host {
+  std::string name;
+  std::string boot_id;  ///< empty where it cannot be read, as is `cpu`
+  std::string cpu;
+};
+
+/// The batch job that the run belongs to.
+struct SlurmJob {
+  std::string job_id;
+  std::string step_id;
+  std::string rank;
+  std::string local_rank;
+};
+
+struct DomainEnergy {
+  Domain domain;
+  std::optional<Domain> contained_in;
+  std::string source;
+  EnergyFigure figure;
+};
+
+/// One of the kinds that a total is made of: "cpu", "dram", "gpu".
+struct MissingKind {
+  std::string kind;
+  std::string reason;
+};
+
+struct Total {
+  std::optional<Joules> energy;  ///< absent where no domain that counts is known
+  Joules uncertainty;            ///< k = 2
+  std::optional<Watts> mean;
+  Seconds unknown{0};            ///< the longest unknown time of a domain in it
+  std::vector<std::string> covers;
+  std::vector<MissingKind> missing;
+};
+
+struct EnergyReport {
+  std::vector<DomainEnergy> domains;  ///< in the order of `Domain`
+  Total total;
+  /// Mean power of the total over time, for the sparkline.
+  std::vector<std::optional<Watts>> profile;
+  /// Why no energy was measured on purpose (another rank of this machine does); else empty.
+  std::string left_out;
+};
+
+/// What measuring itself cost.
+struct Overhead {
+  Seconds cpu{0};
+  std::uint64_t samples = 0;
+  std::uint64_t late = 0;  ///< reads at the interval that were skipped because time had passed
+};
+
+struct Report {
+  std::vector<std::string> command;
+  Exit exit;
+  double started_unix_s = 0.0;
+  double ended_unix_s = 0.0;
+  Seconds wall{0};
+  Seconds interval{0};
+  Host host;
+  std::optional<SlurmJob> slurm;
+  EnergyReport energy;
+  ResourceUsage usage;
+  std::vector<Refusal> refused;
+  Overhead overhead;
+};
+
+/// Adds up the domains that do not overlap: packages, DRAM, GPUs. `refused` gives the reasons for
+/// kinds without a value.
+[[nodiscard]] Total total_of(const std::vector<DomainEnergy>& domains,
+                             const std::vector<Refusal>& refused, Seconds wall);
+
+/// JSON `wattle.run/1`, one line with its line end.
+[[nodiscard]] std::string to_json(const Report& report);
+
+struct TextStyle {
+  bool bold = false;  ///< the headline in bold (a terminal)
+};
+/// For people: totals first.
+[[nodiscard]] std::string to_text(const Report& report, const TextStyle& style);
+
+}  // namespace wattle

@@ -1,0 +1,193 @@
+// The report for people: what it cost first, then where it went, then what the command used.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <string>
+#include <string_view>
+
+#include "base/text.hpp"
+#include "report/quantity.hpp"
+#include "report/report.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::string_view kHeadline = "energy of this machine while the command ran";
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+/// One line of the lower part: a label, then a text.
+std::string labelled(std::string_view label, std::string_view text) {
+  return fmt::format("{:<14}{}\n", label, text);
+}
+
+std::string headline(const Report& report, const TextStyle& style) {
+  const Total& total = report.energy.total;
+  std::string text;
+  if (!report.energy.left_out.empty()) {
+    text = fmt::format("no energy: {}", report.energy.left_out);
+  } else if (total.energy) {
+    text = fmt::format("{}: {}{}", kHeadline, total.unknown.count() > 0 ? "at least " : "",
+                       to_text(*total.energy, total.uncertainty));
+    if (total.mean) text += fmt::format(", {} on average", to_text(*total.mean));
+  } else {
+    // No reason can be missing where no domain is known: total_of gives one for each kind.
+    const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+    text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
+    const auto remedy =
+        std::ranges::find_if(report.refused, [](const Refusal& r) { return !r.remedy.empty(); });
+    if (remedy != report.refused.end()) text += "; " + remedy->remedy;
+  }
+  return style.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
+}
+
+/// What the total is made of, and what it lacks.
+std::string coverage(const Total& total) {
+  if (!total.energy) return {};
+  std::string text = fmt::format("  {} counted", join(total.covers, " and "));
+  if (total.unknown.count() > 0) {
+    text += fmt::format("; {} of the time unknown", to_text(total.unknown));
+  }
+  for (const MissingKind& kind : total.missing) {
+    text += fmt::format("; no {}: {}", kind.kind, kind.reason);
+  }
+  return text + "\n";
+}
+
+/// Eighths of a block, from 0 to the largest value; a blank where nothing is known.
+std::string sparkline(const std::vector<std::optional<Watts>>& means) {
+  constexpr std::array<std::string_view, 8> kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  Watts top;
+  for (const auto& mean : means) top = std::max(top, mean.value_or(Watts(0.0)));
+  std::string line;
+  for (const auto& mean : means) {
+    if (!mean) {
+      line += ' ';
+    } else {
+      const double share = top.si() > 0 ? *mean / top : 0.0;
+      line += kBlocks.at(static_cast<std::size_t>(share * 7.0 + 0.5));
+    }
+  }
+  return fmt::format("{}  0 to {}", line, to_text(top));
+}
+
+/// What a domain's row says behind its numbers.
+std::string remarks(const DomainEnergy& domain) {
+  std::vector<std::string> parts;
+  if (domain.contained_in) {
+    parts.push_back("in " + domain.contained_in->name());
+  } else if (!counts_in_total(domain.domain.kind())) {
+    parts.emplace_back("overlaps the others, not added");
+  }
+  if (domain.figure.unknown.count() > 0) {
+    parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
+  }
+  domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
+  return join(parts, ", ");
+}
+
+std::string domain_table(const EnergyReport& energy) {
+  if (energy.domains.empty()) return {};
+  std::size_t name_width = 6;
+  for (const DomainEnergy& domain : energy.domains) {
+    name_width = std::max(name_width, domain.domain.name().size());
+  }
+  std::string table =
+      fmt::format("\n  {:<{}}  {:>24}  {:>10}  {:>10}\n", "domain", name_width, "energy ± (k=2)",
+                  "mean", "peak");
+  for (const DomainEnergy& domain : energy.domains) {
+    const EnergyFigure& figure = domain.figure;
+    std::string row = fmt::format(
+        "  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
+        figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
+        figure.mean ? to_text(*figure.mean) : "-", figure.max ? to_text(*figure.max) : "-",
+        remarks(domain));
+    row.erase(row.find_last_not_of(' ') + 1);
+    table += row + "\n";
+  }
+  if (!energy.profile.empty() && energy.total.energy) {
+    table += fmt::format("  {:<{}}  {}\n", "power", name_width, sparkline(energy.profile));
+  }
+  table += "  ± is that of the sampling; the sensors' own error (calibration) is not known\n";
+  return table;
+}
+
+std::string exit_text(const Exit& exit) {
+  if (!exit.started) return exit.error;
+  if (exit.signal) {
+    const char* name = ::sigabbrev_np(*exit.signal);
+    return fmt::format("killed by SIG{}{}", name != nullptr ? name : std::to_string(*exit.signal),
+                       exit.core_dumped ? ", core dumped" : "");
+  }
+  return fmt::format("exit {}", exit.code.value_or(0));
+}
+
+std::string command_line(const std::vector<std::string>& command) {
+  std::vector<std::string> words;
+  for (const std::string& word : command) words.push_back(shell_quoted(word));
+  return printable(join(words, " "));
+}
+
+std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
+  if (!usage.cpu_user || !usage.cpu_system) return "unknown";
+  const Seconds cpu = *usage.cpu_user + *usage.cpu_system;
+  std::string text = fmt::format("{} ({} user, {} system)", to_text(cpu), to_text(*usage.cpu_user),
+                                 to_text(*usage.cpu_system));
+  if (wall.count() > 0) text += fmt::format(", {:.2f} processors busy", cpu / wall);
+  return text;
+}
+
+std::string machine_text(const ResourceUsage& usage) {
+  std::vector<std::string> parts;
+  const CPUUtilization& cpu = usage.cpu_utilization;
+  if (cpu.system_core_count && cpu.system.mean_hardware_percent) {
+    parts.push_back(fmt::format("{:.1f} % of {} processors busy",
+                                *cpu.system.mean_hardware_percent, *cpu.system_core_count));
+  }
+  const MaxRAM& ram = usage.max_ram;
+  if (ram.system && ram.system_capacity) {
+    parts.push_back(
+        fmt::format("{} of {} memory used at most",
+                    bytes_to_text(static_cast<std::uint64_t>(*ram.system)),
+                    bytes_to_text(static_cast<std::uint64_t>(*ram.system_capacity))));
+  }
+  return parts.empty() ? "unknown" : join(parts, ", ");
+}
+
+std::string still_running_text(const std::vector<LiveProcess>& processes) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> parts;
+  for (const LiveProcess& process : processes) {
+    if (parts.size() == kShown) break;
+    parts.push_back(fmt::format("{} ({})", process.pid, process.name));
+  }
+  if (processes.size() > kShown) parts.push_back(fmt::format("{} more", processes.size() - kShown));
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string to_text(const Report& report, const TextStyle& style) {
+  const ResourceUsage& usage = report.usage;
+  std::string text = headline(report, style) + coverage(report.energy.total) +
+                     domain_table(report.energy) + "\n";
+  text += labelled("command", command_line(report.command) + ": " + exit_text(report.exit));
+  text += labelled("time", to_text(report.wall));
+  text += labelled("cpu", cpu_text(usage, report.wall));
+  text += labelled("memory", usage.peak_rss_bytes
+                                 ? bytes_to_text(*usage.peak_rss_bytes) + " in the largest process"
+                                 : "unknown");
+  text += labelled("machine", machine_text(usage));
+  if (!usage.still_running) {
+    text += labelled("still running", "unknown");
+  } else if (!usage.still_running->empty()) {
+    text += labelled("still running", still_running_text(*usage.still_running));
+  }
+  return text;
+}
+
+}  // namespace wattle

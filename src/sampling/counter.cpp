@@ -1,0 +1,54 @@
+#include "sampling/counter.hpp"
+
+#include <algorithm>
+
+namespace wattle {
+
+using std::chrono::nanoseconds;
+
+CounterUnwrap::CounterUnwrap(const CounterTraits& traits, nanoseconds p99_update) noexcept
+    : modulus_(traits.modulus),
+      ticks_per_ns_(traits.max_power.si() / traits.tick.si() * 1e-9),
+      allowance_(2 * p99_update) {}
+
+std::uint64_t CounterUnwrap::possible_ticks(nanoseconds elapsed) const noexcept {
+  constexpr double kSaturation = 9.2e18;  // below 2^63: the conversion is defined
+  const double ticks = ticks_per_ns_ * static_cast<double>((elapsed + allowance_).count());
+  return static_cast<std::uint64_t>(std::clamp(ticks, 0.0, kSaturation));
+}
+
+CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
+  const std::uint64_t before = last_;
+  const nanoseconds elapsed = at - last_at_;
+  const bool has_before = has_last_;
+  last_ = raw;
+  last_at_ = at;
+  has_last_ = true;
+  if (!has_before) return {};
+
+  const std::uint64_t possible = possible_ticks(elapsed);
+  // The device can have driven the counter around whole: nothing tells how often it did.
+  const bool whole_turn_fits = modulus_ != 0 && possible >= modulus_;
+  if (raw >= before) {
+    const std::uint64_t ticks = raw - before;
+    if (ticks > possible) return {.kind = StepKind::implausible};
+    return {.kind = StepKind::forward, .ambiguous = whole_turn_fits, .ticks = ticks};
+  }
+  const std::uint64_t ticks = modulus_ - before + raw;
+  if (modulus_ == 0 || ticks > possible) return {.kind = StepKind::reset};
+  // From a tenth of the range on, a reset soon followed by work would look the same.
+  const bool could_be_reset = possible >= modulus_ / 10;
+  return {.kind = StepKind::wrapped, .ambiguous = could_be_reset, .ticks = ticks};
+}
+
+nanoseconds keeper_period(const CounterTraits& traits) noexcept {
+  constexpr nanoseconds kLongest = std::chrono::minutes(1);
+  if (traits.modulus == 0) return kLongest;
+  const double turn_s =
+      static_cast<double>(traits.modulus) * traits.tick.si() / traits.max_power.si();
+  constexpr double kShortestS = 1e-3;  // nothing is read more often than that
+  const double half_s = std::clamp(turn_s / 2.0, kShortestS, 60.0);
+  return nanoseconds(static_cast<std::int64_t>(half_s * 1e9));
+}
+
+}  // namespace wattle

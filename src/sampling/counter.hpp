@@ -1,0 +1,71 @@
+// Unwrapping a cumulative counter: the only place where a lower value is told to be a wrap or a
+// reset. Integers throughout: no tick is lost to rounding.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+enum class StepKind : std::uint8_t {
+  first,        ///< nothing to compare with yet
+  forward,      ///< the counter advanced, or stood still
+  wrapped,      ///< it passed its end and went on from 0
+  reset,        ///< it fell, and no wrap explains that: what was spent is unknown
+  implausible,  ///< it jumped further than any device could have driven it: likewise unknown
+};
+
+/// What happened from one value of a counter to the next.
+struct CounterStep {
+  StepKind kind = StepKind::first;
+  /// So much time passed that a wrap could be a reset, or more wraps than one: `ticks` is the
+  /// least that explains the value.
+  bool ambiguous = false;
+  /// Ticks passed; 0 where `kind` is first, reset or implausible.
+  std::uint64_t ticks = 0;
+
+  [[nodiscard]] bool known() const noexcept {
+    return kind == StepKind::forward || kind == StepKind::wrapped;
+  }
+  friend bool operator==(const CounterStep&, const CounterStep&) = default;
+};
+
+/// Follows one counter. Its rule: a step is believed if the power it implies is possible.
+///
+///   possible   = max_power x (elapsed + 2 x p99 update interval), in ticks
+///   value rose:  forward, or implausible if the rise is not possible
+///   value fell:  wrapped if the rise through the modulus is possible, else reset
+///
+/// The allowance of two update intervals is there because the energy of up to one interval before
+/// the earlier read can show up in the later one, and the interval itself jitters.
+/// Threads: one at a time.
+class CounterUnwrap {
+ public:
+  CounterUnwrap(const CounterTraits& traits, std::chrono::nanoseconds p99_update) noexcept;
+
+  /// Takes the value that was read at `at`. Times must not decrease. `raw` below the modulus.
+  CounterStep update(std::uint64_t raw, TimePoint at) noexcept;
+
+  /// Forgets the last value: the next one is a `first`. For when the counter may have done
+  /// anything in between (the machine was suspended).
+  void forget() noexcept { has_last_ = false; }
+
+  /// The most ticks that `elapsed` can explain; saturates.
+  [[nodiscard]] std::uint64_t possible_ticks(std::chrono::nanoseconds elapsed) const noexcept;
+
+ private:
+  std::uint64_t modulus_;
+  double ticks_per_ns_;
+  std::chrono::nanoseconds allowance_;
+  std::uint64_t last_ = 0;
+  TimePoint last_at_;
+  bool has_last_ = false;
+};
+
+/// How often a counter must be read at least so that no wrap is missed: half the time in which the
+/// greatest power takes it once around, and no more than a minute. A minute where it never wraps.
+[[nodiscard]] std::chrono::nanoseconds keeper_period(const CounterTraits& traits) noexcept;
+
+}  // namespace wattle

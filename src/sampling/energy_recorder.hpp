@@ -1,0 +1,49 @@
+// Reads all energy counters together and keeps one window for each.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sampling/energy_window.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// From its first `read` to its last it measures one window. Threads: one at a time.
+class EnergyRecorder {
+ public:
+  EnergyRecorder(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock);
+
+  /// Reads every counter once. Allocates nothing. `ends_interval`: as for `EnergyWindow::add`.
+  void read(bool ends_interval) noexcept;
+
+  /// Mean power of the domains that make up a total over the last interval that ended; absent
+  /// where there is none, or one of them is unknown.
+  [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
+
+  /// The longest time between two reads that loses no wrap.
+  [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
+
+  struct Result {
+    Channel channel;
+    EnergyFigure figure;
+  };
+  /// One result a channel, in the order of their domains.
+  [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
+
+ private:
+  struct Device {
+    std::unique_ptr<Sensor> sensor;
+    std::vector<Reading> readings;      ///< one for each channel, reused
+    std::vector<EnergyWindow> windows;  ///< likewise
+  };
+
+  std::vector<Device> devices_;
+  const Clock& clock_;
+  std::chrono::nanoseconds suspended_;
+};
+
+}  // namespace wattle

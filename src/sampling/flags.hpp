@@ -1,0 +1,56 @@
+// What a figure has to say about itself.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace wattle {
+
+enum class Flag : std::uint8_t {
+  wrapped,           ///< the counter passed its end on the way; nothing is lost
+  reset,             ///< the counter restarted: the stretch around it is unknown
+  ambiguous,         ///< so long unread that a wrap could be a reset, or several wraps
+  implausible,       ///< a value jumped beyond what the device can do: that stretch is unknown
+  short_window,      ///< shorter than one update of the sensor: the uncertainty is a bound
+  gap,               ///< part of the window was not seen (machine suspended, sensor failing)
+  lost,              ///< the sensor vanished before the end
+  late,              ///< the sensor answered only after the window had begun
+  partial_coverage,  ///< the sensor looks at a part of the time only
+  disagrees,         ///< two methods differ by more than their uncertainties
+  zero,              ///< the sensor showed no energy at all
+  estimated,         ///< from a model, not from a sensor
+};
+
+inline constexpr std::array<std::string_view, 12> kFlagNames = {
+    "wrapped", "reset", "ambiguous",        "implausible", "short_window", "gap",
+    "lost",    "late",  "partial_coverage", "disagrees",   "zero",         "estimated"};
+
+/// A set of flags. Threads: a value type.
+class Flags {
+ public:
+  constexpr void set(Flag flag) noexcept { bits_ |= bit(flag); }
+  [[nodiscard]] constexpr bool has(Flag flag) const noexcept { return (bits_ & bit(flag)) != 0; }
+  constexpr Flags& operator|=(Flags other) noexcept {
+    bits_ |= other.bits_;
+    return *this;
+  }
+  friend constexpr bool operator==(Flags, Flags) noexcept = default;
+
+  /// Calls `visit(name)` for each flag that is set, in the order of `Flag`.
+  template <class Visit>
+  void each(Visit visit) const {
+    for (std::size_t i = 0; i < kFlagNames.size(); ++i) {
+      if (has(static_cast<Flag>(i))) visit(kFlagNames.at(i));
+    }
+  }
+
+ private:
+  static constexpr std::uint32_t bit(Flag flag) noexcept {
+    return std::uint32_t{1} << static_cast<unsigned>(flag);
+  }
+  std::uint32_t bits_ = 0;
+};
+
+}  // namespace wattle

@@ -1,0 +1,30 @@
+// What /proc/cpuinfo says of the machine's processors.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "wattle/system.hpp"
+
+namespace wattle {
+
+/// Empty strings where the file does not say.
+struct CpuInfo {
+  std::string vendor;       ///< "GenuineIntel", "AuthenticAMD" ...
+  std::string model_name;   ///< "AMD EPYC 7543 32-Core Processor"
+  bool hypervisor = false;  ///< this system runs as a virtual machine
+
+  /// AMD, or Hygon's licensed copy of it.
+  [[nodiscard]] bool is_amd() const noexcept {
+    return vendor == "AuthenticAMD" || vendor == "HygonGenuine";
+  }
+  [[nodiscard]] bool is_intel() const noexcept { return vendor == "GenuineIntel"; }
+};
+
+/// From the text of /proc/cpuinfo: its first processor stands for all.
+[[nodiscard]] CpuInfo parse_cpu_info(std::string_view text);
+
+/// From the file; everything empty where it cannot be read.
+[[nodiscard]] CpuInfo read_cpu_info(const System& system);
+
+}  // namespace wattle

@@ -1,0 +1,43 @@
+// Reads the energy counters of one package, or of the platform.
+#pragma once
+
+#include <utility>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "sensors/powercap/zone.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::powercap {
+
+/// A counter that is open for reading.
+struct OpenCounter {
+  Channel channel;
+  Fd energy_uj;
+  TickScale scale;
+};
+
+/// Ticks from what an `energy_uj` read gave: `text` as read, `capacity` the size of the buffer.
+[[nodiscard]] std::optional<std::uint64_t> parse_energy(std::string_view text, std::size_t capacity,
+                                                        const TickScale& scale) noexcept;
+
+/// Threads: one at a time.
+class CounterSensor final : public Sensor {
+ public:
+  CounterSensor(std::vector<OpenCounter> counters, const Clock& clock);
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  void read(std::span<Reading> readings) noexcept override;
+
+ private:
+  struct Source {
+    Fd energy_uj;
+    TickScale scale;
+  };
+  static void read_one(const Source& source, Reading& reading) noexcept;
+
+  std::vector<Channel> channels_;
+  std::vector<Source> sources_;
+  const Clock& clock_;
+};
+
+}  // namespace wattle::powercap

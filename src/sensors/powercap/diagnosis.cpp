@@ -1,0 +1,138 @@
+#include "sensors/powercap/diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <sys/utsname.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+
+namespace wattle::powercap {
+namespace {
+
+constexpr std::string_view kSource = "powercap";
+constexpr std::string_view kSubject = "CPU energy";
+constexpr std::string_view kSideChannel =
+    "whoever can read these counters finely can infer what other processes compute "
+    "(PLATYPUS, CVE-2020-8694)";
+
+Refusal refusal(std::string subject, std::string reason, std::string proof, std::string remedy,
+                std::string_view risk = {}) {
+  return {.source = std::string(kSource),
+          .subject = std::move(subject),
+          .reason = std::move(reason),
+          .proof = std::move(proof),
+          .remedy = std::move(remedy),
+          .risk = std::string(risk)};
+}
+
+std::string kernel_release() {
+  utsname name{};
+  return ::uname(&name) == 0 ? static_cast<const char*>(name.release) : "unknown";
+}
+
+/// The mounted path that hides powercap's zones from this container; empty where none does.
+std::string masking_mount(const System& system) {
+  const auto mountinfo = read_file((system.procfs / "self" / "mountinfo").string());
+  if (!mountinfo) return {};
+  for (const char* hidden : {"devices/virtual/powercap", "class/powercap"}) {
+    const std::string path = (system.sysfs / hidden).string();
+    if (is_mount_point(*mountinfo, path)) return path;
+  }
+  return {};
+}
+
+Refusal masked(const System& system, std::string proof) {
+  return refusal(
+      std::string(kSubject), "this container hides the energy counters", std::move(proof),
+      fmt::format("start the container with the host's sysfs mounted beside its own "
+                  "(docker run -v /sys:/host/sys:ro ...) and use --sysfs /host/sys, or measure "
+                  "outside the container (looked in {})",
+                  system.sysfs.string()),
+      kSideChannel);
+}
+
+}  // namespace
+
+bool is_mount_point(std::string_view mountinfo, std::string_view path) noexcept {
+  while (!mountinfo.empty()) {
+    std::string_view line = take_line(mountinfo);
+    for (int field = 0; field < 4; ++field) take_word(line);  // ids, device, root
+    if (take_word(line) == path) return true;
+  }
+  return false;
+}
+
+bool is_loaded(std::string_view modules, std::string_view name) noexcept {
+  while (!modules.empty()) {
+    std::string_view line = take_line(modules);
+    if (take_word(line) == name) return true;
+  }
+  return false;
+}
+
+Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
+  const std::string subject(kSubject);
+  const std::string zones = (system.sysfs / "class" / "powercap").string();
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(system.sysfs, ignored)) {
+    return refusal(subject, fmt::format("there is no folder {}", system.sysfs.string()), {},
+                   "mount sysfs there, or name another folder with --sysfs or WATTLE_SYSFS");
+  }
+  if (const std::string mount = masking_mount(system); !mount.empty()) {
+    return masked(system, fmt::format("a file system is mounted over {}", mount));
+  }
+  if (dangling) return masked(system, fmt::format("the links in {} lead nowhere", zones));
+  const std::string proof = fmt::format("{} holds no zones", zones);
+  if (cpu.hypervisor) {
+    return refusal(subject, "this is a virtual machine, and its host keeps the energy counters",
+                   proof + "; /proc/cpuinfo has the flag 'hypervisor'",
+                   "measure on the host, or on a machine of your own");
+  }
+  if (!cpu.is_amd() && !cpu.is_intel()) {
+    return refusal(subject, "this processor has no energy counters that powercap reads",
+                   proof + "; they exist on Intel and AMD processors", {});
+  }
+  const auto modules = read_file((system.procfs / "modules").string());
+  if (modules && is_loaded(*modules, "intel_rapl_msr")) {
+    return refusal(subject, "the kernel finds no energy counters in this processor",
+                   proof + "; the module intel_rapl_msr is loaded",
+                   "see what the kernel says: dmesg | grep -i rapl");
+  }
+  return refusal(subject, "the kernel module that reads the energy counters is not loaded",
+                 proof + "; the module intel_rapl_msr is not in /proc/modules",
+                 "sudo modprobe intel_rapl_msr (AMD too; at every boot: "
+                 "echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)");
+}
+
+Refusal unreadable(const Domain& domain, const std::string& path, int error,
+                   const System& system) {
+  const std::string cause = std::generic_category().message(error);
+  Refusal refused = refusal(domain.name(), fmt::format("its counter cannot be read: {}", cause),
+                            path, {});
+  refused.domain = domain;
+  if (error != EACCES && error != EPERM) return refused;
+
+  struct stat status {};
+  const std::string mode = ::stat(path.c_str(), &status) == 0
+                               ? fmt::format("mode {:04o}, owner {}", status.st_mode & 07777U,
+                                             status.st_uid)
+                               : cause;
+  refused.reason = fmt::format("{} is readable by root only", path);
+  refused.proof =
+      fmt::format("{}; Linux {} (since 5.10 the kernel keeps energy counters from users)", mode,
+                  kernel_release());
+  refused.remedy = fmt::format(
+      "sudo setcap cap_dac_read_search+ep \"$(command -v wattle)\": wattle opens the counters, "
+      "then drops the capability before your command starts; or run wattle as root; or let a "
+      "group read them until the next boot: sudo chgrp GROUP {0} && sudo chmod g+r {0}",
+      (system.sysfs / "class/powercap/*/energy_uj").string());
+  refused.risk = kSideChannel;
+  return refused;
+}
+
+}  // namespace wattle::powercap

@@ -1,0 +1,203 @@
+#include "sensors/powercap/powercap.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <filesystem>
+#include <map>
+#include <set>
+#include <string>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "sensors/cpu_info.hpp"
+#include "sensors/known_sensors.hpp"
+#include "sensors/powercap/counter_sensor.hpp"
+#include "sensors/powercap/diagnosis.hpp"
+#include "sensors/powercap/zone.hpp"
+
+namespace wattle::powercap {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// A zone's directory and what its name means.
+struct Zone {
+  std::string directory;  ///< "intel-rapl:0:1"
+  fs::path path;
+  Domain domain;
+};
+
+/// A top-level zone with the zones inside it.
+struct Family {
+  Zone top;
+  std::vector<Zone> inner;
+};
+
+std::optional<std::uint64_t> read_number(const fs::path& path) {
+  const auto line = read_line(path.string());
+  return line ? parse_unsigned<std::uint64_t>(*line) : std::nullopt;
+}
+
+/// The zone directories in the order in which they are considered: the processor's own registers
+/// (`intel-rapl`) before any other way to the same counters, then by number.
+std::vector<std::string> zone_directories(const fs::path& class_path) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(class_path, error), end; !error && it != end; it.increment(error)) {
+    std::string name = it->path().filename().string();
+    if (parse_zone_id(name)) names.push_back(std::move(name));
+  }
+  std::ranges::sort(names, {}, [](const std::string& name) {
+    const ZoneId id = *parse_zone_id(name);
+    return std::tuple(id.control != "intel-rapl", id.control, id.zone, id.sub);
+  });
+  return names;
+}
+
+/// Twice the largest limit that the zone states (docs/sensors/powercap.md), else the default.
+Watts max_power(const Zone& zone, Watts fallback) {
+  std::uint64_t largest_uw = 0;
+  constexpr int kMostConstraints = 8;  // long term, short term, peak
+  for (int i = 0; i < kMostConstraints; ++i) {
+    for (const char* limit : {"max_power_uw", "power_limit_uw"}) {
+      const auto uw = read_number(zone.path / fmt::format("constraint_{}_{}", i, limit));
+      largest_uw = std::max(largest_uw, uw.value_or(0));
+    }
+  }
+  return largest_uw > 0 ? Watts(2e-6 * static_cast<double>(largest_uw)) : fallback;
+}
+
+/// Finds zones and opens their counters, one probe long.
+class Probe {
+ public:
+  Probe(const System& system, const Clock& clock)
+      : system_(system), clock_(clock), cpu_(read_cpu_info(system)) {}
+
+  Survey run() {
+    const fs::path class_path = system_.sysfs / "class" / "powercap";
+    const std::vector<std::string> directories = zone_directories(class_path);
+    bool any_reachable = false;
+    for (const std::string& directory : directories) {
+      any_reachable = sort_in(directory, class_path / directory) || any_reachable;
+    }
+    if (!any_reachable) {
+      found_.refused = {no_zones(system_, cpu_, !directories.empty())};
+      return std::move(found_);
+    }
+    for (auto& [key, family] : families_) open_family(family);
+    return std::move(found_);
+  }
+
+ private:
+  void refuse(std::string subject, std::string reason, std::string proof,
+              std::optional<Domain> domain = std::nullopt) {
+    found_.refused.push_back({.source = "powercap",
+                              .subject = std::move(subject),
+                              .reason = std::move(reason),
+                              .proof = std::move(proof),
+                              .domain = domain});
+  }
+
+  /// Puts a zone into its family. False where the zone's name cannot be read at all.
+  bool sort_in(const std::string& directory, const fs::path& path) {
+    const auto name = read_line((path / "name").string());
+    if (!name) return false;
+    const ZoneId id = *parse_zone_id(directory);
+    const auto key = std::tuple(id.control != "intel-rapl", std::string(id.control), id.zone);
+    if (!id.sub) {
+      if (const auto domain = parse_top_zone_name(*name)) {
+        families_.emplace(key, Family{.top = {directory, path, *domain}, .inner = {}});
+        return true;
+      }
+    } else if (const auto kind = parse_sub_zone_name(*name)) {
+      const auto family = families_.find(key);
+      if (family != families_.end() && family->second.top.domain.kind() == DomainKind::package) {
+        family->second.inner.push_back({directory, path, family->second.top.domain.as(*kind)});
+        return true;
+      }
+    }
+    refuse(directory, fmt::format("its name means nothing to Wattle: {}", printable(*name)),
+           (path / "name").string());
+    return true;
+  }
+
+  void open_family(const Family& family) {
+    std::vector<OpenCounter> counters;
+    const Watts top_power =
+        max_power(family.top, default_max_power(family.top.domain.kind()));
+    open_zone(family.top, top_power, counters);
+    for (const Zone& zone : family.inner) {
+      // Cores and integrated GPU lie inside the package and cannot exceed it.
+      const bool inside = zone.domain.kind() != DomainKind::dram;
+      open_zone(zone, max_power(zone, inside ? top_power : default_max_power(DomainKind::dram)),
+                counters);
+    }
+    if (!counters.empty()) {
+      found_.sensors.push_back(std::make_unique<CounterSensor>(std::move(counters), clock_));
+    }
+  }
+
+  void open_zone(const Zone& zone, Watts power, std::vector<OpenCounter>& counters) {
+    const std::string name = zone.domain.name();
+    const std::string path = (zone.path / "energy_uj").string();
+    if (zone.domain.kind() == DomainKind::core && cpu_.is_amd()) {
+      refuse(name, "on AMD processors this counter is that of a single core, not of all",
+             fmt::format("{}; vendor {}", path, cpu_.vendor), zone.domain);
+      return;
+    }
+    if (opened_.contains(zone.domain)) {
+      refuse(zone.directory,
+             fmt::format("the same counter as {}, which is read already: counted once", name), path);
+      return;
+    }
+    const TickScale scale = identify_scale(read_number(zone.path / "max_energy_range_uj"));
+    Fd file = open_for_reading(path);
+    std::array<char, 32> text{};
+    const ssize_t count = file ? read_at_start(file.get(), text) : -1;
+    if (count < 0) {
+      found_.refused.push_back(unreadable(zone.domain, path, errno, system_));
+      return;
+    }
+    const std::string_view shown(text.data(), static_cast<std::size_t>(count));
+    if (!parse_energy(shown, text.size(), scale)) {
+      refuse(name, fmt::format("its counter does not hold an energy: '{}'", printable(shown)), path,
+             zone.domain);
+      return;
+    }
+    opened_.insert(zone.domain);
+    counters.push_back(
+        {.channel = {.domain = zone.domain,
+                     .counter = {.tick = scale.tick, .modulus = scale.modulus, .max_power = power},
+                     .update = kRaplUpdate,
+                     .contained_in = container(zone.domain),
+                     .source = "powercap",
+                     .place = path},
+         .energy_uj = std::move(file),
+         .scale = scale});
+  }
+
+  static std::optional<Domain> container(const Domain& domain) {
+    const bool inside = domain.kind() == DomainKind::core || domain.kind() == DomainKind::uncore;
+    return inside ? std::optional(domain.as(DomainKind::package)) : std::nullopt;
+  }
+
+  const System& system_;
+  const Clock& clock_;
+  CpuInfo cpu_;
+  std::map<std::tuple<bool, std::string, std::uint32_t>, Family> families_;
+  std::set<Domain> opened_;
+  Survey found_;
+};
+
+}  // namespace
+
+Survey probe(const System& system, const Clock& clock) { return Probe(system, clock).run(); }
+
+}  // namespace wattle::powercap

@@ -1,0 +1,71 @@
+// What the whole machine did: processor time and memory, from procfs.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "base/fd.hpp"
+#include "wattle/clock.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle {
+
+/// Time of all processors together since boot, in clock ticks.
+struct CpuTimes {
+  std::uint64_t busy = 0;
+  std::uint64_t total = 0;  ///< busy, idle, waiting for I/O, stolen by the hypervisor
+  unsigned processors = 0;  ///< online
+};
+
+/// From the text of /proc/stat, which may be cut off behind its "cpuN" lines; absent where its
+/// first line is not what the kernel writes.
+[[nodiscard]] std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept;
+
+struct MemoryState {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t used_bytes = 0;  ///< total minus what could be had without swapping
+};
+
+/// From the text of /proc/meminfo; absent where MemTotal or MemAvailable (Linux 3.14) is missing.
+[[nodiscard]] std::optional<MemoryState> parse_memory(std::string_view text) noexcept;
+
+/// Figures of the machine over a stretch of time. Percentages are sums over processors: 200 means
+/// two of them busy.
+struct MachineUsage {
+  std::optional<unsigned> processors;
+  std::optional<double> mean_cpu_percent;
+  /// The highest mean over one second or more; absent where the stretch had less than two.
+  std::optional<double> max_cpu_percent;
+  std::optional<std::uint64_t> memory_total_bytes;
+  std::optional<std::uint64_t> peak_memory_used_bytes;  ///< the largest value seen
+};
+
+/// Follows the machine through files that stay open. Threads: one at a time.
+class MachineMonitor {
+ public:
+  explicit MachineMonitor(const System& system);
+
+  /// Reads both files. Allocates nothing.
+  void sample(TimePoint now) noexcept;
+
+  /// From the first sample to the last.
+  [[nodiscard]] MachineUsage usage() const noexcept;
+
+ private:
+  void sample_cpu(TimePoint now) noexcept;
+  void sample_memory() noexcept;
+
+  Fd stat_;
+  Fd meminfo_;
+  std::optional<CpuTimes> first_;
+  std::optional<CpuTimes> last_;
+  CpuTimes span_begin_;
+  TimePoint span_begin_at_;
+  int spans_ = 0;
+  double max_cpu_percent_ = 0.0;
+  std::optional<MemoryState> memory_;
+  std::uint64_t peak_memory_bytes_ = 0;
+};
+
+}  // namespace wattle

@@ -1,0 +1,118 @@
+#include "usage/process.hpp"
+
+#include <unistd.h>
+
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+
+namespace wattle {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// This process's number in the PID namespace that procfs shows.
+std::optional<pid_t> own_pid(const fs::path& procfs) {
+  std::error_code error;
+  const fs::path self = fs::read_symlink(procfs / "self", error);
+  if (error) return std::nullopt;
+  const auto pid = parse_unsigned<std::uint32_t>(self.string());
+  return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
+}
+
+/// Every process of the machine, by parent.
+std::multimap<pid_t, ProcessStat> processes_by_parent(const fs::path& procfs) {
+  std::multimap<pid_t, ProcessStat> by_parent;
+  std::error_code error;
+  for (fs::directory_iterator it(procfs, error), end; !error && it != end; it.increment(error)) {
+    if (!parse_unsigned<std::uint32_t>(it->path().filename().string())) continue;
+    const auto text = read_file((it->path() / "stat").string());
+    if (!text) continue;  // it ended meanwhile
+    if (auto process = parse_process_stat(*text)) {
+      by_parent.emplace(process->parent, std::move(*process));
+    }
+  }
+  return by_parent;
+}
+
+Seconds seconds_of(std::uint64_t own, std::uint64_t waited) {
+  static const auto ticks_per_s = static_cast<double>(::sysconf(_SC_CLK_TCK));
+  return Seconds((static_cast<double>(own) + static_cast<double>(waited)) / ticks_per_s);
+}
+
+LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
+  LiveProcess live{.pid = process.pid,
+                   .name = process.name,
+                   .ended = process.state == 'Z',
+                   .cpu_user = seconds_of(process.user, process.waited_user),
+                   .cpu_system = seconds_of(process.system, process.waited_system),
+                   .peak_rss_bytes = std::nullopt};
+  const auto status = read_file((procfs / std::to_string(process.pid) / "status").string());
+  if (status) live.peak_rss_bytes = parse_peak_rss(*status);
+  return live;
+}
+
+}  // namespace
+
+std::optional<ProcessStat> parse_process_stat(std::string_view text) {
+  const std::size_t open = text.find(" (");
+  const std::size_t close = text.rfind(") ");  // the name itself may hold one
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
+    return std::nullopt;
+  }
+  ProcessStat process;
+  const auto pid = parse_unsigned<std::uint32_t>(text.substr(0, open));
+  std::string_view rest = text.substr(close + 2);
+  const std::string_view state = take_word(rest);
+  const auto parent = parse_unsigned<std::uint32_t>(take_word(rest));
+  if (!pid || !parent || state.size() != 1) return std::nullopt;
+  process.pid = static_cast<pid_t>(*pid);
+  process.parent = static_cast<pid_t>(*parent);
+  process.state = state[0];
+  process.name = printable(text.substr(open + 2, close - open - 2));
+  for (int field = 5; field < 14; ++field) take_word(rest);  // proc(5) counts from 1
+  for (std::uint64_t* ticks :
+       {&process.user, &process.system, &process.waited_user, &process.waited_system}) {
+    const auto value = parse_unsigned<std::uint64_t>(take_word(rest));
+    if (!value) return std::nullopt;
+    *ticks = *value;
+  }
+  return process;
+}
+
+std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    if (take_word(line) != "VmHWM:") continue;
+    const auto kib = parse_unsigned<std::uint64_t>(take_word(line));
+    if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
+    return *kib * 1024;
+  }
+  return std::nullopt;
+}
+
+std::optional<std::vector<LiveProcess>> live_descendants(const System& system) {
+  const std::optional<pid_t> self = own_pid(system.procfs);
+  if (!self) return std::nullopt;
+  auto by_parent = processes_by_parent(system.procfs);
+  std::vector<LiveProcess> found;
+  std::vector<pid_t> open = {*self};
+  while (!open.empty()) {
+    const pid_t parent = open.back();
+    open.pop_back();
+    const auto [begin, end] = by_parent.equal_range(parent);
+    for (auto it = begin; it != end; ++it) {
+      found.push_back(describe(system.procfs, it->second));
+      open.push_back(it->second.pid);
+    }
+    by_parent.erase(begin, end);  // a tree of garbage may hold a circle: nobody is visited twice
+  }
+  return found;
+}
+
+}  // namespace wattle
