@@ -26,7 +26,8 @@ In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's 
 examples:
   wattle run -- make -j8
   wattle run --json run.json -o run.txt -- ./train.py
-  srun wattle run --json run-%h.json -- ./solver)";
+  srun wattle run --json run-%h.json -- ./solver
+)";
 
 /// What the options are read into before they are checked.
 struct RawOptions {
@@ -41,9 +42,11 @@ struct RawOptions {
 /// CLI11 does not know that a command follows.
 class HelpText : public CLI::Formatter {
  public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    if (app->get_name() != "run") return CLI::Formatter::make_usage(app, name);
-    return fmt::format("Usage: {} [OPTIONS] -- CMD [ARG...]\n\n", name);
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    const std::string name = app->get_name();
+    if (name == "wattle") return "usage: wattle COMMAND [options]\n";
+    return fmt::format("usage: wattle {} [options]{}\n", name,
+                       name == "run" ? " -- CMD [ARG...]" : "");
   }
 };
 
@@ -68,7 +71,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->type_name("SECONDS")
       ->default_str("0.1");
   run->add_flag("--every-rank", raw.run.every_rank,
-                "Measure energy in every MPI or Slurm rank, not in the first of each machine only");
+                "Measure energy in every MPI or Slurm rank, not only in one a machine");
   add_roots(*run, raw);
 }
 
