@@ -81,8 +81,8 @@ TickScale identify_scale(std::optional<std::uint64_t> max_energy_range_uj) noexc
   if (range == stated_range(kServerDramNj, 1000)) {
     return scale_of(std::ldexp(1.0, -16), kServerDramNj, 1000);
   }
-  // A unit of 2^-n J, multiplied by the kernel as whole nano-joules (since Linux 3.18) or exactly
-  // (before). From 2^-19 J down a tick is below 2 uJ, and no hardware counts so finely.
+  // A unit of 2^-n J, multiplied by the kernel as whole nano-joules, or exactly by older ones.
+  // Below 2^-19 J a tick would be less than 2 uJ: no hardware counts so finely.
   for (std::uint64_t n = 0; n < 20; ++n) {
     const double tick_j = std::ldexp(1.0, -static_cast<int>(n));
     const std::uint64_t nanojoules = 1'000'000'000 >> n;
