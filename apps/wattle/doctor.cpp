@@ -25,9 +25,9 @@ std::string refusal_text(const Refusal& refusal) {
 
 Json refusal_json(const Refusal& refusal) {
   const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-  return {{"source", refusal.source},        {"subject", refusal.subject},
-          {"cause", refusal.reason},         {"proof", text(refusal.proof)},
-          {"remedy", text(refusal.remedy)},  {"risk", text(refusal.risk)}};
+  return {{"source", refusal.source},       {"subject", refusal.subject},
+          {"cause", refusal.reason},        {"proof", text(refusal.proof)},
+          {"remedy", text(refusal.remedy)}, {"risk", text(refusal.risk)}};
 }
 
 }  // namespace
@@ -46,7 +46,7 @@ int doctor(const DoctorOptions& options) {
   constexpr int kAllReadable = 0;
   constexpr int kSomethingMissing = 1;
   constexpr int kNothingReadable = 2;
-  const int status = readable.empty()          ? kNothingReadable
+  const int status = readable.empty()        ? kNothingReadable
                      : found.refused.empty() ? kAllReadable
                                              : kSomethingMissing;
 

@@ -73,8 +73,8 @@ std::string expand_path(std::string_view path, const PathValues& values) {
         expanded += '%';
         break;
       default:
-        throw InvalidArgument(fmt::format(
-            "in the path {}: after % comes h, r, p, j or another %", printable(path)));
+        throw InvalidArgument(
+            fmt::format("in the path {}: after % comes h, r, p, j or another %", printable(path)));
     }
   }
   return expanded;

@@ -83,10 +83,11 @@ void add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* wh
 
 Answer error(std::string_view command, std::string_view message) {
   const bool is_run = command == "run";
-  return {.text = fmt::format("wattle{}{}: {}\nTry: wattle{}{} --help\n", command.empty() ? "" : " ",
-                              command, message, command.empty() ? "" : " ", command),
-          .is_error = true,
-          .exit_status = is_run ? kRunFailed : kUsageError};
+  return {
+      .text = fmt::format("wattle{}{}: {}\nTry: wattle{}{} --help\n", command.empty() ? "" : " ",
+                          command, message, command.empty() ? "" : " ", command),
+      .is_error = true,
+      .exit_status = is_run ? kRunFailed : kUsageError};
 }
 
 /// The roots, which somebody else's privileges must not be turned on: see `System`.
@@ -131,9 +132,9 @@ std::chrono::nanoseconds parse_interval(const std::string& text) {
   constexpr double kLongestS = 3600.0;
   const auto seconds = parse_double(text);
   if (!seconds || *seconds < kShortestS || *seconds > kLongestS) {
-    throw InvalidArgument(fmt::format(
-        "--interval takes a number of seconds from {} to {}, not '{}'", kShortestS, kLongestS,
-        printable(text)));
+    throw InvalidArgument(
+        fmt::format("--interval takes a number of seconds from {} to {}, not '{}'", kShortestS,
+                    kLongestS, printable(text)));
   }
   return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
 }

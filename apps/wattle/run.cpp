@@ -1,4 +1,5 @@
-// `wattle run`: fork the launcher, prepare, release, read while the command runs, report, end alike.
+// `wattle run`: fork the launcher, prepare, release, read while the command runs, report, end
+// alike.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/resource.h>
@@ -167,7 +168,8 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   cpu.system.max_sum_percent = machine.max_cpu_percent;
   if (machine.processors) {
     const double count = *machine.processors;
-    if (machine.mean_cpu_percent) cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
+    if (machine.mean_cpu_percent)
+      cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
     if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
   }
   if (machine.memory_total_bytes && machine.peak_memory_used_bytes) {
@@ -178,8 +180,8 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
       {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
         "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes"},
        "this version of Wattle does not sample the command's processes"});
-  usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization"},
-                           "this version of Wattle does not read GPUs"});
+  usage.unknown.push_back(
+      {{"max_gpu_ram", "gpu_utilization"}, "this version of Wattle does not read GPUs"});
 }
 
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,

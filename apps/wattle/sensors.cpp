@@ -46,8 +46,8 @@ std::string channel_text(const Channel& channel) {
            : "wrap unknown",
       "", channel.source, channel.place);
   if (channel.contained_in) {
-    text += fmt::format("{:<18}   inside {}, not added to a total\n", "",
-                        channel.contained_in->name());
+    text +=
+        fmt::format("{:<18}   inside {}, not added to a total\n", "", channel.contained_in->name());
   }
   return text;
 }

@@ -192,10 +192,10 @@ Collected Supervisor::collect(const System& system) {
     for (const LiveProcess& process : *collected.still_running) {
       usage_.cpu_user += process.cpu_user;
       usage_.cpu_system += process.cpu_system;
-      usage_.peak_rss_bytes =
-          std::max(usage_.peak_rss_bytes, process.peak_rss_bytes.value_or(0));
+      usage_.peak_rss_bytes = std::max(usage_.peak_rss_bytes, process.peak_rss_bytes.value_or(0));
     }
-    std::erase_if(*collected.still_running, [](const LiveProcess& process) { return process.ended; });
+    std::erase_if(*collected.still_running,
+                  [](const LiveProcess& process) { return process.ended; });
   }
   collected.usage = usage_;
   return collected;

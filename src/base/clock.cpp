@@ -34,8 +34,7 @@ Anchor compare_clocks() noexcept {
     const nanoseconds width = TimePoint::clock::now() - before;
     if (width < best_width) {
       best_width = width;
-      best = {.since = before,
-              .unix_minus_steady = wall - (before.time_since_epoch() + width / 2)};
+      best = {.since = before, .unix_minus_steady = wall - (before.time_since_epoch() + width / 2)};
     }
   }
   return best;

@@ -1,6 +1,6 @@
-#include <system_error>
-
 #include "wattle/error.hpp"
+
+#include <system_error>
 
 namespace wattle {
 

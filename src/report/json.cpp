@@ -20,7 +20,9 @@ Json or_null(const std::optional<T>& value) {
 Json or_null(const std::optional<Joules>& value) {
   return value ? Json(value->si()) : Json(nullptr);
 }
-Json or_null(const std::optional<Watts>& value) { return value ? Json(value->si()) : Json(nullptr); }
+Json or_null(const std::optional<Watts>& value) {
+  return value ? Json(value->si()) : Json(nullptr);
+}
 Json or_null(const std::optional<Seconds>& value) {
   return value ? Json(value->count()) : Json(nullptr);
 }
@@ -67,8 +69,7 @@ Json to_json(const DomainEnergy& domain) {
           {"method", figure.method},
           {"source", domain.source},
           {"alternatives", Json::array()},
-          {"contained_in",
-           domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
+          {"contained_in", domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
           {"flags", to_json(figure.flags)}};
 }
 

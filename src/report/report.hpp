@@ -55,7 +55,7 @@ struct Total {
   std::optional<Joules> energy;  ///< absent where no domain that counts is known
   Joules uncertainty;            ///< k = 2
   std::optional<Watts> mean;
-  Seconds unknown{0};            ///< the longest unknown time of a domain in it
+  Seconds unknown{0};  ///< the longest unknown time of a domain in it
   std::vector<std::string> covers;
   std::vector<MissingKind> missing;
 };

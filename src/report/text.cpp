@@ -1,4 +1,6 @@
 // The report for people: what it cost first, then where it went, then what the command used.
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,7 +9,6 @@
 #include <string>
 #include <string_view>
 
-#include "base/text.hpp"
 #include "report/quantity.hpp"
 #include "report/report.hpp"
 
@@ -96,16 +97,15 @@ std::string domain_table(const EnergyReport& energy) {
   for (const DomainEnergy& domain : energy.domains) {
     name_width = std::max(name_width, domain.domain.name().size());
   }
-  std::string table =
-      fmt::format("\n  {:<{}}  {:>24}  {:>10}  {:>10}\n", "domain", name_width, "energy ± (k=2)",
-                  "mean", "peak");
+  std::string table = fmt::format("\n  {:<{}}  {:>24}  {:>10}  {:>10}\n", "domain", name_width,
+                                  "energy ± (k=2)", "mean", "peak");
   for (const DomainEnergy& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
-    std::string row = fmt::format(
-        "  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
-        figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
-        figure.mean ? to_text(*figure.mean) : "-", figure.max ? to_text(*figure.max) : "-",
-        remarks(domain));
+    std::string row =
+        fmt::format("  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
+                    figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
+                    figure.mean ? to_text(*figure.mean) : "-",
+                    figure.max ? to_text(*figure.max) : "-", remarks(domain));
     row.erase(row.find_last_not_of(' ') + 1);
     table += row + "\n";
   }
@@ -145,15 +145,14 @@ std::string machine_text(const ResourceUsage& usage) {
   std::vector<std::string> parts;
   const CPUUtilization& cpu = usage.cpu_utilization;
   if (cpu.system_core_count && cpu.system.mean_hardware_percent) {
-    parts.push_back(fmt::format("{:.1f} % of {} processors busy",
-                                *cpu.system.mean_hardware_percent, *cpu.system_core_count));
+    parts.push_back(fmt::format("{:.1f} % of {} processors busy", *cpu.system.mean_hardware_percent,
+                                *cpu.system_core_count));
   }
   const MaxRAM& ram = usage.max_ram;
   if (ram.system && ram.system_capacity) {
-    parts.push_back(
-        fmt::format("{} of {} memory used at most",
-                    bytes_to_text(static_cast<std::uint64_t>(*ram.system)),
-                    bytes_to_text(static_cast<std::uint64_t>(*ram.system_capacity))));
+    parts.push_back(fmt::format("{} of {} memory used at most",
+                                bytes_to_text(static_cast<std::uint64_t>(*ram.system)),
+                                bytes_to_text(static_cast<std::uint64_t>(*ram.system_capacity))));
   }
   return parts.empty() ? "unknown" : join(parts, ", ");
 }
@@ -173,8 +172,8 @@ std::string still_running_text(const std::vector<LiveProcess>& processes) {
 
 std::string to_text(const Report& report, const TextStyle& style) {
   const ResourceUsage& usage = report.usage;
-  std::string text = headline(report, style) + coverage(report.energy.total) +
-                     domain_table(report.energy) + "\n";
+  std::string text =
+      headline(report, style) + coverage(report.energy.total) + domain_table(report.energy) + "\n";
   text += labelled("command", command_line(report.command) + ": " + exit_text(report.exit));
   text += labelled("time", to_text(report.wall));
   text += labelled("cpu", cpu_text(usage, report.wall));

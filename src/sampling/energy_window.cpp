@@ -103,15 +103,14 @@ EnergyFigure EnergyWindow::figure(TimePoint begin, TimePoint end) const noexcept
   figure.energy = energy;
   figure.mean = mean;
   if (intervals_ >= 2) figure.max = max_;
-  figure.uncertainty =
-      plain_counter_uncertainty({.energy = energy,
-                                 .length = known_,
-                                 .power_after_begin = first_power_.value_or(mean),
-                                 .power_before_end = last_power_.value_or(mean),
-                                 .begin_half_width = first_.half_width,
-                                 .end_half_width = last_.half_width,
-                                 .tick = traits_.tick,
-                                 .update = update_});
+  figure.uncertainty = plain_counter_uncertainty({.energy = energy,
+                                                  .length = known_,
+                                                  .power_after_begin = first_power_.value_or(mean),
+                                                  .power_before_end = last_power_.value_or(mean),
+                                                  .begin_half_width = first_.half_width,
+                                                  .end_half_width = last_.half_width,
+                                                  .tick = traits_.tick,
+                                                  .update = update_});
   if (known_ < update_.mean) {
     // The counter may not have been renewed at all: no power can be told, only a bound.
     figure.flags.set(Flag::short_window);

@@ -18,10 +18,10 @@ struct EnergyFigure {
   /// Sum over the stretches that are known: a lower bound where `unknown` is above 0. Absent
   /// where nothing is known.
   std::optional<Joules> energy;
-  Joules uncertainty;             ///< of the measuring process, k = 2
-  Seconds unknown{0};             ///< time inside the window whose energy is not known
-  std::optional<Watts> mean;      ///< over the known time
-  std::optional<Watts> max;       ///< highest mean over one interval; absent under two intervals
+  Joules uncertainty;         ///< of the measuring process, k = 2
+  Seconds unknown{0};         ///< time inside the window whose energy is not known
+  std::optional<Watts> mean;  ///< over the known time
+  std::optional<Watts> max;   ///< highest mean over one interval; absent under two intervals
   std::string_view method = "counter";
   Flags flags;
 };

@@ -60,8 +60,8 @@ enum class ReadStatus : std::uint8_t {
 
 /// One value of one channel. `raw` means something only where `status` is ok or stale.
 struct Reading {
-  TimePoint at;                                ///< midpoint of the clock before and after
-  std::chrono::nanoseconds half_width{0};      ///< the value was taken within at +- half_width
+  TimePoint at;                            ///< midpoint of the clock before and after
+  std::chrono::nanoseconds half_width{0};  ///< the value was taken within at +- half_width
   std::uint64_t raw = 0;
   ReadStatus status = ReadStatus::retry;
 };

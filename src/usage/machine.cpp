@@ -103,8 +103,7 @@ void MachineMonitor::sample_cpu(TimePoint now) noexcept {
     span_begin_at_ = now;
   } else if (now - span_begin_at_ >= kShortestSpan) {
     ++spans_;
-    max_cpu_percent_ =
-        std::max(max_cpu_percent_, cpu_percent(span_begin_, *times).value_or(0.0));
+    max_cpu_percent_ = std::max(max_cpu_percent_, cpu_percent(span_begin_, *times).value_or(0.0));
     span_begin_ = *times;
     span_begin_at_ = now;
   }

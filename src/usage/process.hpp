@@ -18,11 +18,11 @@ namespace wattle {
 struct ProcessStat {
   pid_t pid = 0;
   pid_t parent = 0;
-  char state = '?';              ///< 'Z': has ended, not yet waited for
-  std::string name;              ///< at most 15 bytes, printable
+  char state = '?';  ///< 'Z': has ended, not yet waited for
+  std::string name;  ///< at most 15 bytes, printable
   std::uint64_t user = 0;
   std::uint64_t system = 0;
-  std::uint64_t waited_user = 0;    ///< of the children that it waited for, and of theirs
+  std::uint64_t waited_user = 0;  ///< of the children that it waited for, and of theirs
   std::uint64_t waited_system = 0;
 };
 
@@ -33,8 +33,8 @@ struct ProcessStat {
 struct LiveProcess {
   pid_t pid = 0;
   std::string name;
-  bool ended = false;     ///< a zombie: it uses nothing more
-  Seconds cpu_user{0};    ///< its own, and of those that it waited for
+  bool ended = false;   ///< a zombie: it uses nothing more
+  Seconds cpu_user{0};  ///< its own, and of those that it waited for
   Seconds cpu_system{0};
   std::optional<std::uint64_t> peak_rss_bytes;
 };

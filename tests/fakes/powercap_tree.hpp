@@ -25,10 +25,10 @@ struct KernelUnit {
   }
 };
 
-inline constexpr KernelUnit kPackageUnit{1.0 / 16384.0, 61035};      // 2^-14 J
-inline constexpr KernelUnit kFineUnit{1.0 / 65536.0, 15258};         // 2^-16 J
-inline constexpr KernelUnit kServerDramUnit{1.0 / 65536.0, 15300};   // 2^-16 J, as 15.3 uJ
-inline constexpr KernelUnit kServerPsysUnit{1.0, 1'000'000'000};     // 1 J
+inline constexpr KernelUnit kPackageUnit{1.0 / 16384.0, 61035};     // 2^-14 J
+inline constexpr KernelUnit kFineUnit{1.0 / 65536.0, 15258};        // 2^-16 J
+inline constexpr KernelUnit kServerDramUnit{1.0 / 65536.0, 15300};  // 2^-16 J, as 15.3 uJ
+inline constexpr KernelUnit kServerPsysUnit{1.0, 1'000'000'000};    // 1 J
 
 /// `system()` points to it. Threads: one at a time.
 class PowercapTree {

@@ -46,8 +46,8 @@ void CounterSensor::read_one(const Source& source, Reading& reading) noexcept {
     reading.status = status_of(errno);
     return;
   }
-  const auto ticks = parse_energy({text.data(), static_cast<std::size_t>(count)}, text.size(),
-                                  source.scale);
+  const auto ticks =
+      parse_energy({text.data(), static_cast<std::size_t>(count)}, text.size(), source.scale);
   reading.status = ticks ? ReadStatus::ok : ReadStatus::retry;
   reading.raw = ticks.value_or(0);
 }

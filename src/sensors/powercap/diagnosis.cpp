@@ -109,19 +109,18 @@ Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
                  "echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)");
 }
 
-Refusal unreadable(const Domain& domain, const std::string& path, int error,
-                   const System& system) {
+Refusal unreadable(const Domain& domain, const std::string& path, int error, const System& system) {
   const std::string cause = std::generic_category().message(error);
-  Refusal refused = refusal(domain.name(), fmt::format("its counter cannot be read: {}", cause),
-                            path, {});
+  Refusal refused =
+      refusal(domain.name(), fmt::format("its counter cannot be read: {}", cause), path, {});
   refused.domain = domain;
   if (error != EACCES && error != EPERM) return refused;
 
   struct stat status {};
-  const std::string mode = ::stat(path.c_str(), &status) == 0
-                               ? fmt::format("mode {:04o}, owner {}", status.st_mode & 07777U,
-                                             status.st_uid)
-                               : cause;
+  const std::string mode =
+      ::stat(path.c_str(), &status) == 0
+          ? fmt::format("mode {:04o}, owner {}", status.st_mode & 07777U, status.st_uid)
+          : cause;
   refused.reason = fmt::format("{} is readable by root only", path);
   refused.proof =
       fmt::format("{}; Linux {} (since 5.10 the kernel keeps energy counters from users)", mode,

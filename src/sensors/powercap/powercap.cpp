@@ -50,7 +50,8 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
 std::vector<std::string> zone_directories(const fs::path& class_path) {
   std::vector<std::string> names;
   std::error_code error;
-  for (fs::directory_iterator it(class_path, error), end; !error && it != end; it.increment(error)) {
+  for (fs::directory_iterator it(class_path, error), end; !error && it != end;
+       it.increment(error)) {
     std::string name = it->path().filename().string();
     if (parse_zone_id(name)) names.push_back(std::move(name));
   }
@@ -130,8 +131,7 @@ class Probe {
 
   void open_family(const Family& family) {
     std::vector<OpenCounter> counters;
-    const Watts top_power =
-        max_power(family.top, default_max_power(family.top.domain.kind()));
+    const Watts top_power = max_power(family.top, default_max_power(family.top.domain.kind()));
     open_zone(family.top, top_power, counters);
     for (const Zone& zone : family.inner) {
       // Cores and integrated GPU lie inside the package and cannot exceed it.
@@ -154,7 +154,8 @@ class Probe {
     }
     if (opened_.contains(zone.domain)) {
       refuse(zone.directory,
-             fmt::format("the same counter as {}, which is read already: counted once", name), path);
+             fmt::format("the same counter as {}, which is read already: counted once", name),
+             path);
       return;
     }
     const TickScale scale = identify_scale(read_number(zone.path / "max_energy_range_uj"));

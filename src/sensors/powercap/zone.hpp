@@ -13,9 +13,9 @@ namespace wattle::powercap {
 
 /// A zone's directory: "intel-rapl:0" or "intel-rapl:0:1".
 struct ZoneId {
-  std::string_view control;           ///< control type: "intel-rapl", "intel-rapl-mmio"
-  std::uint32_t zone = 0;             ///< number of the top-level zone; no relation to its socket
-  std::optional<std::uint32_t> sub;   ///< number below it, absent for a top-level zone
+  std::string_view control;          ///< control type: "intel-rapl", "intel-rapl-mmio"
+  std::uint32_t zone = 0;            ///< number of the top-level zone; no relation to its socket
+  std::optional<std::uint32_t> sub;  ///< number below it, absent for a top-level zone
 };
 [[nodiscard]] std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept;
 
