@@ -176,6 +176,10 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
+    if (!known && !name.empty()) {
+      return error(context, fmt::format("there is no command {}: say run, sensors or doctor",
+                                        shell_quoted(name)));
+    }
     return error(context, "say what to do: run, sensors or doctor");
   } catch (const CLI::ParseError& wrong) {
     return error(context, printable(wrong.what()));

@@ -91,7 +91,7 @@ TEST(Options, HelpGoesToStdout) {
                              Words{"sensors", "--help"}, Words{"doctor", "--help"}}) {
     const Outcome outcome = run(wattle(words));
     EXPECT_EQ(outcome.code(), 0);
-    EXPECT_THAT(outcome.out, HasSubstr("Usage:"));
+    EXPECT_THAT(outcome.out, HasSubstr("usage: wattle"));
     EXPECT_THAT(outcome.err, IsEmpty());
   }
 }
