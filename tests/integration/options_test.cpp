@@ -41,6 +41,13 @@ TEST(Options, WithoutTheirValueAreRefused) {
   expect_refused(run(wattle({"run", "-o", "--", "true"})), kRunFailed, "wattle run");
 }
 
+TEST(Options, WithAnEmptyPathAreRefused) {
+  for (const char* option : {"--json", "-o", "--sysfs", "--procfs"}) {
+    SCOPED_TRACE(option);
+    expect_refused(run(wattle({"run", option, "", "--", "true"})), kRunFailed, "wattle run");
+  }
+}
+
 class BadInterval : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadInterval, IsRefusedInOneSentence) {
