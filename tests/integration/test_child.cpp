@@ -128,7 +128,7 @@ void print_signals() {
 }
 
 void write_descriptors(const std::string& path) {
-  std::string open;
+  std::string open = " ";
   constexpr int kHighest = 1024;
   for (int fd = 0; fd < kHighest; ++fd) {
     if (::fcntl(fd, F_GETFD) != -1) open += std::to_string(fd) + " ";
