@@ -1,7 +1,5 @@
 #include "base/fd.hpp"
 
-#include "fakes/temp_folder.hpp"
-
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/socket.h>
@@ -13,6 +11,8 @@
 #include <string_view>
 #include <thread>
 #include <utility>
+
+#include "fakes/temp_folder.hpp"
 
 namespace wattle {
 namespace {

@@ -1,13 +1,13 @@
 #include "base/file.hpp"
 
-#include "fakes/temp_folder.hpp"
-
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cerrno>
 #include <string>
 #include <string_view>
+
+#include "fakes/temp_folder.hpp"
 
 namespace wattle {
 namespace {
