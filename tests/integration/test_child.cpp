@@ -2,6 +2,7 @@
 //
 //   print TEXT           a line on stdout
 //   pid                  its own process number, as a line on stdout
+//   wrapper              the number of the process that was its parent at the start, likewise
 //   copy                 stdin to stdout, to the end
 //   read_line            waits for a line on stdin
 //   read_all             waits for the end of stdin
@@ -10,8 +11,8 @@
 //   record FILE          appends the processor time it used so far, in nanoseconds
 //   touch MIB            takes that much memory and keeps it
 //   block                blocks the signals that wattle forwards
-//   signals              blocks them, prints "ready", then the name of each that comes, to USR2
-//   send_wrapper N       sends signal N to the process that was its parent at the start
+//   signals              blocks them, prints "ready", then the name of each that comes, to TERM
+//   send_wrapper N       sends signal N to that parent
 //   fds FILE             writes the numbers of the open descriptors
 //   state FILE           writes what a program inherits (state.hpp)
 //   pause                waits for ever
@@ -121,7 +122,7 @@ void print_signals() {
   block_signals();
   print_line("ready");
   const sigset_t set = forwarded_signals();
-  for (int signal = 0; signal != SIGUSR2;) {
+  for (int signal = 0; signal != SIGTERM;) {
     signal = ::sigwaitinfo(&set, nullptr);
     if (signal > 0) print_line(::sigabbrev_np(signal));
   }
@@ -176,6 +177,7 @@ using Action = std::function<void(const std::string&)>;
 const std::map<std::string_view, Action>& plain_actions() {
   static const std::map<std::string_view, Action> actions = {
       {"pid", [](const auto&) { print_line(std::to_string(::getpid())); }},
+      {"wrapper", [](const auto&) { print_line(std::to_string(wrapper)); }},
       {"copy", [](const auto&) { copy(); }},
       {"read_line", [](const auto&) { read_until('\n'); }},
       {"read_all", [](const auto&) { read_until('\0'); }},
