@@ -152,6 +152,30 @@ pid_t fork_or_throw() {
   std::_Exit(EXIT_SUCCESS);
 }
 
+/// What a daemon tells the process that waits for it.
+struct DaemonMessage {
+  pid_t pid;
+  bool detaches;
+};
+
+void tell(int fd, DaemonMessage message) {
+  if (::write(fd, &message, sizeof message) < 0) std::_Exit(EXIT_FAILURE);
+}
+
+void detach() {
+  tell(detach_fd, {.pid = ::getpid(), .detaches = true});
+  ::close(detach_fd);
+}
+
+/// Returns when the daemon has detached itself, or has ended and been waited for by its new parent.
+void wait_for_daemon(int fd) {
+  DaemonMessage message{};
+  while (::read(fd, &message, sizeof message) > 0) {
+  }
+  constexpr useconds_t kMoment = 500;
+  while (!message.detaches && ::kill(message.pid, 0) == 0) ::usleep(kMoment);
+}
+
 void start_daemon(Words words) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
@@ -161,13 +185,12 @@ void start_daemon(Words words) {
     if (fork_or_throw() != 0) std::_Exit(EXIT_SUCCESS);
     ::close(ends[0]);
     detach_fd = ends[1];
+    tell(detach_fd, {.pid = ::getpid(), .detaches = false});
     perform_and_exit(words);
   }
   ::close(ends[1]);
   ::waitpid(middle, nullptr, 0);
-  char end = 0;
-  while (::read(ends[0], &end, 1) < 0 && errno == EINTR) {
-  }
+  wait_for_daemon(ends[0]);
   ::close(ends[0]);
 }
 
@@ -184,7 +207,7 @@ const std::map<std::string_view, Action>& plain_actions() {
       {"block", [](const auto&) { block_signals(); }},
       {"signals", [](const auto&) { print_signals(); }},
       {"pause", [](const auto&) { ::pause(); }},
-      {"detach", [](const auto&) { ::close(detach_fd); }},
+      {"detach", [](const auto&) { detach(); }},
   };
   return actions;
 }
