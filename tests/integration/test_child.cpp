@@ -17,7 +17,7 @@
 //   state FILE           writes what a program inherits (state.hpp)
 //   pause                waits for ever
 //   spawn [ ... ]        does these actions in a child, and waits for it
-//   background [ ... ]   the same without waiting
+//   background [ ... ]   the same without waiting; `join` waits for all of them
 //   daemon [ ... ]       in an orphan of another session; waits until it ends or says `detach`
 //   repeat N [ ... ]     does them N times
 //
@@ -206,6 +206,11 @@ const std::map<std::string_view, Action>& plain_actions() {
       {"read_all", [](const auto&) { read_until('\0'); }},
       {"block", [](const auto&) { block_signals(); }},
       {"signals", [](const auto&) { print_signals(); }},
+      {"join",
+       [](const auto&) {
+         while (::wait(nullptr) > 0) {
+         }
+       }},
       {"pause", [](const auto&) { ::pause(); }},
       {"detach", [](const auto&) { detach(); }},
   };
