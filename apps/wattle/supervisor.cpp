@@ -74,9 +74,12 @@ bool is_in_tree(pid_t pid, pid_t child) {
 }
 
 /// The terminal's signals reach the command by themselves, and what the command or one of its
-/// children sends to its group or to us is its own affair.
+/// children sends to its group or to us is its own affair. Only that the line was cut is told to
+/// the session's leader alone: us, where `ssh -t host wattle run ...` left no shell in between.
 bool should_forward(const signalfd_siginfo& info, pid_t child) {
-  if (info.ssi_code == SI_KERNEL) return false;
+  if (info.ssi_code == SI_KERNEL) {
+    return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
+  }
   return !is_in_tree(static_cast<pid_t>(info.ssi_pid), child);
 }
 

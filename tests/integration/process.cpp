@@ -11,6 +11,7 @@
 #include <array>
 #include <cerrno>
 #include <csignal>
+#include <cstdlib>
 #include <stdexcept>
 #include <system_error>
 #include <thread>
@@ -213,6 +214,12 @@ bool Process::pump_until(const std::function<bool()>& condition, std::string_vie
 bool Process::prints(std::string_view text) {
   const auto is_there = [&] { return out_.text.find(text) != std::string::npos; };
   return pump_until([&] { return is_there() || !out_.fd; }, text) && is_there();
+}
+
+pid_t Process::number_printed() const {
+  const pid_t number = std::atoi(out_.text.c_str());  // NOLINT(cert-err34-c): 0 is no process
+  EXPECT_GT(number, 0) << out_.text;
+  return number;
 }
 
 bool Process::stops() {

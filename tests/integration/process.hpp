@@ -70,6 +70,8 @@ class Process {
 
   /// Waits until `text` stands in its stdout.
   [[nodiscard]] bool prints(std::string_view text);
+  /// The number that its stdout begins with; 0 and a failure of the test where that is none.
+  [[nodiscard]] pid_t number_printed() const;
   /// Waits until it is stopped.
   [[nodiscard]] bool stops();
   /// Waits for its end; not for that of others who hold its stdout or stderr.

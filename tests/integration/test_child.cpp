@@ -2,6 +2,7 @@
 //
 //   print TEXT           a line on stdout
 //   pid                  its own process number, as a line on stdout
+//   wrapper              the number of the process that was its parent at the start, likewise
 //   copy                 stdin to stdout, to the end
 //   read_line            waits for a line on stdin
 //   read_all             waits for the end of stdin
@@ -10,13 +11,13 @@
 //   record FILE          appends the processor time it used so far, in nanoseconds
 //   touch MIB            takes that much memory and keeps it
 //   block                blocks the signals that wattle forwards
-//   signals              blocks them, prints "ready", then the name of each that comes, to USR2
-//   send_wrapper N       sends signal N to the process that was its parent at the start
+//   signals              blocks them, prints "ready", then the name of each that comes, to TERM
+//   send_wrapper N       sends signal N to that parent
 //   fds FILE             writes the numbers of the open descriptors
 //   state FILE           writes what a program inherits (state.hpp)
 //   pause                waits for ever
 //   spawn [ ... ]        does these actions in a child, and waits for it
-//   background [ ... ]   the same without waiting
+//   background [ ... ]   the same without waiting; `join` waits for all of them
 //   daemon [ ... ]       in an orphan of another session; waits until it ends or says `detach`
 //   repeat N [ ... ]     does them N times
 //
@@ -121,7 +122,7 @@ void print_signals() {
   block_signals();
   print_line("ready");
   const sigset_t set = forwarded_signals();
-  for (int signal = 0; signal != SIGUSR2;) {
+  for (int signal = 0; signal != SIGTERM;) {
     signal = ::sigwaitinfo(&set, nullptr);
     if (signal > 0) print_line(::sigabbrev_np(signal));
   }
@@ -151,6 +152,30 @@ pid_t fork_or_throw() {
   std::_Exit(EXIT_SUCCESS);
 }
 
+/// What a daemon tells the process that waits for it.
+struct DaemonMessage {
+  pid_t pid;
+  bool detaches;
+};
+
+void tell(int fd, DaemonMessage message) {
+  if (::write(fd, &message, sizeof message) < 0) std::_Exit(EXIT_FAILURE);
+}
+
+void detach() {
+  tell(detach_fd, {.pid = ::getpid(), .detaches = true});
+  ::close(detach_fd);
+}
+
+/// Returns when the daemon has detached itself, or has ended and been waited for by its new parent.
+void wait_for_daemon(int fd) {
+  DaemonMessage message{};
+  while (::read(fd, &message, sizeof message) > 0) {
+  }
+  constexpr useconds_t kMoment = 500;
+  while (!message.detaches && ::kill(message.pid, 0) == 0) ::usleep(kMoment);
+}
+
 void start_daemon(Words words) {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) throw std::runtime_error("pipe2");
@@ -160,13 +185,12 @@ void start_daemon(Words words) {
     if (fork_or_throw() != 0) std::_Exit(EXIT_SUCCESS);
     ::close(ends[0]);
     detach_fd = ends[1];
+    tell(detach_fd, {.pid = ::getpid(), .detaches = false});
     perform_and_exit(words);
   }
   ::close(ends[1]);
   ::waitpid(middle, nullptr, 0);
-  char end = 0;
-  while (::read(ends[0], &end, 1) < 0 && errno == EINTR) {
-  }
+  wait_for_daemon(ends[0]);
   ::close(ends[0]);
 }
 
@@ -176,13 +200,19 @@ using Action = std::function<void(const std::string&)>;
 const std::map<std::string_view, Action>& plain_actions() {
   static const std::map<std::string_view, Action> actions = {
       {"pid", [](const auto&) { print_line(std::to_string(::getpid())); }},
+      {"wrapper", [](const auto&) { print_line(std::to_string(wrapper)); }},
       {"copy", [](const auto&) { copy(); }},
       {"read_line", [](const auto&) { read_until('\n'); }},
       {"read_all", [](const auto&) { read_until('\0'); }},
       {"block", [](const auto&) { block_signals(); }},
       {"signals", [](const auto&) { print_signals(); }},
+      {"join",
+       [](const auto&) {
+         while (::wait(nullptr) > 0) {
+         }
+       }},
       {"pause", [](const auto&) { ::pause(); }},
-      {"detach", [](const auto&) { ::close(detach_fd); }},
+      {"detach", [](const auto&) { detach(); }},
   };
   return actions;
 }
