@@ -44,7 +44,7 @@ Fd take_signals() {
   // Ignored SIGCHLD would make the kernel throw children's statuses away.
   set_action(SIGCHLD, SIG_DFL);
   set_action(SIGPIPE, SIG_IGN);  // a report that nobody reads must not end us
-  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot receive signals: " + std::generic_category().message(errno));
   return fd;

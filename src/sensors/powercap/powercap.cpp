@@ -110,9 +110,10 @@ class Probe {
   bool sort_in(const std::string& directory, const fs::path& path) {
     const auto name = read_line((path / "name").string());
     if (!name) return false;
-    const ZoneId id = *parse_zone_id(directory);
-    const auto key = std::tuple(id.control != "intel-rapl", std::string(id.control), id.zone);
-    if (!id.sub) {
+    const auto id = parse_zone_id(directory);
+    if (!id) return false;
+    const auto key = std::tuple(id->control != "intel-rapl", std::string(id->control), id->zone);
+    if (!id->sub) {
       if (const auto domain = parse_top_zone_name(*name)) {
         families_.emplace(key, Family{.top = {directory, path, *domain}, .inner = {}});
         return true;
