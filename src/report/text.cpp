@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -70,7 +71,7 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
       line += ' ';
     } else {
       const double share = top.si() > 0 ? *mean / top : 0.0;
-      line += kBlocks.at(static_cast<std::size_t>(share * 7.0 + 0.5));
+      line += kBlocks.at(static_cast<std::size_t>(std::lround(share * 7.0)));
     }
   }
   return fmt::format("{}  0 to {}", line, to_text(top));
@@ -128,6 +129,7 @@ std::string exit_text(const Exit& exit) {
 
 std::string command_line(const std::vector<std::string>& command) {
   std::vector<std::string> words;
+  words.reserve(command.size());
   for (const std::string& word : command) words.push_back(shell_quoted(word));
   return printable(join(words, " "));
 }

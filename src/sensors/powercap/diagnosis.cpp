@@ -40,7 +40,7 @@ std::string masking_mount(const System& system) {
   const auto mountinfo = read_file((system.procfs / "self" / "mountinfo").string());
   if (!mountinfo) return {};
   for (const char* hidden : {"devices/virtual/powercap", "class/powercap"}) {
-    const std::string path = (system.sysfs / hidden).string();
+    std::string path = (system.sysfs / hidden).string();
     if (is_mount_point(*mountinfo, path)) return path;
   }
   return {};

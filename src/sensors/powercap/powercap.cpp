@@ -108,6 +108,8 @@ class Probe {
 
   /// Puts a zone into its family, or refuses it. False where the link to it leads nowhere.
   bool sort_in(const std::string& directory, const fs::path& path) {
+    const auto id = parse_zone_id(directory);
+    if (!id) return false;
     const std::string name_path = (path / "name").string();
     const auto name = read_line(name_path);
     if (!name) {
@@ -116,9 +118,8 @@ class Probe {
       refuse(directory, "it has no name that can be read", name_path);
       return true;
     }
-    const ZoneId id = *parse_zone_id(directory);
-    const auto key = std::tuple(id.control != "intel-rapl", std::string(id.control), id.zone);
-    if (!id.sub) {
+    const auto key = std::tuple(id->control != "intel-rapl", std::string(id->control), id->zone);
+    if (!id->sub) {
       if (const auto domain = parse_top_zone_name(*name)) {
         families_.emplace(key, Family{.top = {directory, path, *domain}, .inner = {}});
         return true;
