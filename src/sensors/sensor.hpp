@@ -25,11 +25,22 @@ namespace wattle {
 struct CounterTraits {
   /// Energy of one tick of the raw integer.
   Joules tick;
-  /// The number of ticks after which the counter starts again at 0; 0 where that is unknown
-  /// (a lower value is then always a reset).
+  /// The number of ticks after which the raw integer starts again at 0; 0 where it never does, or
+  /// where that is unknown (a lower value is then always a reset).
   std::uint64_t modulus = 0;
+  /// Where the kernel makes the raw integer by following a narrower register: from this many ticks
+  /// on between two of its looks it takes the register's advance for another one. The raw integer
+  /// is then too small by an unknown number of the register's turns, or falls. A read makes it
+  /// look. 0 where the raw integer is the register.
+  std::uint64_t followed_ticks = 0;
   /// No device of this kind draws more: what tells a wrap from a reset. See known_sensors.hpp.
   Watts max_power;
+
+  /// The number of ticks that must not pass between two reads, since energy could be lost unseen;
+  /// 0 where any number may.
+  [[nodiscard]] constexpr std::uint64_t blind_ticks() const noexcept {
+    return modulus != 0 ? modulus : followed_ticks;
+  }
 };
 
 /// How regularly a sensor's value is renewed.
