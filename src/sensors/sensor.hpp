@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -87,6 +88,23 @@ class Sensor {
   virtual void read(std::span<Reading> readings) noexcept = 0;
 };
 
+/// The devices that an interface shows. Interfaces of one kind can stand in for each other.
+enum class DeviceKind : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
+
+[[nodiscard]] constexpr DeviceKind device_kind(DomainKind kind) noexcept {
+  if (kind == DomainKind::nvidia_gpu) return DeviceKind::nvidia_gpu;
+  return kind == DomainKind::amd_gpu ? DeviceKind::amd_gpu : DeviceKind::cpu;
+}
+
+/// What a refusal is about.
+enum class RefusalScope : std::uint8_t {
+  part,       ///< one domain, or one place of the interface
+  interface,  ///< all of it: the machine shows nothing through it
+  /// Another way to what is read, or refused, elsewhere: an interface that this kernel lacks but
+  /// need not have, a counter that is there twice.
+  spare,
+};
+
 /// Why something is not measured, for `wattle doctor` and every report.
 struct Refusal {
   std::string source;    ///< the provider: "powercap"
@@ -97,6 +115,9 @@ struct Refusal {
   std::string risk{};    ///< what the remedy opens up; empty where nothing
   /// The domain that is not measured for this reason, where it is a single one.
   std::optional<Domain> domain{};
+  RefusalScope scope = RefusalScope::part;
+  /// The kind of the interface's devices. `survey` fills it in.
+  DeviceKind device = DeviceKind::cpu;
 };
 
 /// What a probe found: sensors, and a reason for everything it could not offer.
@@ -109,7 +130,9 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  Survey (*probe)(const System& system, const Clock& clock);
+  DeviceKind device;
+  /// `taken`: domains that are read already. The probe leaves them out, without a word.
+  Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
 };
 
 }  // namespace wattle
