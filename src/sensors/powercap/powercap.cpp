@@ -108,6 +108,13 @@ class Probe {
                               .scope = scope});
   }
 
+  /// What a top-level zone measures. AMD's counters are those of the package: Linux 6.9 to 6.11
+  /// shows the same one for each core complex, as if these were dies with counters of their own.
+  [[nodiscard]] Domain scope_of(const Domain& domain) const {
+    const bool is_package = domain.kind() == DomainKind::package;
+    return is_package && cpu_.is_amd() ? Domain::package(domain.index()) : domain;
+  }
+
   /// Puts a zone into its family. False where the zone's name cannot be read at all.
   bool sort_in(const std::string& directory, const fs::path& path) {
     const auto name = read_line((path / "name").string());
@@ -116,7 +123,7 @@ class Probe {
     const auto key = std::tuple(id.control != "intel-rapl", std::string(id.control), id.zone);
     if (!id.sub) {
       if (const auto domain = parse_top_zone_name(*name)) {
-        families_.emplace(key, Family{.top = {directory, path, *domain}, .inner = {}});
+        families_.emplace(key, Family{.top = {directory, path, scope_of(*domain)}, .inner = {}});
         return true;
       }
     } else if (const auto kind = parse_sub_zone_name(*name)) {

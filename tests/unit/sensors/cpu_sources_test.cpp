@@ -92,6 +92,19 @@ TEST_F(CpuSources, ACounterThatIsThereTwiceIsNoLoss) {
   EXPECT_THAT(survey(tree_.system(), clock_).refused, IsEmpty());
 }
 
+/// Linux 6.9 to 6.11 makes a zone for each core complex of an AMD package; all show one register.
+TEST_F(CpuSources, AnAMDPackageIsCountedOnceWhereItsCoreComplexesHaveZones) {
+  fakes::PowercapTree amd;
+  amd.set_cpu_info("vendor_id\t: AuthenticAMD\nflags\t\t: fpu msr\n\n");
+  amd.add_zone("intel-rapl:0", "package-0-die-0");
+  amd.add_zone("intel-rapl:1", "package-0-die-1");
+  amd.add_zone("intel-rapl:2", "package-1-die-0");
+  const Survey found = survey(amd.system(), clock_);
+  EXPECT_THAT(places_of(found),
+              ElementsAre(std::pair("package_0", "powercap"), std::pair("package_1", "powercap")));
+  EXPECT_THAT(found.refused, IsEmpty());
+}
+
 TEST_F(CpuSources, AVirtualMachineIsWhatIsSaidWhereBothShowNothing) {
   fakes::PowercapTree empty;
   empty.set_cpu_info("vendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor\n\n");
