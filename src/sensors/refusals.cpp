@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <tuple>
 #include <utility>
 
 namespace wattle {
@@ -46,6 +47,23 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     if (told[i]) result.push_back(std::move(refused[i]));
   }
   return result;
+}
+
+std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
+  const auto cause = [](const Refusal& refusal) {
+    return std::tie(refusal.source, refusal.reason, refusal.proof, refusal.remedy, refusal.risk);
+  };
+  std::vector<SharedCause> causes;
+  for (const Refusal& refusal : refused) {
+    const auto known = std::ranges::find_if(
+        causes, [&](const SharedCause& shared) { return cause(shared.refusal) == cause(refusal); });
+    if (known == causes.end()) {
+      causes.push_back({.refusal = refusal, .subjects = {refusal.subject}});
+    } else {
+      known->subjects.push_back(refusal.subject);
+    }
+  }
+  return causes;
 }
 
 }  // namespace wattle

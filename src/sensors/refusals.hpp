@@ -1,7 +1,8 @@
-// Of everything that all providers refused, what a person should hear.
+// Of everything that all providers refused, what a person should hear, and how often.
 #pragma once
 
 #include <set>
+#include <string>
 #include <vector>
 
 #include "sensors/sensor.hpp"
@@ -16,5 +17,14 @@ namespace wattle {
 /// - spare ways, where there is anything else to say about their devices.
 [[nodiscard]] std::vector<Refusal> worth_telling(std::vector<Refusal> refused,
                                                  const std::set<Domain>& read);
+
+/// Several refusals that differ in nothing but what they are about.
+struct SharedCause {
+  Refusal refusal;  ///< the first of them
+  std::vector<std::string> subjects;
+};
+
+/// In the order of the first of each.
+[[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused);
 
 }  // namespace wattle

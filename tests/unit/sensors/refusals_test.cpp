@@ -85,5 +85,15 @@ TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
               ElementsAre("nvml: everything"));
 }
 
+TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
+  const std::vector<SharedCause> causes =
+      by_cause({of_domain("perf", kPackage, "setcap"), of_domain("powercap", kPackage, "chmod"),
+                of_domain("perf", kDram, "setcap")});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_THAT(causes[0].subjects, ElementsAre("package_0", "dram_0"));
+  EXPECT_EQ(causes[0].refusal.remedy, "setcap");
+  EXPECT_THAT(causes[1].subjects, ElementsAre("package_0"));
+}
+
 }  // namespace
 }  // namespace wattle
