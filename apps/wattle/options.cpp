@@ -36,6 +36,7 @@ struct RawOptions {
   std::string procfs;
   std::string interval = "0.1";
   bool json = false;
+  bool cross_check = false;
   RunOptions run;
 };
 
@@ -84,10 +85,17 @@ void add_run(CLI::App& app, RawOptions& raw) {
   add_roots(*run, raw);
 }
 
-void add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+CLI::App* add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
   CLI::App* command = app.add_subcommand(name, what);
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
+  return command;
+}
+
+void add_sensors(CLI::App& app, RawOptions& raw) {
+  CLI::App* sensors = add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  sensors->add_flag("--cross-check", raw.cross_check,
+                    "Read for a second what can be read in two ways, and compare");
 }
 
 Answer error(std::string_view command, std::string_view message) {
@@ -155,7 +163,7 @@ Options parse_options(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>());
   add_run(app, raw);
-  add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  add_sensors(app, raw);
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -174,7 +182,7 @@ Options parse_options(int argc, const char* const* argv) {
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
     choose_roots(raw);
-    if (name == "sensors") return SensorsOptions{raw.system, raw.json};
+    if (name == "sensors") return SensorsOptions{raw.system, raw.json, raw.cross_check};
     if (name == "doctor") return DoctorOptions{raw.system, raw.json};
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);

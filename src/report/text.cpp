@@ -40,9 +40,7 @@ std::string headline(const Report& report, const TextStyle& style) {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
     const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
     text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
-    const auto remedy =
-        std::ranges::find_if(report.refused, [](const Refusal& r) { return !r.remedy.empty(); });
-    if (remedy != report.refused.end()) text += "; " + remedy->remedy;
+    if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
   }
   return style.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string_view>
 
 #include "sensors/sensor.hpp"
 #include "wattle/domain.hpp"
@@ -41,5 +42,10 @@ inline constexpr UpdateInterval kRaplUpdate = {
     .spread = std::chrono::microseconds(270),
     .p99 = std::chrono::microseconds(1650),
 };
+
+/// What it means to let more users read RAPL counters.
+inline constexpr std::string_view kRaplRisk =
+    "whoever can read these counters finely can infer what other processes compute "
+    "(PLATYPUS, CVE-2020-8694)";
 
 }  // namespace wattle
