@@ -34,6 +34,7 @@ struct RawOptions {
   System system = System::from_environment();
   std::string sysfs;
   std::string procfs;
+  std::string nvml_library;
   std::string interval = "0.1";
   bool json = false;
   bool cross_check = false;
@@ -62,6 +63,11 @@ void add_roots(CLI::App& command, RawOptions& raw) {
       ->check(reject_empty);
   command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
       ->type_name("DIR")
+      ->check(reject_empty);
+  command
+      .add_option("--nvml-library", raw.nvml_library,
+                  "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
+      ->type_name("PATH")
       ->check(reject_empty);
 }
 
@@ -107,16 +113,17 @@ Answer error(std::string_view command, std::string_view message) {
       .exit_status = is_run ? kRunFailed : kUsageError};
 }
 
-/// The roots, which somebody else's privileges must not be turned on: see `System`.
+/// The roots and the library, which somebody else's privileges must not be turned on: see `System`.
 void choose_roots(RawOptions& raw) {
-  const bool given = !raw.sysfs.empty() || !raw.procfs.empty();
+  const bool given = !raw.sysfs.empty() || !raw.procfs.empty() || !raw.nvml_library.empty();
   if (given && ::getauxval(AT_SECURE) != 0) {
     throw InvalidArgument(
-        "--sysfs and --procfs cannot be used with a wattle that has privileges of its own "
-        "(setuid or file capabilities)");
+        "--sysfs, --procfs and --nvml-library cannot be used with a wattle that has privileges of "
+        "its own (setuid or file capabilities)");
   }
   if (!raw.sysfs.empty()) raw.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) raw.system.procfs = raw.procfs;
+  if (!raw.nvml_library.empty()) raw.system.nvml_library = raw.nvml_library;
 }
 
 /// The command is what stands behind the first "--", or begins at the first word that is no
