@@ -38,7 +38,8 @@ int doctor(const DoctorOptions& options) {
   Json domains = Json::array();
   for (const auto& sensor : found.sensors) {
     for (const Channel& channel : sensor->channels()) {
-      readable += (readable.empty() ? "" : ", ") + channel.domain.name();
+      if (!readable.empty()) readable += ", ";
+      readable += channel.domain.name();
       domains.push_back(channel.domain.name());
     }
   }

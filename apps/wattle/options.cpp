@@ -26,7 +26,8 @@ In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's 
 examples:
   wattle run -- make -j8
   wattle run --json run.json -o run.txt -- ./train.py
-  srun wattle run --json run-%h.json -- ./solver)";
+  srun wattle run --json run-%h.json -- ./solver
+)";
 
 /// What the options are read into before they are checked.
 struct RawOptions {
@@ -41,17 +42,26 @@ struct RawOptions {
 /// CLI11 does not know that a command follows.
 class HelpText : public CLI::Formatter {
  public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    if (app->get_name() != "run") return CLI::Formatter::make_usage(app, name);
-    return fmt::format("Usage: {} [OPTIONS] -- CMD [ARG...]\n\n", name);
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    const std::string name = app->get_name();
+    if (name == "wattle") return "usage: wattle COMMAND [options]\n";
+    return fmt::format("usage: wattle {} [options]{}\n", name,
+                       name == "run" ? " -- CMD [ARG...]" : "");
   }
 };
 
+/// An empty path is a variable of a script that is not set, not a wish for no file.
+std::string reject_empty(const std::string& path) {
+  return path.empty() ? "takes a path, not nothing" : "";
+}
+
 void add_roots(CLI::App& command, RawOptions& raw) {
   command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(reject_empty);
   command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(reject_empty);
 }
 
 void add_run(CLI::App& app, RawOptions& raw) {
@@ -59,16 +69,18 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->footer(kRunFooter);
   run->prefix_command();
   run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(reject_empty);
   run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(reject_empty);
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
   run->add_option("--interval", raw.interval, "Seconds between two readings")
       ->type_name("SECONDS")
       ->default_str("0.1");
   run->add_flag("--every-rank", raw.run.every_rank,
-                "Measure energy in every MPI or Slurm rank, not in the first of each machine only");
+                "Measure energy in every MPI or Slurm rank, not only in one a machine");
   add_roots(*run, raw);
 }
 
@@ -173,6 +185,10 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
+    if (!known && !name.empty()) {
+      return error(context, fmt::format("there is no command {}: say run, sensors or doctor",
+                                        shell_quoted(name)));
+    }
     return error(context, "say what to do: run, sensors or doctor");
   } catch (const CLI::ParseError& wrong) {
     return error(context, printable(wrong.what()));

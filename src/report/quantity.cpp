@@ -15,14 +15,18 @@ struct Scale {
   std::string_view prefix;
 };
 
-/// The largest of them that leaves at least `least` before the point.
-Scale scale_for(double value, double least) {
-  constexpr std::array kScales = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"},
-                                  Scale{1e3, "k"}};
-  for (const Scale& scale : kScales) {
-    if (std::abs(value) >= scale.factor * least) return scale;
+constexpr std::array kLarge = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"},
+                               Scale{1e3, "k"}};
+constexpr double kKeepUnitUpTo = 10.0;  // 9999 J rather than 9.999 kJ
+
+/// The prefix for a quantity of this size: 12.3 kJ, 9999 J, 50 mJ, 61 µJ.
+Scale scale_for(double value) {
+  const double size = std::abs(value);
+  for (const Scale& scale : kLarge) {
+    if (size >= scale.factor * kKeepUnitUpTo) return scale;
   }
-  return {1.0, ""};
+  if (size >= 1.0 || size == 0.0) return {1.0, ""};
+  return size >= 1e-3 ? Scale{1e-3, "m"} : Scale{1e-6, "µ"};
 }
 
 /// Decimals that show `digits` significant digits of `value`.
@@ -33,10 +37,8 @@ int decimals_for(double value, int digits) {
   return std::clamp(digits - 1 - magnitude, 0, kMost);
 }
 
-constexpr double kKeepUnitUpTo = 10.0;  // 9999 J rather than 9.999 kJ
-
 std::string with_unit(double value, std::string_view unit) {
-  const Scale scale = scale_for(value, kKeepUnitUpTo);
+  const Scale scale = scale_for(value);
   const double scaled = value / scale.factor;
   return fmt::format("{:.{}f} {}{}", scaled, std::min(decimals_for(scaled, 4), 3), scale.prefix,
                      unit);
@@ -47,7 +49,7 @@ std::string with_unit(double value, std::string_view unit) {
 std::string to_text(Joules energy) { return with_unit(energy.si(), "J"); }
 
 std::string to_text(Joules energy, Joules uncertainty) {
-  const Scale scale = scale_for(energy.si(), kKeepUnitUpTo);
+  const Scale scale = scale_for(std::max(std::abs(energy.si()), uncertainty.si()));
   const double value = energy.si() / scale.factor;
   const double error = uncertainty.si() / scale.factor;
   const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(value, 4);
@@ -69,10 +71,12 @@ std::string to_text(Seconds time) {
 
 std::string bytes_to_text(std::uint64_t bytes) {
   const auto value = static_cast<double>(bytes);
-  const Scale scale = scale_for(value, 1.0);
-  if (scale.factor == 1.0) return fmt::format("{} B", bytes);
-  return fmt::format("{:.{}f} {}B", value / scale.factor, decimals_for(value / scale.factor, 4),
-                     scale.prefix);
+  for (const Scale& scale : kLarge) {
+    if (value < scale.factor) continue;
+    return fmt::format("{:.{}f} {}B", value / scale.factor, decimals_for(value / scale.factor, 4),
+                       scale.prefix);
+  }
+  return fmt::format("{} B", bytes);
 }
 
 }  // namespace wattle

@@ -8,11 +8,11 @@
 
 namespace wattle {
 
-/// "50.12 J", "1.234 kJ".
+/// "50.12 J", "12.34 kJ", "61.04 µJ".
 [[nodiscard]] std::string to_text(Joules energy);
 /// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same decimal place.
 [[nodiscard]] std::string to_text(Joules energy, Joules uncertainty);
-/// "75.12 W", "1.204 kW".
+/// "75.12 W", "12.04 kW".
 [[nodiscard]] std::string to_text(Watts power);
 /// "0.002 s", "12.35 s", "83 min 20 s", "5 h 03 min".
 [[nodiscard]] std::string to_text(Seconds time);

@@ -32,9 +32,13 @@ Survey survey(const System& system, const Clock& clock) {
 std::vector<Domain> available_domains(const System& system) {
   std::vector<Domain> domains;
   for (const auto& sensor : survey(system, machine_clock()).sensors) {
-    for (const Channel& channel : sensor->channels()) domains.push_back(channel.domain);
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.counts_energy()) domains.push_back(channel.domain);
+    }
   }
   std::ranges::sort(domains);
+  const auto repeated = std::ranges::unique(domains);
+  domains.erase(repeated.begin(), repeated.end());
   return domains;
 }
 
