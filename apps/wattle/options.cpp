@@ -45,7 +45,7 @@ struct RawOptions {
 class HelpText : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
-    const std::string name = app->get_name();
+    const std::string& name = app->get_name();
     if (name == "wattle") return "usage: wattle COMMAND [options]\n";
     return fmt::format("usage: wattle {} [options]{}\n", name,
                        name == "run" ? " -- CMD [ARG...]" : "");
