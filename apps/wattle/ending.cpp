@@ -16,7 +16,7 @@ void end_like(const Exit& exit) noexcept {
     sigset_t blocked;
     ::sigemptyset(&blocked);
     ::sigaddset(&blocked, *exit.signal);
-    ::sigprocmask(SIG_UNBLOCK, &blocked, nullptr);
+    ::pthread_sigmask(SIG_UNBLOCK, &blocked, nullptr);
     ::raise(*exit.signal);
     // The kernel spares the first process of a PID namespace.
     constexpr int kSignalBase = 128;

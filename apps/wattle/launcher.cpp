@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstdlib>
 #include <string_view>
@@ -30,8 +31,8 @@ struct Pipe {
 };
 
 Pipe make_pipe() {
-  int ends[2];  // NOLINT(modernize-avoid-c-arrays): pipe2(2)
-  if (::pipe2(ends, O_CLOEXEC) != 0) {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
     throw Error("cannot make a pipe: " + std::generic_category().message(errno));
   }
   return {Fd(ends[0]), Fd(ends[1])};
@@ -90,10 +91,10 @@ int ExecFailure::exit_status() const noexcept {
   return error_number == ENOENT || error_number == ENOTDIR ? kNotFound : kNotExecutable;
 }
 
-Launcher::Launcher(const std::vector<std::string>& command) : name_(command.front()) {
+Launcher::Launcher(std::vector<std::string> command) : name_(command.front()) {
   std::vector<char*> argv;
-  // execvp takes char* for historical reasons and changes nothing.
-  for (const std::string& word : command) argv.push_back(const_cast<char*>(word.c_str()));
+  argv.reserve(command.size() + 1);
+  for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
   Pipe gate = make_pipe();
   Pipe answer = make_pipe();

@@ -25,7 +25,7 @@ struct ExecFailure {
 class Launcher {
  public:
   /// Throws `Error` where no process can be made.
-  explicit Launcher(const std::vector<std::string>& command);
+  explicit Launcher(std::vector<std::string> command);
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   /// Lets it execute the command.

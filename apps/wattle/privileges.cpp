@@ -6,6 +6,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <array>
+
 #include "options.hpp"
 
 namespace wattle::app {
@@ -19,8 +21,8 @@ void drop_privileges() noexcept {
   bool dropped = ::setresgid(group, group, group) == 0 && ::setresuid(user, user, user) == 0;
   if (user != 0) {
     __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
-    __user_cap_data_struct none[_LINUX_CAPABILITY_U32S_3]{};  // NOLINT(modernize-avoid-c-arrays)
-    dropped = dropped && ::syscall(SYS_capset, &header, none) == 0;
+    std::array<__user_cap_data_struct, _LINUX_CAPABILITY_U32S_3> none{};
+    dropped = dropped && ::syscall(SYS_capset, &header, none.data()) == 0;
   }
   if (!dropped) ::_exit(kRunFailed);
   // The kernel made the process undumpable, which hides its own /proc/self from it; without

@@ -46,7 +46,7 @@ Fd take_signals() {
   // A report that nobody reads, or that is larger than the user's limit, must not end us.
   set_action(SIGPIPE, SIG_IGN);
   set_action(SIGXFSZ, SIG_IGN);
-  ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
+  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot receive signals: " + std::generic_category().message(errno));
   return fd;

@@ -85,8 +85,9 @@ class WATTLE_EXPORT Domain {
 template <>
 struct std::hash<wattle::Domain> {
   std::size_t operator()(const wattle::Domain& domain) const noexcept {
-    const std::uint64_t die = domain.die() ? *domain.die() + std::uint64_t{1} : 0;
+    const std::optional<std::uint32_t> die = domain.die();
+    const std::uint64_t die_key = die ? *die + std::uint64_t{1} : 0;
     const auto kind = static_cast<std::uint64_t>(domain.kind());
-    return std::hash<std::uint64_t>{}((kind << 60U) ^ (die << 32U) ^ domain.index());
+    return std::hash<std::uint64_t>{}((kind << 60U) ^ (die_key << 32U) ^ domain.index());
   }
 };

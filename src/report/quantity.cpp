@@ -15,8 +15,7 @@ struct Scale {
   std::string_view prefix;
 };
 
-constexpr std::array kLarge = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"},
-                               Scale{1e3, "k"}};
+constexpr std::array kLarge = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"}, Scale{1e3, "k"}};
 constexpr double kKeepUnitUpTo = 10.0;  // 9999 J rather than 9.999 kJ
 
 /// The prefix for a quantity of this size: 12.3 kJ, 9999 J, 50 mJ, 61 µJ.

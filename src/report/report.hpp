@@ -49,6 +49,7 @@ struct DomainEnergy {
 struct MissingKind {
   std::string kind;
   std::string reason;
+  std::string remedy{};  ///< empty where nothing would help
 };
 
 struct Total {
@@ -92,7 +93,7 @@ struct Report {
 };
 
 /// Adds up the domains that do not overlap: packages, DRAM, GPUs. `refused` gives the reasons for
-/// kinds without a value.
+/// what is missing; domains that are missing for the same reason are named together.
 [[nodiscard]] Total total_of(const std::vector<DomainEnergy>& domains,
                              const std::vector<Refusal>& refused, Seconds wall);
 

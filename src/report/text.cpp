@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <string>
 #include <string_view>
@@ -39,9 +40,7 @@ std::string headline(const Report& report, const TextStyle& style) {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
     const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
     text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
-    const auto remedy =
-        std::ranges::find_if(report.refused, [](const Refusal& r) { return !r.remedy.empty(); });
-    if (remedy != report.refused.end()) text += "; " + remedy->remedy;
+    if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
   }
   return style.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
 }
@@ -70,7 +69,7 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
       line += ' ';
     } else {
       const double share = top.si() > 0 ? *mean / top : 0.0;
-      line += kBlocks.at(static_cast<std::size_t>(share * 7.0 + 0.5));
+      line += kBlocks.at(static_cast<std::size_t>(std::lround(share * 7.0)));
     }
   }
   return fmt::format("{}  0 to {}", line, to_text(top));
@@ -128,6 +127,7 @@ std::string exit_text(const Exit& exit) {
 
 std::string command_line(const std::vector<std::string>& command) {
   std::vector<std::string> words;
+  words.reserve(command.size());
   for (const std::string& word : command) words.push_back(shell_quoted(word));
   return printable(join(words, " "));
 }

@@ -63,7 +63,7 @@ TEST_F(Survey, SensorsJsonHasItsSchema) {
   add_healthy_zones();
   const Json json = parse_json(ask({"sensors", "--json"}).out);
   EXPECT_EQ(json["schema"], "wattle.sensors/1");
-  EXPECT_THAT(keys_of(json), ElementsAre("schema", "channels", "refused"));
+  EXPECT_THAT(keys_of(json), ElementsAre("schema", "channels", "refused", "sources"));
   ASSERT_EQ(json["channels"].size(), 4U);
   EXPECT_EQ(json["channels"][1],
             (Json{{"domain", "dram_0"},
@@ -74,9 +74,11 @@ TEST_F(Survey, SensorsJsonHasItsSchema) {
                   {"modulus_ticks", 4294967296U},
                   {"max_power_w", 500.0},
                   {"shortest_wrap_s", 131.072},
+                  {"must_be_read_within_s", 131.072},
                   {"update_interval_s", 0.001},
                   {"contained_in", nullptr},
-                  {"counts_in_total", true}}));
+                  {"counts_in_total", true},
+                  {"alternatives", Json::array()}}));
   EXPECT_EQ(json["channels"][2]["contained_in"], "package_0");
   EXPECT_EQ(json["channels"][2]["counts_in_total"], false);
   EXPECT_EQ(json["channels"][3]["counts_in_total"], false);
