@@ -1,5 +1,4 @@
 // A wattle with privileges that its user lacks uses them to open counters and for nothing else.
-#include <grp.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -20,14 +19,6 @@ using testing::Not;
 
 constexpr int kRunFailed = 125;
 constexpr int kNoMount = 99;
-constexpr uid_t kNobody = 65534;
-
-void become_nobody() {
-  if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
-      ::setresuid(kNobody, kNobody, kNobody) != 0) {
-    ::_exit(EXIT_FAILURE);
-  }
-}
 
 /// Copies of the programs where an ordinary user can execute them.
 class Privileges : public CommandTest {
@@ -54,7 +45,7 @@ class Privileges : public CommandTest {
   [[nodiscard]] Start as_nobody(const Words& words) const {
     return {.command = Words{path("wattle")} + words,
             .environment = {{"WATTLE_SYSFS", tree_.system().sysfs}},
-            .prepare = become_nobody};
+            .prepare = become_ordinary_user};
   }
   /// The same, in a namespace whose /sys is the tree.
   [[nodiscard]] Start as_nobody_in_tree(const Words& words) const {
@@ -66,7 +57,7 @@ class Privileges : public CommandTest {
           ::mount(tree_.system().sysfs.c_str(), "/sys", nullptr, MS_BIND, nullptr) != 0) {
         ::_exit(kNoMount);
       }
-      become_nobody();
+      become_ordinary_user();
     };
     return start;
   }

@@ -104,6 +104,11 @@ class Process {
   bool waited_ = false;
 };
 
+/// The user that root becomes where a test needs one without any privileges.
+inline constexpr uid_t kNobody = 65534;
+/// For `Start::prepare`: the process is that of an ordinary user from now on.
+void become_ordinary_user();
+
 /// Starts it, gives it `input` and waits for its end.
 [[nodiscard]] Outcome run(const Start& start, std::string_view input = {});
 
