@@ -196,7 +196,7 @@ EnergyReport energy_report(const Instruments& instruments, TimePoint begin, Time
                               .source = result.channel.source,
                               .figure = result.figure});
   }
-  report.total = total_of(report.domains, refused, end - begin);
+  report.total = total_of(report.domains, refused);
   report.profile = instruments.profile.means();
   return report;
 }
