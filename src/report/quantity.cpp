@@ -15,8 +15,7 @@ struct Scale {
   std::string_view prefix;
 };
 
-constexpr std::array kLarge = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"},
-                               Scale{1e3, "k"}};
+constexpr std::array kLarge = {Scale{1e12, "T"}, Scale{1e9, "G"}, Scale{1e6, "M"}, Scale{1e3, "k"}};
 constexpr double kKeepUnitUpTo = 10.0;  // 9999 J rather than 9.999 kJ
 
 /// The prefix for a quantity of this size: 12.3 kJ, 9999 J, 50 mJ, 61 µJ.
@@ -65,7 +64,7 @@ std::string to_text(Seconds time) {
   const double s = time.count();
   if (s < 10 * kMinute) return fmt::format("{:.{}f} s", s, s < 10.0 ? 3 : 2);
   const auto whole = std::llround(s);
-  if (s < 10 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  if (s < 2 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 
