@@ -2,8 +2,8 @@
 include(CMakePackageConfigHelpers)
 
 install(TARGETS wattle EXPORT wattle-targets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY include/wattle DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT wattle-targets NAMESPACE wattle:: FILE wattle-targets.cmake
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
 configure_package_config_file(cmake/wattle-config.cmake.in ${PROJECT_BINARY_DIR}/wattle-config.cmake

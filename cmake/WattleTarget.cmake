@@ -10,6 +10,10 @@ function(wattle_target target)
     -Wnon-virtual-dtor -Wdouble-promotion
     # g++ warns even where designated initializers leave a member its default on purpose.
     -Wno-missing-field-initializers)
+  # g++ 12 sees overlaps that cannot be in `"text" + std::string` (GCC bug 105651).
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
+    target_compile_options(${target} PRIVATE -Wno-restrict)
+  endif()
   if(WATTLE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

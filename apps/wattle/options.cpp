@@ -51,11 +51,18 @@ class HelpText : public CLI::Formatter {
   }
 };
 
+/// An empty path is a variable of a script that is not set, not a wish for no file.
+std::string reject_empty(const std::string& path) {
+  return path.empty() ? "takes a path, not nothing" : "";
+}
+
 void add_roots(CLI::App& command, RawOptions& raw) {
   command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(reject_empty);
   command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR");
+      ->type_name("DIR")
+      ->check(reject_empty);
 }
 
 void add_run(CLI::App& app, RawOptions& raw) {
@@ -63,9 +70,11 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->footer(kRunFooter);
   run->prefix_command();
   run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(reject_empty);
   run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
-      ->type_name("FILE");
+      ->type_name("FILE")
+      ->check(reject_empty);
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
   run->add_option("--interval", raw.interval, "Seconds between two readings")
@@ -184,6 +193,10 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
+    if (!known && !name.empty()) {
+      return error(context, fmt::format("there is no command {}: say run, sensors or doctor",
+                                        shell_quoted(name)));
+    }
     return error(context, "say what to do: run, sensors or doctor");
   } catch (const CLI::ParseError& wrong) {
     return error(context, printable(wrong.what()));

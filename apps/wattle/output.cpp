@@ -1,6 +1,7 @@
 #include "output.hpp"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <array>
@@ -42,6 +43,13 @@ Output Output::open(const std::string& path, bool append) {
   Fd fd(::open(path.c_str(), flags, kMode));
   if (!fd) throw WriteError(path, errno);
   return {path, std::move(fd)};
+}
+
+bool Output::is_same_file_as(const Output& other) const noexcept {
+  struct stat mine {};
+  struct stat theirs {};
+  return ::fstat(fd_.get(), &mine) == 0 && ::fstat(other.fd_.get(), &theirs) == 0 &&
+         S_ISREG(mine.st_mode) && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
 }
 
 void Output::write(std::string_view text) {

@@ -19,6 +19,9 @@ class Output {
   /// closed stdout.
   static Output open(const std::string& path, bool append);
 
+  /// True if both are one regular file, by whatever names: they would overwrite each other.
+  [[nodiscard]] bool is_same_file_as(const Output& other) const noexcept;
+
   /// Writes and closes; throws `WriteError`.
   void write(std::string_view text);
 

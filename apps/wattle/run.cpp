@@ -108,6 +108,9 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   if (!options.json_path.empty()) {
     outputs.json = Output::open(expand_path(options.json_path, values), options.append);
   }
+  if (outputs.text && outputs.json && outputs.text->is_same_file_as(*outputs.json)) {
+    throw InvalidArgument(fmt::format("-o and --json name the same file: {}", options.json_path));
+  }
   return outputs;
 }
 

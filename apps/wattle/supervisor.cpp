@@ -43,7 +43,9 @@ Fd take_signals() {
   }
   // Ignored SIGCHLD would make the kernel throw children's statuses away.
   set_action(SIGCHLD, SIG_DFL);
-  set_action(SIGPIPE, SIG_IGN);  // a report that nobody reads must not end us
+  // A report that nobody reads, or that is larger than the user's limit, must not end us.
+  set_action(SIGPIPE, SIG_IGN);
+  set_action(SIGXFSZ, SIG_IGN);
   ::sigprocmask(SIG_BLOCK, &wanted, nullptr);
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot receive signals: " + std::generic_category().message(errno));
@@ -72,9 +74,12 @@ bool is_in_tree(pid_t pid, pid_t child) {
 }
 
 /// The terminal's signals reach the command by themselves, and what the command or one of its
-/// children sends to its group or to us is its own affair.
+/// children sends to its group or to us is its own affair. Only that the line was cut is told to
+/// the session's leader alone: us, where `ssh -t host wattle run ...` left no shell in between.
 bool should_forward(const signalfd_siginfo& info, pid_t child) {
-  if (info.ssi_code == SI_KERNEL) return false;
+  if (info.ssi_code == SI_KERNEL) {
+    return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
+  }
   return !is_in_tree(static_cast<pid_t>(info.ssi_pid), child);
 }
 

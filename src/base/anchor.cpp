@@ -9,11 +9,17 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// The sum, or the end of the range that lies beyond.
+nanoseconds saturating_sum(nanoseconds a, nanoseconds b) noexcept {
+  constexpr nanoseconds kZero{0};
+  if (b > kZero && a > nanoseconds::max() - b) return nanoseconds::max();
+  if (b < kZero && a < nanoseconds::min() - b) return nanoseconds::min();
+  return a + b;
+}
+
 /// The steady time at which the wall clock showed `wall`, had `anchor` always held.
 TimePoint steady_time(nanoseconds wall, const Anchor& anchor) noexcept {
-  const bool underflows =
-      anchor.unix_minus_steady.count() > 0 && wall < nanoseconds::min() + anchor.unix_minus_steady;
-  return TimePoint(underflows ? nanoseconds::min() : wall - anchor.unix_minus_steady);
+  return TimePoint(saturating_sum(wall, -anchor.unix_minus_steady));
 }
 
 }  // namespace
@@ -35,7 +41,8 @@ double AnchorHistory::to_unix(TimePoint time) const noexcept {
   for (const Anchor& anchor : anchors()) {
     if (anchor.since <= time) in_force = &anchor;
   }
-  const nanoseconds unix_time = time.time_since_epoch() + in_force->unix_minus_steady;
+  const nanoseconds unix_time =
+      saturating_sum(time.time_since_epoch(), in_force->unix_minus_steady);
   return static_cast<double>(unix_time.count()) * 1e-9;
 }
 

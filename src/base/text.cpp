@@ -33,6 +33,19 @@ bool is_control(std::string_view sequence) noexcept {
   return sequence.size() == 2 && lead == 0xC2 && static_cast<unsigned char>(sequence[1]) < 0xA0;
 }
 
+/// Where to cut `text`, which is longer, so that at most `max_bytes` are left and no well-formed
+/// sequence is taken apart.
+std::size_t cut_position(std::string_view text, std::size_t max_bytes) noexcept {
+  constexpr std::size_t kMostContinuations = 3;
+  std::size_t begin = max_bytes;
+  while (begin > 0 && max_bytes - begin < kMostContinuations &&
+         is_continuation(static_cast<unsigned char>(text[begin]))) {
+    --begin;
+  }
+  const bool taken_apart = begin + sequence_length(text.substr(begin)) > max_bytes;
+  return taken_apart ? begin : max_bytes;
+}
+
 void append_hex(std::string& out, char c) {
   constexpr std::string_view kDigits = "0123456789abcdef";
   const auto byte = static_cast<unsigned char>(c);
@@ -46,7 +59,7 @@ void append_hex(std::string& out, char c) {
 std::string printable(std::string_view text, std::size_t max_bytes) {
   std::string out;
   const bool cut = text.size() > max_bytes;
-  text = text.substr(0, max_bytes);
+  if (cut) text = text.substr(0, cut_position(text, max_bytes));
   while (!text.empty()) {
     const std::size_t length = sequence_length(text);
     const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));

@@ -15,7 +15,8 @@ CounterUnwrap::CounterUnwrap(const CounterTraits& traits, nanoseconds p99_update
 std::uint64_t CounterUnwrap::possible_ticks(nanoseconds elapsed) const noexcept {
   constexpr double kSaturation = 9.2e18;  // below 2^63: the conversion is defined
   const double ticks = ticks_per_ns_ * static_cast<double>((elapsed + allowance_).count());
-  return static_cast<std::uint64_t>(std::clamp(ticks, 0.0, kSaturation));
+  // Rounding: the tick that shows may have been about to come.
+  return static_cast<std::uint64_t>(std::clamp(ticks, 0.0, kSaturation)) + 1;
 }
 
 CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {

@@ -34,13 +34,14 @@ struct CounterStep {
 
 /// Follows one counter. Its rule: a step is believed if the power it implies is possible.
 ///
-///   possible   = max_power x (elapsed + 2 x p99 update interval), in ticks
+///   possible   = max_power x (elapsed + 2 x p99 update interval), in ticks, and one more
 ///   value rose:  forward, or implausible if the rise is not possible
 ///   value fell:  wrapped if the rise through the modulus is possible, else reset
 ///
 /// The allowance of two update intervals is there because the energy of up to one interval before
-/// the earlier read can show up in the later one, and the interval itself jitters. A counter
-/// without a modulus never wraps: its fall is a reset (see `CounterTraits::followed_ticks`).
+/// the earlier read can show up in the later one, and the interval itself jitters. The one tick
+/// more is the counter's rounding: whatever the power, it can come between any two reads.
+/// A counter without a modulus never wraps: its fall is a reset (`CounterTraits::followed_ticks`).
 /// Threads: one at a time.
 class CounterUnwrap {
  public:

@@ -11,8 +11,14 @@ EnergyRecorder::EnergyRecorder(std::vector<std::unique_ptr<Sensor>> sensors, con
     : clock_(clock), suspended_(clock.suspended()) {
   for (auto& sensor : sensors) {
     Device device;
-    for (const Channel& channel : sensor->channels()) device.windows.emplace_back(channel);
-    device.readings.resize(device.windows.size());
+    const std::span<const Channel> channels = sensor->channels();
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      if (!channels[i].counts_energy()) continue;
+      device.counters.push_back({.channel = i, .window = EnergyWindow(channels[i])});
+      device.wanted.set(i);
+    }
+    if (device.counters.empty()) continue;
+    device.readings.resize(channels.size());
     device.sensor = std::move(sensor);
     devices_.push_back(std::move(device));
   }
@@ -27,10 +33,10 @@ void EnergyRecorder::read(bool ends_interval) noexcept {
   if (was_suspended) suspended_ = suspended;
 
   for (Device& device : devices_) {
-    device.sensor->read(device.readings);
-    for (std::size_t i = 0; i < device.windows.size(); ++i) {
-      if (was_suspended) device.windows[i].note_suspend();
-      device.windows[i].add(device.readings[i], ends_interval);
+    device.sensor->read_some(device.wanted, device.readings);
+    for (Counter& counter : device.counters) {
+      if (was_suspended) counter.window.note_suspend();
+      counter.window.add(device.readings[counter.channel], ends_interval);
     }
   }
 }
@@ -38,9 +44,9 @@ void EnergyRecorder::read(bool ends_interval) noexcept {
 std::optional<Watts> EnergyRecorder::interval_power() const noexcept {
   std::optional<Watts> sum;
   for (const Device& device : devices_) {
-    for (std::size_t i = 0; i < device.windows.size(); ++i) {
-      if (!counts_in_total(device.sensor->channels()[i].domain.kind())) continue;
-      const std::optional<Watts> power = device.windows[i].interval_power();
+    for (const Counter& counter : device.counters) {
+      if (!counts_in_total(device.channel_of(counter).domain.kind())) continue;
+      const std::optional<Watts> power = counter.window.interval_power();
       if (!power) return std::nullopt;
       sum = sum.value_or(Watts(0.0)) + *power;
     }
@@ -51,8 +57,8 @@ std::optional<Watts> EnergyRecorder::interval_power() const noexcept {
 nanoseconds EnergyRecorder::keeper_period() const noexcept {
   nanoseconds shortest = std::chrono::minutes(1);
   for (const Device& device : devices_) {
-    for (const Channel& channel : device.sensor->channels()) {
-      shortest = std::min(shortest, wattle::keeper_period(channel.counter));
+    for (const Counter& counter : device.counters) {
+      shortest = std::min(shortest, wattle::keeper_period(device.channel_of(counter).counter));
     }
   }
   return shortest;
@@ -61,8 +67,8 @@ nanoseconds EnergyRecorder::keeper_period() const noexcept {
 std::vector<EnergyRecorder::Result> EnergyRecorder::results(TimePoint begin, TimePoint end) const {
   std::vector<Result> results;
   for (const Device& device : devices_) {
-    for (std::size_t i = 0; i < device.windows.size(); ++i) {
-      results.push_back({device.sensor->channels()[i], device.windows[i].figure(begin, end)});
+    for (const Counter& counter : device.counters) {
+      results.push_back({device.channel_of(counter), counter.window.figure(begin, end)});
     }
   }
   std::ranges::sort(results, {}, [](const Result& result) { return result.channel.domain; });

@@ -1,7 +1,8 @@
-// Reads all energy counters together and keeps one window for each.
+// Reads all energy counters together and keeps one window for each. Gauges are left alone.
 #pragma once
 
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -31,14 +32,23 @@ class EnergyRecorder {
     Channel channel;
     EnergyFigure figure;
   };
-  /// One result a channel, in the order of their domains.
+  /// One result a counter, in the order of their domains.
   [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
 
  private:
+  struct Counter {
+    std::size_t channel;  ///< its place among the sensor's channels
+    EnergyWindow window;
+  };
   struct Device {
     std::unique_ptr<Sensor> sensor;
-    std::vector<Reading> readings;      ///< one for each channel, reused
-    std::vector<EnergyWindow> windows;  ///< likewise
+    std::vector<Counter> counters;
+    ChannelSet wanted;              ///< the counters among the channels
+    std::vector<Reading> readings;  ///< one for each channel, reused
+
+    [[nodiscard]] const Channel& channel_of(const Counter& counter) const noexcept {
+      return sensor->channels()[counter.channel];
+    }
   };
 
   std::vector<Device> devices_;

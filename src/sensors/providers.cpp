@@ -19,18 +19,18 @@ Survey probe_perf(const System& system, const Clock& clock, const std::set<Domai
 constexpr std::array kProviders = {
     Provider{.name = "perf",
              .what = "CPU energy counters (RAPL) through perf_event_open",
-             .device = DeviceKind::cpu,
+             .hardware = Hardware::cpu,
              .probe = probe_perf},
     Provider{.name = "powercap",
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
-             .device = DeviceKind::cpu,
+             .hardware = Hardware::cpu,
              .probe = powercap::probe},
 };
 
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
-  for (Refusal& refusal : found.refused) refusal.device = provider.device;
+  for (Refusal& refusal : found.refused) refusal.hardware = provider.hardware;
   return found;
 }
 
@@ -44,7 +44,9 @@ Survey survey(const System& system, const Clock& clock) {
   for (const Provider& provider : kProviders) {
     Survey found = probe_one(provider, system, clock, read);
     for (const auto& sensor : found.sensors) {
-      for (const Channel& channel : sensor->channels()) read.insert(channel.domain);
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.counts_energy()) read.insert(channel.domain);
+      }
     }
     std::ranges::move(found.sensors, std::back_inserter(all.sensors));
     std::ranges::move(found.refused, std::back_inserter(all.refused));
@@ -64,9 +66,13 @@ std::vector<Survey> survey_each(const System& system, const Clock& clock) {
 std::vector<Domain> available_domains(const System& system) {
   std::vector<Domain> domains;
   for (const auto& sensor : survey(system, machine_clock()).sensors) {
-    for (const Channel& channel : sensor->channels()) domains.push_back(channel.domain);
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.counts_energy()) domains.push_back(channel.domain);
+    }
   }
   std::ranges::sort(domains);
+  const auto repeated = std::ranges::unique(domains);
+  domains.erase(repeated.begin(), repeated.end());
   return domains;
 }
 

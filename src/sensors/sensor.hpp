@@ -5,6 +5,9 @@
 // integer means in SI units is said by its channel; nothing here computes energy.
 #pragma once
 
+#include <sys/types.h>
+
+#include <bitset>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -21,6 +24,36 @@
 #include "wattle/units.hpp"
 
 namespace wattle {
+
+/// What a channel tells. Energy is a cumulative counter; everything else is a gauge, whose value
+/// stands for the time around its reading alone.
+enum class Metric : std::uint8_t {
+  energy,              ///< J
+  power_instant,       ///< W, over the shortest window that the sensor has
+  power_average,       ///< W, a mean over a longer window
+  power_memory,        ///< W, of the device's memory
+  power_limit,         ///< W, what the device holds itself to
+  utilization,         ///< %, part of the time in which the device was busy
+  memory_utilization,  ///< %, part of the time in which its memory was read or written
+  memory_used,         ///< B
+  memory_total,        ///< B
+  temperature,         ///< degrees Celsius
+  clock_sm,            ///< Hz
+  clock_memory,        ///< Hz
+};
+
+/// The metric's name: "energy", "power_instant" ...
+[[nodiscard]] std::string_view to_string(Metric metric) noexcept;
+/// The symbol of its unit: "J", "W", "%", "B", "°C", "Hz".
+[[nodiscard]] std::string_view unit_of(Metric metric) noexcept;
+
+/// Which part of the hardware a channel looks at.
+enum class Scope : std::uint8_t {
+  device,  ///< the domain itself
+  module,  ///< more than it: the module that a GPU shares with a CPU (Grace-Hopper)
+  memory,  ///< less than it: its memory
+};
+[[nodiscard]] std::string_view to_string(Scope scope) noexcept;
 
 /// How a cumulative energy counter behaves: what unwrapping it needs to know.
 struct CounterTraits {
@@ -44,30 +77,63 @@ struct CounterTraits {
   }
 };
 
-/// How regularly a sensor's value is renewed.
-struct UpdateInterval {
-  std::chrono::nanoseconds mean;
-  std::chrono::nanoseconds spread;  ///< standard deviation
-  std::chrono::nanoseconds p99;     ///< 99th percentile
+/// What a gauge's raw integer means. Absent: not known.
+struct GaugeTraits {
+  /// SI value = raw integer x scale.
+  double scale = 1.0;
+  /// The length of time that one value is the mean of.
+  std::optional<std::chrono::nanoseconds> window{};
+  /// The part of all time that the sensor looks at, above 0 and at most 1: 0.25 where it averages
+  /// over 25 ms once in 100 ms.
+  std::optional<double> coverage{};
 };
 
-/// One readable quantity of one domain. So far all channels are energy counters.
+/// How regularly a sensor's value is renewed. All 0: not known.
+struct UpdateInterval {
+  std::chrono::nanoseconds mean{0};
+  std::chrono::nanoseconds spread{0};  ///< standard deviation
+  std::chrono::nanoseconds p99{0};     ///< 99th percentile
+
+  [[nodiscard]] constexpr bool known() const noexcept { return mean.count() > 0; }
+};
+
+/// One readable quantity of one domain. Threads: a value type.
 struct Channel {
   Domain domain;
-  CounterTraits counter;
-  UpdateInterval update;
+  /// Means something for `Metric::energy` alone.
+  CounterTraits counter{};
+  UpdateInterval update{};
   /// The domain this one lies inside of, so that a total does not count it again.
-  std::optional<Domain> contained_in;
+  std::optional<Domain> contained_in{};
   /// The provider's name and the place that is read: "powercap", ".../intel-rapl:0/energy_uj".
-  std::string source;
-  std::string place;
+  std::string source{};
+  std::string place{};
+
+  Metric metric = Metric::energy;
+  Scope scope = Scope::device;
+  /// Means something for every other metric.
+  GaugeTraits gauge{};
+  /// A reading takes so long that it belongs on the slow lane: about once a second, no more.
+  bool costly = false;
+
+  /// SI value = raw integer x scale.
+  [[nodiscard]] double scale() const noexcept {
+    return metric == Metric::energy ? counter.tick.si() : gauge.scale;
+  }
+  /// True for a counter of the domain's own energy. That of a whole module is nobody's alone.
+  [[nodiscard]] bool counts_energy() const noexcept {
+    return metric == Metric::energy && scope == Scope::device;
+  }
 };
+
+/// A choice among a sensor's channels: bit i stands for channels()[i].
+using ChannelSet = std::bitset<64>;
 
 enum class ReadStatus : std::uint8_t {
   ok,     ///< a fresh value
   stale,  ///< the device answers, but with its last value: not renewed
   retry,  ///< no value this time (interrupted, empty, garbage); later reads may work
-  gone,   ///< the device or file is no more
+  gone,   ///< the device or file is no more; should it come back, later reads are ok again
 };
 
 /// One value of one channel. `raw` means something only where `status` is ok or stale.
@@ -78,6 +144,25 @@ struct Reading {
   ReadStatus status = ReadStatus::retry;
 };
 
+enum class DeviceKind : std::uint8_t { cpu, gpu, platform };
+[[nodiscard]] std::string_view to_string(DeviceKind kind) noexcept;
+
+/// The thing that draws the power. Empty strings: not known.
+struct DeviceInfo {
+  DeviceKind kind = DeviceKind::cpu;
+  std::string id{};           ///< the same after a restart, and on no other device: its UUID
+  std::string pci_address{};  ///< "0000:01:00.0"
+  std::string model{};        ///< "NVIDIA H100 PCIe"
+};
+
+/// A process that uses a device, as the device's driver tells.
+struct DeviceProcess {
+  /// As the machine numbers it: inside a container not the process's own number.
+  pid_t pid = 0;
+  /// The device's memory that it holds; absent where the driver does not say.
+  std::optional<std::uint64_t> memory_bytes{};
+};
+
 /// Reads all channels of one device. Threads: one at a time.
 class Sensor {
  public:
@@ -86,14 +171,28 @@ class Sensor {
   /// Fills `readings[i]` for `channels()[i]`; the spans have the same length. Allocates nothing,
   /// logs nothing, never throws.
   virtual void read(std::span<Reading> readings) noexcept = 0;
+
+  /// As `read`, but only the readings of `wanted` count afterwards: for sensors whose channels
+  /// cost something each.
+  virtual void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept;
+  /// What is read; null where the domains say it all.
+  [[nodiscard]] virtual const DeviceInfo* device() const noexcept { return nullptr; }
+  /// True if a driver is called, which may not return for a long time: such a sensor is read in a
+  /// lane of its own.
+  [[nodiscard]] virtual bool may_block() const noexcept { return false; }
+  /// Who uses the device now; absent where that cannot be known. Costly, and allocates.
+  [[nodiscard]] virtual std::optional<std::vector<DeviceProcess>> processes() {
+    return std::nullopt;
+  }
 };
 
-/// The devices that an interface shows. Interfaces of one kind can stand in for each other.
-enum class DeviceKind : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
+/// What an interface shows. Interfaces to the same hardware can stand in for each other.
+enum class Hardware : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
 
-[[nodiscard]] constexpr DeviceKind device_kind(DomainKind kind) noexcept {
-  if (kind == DomainKind::nvidia_gpu) return DeviceKind::nvidia_gpu;
-  return kind == DomainKind::amd_gpu ? DeviceKind::amd_gpu : DeviceKind::cpu;
+/// The hardware that domains of this kind are measured in; the platform's is that of its CPUs.
+[[nodiscard]] constexpr Hardware hardware_of(DomainKind kind) noexcept {
+  if (kind == DomainKind::nvidia_gpu) return Hardware::nvidia_gpu;
+  return kind == DomainKind::amd_gpu ? Hardware::amd_gpu : Hardware::cpu;
 }
 
 /// What a refusal is about.
@@ -116,8 +215,10 @@ struct Refusal {
   /// The domain that is not measured for this reason, where it is a single one.
   std::optional<Domain> domain{};
   RefusalScope scope = RefusalScope::part;
-  /// The kind of the interface's devices. `survey` fills it in.
-  DeviceKind device = DeviceKind::cpu;
+  /// What the interface shows. `survey` fills it in.
+  Hardware hardware = Hardware::cpu;
+  /// There is no such device here, as far as can be seen: nothing is amiss.
+  bool absent = false;
 };
 
 /// What a probe found: sensors, and a reason for everything it could not offer.
@@ -130,8 +231,8 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  DeviceKind device;
-  /// `taken`: domains that are read already. The probe leaves them out, without a word.
+  Hardware hardware;
+  /// `taken`: domains whose energy is counted already. The probe leaves them out, without a word.
   Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
 };
 

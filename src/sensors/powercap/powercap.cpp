@@ -115,10 +115,16 @@ class Probe {
     return is_package && cpu_.is_amd() ? Domain::package(domain.index()) : domain;
   }
 
-  /// Puts a zone into its family. False where the zone's name cannot be read at all.
+  /// Puts a zone into its family, or refuses it. False where the link to it leads nowhere.
   bool sort_in(const std::string& directory, const fs::path& path) {
-    const auto name = read_line((path / "name").string());
-    if (!name) return false;
+    const std::string name_path = (path / "name").string();
+    const auto name = read_line(name_path);
+    if (!name) {
+      std::error_code ignored;
+      if (!fs::exists(path, ignored)) return false;
+      refuse(directory, "it has no name that can be read", name_path);
+      return true;
+    }
     const ZoneId id = *parse_zone_id(directory);
     const auto key = std::tuple(id.control != "intel-rapl", std::string(id.control), id.zone);
     if (!id.sub) {
@@ -132,9 +138,12 @@ class Probe {
         family->second.inner.push_back({directory, path, family->second.top.domain.as(*kind)});
         return true;
       }
+      refuse(directory, fmt::format("this {} lies in no package that Wattle knows", *name),
+             name_path);
+      return true;
     }
     refuse(directory, fmt::format("its name means nothing to Wattle: {}", printable(*name)),
-           (path / "name").string());
+           name_path);
     return true;
   }
 

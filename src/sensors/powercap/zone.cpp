@@ -16,6 +16,14 @@ bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
   return true;
 }
 
+/// A control type's name as kernels give it. Anything else, which another tree than the kernel's
+/// may hold, is not for a terminal.
+bool is_identifier(std::string_view text) noexcept {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-";
+  return !text.empty() && text.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
 /// The range a kernel states for a 32-bit counter whose tick is numerator/denominator uJ.
 constexpr std::uint64_t stated_range(std::uint64_t numerator, std::uint64_t denominator) noexcept {
   return kCounterMask * numerator / denominator;
@@ -32,7 +40,9 @@ TickScale scale_of(double tick_j, std::uint64_t numerator, std::uint64_t denomin
 
 std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept {
   const std::size_t colon = directory.find(':');
-  if (colon == 0 || colon == std::string_view::npos) return std::nullopt;
+  if (colon == std::string_view::npos || !is_identifier(directory.substr(0, colon))) {
+    return std::nullopt;
+  }
   ZoneId id{.control = directory.substr(0, colon), .zone = 0, .sub = std::nullopt};
   std::string_view numbers = directory.substr(colon + 1);
   const std::size_t second = numbers.find(':');

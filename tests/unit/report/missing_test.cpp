@@ -87,7 +87,7 @@ TEST(Missing, IsNotExplainedByAnotherKindOfDevice) {
                                          .reason = "no library",
                                          .remedy = "install the driver",
                                          .scope = RefusalScope::interface,
-                                         .device = DeviceKind::nvidia_gpu},
+                                         .hardware = Hardware::nvidia_gpu},
                                         refusal(Domain::package(0), "broken")};
   EXPECT_THAT(headline(refused), StartsWith("no energy: package_0: broken"));
   EXPECT_THAT(headline(refused), Not(HasSubstr("driver"))) << "a remedy for something else";

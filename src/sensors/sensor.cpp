@@ -1,0 +1,87 @@
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+std::string_view to_string(Metric metric) noexcept {
+  switch (metric) {
+    case Metric::energy:
+      return "energy";
+    case Metric::power_instant:
+      return "power_instant";
+    case Metric::power_average:
+      return "power_average";
+    case Metric::power_memory:
+      return "power_memory";
+    case Metric::power_limit:
+      return "power_limit";
+    case Metric::utilization:
+      return "utilization";
+    case Metric::memory_utilization:
+      return "memory_utilization";
+    case Metric::memory_used:
+      return "memory_used";
+    case Metric::memory_total:
+      return "memory_total";
+    case Metric::temperature:
+      return "temperature";
+    case Metric::clock_sm:
+      return "clock_sm";
+    case Metric::clock_memory:
+      return "clock_memory";
+  }
+  return "unknown";
+}
+
+std::string_view unit_of(Metric metric) noexcept {
+  switch (metric) {
+    case Metric::energy:
+      return "J";
+    case Metric::power_instant:
+    case Metric::power_average:
+    case Metric::power_memory:
+    case Metric::power_limit:
+      return "W";
+    case Metric::utilization:
+    case Metric::memory_utilization:
+      return "%";
+    case Metric::memory_used:
+    case Metric::memory_total:
+      return "B";
+    case Metric::temperature:
+      return "°C";
+    case Metric::clock_sm:
+    case Metric::clock_memory:
+      return "Hz";
+  }
+  return "";
+}
+
+std::string_view to_string(Scope scope) noexcept {
+  switch (scope) {
+    case Scope::device:
+      return "device";
+    case Scope::module:
+      return "module";
+    case Scope::memory:
+      return "memory";
+  }
+  return "unknown";
+}
+
+std::string_view to_string(DeviceKind kind) noexcept {
+  switch (kind) {
+    case DeviceKind::cpu:
+      return "cpu";
+    case DeviceKind::gpu:
+      return "gpu";
+    case DeviceKind::platform:
+      return "platform";
+  }
+  return "unknown";
+}
+
+void Sensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
+  read(readings);
+}
+
+}  // namespace wattle

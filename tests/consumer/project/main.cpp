@@ -1,0 +1,56 @@
+// Touches every public header of Wattle; exits with 0 if all is as documented.
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+#include <wattle/wattle.hpp>
+
+namespace {
+
+bool check(bool holds, const char* what) {
+  if (!holds) std::fprintf(stderr, "does not hold: %s\n", what);
+  return holds;
+}
+
+bool check_domains() {
+  wattle::System nowhere;
+  nowhere.sysfs = "/nonexistent";
+  const std::unordered_set<wattle::Domain> domains = {wattle::Domain::package(0),
+                                                      wattle::Domain::dram(1).on_die(2)};
+  return check(wattle::Domain::package(0).name() == "package_0", "a domain has its usual name") &&
+         check(domains.contains(wattle::Domain::dram(1).on_die(2)), "a domain can be a key") &&
+         check(wattle::available_domains(nowhere).empty(), "without sysfs there is no domain");
+}
+
+bool check_units() {
+  using namespace std::chrono_literals;
+  const wattle::Joules energy = wattle::Watts(50.0) * wattle::Seconds(2s);
+  return check(energy == wattle::Joules(100.0), "50 W over 2 s are 100 J") &&
+         check(energy / wattle::Seconds(4s) == wattle::Watts(25.0), "100 J over 4 s are 25 W");
+}
+
+bool check_clock() {
+  const wattle::TimePoint now = std::chrono::steady_clock::now();
+  const wattle::Seconds error = wattle::from_unix(wattle::to_unix(now)) - now;
+  return check(std::abs(error.count()) < 1e-3, "from_unix is the inverse of to_unix");
+}
+
+bool check_errors() {
+  try {
+    throw wattle::PermissionDenied("/sys/class/powercap", "run as root");
+  } catch (const wattle::Error& error) {
+    return check(std::string_view(error.what()).find("run as root") != std::string_view::npos,
+                 "an error says what to do");
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::printf("wattle %.*s\n", static_cast<int>(wattle::version().size()),
+              wattle::version().data());
+  const bool holds = check_domains() && check_units() && check_clock() && check_errors();
+  return holds ? 0 : 1;
+}

@@ -1,0 +1,138 @@
+// Processor time and memory of the command and of everything it starts, compared with what these
+// processes measure themselves.
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "command.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::AllOf;
+using testing::Ge;
+using testing::Le;
+
+constexpr std::uint64_t kMiB = std::uint64_t{1} << 20U;
+
+class Accounting : public CommandTest {
+ protected:
+  /// Seconds that the processes have recorded.
+  [[nodiscard]] double recorded_s() const {
+    std::ifstream file(path("recorded"));
+    double sum_ns = 0.0;
+    for (double ns = 0.0; file >> ns;) sum_ns += ns;
+    return sum_ns * 1e-9;
+  }
+  [[nodiscard]] Words burn(int ms) const {
+    return {"burn", std::to_string(ms), "record", path("recorded")};
+  }
+  [[nodiscard]] std::uint64_t peak_of(const Words& actions) const {
+    return measure({}, child(actions)).json["resource_usage"]["peak_rss_bytes"];
+  }
+};
+
+Words in_brackets(const Words& before, const Words& actions) {
+  return before + Words{"["} + actions + Words{"]"};
+}
+
+TEST_F(Accounting, CountsEveryProcessWhereverItWent) {
+  // 300 children in two rows, an orphan that ends before the command, and one that survives it.
+  const Words row = in_brackets(
+      {"background"}, in_brackets({"repeat", "150"}, in_brackets({"spawn"}, burn(30))) + burn(0));
+  const Words actions = row + row + Words{"join"} + in_brackets({"daemon"}, burn(400)) +
+                        in_brackets({"daemon"}, burn(300) + Words{"pid", "detach", "pause"}) +
+                        burn(0);
+  const auto [outcome, json] = measure({}, child(actions));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const pid_t survivor = std::stoi(outcome.out);
+  ::kill(survivor, SIGKILL);
+
+  const Json& usage = json["resource_usage"];
+  const double truth_s = recorded_s();
+  EXPECT_GT(truth_s, 9.7);
+  EXPECT_NEAR(usage["cpu_s"], truth_s, 0.02 * truth_s);
+  EXPECT_DOUBLE_EQ(usage["cpu_s"],
+                   usage["cpu_user_s"].get<double>() + usage["cpu_system_s"].get<double>());
+  ASSERT_EQ(usage["still_running"].size(), 1U);
+  EXPECT_EQ(usage["still_running"][0]["pid"], survivor);
+  EXPECT_NEAR(usage["still_running"][0]["cpu_s"], 0.3, 0.03);
+}
+
+TEST_F(Accounting, LeavesOutChildrenThatWattleWasBornWith) {
+  // As after `long_job & exec wattle run ...` in a script.
+  Start start;
+  start.prepare = [] {
+    std::array<int, 2> end_of_stranger{};
+    if (::pipe(end_of_stranger.data()) != 0) ::_exit(EXIT_FAILURE);
+    const pid_t stranger = ::fork();
+    if (stranger == 0) {
+      const Words program = child({"burn", "500"});
+      ::execl(program[0].c_str(), program[0].c_str(), "burn", "500", nullptr);
+      ::_exit(EXIT_FAILURE);
+    }
+    // The command reads until the stranger has gone.
+    ::close(end_of_stranger[1]);
+    ::dup2(end_of_stranger[0], STDIN_FILENO);
+  };
+  const auto [outcome, json] = measure_in(start, {}, child({"read_all", "exit", "0"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_LT(json["resource_usage"]["cpu_s"], 0.25);
+  EXPECT_EQ(json["resource_usage"]["still_running"], Json::array());
+}
+
+TEST_F(Accounting, PeakMemoryIsThatOfTheLargestProcess) {
+  EXPECT_THAT(peak_of({"touch", "200"}), AllOf(Ge(200 * kMiB), Le(210 * kMiB)));
+  const Words several =
+      in_brackets({"spawn"}, {"touch", "100"}) + in_brackets({"spawn"}, {"touch", "150"});
+  EXPECT_THAT(peak_of(several), AllOf(Ge(150 * kMiB), Le(160 * kMiB)));
+}
+
+TEST_F(Accounting, PeakMemoryKnowsThoseThatLiveOn) {
+  const Words survivor = in_brackets({"daemon"}, {"touch", "120", "detach", "read_all"});
+  EXPECT_THAT(peak_of(survivor), AllOf(Ge(120 * kMiB), Le(130 * kMiB)));
+}
+
+TEST_F(Accounting, PeakMemoryDoesNotBeginWithThatOfWhoeverStartsWattle) {
+  const std::vector<char> fat(300 * kMiB, '\1');
+  EXPECT_THAT(peak_of({"touch", "100"}), AllOf(Ge(100 * kMiB), Le(110 * kMiB)));
+}
+
+TEST_F(Accounting, PeakMemoryOfASmallCommandIsItsOwnOrUnknown) {
+  const auto [outcome, json] = measure({}, child({"exit", "0"}));
+  const Json& usage = json["resource_usage"];
+  if (!usage["peak_rss_bytes"].is_null()) {
+    EXPECT_LT(usage["peak_rss_bytes"], 20 * kMiB);
+  } else {
+    EXPECT_THAT(usage["unknown"].dump(), testing::HasSubstr("peak_rss_bytes"));
+  }
+}
+
+TEST_F(Accounting, MachineFiguresArePlausible) {
+  const auto [outcome, json] = measure({}, child({"burn", "50"}));
+  const Json& usage = json["resource_usage"];
+  EXPECT_EQ(usage["cpu_utilization"]["system_core_count"], ::sysconf(_SC_NPROCESSORS_ONLN));
+  EXPECT_THAT(usage["cpu_utilization"]["system"]["mean_hardware_percent"].get<double>(),
+              AllOf(Ge(0.0), Le(100.0)));
+  EXPECT_GT(usage["max_ram"]["system"], 0.0);
+  EXPECT_LT(usage["max_ram"]["system"], usage["max_ram"]["system_capacity"]);
+  EXPECT_EQ(usage["compute_time"]["time"], json["wall_s"]);
+}
+
+TEST_F(Accounting, WithoutProcfsTheRestIsStillTold) {
+  const Words survivor = in_brackets({"daemon"}, {"pid", "detach", "pause"});
+  const auto [outcome, json] =
+      measure({"--procfs", path("nothing")}, child(survivor + burn(50) + Words{"exit", "7"}));
+  ::kill(std::stoi(outcome.out), SIGKILL);
+  EXPECT_EQ(outcome.code(), 7);
+  const Json& usage = json["resource_usage"];
+  EXPECT_TRUE(usage["still_running"].is_null());
+  EXPECT_TRUE(usage["max_ram"]["system"].is_null());
+  EXPECT_TRUE(usage["cpu_utilization"]["system_core_count"].is_null());
+  EXPECT_THAT(usage["unknown"].dump(), testing::HasSubstr("still_running"));
+  EXPECT_GE(usage["cpu_s"], 0.05);
+}
+
+}  // namespace
+}  // namespace wattle::integration

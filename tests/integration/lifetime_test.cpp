@@ -1,0 +1,122 @@
+// What lives and dies with what: wattle, the command, and a PID namespace.
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "command.hpp"
+#include "usage/process.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::Eq;
+using testing::HasSubstr;
+
+class Lifetime : public CommandTest {};
+
+TEST_F(Lifetime, TheCommandSurvivesTheSigkillOfWattle) {
+  Process process(wattle_run({}, child({"print", "ready", "read_line", "print", "finished"})));
+  ASSERT_TRUE(process.prints("ready\n"));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().signal(), SIGKILL);
+  process.write_input("go\n");
+  EXPECT_EQ(process.rest_of_output(), "ready\nfinished\n");
+}
+
+TEST_F(Lifetime, TheLauncherEndsWithAWattleThatIsKilledBeforeTheStart) {
+  // Opening a FIFO without a reader keeps wattle waiting between its fork and the start.
+  ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
+  ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // its orphan comes to us
+  Process process(wattle_run({"-o", path("fifo")}, {"touch", path("trace")}));
+  ASSERT_TRUE(eventually([] {
+    const auto descendants = live_descendants(System{});
+    return descendants && descendants->size() == 2;
+  }));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().signal(), SIGKILL);
+  int status = 0;
+  EXPECT_TRUE(eventually([&] { return ::waitpid(-1, &status, WNOHANG) > 0; }));
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_FALSE(std::filesystem::exists(path("trace")));
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
+TEST_F(Lifetime, TheRunEndsWithTheCommandNotWithWhatItLeavesBehind) {
+  const auto [outcome, json] =
+      measure({}, child({"daemon", "[", "pid", "detach", "pause", "]", "exit", "7"}));
+  EXPECT_EQ(outcome.code(), 7);
+  const pid_t survivor = std::stoi(outcome.out);
+  const Json& still_running = json["resource_usage"]["still_running"];
+  ASSERT_EQ(still_running.size(), 1U);
+  EXPECT_EQ(still_running[0]["pid"], survivor);
+  EXPECT_EQ(still_running[0]["name"], "test_child");
+  EXPECT_EQ(::kill(survivor, SIGKILL), 0) << "it did not survive";
+}
+
+TEST_F(Lifetime, TheReportNamesWhatIsLeftBehind) {
+  const Outcome outcome =
+      run(wattle_run({}, child({"daemon", "[", "pid", "detach", "pause", "]"})));
+  const pid_t survivor = std::stoi(outcome.out);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("still running " + std::to_string(survivor) + " (test_child)"));
+  ::kill(survivor, SIGKILL);
+}
+
+TEST_F(Lifetime, WhatHasEndedIsNotStillRunning) {
+  const auto [outcome, json] = measure({}, child({"daemon", "[", "print", "hello", "]"}));
+  EXPECT_EQ(json["resource_usage"]["still_running"], Json::array());
+}
+
+/// The first process of a PID namespace, which the kernel spares where it can.
+class ProcessOne : public CommandTest {
+ protected:
+  void SetUp() override {
+    if (run({.command = in_namespace({"true"})}).code() != 0) {
+      GTEST_SKIP() << "unshare --pid is not permitted here";
+    }
+  }
+  [[nodiscard]] static Words in_namespace(const Words& command) {
+    Words words = {"unshare", "--pid", "--fork", "--mount-proc"};
+    if (::geteuid() != 0) words = words + Words{"--user", "--map-root-user"};
+    return words + command;
+  }
+};
+
+TEST_F(ProcessOne, KeepsTheStatus) {
+  const Outcome outcome =
+      run({.command = in_namespace(wattle_run({}, child({"exit", "7"})).command)});
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+TEST_F(ProcessOne, EndsWith128AndTheSignalOfTheCommand) {
+  for (const int signal : {SIGTERM, SIGKILL}) {
+    const Words killed = child({"raise", std::to_string(signal)});
+    const Outcome outcome = run({.command = in_namespace(wattle_run({}, killed).command)});
+    EXPECT_EQ(outcome.code(), 128 + signal);
+    EXPECT_TRUE(has_report(outcome.err));
+  }
+}
+
+TEST_F(ProcessOne, PassesSignalsOnAndAdoptsOrphans) {
+  // `kill` by the parent outside, which has no number in the namespace.
+  const Words command =
+      wattle_run({"--quiet", "--json", path("run.json")},
+                 child({"daemon", "[", "burn", "1", "]", "print", "ready", "pause"}))
+          .command;
+  Process process({.command = in_namespace(command)});
+  ASSERT_TRUE(process.prints("ready\n"));
+  const auto descendants = live_descendants(System{});
+  ASSERT_TRUE(descendants.has_value());
+  for (const LiveProcess& descendant : *descendants) {
+    if (descendant.name == "wattle") ::kill(descendant.pid, SIGTERM);
+  }
+  EXPECT_THAT(process.wait().code(), Eq(128 + SIGTERM));
+  EXPECT_EQ(parse_json(content_of(path("run.json")))["exit"]["signal"], SIGTERM);
+}
+
+}  // namespace
+}  // namespace wattle::integration

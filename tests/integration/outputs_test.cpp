@@ -1,0 +1,212 @@
+// Report files: where they go, when they are opened, and what is done when they cannot be written.
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <csignal>
+
+#include "base/file.hpp"
+#include "command.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+
+namespace fs = std::filesystem;
+
+constexpr int kRunFailed = 125;
+
+class Outputs : public CommandTest {
+ protected:
+  /// A command that leaves a trace where it runs.
+  [[nodiscard]] Words tracer() const { return {"touch", path("trace")}; }
+  [[nodiscard]] bool has_trace() const { return fs::exists(path("trace")); }
+};
+
+TEST_F(Outputs, ReportGoesToTheFileInsteadOfStderr) {
+  const Outcome outcome = run(wattle_run({"-o", path("report")}, {"true"}));
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_TRUE(has_report(content_of(path("report"))));
+}
+
+TEST_F(Outputs, QuietDoesNotKeepTheReportFromItsFile) {
+  EXPECT_THAT(run(wattle_run({"--quiet", "-o", path("report")}, {"true"})).err, IsEmpty());
+  EXPECT_TRUE(has_report(content_of(path("report"))));
+}
+
+TEST_F(Outputs, AFileIsReplaced) {
+  folder_.write("report", std::string(10'000, '~'));
+  EXPECT_EQ(run(wattle_run({"-o", path("report")}, {"true"})).code(), 0);
+  EXPECT_EQ(content_of(path("report")).find('~'), std::string::npos);
+}
+
+TEST_F(Outputs, AppendMakesJsonLines) {
+  const Words options = {"--quiet", "--append", "--json", path("runs.jsonl")};
+  for (const char* code : {"3", "4"})
+    EXPECT_NE(run(wattle_run(options, child({"exit", code}))).code(), 0);
+  const std::string lines = content_of(path("runs.jsonl"));
+  const std::size_t end = lines.find('\n') + 1;
+  EXPECT_EQ(parse_json(lines.substr(0, end))["exit"]["code"], 3);
+  EXPECT_EQ(parse_json(lines.substr(end))["exit"]["code"], 4);
+}
+
+TEST_F(Outputs, ReportAndJsonInOneFileAreRefused) {
+  const std::string file = path("both").string();
+  const Outcome outcome = run(wattle_run({"-o", file, "--json", file}, tracer()));
+  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("same file"));
+  EXPECT_FALSE(has_trace());
+}
+
+TEST_F(Outputs, OneFileByTwoNamesIsRefusedToo) {
+  const Outcome outcome = run(
+      wattle_run({"-o", path("both"), "--json", folder_.path().string() + "/./both"}, tracer()));
+  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_FALSE(has_trace());
+}
+
+TEST_F(Outputs, DevNullTakesReportAndJson) {
+  EXPECT_EQ(run(wattle_run({"-o", "/dev/null", "--json", "/dev/./null"}, {"true"})).code(), 0);
+}
+
+TEST_F(Outputs, APathThatCannotBeOpenedFailsBeforeTheCommandStarts) {
+  for (const std::string& bad : {path("no/such/folder/report").string(), folder_.path().string()}) {
+    for (const char* option : {"-o", "--json"}) {
+      const Outcome outcome = run(wattle_run({option, bad}, tracer()));
+      EXPECT_EQ(outcome.code(), kRunFailed);
+      EXPECT_THAT(outcome.err, HasSubstr("cannot write " + bad));
+      EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
+    }
+  }
+  EXPECT_FALSE(has_trace());
+}
+
+TEST_F(Outputs, PlaceholdersNameHostRankPidAndJob) {
+  std::array<char, 256> host{};
+  ASSERT_EQ(::gethostname(host.data(), host.size() - 1), 0);
+  Start start = wattle_run({"--json", "%h-%r-%j-100%%-%p.json"}, child({"pid"}));
+  start.environment = {{"SLURM_JOB_ID", "4711"}, {"SLURM_PROCID", "3"}};
+  start.folder = folder_.path();
+  std::string pid = run(start).out;
+  pid.pop_back();
+  EXPECT_TRUE(fs::exists(path(std::string(host.data()) + "-3-4711-100%-" + pid + ".json")));
+}
+
+TEST_F(Outputs, PlaceholdersOutsideOfAJobAreZeroAndNone) {
+  Start start = wattle_run({"-o", "%r-%j.txt"}, {"true"});
+  start.folder = folder_.path();
+  EXPECT_EQ(run(start).code(), 0);
+  EXPECT_TRUE(has_report(content_of(path("0-none.txt"))));
+}
+
+TEST_F(Outputs, AnUnknownPlaceholderIsRefusedBeforeTheCommandStarts) {
+  for (const char* bad : {"%x", "run-%", "%H"}) {
+    const Outcome outcome = run(wattle_run({"-o", path(bad)}, tracer()));
+    EXPECT_EQ(outcome.code(), kRunFailed);
+    EXPECT_THAT(outcome.err, HasSubstr("after % comes h, r, p, j or another %"));
+  }
+  EXPECT_FALSE(has_trace());
+}
+
+/// A device that is always full, for each output.
+class FullDisk : public Outputs, public testing::WithParamInterface<const char*> {};
+
+TEST_P(FullDisk, KeepsTheStatusAndTellsTheTotalsOnStderr) {
+  const Outcome outcome =
+      run(wattle_run({GetParam(), "/dev/full"}, child({"print", "done", "exit", "7"})));
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_EQ(outcome.out, "done\n");
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write /dev/full: No space left on device\n"));
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+TEST_P(FullDisk, TellsThemEvenWhereQuietWasAskedFor) {
+  const Outcome outcome = run(wattle_run({"--quiet", GetParam(), "/dev/full"}, {"true"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+INSTANTIATE_TEST_SUITE_P(Options, FullDisk, testing::Values("-o", "--json"),
+                         [](const auto& option) {
+                           return option.param == std::string_view("-o") ? "text" : "json";
+                         });
+
+TEST_F(Outputs, OneOutputThatFailsDoesNotTakeTheOtherWithIt) {
+  const Outcome outcome =
+      run(wattle_run({"-o", "/dev/full", "--json", path("run.json")}, child({"exit", "7"})));
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_EQ(parse_json(content_of(path("run.json")))["exit"]["code"], 7);
+}
+
+TEST_F(Outputs, AFileSystemThatFillsUpMeanwhileIsTold) {
+  if (::geteuid() != 0) GTEST_SKIP() << "mounting a small file system needs root";
+  const std::string disk = path("disk").string();
+  fs::create_directories(disk);
+  const std::string fill = "cat /dev/zero > '" + disk + "/filler' 2> /dev/null; exit 7";
+  Start start = wattle_run({"--quiet", "--json", disk + "/run.json"}, {"sh", "-c", fill});
+  constexpr int kNoMount = 99;
+  start.prepare = [&] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("small", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
+      ::_exit(kNoMount);
+    }
+  };
+  const Outcome outcome = run(start);
+  if (outcome.code() == kNoMount) GTEST_SKIP() << "a small file system cannot be mounted here";
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_THAT(outcome.err, HasSubstr("No space left on device"));
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+TEST_F(Outputs, AFileSizeLimitOfTheUserIsTold) {
+  Start start = wattle_run({"--quiet", "--json", path("run.json")}, child({"exit", "7"}));
+  start.prepare = [] {
+    constexpr rlimit kNothing{0, 0};
+    ::setrlimit(RLIMIT_FSIZE, &kNothing);
+  };
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_THAT(outcome.err, HasSubstr("File too large"));
+}
+
+TEST_F(Outputs, JsonOnStdoutWithoutReadersKeepsTheStatus) {
+  Process process(
+      wattle_run({"--quiet", "--json", "-"}, child({"print", "ready", "read_all", "exit", "7"})));
+  ASSERT_TRUE(process.prints("ready"));
+  process.close_output();
+  process.close_input();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write stdout: Broken pipe"));
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+TEST_F(Outputs, NobodyOnStderrKeepsTheStatus) {
+  Start start = wattle_run({}, child({"exit", "7"}));
+  start.prepare = [] {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) ::_exit(EXIT_FAILURE);
+    ::close(ends[0]);
+    ::dup2(ends[1], STDERR_FILENO);
+  };
+  EXPECT_EQ(run(start).code(), 7);
+}
+
+TEST_F(Outputs, FilesGetTheUsersUmask) {
+  Start start = wattle_run({"-o", path("report")}, {"true"});
+  start.prepare = [] { ::umask(0027); };
+  EXPECT_EQ(run(start).code(), 0);
+  EXPECT_EQ(fs::status(path("report")).permissions(), fs::perms{0640});
+}
+
+}  // namespace
+}  // namespace wattle::integration

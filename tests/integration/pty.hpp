@@ -1,0 +1,34 @@
+// A terminal with the test in the place of its user.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+
+namespace wattle::integration {
+
+/// Threads: one at a time.
+class Pty {
+ public:
+  Pty();
+
+  /// In a new process: it leads a new session, with this terminal, and has it as 0 to 2.
+  void become_terminal() const;
+
+  /// As from the keyboard.
+  void type(std::string_view keys) const;
+  /// Waits until `text` is on the screen.
+  [[nodiscard]] bool shows(std::string_view text);
+  /// Everything that was on the screen so far.
+  [[nodiscard]] const std::string& text() const noexcept { return text_; }
+  /// The line is cut.
+  void hang_up() noexcept { master_.reset(); }
+
+ private:
+  Fd master_;
+  std::string slave_path_;
+  std::string text_;
+};
+
+}  // namespace wattle::integration

@@ -1,0 +1,109 @@
+"""scripts/check-layers: takes what the design allows, finds what it forbids."""
+
+import subprocess
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+def check(root):
+    """Runs the script on the tree at `root`."""
+    command = [sys.executable, str(PROJECT / "scripts/check-layers"), str(root)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def check_include(includer, include, others=()):
+    """Runs the script on a tree in which the file `includer` holds one #include line."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path in (includer, *others):
+            file = Path(folder, path)
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(f"#include {include}\n" if path == includer else "", encoding="utf-8")
+        return check(folder)
+
+
+class CheckLayers(unittest.TestCase):
+    def test_accepts_this_project(self):
+        result = check(PROJECT)
+        self.assertEqual((result.returncode, result.stderr), (0, ""), result.stdout)
+
+    def test_rejects_a_tree_without_sources(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertEqual(check(folder).returncode, 1)
+
+    def test_accepts_includes_that_point_down_or_beside(self):
+        for includer, include in [
+            ("include/wattle/a.hpp", "<string_view>"),
+            ("include/wattle/a.hpp", '"wattle/b.hpp"'),
+            ("src/base/a.cpp", '"wattle/b.hpp"'),
+            ("src/base/a.cpp", "<fmt/format.h>"),
+            ("src/sensors/perf/a.cpp", '"sensors/perf/b.hpp"'),
+            ("src/sensors/perf/a.cpp", '"sensors/sensor.hpp"'),
+            ("src/sensors/providers.cpp", '"sensors/perf/perf.hpp"'),
+            ("src/energy/a.cpp", '"sampling/b.hpp"'),
+            ("src/report/a.cpp", '"energy/b.hpp"'),
+            ("src/client/a.cpp", '"wire/b.hpp"'),
+            ("src/client/a.cpp", "<curl/curl.h>"),
+            ("apps/wattle/a.cpp", '"report/b.hpp"'),
+            ("apps/wattle/a.cpp", "<CLI/CLI.hpp>"),
+            ("apps/wattled/a.cpp", "<boost/asio.hpp>"),
+            ("apps/wattled/a.cpp", '"wire/b.hpp"'),
+        ]:
+            with self.subTest(includer=includer, include=include):
+                self.assertEqual(check_include(includer, include).returncode, 0)
+
+    def test_names_the_line_that_breaks_a_rule(self):
+        result = check_include("src/base/a.cpp", '"sampling/b.hpp"')
+        self.assertIn('src/base/a.cpp:1: #include "sampling/b.hpp": ', result.stdout)
+
+    def test_rejects_includes_that_point_up_or_aside(self):
+        for includer, include in [
+            ("include/wattle/a.hpp", '"base/b.hpp"'),
+            ("src/base/a.hpp", '"sensors/sensor.hpp"'),
+            ("src/sensors/a.cpp", '"sampling/b.hpp"'),
+            ("src/sensors/perf/a.cpp", '"sampling/b.hpp"'),
+            ("src/sampling/a.cpp", '"energy/b.hpp"'),
+            ("src/energy/a.cpp", '"power/b.hpp"'),
+            ("src/usage/a.cpp", '"report/b.hpp"'),
+            ("src/wire/a.cpp", '"sensors/sensor.hpp"'),
+            ("src/client/a.cpp", '"sampling/b.hpp"'),
+            ("src/report/a.cpp", '"wire/b.hpp"'),
+            ("apps/wattle/a.cpp", '"wire/b.hpp"'),
+        ]:
+            with self.subTest(includer=includer, include=include):
+                self.assertEqual(check_include(includer, include).returncode, 1)
+
+    def test_rejects_a_provider_that_includes_another(self):
+        for includer in ("src/sensors/perf/a.cpp", "src/sensors/a.cpp"):
+            with self.subTest(includer=includer):
+                result = check_include(includer, '"sensors/powercap/zone.hpp"')
+                self.assertEqual(result.returncode, 1)
+
+    def test_rejects_libraries_outside_of_their_place(self):
+        for includer, include in [
+            ("include/wattle/a.hpp", "<fmt/format.h>"),
+            ("include/wattle/a.hpp", "<nlohmann/json.hpp>"),
+            ("include/wattle/a.hpp", "<unistd.h>"),
+            ("apps/wattle/a.cpp", "<boost/asio.hpp>"),
+            ("src/wire/a.cpp", "<curl/curl.h>"),
+            ("src/report/a.cpp", "<CLI/CLI.hpp>"),
+        ]:
+            with self.subTest(includer=includer, include=include):
+                self.assertEqual(check_include(includer, include).returncode, 1)
+
+    def test_is_not_misled_by_the_form_of_an_include(self):
+        higher = "src/sampling/b.hpp"
+        for include in ("<sampling/b.hpp>", '"../sampling/b.hpp"', "FILE_NAME"):
+            with self.subTest(include=include):
+                result = check_include("src/base/a.cpp", include, others=[higher])
+                self.assertEqual(result.returncode, 1)
+
+    def test_rejects_a_folder_that_is_no_layer(self):
+        self.assertEqual(check_include("src/misc/a.cpp", "<vector>").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

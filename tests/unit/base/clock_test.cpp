@@ -1,0 +1,52 @@
+#include "base/clock.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(Clock, IsTheSteadyClock) {
+  const TimePoint before = std::chrono::steady_clock::now();
+  const TimePoint now = machine_clock().now();
+  const TimePoint after = std::chrono::steady_clock::now();
+  EXPECT_LE(before, now);
+  EXPECT_LE(now, after);
+}
+
+TEST(Clock, TimeSuspendedIsNotNegative) {
+  // Two clocks are read one after the other: less than nothing only by that.
+  EXPECT_GT(machine_clock().suspended(), -1s);
+}
+
+TEST(Clock, AgreesWithTheWallClock) {
+  using std::chrono::system_clock;
+  const auto wall = [] { return Seconds(system_clock::now().time_since_epoch()).count(); };
+  const double before = wall();
+  const double now = to_unix(TimePoint::clock::now());
+  const double after = wall();
+  constexpr double kMargin = 0.01;
+  EXPECT_GE(now, before - kMargin);
+  EXPECT_LE(now, after + kMargin);
+}
+
+TEST(Clock, WallTimeConvertsBack) {
+  const TimePoint now = TimePoint::clock::now();
+  const TimePoint back = from_unix(to_unix(now));
+  // A double resolves 0.24 us of the time since 1970; a slewed clock may add to that.
+  EXPECT_LE(std::chrono::abs(back - now), 1ms);
+}
+
+TEST(Clock, NoStepIsSeenWithinAnInstant) {
+  const TimePoint now = TimePoint::clock::now();
+  EXPECT_FALSE(wall_clock_stepped(now, now));
+}
+
+TEST(Clock, NotANumberIsTheEpoch) { EXPECT_EQ(from_unix(std::nan("")), TimePoint{}); }
+
+}  // namespace
+}  // namespace wattle

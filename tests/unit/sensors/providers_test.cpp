@@ -1,0 +1,55 @@
+#include "sensors/providers.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <set>
+#include <string_view>
+
+#include "fakes/powercap_tree.hpp"
+#include "fakes/virtual_clock.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+
+TEST(Providers, HaveNamesOfTheirOwn) {
+  std::set<std::string_view> names;
+  for (const Provider& provider : providers()) {
+    EXPECT_TRUE(names.insert(provider.name).second) << provider.name;
+    EXPECT_THAT(provider.what, Not(IsEmpty()));
+    EXPECT_NE(provider.probe, nullptr);
+  }
+  EXPECT_TRUE(names.contains("powercap"));
+}
+
+TEST(Survey, CollectsWhatTheProvidersFind) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0");
+  tree.add_zone("intel-rapl:1", "no such name");
+  const Survey found = survey(tree.system(), fakes::VirtualClock());
+  EXPECT_THAT(found.sensors, SizeIs(1));
+  EXPECT_THAT(found.refused, SizeIs(1));
+}
+
+/// A virtual machine as it is: no powercap class, the processor's flags tell why.
+TEST(Survey, OfARecordedVirtualMachineSaysWhyThereIsNoEnergy) {
+  const std::filesystem::path tree = WATTLE_FIXTURES "/trees/virtual_machine";
+  const System system{.sysfs = tree / "sys", .procfs = tree / "proc"};
+  const Survey found = survey(system, fakes::VirtualClock());
+  EXPECT_THAT(found.sensors, IsEmpty());
+  ASSERT_THAT(found.refused, SizeIs(1));
+  EXPECT_EQ(found.refused[0].reason,
+            "this is a virtual machine, and its host keeps the energy counters");
+  EXPECT_THAT(found.refused[0].proof, HasSubstr("hypervisor"));
+  EXPECT_THAT(found.refused[0].remedy, Not(IsEmpty()));
+  EXPECT_THAT(available_domains(system), IsEmpty());
+}
+
+}  // namespace
+}  // namespace wattle
