@@ -35,7 +35,7 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     // An interface that shows nothing says more than a part of one that is not understood.
     const Refusal* cause = nullptr;
     for (const Refusal& refusal : refused) {
-      if (refusal.domain || refusal.device != InterfaceKind::cpu) continue;
+      if (refusal.domain || refusal.hardware != Hardware::cpu) continue;
       const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
                              refusal.scope != RefusalScope::part;
       if (cause == nullptr || says_more) cause = &refusal;
