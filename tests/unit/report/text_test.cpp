@@ -5,6 +5,7 @@
 #include <locale>
 #include <string>
 
+#include "base/file.hpp"
 #include "golden.hpp"
 #include "report/report.hpp"
 #include "sample_reports.hpp"
@@ -18,6 +19,12 @@ using testing::Not;
 using testing::StartsWith;
 
 std::string text_of(const Report& report) { return to_text(report, {.bold = false}); }
+
+TEST(ReportText, IsWhatTheReadmeShows) {
+  const auto readme = read_file(WATTLE_FIXTURES "/../../README.md");
+  ASSERT_TRUE(readme.has_value());
+  EXPECT_THAT(*readme, HasSubstr(text_of(measured())));
+}
 
 TEST(ReportText, WithEnergy) { expect_golden("measured.txt", text_of(measured())); }
 

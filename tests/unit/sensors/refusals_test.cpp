@@ -26,7 +26,8 @@ Refusal of_domain(std::string source, const Domain& domain, std::string remedy =
 }
 
 Refusal of_all(std::string source, RefusalScope scope, Hardware hardware = Hardware::cpu) {
-  return {.source = std::move(source), .subject = "everything", .scope = scope, .hardware = hardware};
+  return {
+      .source = std::move(source), .subject = "everything", .scope = scope, .hardware = hardware};
 }
 
 /// "source: subject" of what is told.
