@@ -2,11 +2,13 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <string>
 
 #include "base/clock.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::app {
 namespace {
@@ -17,8 +19,10 @@ std::string labelled(std::string_view label, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<8}{}\n", label, text);
 }
 
-std::string refusal_text(const Refusal& refusal) {
-  return fmt::format("{} ({}) is not measured\n", refusal.subject, refusal.source) +
+std::string cause_text(const SharedCause& cause) {
+  const Refusal& refusal = cause.refusal;
+  return fmt::format("{} ({}) {} not measured\n", fmt::join(cause.subjects, ", "), refusal.source,
+                     cause.subjects.size() == 1 ? "is" : "are") +
          labelled("cause", refusal.reason) + labelled("proof", refusal.proof) +
          labelled("remedy", refusal.remedy) + labelled("risk", refusal.risk);
 }
@@ -53,10 +57,8 @@ int doctor(const DoctorOptions& options) {
   std::string text =
       readable.empty() ? "nothing can be measured here\n" : fmt::format("readable: {}\n", readable);
   Json refused = Json::array();
-  for (const Refusal& refusal : found.refused) {
-    text += "\n" + refusal_text(refusal);
-    refused.push_back(refusal_json(refusal));
-  }
+  for (const SharedCause& cause : by_cause(found.refused)) text += "\n" + cause_text(cause);
+  for (const Refusal& refusal : found.refused) refused.push_back(refusal_json(refusal));
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/1"}, {"readable", domains}, {"refused", refused}};
     text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

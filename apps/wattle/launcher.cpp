@@ -4,8 +4,11 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -60,6 +63,26 @@ void say(int fd, const Message& message) noexcept {
   ::_exit(ExecFailure{error}.exit_status());
 }
 
+/// True if a folder of PATH that can be searched holds `name`.
+bool is_in_path(const std::string& name) {
+  const char* value = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
+  std::string_view rest = value != nullptr ? value : "";
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find(':'), rest.size());
+    const std::string folder(rest.substr(0, end));
+    if (::access(((folder.empty() ? "." : folder) + "/" + name).c_str(), F_OK) == 0) return true;
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return false;
+}
+
+/// execvp says "permission denied" for a command that is nowhere if it could not look into one of
+/// PATH's folders. To its user that command does not exist.
+int error_for_user(int error, const std::string& name) {
+  const bool was_searched = name.find('/') == std::string::npos;
+  return error == EACCES && was_searched && !is_in_path(name) ? ENOENT : error;
+}
+
 }  // namespace
 
 int ExecFailure::exit_status() const noexcept {
@@ -68,7 +91,7 @@ int ExecFailure::exit_status() const noexcept {
   return error_number == ENOENT || error_number == ENOTDIR ? kNotFound : kNotExecutable;
 }
 
-Launcher::Launcher(std::vector<std::string> command) {
+Launcher::Launcher(std::vector<std::string> command) : name_(command.front()) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
@@ -93,13 +116,13 @@ void Launcher::release() noexcept {
   gate_.reset();
 }
 
-std::optional<ExecFailure> Launcher::wait_for_exec() noexcept {
+std::optional<ExecFailure> Launcher::wait_for_exec() {
   for (;;) {
     Message message{};
     const ssize_t count = ::read(answer_.get(), &message, sizeof message);
     if (count < 0 && errno == EINTR) continue;
     if (count != sizeof message) return std::nullopt;  // closed by the exec
-    if (message.exec_error != 0) return ExecFailure{message.exec_error};
+    if (message.exec_error != 0) return ExecFailure{error_for_user(message.exec_error, name_)};
     own_peak_rss_bytes_ = static_cast<std::uint64_t>(message.peak_rss_kib) * 1024;
   }
 }

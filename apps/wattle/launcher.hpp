@@ -32,7 +32,7 @@ class Launcher {
   void release() noexcept;
   /// Waits until it has executed the command, or failed to. Absent: the command runs, or a signal
   /// ended it before.
-  [[nodiscard]] std::optional<ExecFailure> wait_for_exec() noexcept;
+  [[nodiscard]] std::optional<ExecFailure> wait_for_exec();
   /// What the launcher itself held of memory when it became the command. The kernel counts this
   /// into the command's peak. Known after `wait_for_exec`.
   [[nodiscard]] std::optional<std::uint64_t> own_peak_rss_bytes() const noexcept {
@@ -40,6 +40,7 @@ class Launcher {
   }
 
  private:
+  std::string name_;
   pid_t pid_ = -1;
   Fd gate_;    ///< written to by `release`
   Fd answer_;  ///< closed by a successful exec

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string_view>
 
@@ -34,8 +35,10 @@ struct RawOptions {
   System system = System::from_environment();
   std::string sysfs;
   std::string procfs;
+  std::string nvml_library;
   std::string interval = "0.1";
   bool json = false;
+  bool cross_check = false;
   RunOptions run;
 };
 
@@ -62,6 +65,11 @@ void add_roots(CLI::App& command, RawOptions& raw) {
   command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
       ->type_name("DIR")
       ->check(reject_empty);
+  command
+      .add_option("--nvml-library", raw.nvml_library,
+                  "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
+      ->type_name("PATH")
+      ->check(reject_empty);
 }
 
 void add_run(CLI::App& app, RawOptions& raw) {
@@ -84,10 +92,17 @@ void add_run(CLI::App& app, RawOptions& raw) {
   add_roots(*run, raw);
 }
 
-void add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+CLI::App* add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
   CLI::App* command = app.add_subcommand(name, what);
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
+  return command;
+}
+
+void add_sensors(CLI::App& app, RawOptions& raw) {
+  CLI::App* sensors = add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  sensors->add_flag("--cross-check", raw.cross_check,
+                    "Read for a second what can be read in two ways, and compare");
 }
 
 Answer error(std::string_view command, std::string_view message) {
@@ -99,16 +114,17 @@ Answer error(std::string_view command, std::string_view message) {
       .exit_status = is_run ? kRunFailed : kUsageError};
 }
 
-/// The roots, which somebody else's privileges must not be turned on: see `System`.
+/// The roots and the library, which somebody else's privileges must not be turned on: see `System`.
 void choose_roots(RawOptions& raw) {
-  const bool given = !raw.sysfs.empty() || !raw.procfs.empty();
+  const bool given = !raw.sysfs.empty() || !raw.procfs.empty() || !raw.nvml_library.empty();
   if (given && ::getauxval(AT_SECURE) != 0) {
     throw InvalidArgument(
-        "--sysfs and --procfs cannot be used with a wattle that has privileges of its own "
-        "(setuid or file capabilities)");
+        "--sysfs, --procfs and --nvml-library cannot be used with a wattle that has privileges of "
+        "its own (setuid or file capabilities)");
   }
   if (!raw.sysfs.empty()) raw.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) raw.system.procfs = raw.procfs;
+  if (!raw.nvml_library.empty()) raw.system.nvml_library = raw.nvml_library;
 }
 
 /// The command is what stands behind the first "--", or begins at the first word that is no
@@ -129,7 +145,8 @@ RunOptions checked_run(RawOptions& raw) {
   run.system = raw.system;
   run.interval = parse_interval(raw.interval);
   if (!run.report_path.empty() && run.report_path == run.json_path) {
-    throw InvalidArgument(fmt::format("-o and --json name the same file: {}", run.report_path));
+    throw InvalidArgument(
+        fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
   }
   return run;
 }
@@ -145,7 +162,7 @@ std::chrono::nanoseconds parse_interval(const std::string& text) {
         fmt::format("--interval takes a number of seconds from {} to {}, not '{}'", kShortestS,
                     kLongestS, printable(text)));
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
 }
 
 Options parse_options(int argc, const char* const* argv) {
@@ -155,7 +172,7 @@ Options parse_options(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>());
   add_run(app, raw);
-  add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  add_sensors(app, raw);
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
@@ -174,7 +191,7 @@ Options parse_options(int argc, const char* const* argv) {
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
     choose_roots(raw);
-    if (name == "sensors") return SensorsOptions{raw.system, raw.json};
+    if (name == "sensors") return SensorsOptions{raw.system, raw.json, raw.cross_check};
     if (name == "doctor") return DoctorOptions{raw.system, raw.json};
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);

@@ -24,6 +24,7 @@ struct RunOptions {
 struct SensorsOptions {
   System system;
   bool json = false;
+  bool cross_check = false;
 };
 
 struct DoctorOptions {

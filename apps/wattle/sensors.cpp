@@ -1,50 +1,98 @@
 // `wattle sensors`: what can be measured here, and through what.
 #include <fmt/format.h>
-#include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
+#include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <span>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "commands.hpp"
+#include "cross_check.hpp"
 #include "output.hpp"
 #include "report/quantity.hpp"
-#include "sampling/counter.hpp"
 #include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// Time in which the greatest power takes the counter once around; absent where that is unknown.
-std::optional<Seconds> shortest_wrap(const CounterTraits& counter) {
-  if (counter.modulus == 0) return std::nullopt;
-  return Seconds(static_cast<double>(counter.modulus) * counter.tick.si() / counter.max_power.si());
+/// One quantity, as each interface shows it: the first is the one that is used.
+using Ways = std::vector<const Channel*>;
+
+/// Time in which the greatest power drives a counter through so many ticks; absent for none.
+std::optional<Seconds> shortest_time(const CounterTraits& counter, std::uint64_t ticks) {
+  if (ticks == 0) return std::nullopt;
+  return Seconds(static_cast<double>(ticks) * counter.tick.si() / counter.max_power.si());
 }
 
-Json channel_json(const Channel& channel) {
-  const auto wrap = shortest_wrap(channel.counter);
+Json seconds_json(const std::optional<Seconds>& time) {
+  return time ? Json(time->count()) : Json();
+}
+
+/// Every quantity with its ways, in the order in which providers list them.
+std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
+  std::vector<Ways> all;
+  std::map<std::tuple<Domain, Metric, Scope>, std::size_t> places;
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      for (const Channel& channel : sensor->channels()) {
+        const auto [place, is_new] = places.try_emplace(
+            std::tuple(channel.domain, channel.metric, channel.scope), all.size());
+        if (is_new) all.emplace_back();
+        all[place->second].push_back(&channel);
+      }
+    }
+  }
+  return all;
+}
+
+Json channel_json(const Ways& ways) {
+  const Channel& channel = *ways.front();
+  const CounterTraits& counter = channel.counter;
+  Json alternatives = Json::array();
+  for (const Channel* other : std::span(ways).subspan(1)) {
+    alternatives.push_back({{"source", other->source}, {"place", other->place}});
+  }
   return {{"domain", channel.domain.name()},
           {"quantity", "energy"},
           {"source", channel.source},
           {"place", channel.place},
-          {"tick_j", channel.counter.tick.si()},
-          {"modulus_ticks", channel.counter.modulus != 0 ? Json(channel.counter.modulus) : Json()},
-          {"max_power_w", channel.counter.max_power.si()},
-          {"shortest_wrap_s", wrap ? Json(wrap->count()) : Json()},
+          {"tick_j", counter.tick.si()},
+          {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
+          {"max_power_w", counter.max_power.si()},
+          {"shortest_wrap_s", seconds_json(shortest_time(counter, counter.modulus))},
+          {"must_be_read_within_s", seconds_json(shortest_time(counter, counter.blind_ticks()))},
           {"update_interval_s", Seconds(channel.update.mean).count()},
           {"contained_in", channel.contained_in ? Json(channel.contained_in->name()) : Json()},
-          {"counts_in_total", counts_in_total(channel.domain.kind())}};
+          {"counts_in_total", counts_in_total(channel.domain.kind())},
+          {"alternatives", std::move(alternatives)}};
 }
 
-std::string channel_text(const Channel& channel) {
-  const auto wrap = shortest_wrap(channel.counter);
-  std::string text = fmt::format(
-      "{:<18} energy counter, {} a tick, {}\n{:<18}   {}: {}\n", channel.domain.name(),
-      to_text(channel.counter.tick),
-      wrap ? fmt::format("wraps after {} at {}", to_text(*wrap), to_text(channel.counter.max_power))
-           : "wrap unknown",
-      "", channel.source, channel.place);
+std::string reach_text(const CounterTraits& counter) {
+  const auto time = shortest_time(counter, counter.blind_ticks());
+  if (!time) return "wrap unknown";
+  const std::string reach = fmt::format("{} at {}", to_text(*time), to_text(counter.max_power));
+  return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
+}
+
+std::string channel_text(const Ways& ways) {
+  const Channel& channel = *ways.front();
+  std::string text = fmt::format("{:<18} energy counter, {} a tick, {}\n{:<18}   {}: {}\n",
+                                 channel.domain.name(), to_text(channel.counter.tick),
+                                 reach_text(channel.counter), "", channel.source, channel.place);
+  for (const Channel* other : std::span(ways).subspan(1)) {
+    text += fmt::format("{:<18}   also {}: {}\n", "", other->source, other->place);
+  }
   if (channel.contained_in) {
     text +=
         fmt::format("{:<18}   inside {}, not added to a total\n", "", channel.contained_in->name());
@@ -52,32 +100,87 @@ std::string channel_text(const Channel& channel) {
   return text;
 }
 
+std::string subjects_text(const SharedCause& cause) {
+  return fmt::format("{}", fmt::join(cause.subjects, ", "));
+}
+
+Json refusals_json(const std::vector<Refusal>& refused) {
+  Json list = Json::array();
+  for (const Refusal& refusal : refused) {
+    list.push_back({{"source", refusal.source},
+                    {"subject", refusal.subject},
+                    {"reason", refusal.reason},
+                    {"hint", refusal.remedy.empty() ? Json() : Json(refusal.remedy)}});
+  }
+  return list;
+}
+
+/// What each interface has and lacks, whether it is used or not.
+Json sources_json(const std::vector<Survey>& surveys) {
+  Json sources = Json::array();
+  for (std::size_t i = 0; i < surveys.size(); ++i) {
+    Json domains = Json::array();
+    for (const auto& sensor : surveys[i].sensors) {
+      for (const Channel& channel : sensor->channels()) domains.push_back(channel.domain.name());
+    }
+    sources.push_back({{"source", providers()[i].name},
+                       {"domains", std::move(domains)},
+                       {"refused", refusals_json(surveys[i].refused)}});
+  }
+  return sources;
+}
+
+/// Domains that are measured, but not through every interface that shows them.
+std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<Domain>& read) {
+  std::string text;
+  for (const Survey& found : surveys) {
+    std::vector<Refusal> passed_over;
+    std::ranges::copy_if(found.refused, std::back_inserter(passed_over),
+                         [&](const Refusal& r) { return r.domain && read.contains(*r.domain); });
+    for (const SharedCause& cause : by_cause(passed_over)) {
+      text += fmt::format("{:<18} not through {}: {}\n", subjects_text(cause), cause.refusal.source,
+                          cause.refusal.reason);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 int sensors(const SensorsOptions& options) {
-  const Survey found = survey(options.system, machine_clock());
+  std::vector<Survey> surveys = survey_each(options.system, machine_clock());
+  const std::vector<Ways> quantities = ways_of(surveys);
+  std::set<Domain> read;
+  for (const Ways& ways : quantities) {
+    if (ways.front()->counts_energy()) read.insert(ways.front()->domain);
+  }
+  std::vector<Refusal> refused;
+  for (const Survey& found : surveys) {
+    refused.insert(refused.end(), found.refused.begin(), found.refused.end());
+  }
+  refused = worth_telling(std::move(refused), read);
+
   std::string text;
   Json channels = Json::array();
-  for (const auto& sensor : found.sensors) {
-    for (const Channel& channel : sensor->channels()) {
-      text += channel_text(channel);
-      channels.push_back(channel_json(channel));
-    }
+  for (const Ways& ways : quantities) {
+    text += channel_text(ways);
+    channels.push_back(channel_json(ways));
   }
-  Json refused = Json::array();
-  for (const Refusal& refusal : found.refused) {
-    text += fmt::format("{:<18} not read: {}\n", refusal.subject, refusal.reason);
-    refused.push_back({{"source", refusal.source},
-                       {"subject", refusal.subject},
-                       {"reason", refusal.reason},
-                       {"hint", refusal.remedy.empty() ? Json() : Json(refusal.remedy)}});
+  for (const SharedCause& cause : by_cause(refused)) {
+    text += fmt::format("{:<18} not read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
-  if (!found.refused.empty()) text += "\nwattle doctor says what to do.\n";
-  if (options.json) {
-    const Json json = {
-        {"schema", "wattle.sensors/1"}, {"channels", channels}, {"refused", refused}};
-    text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  text += passed_over_text(surveys, read);
+  if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
+  Json json = {{"schema", "wattle.sensors/1"},
+               {"channels", std::move(channels)},
+               {"refused", refusals_json(refused)},
+               {"sources", sources_json(surveys)}};
+  if (options.cross_check) {
+    const CrossChecks measured = measure_cross_checks(std::move(surveys));
+    text += cross_check_text(measured);
+    json["cross_check"] = cross_check_json(measured);
   }
+  if (options.json) text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   Output::open("-", false).write(text);
   return 0;
 }

@@ -9,17 +9,19 @@
 
 namespace wattle {
 
-/// The roots that sensors are looked for in. A root or a library that does not exist is no error:
+/// The places that sensors are looked for in. A root or a library that does not exist is no error:
 /// its sensors are refused with that reason. Threads: a value type.
 struct WATTLE_EXPORT System {
   /// Mount point of sysfs.
   std::filesystem::path sysfs = "/sys";
   /// Mount point of procfs.
   std::filesystem::path procfs = "/proc";
+  /// NVIDIA's management library (NVML): a path, or a name that the dynamic linker searches for.
+  std::string nvml_library = "libnvidia-ml.so.1";
 
-  /// The defaults, overridden by `WATTLE_SYSFS` and `WATTLE_PROCFS` where these are set and not
-  /// empty. A process that runs with privileges its user lacks (setuid, file capabilities:
-  /// `AT_SECURE`) ignores them. Threads: any, while none changes the environment.
+  /// The defaults, overridden by `WATTLE_SYSFS`, `WATTLE_PROCFS` and `WATTLE_NVML_LIBRARY` where
+  /// these are set and not empty. A process that runs with privileges its user lacks (setuid, file
+  /// capabilities: `AT_SECURE`) ignores them. Threads: any, while none changes the environment.
   [[nodiscard]] static System from_environment();
 };
 

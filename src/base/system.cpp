@@ -7,10 +7,11 @@
 namespace wattle {
 namespace {
 
-void override_from(const char* variable, std::filesystem::path& path) {
+template <class Place>
+void override_from(const char* variable, Place& place) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
   const char* value = std::getenv(variable);
-  if (value != nullptr && *value != '\0') path = value;
+  if (value != nullptr && *value != '\0') place = value;
 }
 
 }  // namespace
@@ -20,6 +21,7 @@ System System::from_environment() {
   if (::getauxval(AT_SECURE) != 0) return system;
   override_from("WATTLE_SYSFS", system.sysfs);
   override_from("WATTLE_PROCFS", system.procfs);
+  override_from("WATTLE_NVML_LIBRARY", system.nvml_library);
   return system;
 }
 

@@ -1,12 +1,16 @@
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "report/report.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle {
 namespace {
@@ -20,12 +24,47 @@ std::string_view kind_in_total(DomainKind kind) noexcept {
   return kind == DomainKind::dram ? kKinds[1] : kKinds[2];
 }
 
-/// Why nothing of `kind` is in the total.
-std::string why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
-  if (kind == "gpu") return "this version of Wattle does not read GPUs";
-  if (has_cpu && kind == "dram") return "this processor has no counter for its memory";
-  const auto whole = std::ranges::find_if(refused, [](const Refusal& r) { return !r.domain; });
-  return whole != refused.end() ? whole->reason : "no sensor was found";
+/// Why nothing of `kind` is in the total, where no domain of it was refused.
+MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
+  MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};
+  if (kind == "gpu") {
+    missing.reason = "this version of Wattle does not read GPUs";
+  } else if (has_cpu && kind == "dram") {
+    missing.reason = "this processor has no counter for its memory";
+  } else {
+    // An interface that shows nothing says more than a part of one that is not understood.
+    const Refusal* cause = nullptr;
+    for (const Refusal& refusal : refused) {
+      if (refusal.domain || refusal.device != InterfaceKind::cpu) continue;
+      const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
+                             refusal.scope != RefusalScope::part;
+      if (cause == nullptr || says_more) cause = &refusal;
+    }
+    if (cause != nullptr) {
+      missing.reason = cause->reason;
+      missing.remedy = cause->remedy;
+    }
+  }
+  return missing;
+}
+
+/// The refused domains of `kind` that are not in `domains`, one entry for each cause.
+std::vector<MissingKind> refused_of(std::string_view kind, const std::vector<DomainEnergy>& domains,
+                                    const std::vector<Refusal>& refused) {
+  std::vector<Refusal> of_kind;
+  std::ranges::copy_if(refused, std::back_inserter(of_kind), [&](const Refusal& refusal) {
+    if (!refusal.domain || kind_in_total(refusal.domain->kind()) != kind) return false;
+    // It may be refused by one source, but read through another.
+    return std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) == 0;
+  });
+  std::vector<MissingKind> missing;
+  for (const SharedCause& cause : by_cause(of_kind)) {
+    missing.push_back(
+        {.kind = std::string(kind),
+         .reason = fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason),
+         .remedy = cause.refusal.remedy});
+  }
+  return missing;
 }
 
 void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
@@ -34,42 +73,37 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
     return std::ranges::find(total.covers, kind) != total.covers.end();
   };
   for (const std::string_view kind : kKinds) {
-    bool explained = false;
-    for (const Refusal& refusal : refused) {
-      if (!refusal.domain || kind_in_total(refusal.domain->kind()) != kind) continue;
-      // Refused by one source, but read through another.
-      if (std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) > 0) continue;
-      total.missing.push_back({std::string(kind), refusal.subject + ": " + refusal.reason});
-      explained = true;
-    }
+    std::vector<MissingKind> missing = refused_of(kind, domains, refused);
     for (const DomainEnergy& domain : domains) {
       if (kind_in_total(domain.domain.kind()) != kind || domain.figure.energy) continue;
-      total.missing.push_back({std::string(kind), domain.domain.name() + ": its sensor failed"});
-      explained = true;
+      missing.push_back({std::string(kind), domain.domain.name() + ": its sensor failed"});
     }
-    if (!explained && !covered(kind)) {
-      total.missing.push_back({std::string(kind), why_missing(kind, covered("cpu"), refused)});
+    if (missing.empty() && !covered(kind)) {
+      missing.push_back(why_missing(kind, covered("cpu"), refused));
     }
+    std::ranges::move(missing, std::back_inserter(total.missing));
   }
 }
 
 }  // namespace
 
-Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused,
-               Seconds wall) {
+Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused) {
   Total total;
   double variance = 0.0;
+  Watts mean;
+  bool mean_known = true;
   for (const DomainEnergy& domain : domains) {
     const std::string kind(kind_in_total(domain.domain.kind()));
     if (kind.empty() || !domain.figure.energy) continue;
     total.energy = total.energy.value_or(Joules(0.0)) + *domain.figure.energy;
+    mean_known = mean_known && domain.figure.mean;
+    mean += domain.figure.mean.value_or(Watts(0.0));
     total.unknown = std::max(total.unknown, domain.figure.unknown);
     variance += domain.figure.uncertainty.si() * domain.figure.uncertainty.si();
     if (std::ranges::find(total.covers, kind) == total.covers.end()) total.covers.push_back(kind);
   }
   total.uncertainty = Joules(std::sqrt(variance));
-  const Seconds known = wall - total.unknown;
-  if (total.energy && known.count() > 0) total.mean = *total.energy / known;
+  if (total.energy && mean_known) total.mean = mean;
   add_missing(total, domains, refused);
   return total;
 }

@@ -8,6 +8,7 @@ using std::chrono::nanoseconds;
 
 CounterUnwrap::CounterUnwrap(const CounterTraits& traits, nanoseconds p99_update) noexcept
     : modulus_(traits.modulus),
+      blind_ticks_(traits.blind_ticks()),
       ticks_per_ns_(traits.max_power.si() / traits.tick.si() * 1e-9),
       allowance_(2 * p99_update) {}
 
@@ -28,8 +29,9 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
   if (!has_before) return {};
 
   const std::uint64_t possible = possible_ticks(elapsed);
-  // The device can have driven the counter around whole: nothing tells how often it did.
-  const bool whole_turn_fits = modulus_ != 0 && possible >= modulus_;
+  // The device can have driven the counter, or the register behind it, around whole: nothing tells
+  // how often it did.
+  const bool whole_turn_fits = blind_ticks_ != 0 && possible >= blind_ticks_;
   if (raw >= before) {
     const std::uint64_t ticks = raw - before;
     if (ticks > possible) return {.kind = StepKind::implausible};
@@ -44,9 +46,9 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
 
 nanoseconds keeper_period(const CounterTraits& traits) noexcept {
   constexpr nanoseconds kLongest = std::chrono::minutes(1);
-  if (traits.modulus == 0) return kLongest;
+  if (traits.blind_ticks() == 0) return kLongest;
   const double turn_s =
-      static_cast<double>(traits.modulus) * traits.tick.si() / traits.max_power.si();
+      static_cast<double>(traits.blind_ticks()) * traits.tick.si() / traits.max_power.si();
   constexpr double kShortestS = 1e-3;  // nothing is read more often than that
   const double half_s = std::clamp(turn_s / 2.0, kShortestS, 60.0);
   return nanoseconds(static_cast<std::int64_t>(half_s * 1e9));

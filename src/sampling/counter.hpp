@@ -20,8 +20,8 @@ enum class StepKind : std::uint8_t {
 /// What happened from one value of a counter to the next.
 struct CounterStep {
   StepKind kind = StepKind::first;
-  /// So much time passed that a wrap could be a reset, or more wraps than one: `ticks` is the
-  /// least that explains the value.
+  /// So much time passed that a wrap could be a reset, or more wraps than one, or that the kernel
+  /// lost track of the register behind the value: `ticks` is the least that explains the value.
   bool ambiguous = false;
   /// Ticks passed; 0 where `kind` is first, reset or implausible.
   std::uint64_t ticks = 0;
@@ -40,13 +40,15 @@ struct CounterStep {
 ///
 /// The allowance of two update intervals is there because the energy of up to one interval before
 /// the earlier read can show up in the later one, and the interval itself jitters. The one tick
-/// more is the counter's rounding: whatever the power, it can come between any two reads.
+/// more is the counter's rounding: whatever the power, it can come between any two reads. A counter
+/// without a modulus never wraps: its fall is a reset (see `CounterTraits::followed_ticks`).
 /// Threads: one at a time.
 class CounterUnwrap {
  public:
   CounterUnwrap(const CounterTraits& traits, std::chrono::nanoseconds p99_update) noexcept;
 
-  /// Takes the value that was read at `at`. Times must not decrease. `raw` below the modulus.
+  /// Takes the value that was read at `at`. Times must not decrease. `raw` is below the modulus,
+  /// where there is one.
   CounterStep update(std::uint64_t raw, TimePoint at) noexcept;
 
   /// Forgets the last value: the next one is a `first`. For when the counter may have done
@@ -58,6 +60,7 @@ class CounterUnwrap {
 
  private:
   std::uint64_t modulus_;
+  std::uint64_t blind_ticks_;
   double ticks_per_ns_;
   std::chrono::nanoseconds allowance_;
   std::uint64_t last_ = 0;
@@ -65,8 +68,9 @@ class CounterUnwrap {
   bool has_last_ = false;
 };
 
-/// How often a counter must be read at least so that no wrap is missed: half the time in which the
-/// greatest power takes it once around, and no more than a minute. A minute where it never wraps.
+/// The longest time between two reads of a counter that is sure to lose nothing: half the time in
+/// which the greatest power drives it through its `blind_ticks`, and no more than a minute. A
+/// minute where it has none.
 [[nodiscard]] std::chrono::nanoseconds keeper_period(const CounterTraits& traits) noexcept;
 
 }  // namespace wattle

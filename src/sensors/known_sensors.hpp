@@ -3,6 +3,8 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <string_view>
 
 #include "sensors/sensor.hpp"
 #include "wattle/domain.hpp"
@@ -41,5 +43,49 @@ inline constexpr UpdateInterval kRaplUpdate = {
     .spread = std::chrono::microseconds(270),
     .p99 = std::chrono::microseconds(1650),
 };
+
+/// What it means to let more users read RAPL counters.
+inline constexpr std::string_view kRaplRisk =
+    "whoever can read these counters finely can infer what other processes compute "
+    "(PLATYPUS, CVE-2020-8694)";
+
+/// NVIDIA's energy counter, before anybody looked: about every 100 ms on current GPUs (docs of
+/// github.com/ml-energy/zeus), 20 to 100 ms in all (github.com/alumet-dev/alumet). How regularly is
+/// not published; the spread is assumed.
+inline constexpr UpdateInterval kNvmlCounterUpdate = {
+    .mean = std::chrono::milliseconds(100),
+    .spread = std::chrono::milliseconds(10),
+    .p99 = std::chrono::milliseconds(125),
+};
+
+/// How a power gauge looks at the power. Absent, or not `known()`: nobody has told or found out.
+struct GaugeFacts {
+  /// Each value is the mean over this long.
+  std::optional<std::chrono::nanoseconds> window{};
+  UpdateInterval update{};
+
+  /// The part of all time that the values tell of: see `GaugeTraits`.
+  [[nodiscard]] std::optional<double> coverage() const noexcept;
+};
+
+/// What was found out on this machine where it was, else what is known of others of its like.
+[[nodiscard]] GaugeFacts refined(const GaugeFacts& known, const GaugeFacts& discovered) noexcept;
+
+/// What is known of an NVIDIA board's sensors.
+struct GpuFacts {
+  GaugeFacts instant{};  ///< field 186, power.draw.instant
+  GaugeFacts average{};  ///< field 185, power.draw.average
+  GaugeFacts usage{};    ///< nvmlDeviceGetPowerUsage, power.draw
+  /// What its energy counter counts.
+  Scope energy_scope = Scope::device;
+};
+
+/// By the board's name as the driver gives it, "NVIDIA A100-SXM4-80GB"; `driver_branch`: see
+/// below. Everything unknown where the table has no such board.
+[[nodiscard]] GpuFacts known_gpu(std::string_view board,
+                                 std::optional<unsigned> driver_branch) noexcept;
+
+/// The branch of a driver's version: 550 of "550.54.15". Absent where it is no version.
+[[nodiscard]] std::optional<unsigned> parse_driver_branch(std::string_view version) noexcept;
 
 }  // namespace wattle

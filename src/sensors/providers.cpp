@@ -3,17 +3,36 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <utility>
 
+#include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle {
 namespace {
 
+Survey probe_perf(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+  return perf::probe(system, clock, taken);
+}
+
 constexpr std::array kProviders = {
+    Provider{.name = "perf",
+             .what = "CPU energy counters (RAPL) through perf_event_open",
+             .device = InterfaceKind::cpu,
+             .probe = probe_perf},
     Provider{.name = "powercap",
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
+             .device = InterfaceKind::cpu,
              .probe = powercap::probe},
 };
+
+Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
+                 const std::set<Domain>& taken) {
+  Survey found = provider.probe(system, clock, taken);
+  for (Refusal& refusal : found.refused) refusal.device = provider.device;
+  return found;
+}
 
 }  // namespace
 
@@ -21,12 +40,25 @@ std::span<const Provider> providers() noexcept { return kProviders; }
 
 Survey survey(const System& system, const Clock& clock) {
   Survey all;
+  std::set<Domain> read;
   for (const Provider& provider : kProviders) {
-    Survey found = provider.probe(system, clock);
+    Survey found = probe_one(provider, system, clock, read);
+    for (const auto& sensor : found.sensors) {
+      for (const Channel& channel : sensor->channels()) read.insert(channel.domain);
+    }
     std::ranges::move(found.sensors, std::back_inserter(all.sensors));
     std::ranges::move(found.refused, std::back_inserter(all.refused));
   }
+  all.refused = worth_telling(std::move(all.refused), read);
   return all;
+}
+
+std::vector<Survey> survey_each(const System& system, const Clock& clock) {
+  std::vector<Survey> surveys;
+  for (const Provider& provider : kProviders) {
+    surveys.push_back(probe_one(provider, system, clock, {}));
+  }
+  return surveys;
 }
 
 std::vector<Domain> available_domains(const System& system) {

@@ -2,14 +2,21 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "sensors/sensor.hpp"
 
 namespace wattle {
 
+/// In the order in which they are preferred for a domain that several of them show.
 [[nodiscard]] std::span<const Provider> providers() noexcept;
 
-/// Probes every provider.
+/// Probes every provider. Each domain is read through one of them; of what is refused, only what
+/// matters is told (`worth_telling`).
 [[nodiscard]] Survey survey(const System& system, const Clock& clock);
+
+/// What each provider offers if asked alone, in the order of `providers`: a domain can be in
+/// several of them, and everything that is refused is told.
+[[nodiscard]] std::vector<Survey> survey_each(const System& system, const Clock& clock);
 
 }  // namespace wattle

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -58,11 +59,22 @@ enum class Scope : std::uint8_t {
 struct CounterTraits {
   /// Energy of one tick of the raw integer.
   Joules tick;
-  /// The number of ticks after which the counter starts again at 0; 0 where that is unknown
-  /// (a lower value is then always a reset).
+  /// The number of ticks after which the raw integer starts again at 0; 0 where it never does, or
+  /// where that is unknown (a lower value is then always a reset).
   std::uint64_t modulus = 0;
+  /// Where the kernel makes the raw integer by following a narrower register: from this many ticks
+  /// on between two of its looks it takes the register's advance for another one. The raw integer
+  /// is then too small by an unknown number of the register's turns, or falls. A read makes it
+  /// look. 0 where the raw integer is the register.
+  std::uint64_t followed_ticks = 0;
   /// No device of this kind draws more: what tells a wrap from a reset. See known_sensors.hpp.
   Watts max_power;
+
+  /// The number of ticks that must not pass between two reads, since energy could be lost unseen;
+  /// 0 where any number may.
+  [[nodiscard]] constexpr std::uint64_t blind_ticks() const noexcept {
+    return modulus != 0 ? modulus : followed_ticks;
+  }
 };
 
 /// What a gauge's raw integer means. Absent: not known.
@@ -174,6 +186,23 @@ class Sensor {
   }
 };
 
+/// The devices that an interface shows. Interfaces of one kind can stand in for each other.
+enum class InterfaceKind : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
+
+[[nodiscard]] constexpr InterfaceKind interface_kind(DomainKind kind) noexcept {
+  if (kind == DomainKind::nvidia_gpu) return InterfaceKind::nvidia_gpu;
+  return kind == DomainKind::amd_gpu ? InterfaceKind::amd_gpu : InterfaceKind::cpu;
+}
+
+/// What a refusal is about.
+enum class RefusalScope : std::uint8_t {
+  part,       ///< one domain, or one place of the interface
+  interface,  ///< all of it: the machine shows nothing through it
+  /// Another way to what is read, or refused, elsewhere: an interface that this kernel lacks but
+  /// need not have, a counter that is there twice.
+  spare,
+};
+
 /// Why something is not measured, for `wattle doctor` and every report.
 struct Refusal {
   std::string source;    ///< the provider: "powercap"
@@ -186,6 +215,9 @@ struct Refusal {
   std::optional<Domain> domain{};
   /// There is no such device here, as far as can be seen: nothing is amiss.
   bool absent = false;
+  RefusalScope scope = RefusalScope::part;
+  /// The kind of the interface's devices. `survey` fills it in.
+  InterfaceKind device = InterfaceKind::cpu;
 };
 
 /// What a probe found: sensors, and a reason for everything it could not offer.
@@ -198,7 +230,9 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  Survey (*probe)(const System& system, const Clock& clock);
+  InterfaceKind device;
+  /// `taken`: domains that are read already. The probe leaves them out, without a word.
+  Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
 };
 
 }  // namespace wattle

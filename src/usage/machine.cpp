@@ -12,17 +12,16 @@
 namespace wattle {
 namespace {
 
-/// Enough for the "cpu" lines of about 200 processors; the first line is all that must be whole.
-constexpr std::size_t kStatBytes = 16384;
 constexpr std::size_t kMeminfoBytes = 8192;
 
 /// The processor time of /proc/stat counts in hundredths of a second: over less than a second a
 /// percentage is mostly rounding.
 constexpr std::chrono::milliseconds kShortestSpan{1000};
 
-/// Busy share times the number of processors, in percent. Counters that fell (iowait may) give 0.
+/// Busy share times the number of processors, in percent; absent where no time passed or that
+/// number is unknown. A busy time that fell counts as none.
 std::optional<double> cpu_percent(const CpuTimes& begin, const CpuTimes& end) noexcept {
-  if (end.total <= begin.total) return std::nullopt;
+  if (end.total <= begin.total || end.processors == 0) return std::nullopt;
   const auto busy = static_cast<double>(end.busy - std::min(begin.busy, end.busy));
   const auto total = static_cast<double>(end.total - begin.total);
   return 100.0 * end.processors * std::min(busy / total, 1.0);
@@ -32,6 +31,22 @@ std::optional<double> cpu_percent(const CpuTimes& begin, const CpuTimes& end) no
 bool names_a_processor(std::string_view word) noexcept {
   return word.starts_with("cpu") && word.size() > 3 &&
          std::isdigit(static_cast<unsigned char>(word[3])) != 0;
+}
+
+/// Room for the "cpu" lines of all processors in /proc/stat, and as much to spare: their numbers
+/// grow, and more processors may come online.
+std::vector<char> room_for_processors(const Fd& stat) {
+  constexpr std::size_t kHundredProcessors = 8192;
+  std::vector<char> room(kHundredProcessors);
+  while (room.size() < kMaxFileBytes) {
+    const ssize_t count = stat ? read_at_start(stat.get(), room) : -1;
+    if (count < static_cast<ssize_t>(room.size())) break;  // all of it, or an error
+    const auto times = parse_cpu_times({room.data(), room.size()});
+    if (!times || times->processors > 0) break;
+    room.resize(2 * room.size());
+  }
+  room.resize(2 * room.size());
+  return room;
 }
 
 /// Saturates: a sum of garbage must not wrap around.
@@ -59,11 +74,16 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
     add_to(times.total, *ticks);
     if (!idle && !stolen) add_to(times.busy, *ticks);
   }
-  while (!text.empty()) {
-    std::string_view cpu_line = take_line(text);
-    if (!names_a_processor(take_word(cpu_line))) break;
-    ++times.processors;
-  }
+  unsigned processors = 0;
+  std::string_view name;
+  do {
+    std::string_view next_line = take_line(text);
+    name = take_word(next_line);
+    if (names_a_processor(name)) ++processors;
+  } while (names_a_processor(name));
+  // Only the begin of another line shows that the list is whole; the kernel always writes more.
+  const bool cut_off = std::string_view("cpu").starts_with(name);
+  if (!cut_off) times.processors = processors;
   return times;
 }
 
@@ -84,7 +104,8 @@ std::optional<MemoryState> parse_memory(std::string_view text) noexcept {
 
 MachineMonitor::MachineMonitor(const System& system)
     : stat_(open_for_reading((system.procfs / "stat").string())),
-      meminfo_(open_for_reading((system.procfs / "meminfo").string())) {}
+      meminfo_(open_for_reading((system.procfs / "meminfo").string())),
+      stat_text_(room_for_processors(stat_)) {}
 
 void MachineMonitor::sample(TimePoint now) noexcept {
   sample_cpu(now);
@@ -92,18 +113,19 @@ void MachineMonitor::sample(TimePoint now) noexcept {
 }
 
 void MachineMonitor::sample_cpu(TimePoint now) noexcept {
-  std::array<char, kStatBytes> text;
-  const ssize_t count = stat_ ? read_at_start(stat_.get(), text) : -1;
+  const ssize_t count = stat_ ? read_at_start(stat_.get(), stat_text_) : -1;
   if (count <= 0) return;
-  const auto times = parse_cpu_times({text.data(), static_cast<std::size_t>(count)});
+  const auto times = parse_cpu_times({stat_text_.data(), static_cast<std::size_t>(count)});
   if (!times) return;
   if (!first_) {
     first_ = times;
     span_begin_ = *times;
     span_begin_at_ = now;
   } else if (now - span_begin_at_ >= kShortestSpan) {
-    ++spans_;
-    max_cpu_percent_ = std::max(max_cpu_percent_, cpu_percent(span_begin_, *times).value_or(0.0));
+    if (const auto percent = cpu_percent(span_begin_, *times)) {
+      ++spans_;
+      max_cpu_percent_ = std::max(max_cpu_percent_, *percent);
+    }
     span_begin_ = *times;
     span_begin_at_ = now;
   }

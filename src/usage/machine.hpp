@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 #include "wattle/clock.hpp"
@@ -15,11 +16,11 @@ namespace wattle {
 struct CpuTimes {
   std::uint64_t busy = 0;
   std::uint64_t total = 0;  ///< busy, idle, waiting for I/O, stolen by the hypervisor
-  unsigned processors = 0;  ///< online
+  unsigned processors = 0;  ///< online; 0 where the text is cut off before it tells
 };
 
-/// From the text of /proc/stat, which may be cut off behind its "cpuN" lines; absent where its
-/// first line is not what the kernel writes.
+/// From the text of /proc/stat, which may be cut off; absent where its first line is not what the
+/// kernel writes.
 [[nodiscard]] std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept;
 
 struct MemoryState {
@@ -58,6 +59,7 @@ class MachineMonitor {
 
   Fd stat_;
   Fd meminfo_;
+  std::vector<char> stat_text_;  ///< reused
   std::optional<CpuTimes> first_;
   std::optional<CpuTimes> last_;
   CpuTimes span_begin_;

@@ -54,7 +54,11 @@ void PowercapTree::remove_file(const std::string& directory, std::string_view fi
   fs::remove(zone_path(directory) / file);
 }
 
-void PowercapTree::set_cpu_info(std::string_view text) { folder_.write("proc/cpuinfo", text); }
+void PowercapTree::set_cpu_info(std::string_view text) { write_proc("cpuinfo", text); }
+
+void PowercapTree::write_proc(const std::string& file, std::string_view content) {
+  folder_.write("proc/" + file, content);
+}
 
 System PowercapTree::system() const {
   System system;

@@ -44,6 +44,8 @@ class PowercapTree {
   void remove_file(const std::string& directory, std::string_view file);
   /// Replaces /proc/cpuinfo.
   void set_cpu_info(std::string_view text);
+  /// Replaces or adds a file of /proc.
+  void write_proc(const std::string& file, std::string_view content);
 
   [[nodiscard]] std::filesystem::path zone_path(const std::string& directory) const;
   [[nodiscard]] std::filesystem::path root() const { return folder_.path(); }

@@ -60,6 +60,21 @@ TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {
   EXPECT_THAT(json["exit"]["error"], HasSubstr("No such file or directory"));
 }
 
+TEST_F(ExitStatus, Is127EvenWhereAFolderOfThePathIsClosedToTheUser) {
+  // Root may look into every folder: an ordinary user is needed, who can reach the program.
+  std::filesystem::copy(wattle_program(), path("wattle"));
+  std::filesystem::create_directory(path("closed"));
+  std::filesystem::permissions(path("closed"), std::filesystem::perms::none);
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+  const Outcome outcome =
+      run({.command = {path("wattle"), "run", "no-such-command-anywhere"},
+           .environment = {{"PATH", path("closed").string() + ":/usr/bin:/bin"}},
+           .prepare = become_ordinary_user});
+  std::filesystem::permissions(path("closed"), std::filesystem::perms::owner_all);
+  EXPECT_EQ(outcome.code(), kNotFound);
+  EXPECT_THAT(outcome.err, HasSubstr("No such file or directory"));
+}
+
 TEST_F(ExitStatus, Is127ForAPathThroughAFile) {
   folder_.write("file", "");
   EXPECT_EQ(run(wattle_run({}, {path("file/command")})).code(), kNotFound);

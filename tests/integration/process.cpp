@@ -1,6 +1,7 @@
 #include "process.hpp"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/syscall.h>
@@ -250,6 +251,14 @@ Outcome Process::wait() {
 std::string Process::rest_of_output() {
   (void)pump_until([&] { return !out_.fd; }, "the end of the output");
   return out_.text;
+}
+
+void become_ordinary_user() {
+  if (::geteuid() != 0) return;
+  if (::setgroups(0, nullptr) != 0 || ::setresgid(kNobody, kNobody, kNobody) != 0 ||
+      ::setresuid(kNobody, kNobody, kNobody) != 0) {
+    ::_exit(EXIT_FAILURE);
+  }
 }
 
 Outcome run(const Start& start, std::string_view input) {

@@ -23,12 +23,14 @@ inline constexpr std::chrono::seconds kDeadline{60};
 /// True as soon as `condition` is, asked every millisecond; false at the deadline.
 [[nodiscard]] bool eventually(const std::function<bool()>& condition);
 
+/// An absent value takes the variable away.
+using Environment = std::map<std::string, std::optional<std::string>>;
+
 /// What to start, and in which surroundings.
 struct Start {
   std::vector<std::string> command;
   /// Added to the test's own variables, from which everything that Wattle looks at is taken away.
-  /// An absent value takes the variable away.
-  std::map<std::string, std::optional<std::string>> environment{};
+  Environment environment{};
   std::filesystem::path folder{};  ///< empty: the test's own
   /// Called in the new process last before the exec; there it may do anything to itself. All
   /// signals are unblocked and have their default dispositions by then, and 0 to 2 are pipes.
@@ -101,6 +103,11 @@ class Process {
   Stream err_;
   bool waited_ = false;
 };
+
+/// The user that root becomes where a test needs one without any privileges.
+inline constexpr uid_t kNobody = 65534;
+/// For `Start::prepare`: the process is that of an ordinary user from now on.
+void become_ordinary_user();
 
 /// Starts it, gives it `input` and waits for its end.
 [[nodiscard]] Outcome run(const Start& start, std::string_view input = {});

@@ -10,16 +10,15 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "sensors/known_sensors.hpp"
 
 namespace wattle::powercap {
 namespace {
 
 constexpr std::string_view kSource = "powercap";
 constexpr std::string_view kSubject = "CPU energy";
-constexpr std::string_view kSideChannel =
-    "whoever can read these counters finely can infer what other processes compute "
-    "(PLATYPUS, CVE-2020-8694)";
 
+/// Of all of powercap, unless a domain is named.
 Refusal refusal(std::string subject, std::string reason, std::string proof, std::string remedy,
                 std::string_view risk = {}) {
   return {.source = std::string(kSource),
@@ -27,7 +26,8 @@ Refusal refusal(std::string subject, std::string reason, std::string proof, std:
           .reason = std::move(reason),
           .proof = std::move(proof),
           .remedy = std::move(remedy),
-          .risk = std::string(risk)};
+          .risk = std::string(risk),
+          .scope = RefusalScope::interface};
 }
 
 std::string kernel_release() {
@@ -53,7 +53,7 @@ Refusal masked(const System& system, std::string proof) {
                   "(docker run -v /sys:/host/sys:ro ...) and use --sysfs /host/sys, or measure "
                   "outside the container (looked in {})",
                   system.sysfs.string()),
-      kSideChannel);
+      kRaplRisk);
 }
 
 }  // namespace
@@ -114,6 +114,7 @@ Refusal unreadable(const Domain& domain, const std::string& path, int error, con
   Refusal refused =
       refusal(domain.name(), fmt::format("its counter cannot be read: {}", cause), path, {});
   refused.domain = domain;
+  refused.scope = RefusalScope::part;
   if (error != EACCES && error != EPERM) return refused;
 
   struct stat status {};
@@ -130,7 +131,7 @@ Refusal unreadable(const Domain& domain, const std::string& path, int error, con
       "then drops the capability before your command starts; or run wattle as root; or let a "
       "group read them until the next boot: sudo chgrp GROUP {0} && sudo chmod g+r {0}",
       (system.sysfs / "class/powercap/*/energy_uj").string());
-  refused.risk = kSideChannel;
+  refused.risk = kRaplRisk;
   return refused;
 }
 

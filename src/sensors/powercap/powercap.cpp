@@ -78,8 +78,8 @@ Watts max_power(const Zone& zone, Watts fallback) {
 /// Finds zones and opens their counters, one probe long.
 class Probe {
  public:
-  Probe(const System& system, const Clock& clock)
-      : system_(system), clock_(clock), cpu_(read_cpu_info(system)) {}
+  Probe(const System& system, const Clock& clock, const std::set<Domain>& taken)
+      : system_(system), clock_(clock), cpu_(read_cpu_info(system)), taken_(taken) {}
 
   Survey run() {
     const fs::path class_path = system_.sysfs / "class" / "powercap";
@@ -98,16 +98,27 @@ class Probe {
 
  private:
   void refuse(std::string subject, std::string reason, std::string proof,
-              std::optional<Domain> domain = std::nullopt) {
+              std::optional<Domain> domain = std::nullopt,
+              RefusalScope scope = RefusalScope::part) {
     found_.refused.push_back({.source = "powercap",
                               .subject = std::move(subject),
                               .reason = std::move(reason),
                               .proof = std::move(proof),
-                              .domain = domain});
+                              .domain = domain,
+                              .scope = scope});
+  }
+
+  /// What a top-level zone measures. AMD's counters are those of the package: Linux 6.9 to 6.11
+  /// shows the same one for each core complex, as if these were dies with counters of their own.
+  [[nodiscard]] Domain scope_of(const Domain& domain) const {
+    const bool is_package = domain.kind() == DomainKind::package;
+    return is_package && cpu_.is_amd() ? Domain::package(domain.index()) : domain;
   }
 
   /// Puts a zone into its family, or refuses it. False where the link to it leads nowhere.
   bool sort_in(const std::string& directory, const fs::path& path) {
+    const auto id = parse_zone_id(directory);
+    if (!id) return false;
     const std::string name_path = (path / "name").string();
     const auto name = read_line(name_path);
     if (!name) {
@@ -116,12 +127,10 @@ class Probe {
       refuse(directory, "it has no name that can be read", name_path);
       return true;
     }
-    const auto id = parse_zone_id(directory);
-    if (!id) return false;
     const auto key = std::tuple(id->control != "intel-rapl", std::string(id->control), id->zone);
     if (!id->sub) {
       if (const auto domain = parse_top_zone_name(*name)) {
-        families_.emplace(key, Family{.top = {directory, path, *domain}, .inner = {}});
+        families_.emplace(key, Family{.top = {directory, path, scope_of(*domain)}, .inner = {}});
         return true;
       }
     } else if (const auto kind = parse_sub_zone_name(*name)) {
@@ -139,7 +148,15 @@ class Probe {
     return true;
   }
 
+  /// True if another provider reads all of it.
+  [[nodiscard]] bool is_taken(const Family& family) const {
+    return taken_.contains(family.top.domain) &&
+           std::ranges::all_of(family.inner,
+                               [&](const Zone& zone) { return taken_.contains(zone.domain); });
+  }
+
   void open_family(const Family& family) {
+    if (is_taken(family)) return;
     std::vector<OpenCounter> counters;
     const Watts top_power = max_power(family.top, default_max_power(family.top.domain.kind()));
     open_zone(family.top, top_power, counters);
@@ -155,6 +172,7 @@ class Probe {
   }
 
   void open_zone(const Zone& zone, Watts power, std::vector<OpenCounter>& counters) {
+    if (taken_.contains(zone.domain)) return;
     const std::string name = zone.domain.name();
     const std::string path = (zone.path / "energy_uj").string();
     if (zone.domain.kind() == DomainKind::core && cpu_.is_amd()) {
@@ -164,8 +182,8 @@ class Probe {
     }
     if (opened_.contains(zone.domain)) {
       refuse(zone.directory,
-             fmt::format("the same counter as {}, which is read already: counted once", name),
-             path);
+             fmt::format("the same counter as {}, which is read already: counted once", name), path,
+             std::nullopt, RefusalScope::spare);
       return;
     }
     const TickScale scale = identify_scale(read_number(zone.path / "max_energy_range_uj"));
@@ -202,6 +220,7 @@ class Probe {
   const System& system_;
   const Clock& clock_;
   CpuInfo cpu_;
+  const std::set<Domain>& taken_;
   std::map<std::tuple<bool, std::string, std::uint32_t>, Family> families_;
   std::set<Domain> opened_;
   Survey found_;
@@ -209,6 +228,8 @@ class Probe {
 
 }  // namespace
 
-Survey probe(const System& system, const Clock& clock) { return Probe(system, clock).run(); }
+Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+  return Probe(system, clock, taken).run();
+}
 
 }  // namespace wattle::powercap

@@ -2,11 +2,14 @@
 // Facts, quirks and where they come from: docs/sensors/powercap.md.
 #pragma once
 
+#include <set>
+
 #include "sensors/sensor.hpp"
 
 namespace wattle::powercap {
 
 /// One sensor for each package (with the zones inside it) and for each platform zone.
-[[nodiscard]] Survey probe(const System& system, const Clock& clock);
+[[nodiscard]] Survey probe(const System& system, const Clock& clock,
+                           const std::set<Domain>& taken = {});
 
 }  // namespace wattle::powercap

@@ -1,0 +1,36 @@
+#include "base/dynlib.hpp"
+
+#include <dlfcn.h>
+#include <link.h>
+
+namespace wattle {
+
+DynamicLibrary::~DynamicLibrary() {
+  if (handle_ != nullptr) ::dlclose(handle_);
+}
+
+DynamicLibrary DynamicLibrary::open(const std::string& name) {
+  DynamicLibrary library;
+  // All symbols at once: a library that lacks one of its own fails here, not in a call.
+  library.handle_ = ::dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library.handle_ == nullptr) {
+    const char* const error =
+        ::dlerror();  // NOLINT(concurrency-mt-unsafe): one per thread in glibc
+    library.error_ = error != nullptr ? error : "it cannot be loaded";
+  }
+  return library;
+}
+
+std::string DynamicLibrary::path() const {
+  const link_map* map = nullptr;
+  if (handle_ == nullptr || ::dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
+    return {};
+  }
+  return map->l_name;
+}
+
+void* DynamicLibrary::find_address(const char* symbol) const noexcept {
+  return handle_ != nullptr ? ::dlsym(handle_, symbol) : nullptr;
+}
+
+}  // namespace wattle

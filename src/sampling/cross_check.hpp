@@ -1,0 +1,36 @@
+// The same domain read through two interfaces: do they tell the same energy?
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sampling/energy_recorder.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// The energies are differences over one window: counters may start anywhere.
+struct CrossCheck {
+  Domain domain;
+  std::string source;        ///< the interface that is preferred
+  std::string other_source;  ///< the one it is compared with
+  std::optional<Joules> energy;
+  std::optional<Joules> other_energy;
+  /// How far they may lie apart: the combined uncertainty of the two (k = 2), and what was spent
+  /// while one was read and the other not yet.
+  Joules tolerance;
+
+  [[nodiscard]] bool known() const noexcept { return energy && other_energy; }
+  /// False too where one of them is not known.
+  [[nodiscard]] bool agrees() const noexcept;
+};
+
+/// Compares each domain of the preferred interface with every other interface that shows it.
+/// `sources`: what a recorder found for each interface, in the order of preference, over windows
+/// whose ends lie no more than `apart` from each other, begins and ends together.
+[[nodiscard]] std::vector<CrossCheck> cross_check(
+    const std::vector<std::vector<EnergyRecorder::Result>>& sources, Seconds apart);
+
+}  // namespace wattle

@@ -1,0 +1,161 @@
+#include "sensors/known_sensors.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include "base/parse.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// Ten boards of one model were renewed every 99 to 101 ms: a spread of 1 %, and the 99th
+/// percentile where a normal distribution has it.
+constexpr UpdateInterval every(nanoseconds mean) noexcept {
+  return {.mean = mean, .spread = mean / 100, .p99 = mean + mean * 7 / 300};
+}
+
+constexpr GaugeFacts mean_over(milliseconds window, milliseconds update) noexcept {
+  return {.window = window, .update = every(update)};
+}
+
+constexpr GaugeFacts kUnknown{};
+constexpr GaugeFacts kOneSecond = mean_over(milliseconds(1000), milliseconds(100));
+constexpr GaugeFacts kWholeTime = mean_over(milliseconds(100), milliseconds(100));
+constexpr GaugeFacts kQuarter = mean_over(milliseconds(25), milliseconds(100));
+constexpr GaugeFacts kFifth = mean_over(milliseconds(20), milliseconds(100));
+constexpr GaugeFacts kHalf = mean_over(milliseconds(10), milliseconds(20));
+/// The value follows the power with a logarithmic lag, so no window describes it.
+constexpr GaugeFacts kLagging = {.window = std::nullopt, .update = every(milliseconds(100))};
+
+/// The sensors of one generation. `usage` changed its meaning with driver branch 530 and back.
+struct Generation {
+  GaugeFacts instant;
+  GaugeFacts average;
+  GaugeFacts usage_before_530;
+  GaugeFacts usage_of_530;
+  GaugeFacts usage_since;
+};
+
+// Both dimensions of the table from "Part-time Power Measurements" (arXiv 2312.02741), as its
+// authors' data have it: github.com/JimZeyuYang/GPU_Power_Benchmark, Overall_Results.xlsx.
+constexpr Generation kHopper = {kQuarter, kOneSecond, kUnknown, kUnknown, kOneSecond};
+constexpr Generation kAmpereAndAda = {kWholeTime, kOneSecond, kOneSecond, kWholeTime, kOneSecond};
+constexpr Generation kA100 = {kQuarter, kUnknown, kQuarter, kQuarter, kQuarter};
+constexpr Generation kTuring = {kWholeTime, kUnknown, kWholeTime, kWholeTime, kWholeTime};
+constexpr Generation kTuringBig = {kFifth, kUnknown, kFifth, kFifth, kFifth};
+constexpr Generation kVoltaAndPascal = {kHalf, kUnknown, kHalf, kHalf, kHalf};
+constexpr Generation kMaxwellAndKepler = {kLagging, kUnknown, kLagging, kLagging, kLagging};
+
+struct Line {
+  /// Words of the board's name, one after the other; # is a digit. The first line that fits counts.
+  std::string_view words;
+  const Generation* generation;
+};
+
+// Of each generation only boards that the data name, or that differ from one of them in size alone.
+// Not here, because nobody has measured them: H200, GH200, B200, A30.
+constexpr std::array kLines = {
+    Line{"H100", &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms
+    Line{"A100", &kA100},    // 17.6 to 25.4 ms
+    Line{"GeForce RTX 40##", &kAmpereAndAda},
+    Line{"RTX #### Ada", &kAmpereAndAda},
+    Line{"L4", &kAmpereAndAda},
+    Line{"L40", &kAmpereAndAda},
+    Line{"L40S", &kAmpereAndAda},
+    Line{"GeForce RTX 30##", &kAmpereAndAda},
+    Line{"RTX A####", &kAmpereAndAda},
+    Line{"A40", &kAmpereAndAda},
+    Line{"A10", &kAmpereAndAda},
+    Line{"Quadro RTX 8000", &kTuringBig},  // the generation's odd one out
+    Line{"Quadro RTX ####", &kTuring},
+    Line{"TITAN RTX", &kTuring},
+    Line{"GeForce RTX 20##", &kTuring},
+    Line{"GeForce GTX 16##", &kTuring},
+    Line{"T4", &kTuring},
+    Line{"V100", &kVoltaAndPascal},  // 10.5 to 10.8 ms, every 20 ms
+    Line{"TITAN V", &kVoltaAndPascal},
+    Line{"P100", &kVoltaAndPascal},  // 10.5 to 11.1 ms, every 20 to 21 ms
+    Line{"P40", &kVoltaAndPascal},
+    Line{"GeForce GTX 10##", &kVoltaAndPascal},
+    Line{"M40", &kMaxwellAndKepler},
+    Line{"K80", &kMaxwellAndKepler},
+};
+
+/// Takes the first word off a board's name; words end at a blank or a dash.
+std::string_view take_name_word(std::string_view& text) noexcept {
+  constexpr std::string_view kBetween = " -";
+  text.remove_prefix(std::min(text.find_first_not_of(kBetween), text.size()));
+  const std::string_view word = text.substr(0, text.find_first_of(kBetween));
+  text.remove_prefix(word.size());
+  return word;
+}
+
+bool fits(std::string_view word, std::string_view pattern) noexcept {
+  return std::ranges::equal(word, pattern, [](char c, char wanted) {
+    return wanted == '#' ? c >= '0' && c <= '9' : c == wanted;
+  });
+}
+
+bool begins_with(std::string_view name, std::string_view pattern) noexcept {
+  while (!pattern.empty()) {
+    if (!fits(take_name_word(name), take_name_word(pattern))) return false;
+  }
+  return true;
+}
+
+bool contains(std::string_view name, std::string_view pattern) noexcept {
+  while (!name.empty()) {
+    if (begins_with(name, pattern)) return true;
+    take_name_word(name);
+  }
+  return false;
+}
+
+GaugeFacts usage_of(const Generation& generation, std::optional<unsigned> branch) noexcept {
+  constexpr unsigned kOddBranch = 530;
+  if (branch) {
+    if (*branch < kOddBranch) return generation.usage_before_530;
+    return *branch == kOddBranch ? generation.usage_of_530 : generation.usage_since;
+  }
+  // Whatever the driver is, where that makes no difference.
+  const bool never_changed = generation.usage_before_530.window == generation.usage_of_530.window &&
+                             generation.usage_of_530.window == generation.usage_since.window;
+  return never_changed ? generation.usage_since : kUnknown;
+}
+
+}  // namespace
+
+std::optional<double> GaugeFacts::coverage() const noexcept {
+  if (!window || !update.known()) return std::nullopt;
+  return std::min(1.0, Seconds(*window) / Seconds(update.mean));
+}
+
+GaugeFacts refined(const GaugeFacts& known, const GaugeFacts& discovered) noexcept {
+  return {.window = discovered.window ? discovered.window : known.window,
+          .update = discovered.update.known() ? discovered.update : known.update};
+}
+
+GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch) noexcept {
+  GpuFacts facts;
+  // A Grace-Hopper counts CPU and memory of its module too (github.com/ml-energy/zeus/pull/172).
+  if (contains(board, "GH200")) facts.energy_scope = Scope::module;
+  const auto line = std::ranges::find_if(
+      kLines, [&](const Line& candidate) { return contains(board, candidate.words); });
+  if (line == kLines.end()) return facts;
+  facts.instant = line->generation->instant;
+  facts.average = line->generation->average;
+  facts.usage = usage_of(*line->generation, driver_branch);
+  return facts;
+}
+
+std::optional<unsigned> parse_driver_branch(std::string_view version) noexcept {
+  const std::size_t dot = version.find('.');
+  if (dot == std::string_view::npos || dot + 1 == version.size()) return std::nullopt;
+  return parse_unsigned<unsigned>(version.substr(0, dot));
+}
+
+}  // namespace wattle

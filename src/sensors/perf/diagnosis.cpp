@@ -1,0 +1,140 @@
+#include "sensors/perf/diagnosis.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::perf {
+namespace {
+
+std::string proc_line(const System& system, const char* file) {
+  return printable(read_line((system.procfs / file).string()).value_or("unknown"));
+}
+
+/// What was seen when an event was opened.
+struct Attempt {
+  std::string proof;
+  std::string release;  ///< of the kernel
+  bool filtered;
+};
+
+Attempt look(int error, const System& system) {
+  const std::string release = proc_line(system, "sys/kernel/osrelease");
+  const auto status = read_file((system.procfs / "self" / "status").string());
+  Attempt attempt{
+      .proof = fmt::format("perf_event_open: {}; kernel.perf_event_paranoid is {}; "
+                           "Linux {}",
+                           std::generic_category().message(error),
+                           proc_line(system, "sys/kernel/perf_event_paranoid"), release),
+      .release = release,
+      .filtered = status && is_filtered(*status)};
+  if (attempt.filtered) attempt.proof += "; /proc/self/status says Seccomp: 2";
+  return attempt;
+}
+
+/// The system call itself is kept from this process.
+void explain_filter(Refusal& refused) {
+  refused.reason = "a system-call filter (seccomp) keeps perf_event_open from this process";
+  refused.remedy =
+      "in a container: docker run --cap-add PERFMON ..., or securityContext.capabilities.add: "
+      "[PERFMON], which lets the usual filters pass the call; or measure outside the container";
+  refused.risk = kRaplRisk;
+}
+
+/// Root, and yet not: the capability is asked for in the machine's own user namespace.
+void explain_container(Refusal& refused) {
+  refused.reason = "the root of this container may not count what the whole machine does";
+  refused.remedy =
+      "start the container with the capability (docker run --cap-add PERFMON ...), not rootless; "
+      "or measure outside the container";
+  refused.risk = kRaplRisk;
+}
+
+void explain_permission(Refusal& refused, const std::string& release) {
+  refused.reason = "only privileged processes may count what the whole machine does";
+  const std::string everybody =
+      "let every user count until the next boot: sudo sysctl kernel.perf_event_paranoid=0";
+  const std::string sysctl_risk =
+      "; with the sysctl every user can also profile the kernel and other users' processes";
+  if (knows_cap_perfmon(release)) {
+    refused.remedy = fmt::format(
+        "sudo setcap cap_perfmon+ep \"$(command -v wattle)\": wattle opens the counters, then "
+        "drops the capability before your command starts; or run wattle as root; or {}",
+        everybody);
+    refused.risk = std::string(kRaplRisk) + sysctl_risk;
+    return;
+  }
+  refused.remedy = fmt::format(
+      "run wattle as root; or {}; or sudo setcap cap_sys_admin+ep \"$(command -v wattle)\" (this "
+      "kernel has no narrower capability; wattle drops it before your command starts)",
+      everybody);
+  refused.risk = std::string(kRaplRisk) + sysctl_risk + "; cap_sys_admin is nearly root";
+}
+
+}  // namespace
+
+bool knows_cap_perfmon(std::string_view release) noexcept {
+  const auto take_number = [&release] {
+    const std::size_t digits = std::min(release.find_first_not_of("0123456789"), release.size());
+    const auto number = parse_unsigned<std::uint32_t>(release.substr(0, digits));
+    release.remove_prefix(std::min(digits + 1, release.size()));
+    return number;
+  };
+  constexpr auto kFirst = std::pair<std::uint32_t, std::uint32_t>(5, 8);
+  const auto major = take_number();
+  const auto minor = take_number();
+  return !major || !minor || std::pair(*major, *minor) >= kFirst;
+}
+
+bool is_filtered(std::string_view status) noexcept {
+  while (!status.empty()) {
+    std::string_view line = take_line(status);
+    if (take_word(line) == "Seccomp:") return take_word(line) == "2";
+  }
+  return false;
+}
+
+Refusal no_pmu(const std::string& folder) {
+  return {
+      .source = "perf",
+      .subject = "CPU energy",
+      .reason = "this kernel shows no energy counters through perf",
+      .proof = fmt::format("there is no folder {} (in a virtual machine there is none)", folder),
+      .remedy = "on a machine of its own: sudo modprobe rapl (Intel and AMD)",
+      .scope = RefusalScope::spare};
+}
+
+Refusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
+  const Attempt attempt = look(error, system);
+  Refusal refused{
+      .source = "perf", .subject = domain.name(), .proof = attempt.proof, .domain = domain};
+  const bool forbidden = error == EACCES || error == EPERM;
+  // Filters answer with EPERM, or pretend that there is no such call.
+  if (attempt.filtered && (error == EPERM || error == ENOSYS)) {
+    explain_filter(refused);
+  } else if (forbidden && as_root) {
+    explain_container(refused);
+  } else if (forbidden) {
+    explain_permission(refused, attempt.release);
+  } else if (error == ENOSYS) {
+    refused.reason = "this kernel was built without perf_event_open";
+  } else if (error == EMFILE) {
+    refused.reason = "this process has too many open files";
+    refused.remedy = "ulimit -n 1024";
+  } else {
+    refused.reason = fmt::format("the kernel does not count this event: {}",
+                                 std::generic_category().message(error));
+  }
+  return refused;
+}
+
+}  // namespace wattle::perf

@@ -1,0 +1,85 @@
+#include "sensors/perf/pmu.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <system_error>
+
+#include "base/parse.hpp"
+
+namespace wattle::perf {
+namespace {
+
+/// Kernels are built for 8192 CPUs at most (NR_CPUS); a list cannot ask for more memory than this.
+constexpr std::uint32_t kMostCpus = 65536;
+
+/// The kernel hands out energy in 2^-32 J, whatever the register counts in: it shifts the register
+/// left (`rapl_scale` in arch/x86/events/rapl.c). The finest register of any processor it knows
+/// counts in 2^-16 J, so that many low bits are 0.
+constexpr int kFinestRegister = -16;
+
+/// The kernel takes a 32-bit register's advance as a signed number (`rapl_event_update`): from
+/// half a turn on, which is 2^31 ticks of at least 2^-16 J, it counts backwards.
+constexpr double kFollowedJoules = 32768.0;
+
+/// Takes the part of `text` before `separator` off it, or all where there is none.
+std::string_view take_part(std::string_view& text, char separator) noexcept {
+  const std::size_t end = std::min(text.find(separator), text.size());
+  const std::string_view part = text.substr(0, end);
+  text.remove_prefix(std::min(end + 1, text.size()));
+  return part;
+}
+
+}  // namespace
+
+std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
+  if (text.empty() || text.back() == ',') return std::nullopt;
+  std::vector<std::uint32_t> cpus;
+  while (!text.empty()) {
+    std::string_view range = take_part(text, ',');
+    const bool is_single = range.find('-') == std::string_view::npos;
+    const auto first = parse_unsigned<std::uint32_t>(take_part(range, '-'));
+    const auto last = is_single ? first : parse_unsigned<std::uint32_t>(range);
+    if (!first || !last || *first > *last || *last >= kMostCpus) return std::nullopt;
+    // Ranges rise: without this, a short text could ask for much memory.
+    if (!cpus.empty() && *first <= cpus.back()) return std::nullopt;
+    for (std::uint32_t cpu = *first; cpu <= *last; ++cpu) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
+std::optional<std::uint64_t> parse_event(std::string_view text) noexcept {
+  constexpr std::string_view kTerm = "event=";
+  constexpr std::string_view kHexadecimal = "0x";
+  if (!text.starts_with(kTerm)) return std::nullopt;
+  text.remove_prefix(kTerm.size());
+  if (!text.starts_with(kHexadecimal)) return parse_unsigned<std::uint64_t>(text);
+  text.remove_prefix(kHexadecimal.size());
+  std::uint64_t code = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, code, 16);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+  return code;
+}
+
+std::optional<EventScale> parse_scale(std::string_view text) noexcept {
+  // Far beyond any unit on both sides, and harmless to compute with.
+  constexpr double kSmallest = 1e-12;
+  constexpr double kLargest = 1e3;
+  const std::optional<double> joules = parse_double(text);
+  if (!joules || *joules < kSmallest || *joules > kLargest) return std::nullopt;
+  EventScale scale{.tick = Joules(*joules)};
+  int exponent = 0;
+  const bool is_power_of_two = std::frexp(*joules, &exponent) == 0.5;
+  --exponent;  // frexp counts from a half
+  if (is_power_of_two && exponent < kFinestRegister) {
+    scale.shift = static_cast<unsigned>(kFinestRegister - exponent);
+    scale.tick = Joules(std::ldexp(1.0, kFinestRegister));
+  }
+  scale.followed_ticks = static_cast<std::uint64_t>(kFollowedJoules / scale.tick.si());
+  return scale;
+}
+
+bool is_joules(std::string_view unit) noexcept { return unit == "Joules"; }
+
+}  // namespace wattle::perf

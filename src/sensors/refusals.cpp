@@ -1,0 +1,69 @@
+#include "sensors/refusals.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+/// For each domain the first refusal that has a remedy, or the first where none has.
+std::map<Domain, const Refusal*> most_helpful(const std::vector<Refusal>& refused) {
+  std::map<Domain, const Refusal*> chosen;
+  for (const Refusal& refusal : refused) {
+    if (!refusal.domain) continue;
+    const Refusal*& best = chosen.try_emplace(*refusal.domain, &refusal).first->second;
+    if (best->remedy.empty() && !refusal.remedy.empty()) best = &refusal;
+  }
+  return chosen;
+}
+
+}  // namespace
+
+std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
+  const std::map<Domain, const Refusal*> chosen = most_helpful(refused);
+  std::set<InterfaceKind> shown;      // by an interface that knows a domain
+  std::set<InterfaceKind> mentioned;  // by anything but a spare way
+  for (const Domain& domain : read) shown.insert(interface_kind(domain.kind()));
+  for (const auto& [domain, refusal] : chosen) shown.insert(interface_kind(domain.kind()));
+  mentioned = shown;
+  for (const Refusal& refusal : refused) {
+    if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.device);
+  }
+
+  std::vector<bool> told;
+  for (const Refusal& refusal : refused) {
+    if (refusal.domain) {
+      told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
+    } else if (refusal.scope == RefusalScope::interface) {
+      told.push_back(!shown.contains(refusal.device));
+    } else {
+      told.push_back(refusal.scope == RefusalScope::part || !mentioned.contains(refusal.device));
+    }
+  }
+  std::vector<Refusal> result;
+  for (std::size_t i = 0; i < refused.size(); ++i) {
+    if (told[i]) result.push_back(std::move(refused[i]));
+  }
+  return result;
+}
+
+std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
+  const auto cause = [](const Refusal& refusal) {
+    return std::tie(refusal.source, refusal.reason, refusal.proof, refusal.remedy, refusal.risk);
+  };
+  std::vector<SharedCause> causes;
+  for (const Refusal& refusal : refused) {
+    const auto known = std::ranges::find_if(
+        causes, [&](const SharedCause& shared) { return cause(shared.refusal) == cause(refusal); });
+    if (known == causes.end()) {
+      causes.push_back({.refusal = refusal, .subjects = {refusal.subject}});
+    } else {
+      known->subjects.push_back(refusal.subject);
+    }
+  }
+  return causes;
+}
+
+}  // namespace wattle

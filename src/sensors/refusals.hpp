@@ -1,0 +1,30 @@
+// Of everything that all providers refused, what a person should hear, and how often.
+#pragma once
+
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// Leaves out of `refused`, which is in the order of the providers:
+///
+/// - a domain that is in `read`: it is measured, through another interface;
+/// - a domain that is refused already: one cause that has a remedy is enough;
+/// - an interface that shows nothing, where another one shows the same devices, read or refused;
+/// - spare ways, where there is anything else to say about their devices.
+[[nodiscard]] std::vector<Refusal> worth_telling(std::vector<Refusal> refused,
+                                                 const std::set<Domain>& read);
+
+/// Several refusals that differ in nothing but what they are about.
+struct SharedCause {
+  Refusal refusal;  ///< the first of them
+  std::vector<std::string> subjects;
+};
+
+/// In the order of the first of each.
+[[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused);
+
+}  // namespace wattle

@@ -1,0 +1,64 @@
+// The fake NVML as a test holds it: writes its script, moves its time, asks what was called.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/dynlib.hpp"
+#include "fakes/temp_folder.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle::fakes {
+
+/// Which of its two builds: `old` lacks the symbols that drivers before about 2016 lacked.
+enum class NvmlBuild { current, old };
+
+/// One at a time in a process. Stands at virtual time 0 until told otherwise. Its clock shows the
+/// same time. Threads: one at a time, but for the clock.
+class FakeNvml {
+ public:
+  /// `script`: see fakes/nvml/script.hpp.
+  explicit FakeNvml(std::string_view script, NvmlBuild build = NvmlBuild::current);
+  FakeNvml(const FakeNvml&) = delete;
+  FakeNvml& operator=(const FakeNvml&) = delete;
+  /// Lets everything that hangs go on.
+  ~FakeNvml();
+
+  /// Replaces the script: for the next nvmlInit after the last nvmlShutdown.
+  void set_script(std::string_view script);
+  /// Points to the fake library, and else to an empty folder.
+  [[nodiscard]] System system() const;
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+
+  void set_time(Seconds time);
+  /// As on a real machine: time passes by itself.
+  void use_real_time();
+  void release_hung();
+  [[nodiscard]] std::uint64_t calls(const char* function) const;
+  [[nodiscard]] bool shut_down_during_call() const;
+  [[nodiscard]] const std::string& library_path() const noexcept { return path_; }
+  [[nodiscard]] std::string script_path() const;
+
+ private:
+  class VirtualClock final : public Clock {
+   public:
+    [[nodiscard]] TimePoint now() const noexcept override {
+      return TimePoint(std::chrono::hours(1)) + elapsed_;
+    }
+    [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }
+    void set(std::chrono::nanoseconds elapsed) noexcept { elapsed_ = elapsed; }
+
+   private:
+    std::chrono::nanoseconds elapsed_{0};
+  };
+
+  TempFolder folder_;
+  std::string path_;
+  DynamicLibrary library_;  ///< kept loaded, so that its time and counts last
+  VirtualClock clock_;
+};
+
+}  // namespace wattle::fakes

@@ -1,0 +1,90 @@
+// In a batch job or under MPI one rank a machine measures the energy.
+#include "command.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class JobTest : public CommandTest {
+ protected:
+  JobTest() { tree_.add_zone("intel-rapl:0", "package-0"); }
+
+  [[nodiscard]] Words roots() const {
+    return {"--sysfs", tree_.system().sysfs, "--procfs", tree_.system().procfs};
+  }
+  [[nodiscard]] Json run_in(const Environment& environment, const Words& options = {}) const {
+    const auto [outcome, json] =
+        measure_in({.environment = environment}, roots() + options, child({"exit", "7"}));
+    EXPECT_EQ(outcome.code(), 7);
+    return json;
+  }
+  /// True if the run measured energy; else it says why not.
+  [[nodiscard]] bool measures(const Environment& environment, const Words& options = {}) const {
+    const Json energy = run_in(environment, options)["energy"];
+    const bool has_energy = !energy["domains"].empty();
+    EXPECT_EQ(energy["left_out"].is_null(), has_energy);
+    return has_energy;
+  }
+
+  fakes::PowercapTree tree_;
+};
+
+TEST_F(JobTest, RankZeroOfTheMachineMeasures) {
+  EXPECT_TRUE(measures({{"SLURM_LOCALID", "0"}, {"SLURM_PROCID", "8"}}));
+  EXPECT_TRUE(measures({{"OMPI_COMM_WORLD_LOCAL_RANK", "0"}}));
+  EXPECT_TRUE(measures({}));
+}
+
+TEST_F(JobTest, OtherRanksLeaveItOut) {
+  for (const char* variable :
+       {"SLURM_LOCALID", "OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
+        "PALS_LOCAL_RANKID", "MPI_LOCALRANKID"}) {
+    EXPECT_FALSE(measures({{variable, "1"}})) << variable;
+  }
+}
+
+TEST_F(JobTest, EveryRankMeasuresWhereThatIsAskedFor) {
+  EXPECT_TRUE(measures({{"SLURM_LOCALID", "3"}}, {"--every-rank"}));
+}
+
+TEST_F(JobTest, MpiIsAskedBeforeSlurm) {
+  // mpirun inside of a batch script: every rank inherits the script's own numbers.
+  EXPECT_FALSE(measures({{"SLURM_LOCALID", "0"}, {"OMPI_COMM_WORLD_LOCAL_RANK", "2"}}));
+}
+
+TEST_F(JobTest, NonsenseInTheVariablesIsNoRank) {
+  EXPECT_TRUE(measures({{"SLURM_LOCALID", "one"}}));
+  EXPECT_TRUE(measures({{"SLURM_LOCALID", ""}}));
+}
+
+TEST_F(JobTest, ReportSaysThatAndWhoMeasures) {
+  Start start = wattle_run(roots(), {"true"});
+  start.environment = {{"SLURM_LOCALID", "1"}};
+  const Outcome outcome = run(start);
+  EXPECT_THAT(outcome.err,
+              testing::StartsWith("no energy: rank 0 of this machine measures it; this is local "
+                                  "rank 1 (--every-rank measures in all)\n"));
+  EXPECT_TRUE(has_report(outcome.err));
+}
+
+TEST_F(JobTest, JsonOfOtherRanksHasNoTotal) {
+  const Json energy = run_in({{"SLURM_LOCALID", "1"}})["energy"];
+  EXPECT_THAT(energy["left_out"], HasSubstr("rank 0"));
+  EXPECT_TRUE(energy["total_j"].is_null());
+  EXPECT_THAT(energy["total_covers"], IsEmpty());
+}
+
+TEST_F(JobTest, JsonNamesTheSlurmJob) {
+  EXPECT_EQ(run_in({{"SLURM_JOB_ID", "4711"},
+                    {"SLURM_STEP_ID", "2"},
+                    {"SLURM_PROCID", "8"},
+                    {"SLURM_LOCALID", "0"}})["slurm"],
+            (Json{{"job_id", "4711"}, {"step_id", "2"}, {"rank", "8"}, {"local_rank", "0"}}));
+  EXPECT_TRUE(run_in({})["slurm"].is_null());
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,154 @@
+// A wattle with privileges that its user lacks uses them to open counters and for nothing else.
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include "command.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+namespace fs = std::filesystem;
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr int kRunFailed = 125;
+constexpr int kNoMount = 99;
+
+/// Copies of the programs where an ordinary user can execute them.
+class Privileges : public CommandTest {
+ protected:
+  void SetUp() override {
+    if (::geteuid() != 0) GTEST_SKIP() << "giving a program privileges needs root";
+    struct statvfs file_system {};
+    if (::statvfs(folder_.path().c_str(), &file_system) == 0 &&
+        (file_system.f_flag & ST_NOSUID) != 0) {
+      GTEST_SKIP() << folder_.path() << " is mounted nosuid";
+    }
+    for (const fs::path& folder : {folder_.path(), tree_.root()}) ::chmod(folder.c_str(), 0755);
+    fs::copy(wattle_program(), path("wattle"));
+    fs::copy(child_program(), path("test_child"));
+    fs::create_directory(path("out"));
+    ::chmod(path("out").c_str(), 0777);
+    // No machine has as many sockets: what is seen of it comes from this tree.
+    tree_.add_zone("intel-rapl:0", "package-77");
+  }
+
+  void make_setuid() const { ASSERT_EQ(::chmod(path("wattle").c_str(), 04755), 0); }
+
+  /// The copy of wattle, started by an ordinary user.
+  [[nodiscard]] Start as_nobody(const Words& words) const {
+    return {.command = Words{path("wattle")} + words,
+            .environment = {{"WATTLE_SYSFS", tree_.system().sysfs}},
+            .prepare = become_ordinary_user};
+  }
+  /// The same, in a namespace whose /sys is the tree.
+  [[nodiscard]] Start as_nobody_in_tree(const Words& words) const {
+    Start start = as_nobody(words);
+    start.environment.clear();
+    start.prepare = [this] {
+      if (::unshare(CLONE_NEWNS) != 0 ||
+          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+          ::mount(tree_.system().sysfs.c_str(), "/sys", nullptr, MS_BIND, nullptr) != 0) {
+        ::_exit(kNoMount);
+      }
+      become_ordinary_user();
+    };
+    return start;
+  }
+  /// What a run in that namespace gives, and what the command finds itself to be.
+  [[nodiscard]] std::string state_in_tree(Json& json) const {
+    const Outcome outcome =
+        run(as_nobody_in_tree({"run", "--json", path("out/run.json"), "--", path("test_child"),
+                               "state", path("out/state")}));
+    if (outcome.code() == kNoMount) return "";
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    json = parse_json(content_of(path("out/run.json")));
+    return content_of(path("out/state"));
+  }
+
+  fakes::PowercapTree tree_;
+};
+
+Json names_of_domains(const Json& run) {
+  Json names = Json::array();
+  for (const Json& domain : run["energy"]["domains"]) names.push_back(domain["name"]);
+  return names;
+}
+
+TEST_F(Privileges, OfTheUserAloneLetItChooseTheRoots) {
+  EXPECT_THAT(run(as_nobody({"doctor"})).out, HasSubstr("package_77"));
+}
+
+TEST_F(Privileges, OfOthersDoNot) {
+  make_setuid();
+  EXPECT_THAT(run(as_nobody({"doctor"})).out, Not(HasSubstr("package_77")));
+  for (const char* option : {"--sysfs", "--procfs"}) {
+    const Outcome outcome = run(as_nobody({"run", option, "/tmp", "--", "true"}));
+    EXPECT_EQ(outcome.code(), kRunFailed);
+    EXPECT_THAT(outcome.err, HasSubstr("cannot be used with a wattle that has privileges"));
+  }
+}
+
+TEST_F(Privileges, OpenFilesOfTheUserAsTheUser) {
+  make_setuid();
+  EXPECT_EQ(run(as_nobody({"run", "-o", path("out/report"), "--", "true"})).code(), 0);
+  struct stat status {};
+  ASSERT_EQ(::stat(path("out/report").c_str(), &status), 0);
+  EXPECT_EQ(status.st_uid, kNobody);
+
+  const Outcome outcome = run(as_nobody({"run", "-o", path("not-yours"), "--", "true"}));
+  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("Permission denied"));
+  EXPECT_FALSE(fs::exists(path("not-yours")));
+}
+
+TEST_F(Privileges, AsASetuidProgramReadCountersAndAreGoneForTheCommand) {
+  make_setuid();
+  ::chmod((tree_.zone_path("intel-rapl:0") / "energy_uj").c_str(), 0400);
+  Json json;
+  const std::string state = state_in_tree(json);
+  if (state.empty()) GTEST_SKIP() << "/sys cannot be replaced here";
+  EXPECT_EQ(names_of_domains(json), Json{"package_77"});
+  EXPECT_THAT(state, HasSubstr("Uid:\t65534\t65534\t65534\t65534\n"));
+  EXPECT_THAT(state, HasSubstr("Gid:\t65534\t65534\t65534\t65534\n"));
+  EXPECT_THAT(state, HasSubstr("CapPrm:\t0000000000000000\n"));
+  EXPECT_THAT(state, HasSubstr("CapEff:\t0000000000000000\n"));
+}
+
+TEST_F(Privileges, AsAFileCapabilityReadCountersAndAreGoneForTheCommand) {
+  const Outcome set = run({.command = {"setcap", "cap_dac_read_search+ep", path("wattle")}});
+  if (set.code() != 0) GTEST_SKIP() << "setcap does not work here: " << set.err;
+  ::chmod((tree_.zone_path("intel-rapl:0") / "energy_uj").c_str(), 0400);
+  Json json;
+  const std::string state = state_in_tree(json);
+  if (state.empty()) GTEST_SKIP() << "/sys cannot be replaced here";
+  EXPECT_EQ(names_of_domains(json), Json{"package_77"});
+  EXPECT_THAT(state, HasSubstr("CapPrm:\t0000000000000000\n"));
+  EXPECT_THAT(state, HasSubstr("CapEff:\t0000000000000000\n"));
+}
+
+TEST_F(Privileges, WithoutAnyCountersOfRootAreRefusedWithTheRemedy) {
+  ::chmod((tree_.zone_path("intel-rapl:0") / "energy_uj").c_str(), 0400);
+  const Outcome outcome = run(as_nobody({"doctor"}));
+  constexpr int kNothingReadable = 2;
+  EXPECT_EQ(outcome.code(), kNothingReadable);
+  EXPECT_THAT(outcome.out, HasSubstr("energy_uj is readable by root only"));
+  EXPECT_THAT(outcome.out, HasSubstr("mode 0400, owner 0"));
+  EXPECT_THAT(outcome.out, HasSubstr("setcap cap_dac_read_search+ep"));
+}
+
+TEST_F(Privileges, DoNotLetReportsBeWrittenWithTheFileCapability) {
+  const Outcome set = run({.command = {"setcap", "cap_dac_override+ep", path("wattle")}});
+  if (set.code() != 0) GTEST_SKIP() << "setcap does not work here: " << set.err;
+  EXPECT_EQ(run(as_nobody({"run", "-o", path("not-yours"), "--", "true"})).code(), kRunFailed);
+  EXPECT_FALSE(fs::exists(path("not-yours")));
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,95 @@
+#include "sampling/uncertainty.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr double kRounding = 1e-9;
+
+/// A window in which nothing is uncertain; each test adds one term.
+CounterWindowFacts certain() {
+  return {.energy = Joules(0.0),
+          .length = Seconds(10.0),
+          .power_after_begin = Watts(0.0),
+          .power_before_end = Watts(0.0),
+          .begin_half_width = 0ns,
+          .end_half_width = 0ns,
+          .tick = Joules(0.0),
+          .update = {.mean = 0ns, .spread = 0ns, .p99 = 0ns}};
+}
+
+TEST(Uncertainty, IsNoneWhereNothingIsUncertain) {
+  EXPECT_EQ(plain_counter_uncertainty(certain()), Joules(0.0));
+}
+
+TEST(Uncertainty, OfTheEndsByTheUpdateInterval) {
+  CounterWindowFacts window = certain();
+  window.update.mean = 1ms;
+  window.power_after_begin = Watts(300.0);
+  window.power_before_end = Watts(400.0);
+  // 2 x sqrt((300^2 + 400^2) x 0.001^2 / 12)
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.28867513459481287, kRounding);
+}
+
+TEST(Uncertainty, OfTheEndsByTheSpread) {
+  CounterWindowFacts window = certain();
+  window.update.spread = 270us;
+  window.power_after_begin = Watts(100.0);
+  window.power_before_end = Watts(100.0);
+  // 2 x sqrt(2 x 100^2 x 0.00027^2 / 2)
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.054, kRounding);
+}
+
+TEST(Uncertainty, OfThePowerOutside) {
+  CounterWindowFacts window = certain();
+  window.update.mean = 1ms;
+  window.energy = Joules(1000.0);
+  // 2 x sqrt(100^2 x 0.001^2 / 16)
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.05, kRounding);
+}
+
+TEST(Uncertainty, OfRoundingToATick) {
+  CounterWindowFacts window = certain();
+  window.tick = Joules(0.6);
+  // 2 x sqrt(0.6^2 / 6)
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.4898979485566356, kRounding);
+}
+
+TEST(Uncertainty, OfWhenTheReadsTookPlace) {
+  CounterWindowFacts window = certain();
+  window.power_after_begin = Watts(300.0);
+  window.begin_half_width = 10us;
+  window.power_before_end = Watts(100.0);
+  window.end_half_width = 40us;
+  // 2 x sqrt((0.003^2 + 0.004^2) / 3)
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.0057735026918962576, kRounding);
+}
+
+TEST(Uncertainty, AddsItsTermsInQuadrature) {
+  CounterWindowFacts window = certain();
+  window.energy = Joules(1000.0);
+  window.power_after_begin = Watts(100.0);
+  window.power_before_end = Watts(100.0);
+  window.begin_half_width = 30us;
+  window.end_half_width = 30us;
+  window.tick = Joules(1.0 / 16384.0);
+  window.update = {.mean = 1ms, .spread = 270us, .p99 = 1650us};
+  // ends 2 x 10^4 x (1e-6 / 12 + 7.29e-8 / 2), outside 10^4 x 1e-6 / 16, rounding 6.2e-10,
+  // reads 2 x 10^4 x 9e-10 / 3
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.11003031014313071, kRounding);
+}
+
+TEST(Uncertainty, OfAnEmptyWindowIsThatOfItsEnds) {
+  CounterWindowFacts window = certain();
+  window.length = Seconds(0.0);
+  window.tick = Joules(0.6);
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.4898979485566356, kRounding);
+}
+
+}  // namespace
+}  // namespace wattle

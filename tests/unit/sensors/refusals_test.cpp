@@ -1,0 +1,99 @@
+#include "sensors/refusals.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wattle {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const Domain kPackage = Domain::package(0);
+const Domain kDram = Domain::dram(0);
+
+Refusal of_domain(std::string source, const Domain& domain, std::string remedy = "") {
+  return {.source = std::move(source),
+          .subject = domain.name(),
+          .remedy = std::move(remedy),
+          .domain = domain,
+          .device = interface_kind(domain.kind())};
+}
+
+Refusal of_all(std::string source, RefusalScope scope, InterfaceKind device = InterfaceKind::cpu) {
+  return {.source = std::move(source), .subject = "everything", .scope = scope, .device = device};
+}
+
+/// "source: subject" of what is told.
+std::vector<std::string> told(std::vector<Refusal> refused, const std::set<Domain>& read = {}) {
+  std::vector<std::string> told;
+  for (const Refusal& refusal : worth_telling(std::move(refused), read)) {
+    told.push_back(refusal.source + ": " + refusal.subject);
+  }
+  return told;
+}
+
+TEST(WorthTelling, IsNotADomainThatIsReadThroughAnotherInterface) {
+  EXPECT_THAT(told({of_domain("perf", kPackage), of_domain("perf", kDram)}, {kPackage}),
+              ElementsAre("perf: dram_0"));
+}
+
+TEST(WorthTelling, IsOneCauseForEachDomain) {
+  EXPECT_THAT(told({of_domain("perf", kPackage, "setcap"), of_domain("perf", kDram, "setcap"),
+                    of_domain("powercap", kPackage, "chmod"), of_domain("powercap", kDram)}),
+              ElementsAre("perf: package_0", "perf: dram_0"));
+}
+
+TEST(WorthTelling, IsTheCauseThatHasARemedy) {
+  EXPECT_THAT(told({of_domain("perf", kPackage), of_domain("powercap", kPackage, "chmod")}),
+              ElementsAre("powercap: package_0"));
+}
+
+TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneIsRead) {
+  EXPECT_THAT(told({of_all("powercap", RefusalScope::interface)}, {kPackage}), IsEmpty());
+}
+
+TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneNamesTheDomains) {
+  EXPECT_THAT(told({of_domain("perf", kPackage), of_all("powercap", RefusalScope::interface)}),
+              ElementsAre("perf: package_0"));
+}
+
+TEST(WorthTelling, IsAnInterfaceThatShowsNothingWhereNoneShowsAnything) {
+  EXPECT_THAT(
+      told({of_all("perf", RefusalScope::spare), of_all("powercap", RefusalScope::interface)}),
+      ElementsAre("powercap: everything"));
+}
+
+TEST(WorthTelling, IsASpareWayOnlyWhereNothingElseIsSaid) {
+  EXPECT_THAT(told({of_all("perf", RefusalScope::spare)}), ElementsAre("perf: everything"));
+  EXPECT_THAT(told({of_all("perf", RefusalScope::spare)}, {kPackage}), IsEmpty());
+}
+
+TEST(WorthTelling, IsAPlaceThatNobodyUnderstands) {
+  EXPECT_THAT(told({of_all("powercap", RefusalScope::part)}, {kPackage}),
+              ElementsAre("powercap: everything"));
+}
+
+TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
+  EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, InterfaceKind::nvidia_gpu)},
+                   {kPackage, Domain::amd_gpu(0)}),
+              ElementsAre("nvml: everything"));
+}
+
+TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
+  const std::vector<SharedCause> causes =
+      by_cause({of_domain("perf", kPackage, "setcap"), of_domain("powercap", kPackage, "chmod"),
+                of_domain("perf", kDram, "setcap")});
+  ASSERT_EQ(causes.size(), 2U);
+  EXPECT_THAT(causes[0].subjects, ElementsAre("package_0", "dram_0"));
+  EXPECT_EQ(causes[0].refusal.remedy, "setcap");
+  EXPECT_THAT(causes[1].subjects, ElementsAre("package_0"));
+}
+
+}  // namespace
+}  // namespace wattle
