@@ -55,6 +55,7 @@ Survey survey(const System& system, const Clock& clock) {
 
 std::vector<Survey> survey_each(const System& system, const Clock& clock) {
   std::vector<Survey> surveys;
+  surveys.reserve(kProviders.size());
   for (const Provider& provider : kProviders) {
     surveys.push_back(probe_one(provider, system, clock, {}));
   }
