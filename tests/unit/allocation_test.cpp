@@ -34,7 +34,11 @@ std::uint64_t allocations = 0;
 #ifdef WATTLE_TEST_SANITIZED
 
 // The sanitizers' allocators take the place of the C library's, and tell of every call.
-#include <sanitizer/allocator_interface.h>
+// Declared here, since g++ 12 comes without sanitizer/allocator_interface.h.
+// NOLINTNEXTLINE(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" int __sanitizer_install_malloc_and_free_hooks(void (*malloc_hook)(const volatile void*,
+                                                                             std::size_t),
+                                                         void (*free_hook)(const volatile void*));
 
 namespace {
 
