@@ -155,14 +155,17 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   if (!collected.still_running) {
     usage.unknown.push_back({{"still_running"}, "procfs does not show this process"});
   }
-  // The kernel counts what a process held before its exec into its peak: the launcher's size.
-  if (collected.usage.peak_rss_bytes > launcher_rss.value_or(0)) {
+  // The kernel counts what a process held before its exec into its peak: the launcher's size. Its
+  // counters of that lag behind by some pages a processor, and the exec itself takes a few.
+  constexpr std::uint64_t kMarginBytes = std::uint64_t{512} << 10U;
+  const std::uint64_t inherited = launcher_rss.value_or(0) + kMarginBytes;
+  if (collected.usage.peak_rss_bytes > inherited) {
     usage.peak_rss_bytes = collected.usage.peak_rss_bytes;
   } else {
     usage.unknown.push_back(
         {{"peak_rss_bytes"},
-         fmt::format("the command stayed below the {} bytes of the process that started it",
-                     launcher_rss.value_or(0))});
+         fmt::format("below {} bytes it cannot be told from the process that started the command",
+                     inherited)});
   }
 
   CPUUtilization& cpu = usage.cpu_utilization;
