@@ -24,18 +24,17 @@ constexpr const char* kFile = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_siz
 
 wattle::powercap::CounterSensor make_sensor() {
   std::vector<wattle::powercap::OpenCounter> counters;
-  counters.push_back(
-      {.channel = {.domain = wattle::Domain::package(0),
-                   .counter = {.tick = wattle::Joules(1e-6),
-                               .modulus = std::uint64_t{1} << 40U,
-                               .max_power = wattle::Watts(2000.0)},
-                   .update = {.mean = std::chrono::milliseconds(1),
-                              .spread = std::chrono::microseconds(270),
-                              .p99 = std::chrono::microseconds(1650)},
-                   .source = "powercap",
-                   .place = kFile},
-       .energy_uj = wattle::open_for_reading(kFile),
-       .scale = wattle::powercap::identify_scale(262143328850)});
+  counters.push_back({.channel = {.domain = wattle::Domain::package(0),
+                                  .counter = {.tick = wattle::Joules(1e-6),
+                                              .modulus = std::uint64_t{1} << 40U,
+                                              .max_power = wattle::Watts(2000.0)},
+                                  .update = {.mean = std::chrono::milliseconds(1),
+                                             .spread = std::chrono::microseconds(270),
+                                             .p99 = std::chrono::microseconds(1650)},
+                                  .source = "powercap",
+                                  .place = kFile},
+                      .energy_uj = wattle::open_for_reading(kFile),
+                      .scale = wattle::powercap::identify_scale(262143328850)});
   return {std::move(counters), wattle::machine_clock()};
 }
 

@@ -18,12 +18,26 @@ if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; th
   export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 fi
 
+# A command that builds and tests run under.
+under=()
+
 # build PRESET [TARGET...]: configures and builds in build/PRESET.
 build() {
   local preset=$1
   shift
   cmake --preset "$preset" >/dev/null
-  cmake --build "build/$preset" ${1+--target "$@"}
+  "${under[@]}" cmake --build "build/$preset" ${1+--target "$@"}
+}
+
+# run_tests PRESET CTEST-OPTION...: runs the tests in build/PRESET; tells why some were skipped.
+run_tests() {
+  local preset=$1 status=0
+  shift
+  "${under[@]}" ctest --test-dir "build/$preset" --parallel "$(nproc)" --output-on-failure \
+    --no-tests=error "$@" || status=$?
+  awk '/ Test: / { name = $3 } /: Skipped$/ { getline; print "skipped " name ": " $0 }' \
+    "build/$preset/Testing/Temporary/LastTest.log"
+  return "$status"
 }
 
 # cpp_files GLOB: the project's C++ files of that name, each ended by a zero byte.

@@ -19,6 +19,7 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   constexpr auto kLength = std::chrono::seconds(1);  // a thousand updates of a counter
   const Clock& clock = machine_clock();
   std::vector<EnergyRecorder> recorders;
+  recorders.reserve(surveys.size());
   for (Survey& found : surveys) recorders.emplace_back(std::move(found.sensors), clock);
 
   const TimePoint before_begin = clock.now();
@@ -30,6 +31,7 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   const TimePoint after_end = clock.now();
 
   std::vector<std::vector<EnergyRecorder::Result>> results;
+  results.reserve(recorders.size());
   for (const EnergyRecorder& recorder : recorders) results.push_back(recorder.results(begin, end));
   const Seconds apart = (begin - before_begin) + (after_end - end);
   return {.length = end - begin, .checks = cross_check(results, apart)};
@@ -44,11 +46,10 @@ std::string cross_check_text(const CrossChecks& measured) {
     };
     text += fmt::format("{:<18} {}, {} ", check.domain.name(), side(check.source, check.energy),
                         side(check.other_source, check.other_energy));
-    if (check.known()) {
-      const Joules difference(std::abs((*check.energy - *check.other_energy).si()));
+    if (const std::optional<Joules> difference = check.difference()) {
       text +=
           fmt::format("{}: {} apart, at most {} expected\n", check.agrees() ? "agree" : "DISAGREE",
-                      to_text(difference), to_text(check.tolerance));
+                      to_text(*difference), to_text(check.tolerance));
     } else {
       text += "cannot be compared\n";
     }
@@ -68,7 +69,7 @@ nlohmann::ordered_json cross_check_json(const CrossChecks& measured) {
                       {"other_source", check.other_source},
                       {"other_energy_j", or_null(check.other_energy)},
                       {"tolerance_j", check.tolerance.si()},
-                      {"agrees", check.known() ? Json(check.agrees()) : Json()}});
+                      {"agrees", check.difference() ? Json(check.agrees()) : Json()}});
   }
   return {{"length_s", measured.length.count()}, {"domains", std::move(checks)}};
 }

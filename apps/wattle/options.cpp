@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cmath>
 #include <memory>
 #include <string_view>
 
@@ -45,7 +46,7 @@ struct RawOptions {
 class HelpText : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
-    const std::string name = app->get_name();
+    const std::string& name = app->get_name();
     if (name == "wattle") return "usage: wattle COMMAND [options]\n";
     return fmt::format("usage: wattle {} [options]{}\n", name,
                        name == "run" ? " -- CMD [ARG...]" : "");
@@ -144,7 +145,8 @@ RunOptions checked_run(RawOptions& raw) {
   run.system = raw.system;
   run.interval = parse_interval(raw.interval);
   if (!run.report_path.empty() && run.report_path == run.json_path) {
-    throw InvalidArgument(fmt::format("-o and --json name the same file: {}", run.report_path));
+    throw InvalidArgument(
+        fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
   }
   return run;
 }
@@ -160,7 +162,7 @@ std::chrono::nanoseconds parse_interval(const std::string& text) {
         fmt::format("--interval takes a number of seconds from {} to {}, not '{}'", kShortestS,
                     kLongestS, printable(text)));
   }
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(*seconds * 1e9));
+  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
 }
 
 Options parse_options(int argc, const char* const* argv) {

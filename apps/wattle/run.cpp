@@ -109,7 +109,8 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
     outputs.json = Output::open(expand_path(options.json_path, values), options.append);
   }
   if (outputs.text && outputs.json && outputs.text->is_same_file_as(*outputs.json)) {
-    throw InvalidArgument(fmt::format("-o and --json name the same file: {}", options.json_path));
+    throw InvalidArgument(
+        fmt::format("-o and --json name the same file: {}", printable(options.json_path)));
   }
   return outputs;
 }
@@ -196,7 +197,7 @@ EnergyReport energy_report(const Instruments& instruments, TimePoint begin, Time
                               .source = result.channel.source,
                               .figure = result.figure});
   }
-  report.total = total_of(report.domains, refused, end - begin);
+  report.total = total_of(report.domains, refused);
   report.profile = instruments.profile.means();
   return report;
 }

@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -25,7 +26,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A domain, and the interfaces it can be read through: the first is the one that is used.
+/// One quantity, as each interface shows it: the first is the one that is used.
 using Ways = std::vector<const Channel*>;
 
 /// Time in which the greatest power drives a counter through so many ticks; absent for none.
@@ -38,14 +39,15 @@ Json seconds_json(const std::optional<Seconds>& time) {
   return time ? Json(time->count()) : Json();
 }
 
-/// Every domain with its ways, in the order in which providers list them.
+/// Every quantity with its ways, in the order in which providers list them.
 std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
   std::vector<Ways> all;
-  std::map<Domain, std::size_t> places;
+  std::map<std::tuple<Domain, Metric, Scope>, std::size_t> places;
   for (const Survey& found : surveys) {
     for (const auto& sensor : found.sensors) {
       for (const Channel& channel : sensor->channels()) {
-        const auto [place, is_new] = places.try_emplace(channel.domain, all.size());
+        const auto [place, is_new] = places.try_emplace(
+            std::tuple(channel.domain, channel.metric, channel.scope), all.size());
         if (is_new) all.emplace_back();
         all[place->second].push_back(&channel);
       }
@@ -147,9 +149,11 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
 
 int sensors(const SensorsOptions& options) {
   std::vector<Survey> surveys = survey_each(options.system, machine_clock());
-  const std::vector<Ways> domains = ways_of(surveys);
+  const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
-  for (const Ways& ways : domains) read.insert(ways.front()->domain);
+  for (const Ways& ways : quantities) {
+    if (ways.front()->counts_energy()) read.insert(ways.front()->domain);
+  }
   std::vector<Refusal> refused;
   for (const Survey& found : surveys) {
     refused.insert(refused.end(), found.refused.begin(), found.refused.end());
@@ -158,7 +162,7 @@ int sensors(const SensorsOptions& options) {
 
   std::string text;
   Json channels = Json::array();
-  for (const Ways& ways : domains) {
+  for (const Ways& ways : quantities) {
     text += channel_text(ways);
     channels.push_back(channel_json(ways));
   }

@@ -35,6 +35,7 @@ class DynamicLibrary {
   /// The function of that name, which must have the type `Function`; null where there is none.
   template <class Function>
   [[nodiscard]] Function* find(const char* symbol) const noexcept {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) is for
     return reinterpret_cast<Function*>(find_address(symbol));
   }
 

@@ -64,7 +64,7 @@ std::string to_text(Seconds time) {
   const double s = time.count();
   if (s < 10 * kMinute) return fmt::format("{:.{}f} s", s, s < 10.0 ? 3 : 2);
   const auto whole = std::llround(s);
-  if (s < 10 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  if (s < 2 * kHour) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} h {:02} min", whole / 3600, whole % 3600 / 60);
 }
 

@@ -55,8 +55,8 @@ struct MissingKind {
 struct Total {
   std::optional<Joules> energy;  ///< absent where no domain that counts is known
   Joules uncertainty;            ///< k = 2
-  std::optional<Watts> mean;
-  Seconds unknown{0};  ///< the longest unknown time of a domain in it
+  std::optional<Watts> mean;     ///< the sum of the domains' means; absent where one is
+  Seconds unknown{0};            ///< the longest unknown time of a domain in it
   std::vector<std::string> covers;
   std::vector<MissingKind> missing;
 };
@@ -95,7 +95,7 @@ struct Report {
 /// Adds up the domains that do not overlap: packages, DRAM, GPUs. `refused` gives the reasons for
 /// what is missing; domains that are missing for the same reason are named together.
 [[nodiscard]] Total total_of(const std::vector<DomainEnergy>& domains,
-                             const std::vector<Refusal>& refused, Seconds wall);
+                             const std::vector<Refusal>& refused);
 
 /// JSON `wattle.run/1`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);

@@ -27,13 +27,24 @@ std::string labelled(std::string_view label, std::string_view text) {
   return fmt::format("{:<14}{}\n", label, text);
 }
 
+/// True if the total has some of the kind's domains, so that the missing ones make it too small.
+bool has_part_of(const Total& total, const MissingKind& missing) {
+  return std::ranges::find(total.covers, missing.kind) != total.covers.end();
+}
+
+bool is_lower_bound(const Total& total) {
+  return total.unknown.count() > 0 ||
+         std::ranges::any_of(total.missing,
+                             [&](const MissingKind& kind) { return has_part_of(total, kind); });
+}
+
 std::string headline(const Report& report, const TextStyle& style) {
   const Total& total = report.energy.total;
   std::string text;
   if (!report.energy.left_out.empty()) {
     text = fmt::format("no energy: {}", report.energy.left_out);
   } else if (total.energy) {
-    text = fmt::format("{}: {}{}", kHeadline, total.unknown.count() > 0 ? "at least " : "",
+    text = fmt::format("{}: {}{}", kHeadline, is_lower_bound(total) ? "at least " : "",
                        to_text(*total.energy, total.uncertainty));
     if (total.mean) text += fmt::format(", {} on average", to_text(*total.mean));
   } else {
@@ -53,7 +64,8 @@ std::string coverage(const Total& total) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
   }
   for (const MissingKind& kind : total.missing) {
-    text += fmt::format("; no {}: {}", kind.kind, kind.reason);
+    text += fmt::format("; {} {}: {}", has_part_of(total, kind) ? "not all of" : "no", kind.kind,
+                        kind.reason);
   }
   return text + "\n";
 }

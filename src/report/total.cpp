@@ -35,7 +35,7 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     // An interface that shows nothing says more than a part of one that is not understood.
     const Refusal* cause = nullptr;
     for (const Refusal& refusal : refused) {
-      if (refusal.domain || refusal.device != InterfaceKind::cpu) continue;
+      if (refusal.domain || refusal.hardware != Hardware::cpu) continue;
       const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
                              refusal.scope != RefusalScope::part;
       if (cause == nullptr || says_more) cause = &refusal;
@@ -87,21 +87,23 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
 
 }  // namespace
 
-Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused,
-               Seconds wall) {
+Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused) {
   Total total;
   double variance = 0.0;
+  Watts mean;
+  bool mean_known = true;
   for (const DomainEnergy& domain : domains) {
     const std::string kind(kind_in_total(domain.domain.kind()));
     if (kind.empty() || !domain.figure.energy) continue;
     total.energy = total.energy.value_or(Joules(0.0)) + *domain.figure.energy;
+    mean_known = mean_known && domain.figure.mean;
+    mean += domain.figure.mean.value_or(Watts(0.0));
     total.unknown = std::max(total.unknown, domain.figure.unknown);
     variance += domain.figure.uncertainty.si() * domain.figure.uncertainty.si();
     if (std::ranges::find(total.covers, kind) == total.covers.end()) total.covers.push_back(kind);
   }
   total.uncertainty = Joules(std::sqrt(variance));
-  const Seconds known = wall - total.unknown;
-  if (total.energy && known.count() > 0) total.mean = *total.energy / known;
+  if (total.energy && mean_known) total.mean = mean;
   add_missing(total, domains, refused);
   return total;
 }

@@ -23,8 +23,14 @@ CrossCheck compare(const EnergyRecorder::Result& preferred, const EnergyRecorder
 
 }  // namespace
 
+std::optional<Joules> CrossCheck::difference() const noexcept {
+  if (!energy || !other_energy) return std::nullopt;
+  return Joules(std::abs((*energy - *other_energy).si()));
+}
+
 bool CrossCheck::agrees() const noexcept {
-  return known() && std::abs((*energy - *other_energy).si()) <= tolerance.si();
+  const std::optional<Joules> apart = difference();
+  return apart && *apart <= tolerance;
 }
 
 std::vector<CrossCheck> cross_check(const std::vector<std::vector<EnergyRecorder::Result>>& sources,

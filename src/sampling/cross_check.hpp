@@ -22,7 +22,8 @@ struct CrossCheck {
   /// while one was read and the other not yet.
   Joules tolerance;
 
-  [[nodiscard]] bool known() const noexcept { return energy && other_energy; }
+  /// How far they lie apart; absent where one of them is not known.
+  [[nodiscard]] std::optional<Joules> difference() const noexcept;
   /// False too where one of them is not known.
   [[nodiscard]] bool agrees() const noexcept;
 };

@@ -114,6 +114,7 @@ EnergyFigure EnergyWindow::figure(TimePoint begin, TimePoint end) const noexcept
   if (known_ < update_.mean) {
     // The counter may not have been renewed at all: no power can be told, only a bound.
     figure.flags.set(Flag::short_window);
+    figure.mean.reset();
     figure.uncertainty = traits_.max_power * Seconds(update_.p99);
   } else if (ticks_ == 0) {
     figure.flags.set(Flag::zero);

@@ -20,7 +20,7 @@ struct EnergyFigure {
   std::optional<Joules> energy;
   Joules uncertainty;         ///< of the measuring process, k = 2
   Seconds unknown{0};         ///< time inside the window whose energy is not known
-  std::optional<Watts> mean;  ///< over the known time
+  std::optional<Watts> mean;  ///< over the known time; absent where that is shorter than an update
   std::optional<Watts> max;   ///< highest mean over one interval; absent under two intervals
   std::string_view method = "counter";
   Flags flags;

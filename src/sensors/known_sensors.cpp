@@ -143,7 +143,7 @@ GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch
   GpuFacts facts;
   // A Grace-Hopper counts CPU and memory of its module too (github.com/ml-energy/zeus/pull/172).
   if (contains(board, "GH200")) facts.energy_scope = Scope::module;
-  const auto line = std::ranges::find_if(
+  const auto* const line = std::ranges::find_if(
       kLines, [&](const Line& candidate) { return contains(board, candidate.words); });
   if (line == kLines.end()) return facts;
   facts.instant = line->generation->instant;

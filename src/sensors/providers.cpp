@@ -19,18 +19,18 @@ Survey probe_perf(const System& system, const Clock& clock, const std::set<Domai
 constexpr std::array kProviders = {
     Provider{.name = "perf",
              .what = "CPU energy counters (RAPL) through perf_event_open",
-             .device = InterfaceKind::cpu,
+             .hardware = Hardware::cpu,
              .probe = probe_perf},
     Provider{.name = "powercap",
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
-             .device = InterfaceKind::cpu,
+             .hardware = Hardware::cpu,
              .probe = powercap::probe},
 };
 
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
-  for (Refusal& refusal : found.refused) refusal.device = provider.device;
+  for (Refusal& refusal : found.refused) refusal.hardware = provider.hardware;
   return found;
 }
 
@@ -55,6 +55,7 @@ Survey survey(const System& system, const Clock& clock) {
 
 std::vector<Survey> survey_each(const System& system, const Clock& clock) {
   std::vector<Survey> surveys;
+  surveys.reserve(kProviders.size());
   for (const Provider& provider : kProviders) {
     surveys.push_back(probe_one(provider, system, clock, {}));
   }

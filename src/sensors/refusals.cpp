@@ -23,13 +23,13 @@ std::map<Domain, const Refusal*> most_helpful(const std::vector<Refusal>& refuse
 
 std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
   const std::map<Domain, const Refusal*> chosen = most_helpful(refused);
-  std::set<InterfaceKind> shown;      // by an interface that knows a domain
-  std::set<InterfaceKind> mentioned;  // by anything but a spare way
-  for (const Domain& domain : read) shown.insert(interface_kind(domain.kind()));
-  for (const auto& [domain, refusal] : chosen) shown.insert(interface_kind(domain.kind()));
+  std::set<Hardware> shown;      // by an interface that knows a domain
+  std::set<Hardware> mentioned;  // by anything but a spare way
+  for (const Domain& domain : read) shown.insert(hardware_of(domain.kind()));
+  for (const auto& [domain, refusal] : chosen) shown.insert(hardware_of(domain.kind()));
   mentioned = shown;
   for (const Refusal& refusal : refused) {
-    if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.device);
+    if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.hardware);
   }
 
   std::vector<bool> told;
@@ -37,9 +37,9 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     if (refusal.domain) {
       told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
     } else if (refusal.scope == RefusalScope::interface) {
-      told.push_back(!shown.contains(refusal.device));
+      told.push_back(!shown.contains(refusal.hardware));
     } else {
-      told.push_back(refusal.scope == RefusalScope::part || !mentioned.contains(refusal.device));
+      told.push_back(refusal.scope == RefusalScope::part || !mentioned.contains(refusal.hardware));
     }
   }
   std::vector<Refusal> result;

@@ -186,12 +186,12 @@ class Sensor {
   }
 };
 
-/// The devices that an interface shows. Interfaces of one kind can stand in for each other.
-enum class InterfaceKind : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
+/// What an interface shows. Interfaces to the same hardware can stand in for each other.
+enum class Hardware : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
 
-[[nodiscard]] constexpr InterfaceKind interface_kind(DomainKind kind) noexcept {
-  if (kind == DomainKind::nvidia_gpu) return InterfaceKind::nvidia_gpu;
-  return kind == DomainKind::amd_gpu ? InterfaceKind::amd_gpu : InterfaceKind::cpu;
+[[nodiscard]] constexpr Hardware hardware_of(DomainKind kind) noexcept {
+  if (kind == DomainKind::nvidia_gpu) return Hardware::nvidia_gpu;
+  return kind == DomainKind::amd_gpu ? Hardware::amd_gpu : Hardware::cpu;
 }
 
 /// What a refusal is about.
@@ -216,8 +216,8 @@ struct Refusal {
   /// There is no such device here, as far as can be seen: nothing is amiss.
   bool absent = false;
   RefusalScope scope = RefusalScope::part;
-  /// The kind of the interface's devices. `survey` fills it in.
-  InterfaceKind device = InterfaceKind::cpu;
+  /// What the interface shows. `survey` fills it in.
+  Hardware hardware = Hardware::cpu;
 };
 
 /// What a probe found: sensors, and a reason for everything it could not offer.
@@ -230,7 +230,7 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  InterfaceKind device;
+  Hardware hardware;
   /// `taken`: domains that are read already. The probe leaves them out, without a word.
   Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
 };

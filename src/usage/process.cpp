@@ -16,13 +16,19 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// A process's number. Beyond what `pid_t` holds it would be that of a group.
+std::optional<pid_t> parse_pid(std::string_view text) noexcept {
+  const auto number = parse_unsigned<std::uint32_t>(text);
+  if (!number || !std::in_range<pid_t>(*number)) return std::nullopt;
+  return static_cast<pid_t>(*number);
+}
+
 /// This process's number in the PID namespace that procfs shows.
 std::optional<pid_t> own_pid(const fs::path& procfs) {
   std::error_code error;
   const fs::path self = fs::read_symlink(procfs / "self", error);
   if (error) return std::nullopt;
-  const auto pid = parse_unsigned<std::uint32_t>(self.string());
-  return pid ? std::optional(static_cast<pid_t>(*pid)) : std::nullopt;
+  return parse_pid(self.string());
 }
 
 /// Every process of the machine, by parent.
@@ -30,7 +36,7 @@ std::multimap<pid_t, ProcessStat> processes_by_parent(const fs::path& procfs) {
   std::multimap<pid_t, ProcessStat> by_parent;
   std::error_code error;
   for (fs::directory_iterator it(procfs, error), end; !error && it != end; it.increment(error)) {
-    if (!parse_unsigned<std::uint32_t>(it->path().filename().string())) continue;
+    if (!parse_pid(it->path().filename().string())) continue;
     const auto text = read_file((it->path() / "stat").string());
     if (!text) continue;  // it ended meanwhile
     if (auto process = parse_process_stat(*text)) {
@@ -66,13 +72,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     return std::nullopt;
   }
   ProcessStat process;
-  const auto pid = parse_unsigned<std::uint32_t>(text.substr(0, open));
+  const auto pid = parse_pid(text.substr(0, open));
   std::string_view rest = text.substr(close + 2);
   const std::string_view state = take_word(rest);
-  const auto parent = parse_unsigned<std::uint32_t>(take_word(rest));
+  const auto parent = parse_pid(take_word(rest));
   if (!pid || !parent || state.size() != 1) return std::nullopt;
-  process.pid = static_cast<pid_t>(*pid);
-  process.parent = static_cast<pid_t>(*parent);
+  process.pid = *pid;
+  process.parent = *parent;
   process.state = state[0];
   process.name = printable(text.substr(open + 2, close - open - 2));
   for (int field = 5; field < 14; ++field) take_word(rest);  // proc(5) counts from 1

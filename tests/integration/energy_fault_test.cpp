@@ -149,7 +149,7 @@ TEST_P(Nonsense, FromTheStartIsRefusedWithTheReason) {
   ASSERT_EQ(json_["refused"].size(), 1U);
   EXPECT_EQ(json_["refused"][0]["subject"], "package_0");
   EXPECT_THAT(json_["refused"][0]["reason"], HasSubstr("does not hold an energy"));
-  EXPECT_THAT(text_, HasSubstr("no cpu: package_0: "));
+  EXPECT_THAT(text_, HasSubstr("not all of cpu: package_0: "));
   EXPECT_THAT(text_, Not(HasSubstr("\x1b")));
 }
 
@@ -158,7 +158,10 @@ INSTANTIATE_TEST_SUITE_P(Contents, Nonsense,
                                          "262143328850000\n",                // beyond its range
                                          "99999999999999999999999999999\n",  // beyond 64 bits
                                          std::string(65536, '1'), std::string(5, '\0'),
-                                         "\x1b[31m\n"));
+                                         "\x1b[31m\n"),
+                         [](const auto& content) {
+                           return "Number" + std::to_string(content.index);
+                         });
 
 TEST_F(EnergyFault, FilesThatVanishDoNotEndTheRun) {
   start();

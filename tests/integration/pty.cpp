@@ -14,9 +14,14 @@
 
 namespace wattle::integration {
 
+bool Pty::available() noexcept {
+  return static_cast<bool>(Fd(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)));
+}
+
 Pty::Pty() : master_(::posix_openpt(O_RDWR | O_NOCTTY | O_CLOEXEC)) {
+  if (!master_) return;
   std::array<char, 64> path{};
-  if (!master_ || ::grantpt(master_.get()) != 0 || ::unlockpt(master_.get()) != 0 ||
+  if (::grantpt(master_.get()) != 0 || ::unlockpt(master_.get()) != 0 ||
       ::ptsname_r(master_.get(), path.data(), path.size()) != 0) {
     throw std::system_error(errno, std::generic_category(), "pseudo-terminal");
   }

@@ -11,6 +11,9 @@ namespace wattle::integration {
 /// Threads: one at a time.
 class Pty {
  public:
+  /// False where this system gives no terminals (devpts is not mounted); tests then skip.
+  [[nodiscard]] static bool available() noexcept;
+
   Pty();
 
   /// In a new process: it leads a new session, with this terminal, and has it as 0 to 2.

@@ -83,6 +83,14 @@ TEST_F(Streams, WithoutATerminalThereAreNoEscapeCodes) {
   EXPECT_THAT(run(wattle_run({}, {"true"})).err, Not(HasSubstr("\x1b")));
 }
 
+class OnATerminal : public Streams {
+ protected:
+  void SetUp() override {
+    Streams::SetUp();
+    if (!Pty::available()) GTEST_SKIP() << "no terminal to be had: is devpts mounted?";
+  }
+};
+
 /// What `wattle run -- true` writes to a terminal.
 std::string shown_on_terminal(Start start) {
   Pty pty;
@@ -93,17 +101,17 @@ std::string shown_on_terminal(Start start) {
   return pty.text();
 }
 
-TEST_F(Streams, HeadlineIsBoldOnATerminal) {
+TEST_F(OnATerminal, HeadlineIsBold) {
   EXPECT_THAT(shown_on_terminal(wattle_run({}, {"true"})), StartsWith("\x1b[1m"));
 }
 
-TEST_F(Streams, NoColorIsRespected) {
+TEST_F(OnATerminal, NoColorIsRespected) {
   Start start = wattle_run({}, {"true"});
   start.environment["NO_COLOR"] = "1";
   EXPECT_THAT(shown_on_terminal(start), Not(HasSubstr("\x1b")));
 }
 
-TEST_F(Streams, EmptyNoColorMeansNothing) {
+TEST_F(OnATerminal, EmptyNoColorMeansNothing) {
   Start start = wattle_run({}, {"true"});
   start.environment["NO_COLOR"] = "";
   EXPECT_THAT(shown_on_terminal(start), StartsWith("\x1b[1m"));

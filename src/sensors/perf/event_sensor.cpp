@@ -59,13 +59,11 @@ void EventSensor::read_group(Group& group, std::span<Reading> readings) noexcept
   ReadStatus status = ReadStatus::ok;
   if (count < 0) {
     status = status_of(errno);
-  } else if (static_cast<std::size_t>(count) != wanted || values.members != group.files.size()) {
+  } else if (static_cast<std::size_t>(count) != wanted || values.members != group.files.size() ||
+             values.running_ns == group.running_ns) {
     // Nothing is read from an event whose PMU is gone; the group of a CPU that went offline falls
-    // apart, so that its leader stands alone.
-    status = ReadStatus::gone;
-  } else if (values.running_ns == group.running_ns) {
-    // Likewise: what remains of the leader shows its last count for ever. An event that counts
-    // gets older from read to read, for its clock has nanoseconds.
+    // apart, so that its leader stands alone and shows its last count for ever. An event that
+    // counts gets older from read to read, for its clock has nanoseconds.
     status = ReadStatus::gone;
   }
   if (status == ReadStatus::ok) group.running_ns = values.running_ns;

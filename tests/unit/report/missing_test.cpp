@@ -31,7 +31,7 @@ DomainEnergy measured(const Domain& domain) {
 /// What is said of one kind.
 std::vector<MissingKind> missing(std::string_view kind, const std::vector<DomainEnergy>& domains,
                                  const std::vector<Refusal>& refused) {
-  std::vector<MissingKind> missing = total_of(domains, refused, Seconds(1.0)).missing;
+  std::vector<MissingKind> missing = total_of(domains, refused).missing;
   std::erase_if(missing, [&](const MissingKind& entry) { return entry.kind != kind; });
   return missing;
 }
@@ -41,7 +41,7 @@ std::string headline(const std::vector<Refusal>& refused) {
   report.command = {"true"};
   report.exit = {.started = true, .code = 0};
   report.refused = refused;
-  report.energy.total = total_of({}, refused, Seconds(1.0));
+  report.energy.total = total_of({}, refused);
   const std::string text = to_text(report, {});
   return text.substr(0, text.find('\n'));
 }
@@ -87,7 +87,7 @@ TEST(Missing, IsNotExplainedByAnotherKindOfDevice) {
                                          .reason = "no library",
                                          .remedy = "install the driver",
                                          .scope = RefusalScope::interface,
-                                         .device = InterfaceKind::nvidia_gpu},
+                                         .hardware = Hardware::nvidia_gpu},
                                         refusal(Domain::package(0), "broken")};
   EXPECT_THAT(headline(refused), StartsWith("no energy: package_0: broken"));
   EXPECT_THAT(headline(refused), Not(HasSubstr("driver"))) << "a remedy for something else";

@@ -75,7 +75,7 @@ TEST(CrossCheck, IsUnknownWhereASideIs) {
                                    {result("powercap", Domain::package(0), Joules(1.0))}},
                                   kTogether);
   ASSERT_THAT(checks, SizeIs(1));
-  EXPECT_FALSE(checks[0].known());
+  EXPECT_FALSE(checks[0].difference().has_value());
   EXPECT_FALSE(checks[0].agrees());
 }
 

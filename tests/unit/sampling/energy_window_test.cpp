@@ -230,6 +230,7 @@ TEST_F(EnergyWindowTest, ShorterThanAnUpdateGivesABound) {
   const EnergyFigure figure = until(900us);
   EXPECT_EQ(figure.energy, Joules(0.5));
   EXPECT_EQ(names(figure.flags), Names{"short_window"});
+  EXPECT_EQ(figure.mean, std::nullopt) << "no power can be told";
   EXPECT_EQ(figure.uncertainty, Joules(0.2)) << "100 W for the 2 ms that an update may be late";
 }
 

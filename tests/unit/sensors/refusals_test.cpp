@@ -22,11 +22,12 @@ Refusal of_domain(std::string source, const Domain& domain, std::string remedy =
           .subject = domain.name(),
           .remedy = std::move(remedy),
           .domain = domain,
-          .device = interface_kind(domain.kind())};
+          .hardware = hardware_of(domain.kind())};
 }
 
-Refusal of_all(std::string source, RefusalScope scope, InterfaceKind device = InterfaceKind::cpu) {
-  return {.source = std::move(source), .subject = "everything", .scope = scope, .device = device};
+Refusal of_all(std::string source, RefusalScope scope, Hardware hardware = Hardware::cpu) {
+  return {
+      .source = std::move(source), .subject = "everything", .scope = scope, .hardware = hardware};
 }
 
 /// "source: subject" of what is told.
@@ -80,7 +81,7 @@ TEST(WorthTelling, IsAPlaceThatNobodyUnderstands) {
 }
 
 TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
-  EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, InterfaceKind::nvidia_gpu)},
+  EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, Hardware::nvidia_gpu)},
                    {kPackage, Domain::amd_gpu(0)}),
               ElementsAre("nvml: everything"));
 }

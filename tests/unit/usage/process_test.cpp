@@ -55,6 +55,13 @@ TEST(ProcessStat, MakesNamesPrintable) {
   EXPECT_EQ(parse_process_stat(stat_line(7, "\x1b[2J\xff", 'R', 1))->name, R"(\x1b[2J\xff)");
 }
 
+TEST(ProcessStat, TakesNoNumberThatMeansAGroup) {
+  const std::string line = stat_line(1, "x", 'R', 1);
+  EXPECT_TRUE(parse_process_stat("2147483647" + line.substr(1)));
+  EXPECT_FALSE(parse_process_stat("2147483648" + line.substr(1)));
+  EXPECT_FALSE(parse_process_stat("4294967295" + line.substr(1))) << "-1, which means everybody";
+}
+
 TEST(ProcessStat, IsAbsentInGarbage) {
   for (const std::string& text :
        {std::string(), std::string("\n"), std::string("1"), std::string("1 (x)"),

@@ -1,0 +1,47 @@
+// The command line: each line is a word of it.
+#include "options.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "base/file.hpp"
+#include "check.hpp"
+#include "wattle/error.hpp"
+
+namespace {
+
+using namespace wattle;  // NOLINT(google-build-using-namespace): the program's own
+
+void check(const app::Options& options) {
+  if (const auto* answer = std::get_if<app::Answer>(&options)) {
+    fuzz::require(answer->is_error == (answer->exit_status != 0), "errors have a status");
+    std::string_view text = answer->text;
+    while (!text.empty()) fuzz::require(fuzz::is_clean(take_line(text)), "answers are clean");
+  }
+  if (const auto* run = std::get_if<app::RunOptions>(&options)) {
+    fuzz::require(!run->command.empty(), "a run has a command");
+    fuzz::require(run->interval >= std::chrono::milliseconds(1), "an interval is not too short");
+    fuzz::require(run->interval <= std::chrono::hours(1), "an interval is not too long");
+  }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  std::string_view text = fuzz::text_of(data, size);
+  std::vector<std::string> words = {"wattle"};
+  while (!text.empty()) words.emplace_back(take_line(text));
+  std::vector<const char*> argv;
+  for (const std::string& word : words) argv.push_back(word.c_str());
+  check(app::parse_options(static_cast<int>(argv.size()), argv.data()));
+  try {
+    const auto interval = app::parse_interval(words.back());
+    fuzz::require(interval >= std::chrono::milliseconds(1), "an interval is not too short");
+  } catch (const InvalidArgument&) {
+    return 0;
+  }
+  return 0;
+}

@@ -1,0 +1,162 @@
+// What reads while a command runs allocates nothing. A program of its own: it counts every
+// allocation of the process.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "fakes/powercap_tree.hpp"
+#include "fakes/virtual_clock.hpp"
+#include "sampling/energy_recorder.hpp"
+#include "sensors/providers.hpp"
+#include "usage/machine.hpp"
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define WATTLE_TEST_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define WATTLE_TEST_SANITIZED 1
+#endif
+#endif
+
+namespace {
+
+std::uint64_t allocations = 0;
+
+}  // namespace
+
+#ifdef WATTLE_TEST_SANITIZED
+
+// The sanitizers' allocators take the place of the C library's, and tell of every call.
+#include <sanitizer/allocator_interface.h>
+
+namespace {
+
+const int kHooksInstalled = __sanitizer_install_malloc_and_free_hooks(
+    [](const volatile void*, std::size_t) { ++allocations; }, [](const volatile void*) {});
+
+}  // namespace
+
+#else
+
+// Takes the place of the C library's functions, on which operator new stands too.
+// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+extern "C" {
+void* __libc_malloc(std::size_t size);
+void* __libc_calloc(std::size_t count, std::size_t size);
+void* __libc_realloc(void* memory, std::size_t size);
+
+[[gnu::visibility("default")]] void* malloc(std::size_t size) noexcept {
+  ++allocations;
+  return __libc_malloc(size);
+}
+[[gnu::visibility("default")]] void* calloc(std::size_t count, std::size_t size) noexcept {
+  ++allocations;
+  return __libc_calloc(count, size);
+}
+[[gnu::visibility("default")]] void* realloc(void* memory, std::size_t size) noexcept {
+  ++allocations;
+  return __libc_realloc(memory, size);
+}
+}
+// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
+
+#endif
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// How many allocations `work` makes.
+template <class Work>
+std::uint64_t allocations_of(Work work) {
+  const std::uint64_t before = allocations;
+  work();
+  return allocations - before;
+}
+
+class Allocations : public testing::Test {
+ protected:
+  Allocations() {
+    tree_.add_zone("intel-rapl:0", "package-0");
+    tree_.add_zone("intel-rapl:0:0", "core");
+    tree_.add_zone("intel-rapl:0:1", "dram");
+    tree_.add_zone("intel-rapl:1", "package-1");
+    tree_.add_zone("intel-rapl:2", "psys");
+  }
+
+  fakes::PowercapTree tree_;
+  fakes::VirtualClock clock_;
+};
+
+TEST_F(Allocations, AreCounted) {
+  EXPECT_EQ(allocations_of([] { const auto number = std::make_unique<volatile int>(1); }), 1U);
+  EXPECT_GE(allocations_of([] {
+              std::vector<int> numbers;
+              for (int i = 0; i < 1000; ++i) numbers.push_back(i);
+              EXPECT_EQ(numbers.back(), 999);
+            }),
+            10U);
+  void* volatile memory = nullptr;
+  EXPECT_EQ(allocations_of([&] { memory = std::malloc(1); }), 1U);
+  std::free(memory);
+}
+
+TEST_F(Allocations, AreNoneWhereASensorReads) {
+  const Survey found = survey(tree_.system(), clock_);
+  ASSERT_EQ(found.sensors.size(), 3U);
+  std::array<Reading, 3> readings;
+  const std::uint64_t made = allocations_of([&] {
+    for (const auto& sensor : found.sensors) {
+      sensor->read(std::span(readings).first(sensor->channels().size()));
+    }
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_EQ(readings[0].status, ReadStatus::ok);
+}
+
+TEST_F(Allocations, AreNoneWhereAReadFails) {
+  const Survey found = survey(tree_.system(), clock_);
+  for (const char* content : {"", "garbage\n", "99999999999999999999\n"}) {
+    tree_.write_file("intel-rapl:0", "energy_uj", content);
+    std::array<Reading, 3> readings;
+    EXPECT_EQ(allocations_of([&] { found.sensors[0]->read(readings); }), 0U);
+    EXPECT_EQ(readings[0].status, ReadStatus::retry);
+  }
+}
+
+TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
+  EnergyRecorder recorder(std::move(survey(tree_.system(), clock_).sensors), clock_);
+  recorder.read(false);
+  const std::uint64_t made = allocations_of([&] {
+    for (int i = 0; i < 100; ++i) {
+      clock_.advance(100ms);
+      recorder.read(true);
+      (void)recorder.interval_power();
+    }
+  });
+  EXPECT_EQ(made, 0U);
+}
+
+TEST_F(Allocations, AreNoneWhereTheMachineIsSampled) {
+  MachineMonitor monitor{System{}};
+  monitor.sample(clock_.now());
+  const std::uint64_t made = allocations_of([&] {
+    for (int i = 0; i < 10; ++i) {
+      clock_.advance(1s);
+      monitor.sample(clock_.now());
+    }
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_TRUE(monitor.usage().processors) << "it has read something";
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,183 @@
+#include "options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle::app {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+Options parse(std::vector<const char*> words) {
+  words.insert(words.begin(), "wattle");
+  return parse_options(static_cast<int>(words.size()), words.data());
+}
+
+RunOptions run_of(const std::vector<const char*>& words) {
+  const Options options = parse(words);
+  if (const auto* wrong = std::get_if<Answer>(&options)) ADD_FAILURE() << wrong->text;
+  return std::holds_alternative<RunOptions>(options) ? std::get<RunOptions>(options) : RunOptions{};
+}
+
+Answer answer_of(const std::vector<const char*>& words) {
+  const Options options = parse(words);
+  EXPECT_TRUE(std::holds_alternative<Answer>(options));
+  return std::holds_alternative<Answer>(options) ? std::get<Answer>(options) : Answer{};
+}
+
+TEST(RunOptions, HaveDefaults) {
+  const RunOptions run = run_of({"run", "--", "true"});
+  EXPECT_THAT(run.command, ElementsAre("true"));
+  EXPECT_EQ(run.interval, 100ms);
+  EXPECT_THAT(run.report_path, IsEmpty());
+  EXPECT_THAT(run.json_path, IsEmpty());
+  EXPECT_FALSE(run.append || run.quiet || run.every_rank);
+}
+
+TEST(RunOptions, TakeEveryOption) {
+  const RunOptions run = run_of({"run", "-o", "run.txt", "--json", "-", "--append", "--quiet",
+                                 "--interval", "0.5", "--every-rank", "--sysfs", "/host/sys",
+                                 "--procfs", "/host/proc", "--", "make", "-j8"});
+  EXPECT_THAT(run.command, ElementsAre("make", "-j8"));
+  EXPECT_EQ(run.report_path, "run.txt");
+  EXPECT_EQ(run.json_path, "-");
+  EXPECT_TRUE(run.append && run.quiet && run.every_rank);
+  EXPECT_EQ(run.interval, 500ms);
+  EXPECT_EQ(run.system.sysfs, "/host/sys");
+  EXPECT_EQ(run.system.procfs, "/host/proc");
+}
+
+TEST(RunOptions, TakeTheCommandWithoutAMark) {
+  EXPECT_THAT(run_of({"run", "ls", "-l", "--json", "x"}).command,
+              ElementsAre("ls", "-l", "--json", "x"));
+  EXPECT_THAT(run_of({"run", "-q", "ls", "--help"}).command, ElementsAre("ls", "--help"));
+}
+
+TEST(RunOptions, LeaveEverythingBehindTheMarkToTheCommand) {
+  EXPECT_THAT(run_of({"run", "--", "--json", "-o"}).command, ElementsAre("--json", "-o"));
+  EXPECT_THAT(run_of({"run", "--", "sh", "-c", "a -- b", "--", "c"}).command,
+              ElementsAre("sh", "-c", "a -- b", "--", "c"));
+  EXPECT_THAT(run_of({"run", "--", ""}).command, ElementsAre(""));
+}
+
+TEST(RunOptions, LeaveAMarkInsideTheCommandAlone) {
+  EXPECT_THAT(run_of({"run", "git", "log", "--", "file"}).command,
+              ElementsAre("git", "log", "--", "file"));
+}
+
+TEST(RunOptions, TakeNoCommandForOneOfWattlesOwn) {
+  EXPECT_THAT(run_of({"run", "sensors", "--json"}).command, ElementsAre("sensors", "--json"));
+  EXPECT_THAT(run_of({"run", "run"}).command, ElementsAre("run"));
+  EXPECT_THAT(run_of({"run", "--", "doctor"}).command, ElementsAre("doctor"));
+}
+
+TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
+  for (const std::vector<const char*>& words : {std::vector<const char*>{"run"},
+                                                {"run", "--"},
+                                                {"run", "--no-such", "--", "true"},
+                                                {"run", "--json"},
+                                                {"run", "--interval", "0", "--", "true"},
+                                                {"run", "-", "--", "true"},
+                                                {"run", "-o", "x", "--json", "x", "--", "true"}}) {
+    const Answer answer = answer_of(words);
+    EXPECT_TRUE(answer.is_error);
+    EXPECT_EQ(answer.exit_status, kRunFailed);
+    EXPECT_THAT(answer.text, StartsWith("wattle run: "));
+    EXPECT_THAT(answer.text, HasSubstr("\nTry: wattle run --help\n"));
+  }
+}
+
+TEST(SurveyOptions, AreThoseOfSensorsAndDoctor) {
+  const Options sensors = parse({"sensors", "--json", "--sysfs", "/host/sys"});
+  ASSERT_TRUE(std::holds_alternative<SensorsOptions>(sensors));
+  EXPECT_TRUE(std::get<SensorsOptions>(sensors).json);
+  EXPECT_EQ(std::get<SensorsOptions>(sensors).system.sysfs, "/host/sys");
+  const Options doctor = parse({"doctor"});
+  ASSERT_TRUE(std::holds_alternative<DoctorOptions>(doctor));
+  EXPECT_FALSE(std::get<DoctorOptions>(doctor).json);
+}
+
+TEST(SurveyOptions, AreRefusedWithTheStatusOfWrongUsage) {
+  for (const std::vector<const char*>& words : {std::vector<const char*>{},
+                                                {"measure"},
+                                                {"sensors", "extra"},
+                                                {"doctor", "--no-such"},
+                                                {"--no-such"},
+                                                {""}}) {
+    const Answer answer = answer_of(words);
+    EXPECT_TRUE(answer.is_error);
+    EXPECT_EQ(answer.exit_status, kUsageError);
+    EXPECT_THAT(answer.text, HasSubstr("--help\n"));
+  }
+}
+
+TEST(Options, OfNoProgramNameAreRefusedToo) {
+  const char* const* none = nullptr;
+  EXPECT_TRUE(std::get<Answer>(parse_options(0, none)).is_error);
+}
+
+TEST(Options, GiveHelpForEachCommand) {
+  EXPECT_THAT(answer_of({"--help"}).text, HasSubstr("doctor"));
+  EXPECT_THAT(answer_of({"run", "--help"}).text, HasSubstr("wattle run [options] -- CMD [ARG...]"));
+  EXPECT_THAT(answer_of({"sensors", "--help"}).text, HasSubstr("--sysfs"));
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"--help"}, {"run", "--help"}, {"doctor", "--help"}}) {
+    EXPECT_FALSE(answer_of(words).is_error);
+    EXPECT_EQ(answer_of(words).exit_status, 0);
+  }
+}
+
+TEST(Options, GiveTheVersion) {
+  EXPECT_EQ(answer_of({"--version"}).text, "wattle " + std::string(version()) + "\n");
+}
+
+TEST(Options, AreQuotedPrintably) {
+  for (const std::vector<const char*>& words :
+       {std::vector<const char*>{"\x1b[2J"},
+        {"run", "--\x1b[2J", "--", "x"},
+        {"run", "--interval", "\x1b[2J", "--", "x"},
+        {"run", "-o", "\x1b[2J", "--json", "\x1b[2J", "--", "x"}}) {
+    EXPECT_THAT(answer_of(words).text, Not(HasSubstr("\x1b")));
+  }
+}
+
+TEST(ParseInterval, TakesSecondsFromAMillisecondToAnHour) {
+  EXPECT_EQ(parse_interval("0.001"), 1ms);
+  EXPECT_EQ(parse_interval("0.1"), 100ms);
+  EXPECT_EQ(parse_interval("2"), 2s);
+  EXPECT_EQ(parse_interval("1e-2"), 10ms);
+  EXPECT_EQ(parse_interval("3600"), 1h);
+}
+
+TEST(ParseInterval, RoundsToTheNearestNanosecond) {
+  EXPECT_EQ(parse_interval("1.001"), 1001ms);
+  EXPECT_EQ(parse_interval("0.0011"), 1100us);
+  for (int ms = 1; ms <= 10'000; ++ms) {
+    const std::string text =
+        std::to_string(ms / 1000) + "." + std::to_string(1000 + ms % 1000).substr(1);
+    ASSERT_EQ(parse_interval(text), std::chrono::milliseconds(ms)) << text;
+  }
+}
+
+TEST(ParseInterval, RefusesEverythingElse) {
+  for (const char* text : {"", "0", "-1", "0.0009", "3600.1", "1e9", "nan", "inf", "0,1", "0.1s",
+                           " 1", "1 ", "0x1", "soon"}) {
+    EXPECT_THROW((void)parse_interval(text), InvalidArgument) << text;
+  }
+}
+
+}  // namespace
+}  // namespace wattle::app

@@ -1,0 +1,80 @@
+#include "report/quantity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+
+namespace wattle {
+namespace {
+
+TEST(QuantityText, OfAnEnergyHasFourDigits) {
+  EXPECT_EQ(to_text(Joules(50.123)), "50.12 J");
+  EXPECT_EQ(to_text(Joules(1234.6)), "1235 J");
+  EXPECT_EQ(to_text(Joules(7.0)), "7.000 J");
+  EXPECT_EQ(to_text(Joules(0.0)), "0 J");
+}
+
+TEST(QuantityText, TakesALargerUnitFromTenThousandOn) {
+  EXPECT_EQ(to_text(Joules(9999.0)), "9999 J");
+  EXPECT_EQ(to_text(Joules(12'346.0)), "12.35 kJ");
+  EXPECT_EQ(to_text(Joules(3.6e6)), "3600 kJ");
+  EXPECT_EQ(to_text(Joules(1.5e8)), "150.0 MJ");
+  EXPECT_EQ(to_text(Joules(2.5e15)), "2500 TJ");
+}
+
+TEST(QuantityText, TakesASmallerUnitBelowOne) {
+  EXPECT_EQ(to_text(Joules(1.0)), "1.000 J");
+  EXPECT_EQ(to_text(Joules(0.5)), "500.0 mJ");
+  EXPECT_EQ(to_text(Joules(0.002)), "2.000 mJ");
+  EXPECT_EQ(to_text(Joules(1.0 / 16384.0)), "61.04 µJ") << "a tick of a package's counter";
+  EXPECT_EQ(to_text(Watts(0.0123)), "12.30 mW");
+}
+
+TEST(QuantityText, OfANegativeEnergyKeepsItsSign) {
+  EXPECT_EQ(to_text(Joules(-50.123)), "-50.12 J");
+  EXPECT_EQ(to_text(Joules(-12'346.0)), "-12.35 kJ");
+}
+
+TEST(QuantityText, OfAPower) {
+  EXPECT_EQ(to_text(Watts(75.123)), "75.12 W");
+  EXPECT_EQ(to_text(Watts(1204.4)), "1204 W");
+  EXPECT_EQ(to_text(Watts(12'040.0)), "12.04 kW");
+}
+
+TEST(QuantityText, OfAnUncertaintyHasTwoDigitsAndSetsThoseOfTheEnergy) {
+  EXPECT_EQ(to_text(Joules(50.1234), Joules(0.0449)), "50.123 J ±0.045 J");
+  EXPECT_EQ(to_text(Joules(50.1234), Joules(2.34)), "50.1 J ±2.3 J");
+  EXPECT_EQ(to_text(Joules(512.3), Joules(12.0)), "512 J ±12 J");
+  EXPECT_EQ(to_text(Joules(50'123.4), Joules(44.9)), "50.123 kJ ±0.045 kJ");
+}
+
+TEST(QuantityText, OfAnUncertaintyBeyondTheEnergyTakesItsUnit) {
+  EXPECT_EQ(to_text(Joules(0.0), Joules(3.3)), "0.0 J ±3.3 J");
+  EXPECT_EQ(to_text(Joules(1.0 / 16384.0), Joules(3.3)), "0.0 J ±3.3 J");
+  EXPECT_EQ(to_text(Joules(1.0 / 16384.0), Joules(0.00003)), "61 µJ ±30 µJ");
+}
+
+TEST(QuantityText, WithoutUncertaintyHasFourDigits) {
+  EXPECT_EQ(to_text(Joules(50.123), Joules(0.0)), "50.12 J ±0.00 J");
+}
+
+TEST(QuantityText, OfATimeTakesMinutesAndHoursWhereTheyHelp) {
+  EXPECT_EQ(to_text(Seconds(0.0)), "0.000 s");
+  EXPECT_EQ(to_text(Seconds(0.00234)), "0.002 s");
+  EXPECT_EQ(to_text(Seconds(12.346)), "12.35 s");
+  EXPECT_EQ(to_text(Seconds(599.0)), "599.00 s");
+  EXPECT_EQ(to_text(Seconds(5000.0)), "83 min 20 s");
+  EXPECT_EQ(to_text(Seconds(18'180.0)), "5 h 03 min");
+  EXPECT_EQ(to_text(Seconds(1e6)), "277 h 46 min");
+}
+
+TEST(QuantityText, OfBytesIsInPowersOfAThousand) {
+  EXPECT_EQ(bytes_to_text(0), "0 B");
+  EXPECT_EQ(bytes_to_text(999), "999 B");
+  EXPECT_EQ(bytes_to_text(1000), "1.000 kB");
+  EXPECT_EQ(bytes_to_text(1'234'567'890), "1.235 GB");
+  EXPECT_EQ(bytes_to_text(UINT64_MAX), "18446744 TB");
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,162 @@
+#include "sample_reports.hpp"
+
+#include <csignal>
+
+namespace wattle::testing_support {
+namespace {
+
+/// The command's part, the same in all of them.
+Report a_build() {
+  Report report;
+  report.command = {"make", "-j8", "all"};
+  report.exit = {.started = true, .code = 0};
+  report.started_unix_s = 1763690000.125;
+  report.ended_unix_s = 1763690002.125;
+  report.wall = Seconds(2.0);
+  report.interval = Seconds(0.1);
+  report.host = {.name = "n1",
+                 .boot_id = "0b4d1f2e-7c3a-4b5d-9e8f-001122334455",
+                 .cpu = "Intel(R) Xeon(R) Test CPU @ 2.00GHz"};
+  ResourceUsage& usage = report.usage;
+  usage.compute_time = Seconds(2.0);
+  usage.cpu_user = Seconds(12.5);
+  usage.cpu_system = Seconds(1.25);
+  usage.peak_rss_bytes = 345'678'912;
+  usage.still_running.emplace();
+  usage.cpu_utilization.system_core_count = 16;
+  usage.cpu_utilization.n_expected_cores = 16;
+  usage.cpu_utilization.system = {.max_sum_percent = 800.0,
+                                  .max_hardware_percent = 50.0,
+                                  .mean_sum_percent = 704.0,
+                                  .mean_hardware_percent = 44.0};
+  usage.max_ram.system_capacity = 67.5e9;
+  usage.max_ram.system = 4.25e9;
+  usage.unknown = {{{"max_gpu_ram", "gpu_utilization"}, "this version of Wattle reads no GPUs"}};
+  report.overhead = {.cpu = Seconds(0.004), .samples = 22, .late = 1};
+  return report;
+}
+
+void set_energy(Report& report, std::vector<DomainEnergy> domains) {
+  report.energy.total = total_of(domains, report.refused);
+  report.energy.domains = std::move(domains);
+}
+
+}  // namespace
+
+EnergyFigure figure(double energy_j, double uncertainty_j, double mean_w) {
+  EnergyFigure figure;
+  figure.energy = Joules(energy_j);
+  figure.uncertainty = Joules(uncertainty_j);
+  figure.mean = Watts(mean_w);
+  return figure;
+}
+
+DomainEnergy domain_energy(Domain domain, const EnergyFigure& figure) {
+  const bool inside = domain.kind() == DomainKind::core || domain.kind() == DomainKind::uncore;
+  return {.domain = domain,
+          .contained_in = inside ? std::optional(domain.as(DomainKind::package)) : std::nullopt,
+          .source = "powercap",
+          .figure = figure};
+}
+
+Report measured() {
+  Report report = a_build();
+  EnergyFigure package = figure(250.125, 0.06, 125.0625);
+  package.max = Watts(161.5);
+  package.flags.set(Flag::wrapped);
+  set_energy(report, {domain_energy(Domain::package(0), package),
+                      domain_energy(Domain::package(1), figure(80.5, 0.03, 40.25)),
+                      domain_energy(Domain::dram(0), figure(12.25, 0.004, 6.125)),
+                      domain_energy(Domain::dram(1), figure(7.125, 0.003, 3.5625)),
+                      domain_energy(Domain::core(0), figure(190.0, 0.05, 95.0)),
+                      domain_energy(Domain::psys(), figure(520.0, 2.5, 260.0))});
+  report.energy.profile = {Watts(20.0), Watts(90.0), std::nullopt, Watts(180.0), Watts(0.0)};
+  report.slurm = SlurmJob{.job_id = "4711", .step_id = "0", .rank = "3", .local_rank = "0"};
+  return report;
+}
+
+Report without_sensors() {
+  Report report = a_build();
+  report.refused = {{.source = "powercap",
+                     .subject = "CPU energy",
+                     .reason = "this is a virtual machine, and its host keeps the energy counters",
+                     .proof = "/proc/cpuinfo has the flag 'hypervisor'",
+                     .remedy = "measure on the host, or on a machine of your own"}};
+  set_energy(report, {});
+  return report;
+}
+
+Report with_unknown_stretches() {
+  Report report = a_build();
+  report.refused = {{.source = "powercap",
+                     .subject = "package_1",
+                     .reason = "energy_uj is readable by root only",
+                     .remedy = "run wattle as root",
+                     .domain = Domain::package(1)}};
+  EnergyFigure reset = figure(100.0, 0.05, 80.0);
+  reset.unknown = Seconds(0.75);
+  reset.flags.set(Flag::reset);
+  EnergyFigure failed;
+  failed.unknown = Seconds(2.0);
+  failed.flags.set(Flag::gap);
+  failed.flags.set(Flag::lost);
+  set_energy(report,
+             {domain_energy(Domain::package(0), reset), domain_energy(Domain::dram(0), failed)});
+  return report;
+}
+
+Report killed() {
+  Report report = a_build();
+  report.command = {"./crash"};
+  report.exit = {.started = true, .signal = SIGSEGV, .core_dumped = true};
+  report.wall = Seconds(0.0008);
+  report.usage.compute_time = report.wall;
+  report.usage.cpu_user = Seconds(0.0);
+  report.usage.cpu_system = Seconds(0.001);
+  report.usage.peak_rss_bytes.reset();
+  report.usage.cpu_utilization.system = {};
+  EnergyFigure instant = figure(0.0, 3.3, 0.0);
+  instant.mean.reset();
+  instant.flags.set(Flag::short_window);
+  set_energy(report, {domain_energy(Domain::package(0), instant)});
+  return report;
+}
+
+Report still_running() {
+  Report report = without_sensors();
+  report.command = {"sh", "-c", "sleep 100 &"};
+  report.exit.code = 7;
+  std::vector<LiveProcess> left;
+  for (int i = 0; i < 7; ++i) {
+    left.push_back(
+        {.pid = 100 + i, .name = "sleep", .cpu_user = Seconds(0.5), .cpu_system = Seconds(0.25)});
+  }
+  report.usage.still_running = std::move(left);
+  return report;
+}
+
+Report with_foreign_text() {
+  Report report = without_sensors();
+  report.command = {"prin\x1b[31mtf", "\xff\xfe", "größer", "it's", "a\nb", ""};
+  report.host.name = "h\xffst";
+  return report;
+}
+
+Report of_another_rank() {
+  Report report = a_build();
+  report.energy.left_out = "rank 0 of this machine measures it; this is local rank 1";
+  report.usage.still_running.reset();
+  report.usage.cpu_user.reset();
+  report.usage.max_ram = {};
+  report.usage.cpu_utilization = {};
+  return report;
+}
+
+Report not_started() {
+  Report report = without_sensors();
+  report.command = {"./no such file"};
+  report.exit = {.started = false, .error = "cannot be executed: No such file or directory"};
+  return report;
+}
+
+}  // namespace wattle::testing_support

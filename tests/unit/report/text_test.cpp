@@ -1,0 +1,109 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <locale>
+#include <string>
+
+#include "base/file.hpp"
+#include "golden.hpp"
+#include "report/report.hpp"
+#include "sample_reports.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace)
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+std::string text_of(const Report& report) { return to_text(report, {.bold = false}); }
+
+TEST(ReportText, IsWhatTheReadmeShows) {
+  const auto readme = read_file(WATTLE_FIXTURES "/../../README.md");
+  ASSERT_TRUE(readme.has_value());
+  EXPECT_THAT(*readme, HasSubstr(text_of(measured())));
+}
+
+TEST(ReportText, WithEnergy) { expect_golden("measured.txt", text_of(measured())); }
+
+TEST(ReportText, WithoutSensors) {
+  expect_golden("without_sensors.txt", text_of(without_sensors()));
+}
+
+TEST(ReportText, WithUnknownStretches) {
+  expect_golden("with_unknown_stretches.txt", text_of(with_unknown_stretches()));
+}
+
+TEST(ReportText, OfACommandThatWasKilled) { expect_golden("killed.txt", text_of(killed())); }
+
+TEST(ReportText, OfACommandThatLeftProcessesBehind) {
+  expect_golden("still_running.txt", text_of(still_running()));
+}
+
+TEST(ReportText, WithForeignText) {
+  expect_golden("with_foreign_text.txt", text_of(with_foreign_text()));
+}
+
+TEST(ReportText, OfAnotherRank) {
+  expect_golden("of_another_rank.txt", text_of(of_another_rank()));
+}
+
+TEST(ReportText, OfACommandThatDidNotStart) {
+  expect_golden("not_started.txt", text_of(not_started()));
+}
+
+TEST(ReportText, SaysAtLeastWhereAPartIsUnknown) {
+  EXPECT_THAT(text_of(with_unknown_stretches()),
+              StartsWith("energy of this machine while the command ran: at least "));
+  EXPECT_THAT(text_of(measured()), Not(HasSubstr("at least")));
+}
+
+TEST(ReportText, SaysAtLeastWhereAPackageCouldNotBeRead) {
+  Report report = measured();
+  report.refused = {{.source = "powercap",
+                     .subject = "package_2",
+                     .reason = "readable by root only",
+                     .domain = Domain::package(2)}};
+  report.energy.total = total_of(report.energy.domains, report.refused);
+  EXPECT_THAT(text_of(report), HasSubstr("at least"));
+  EXPECT_THAT(text_of(report), HasSubstr("not all of cpu: package_2: readable by root only"));
+}
+
+TEST(ReportText, IsBoldInItsHeadlineOnly) {
+  const std::string text = to_text(measured(), {.bold = true});
+  const std::string headline = text.substr(0, text.find('\n'));
+  EXPECT_THAT(headline, testing::MatchesRegex("\x1b\\[1menergy of .*\x1b\\[0m"));
+  EXPECT_EQ(text.substr(headline.size() + 1),
+            text_of(measured()).substr(text_of(measured()).find('\n') + 1));
+}
+
+TEST(ReportText, CutsALongCommand) {
+  Report report = without_sensors();
+  report.command.assign(100'000, "argument");
+  EXPECT_LT(text_of(report).size(), 2000U);
+}
+
+/// Commas for points and points between thousands, as in Germany.
+class GermanNumbers : public std::numpunct<char> {
+ protected:
+  [[nodiscard]] char do_decimal_point() const override { return ','; }
+  [[nodiscard]] char do_thousands_sep() const override { return '.'; }
+  [[nodiscard]] std::string do_grouping() const override { return "\3"; }
+};
+
+TEST(ReportText, HasPointsUnderAGermanLocale) {
+  const std::string text = text_of(measured());
+  const std::string json = to_json(measured());
+  const std::locale before = std::locale::global(std::locale(std::locale(), new GermanNumbers));
+  // The C library's own, where it is installed.
+  std::setlocale(LC_ALL, "de_DE.UTF-8");  // NOLINT(concurrency-mt-unsafe): one thread
+  EXPECT_EQ(text_of(measured()), text);
+  EXPECT_EQ(to_json(measured()), json);
+  std::setlocale(LC_ALL, "C");  // NOLINT(concurrency-mt-unsafe)
+  std::locale::global(before);
+}
+
+}  // namespace
+}  // namespace wattle
