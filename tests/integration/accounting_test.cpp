@@ -123,6 +123,18 @@ TEST_F(Accounting, MachineFiguresArePlausible) {
   EXPECT_EQ(usage["compute_time"]["time"], json["wall_s"]);
 }
 
+TEST_F(Accounting, OfARunInsideOfARunIsThatOfBoth) {
+  const Words inner =
+      wattle_run({"--quiet", "--json", path("inner.json")}, child(burn(300) + Words{"exit", "7"}))
+          .command;
+  const auto [outcome, json] = measure({}, inner);
+  EXPECT_EQ(outcome.code(), 7);
+  const Json inner_json = parse_json(content_of(path("inner.json")));
+  const double inner_s = inner_json["resource_usage"]["cpu_s"];
+  EXPECT_GE(inner_s, recorded_s());
+  EXPECT_GE(json["resource_usage"]["cpu_s"], inner_s);
+}
+
 TEST_F(Accounting, WithoutProcfsTheRestIsStillTold) {
   const Words survivor = in_brackets({"daemon"}, {"pid", "detach", "pause"});
   const auto [outcome, json] =

@@ -1,5 +1,8 @@
 // What lives and dies with what: wattle, the command, and a PID namespace.
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,6 +17,7 @@ namespace {
 
 using testing::Eq;
 using testing::HasSubstr;
+using testing::StartsWith;
 
 class Lifetime : public CommandTest {};
 
@@ -68,6 +72,64 @@ TEST_F(Lifetime, TheReportNamesWhatIsLeftBehind) {
 TEST_F(Lifetime, WhatHasEndedIsNotStillRunning) {
   const auto [outcome, json] = measure({}, child({"daemon", "[", "print", "hello", "]"}));
   EXPECT_EQ(json["resource_usage"]["still_running"], Json::array());
+}
+
+TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
+  // Every call that needs a descriptor is the one that gets none, once.
+  constexpr rlim_t kEnoughForAnyProgram = 4;
+  constexpr rlim_t kEnoughForWattle = 40;
+  constexpr int kRunFailed = 125;
+  bool has_failed = false;
+  for (rlim_t count = kEnoughForAnyProgram; count <= kEnoughForWattle; ++count) {
+    Start start = wattle_run({"-o", path("report")}, child({"print", "ran", "exit", "7"}));
+    start.prepare = [=] {
+      for (int fd = 3; fd < 1024; ++fd) ::close(fd);  // what the tests' caller left open
+      const rlimit limit{count, count};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    };
+    const Outcome outcome = run(start);
+    SCOPED_TRACE(std::to_string(count) + " descriptors; " + outcome.err);
+    if (outcome.code() == kRunFailed) {
+      has_failed = true;
+      EXPECT_EQ(outcome.out, "");
+      EXPECT_THAT(outcome.err, StartsWith("wattle: "));
+    } else {
+      EXPECT_EQ(outcome.code(), 7);
+      EXPECT_TRUE(has_report(content_of(path("report"))));
+    }
+  }
+  EXPECT_TRUE(has_failed);
+}
+
+TEST_F(Lifetime, WithoutAnotherProcessTheRunFailsWithOneSentence) {
+  // The limit does not bind root: an ordinary user is needed, who can reach the program.
+  std::filesystem::copy(wattle_program(), path("wattle"));
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+  const Outcome outcome = run({.command = {path("wattle"), "run", "true"}, .prepare = [] {
+                                 become_ordinary_user();
+                                 constexpr rlimit kNone{0, 0};
+                                 ::setrlimit(RLIMIT_NPROC, &kNone);
+                               }});
+  constexpr int kRunFailed = 125;
+  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_THAT(outcome.err, StartsWith("wattle: cannot fork: "));
+}
+
+TEST_F(Lifetime, WithoutAProcFileSystemTheRunStillEndsAsItsCommand) {
+  if (::geteuid() != 0) GTEST_SKIP() << "hiding /proc needs root";
+  constexpr int kNoMount = 99;
+  Start start = wattle_run({}, child({"exit", "7"}));
+  start.prepare = [] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("nothing", "/proc", "tmpfs", 0, nullptr) != 0) {
+      ::_exit(kNoMount);
+    }
+  };
+  const Outcome outcome = run(start);
+  if (outcome.code() == kNoMount) GTEST_SKIP() << "/proc cannot be hidden here";
+  EXPECT_EQ(outcome.code(), 7);
+  EXPECT_TRUE(has_report(outcome.err));
 }
 
 /// The first process of a PID namespace, which the kernel spares where it can.

@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <array>
-#include <csignal>
+#include <memory>
+#include <set>
+#include <sstream>
 
 #include "base/file.hpp"
 #include "command.hpp"
@@ -56,6 +58,25 @@ TEST_F(Outputs, AppendMakesJsonLines) {
   const std::size_t end = lines.find('\n') + 1;
   EXPECT_EQ(parse_json(lines.substr(0, end))["exit"]["code"], 3);
   EXPECT_EQ(parse_json(lines.substr(end))["exit"]["code"], 4);
+}
+
+TEST_F(Outputs, RunsThatAppendToOneFileAtTheSameTimeKeepTheirLinesWhole) {
+  constexpr int kRuns = 8;
+  const Words options = {"--quiet", "--append", "--json", path("runs.jsonl")};
+  std::vector<std::unique_ptr<Process>> runs;
+  for (int i = 0; i < kRuns; ++i) {
+    runs.push_back(std::make_unique<Process>(
+        wattle_run(options, child({"read_all", "exit", std::to_string(i)}))));
+  }
+  for (const auto& run : runs) run->close_input();
+  for (int i = 0; i < kRuns; ++i) EXPECT_EQ(runs[static_cast<std::size_t>(i)]->wait().code(), i);
+
+  std::istringstream lines(content_of(path("runs.jsonl")));
+  std::set<int> codes;
+  for (std::string line; std::getline(lines, line);) {
+    codes.insert(parse_json(line)["exit"]["code"].get<int>());
+  }
+  EXPECT_EQ(codes.size(), std::size_t{kRuns});
 }
 
 TEST_F(Outputs, ReportAndJsonInOneFileAreRefused) {
