@@ -75,6 +75,9 @@ TEST_F(Lifetime, WhatHasEndedIsNotStillRunning) {
 }
 
 TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors and processes of its own";
+#endif
   // Every call that needs a descriptor is the one that gets none, once.
   constexpr rlim_t kEnoughForAnyProgram = 4;
   constexpr rlim_t kEnoughForWattle = 40;
@@ -102,6 +105,9 @@ TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
 }
 
 TEST_F(Lifetime, WithoutAnotherProcessTheRunFailsWithOneSentence) {
+#ifdef __SANITIZE_ADDRESS__
+  GTEST_SKIP() << "UndefinedBehaviorSanitizer needs descriptors and processes of its own";
+#endif
   // The limit does not bind root: an ordinary user is needed, who can reach the program.
   std::filesystem::copy(wattle_program(), path("wattle"));
   std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
