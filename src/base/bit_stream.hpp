@@ -71,15 +71,17 @@ class BitReader {
 
   /// Takes as many unary numbers as `counts` has places: the zeros before each of the next ones.
   void take_unary(std::span<std::uint64_t> counts) noexcept {
-    std::size_t word = position_ / 64;
-    std::uint64_t ones = words_[word] & (~std::uint64_t{0} << (position_ % 64));
+    std::size_t position = position_;
+    std::size_t word = position / 64;
+    std::uint64_t ones = words_[word] & (~std::uint64_t{0} << (position % 64));
     for (std::uint64_t& count : counts) {
       while (ones == 0) ones = words_[++word];
       const std::size_t one = word * 64 + static_cast<unsigned>(std::countr_zero(ones));
       ones &= ones - 1;
-      count = one - position_;
-      position_ = one + 1;
+      count = one - position;
+      position = one + 1;
     }
+    position_ = position;
   }
 
  private:

@@ -66,7 +66,9 @@ RicePlan plan_constant(std::span<const std::uint64_t> numbers, std::uint64_t bas
 struct Range {
   std::uint64_t least;
   std::uint64_t greatest;
-  std::uint64_t mean;  ///< of the distances from the least; where they are too large to add, 2^63
+  /// Of the distances from the least, roughly: at least half of it, not above it. Where they are
+  /// too large to add up, 2^63.
+  std::uint64_t mean;
 };
 
 Range range_of(std::span<const std::uint64_t> numbers) noexcept {
@@ -78,7 +80,8 @@ Range range_of(std::span<const std::uint64_t> numbers) noexcept {
     sum += number;
   }
   if (range.greatest - range.least <= ~std::uint64_t{0} / kMaxRiceColumn) {
-    range.mean = (sum - range.least * numbers.size()) / numbers.size();
+    // No division: by the next power of two.
+    range.mean = (sum - range.least * numbers.size()) >> width_of(numbers.size() - 1);
   }
   return range;
 }
@@ -87,7 +90,7 @@ RicePlan plan_low_bits(std::span<const std::uint64_t> numbers, const Range& rang
                        unsigned low_bits) noexcept {
   RicePlan plan{.base = range.least, .low_bits = low_bits};
   plan.bits = number_bits(range.least) + kHeadBits + numbers.size() * (low_bits + 1);
-  if ((range.greatest - range.least) >> low_bits < kFar) {
+  if ((range.greatest - range.least) >> low_bits < kFar) {  // the usual case, and a fast loop
     for (const std::uint64_t number : numbers) plan.bits += (number - range.least) >> low_bits;
     return plan;
   }
@@ -114,6 +117,27 @@ RicePlan plan_noise(std::span<const std::uint64_t> numbers, const Range& range) 
   return plan;
 }
 
+void put_noise(BitWriter& writer, std::span<const std::uint64_t> numbers,
+               const RicePlan& plan) noexcept {
+  const std::uint64_t mask = low_mask(plan.low_bits);
+  for (const std::uint64_t number : numbers) writer.put((number - plan.base) & mask, plan.low_bits);
+  for (const std::uint64_t number : numbers) {
+    const std::uint64_t high = (number - plan.base) >> plan.low_bits;
+    const auto zeros = static_cast<unsigned>(high < kFar ? high : 0);
+    writer.put(std::uint64_t{1} << zeros, zeros + 1);
+  }
+}
+
+void put_exceptions(BitWriter& writer, std::span<const std::uint64_t> numbers,
+                    const RicePlan& plan) noexcept {
+  put_number(writer, plan.exceptions);
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    if (!is_exception(numbers[i], plan)) continue;
+    writer.put(i, kPlaceBits);
+    put_number(writer, numbers[i]);
+  }
+}
+
 }  // namespace
 
 RicePlan plan_rice(std::span<const std::uint64_t> numbers) noexcept {
@@ -136,24 +160,9 @@ void put_rice(BitWriter& writer, std::span<const std::uint64_t> numbers,
               const RicePlan& plan) noexcept {
   put_number(writer, plan.base);
   writer.put(plan.low_bits, kLowBitsBits);
-  if (plan.low_bits != kConstant) {
-    const std::uint64_t mask = low_mask(plan.low_bits);
-    for (const std::uint64_t number : numbers)
-      writer.put((number - plan.base) & mask, plan.low_bits);
-    for (const std::uint64_t number : numbers) {
-      const std::uint64_t high = (number - plan.base) >> plan.low_bits;
-      const auto zeros = static_cast<unsigned>(high < kFar ? high : 0);
-      writer.put(std::uint64_t{1} << zeros, zeros + 1);
-    }
-  }
+  if (plan.low_bits != kConstant) put_noise(writer, numbers, plan);
   writer.put(plan.exceptions > 0 ? 1 : 0, 1);
-  if (plan.exceptions == 0) return;
-  put_number(writer, plan.exceptions);
-  for (std::size_t i = 0; i < numbers.size(); ++i) {
-    if (!is_exception(numbers[i], plan)) continue;
-    writer.put(i, kPlaceBits);
-    put_number(writer, numbers[i]);
-  }
+  if (plan.exceptions > 0) put_exceptions(writer, numbers, plan);
 }
 
 void take_rice(BitReader& reader, std::span<std::uint64_t> numbers) noexcept {
@@ -162,12 +171,12 @@ void take_rice(BitReader& reader, std::span<std::uint64_t> numbers) noexcept {
   if (low_bits == kConstant) {
     std::ranges::fill(numbers, base);
   } else {
-    std::size_t low = reader.position();
+    const std::size_t lows = reader.position();
     reader.skip(numbers.size() * low_bits);
     reader.take_unary(numbers);
-    for (std::uint64_t& number : numbers) {
-      number = base + ((number << low_bits) | reader.peek(low, low_bits));
-      low += low_bits;
+    for (std::size_t i = 0; i < numbers.size(); ++i) {
+      const std::uint64_t low = reader.peek(lows + i * low_bits, low_bits);
+      numbers[i] = base + ((numbers[i] << low_bits) | low);
     }
   }
   if (reader.take(1) == 0) return;

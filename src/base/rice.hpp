@@ -27,7 +27,7 @@ struct RicePlan {
 
 /// No column of `count` numbers is longer than this by the plan chosen for it.
 [[nodiscard]] constexpr std::size_t max_rice_bits(std::size_t count) noexcept {
-  return 92 + count * 70;
+  return 92 + count * 82;
 }
 
 /// A good plan for `numbers`, of which there are 1 to `kMaxRiceColumn`.

@@ -38,7 +38,7 @@ std::uint64_t rise_of(std::uint64_t slope, std::uint64_t quanta) noexcept {
 std::uint64_t slope_of(const TimelineChunk& chunk) noexcept {
   const auto rise = static_cast<std::int64_t>(chunk.raw[kSteps] - chunk.raw[0]);
   const auto elapsed = static_cast<std::int64_t>(chunk.first_seen[kSteps] - chunk.first_seen[0]);
-  return elapsed == 0 ? 0 : static_cast<std::uint64_t>((rise << kSlopeBits) / elapsed);
+  return elapsed <= 0 ? 0 : static_cast<std::uint64_t>((rise << kSlopeBits) / elapsed);
 }
 
 /// Distances from the previous value plus the slope.
@@ -66,8 +66,14 @@ std::uint64_t compute_line_residuals(const TimelineChunk& chunk, std::uint64_t s
   return mean;
 }
 
-void put_column(BitWriter& writer, const Column& column) noexcept {
+template <std::size_t size>
+void put_column(BitWriter& writer, const std::array<std::uint64_t, size>& column) noexcept {
   put_rice(writer, column, plan_rice(column));
+}
+
+/// The places of a decoded column of `kSteps`.
+std::span<std::uint64_t> but_first(std::array<std::uint64_t, kChunkReadings>& column) noexcept {
+  return std::span(column).subspan(1);
 }
 
 }  // namespace
@@ -119,18 +125,20 @@ void ChunkCodec::put_times(BitWriter& writer, const TimelineChunk& chunk) const 
   put_column(writer, phases);
 }
 
+// Columns are decoded in place, or into one that is filled later: less memory is touched.
+
 void ChunkCodec::take_times(BitReader& reader, std::uint64_t start,
                             TimelineChunk& chunk) const noexcept {
   const std::uint64_t period = period_.divisor();
-  Column ticks;
-  Column phases;
-  take_rice(reader, ticks);
-  take_rice(reader, phases);
+  auto& ticks = chunk.first_seen;
+  auto& phases = chunk.raw;
+  take_rice(reader, but_first(ticks));
+  take_rice(reader, but_first(phases));
   chunk.first_seen[0] = start;
   std::uint64_t tick_begin = start - period / 2;
-  for (std::size_t i = 0; i < kSteps; ++i) {
+  for (std::size_t i = 1; i <= kSteps; ++i) {
     tick_begin += ticks[i] * period;
-    chunk.first_seen[i + 1] = tick_begin + phases[i];
+    chunk.first_seen[i] = tick_begin + phases[i];
   }
 }
 
@@ -145,17 +153,18 @@ void ChunkCodec::put_holds(BitWriter& writer, const TimelineChunk& chunk) const 
     ticks[i] = period_.quotient(hold);
     phases[i] = hold - ticks[i] * period;
   }
-  put_rice(writer, ticks, plan_rice(ticks));
-  put_rice(writer, phases, plan_rice(phases));
+  put_column(writer, ticks);
+  put_column(writer, phases);
 }
 
 void ChunkCodec::take_holds(BitReader& reader, TimelineChunk& chunk) const noexcept {
   const std::uint64_t period = period_.divisor();
-  std::array<std::uint64_t, kChunkReadings> phases;
-  take_rice(reader, chunk.last_confirmed);
+  auto& ticks = chunk.last_confirmed;
+  auto& phases = chunk.raw;
+  take_rice(reader, ticks);
   take_rice(reader, phases);
   for (std::size_t i = 0; i < kChunkReadings; ++i) {
-    const std::uint64_t hold = chunk.last_confirmed[i] * period + phases[i] - period / 2;
+    const std::uint64_t hold = ticks[i] * period + phases[i] - period / 2;
     chunk.last_confirmed[i] = chunk.first_seen[i] + hold;
   }
 }
@@ -184,16 +193,14 @@ void ChunkCodec::put_values(BitWriter& writer, const TimelineChunk& chunk) noexc
 void ChunkCodec::take_values(BitReader& reader, TimelineChunk& chunk) noexcept {
   chunk.raw[0] = take_number(reader);
   const std::uint64_t slope = unzigzag(take_number(reader));
-  const auto predictor = static_cast<Predictor>(reader.take(1));
-  const bool from_line = predictor == Predictor::line;
+  const bool from_line = static_cast<Predictor>(reader.take(1)) == Predictor::line;
   const std::uint64_t line_begin = chunk.raw[0] + (from_line ? unzigzag(take_number(reader)) : 0);
-  Column residuals;
-  take_rice(reader, residuals);
-  for (std::size_t i = 0; i < kSteps; ++i) {
-    const std::size_t from = from_line ? 0 : i;
-    const std::uint64_t time = chunk.first_seen[i + 1] - chunk.first_seen[from];
-    const std::uint64_t predicted = (from_line ? line_begin : chunk.raw[i]) + rise_of(slope, time);
-    chunk.raw[i + 1] = predicted + unzigzag(residuals[i]);
+  auto& residuals = chunk.raw;
+  take_rice(reader, but_first(residuals));
+  for (std::size_t i = 1; i <= kSteps; ++i) {
+    const std::uint64_t time = chunk.first_seen[i] - chunk.first_seen[from_line ? 0 : i - 1];
+    const std::uint64_t from = from_line ? line_begin : chunk.raw[i - 1];
+    chunk.raw[i] = from + rise_of(slope, time) + unzigzag(residuals[i]);
   }
 }
 

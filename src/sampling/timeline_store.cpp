@@ -121,16 +121,32 @@ std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time
   // An entry that is replaced meanwhile says a later time than it did, so the search ends at a
   // chunk that is right, or at one that was dropped.
   const std::size_t base = range.oldest % starts_.size();
+  const auto start = [&](std::uint64_t i) { return starts_.load(wrap(base + i, starts_.size())); };
+  // The one looked for is `low` or above, and below `high`.
   std::uint64_t low = 0;
-  std::uint64_t count = range.newest - range.oldest + 1;
-  const auto starts_after = [&](std::uint64_t i) {
-    return starts_.load(wrap(base + i, starts_.size())) > time;
-  };
-  if (starts_after(0)) return std::nullopt;
-  while (count > 1) {
-    const std::uint64_t half = count / 2;
-    if (!starts_after(low + half)) low += half;
-    count -= half;
+  std::uint64_t high = range.newest - range.oldest;
+  const std::uint64_t begin = start(low);
+  const std::uint64_t end = start(high);
+  if (begin > time) return std::nullopt;
+  if (end <= time) return range.newest;
+
+  // Readings mostly come at a steady pace: look first where the chunk would then be, and from there
+  // at growing distances. That touches few places, and near ones.
+  const double part = static_cast<double>(time - begin) / static_cast<double>(end - begin);
+  const auto guess = static_cast<std::uint64_t>(part * static_cast<double>(high));
+  std::uint64_t step = 1;
+  if (start(guess) <= time) {
+    low = guess;
+    for (; high - low > step && start(low + step) <= time; step *= 2) low += step;
+    high = std::min(high, low + step);
+  } else {
+    high = guess;
+    for (; high - low > step && start(high - step) > time; step *= 2) high -= step;
+    if (high - low > step) low = high - step;
+  }
+  while (high - low > 1) {
+    const std::uint64_t middle = low + (high - low) / 2;
+    (start(middle) <= time ? low : high) = middle;
   }
   return range.oldest + low;
 }

@@ -14,6 +14,7 @@
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sampling/energy_recorder.hpp"
+#include "sampling/timeline.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
 
@@ -124,6 +125,18 @@ TEST_F(Allocations, AreNoneWhereAReadFails) {
     EXPECT_EQ(allocations_of([&] { found.sensors[0]->read(readings); }), 0U);
     EXPECT_EQ(readings[0].status, ReadStatus::retry);
   }
+}
+
+TEST_F(Allocations, AreNoneWhereATimelineIsWrittenAndRead) {
+  Timeline timeline({.kind = TimelineKind::gauge, .hold = 1ms, .memory_limit = kMinTimelineBytes});
+  const std::uint64_t made = allocations_of([&] {
+    for (unsigned i = 0; i < 10'000; ++i) timeline.append(TimePoint(i * 1ms), i * i);
+    (void)timeline.at(TimePoint(9999ms));
+    (void)timeline.gauge_window(TimePoint(0ms), TimePoint(10s));
+    timeline.for_each(TimePoint(0ms), TimePoint(10s), [](const StoredReading&) {});
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_GT(timeline.dropped(), 0U);
 }
 
 TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
