@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sensors/nvml/nvml.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
 #include "sensors/refusals.hpp"
@@ -25,6 +26,11 @@ constexpr std::array kProviders = {
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
              .hardware = Hardware::cpu,
              .probe = powercap::probe},
+    Provider{.name = "nvml",
+             .what = "NVIDIA GPUs through the driver's library libnvidia-ml.so.1",
+             .hardware = Hardware::nvidia_gpu,
+             .probe = nvml::probe,
+             .may_block = true},
 };
 
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
@@ -38,13 +44,16 @@ Survey probe_one(const Provider& provider, const System& system, const Clock& cl
 
 std::span<const Provider> providers() noexcept { return kProviders; }
 
-Survey survey(const System& system, const Clock& clock) {
+Survey survey(const System& system, const Clock& clock, Asked asked) {
   Survey all;
   std::set<Domain> read;
   for (const Provider& provider : kProviders) {
+    if (provider.may_block && asked == Asked::prompt) continue;
     Survey found = probe_one(provider, system, clock, read);
     for (const auto& sensor : found.sensors) {
-      for (const Channel& channel : sensor->channels()) read.insert(channel.domain);
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.tells_energy()) read.insert(channel.domain);
+      }
     }
     std::ranges::move(found.sensors, std::back_inserter(all.sensors));
     std::ranges::move(found.refused, std::back_inserter(all.refused));

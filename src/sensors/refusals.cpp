@@ -1,6 +1,7 @@
 #include "sensors/refusals.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -47,6 +48,15 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     if (told[i]) result.push_back(std::move(refused[i]));
   }
   return result;
+}
+
+std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {
+  const auto first = std::stable_partition(refused.begin(), refused.end(),
+                                           [](const Refusal& refusal) { return !refusal.absent; });
+  std::vector<Refusal> absent(std::make_move_iterator(first),
+                              std::make_move_iterator(refused.end()));
+  refused.erase(first, refused.end());
+  return absent;
 }
 
 std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {

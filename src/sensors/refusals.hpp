@@ -18,6 +18,9 @@ namespace wattle {
 [[nodiscard]] std::vector<Refusal> worth_telling(std::vector<Refusal> refused,
                                                  const std::set<Domain>& read);
 
+/// Takes out of `refused`, and returns, what is not measured because it is not there.
+[[nodiscard]] std::vector<Refusal> take_absent(std::vector<Refusal>& refused);
+
 /// Several refusals that differ in nothing but what they are about.
 struct SharedCause {
   Refusal refusal;  ///< the first of them

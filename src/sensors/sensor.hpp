@@ -124,6 +124,11 @@ struct Channel {
   [[nodiscard]] bool counts_energy() const noexcept {
     return metric == Metric::energy && scope == Scope::device;
   }
+  /// True for what the domain's energy can be told from: its counter, or its power over time.
+  [[nodiscard]] bool tells_energy() const noexcept {
+    const bool is_power = metric == Metric::power_instant || metric == Metric::power_average;
+    return (metric == Metric::energy || is_power) && scope == Scope::device;
+  }
 };
 
 /// A choice among a sensor's channels: bit i stands for channels()[i].
@@ -153,6 +158,7 @@ struct DeviceInfo {
   std::string id{};           ///< the same after a restart, and on no other device: its UUID
   std::string pci_address{};  ///< "0000:01:00.0"
   std::string model{};        ///< "NVIDIA H100 PCIe"
+  std::string driver{};       ///< "550.54.15"
 };
 
 /// A process that uses a device, as the device's driver tells.
@@ -163,7 +169,7 @@ struct DeviceProcess {
   std::optional<std::uint64_t> memory_bytes{};
 };
 
-/// Reads all channels of one device. Threads: one at a time.
+/// Reads all channels of one device. Threads: one at a time, unless a sensor says otherwise.
 class Sensor {
  public:
   virtual ~Sensor() = default;
@@ -233,6 +239,8 @@ struct Provider {
   Hardware hardware;
   /// `taken`: domains that are read already. The probe leaves them out, without a word.
   Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
+  /// The probe calls a driver, and waits for it for up to two seconds.
+  bool may_block = false;
 };
 
 }  // namespace wattle

@@ -2,6 +2,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <thread>
 
 namespace wattle::fakes {
 
@@ -12,9 +13,16 @@ FakeNvml::FakeNvml(std::string_view script, NvmlBuild build)
   set_script(script);
   ::setenv("WATTLE_FAKE_NVML", script_path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   set_time(Seconds(0));
+  library_.find<void()>("fakenvml_forget_calls")();
 }
 
-FakeNvml::~FakeNvml() { release_hung(); }
+FakeNvml::~FakeNvml() {
+  constexpr int kTries = 1000;
+  for (int i = 0; i < kTries && !library_.find<bool()>("fakenvml_is_idle")(); ++i) {
+    release_hung();
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+}
 
 void FakeNvml::set_script(std::string_view script) { folder_.write("nvml.script", script); }
 

@@ -24,7 +24,8 @@ class FakeNvml {
   explicit FakeNvml(std::string_view script, NvmlBuild build = NvmlBuild::current);
   FakeNvml(const FakeNvml&) = delete;
   FakeNvml& operator=(const FakeNvml&) = delete;
-  /// Lets everything that hangs go on.
+  /// Lets everything that hangs go on, and waits until everybody is done with NVML: whatever uses
+  /// it must be gone before.
   ~FakeNvml();
 
   /// Replaces the script: for the next nvmlInit after the last nvmlShutdown.
@@ -37,6 +38,7 @@ class FakeNvml {
   /// As on a real machine: time passes by itself.
   void use_real_time();
   void release_hung();
+  /// Since this object was made.
   [[nodiscard]] std::uint64_t calls(const char* function) const;
   [[nodiscard]] bool shut_down_during_call() const;
   [[nodiscard]] const std::string& library_path() const noexcept { return path_; }

@@ -126,12 +126,14 @@ FAKE_EXPORT Return nvmlInit_v2() {
   {
     const std::scoped_lock lock(all.mutex);
     ++all.calls["nvmlInit_v2"];
+    ++all.calls_under_way;
     if (!all.state) all.state = load();
     state = all.state;
   }
-  if (!state) return kUnknown;
-  const Return ruled = apply(state->script.rules, "nvmlInit_v2", seconds(now_ns(*state)));
+  const Return ruled =
+      state ? apply(state->script.rules, "nvmlInit_v2", seconds(now_ns(*state))) : kUnknown;
   const std::scoped_lock lock(all.mutex);
+  --all.calls_under_way;
   if (ruled == kSuccess) {
     all.state = state;
     ++all.initialized;
@@ -392,14 +394,26 @@ FAKE_EXPORT void fakenvml_release_hung() {
   shared().released.notify_all();
 }
 
-/// How often a function was called since the library was loaded.
+/// How often a function was called since `fakenvml_forget_calls`.
 FAKE_EXPORT std::uint64_t fakenvml_calls(const char* function) {
   const std::scoped_lock lock(shared().mutex);
   const auto found = shared().calls.find(function);
   return found != shared().calls.end() ? found->second : 0;
 }
 
-/// True if nvmlShutdown was ever called while another call was out.
+FAKE_EXPORT void fakenvml_forget_calls() {
+  const std::scoped_lock lock(shared().mutex);
+  shared().calls.clear();
+  shared().shut_down_during_call = false;
+}
+
+/// True if NVML is shut down and no call is out.
+FAKE_EXPORT bool fakenvml_is_idle() {
+  const std::scoped_lock lock(shared().mutex);
+  return shared().initialized == 0 && shared().calls_under_way == 0;
+}
+
+/// True if nvmlShutdown was called while another call was out.
 FAKE_EXPORT bool fakenvml_shut_down_during_call() {
   const std::scoped_lock lock(shared().mutex);
   return shared().shut_down_during_call;

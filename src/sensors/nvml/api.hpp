@@ -1,0 +1,162 @@
+// NVML as far as Wattle uses it: types, codes, and a table of functions of which each may be
+// missing. Declared here from NVIDIA's published interface, so that no vendor header is needed to
+// build; all of it is ABI that NVIDIA keeps across drivers ("NVML API Reference Guide").
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <type_traits>
+
+#include "base/dynlib.hpp"
+
+namespace wattle::nvml {
+
+/// A GPU as the library hands it out.
+using Handle = struct OpaqueDevice*;
+
+/// nvmlReturn_t. The library may return other numbers.
+enum class Return : int {
+  success = 0,
+  uninitialized = 1,
+  invalid_argument = 2,
+  not_supported = 3,
+  no_permission = 4,
+  not_found = 6,
+  insufficient_size = 7,
+  insufficient_power = 8,
+  driver_not_loaded = 9,
+  timeout = 10,
+  irq_issue = 11,
+  library_not_found = 12,
+  function_not_found = 13,
+  corrupted_inforom = 14,
+  gpu_is_lost = 15,
+  reset_required = 16,
+  operating_system = 17,
+  lib_rm_version_mismatch = 18,
+  in_use = 19,
+  gpu_not_found = 28,
+  unknown = 999,
+};
+
+/// nvmlValueType_t: which member of the value holds it.
+enum class ValueType : std::uint32_t {
+  real = 0,
+  unsigned_int = 1,
+  unsigned_long = 2,
+  unsigned_long_long = 3,
+  signed_long_long = 4,
+  signed_int = 5,
+  unsigned_short = 6,
+};
+
+/// nvmlFieldValue_t: one question to nvmlDeviceGetFieldValues, and its answer.
+struct FieldValue {
+  std::uint32_t field_id = 0;
+  std::uint32_t scope_id = 0;
+  std::int64_t timestamp_us = 0;
+  std::int64_t latency_us = 0;
+  ValueType type = ValueType::real;
+  Return result = Return::unknown;
+  alignas(8) std::array<std::byte, 8> value{};
+};
+static_assert(sizeof(FieldValue) == 40 && std::is_trivially_copyable_v<FieldValue>);
+
+inline constexpr std::uint32_t kFieldPowerAverage = 185;
+inline constexpr std::uint32_t kFieldPowerInstant = 186;
+inline constexpr std::uint32_t kScopeGpu = 0;
+inline constexpr std::uint32_t kScopeModule = 1;
+inline constexpr std::uint32_t kScopeMemory = 2;
+
+/// nvmlUtilization_t, in percent.
+struct Utilization {
+  std::uint32_t gpu = 0;
+  std::uint32_t memory = 0;
+};
+
+/// nvmlMemory_t, in bytes. What the driver reserves for itself counts as used.
+struct Memory {
+  std::uint64_t total = 0;
+  std::uint64_t free = 0;
+  std::uint64_t used = 0;
+};
+
+/// nvmlMemory_v2_t, in bytes.
+struct MemoryV2 {
+  std::uint32_t version = sizeof(MemoryV2) | (2U << 24U);
+  std::uint64_t total = 0;
+  std::uint64_t reserved = 0;
+  std::uint64_t free = 0;
+  std::uint64_t used = 0;
+};
+static_assert(sizeof(MemoryV2) == 40);
+
+/// nvmlPciInfo_t as nvmlDeviceGetPciInfo_v3 fills it.
+struct PciInfo {
+  std::array<char, 16> bus_id_legacy{};
+  std::uint32_t domain = 0;
+  std::uint32_t bus = 0;
+  std::uint32_t device = 0;
+  std::uint32_t device_id = 0;
+  std::uint32_t subsystem_id = 0;
+  std::array<char, 32> bus_id{};
+};
+static_assert(sizeof(PciInfo) == 68);
+
+inline constexpr std::uint32_t kTemperatureGpu = 0;
+inline constexpr std::uint32_t kClockSm = 1;
+inline constexpr std::uint32_t kClockMemory = 2;
+
+/// The functions; null where the library lacks one. Threads: a value type; NVML's functions may be
+/// called from any thread.
+struct Api {
+  using ReadUint = Return(Handle, std::uint32_t*);
+  using ReadText = Return(Handle, char*, std::uint32_t);
+  using ListProcesses = Return(Handle, std::uint32_t* count, void* records);
+
+  Return (*init)() = nullptr;
+  Return (*shutdown)() = nullptr;
+  const char* (*error_string)(Return) = nullptr;
+  Return (*driver_version)(char*, std::uint32_t) = nullptr;
+  Return (*device_count)(std::uint32_t*) = nullptr;
+  Return (*device_by_index)(std::uint32_t, Handle*) = nullptr;
+  Return (*device_by_uuid)(const char*, Handle*) = nullptr;
+
+  ReadText* name = nullptr;
+  ReadText* uuid = nullptr;
+  Return (*pci_info)(Handle, PciInfo*) = nullptr;
+  Return (*mig_mode)(Handle, std::uint32_t* current, std::uint32_t* pending) = nullptr;
+
+  Return (*total_energy)(Handle, unsigned long long* millijoules) = nullptr;
+  Return (*field_values)(Handle, int count, FieldValue*) = nullptr;
+  ReadUint* power_usage = nullptr;           ///< mW
+  ReadUint* enforced_power_limit = nullptr;  ///< mW
+  ReadUint* power_limit = nullptr;           ///< mW
+  Return (*power_limit_range)(Handle, std::uint32_t* low_mw, std::uint32_t* high_mw) = nullptr;
+
+  Return (*utilization)(Handle, Utilization*) = nullptr;
+  Return (*memory)(Handle, Memory*) = nullptr;
+  Return (*memory_v2)(Handle, MemoryV2*) = nullptr;
+  Return (*temperature)(Handle, std::uint32_t sensor, std::uint32_t* celsius) = nullptr;
+  Return (*clock)(Handle, std::uint32_t type, std::uint32_t* mhz) = nullptr;
+
+  /// The newest first. Their records differ: see processes.hpp.
+  std::array<ListProcesses*, 3> compute_processes{};
+  std::array<ListProcesses*, 3> graphics_processes{};
+};
+
+[[nodiscard]] Api load_api(const DynamicLibrary& library) noexcept;
+
+/// Calls a function of the table; `function_not_found` where the library lacks it.
+template <class... Parameters>
+[[nodiscard]] Return call(Return (*function)(Parameters...),
+                          std::type_identity_t<Parameters>... arguments) noexcept {
+  return function != nullptr ? function(arguments...) : Return::function_not_found;
+}
+
+/// "Not Supported (3)": the library's own word for a code, safe to print.
+[[nodiscard]] std::string describe(const Api& api, Return code);
+
+}  // namespace wattle::nvml

@@ -1,0 +1,40 @@
+// Why a GPU, or a value of it, is not read: cause, proof, remedy.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "sensors/nvml/api.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::nvml {
+
+/// What reading goes on as after such an answer. Whatever says that the handle or the driver is no
+/// good any more is `gone`; anything else may pass.
+[[nodiscard]] ReadStatus status_of(Return code) noexcept;
+
+/// A code in words of its consequence, and what to do. `remedy` may be empty.
+struct Cause {
+  std::string reason;
+  std::string remedy;
+};
+[[nodiscard]] Cause cause_of(const Api& api, Return code);
+
+/// The library could not be loaded; `error` are the linker's words.
+[[nodiscard]] Refusal no_library(const System& system, const std::string& error);
+/// There is a library, but it has not even the functions that every NVML has.
+[[nodiscard]] Refusal not_nvml(const std::string& path);
+/// NVML as a whole refused: `function` was answered with `code`.
+[[nodiscard]] Refusal driver_refused(const Api& api, Return code, std::string_view function);
+/// The whole of one GPU, or a value of it where `what` is not empty.
+[[nodiscard]] Refusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what,
+                                  Return code, std::string_view function);
+/// A call is still out. `gpu` absent: the one that should have told which GPUs there are.
+[[nodiscard]] Refusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline);
+
+/// A refusal of everything that NVML could offer.
+[[nodiscard]] Refusal all_refused(std::string reason, std::string proof, std::string remedy);
+
+}  // namespace wattle::nvml

@@ -1,0 +1,296 @@
+#include "sensors/nvml/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <string_view>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sensors/known_sensors.hpp"
+#include "sensors/nvml/diagnosis.hpp"
+
+namespace wattle::nvml {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr double kMilli = 1e-3;
+constexpr double kMega = 1e6;
+
+/// A channel that a GPU may have.
+struct Definition {
+  Metric metric;
+  Scope scope;
+  Query query;
+  std::uint8_t item;
+  double scale;
+  std::string_view place;
+};
+
+constexpr std::array kDefinitions = {
+    Definition{Metric::energy, Scope::device, Query::energy, 0, kMilli,
+               "nvmlDeviceGetTotalEnergyConsumption"},
+    Definition{Metric::power_instant, Scope::device, Query::fields, 0, kMilli,
+               "nvmlDeviceGetFieldValues 186, scope GPU"},
+    Definition{Metric::power_average, Scope::device, Query::fields, 1, kMilli,
+               "nvmlDeviceGetFieldValues 185, scope GPU"},
+    Definition{Metric::power_instant, Scope::module, Query::fields, 2, kMilli,
+               "nvmlDeviceGetFieldValues 186, scope module"},
+    Definition{Metric::power_average, Scope::module, Query::fields, 3, kMilli,
+               "nvmlDeviceGetFieldValues 185, scope module"},
+    Definition{Metric::power_memory, Scope::memory, Query::fields, 4, kMilli,
+               "nvmlDeviceGetFieldValues 185, scope memory"},
+    Definition{Metric::power_instant, Scope::device, Query::usage, 0, kMilli,
+               "nvmlDeviceGetPowerUsage"},
+    Definition{Metric::power_limit, Scope::device, Query::limit, 0, kMilli,
+               "nvmlDeviceGetEnforcedPowerLimit"},
+    Definition{Metric::utilization, Scope::device, Query::utilization, 0, 1.0,
+               "nvmlDeviceGetUtilizationRates"},
+    Definition{Metric::memory_utilization, Scope::device, Query::utilization, 1, 1.0,
+               "nvmlDeviceGetUtilizationRates"},
+    Definition{Metric::memory_used, Scope::device, Query::memory, 0, 1.0,
+               "nvmlDeviceGetMemoryInfo"},
+    Definition{Metric::memory_total, Scope::device, Query::memory, 1, 1.0,
+               "nvmlDeviceGetMemoryInfo"},
+    Definition{Metric::temperature, Scope::device, Query::temperature, 0, 1.0,
+               "nvmlDeviceGetTemperature"},
+    Definition{Metric::clock_sm, Scope::device, Query::sm_clock, 0, kMega,
+               "nvmlDeviceGetClockInfo, SM"},
+    Definition{Metric::clock_memory, Scope::device, Query::memory_clock, 0, kMega,
+               "nvmlDeviceGetClockInfo, memory"},
+};
+
+bool is_power(Metric metric) noexcept {
+  return metric == Metric::power_instant || metric == Metric::power_average;
+}
+
+/// A query tried out.
+struct Trial {
+  Answers answers;  ///< for each item its success if it had one, else its last failure
+  nanoseconds cost = nanoseconds::max();  ///< of the quickest try
+};
+
+Trial try_out(const Api& api, Handle handle, Query query) {
+  constexpr int kTries = 3;
+  using Clock = std::chrono::steady_clock;
+  Trial trial;
+  for (int i = 0; i < kTries; ++i) {
+    Answers answers;
+    const Clock::time_point before = Clock::now();
+    ask(api, handle, query, ~Items(), answers);
+    trial.cost = std::min<nanoseconds>(trial.cost, Clock::now() - before);
+    for (std::size_t item = 0; item < answers.size(); ++item) {
+      if (trial.answers[item].result != Return::success) trial.answers[item] = answers[item];
+    }
+  }
+  return trial;
+}
+
+/// Drivers that know the power fields but not their scopes give the GPU's power for each: the very
+/// same number, not another sensor's.
+void drop_ignored_scopes(Answers& fields) noexcept {
+  for (std::size_t i = 0; i < kPowerFields.size(); ++i) {
+    if (kPowerFields[i].scope == kScopeGpu) continue;
+    const std::size_t of_gpu = kPowerFields[i].id == kFieldPowerInstant ? 0 : 1;
+    const Answer& gpu = fields[of_gpu];
+    if (gpu.result == Return::success && fields[i].result == Return::success &&
+        gpu.raw == fields[i].raw && gpu.raw != 0) {
+      fields[i].result = Return::not_supported;
+    }
+  }
+}
+
+std::string read_text(Api::ReadText* function, Handle handle) {
+  std::array<char, 128> text{};  // the longest that NVML documents has 96
+  const auto result = call(function, handle, text.data(), std::uint32_t{text.size() - 1});
+  return result == Return::success ? printable(text.data()) : "";
+}
+
+std::string pci_address(const Api& api, Handle handle) {
+  PciInfo pci;
+  if (call(api.pci_info, handle, &pci) != Return::success) return {};
+  return fmt::format("{:04x}:{:02x}:{:02x}.0", pci.domain, pci.bus, pci.device);
+}
+
+/// Twice the largest limit that the board states, else the default.
+Watts max_power(const Api& api, Handle handle) {
+  Answers limit;
+  ask(api, handle, Query::limit, Items(1), limit);
+  std::uint64_t largest_mw = limit[0].result == Return::success ? limit[0].raw : 0;
+  std::uint32_t low = 0;
+  std::uint32_t high = 0;
+  if (call(api.power_limit_range, handle, &low, &high) == Return::success) {
+    largest_mw = std::max<std::uint64_t>(largest_mw, high);
+  }
+  if (largest_mw == 0) return default_max_power(DomainKind::nvidia_gpu);
+  return Watts(2.0 * kMilli * static_cast<double>(largest_mw));
+}
+
+bool has_mig(const Api& api, Handle handle) {
+  std::uint32_t current = 0;
+  std::uint32_t pending = 0;
+  return call(api.mig_mode, handle, &current, &pending) == Return::success && current != 0;
+}
+
+/// Examines one GPU, one call long.
+class Examination {
+ public:
+  Examination(const Api& api, std::uint32_t index) : api_(api), domain_(Domain::nvidia_gpu(index)) {
+    gpu_.index = index;
+  }
+
+  Gpu run(const std::string& driver) {
+    const Return opened = call(api_.device_by_index, gpu_.index, &gpu_.handle);
+    if (opened != Return::success) {
+      gpu_.refused = {gpu_refused(api_, domain_, {}, opened, "nvmlDeviceGetHandleByIndex")};
+      return std::move(gpu_);
+    }
+    gpu_.info = {.kind = DeviceKind::gpu,
+                 .id = read_text(api_.uuid, gpu_.handle),
+                 .pci_address = pci_address(api_, gpu_.handle),
+                 .model = read_text(api_.name, gpu_.handle),
+                 .driver = driver};
+    facts_ = known_gpu(gpu_.info.model, parse_driver_branch(driver));
+    for (const Query query : kQueries) {
+      if (query == Query::usage && has_power_) continue;
+      if (!examine_query(query)) return std::move(gpu_);
+    }
+    refuse_missing();
+    return std::move(gpu_);
+  }
+
+ private:
+  struct Missing {
+    const Definition* definition;
+    Return result;
+  };
+
+  /// False, with nothing left to read, where the GPU is gone.
+  bool examine_query(Query query) {
+    Trial trial = try_out(api_, gpu_.handle, query);
+    if (query == Query::fields) drop_ignored_scopes(trial.answers);
+    for (const Definition& definition : kDefinitions) {
+      if (definition.query != query) continue;
+      const Return result = trial.answers[definition.item].result;
+      if (result == Return::success) {
+        add(definition, trial.cost > kCostlyCall);
+      } else if (result == Return::gpu_is_lost || result == Return::reset_required) {
+        gpu_.channels.clear();
+        gpu_.origins.clear();
+        gpu_.refused = {gpu_refused(api_, domain_, {}, result, definition.place)};
+        return false;
+      } else if (query != Query::fields) {
+        missing_.push_back({&definition, result});
+      }
+    }
+    return true;
+  }
+
+  void add(const Definition& definition, bool costly) {
+    Channel channel{.domain = domain_,
+                    .source = "nvml",
+                    .place = std::string(definition.place),
+                    .metric = definition.metric,
+                    .scope = definition.scope,
+                    .gauge = {.scale = definition.scale},
+                    .costly = costly};
+    if (definition.metric == Metric::energy) {
+      // 64 bits of mJ never wrap; a lower value is that of a driver loaded anew.
+      channel.counter = {.tick = Joules(definition.scale),
+                         .modulus = 0,
+                         .max_power = max_power(api_, gpu_.handle)};
+      channel.update = kNvmlCounterUpdate;
+      channel.scope = facts_.energy_scope;
+    }
+    if (is_power(definition.metric) && definition.scope == Scope::device) {
+      describe_power(definition, channel);
+      has_power_ = true;
+    }
+    has_energy_ = has_energy_ || channel.counts_energy();
+    gpu_.channels.push_back(std::move(channel));
+    gpu_.origins.push_back({definition.query, definition.item});
+  }
+
+  void describe_power(const Definition& definition, Channel& channel) const {
+    const bool instant = definition.metric == Metric::power_instant;
+    const GaugeFacts& facts = definition.query == Query::usage ? facts_.usage
+                              : instant                        ? facts_.instant
+                                                               : facts_.average;
+    // What the old function means depends on board and driver.
+    constexpr nanoseconds kLongWindow = std::chrono::milliseconds(500);
+    if (facts.window.value_or(nanoseconds(0)) >= kLongWindow) {
+      channel.metric = Metric::power_average;
+    }
+    channel.gauge.window = facts.window;
+    channel.gauge.coverage = facts.coverage();
+    channel.update = facts.update;
+  }
+
+  /// One refusal for all that is missing for the same reason.
+  void refuse_missing() {
+    if (!has_energy_ && has_module_energy()) refuse_module_energy();
+    if (!has_energy_ && !has_power_) refuse_everything_that_counts();
+    while (!missing_.empty()) {
+      const Missing first = missing_.front();
+      std::string what;
+      std::erase_if(missing_, [&](const Missing& missing) {
+        if (missing.result != first.result) return false;
+        what += (what.empty() ? "" : ", ") + std::string(to_string(missing.definition->metric));
+        return true;
+      });
+      gpu_.refused.push_back(
+          gpu_refused(api_, domain_, what, first.result, first.definition->place));
+      explain_mig(first);
+    }
+  }
+
+  /// The GPU draws power of which nothing can be told: that is a refusal of its domain.
+  void refuse_everything_that_counts() {
+    std::erase_if(missing_, [&](const Missing& missing) {
+      const bool is_usage = missing.definition->query == Query::usage;
+      if (is_usage) {
+        Refusal refused = gpu_refused(api_, domain_, {}, missing.result, missing.definition->place);
+        refused.reason = "neither its energy nor its power can be read: " + refused.reason;
+        gpu_.refused.push_back(std::move(refused));
+      }
+      return is_usage || missing.definition->query == Query::energy;
+    });
+  }
+
+  [[nodiscard]] bool has_module_energy() const {
+    return std::ranges::count(gpu_.channels, Metric::energy, &Channel::metric) > 0;
+  }
+
+  void refuse_module_energy() {
+    gpu_.refused.push_back({.source = "nvml",
+                            .subject = domain_.name() + " energy",
+                            .reason = "its counter adds up the whole module, CPU and memory too",
+                            .proof = "known of " + gpu_.info.model});
+  }
+
+  void explain_mig(const Missing& missing) {
+    if (missing.definition->query != Query::utilization || !has_mig(api_, gpu_.handle)) return;
+    gpu_.refused.back().reason =
+        "with MIG on, the driver tells no utilization of the GPU as a whole";
+    gpu_.refused.back().proof += "; nvmlDeviceGetMigMode: on";
+  }
+
+  const Api& api_;
+  Domain domain_;
+  Gpu gpu_;
+  GpuFacts facts_;
+  bool has_energy_ = false;
+  bool has_power_ = false;
+  std::vector<Missing> missing_;
+};
+
+}  // namespace
+
+Gpu examine(const Api& api, std::uint32_t index, const std::string& driver) {
+  return Examination(api, index).run(driver);
+}
+
+}  // namespace wattle::nvml

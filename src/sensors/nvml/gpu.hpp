@@ -1,0 +1,38 @@
+// What one GPU can tell: found out by asking it, never by its name.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sensors/nvml/api.hpp"
+#include "sensors/nvml/query.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::nvml {
+
+/// Where a channel's value comes from.
+struct Origin {
+  Query query;
+  std::uint8_t item;
+};
+
+/// A GPU as it was found. Without channels where nothing of it can be read.
+struct Gpu {
+  std::uint32_t index = 0;
+  Handle handle = nullptr;
+  DeviceInfo info{};
+  std::vector<Channel> channels{};
+  std::vector<Origin> origins{};  ///< one for each channel
+  std::vector<Refusal> refused{};
+};
+
+/// A call that takes longer than this, whenever it is tried, belongs on the slow lane. That of the
+/// energy counter takes from microseconds to milliseconds, depending on the driver.
+inline constexpr std::chrono::nanoseconds kCostlyCall = std::chrono::milliseconds(1);
+
+/// Asks the GPU of that number for everything, three times over: what fails now and then is kept.
+/// Blocks for as long as the driver does. `driver`: its version.
+[[nodiscard]] Gpu examine(const Api& api, std::uint32_t index, const std::string& driver);
+
+}  // namespace wattle::nvml

@@ -1,0 +1,24 @@
+// NVIDIA GPUs through the driver's management library (NVML), libnvidia-ml.so.1.
+// Facts, quirks and where they come from: docs/sensors/nvml.md.
+#pragma once
+
+#include <chrono>
+#include <set>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle::nvml {
+
+/// How long a probe waits for the driver, for all GPUs together.
+inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(2);
+
+/// One sensor for each GPU that the driver names; CUDA_VISIBLE_DEVICES plays no part. GPUs are
+/// asked at the same time, each in a thread of its own. One that has not answered by the deadline
+/// is refused, and its thread left behind: it owns what it touches, and what it finds is dropped.
+/// Where there is no library this costs one failing search for it, and no thread.
+/// No other interface shows these GPUs, so none is ever `taken`.
+[[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
+[[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
+                                  std::chrono::nanoseconds deadline);
+
+}  // namespace wattle::nvml

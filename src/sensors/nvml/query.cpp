@@ -1,0 +1,153 @@
+#include "sensors/nvml/query.hpp"
+
+#include <cmath>
+#include <concepts>
+#include <cstring>
+
+namespace wattle::nvml {
+namespace {
+
+template <class Number>
+Number stored(const FieldValue& field) noexcept {
+  Number number{};
+  std::memcpy(&number, field.value.data(), sizeof number);
+  return number;
+}
+
+template <std::signed_integral Number>
+std::optional<std::uint64_t> unless_negative(Number number) noexcept {
+  if (number < 0) return std::nullopt;
+  return static_cast<std::uint64_t>(number);
+}
+
+std::optional<std::uint64_t> rounded(double number) noexcept {
+  constexpr double kLimit = 1e15;  // far beyond any power, and exact as an integer
+  if (!(number >= 0.0 && number <= kLimit)) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(number));
+}
+
+Answer ask_uint(Api::ReadUint* function, Handle handle) noexcept {
+  std::uint32_t value = 0;
+  const Return result = call(function, handle, &value);
+  return {result, value};
+}
+
+Answer ask_energy(const Api& api, Handle handle) noexcept {
+  unsigned long long millijoules = 0;
+  const Return result = call(api.total_energy, handle, &millijoules);
+  return {result, millijoules};
+}
+
+void ask_fields(const Api& api, Handle handle, Items wanted, Answers& answers) noexcept {
+  std::array<FieldValue, kPowerFields.size()> fields;
+  int count = 0;
+  for (std::size_t i = 0; i < kPowerFields.size(); ++i) {
+    if (!wanted[i]) continue;
+    fields[static_cast<std::size_t>(count++)] = {.field_id = kPowerFields[i].id,
+                                                 .scope_id = kPowerFields[i].scope};
+  }
+  const Return all = call(api.field_values, handle, count, fields.data());
+  const FieldValue* field = fields.data();
+  for (std::size_t i = 0; i < kPowerFields.size(); ++i) {
+    if (!wanted[i]) continue;
+    answers[i] = {.result = all == Return::success ? field->result : all};
+    if (answers[i].result == Return::success) {
+      const auto power = milliwatts(*field);
+      answers[i] = power ? Answer{Return::success, *power} : Answer{Return::unknown};
+    }
+    ++field;
+  }
+}
+
+Answer ask_limit(const Api& api, Handle handle) noexcept {
+  const Answer enforced = ask_uint(api.enforced_power_limit, handle);
+  return enforced.result == Return::success ? enforced : ask_uint(api.power_limit, handle);
+}
+
+void ask_utilization(const Api& api, Handle handle, Answers& answers) noexcept {
+  Utilization percent;
+  const Return result = call(api.utilization, handle, &percent);
+  answers[0] = {result, percent.gpu};
+  answers[1] = {result, percent.memory};
+}
+
+void ask_memory(const Api& api, Handle handle, Answers& answers) noexcept {
+  MemoryV2 memory;
+  Return result = call(api.memory_v2, handle, &memory);
+  if (result != Return::success) {
+    Memory older;
+    result = call(api.memory, handle, &older);
+    memory.used = older.used;
+    memory.total = older.total;
+  }
+  answers[0] = {result, memory.used};
+  answers[1] = {result, memory.total};
+}
+
+Answer ask_temperature(const Api& api, Handle handle) noexcept {
+  std::uint32_t celsius = 0;
+  const Return result = call(api.temperature, handle, kTemperatureGpu, &celsius);
+  return {result, celsius};
+}
+
+Answer ask_clock(const Api& api, Handle handle, std::uint32_t type) noexcept {
+  std::uint32_t mhz = 0;
+  const Return result = call(api.clock, handle, type, &mhz);
+  return {result, mhz};
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> milliwatts(const FieldValue& field) noexcept {
+  switch (field.type) {
+    case ValueType::real:
+      return rounded(stored<double>(field));
+    case ValueType::unsigned_int:
+      return stored<std::uint32_t>(field);
+    case ValueType::unsigned_long:
+      return stored<unsigned long>(field);
+    case ValueType::unsigned_long_long:
+      return stored<std::uint64_t>(field);
+    case ValueType::signed_long_long:
+      return unless_negative(stored<std::int64_t>(field));
+    case ValueType::signed_int:
+      return unless_negative(stored<std::int32_t>(field));
+    case ValueType::unsigned_short:
+      return stored<std::uint16_t>(field);
+  }
+  return std::nullopt;
+}
+
+void ask(const Api& api, Handle handle, Query query, Items wanted, Answers& answers) noexcept {
+  switch (query) {
+    case Query::energy:
+      answers[0] = ask_energy(api, handle);
+      break;
+    case Query::fields:
+      ask_fields(api, handle, wanted, answers);
+      break;
+    case Query::usage:
+      answers[0] = ask_uint(api.power_usage, handle);
+      break;
+    case Query::limit:
+      answers[0] = ask_limit(api, handle);
+      break;
+    case Query::utilization:
+      ask_utilization(api, handle, answers);
+      break;
+    case Query::memory:
+      ask_memory(api, handle, answers);
+      break;
+    case Query::temperature:
+      answers[0] = ask_temperature(api, handle);
+      break;
+    case Query::sm_clock:
+      answers[0] = ask_clock(api, handle, kClockSm);
+      break;
+    case Query::memory_clock:
+      answers[0] = ask_clock(api, handle, kClockMemory);
+      break;
+  }
+}
+
+}  // namespace wattle::nvml

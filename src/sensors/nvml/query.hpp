@@ -1,0 +1,57 @@
+// The calls that tell a GPU's state, each with the values it answers.
+#pragma once
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "sensors/nvml/api.hpp"
+
+namespace wattle::nvml {
+
+/// One call of NVML, or one after the other where an older function stands in for a newer.
+enum class Query : std::uint8_t {
+  energy,       ///< nvmlDeviceGetTotalEnergyConsumption: mJ
+  fields,       ///< nvmlDeviceGetFieldValues: mW, one item for each of `kPowerFields`
+  usage,        ///< nvmlDeviceGetPowerUsage: mW
+  limit,        ///< nvmlDeviceGetEnforcedPowerLimit, or ...PowerManagementLimit: mW
+  utilization,  ///< nvmlDeviceGetUtilizationRates: percent, of the GPU and of its memory
+  memory,       ///< nvmlDeviceGetMemoryInfo_v2, or without: bytes, used and in all
+  temperature,  ///< nvmlDeviceGetTemperature: degrees Celsius
+  sm_clock,     ///< nvmlDeviceGetClockInfo: MHz
+  memory_clock,
+};
+inline constexpr std::array kQueries = {
+    Query::energy, Query::fields,      Query::usage,    Query::limit,       Query::utilization,
+    Query::memory, Query::temperature, Query::sm_clock, Query::memory_clock};
+
+struct PowerField {
+  std::uint32_t id;
+  std::uint32_t scope;
+};
+inline constexpr std::array kPowerFields = {
+    PowerField{kFieldPowerInstant, kScopeGpu}, PowerField{kFieldPowerAverage, kScopeGpu},
+    PowerField{kFieldPowerInstant, kScopeModule}, PowerField{kFieldPowerAverage, kScopeModule},
+    PowerField{kFieldPowerAverage, kScopeMemory}};
+
+inline constexpr std::size_t kMostItems = kPowerFields.size();
+/// A choice among the items of one query.
+using Items = std::bitset<kMostItems>;
+
+/// What came back for one item. `raw` means something only with `success`.
+struct Answer {
+  Return result = Return::unknown;
+  std::uint64_t raw = 0;
+};
+using Answers = std::array<Answer, kMostItems>;
+
+/// Asks for the chosen items of one query; the other answers stay as they are. Allocates nothing.
+void ask(const Api& api, Handle handle, Query query, Items wanted, Answers& answers) noexcept;
+
+/// The power in mW that a field's answer holds, whatever its type; absent where that is no power:
+/// negative, not a number, or of a type that NVML does not document.
+[[nodiscard]] std::optional<std::uint64_t> milliwatts(const FieldValue& field) noexcept;
+
+}  // namespace wattle::nvml
