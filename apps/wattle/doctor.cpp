@@ -1,8 +1,12 @@
 // `wattle doctor`: what cannot be measured here; cause, proof, remedy, risk.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "commands.hpp"
@@ -34,19 +38,32 @@ Json refusal_json(const Refusal& refusal) {
           {"remedy", text(refusal.remedy)}, {"risk", text(refusal.risk)}};
 }
 
+Json refusals_json(const std::vector<Refusal>& refused) {
+  Json list = Json::array();
+  for (const Refusal& refusal : refused) list.push_back(refusal_json(refusal));
+  return list;
+}
+
+/// Every domain whose energy can be told, each once.
+std::vector<std::string> readable_domains(const Survey& found) {
+  std::vector<std::string> names;
+  for (const auto& sensor : found.sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (!channel.tells_energy()) continue;
+      std::string name = channel.domain.name();
+      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+    }
+  }
+  return names;
+}
+
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
-  const Survey found = survey(options.system, machine_clock());
-  std::string readable;
-  Json domains = Json::array();
-  for (const auto& sensor : found.sensors) {
-    for (const Channel& channel : sensor->channels()) {
-      if (!readable.empty()) readable += ", ";
-      readable += channel.domain.name();
-      domains.push_back(channel.domain.name());
-    }
-  }
+  Survey found = survey(options.system, machine_clock(), Asked::all);
+  const std::vector<Refusal> absent = take_absent(found.refused);
+  const std::vector<std::string> readable = readable_domains(found);
+
   constexpr int kAllReadable = 0;
   constexpr int kSomethingMissing = 1;
   constexpr int kNothingReadable = 2;
@@ -54,13 +71,14 @@ int doctor(const DoctorOptions& options) {
                      : found.refused.empty() ? kAllReadable
                                              : kSomethingMissing;
 
-  std::string text =
-      readable.empty() ? "nothing can be measured here\n" : fmt::format("readable: {}\n", readable);
-  Json refused = Json::array();
+  std::string text = readable.empty() ? "nothing can be measured here\n"
+                                      : fmt::format("readable: {}\n", fmt::join(readable, ", "));
   for (const SharedCause& cause : by_cause(found.refused)) text += "\n" + cause_text(cause);
-  for (const Refusal& refusal : found.refused) refused.push_back(refusal_json(refusal));
   if (options.json) {
-    const Json json = {{"schema", "wattle.doctor/1"}, {"readable", domains}, {"refused", refused}};
+    const Json json = {{"schema", "wattle.doctor/1"},
+                       {"readable", readable},
+                       {"refused", refusals_json(found.refused)},
+                       {"absent", refusals_json(absent)}};
     text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   }
   Output::open("-", false).write(text);

@@ -67,7 +67,7 @@ void add_roots(CLI::App& command, RawOptions& raw) {
       ->check(reject_empty);
   command
       .add_option("--nvml-library", raw.nvml_library,
-                  "For GPUs, which this version does not read yet (WATTLE_NVML_LIBRARY)")
+                  "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
       ->type_name("PATH")
       ->check(reject_empty);
 }

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -26,7 +27,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// One quantity, as each interface shows it: the first is the one that is used.
+/// A quantity, and the interfaces it can be read through: the first is the one that is used.
 using Ways = std::vector<const Channel*>;
 
 /// Time in which the greatest power drives a counter through so many ticks; absent for none.
@@ -46,8 +47,8 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
   for (const Survey& found : surveys) {
     for (const auto& sensor : found.sensors) {
       for (const Channel& channel : sensor->channels()) {
-        const auto [place, is_new] = places.try_emplace(
-            std::tuple(channel.domain, channel.metric, channel.scope), all.size());
+        const auto key = std::tuple(channel.domain, channel.metric, channel.scope);
+        const auto [place, is_new] = places.try_emplace(key, all.size());
         if (is_new) all.emplace_back();
         all[place->second].push_back(&channel);
       }
@@ -56,26 +57,52 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
   return all;
 }
 
-Json channel_json(const Ways& ways) {
-  const Channel& channel = *ways.front();
+Json text_json(const std::string& text) { return text.empty() ? Json() : Json(text); }
+
+Json counter_json(const Channel& channel) {
   const CounterTraits& counter = channel.counter;
-  Json alternatives = Json::array();
-  for (const Channel* other : std::span(ways).subspan(1)) {
-    alternatives.push_back({{"source", other->source}, {"place", other->place}});
-  }
-  return {{"domain", channel.domain.name()},
-          {"quantity", "energy"},
-          {"source", channel.source},
-          {"place", channel.place},
-          {"tick_j", counter.tick.si()},
+  return {{"tick_j", counter.tick.si()},
           {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
           {"max_power_w", counter.max_power.si()},
           {"shortest_wrap_s", seconds_json(shortest_time(counter, counter.modulus))},
           {"must_be_read_within_s", seconds_json(shortest_time(counter, counter.blind_ticks()))},
-          {"update_interval_s", Seconds(channel.update.mean).count()},
           {"contained_in", channel.contained_in ? Json(channel.contained_in->name()) : Json()},
-          {"counts_in_total", counts_in_total(channel.domain.kind())},
-          {"alternatives", std::move(alternatives)}};
+          {"counts_in_total", channel.counts_energy() && counts_in_total(channel.domain.kind())}};
+}
+
+Json gauge_json(const GaugeTraits& gauge) {
+  return {{"window_s", gauge.window ? Json(Seconds(*gauge.window).count()) : Json()},
+          {"coverage", gauge.coverage ? Json(*gauge.coverage) : Json()}};
+}
+
+Json channel_json(const Ways& ways) {
+  const Channel& channel = *ways.front();
+  Json alternatives = Json::array();
+  for (const Channel* other : std::span(ways).subspan(1)) {
+    alternatives.push_back({{"source", other->source}, {"place", other->place}});
+  }
+  const UpdateInterval& update = channel.update;
+  Json json = {{"domain", channel.domain.name()},
+               {"quantity", to_string(channel.metric)},
+               {"unit", unit_of(channel.metric)},
+               {"scope", to_string(channel.scope)},
+               {"source", channel.source},
+               {"place", channel.place},
+               {"scale", channel.scale()},
+               {"costly", channel.costly},
+               {"update_interval_s", update.known() ? Json(Seconds(update.mean).count()) : Json()},
+               {"alternatives", std::move(alternatives)}};
+  json.update(channel.metric == Metric::energy ? counter_json(channel) : gauge_json(channel.gauge));
+  return json;
+}
+
+Json device_json(const DeviceInfo& device, const Domain& domain) {
+  return {{"domain", domain.name()},
+          {"kind", to_string(device.kind)},
+          {"model", text_json(device.model)},
+          {"id", text_json(device.id)},
+          {"pci_address", text_json(device.pci_address)},
+          {"driver", text_json(device.driver)}};
 }
 
 std::string reach_text(const CounterTraits& counter) {
@@ -85,8 +112,25 @@ std::string reach_text(const CounterTraits& counter) {
   return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
 }
 
+std::string gauge_text(const Channel& channel) {
+  std::string text = fmt::format("{:<18} {}, {}", channel.domain.name(), to_string(channel.metric),
+                                 unit_of(channel.metric));
+  if (channel.scope == Scope::module) text += ", of the whole module";
+  const auto add_time = [&](const char* what, std::chrono::nanoseconds time) {
+    text += fmt::format(", {} {}", what, to_text(Seconds(time)));
+  };
+  if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
+  if (channel.update.known()) add_time("renewed every", channel.update.mean);
+  constexpr double kAll = 0.995;
+  if (channel.gauge.coverage.value_or(1.0) < kAll) {
+    text += fmt::format(", sees {:.0f} % of the time", *channel.gauge.coverage * 100.0);
+  }
+  return text + "\n";
+}
+
 std::string channel_text(const Ways& ways) {
   const Channel& channel = *ways.front();
+  if (channel.metric != Metric::energy) return gauge_text(channel);
   std::string text = fmt::format("{:<18} energy counter, {} a tick, {}\n{:<18}   {}: {}\n",
                                  channel.domain.name(), to_text(channel.counter.tick),
                                  reach_text(channel.counter), "", channel.source, channel.place);
@@ -97,7 +141,18 @@ std::string channel_text(const Ways& ways) {
     text +=
         fmt::format("{:<18}   inside {}, not added to a total\n", "", channel.contained_in->name());
   }
+  if (channel.scope == Scope::module) {
+    text += fmt::format("{:<18}   of the whole module, not added to a total\n", "");
+  }
   return text;
+}
+
+std::string device_text(const DeviceInfo& device, const Domain& domain) {
+  std::string text = fmt::format("{:<18} {}", domain.name(), device.model);
+  if (!device.pci_address.empty()) text += ", PCI " + device.pci_address;
+  if (!device.id.empty()) text += ", " + device.id;
+  if (!device.driver.empty()) text += ", driver " + device.driver;
+  return text + "\n";
 }
 
 std::string subjects_text(const SharedCause& cause) {
@@ -110,7 +165,7 @@ Json refusals_json(const std::vector<Refusal>& refused) {
     list.push_back({{"source", refusal.source},
                     {"subject", refusal.subject},
                     {"reason", refusal.reason},
-                    {"hint", refusal.remedy.empty() ? Json() : Json(refusal.remedy)}});
+                    {"hint", text_json(refusal.remedy)}});
   }
   return list;
 }
@@ -121,8 +176,11 @@ Json sources_json(const std::vector<Survey>& surveys) {
   for (std::size_t i = 0; i < surveys.size(); ++i) {
     Json domains = Json::array();
     for (const auto& sensor : surveys[i].sensors) {
-      for (const Channel& channel : sensor->channels()) domains.push_back(channel.domain.name());
+      for (const Channel& channel : sensor->channels()) {
+        if (channel.tells_energy()) domains.push_back(channel.domain.name());
+      }
     }
+    domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
     sources.push_back({{"source", providers()[i].name},
                        {"domains", std::move(domains)},
                        {"refused", refusals_json(surveys[i].refused)}});
@@ -145,6 +203,21 @@ std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<
   return text;
 }
 
+/// The devices that their drivers describe.
+Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
+  Json devices = Json::array();
+  for (const Survey& found : surveys) {
+    for (const auto& sensor : found.sensors) {
+      const DeviceInfo* const device = sensor->device();
+      if (device == nullptr) continue;
+      const Domain& domain = sensor->channels().front().domain;
+      text += device_text(*device, domain);
+      devices.push_back(device_json(*device, domain));
+    }
+  }
+  return devices;
+}
+
 }  // namespace
 
 int sensors(const SensorsOptions& options) {
@@ -152,15 +225,17 @@ int sensors(const SensorsOptions& options) {
   const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
   for (const Ways& ways : quantities) {
-    if (ways.front()->counts_energy()) read.insert(ways.front()->domain);
+    if (ways.front()->tells_energy()) read.insert(ways.front()->domain);
   }
   std::vector<Refusal> refused;
   for (const Survey& found : surveys) {
     refused.insert(refused.end(), found.refused.begin(), found.refused.end());
   }
   refused = worth_telling(std::move(refused), read);
+  const std::vector<Refusal> absent = take_absent(refused);
 
   std::string text;
+  Json devices = devices_of(surveys, text);
   Json channels = Json::array();
   for (const Ways& ways : quantities) {
     text += channel_text(ways);
@@ -171,10 +246,9 @@ int sensors(const SensorsOptions& options) {
   }
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
-  Json json = {{"schema", "wattle.sensors/1"},
-               {"channels", std::move(channels)},
-               {"refused", refusals_json(refused)},
-               {"sources", sources_json(surveys)}};
+  Json json = {{"schema", "wattle.sensors/1"},    {"devices", std::move(devices)},
+               {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
+               {"absent", refusals_json(absent)}, {"sources", sources_json(surveys)}};
   if (options.cross_check) {
     const CrossChecks measured = measure_cross_checks(std::move(surveys));
     text += cross_check_text(measured);

@@ -1,0 +1,123 @@
+// GPUs on the command line, played by a scripted libnvidia-ml.so.1.
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr const char* kTwoGpus =
+    "driver 535.104.05\n"
+    "gpu NVIDIA H100 PCIe\n"
+    "uuid GPU-aaaa\n"
+    "pci 0000:41:00\n"
+    "gpu Tesla M40 24GB\n"
+    "uuid GPU-bbbb\n"
+    "counter none\n"
+    "instant none\n"
+    "average none\n";
+
+class Gpus : public CommandTest {
+ protected:
+  /// Beside an empty sysfs, so that nothing but the script's GPUs is found.
+  [[nodiscard]] Outcome ask(const std::string& script, const Words& words) const {
+    const fakes::FakeNvml fake(script);
+    Start start = wattle(words + Words{"--sysfs", path("nothing"), "--procfs", path("nothing"),
+                                       "--nvml-library", fake.library_path()});
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+    return run(start);
+  }
+};
+
+TEST_F(Gpus, AreListedWithWhatTheyTell) {
+  const Outcome outcome = ask(kTwoGpus, {"sensors"});
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out,
+              HasSubstr("nvidia_gpu_0       NVIDIA H100 PCIe, PCI 0000:41:00.0, GPU-aaaa, "
+                        "driver 535.104.05\n"));
+  EXPECT_THAT(outcome.out,
+              HasSubstr("nvidia_gpu_0       power_instant, W, mean over 0.025 s, renewed every "
+                        "0.100 s, sees 25 % of the time\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_1 energy not read: this GPU, or its driver, does "
+                                     "not offer it\n"));
+}
+
+TEST_F(Gpus, StandInTheJson) {
+  const Json json = parse_json(ask(kTwoGpus, {"sensors", "--json"}).out);
+  ASSERT_EQ(json["devices"].size(), 2U);
+  EXPECT_EQ(json["devices"][0], (Json{{"domain", "nvidia_gpu_0"},
+                                      {"kind", "gpu"},
+                                      {"model", "NVIDIA H100 PCIe"},
+                                      {"id", "GPU-aaaa"},
+                                      {"pci_address", "0000:41:00.0"},
+                                      {"driver", "535.104.05"}}));
+  const Json& energy = json["channels"][0];
+  EXPECT_EQ(energy["quantity"], "energy");
+  EXPECT_EQ(energy["scale"], 0.001);
+  EXPECT_EQ(energy["modulus_ticks"], nullptr);
+  EXPECT_EQ(energy["counts_in_total"], true);
+  const Json& power = json["channels"][1];
+  EXPECT_EQ(power["quantity"], "power_instant");
+  EXPECT_EQ(power["unit"], "W");
+  EXPECT_EQ(power["window_s"], 0.025);
+  EXPECT_EQ(power["coverage"], 0.25);
+}
+
+TEST_F(Gpus, ThatTellOnlyTheirPowerAreReadable) {
+  const Json json = parse_json(ask(kTwoGpus, {"doctor", "--json"}).out);
+  EXPECT_EQ(json["readable"], (Json{"nvidia_gpu_0", "nvidia_gpu_1"}));
+  EXPECT_THAT(json["absent"], IsEmpty());
+}
+
+TEST_F(Gpus, ThatTellNoEnergyAreNot) {
+  const Outcome outcome =
+      ask("gpu A\ncounter none\ninstant none\naverage none\nusage none\n", {"doctor"});
+  constexpr int kNothingReadable = 2;
+  EXPECT_EQ(outcome.code(), kNothingReadable);
+  EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_0 (nvml) is not measured\n"
+                                     "  cause   neither its energy nor its power can be read"));
+}
+
+TEST_F(Gpus, AreNotWaitedForAsLongAsTheirDriverLikes) {
+  const Outcome outcome = ask("hang nvmlInit_v2\ngpu A\n", {"doctor"});
+  EXPECT_THAT(outcome.out, HasSubstr("the driver did not answer within 2 s"));
+}
+
+TEST_F(Gpus, OfADriverThatHangsDoNotHoldUpARun) {
+  const fakes::FakeNvml fake("hang nvmlInit_v2\ngpu A\n");
+  Start start = wattle_run({"--quiet", "--nvml-library", fake.library_path()}, {"echo", "done"});
+  start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+  EXPECT_EQ(run(start).out, "done\n");
+}
+
+TEST_F(Gpus, ComeFromTheLibraryThatTheEnvironmentNames) {
+  const fakes::FakeNvml fake(kTwoGpus);
+  Start start = wattle({"doctor", "--json"});
+  start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()},
+                       {"WATTLE_NVML_LIBRARY", fake.library_path()}};
+  EXPECT_THAT(run(start).out, HasSubstr("nvidia_gpu_1"));
+}
+
+TEST_F(Gpus, AreMissedWhereTheNamedLibraryIsNone) {
+  const Outcome outcome = run(wattle({"doctor", "--nvml-library", path("nothing.so")}));
+  EXPECT_THAT(outcome.out, HasSubstr("NVIDIA GPUs (nvml) is not measured"));
+  EXPECT_THAT(outcome.out, HasSubstr("name another with --nvml-library"));
+}
+
+TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
+  if (DynamicLibrary::open(System{}.nvml_library)) {
+    GTEST_SKIP() << "this machine has an NVIDIA driver";
+  }
+  const Words nowhere = {"--sysfs", path("nothing"), "--procfs", path("nothing")};
+  const Json json = parse_json(run(wattle(Words{"doctor", "--json"} + nowhere)).out);
+  ASSERT_EQ(json["absent"].size(), 1U);
+  EXPECT_EQ(json["absent"][0]["subject"], "NVIDIA GPUs");
+  EXPECT_THAT(run(wattle(Words{"doctor"} + nowhere)).out, Not(HasSubstr("NVIDIA")));
+}
+
+}  // namespace
+}  // namespace wattle::integration
