@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/fd.hpp"
-#include "sampling/energy_window.hpp"
+#include "sampling/history.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 
 namespace {
@@ -70,21 +70,21 @@ void sensor_read(benchmark::State& state) {
 }
 BENCHMARK(sensor_read);
 
-/// As before, and added to its window: unwrapped, checked, summed.
-void sensor_read_into_window(benchmark::State& state) {
+/// As before, and added to its history: unwrapped, checked, stored.
+void sensor_read_into_history(benchmark::State& state) {
   if (!usable(state)) return;
   auto sensor = make_sensor();
-  wattle::EnergyWindow window(sensor.channels()[0]);
+  wattle::History history(sensor.channels()[0], {});
   std::array<wattle::Reading, 1> reading;
   const std::size_t before = allocations;
   for (auto _ : state) {
     sensor.read(reading);
-    window.add(reading[0], true);
-    benchmark::DoNotOptimize(window);
+    history.add(reading[0]);
+    benchmark::DoNotOptimize(history);
   }
   state.counters["allocations"] = static_cast<double>(allocations - before);
 }
-BENCHMARK(sensor_read_into_window);
+BENCHMARK(sensor_read_into_history);
 
 /// What scripts do.
 void open_read_close(benchmark::State& state) {

@@ -9,7 +9,7 @@
 
 #include "base/clock.hpp"
 #include "report/quantity.hpp"
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 
 namespace wattle::app {
 
@@ -18,7 +18,7 @@ using Json = nlohmann::ordered_json;
 CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   constexpr auto kLength = std::chrono::seconds(1);  // a thousand updates of a counter
   const Clock& clock = machine_clock();
-  std::vector<EnergyRecorder> recorders;
+  std::vector<Sampler> recorders;
   recorders.reserve(surveys.size());
   for (Survey& found : surveys) {
     // What a driver may hold up is read in one way only.
@@ -27,16 +27,16 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   }
 
   const TimePoint before_begin = clock.now();
-  for (EnergyRecorder& recorder : recorders) recorder.read(false);
+  for (Sampler& recorder : recorders) recorder.read(false);
   const TimePoint begin = clock.now();
   std::this_thread::sleep_until(begin + kLength);
   const TimePoint end = clock.now();
-  for (EnergyRecorder& recorder : recorders) recorder.read(true);
+  for (Sampler& recorder : recorders) recorder.read(true);
   const TimePoint after_end = clock.now();
 
-  std::vector<std::vector<EnergyRecorder::Result>> results;
+  std::vector<std::vector<Sampler::Result>> results;
   results.reserve(recorders.size());
-  for (const EnergyRecorder& recorder : recorders) results.push_back(recorder.results(begin, end));
+  for (const Sampler& recorder : recorders) results.push_back(recorder.results(begin, end));
   const Seconds apart = (begin - before_begin) + (after_end - end);
   return {.length = end - begin, .checks = cross_check(results, apart)};
 }

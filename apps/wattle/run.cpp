@@ -24,7 +24,7 @@
 #include "output.hpp"
 #include "privileges.hpp"
 #include "report/report.hpp"
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 #include "sampling/power_profile.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/providers.hpp"
@@ -117,7 +117,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
 
 /// Everything that reads while the command runs.
 struct Instruments {
-  EnergyRecorder energy;
+  Sampler energy;
   MachineMonitor machine;
   PowerProfile profile{kSparklineWidth};
   std::uint64_t reads = 0;
@@ -194,7 +194,7 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
                            const std::vector<Refusal>& refused) {
   EnergyReport report;
-  for (const EnergyRecorder::Result& result : instruments.energy.results(begin, end)) {
+  for (const Sampler::Result& result : instruments.energy.results(begin, end)) {
     report.domains.push_back({.domain = result.channel.domain,
                               .contained_in = result.channel.contained_in,
                               .source = result.channel.source,
@@ -280,7 +280,7 @@ int run(const RunOptions& options) {
   Survey found;
   if (report.energy.left_out.empty()) found = survey(options.system, clock);
   report.refused = std::move(found.refused);
-  Instruments instruments{.energy = EnergyRecorder(std::move(found.sensors), clock),
+  Instruments instruments{.energy = Sampler(std::move(found.sensors), clock),
                           .machine = MachineMonitor(options.system)};
   drop_privileges();
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());

@@ -54,6 +54,18 @@ std::string device_of(const Domain& domain) {
   return fmt::format("cpu:{}", domain.index());
 }
 
+Json to_json(const std::vector<AlternativeEnergy>& alternatives) {
+  Json list = Json::array();
+  for (const AlternativeEnergy& other : alternatives) {
+    list.push_back({{"method", to_string(other.method)},
+                    {"quantity", other.quantity},
+                    {"energy_j", other.energy.si()},
+                    {"uncertainty_j", other.uncertainty.si()},
+                    {"flags", to_json(other.flags)}});
+  }
+  return list;
+}
+
 Json to_json(const DomainEnergy& domain) {
   const EnergyFigure& figure = domain.figure;
   return {{"name", domain.domain.name()},
@@ -66,9 +78,11 @@ Json to_json(const DomainEnergy& domain) {
           {"unknown_s", figure.unknown.count()},
           {"mean_w", or_null(figure.mean)},
           {"max_w", or_null(figure.max)},
-          {"method", figure.method},
+          {"method", to_string(figure.method)},
+          {"quantity", figure.quantity},
           {"source", domain.source},
-          {"alternatives", Json::array()},
+          {"coverage", or_null(figure.coverage)},
+          {"alternatives", to_json(figure.alternatives)},
           {"contained_in", domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
           {"flags", to_json(figure.flags)}};
 }

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "sampling/energy_window.hpp"
+#include "sampling/energy_figure.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/resource_usage.hpp"
 #include "wattle/domain.hpp"

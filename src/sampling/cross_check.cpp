@@ -7,8 +7,7 @@
 namespace wattle {
 namespace {
 
-CrossCheck compare(const EnergyRecorder::Result& preferred, const EnergyRecorder::Result& other,
-                   Seconds apart) {
+CrossCheck compare(const Sampler::Result& preferred, const Sampler::Result& other, Seconds apart) {
   const Joules combined(
       std::hypot(preferred.figure.uncertainty.si(), other.figure.uncertainty.si()));
   const Watts power =
@@ -33,12 +32,12 @@ bool CrossCheck::agrees() const noexcept {
   return apart && *apart <= tolerance;
 }
 
-std::vector<CrossCheck> cross_check(const std::vector<std::vector<EnergyRecorder::Result>>& sources,
+std::vector<CrossCheck> cross_check(const std::vector<std::vector<Sampler::Result>>& sources,
                                     Seconds apart) {
-  std::map<Domain, const EnergyRecorder::Result*> preferred;
+  std::map<Domain, const Sampler::Result*> preferred;
   std::vector<CrossCheck> checks;
   for (const auto& results : sources) {
-    for (const EnergyRecorder::Result& result : results) {
+    for (const Sampler::Result& result : results) {
       const auto [known, is_first] = preferred.try_emplace(result.channel.domain, &result);
       if (!is_first) checks.push_back(compare(*known->second, result, apart));
     }

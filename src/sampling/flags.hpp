@@ -31,7 +31,18 @@ inline constexpr std::array<std::string_view, 12> kFlagNames = {
 class Flags {
  public:
   constexpr void set(Flag flag) noexcept { bits_ |= bit(flag); }
+  [[nodiscard]] static constexpr Flags of(Flag flag) noexcept {
+    return Flags::from_bits(bit(flag));
+  }
   [[nodiscard]] constexpr bool has(Flag flag) const noexcept { return (bits_ & bit(flag)) != 0; }
+  [[nodiscard]] constexpr bool none() const noexcept { return bits_ == 0; }
+  /// The set as a number, and back: to store it.
+  [[nodiscard]] constexpr std::uint32_t bits() const noexcept { return bits_; }
+  [[nodiscard]] static constexpr Flags from_bits(std::uint32_t bits) noexcept {
+    Flags flags;
+    flags.bits_ = bits & ((std::uint32_t{1} << kFlagNames.size()) - 1);
+    return flags;
+  }
   constexpr Flags& operator|=(Flags other) noexcept {
     bits_ |= other.bits_;
     return *this;

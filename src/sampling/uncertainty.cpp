@@ -3,9 +3,15 @@
 #include <cmath>
 
 namespace wattle {
+namespace {
+
+constexpr double kCoverageFactor = 2.0;
+
+double square(double x) noexcept { return x * x; }
+
+}  // namespace
 
 Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
-  const auto square = [](double x) { return x * x; };
   const double tau_s = Seconds(window.update.mean).count();
   const double spread_s = Seconds(window.update.spread).count();
   const double begin_w2 = square(window.power_after_begin.si());
@@ -19,8 +25,23 @@ Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
   const double reads = (begin_w2 * square(Seconds(window.begin_half_width).count()) +
                         end_w2 * square(Seconds(window.end_half_width).count())) /
                        3.0;
-  constexpr double kCoverageFactor = 2.0;
-  return Joules(kCoverageFactor * std::sqrt(ends + outside + rounding + reads));
+  const double between =
+      (square(window.begin_interpolation.si()) + square(window.end_interpolation.si())) / 4.0;
+  return Joules(kCoverageFactor * std::sqrt(ends + outside + rounding + reads + between));
+}
+
+Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
+  const double spacing_s = Seconds(window.spacing).count();
+  const double mean_of_s = Seconds(window.window).count();
+  const double end_w2 = square(window.change_at_end.si());
+  const double edges_w2 = square(window.change_at_begin.si()) + end_w2;
+
+  const double unseen =
+      square(spacing_s) * (1.0 - window.coverage) * window.squared_changes_w2 / 2.0;
+  const double edges = edges_w2 * (square(spacing_s) / 3.0 + square(mean_of_s) / 64.0);
+  const double late = end_w2 * square(Seconds(window.tail).count());
+  const double rounding = spacing_s * window.length.count() * square(window.step.si()) / 12.0;
+  return Joules(kCoverageFactor * std::sqrt(unseen + edges + late + rounding));
 }
 
 }  // namespace wattle

@@ -13,7 +13,7 @@
 
 #include "base/clock.hpp"
 #include "sampling/cross_check.hpp"
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 #include "sensors/perf/event_sensor.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
@@ -51,16 +51,16 @@ class PerfHardware : public testing::Test {
   }
   using Sensors = std::vector<std::unique_ptr<Sensor>>;
   /// What each of them counts over one second.
-  static std::vector<std::vector<EnergyRecorder::Result>> measure(std::vector<Sensors> sources) {
-    std::vector<EnergyRecorder> recorders;
+  static std::vector<std::vector<Sampler::Result>> measure(std::vector<Sensors> sources) {
+    std::vector<Sampler> recorders;
     for (Sensors& sensors : sources) recorders.emplace_back(std::move(sensors), machine_clock());
-    for (EnergyRecorder& recorder : recorders) recorder.read(false);
+    for (Sampler& recorder : recorders) recorder.read(false);
     const TimePoint begin = machine_clock().now();
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const TimePoint end = machine_clock().now();
-    for (EnergyRecorder& recorder : recorders) recorder.read(true);
-    std::vector<std::vector<EnergyRecorder::Result>> results;
-    for (const EnergyRecorder& recorder : recorders)
+    for (Sampler& recorder : recorders) recorder.read(true);
+    std::vector<std::vector<Sampler::Result>> results;
+    for (const Sampler& recorder : recorders)
       results.push_back(recorder.results(begin, end));
     return results;
   }
@@ -91,7 +91,7 @@ TEST_F(PerfHardware, PackagesDrawAPlausiblePowerOverASecond) {
   std::vector<Sensors> sources;
   sources.push_back(std::move(found_.sensors));
   bool any_package = false;
-  for (const EnergyRecorder::Result& result : measure(std::move(sources))[0]) {
+  for (const Sampler::Result& result : measure(std::move(sources))[0]) {
     const std::string name = result.channel.domain.name();
     ASSERT_TRUE(result.figure.energy.has_value()) << name;
     EXPECT_EQ(result.figure.unknown.count(), 0.0) << name;

@@ -13,7 +13,7 @@
 
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
@@ -140,7 +140,7 @@ TEST_F(Allocations, AreNoneWhereATimelineIsWrittenAndRead) {
 }
 
 TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
-  EnergyRecorder recorder(std::move(survey(tree_.system(), clock_).sensors), clock_);
+  Sampler recorder(std::move(survey(tree_.system(), clock_).sensors), clock_);
   recorder.read(false);
   const std::uint64_t made = allocations_of([&] {
     for (int i = 0; i < 100; ++i) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 
 #include "sampling/counter.hpp"
-#include "sampling/energy_window.hpp"
+#include "sampling/integrate.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle {
@@ -60,16 +60,15 @@ TEST(FollowedCounter, IsKeptByAReadWithinAQuarterTurn) {
 
 TEST(FollowedCounter, GivesALowerBoundOfEnergyWhereTheKernelLostTrack) {
   const Channel channel{.domain = Domain::package(0), .counter = kFollowed, .update = kRaplUpdate};
-  EnergyWindow window(channel);
+  History history(channel, {});
   const auto read = [&](std::chrono::seconds at, std::uint64_t joules) {
-    window.add({.at = kBegin + at, .raw = joules * kTicksPerJoule, .status = ReadStatus::ok},
-               false);
+    history.add({.at = kBegin + at, .raw = joules * kTicksPerJoule, .status = ReadStatus::ok});
   };
   read(0s, 70'000);
   read(10s, 71'000);
   read(1000s, 60'000);  // not read for long: the kernel took an advance for a fall
   read(1010s, 61'500);
-  const EnergyFigure figure = window.figure(kBegin, kBegin + 1010s);
+  const EnergyFigure figure = counter_energy(history, {kBegin, kBegin + 1010s});
   EXPECT_EQ(figure.energy, Joules(2500.0));
   EXPECT_EQ(figure.unknown, Seconds(990.0));
   EXPECT_TRUE(figure.flags.has(Flag::reset));

@@ -8,7 +8,8 @@
 #include <thread>
 
 #include "nvml_test.hpp"
-#include "sampling/energy_recorder.hpp"
+#include "sampling/integrate.hpp"
+#include "sampling/recorder.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -204,15 +205,20 @@ TEST(LostGpu, IsFoundAgainAfterSomebodyElseShutNvmlDown) {
   EXPECT_EQ(read_one(gpus[0], Metric::energy).status, ReadStatus::ok);
 }
 
-EnergyFigure energy_over(Gpus& gpus, std::vector<double> times) {
-  EnergyRecorder recorder(gpus.take(), gpus.fake().clock());
-  std::vector<TimePoint> read_at;
+/// By its counter, read at those times and no others.
+EnergyFigure energy_over(Gpus& gpus, const std::vector<double>& times) {
+  const std::shared_ptr<Sensor> sensor = std::move(gpus.take().at(0));
+  Recorder recorder(sensor, ChannelSet().set(place_of(*sensor, Metric::energy)),
+                    {.period = std::chrono::seconds(1)});
+  const TimePoint epoch = gpus.fake().clock().now();
   for (const double time : times) {
     gpus.at(time);
-    recorder.read(true);
-    read_at.push_back(gpus.fake().clock().now());
+    recorder.read();
   }
-  return recorder.results(read_at.front(), read_at.back()).at(0).figure;
+  const auto at = [&](double time) {
+    return epoch + std::chrono::nanoseconds(std::llround(time * 1e9));
+  };
+  return counter_energy(recorder.histories().front(), {at(times.front()), at(times.back())});
 }
 
 TEST(GpuEnergy, IsTheIntegralOfTheGpusPower) {
@@ -244,17 +250,10 @@ TEST(GpuEnergy, OfAGpuThatWasAwayIsComplete) {
 
 TEST(GpuEnergy, IsKnownThoughEveryOtherCallFails) {
   Gpus gpus("gpu A\npower step 0 100\nerror nvmlDeviceGetTotalEnergyConsumption 3 every 2\n");
-  EnergyRecorder recorder(gpus.take(), gpus.fake().clock());
-  for (int second = 0; second <= 11; ++second) {
-    gpus.at(second);
-    recorder.read(true);
-  }
-  const TimePoint end = gpus.fake().clock().now();
-  const auto results = recorder.results(end - std::chrono::seconds(11), end);
-  ASSERT_THAT(results, SizeIs(1));
+  const EnergyFigure figure = energy_over(gpus, {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11});
   // At one end of the window or the other there is a second without a value.
-  EXPECT_NEAR(results[0].figure.energy->si(), 1000.0, 0.002);
-  EXPECT_EQ(results[0].figure.unknown, Seconds(1.0));
+  EXPECT_NEAR(figure.energy->si(), 1000.0, 0.002);
+  EXPECT_EQ(figure.unknown, Seconds(1.0));
 }
 
 TEST(NvmlSensor, IsReadFromSeveralThreadsAtOnce) {

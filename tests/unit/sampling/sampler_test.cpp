@@ -1,10 +1,11 @@
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -26,12 +27,12 @@ using testing::IsEmpty;
 
 constexpr double kTickJ = 1.0 / 16384.0;
 
-class EnergyRecorderTest : public testing::Test {
+class SamplerOfCounters : public testing::Test {
  protected:
   void add_sensor(std::vector<ScriptedCounter> counters) {
     sensors_.push_back(std::make_unique<ScriptedSensor>(std::move(counters), clock_));
   }
-  EnergyRecorder start() { return {std::move(sensors_), clock_}; }
+  Sampler start() { return {std::move(sensors_), clock_}; }
   [[nodiscard]] ScriptedCounter constant(Domain domain, double watts) const {
     return constant_power(counter_channel(domain), Watts(watts), begin_);
   }
@@ -42,7 +43,7 @@ class EnergyRecorderTest : public testing::Test {
               return now < at ? script(now) : Shown{.status = ReadStatus::retry};
             }};
   }
-  [[nodiscard]] EnergyFigure figure(const EnergyRecorder& recorder, Domain domain) const {
+  [[nodiscard]] EnergyFigure figure(const Sampler& recorder, Domain domain) const {
     for (const auto& result : recorder.results(begin_, clock_.at())) {
       if (result.channel.domain == domain) return result.figure;
     }
@@ -54,10 +55,10 @@ class EnergyRecorderTest : public testing::Test {
   std::vector<std::unique_ptr<Sensor>> sensors_;
 };
 
-TEST_F(EnergyRecorderTest, MeasuresEveryCounterOfEverySensor) {
+TEST_F(SamplerOfCounters, MeasuresEveryCounterOfEverySensor) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 8.0)});
   add_sensor({constant(Domain::package(1), 60.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   for (int i = 0; i < 10; ++i) {
     clock_.advance(1s);
@@ -69,11 +70,11 @@ TEST_F(EnergyRecorderTest, MeasuresEveryCounterOfEverySensor) {
   EXPECT_EQ(figure(recorder, Domain::dram(0)).max, Watts(8.0));
 }
 
-TEST_F(EnergyRecorderTest, ListsResultsInTheOrderOfDomains) {
+TEST_F(SamplerOfCounters, ListsResultsInTheOrderOfDomains) {
   add_sensor({constant(Domain::psys(), 1.0)});
   add_sensor({constant(Domain::package(1), 1.0), constant(Domain::dram(1), 1.0)});
   add_sensor({constant(Domain::package(0), 1.0), constant(Domain::core(0), 1.0)});
-  const EnergyRecorder recorder = start();
+  const Sampler recorder = start();
   std::vector<std::string> names;
   for (const auto& result : recorder.results(begin_, begin_)) {
     names.push_back(result.channel.domain.name());
@@ -81,11 +82,11 @@ TEST_F(EnergyRecorderTest, ListsResultsInTheOrderOfDomains) {
   EXPECT_THAT(names, ElementsAre("package_0", "package_1", "dram_1", "core_0", "psys"));
 }
 
-TEST_F(EnergyRecorderTest, IsExactAcrossAWrap) {
+TEST_F(SamplerOfCounters, IsExactAcrossAWrap) {
   const std::uint64_t close_to_the_end = 0xFFFFFFFF - 1000;
   add_sensor({constant_power(counter_channel(Domain::package(0)), Watts(100.0), begin_,
                              close_to_the_end)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.advance(12'345'678ns);
   recorder.read(false);
@@ -95,10 +96,10 @@ TEST_F(EnergyRecorderTest, IsExactAcrossAWrap) {
   EXPECT_TRUE(seen.flags.has(Flag::wrapped));
 }
 
-TEST_F(EnergyRecorderTest, OneSensorThatFailsDoesNotHideTheOthers) {
+TEST_F(SamplerOfCounters, OneSensorThatFailsDoesNotHideTheOthers) {
   add_sensor({failing(Domain::package(0), 1ns), constant(Domain::dram(0), 8.0)});
   add_sensor({constant(Domain::package(1), 60.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
@@ -108,11 +109,11 @@ TEST_F(EnergyRecorderTest, OneSensorThatFailsDoesNotHideTheOthers) {
   EXPECT_EQ(figure(recorder, Domain::dram(0)).energy, Joules(8.0));
 }
 
-TEST_F(EnergyRecorderTest, IntervalPowerIsThatOfTheTotal) {
+TEST_F(SamplerOfCounters, IntervalPowerIsThatOfTheTotal) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 8.0),
               constant(Domain::core(0), 70.0)});
   add_sensor({constant(Domain::psys(), 200.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   EXPECT_EQ(recorder.interval_power(), std::nullopt) << "none has ended";
   clock_.advance(1s);
@@ -120,9 +121,9 @@ TEST_F(EnergyRecorderTest, IntervalPowerIsThatOfTheTotal) {
   EXPECT_EQ(recorder.interval_power(), Watts(108.0)) << "cores and platform are in there already";
 }
 
-TEST_F(EnergyRecorderTest, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
+TEST_F(SamplerOfCounters, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0), failing(Domain::dram(0), 2s)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(true);
@@ -132,9 +133,9 @@ TEST_F(EnergyRecorderTest, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
   EXPECT_EQ(recorder.interval_power(), std::nullopt);
 }
 
-TEST_F(EnergyRecorderTest, TimeAcrossASuspendIsUnknown) {
+TEST_F(SamplerOfCounters, TimeAcrossASuspendIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
@@ -149,9 +150,9 @@ TEST_F(EnergyRecorderTest, TimeAcrossASuspendIsUnknown) {
   EXPECT_TRUE(seen.flags.has(Flag::gap));
 }
 
-TEST_F(EnergyRecorderTest, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
+TEST_F(SamplerOfCounters, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   for (int i = 0; i < 3; ++i) {
     clock_.suspend(1min);
@@ -162,19 +163,19 @@ TEST_F(EnergyRecorderTest, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
   EXPECT_EQ(figure(recorder, Domain::package(0)).unknown, Seconds(3.0));
 }
 
-TEST_F(EnergyRecorderTest, SuspendBeforeTheStartIsForgotten) {
+TEST_F(SamplerOfCounters, SuspendBeforeTheStartIsForgotten) {
   clock_.suspend(8h);
   add_sensor({constant(Domain::package(0), 100.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
   EXPECT_EQ(figure(recorder, Domain::package(0)).unknown.count(), 0.0);
 }
 
-TEST_F(EnergyRecorderTest, TakesTheNoiseOfTwoClocksForNoSuspend) {
+TEST_F(SamplerOfCounters, TakesTheNoiseOfTwoClocksForNoSuspend) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  EnergyRecorder recorder = start();
+  Sampler recorder = start();
   recorder.read(false);
   clock_.suspend(20ms);
   clock_.advance(1s);
@@ -182,19 +183,114 @@ TEST_F(EnergyRecorderTest, TakesTheNoiseOfTwoClocksForNoSuspend) {
   EXPECT_EQ(figure(recorder, Domain::package(0)).energy, Joules(100.0));
 }
 
-TEST_F(EnergyRecorderTest, KeeperPeriodIsTheShortestOfAllCounters) {
+TEST_F(SamplerOfCounters, KeeperPeriodIsTheShortestOfAllCounters) {
   Channel fine = counter_channel(Domain::dram(0));
   fine.counter.tick = Joules(1.0 / 65536.0);
   add_sensor({constant(Domain::package(0), 1.0), constant_power(fine, Watts(1.0), begin_)});
   EXPECT_EQ(start().keeper_period(), keeper_period(fine.counter));
 }
 
-TEST_F(EnergyRecorderTest, WithoutSensorsHasNothingToSay) {
-  EnergyRecorder recorder = start();
+TEST_F(SamplerOfCounters, WithoutSensorsHasNothingToSay) {
+  Sampler recorder = start();
   recorder.read(true);
   EXPECT_THAT(recorder.results(begin_, begin_ + 1s), IsEmpty());
   EXPECT_EQ(recorder.interval_power(), std::nullopt);
   EXPECT_EQ(recorder.keeper_period(), 1min);
+}
+
+/// A counter of half joules of which each test says what it shows at each reading.
+class Intervals : public testing::Test {
+ protected:
+  void read(std::chrono::nanoseconds at, std::uint64_t raw, bool ends_interval = false) {
+    show(at, {.raw = raw}, ends_interval);
+  }
+  void fail(std::chrono::nanoseconds at, bool ends_interval = false) {
+    show(at, {.status = ReadStatus::retry}, ends_interval);
+  }
+  void suspend() { clock_.suspend(1h); }
+  [[nodiscard]] EnergyFigure until(std::chrono::nanoseconds end) {
+    return sampler().results(begin_, begin_ + end).at(0).figure;
+  }
+  Sampler& sampler() { return *sampler_; }
+
+ private:
+  void show(std::chrono::nanoseconds at, Shown shown, bool ends_interval) {
+    clock_.advance(begin_ + at - clock_.at());
+    shown_ = shown;
+    if (!sampler_) {
+      Channel channel = counter_channel(Domain::package(0));
+      channel.counter = {.tick = Joules(0.5), .modulus = 1000, .max_power = Watts(100.0)};
+      std::vector<std::unique_ptr<Sensor>> sensors;
+      sensors.push_back(std::make_unique<ScriptedSensor>(
+          std::vector<ScriptedCounter>{{channel, [this](TimePoint) { return shown_; }}}, clock_));
+      sampler_.emplace(std::move(sensors), clock_);
+    }
+    sampler_->read(ends_interval);
+  }
+
+  fakes::VirtualClock clock_;
+  TimePoint begin_ = clock_.at();
+  Shown shown_;
+  std::optional<Sampler> sampler_;
+};
+
+TEST_F(Intervals, MaxIsTheHighestMeanOfAnInterval) {
+  read(0s, 0);
+  read(1s, 40, true);
+  read(2s, 160, true);
+  read(3s, 220, true);
+  EXPECT_EQ(until(3s).max, Watts(60.0));
+  EXPECT_EQ(sampler().interval_power(), Watts(30.0)) << "of the last one";
+}
+
+TEST_F(Intervals, MaxIsAbsentUnderTwoIntervals) {
+  read(0s, 0);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  read(1s, 40, true);
+  read(1500ms, 60);
+  EXPECT_EQ(until(1500ms).max, std::nullopt);
+  EXPECT_EQ(sampler().interval_power(), Watts(20.0));
+}
+
+TEST_F(Intervals, IntervalTakesTheReadsInBetween) {
+  read(0s, 0);
+  read(500ms, 90);
+  read(1s, 100, true);
+  EXPECT_EQ(sampler().interval_power(), Watts(50.0));
+}
+
+TEST_F(Intervals, FailedReadDoesNotInflateTheNextInterval) {
+  read(0s, 0);
+  read(1s, 100, true);
+  fail(2s, true);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  read(3s, 300, true);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "200 ticks, but in two intervals";
+  read(4s, 380, true);
+  EXPECT_EQ(sampler().interval_power(), Watts(40.0));
+  EXPECT_EQ(until(4s).max, Watts(50.0));
+  EXPECT_EQ(until(4s).energy, Joules(190.0)) << "and the energy is whole";
+}
+
+TEST_F(Intervals, IntervalWithAnUnknownPartHasNoPower) {
+  read(0s, 500);
+  read(500ms, 50);
+  read(1s, 60, true);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "a reset in it";
+  suspend();
+  read(2s, 70, true);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "a suspend in it";
+  read(3s, 80, true);
+  EXPECT_EQ(sampler().interval_power(), Watts(5.0));
+}
+
+TEST_F(Intervals, IntervalThatBeganWithoutAValueHasNoPower) {
+  fail(0s);
+  read(500ms, 50);
+  read(1s, 150, true);
+  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  read(2s, 200, true);
+  EXPECT_EQ(sampler().interval_power(), Watts(25.0));
 }
 
 }  // namespace

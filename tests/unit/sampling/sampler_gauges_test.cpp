@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sampling/energy_recorder.hpp"
+#include "sampling/sampler.hpp"
 
 namespace wattle {
 namespace {
@@ -55,9 +55,9 @@ Channel gpu_channel(Metric metric, Scope scope = Scope::device) {
           .scope = scope};
 }
 
-class EnergyRecorderWithGauges : public testing::Test {
+class SamplerOfGauges : public testing::Test {
  protected:
-  EnergyRecorder recorder_of(std::vector<Channel> channels) {
+  Sampler recorder_of(std::vector<Channel> channels) {
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<GpuLikeSensor>(std::move(channels), clock_, asked_for_));
     return {std::move(sensors), clock_};
@@ -67,10 +67,9 @@ class EnergyRecorderWithGauges : public testing::Test {
   std::vector<ChannelSet> asked_for_;
 };
 
-TEST_F(EnergyRecorderWithGauges, MeasuresTheCounterAmongThem) {
-  EnergyRecorder recorder =
-      recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
-                   gpu_channel(Metric::temperature)});
+TEST_F(SamplerOfGauges, MeasuresTheCounterAmongThem) {
+  Sampler recorder = recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
+                                  gpu_channel(Metric::temperature)});
   recorder.read(false);
   const TimePoint begin = clock_.now();
   recorder.read(true);
@@ -81,15 +80,15 @@ TEST_F(EnergyRecorderWithGauges, MeasuresTheCounterAmongThem) {
   EXPECT_EQ(recorder.interval_power(), Watts(100.0));
 }
 
-TEST_F(EnergyRecorderWithGauges, AsksTheDriverForTheCounterOnly) {
-  EnergyRecorder recorder =
-      recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy)});
+TEST_F(SamplerOfGauges, AsksTheDriverForWhatTellsEnergyOnly) {
+  Sampler recorder = recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
+                                  gpu_channel(Metric::temperature)});
   recorder.read(false);
-  EXPECT_THAT(asked_for_, ElementsAre(ChannelSet(0b10)));
+  EXPECT_THAT(asked_for_, ElementsAre(ChannelSet(0b011)));
 }
 
-TEST_F(EnergyRecorderWithGauges, LeavesAModulesCounterOut) {
-  EnergyRecorder recorder = recorder_of({gpu_channel(Metric::energy, Scope::module)});
+TEST_F(SamplerOfGauges, LeavesAModulesCounterOut) {
+  Sampler recorder = recorder_of({gpu_channel(Metric::energy, Scope::module)});
   recorder.read(false);
   EXPECT_THAT(recorder.results(clock_.now(), clock_.now()), IsEmpty());
   EXPECT_THAT(asked_for_, IsEmpty()) << "nothing to read: no call";

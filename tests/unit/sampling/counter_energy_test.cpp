@@ -1,5 +1,3 @@
-#include "sampling/energy_window.hpp"
-
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -7,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 
 namespace wattle {
@@ -20,7 +19,7 @@ using Names = std::vector<std::string_view>;
 constexpr TimePoint kBegin{1h};
 
 /// Readings of a counter of half joules that goes around after 1000; at most 100 W.
-class EnergyWindowTest : public testing::Test {
+class CounterEnergy : public testing::Test {
  protected:
   static Channel channel() {
     return {.domain = Domain::package(0),
@@ -28,14 +27,22 @@ class EnergyWindowTest : public testing::Test {
             .update = {.mean = 1ms, .spread = 270us, .p99 = 2ms}};
   }
 
-  void read(nanoseconds at, std::uint64_t raw, bool ends_interval = false) {
-    window_.add({.at = kBegin + at, .raw = raw, .status = ReadStatus::ok}, ends_interval);
+  void read(nanoseconds at, std::uint64_t raw, nanoseconds half_width = 0ns) {
+    history_.add(
+        {.at = kBegin + at, .half_width = half_width, .raw = raw, .status = ReadStatus::ok});
+    if (!first_) first_ = history_.last();
   }
-  void fail(nanoseconds at, bool ends_interval = false, ReadStatus status = ReadStatus::retry) {
-    window_.add({.at = kBegin + at, .raw = 777, .status = status}, ends_interval);
+  void fail(nanoseconds at, ReadStatus status = ReadStatus::retry) {
+    history_.add({.at = kBegin + at, .raw = 777, .status = status});
   }
+  /// Between the first and the last value that were read.
   [[nodiscard]] EnergyFigure until(nanoseconds end) const {
-    return window_.figure(kBegin, kBegin + end);
+    return counter_energy(
+        history_, {.begin = kBegin, .end = kBegin + end, .first = first_, .last = history_.last()});
+  }
+  /// Between what lies at those times.
+  [[nodiscard]] EnergyFigure between(nanoseconds begin, nanoseconds end) const {
+    return counter_energy(history_, {.begin = kBegin + begin, .end = kBegin + end});
   }
   static Names names(const Flags& flags) {
     Names names;
@@ -43,20 +50,21 @@ class EnergyWindowTest : public testing::Test {
     return names;
   }
 
-  EnergyWindow window_{channel()};
+  History history_{channel(), {.period = 1s}};
+  std::optional<Boundary> first_;
 };
 
-TEST_F(EnergyWindowTest, OfAConstantPower) {
+TEST_F(CounterEnergy, OfAConstantPower) {
   for (int s = 0; s <= 5; ++s) read(s * 1s, 100 + 100 * static_cast<std::uint64_t>(s));
   const EnergyFigure figure = until(5s);
   EXPECT_EQ(figure.energy, Joules(250.0));
   EXPECT_EQ(figure.mean, Watts(50.0));
   EXPECT_EQ(figure.unknown.count(), 0.0);
-  EXPECT_EQ(figure.method, "counter");
+  EXPECT_EQ(figure.method, Method::counter);
   EXPECT_EQ(names(figure.flags), Names{});
 }
 
-TEST_F(EnergyWindowTest, GoesOnAcrossWraps) {
+TEST_F(CounterEnergy, GoesOnAcrossWraps) {
   std::uint64_t ticks = 900;
   read(0s, ticks);
   for (int i = 1; i <= 30; ++i) {
@@ -68,18 +76,18 @@ TEST_F(EnergyWindowTest, GoesOnAcrossWraps) {
   EXPECT_EQ(names(figure.flags), Names{"wrapped"});
 }
 
-TEST_F(EnergyWindowTest, IsExactToTheTick) {
+TEST_F(CounterEnergy, IsExactToTheTick) {
   Channel fine = channel();
   fine.counter = {.tick = Joules(1.0 / 16384.0),
                   .modulus = std::uint64_t{1} << 32U,
                   .max_power = Watts(2000.0)};
-  EnergyWindow window(fine);
-  window.add({.at = kBegin, .raw = 0xFFFFFFFF, .status = ReadStatus::ok}, false);
-  window.add({.at = kBegin + 1s, .raw = 1234567, .status = ReadStatus::ok}, false);
-  EXPECT_EQ(window.figure(kBegin, kBegin + 1s).energy, Joules(1234568.0 / 16384.0));
+  History history(fine, {.period = 1s});
+  history.add({.at = kBegin, .raw = 0xFFFFFFFF, .status = ReadStatus::ok});
+  history.add({.at = kBegin + 1s, .raw = 1234567, .status = ReadStatus::ok});
+  EXPECT_EQ(counter_energy(history, {kBegin, kBegin + 1s}).energy, Joules(1234568.0 / 16384.0));
 }
 
-TEST_F(EnergyWindowTest, WithAResetIsALowerBound) {
+TEST_F(CounterEnergy, WithAResetIsALowerBound) {
   read(0s, 500);
   read(1s, 600);
   read(2s, 50);
@@ -91,7 +99,7 @@ TEST_F(EnergyWindowTest, WithAResetIsALowerBound) {
   EXPECT_EQ(names(figure.flags), Names{"reset"});
 }
 
-TEST_F(EnergyWindowTest, LeavesOutAnImplausibleJump) {
+TEST_F(CounterEnergy, LeavesOutAnImplausibleJump) {
   read(0s, 0);
   read(1s, 900);
   read(2s, 950);
@@ -101,17 +109,17 @@ TEST_F(EnergyWindowTest, LeavesOutAnImplausibleJump) {
   EXPECT_EQ(names(figure.flags), Names{"implausible"});
 }
 
-TEST_F(EnergyWindowTest, SaysWhereItIsAmbiguous) {
+TEST_F(CounterEnergy, SaysWhereItIsAmbiguous) {
   read(0s, 950);
   read(1s, 50);
   EXPECT_EQ(names(until(1s).flags), (Names{"wrapped", "ambiguous"}));
 }
 
-TEST_F(EnergyWindowTest, IsUnknownFromWhereTheSensorWasLost) {
+TEST_F(CounterEnergy, IsUnknownFromWhereTheSensorWasLost) {
   read(0s, 0);
   read(1s, 100);
-  fail(2s, false, ReadStatus::gone);
-  fail(3s, false, ReadStatus::gone);
+  fail(2s, ReadStatus::gone);
+  fail(3s, ReadStatus::gone);
   const EnergyFigure figure = until(3s);
   EXPECT_EQ(figure.energy, Joules(50.0));
   EXPECT_EQ(figure.mean, Watts(50.0));
@@ -119,7 +127,7 @@ TEST_F(EnergyWindowTest, IsUnknownFromWhereTheSensorWasLost) {
   EXPECT_EQ(names(figure.flags), (Names{"gap", "lost"}));
 }
 
-TEST_F(EnergyWindowTest, IsUnknownBeforeTheFirstValue) {
+TEST_F(CounterEnergy, IsUnknownBeforeTheFirstValue) {
   fail(0s);
   read(1s, 0);
   read(2s, 100);
@@ -129,7 +137,7 @@ TEST_F(EnergyWindowTest, IsUnknownBeforeTheFirstValue) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
-TEST_F(EnergyWindowTest, IsUnknownBehindTheLastValue) {
+TEST_F(CounterEnergy, IsUnknownBehindTheLastValue) {
   read(0s, 0);
   read(1s, 100);
   fail(3s);
@@ -139,7 +147,7 @@ TEST_F(EnergyWindowTest, IsUnknownBehindTheLastValue) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
-TEST_F(EnergyWindowTest, LosesNothingByAReadThatFailsInBetween) {
+TEST_F(CounterEnergy, LosesNothingByAReadThatFailsInBetween) {
   read(0s, 0);
   fail(1s);
   read(2s, 200);
@@ -149,13 +157,13 @@ TEST_F(EnergyWindowTest, LosesNothingByAReadThatFailsInBetween) {
   EXPECT_EQ(names(figure.flags), Names{});
 }
 
-TEST_F(EnergyWindowTest, TakesAValueThatWasNotRenewedForNone) {
+TEST_F(CounterEnergy, TakesAValueThatWasNotRenewedForNone) {
   read(0s, 0);
-  fail(1s, false, ReadStatus::stale);
+  fail(1s, ReadStatus::stale);
   EXPECT_EQ(until(1s).energy, std::nullopt);
 }
 
-TEST_F(EnergyWindowTest, WithoutAnyValueIsUnknownAsAWhole) {
+TEST_F(CounterEnergy, WithoutAnyValueIsUnknownAsAWhole) {
   fail(0s);
   fail(1s);
   const EnergyFigure figure = until(1s);
@@ -166,12 +174,12 @@ TEST_F(EnergyWindowTest, WithoutAnyValueIsUnknownAsAWhole) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
-TEST_F(EnergyWindowTest, WithoutAnyReadingIsUnknownAsAWhole) {
+TEST_F(CounterEnergy, WithoutAnyReadingIsUnknownAsAWhole) {
   EXPECT_EQ(until(1s).energy, std::nullopt);
   EXPECT_EQ(until(1s).unknown, Seconds(1.0));
 }
 
-TEST_F(EnergyWindowTest, OfASingleValueIsUnknown) {
+TEST_F(CounterEnergy, OfASingleValueIsUnknown) {
   read(500ms, 100);
   const EnergyFigure figure = until(1s);
   EXPECT_EQ(figure.energy, std::nullopt);
@@ -179,7 +187,7 @@ TEST_F(EnergyWindowTest, OfASingleValueIsUnknown) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
-TEST_F(EnergyWindowTest, WithNothingButAResetIsUnknown) {
+TEST_F(CounterEnergy, WithNothingButAResetIsUnknown) {
   read(0s, 500);
   read(1s, 50);
   const EnergyFigure figure = until(1s);
@@ -188,17 +196,17 @@ TEST_F(EnergyWindowTest, WithNothingButAResetIsUnknown) {
   EXPECT_EQ(names(figure.flags), Names{"reset"});
 }
 
-TEST_F(EnergyWindowTest, InsideItsReadingsHasNoGap) {
+TEST_F(CounterEnergy, InsideItsReadingsHasNoGap) {
   read(-1ms, 0);
   read(1001ms, 100);
   EXPECT_EQ(until(1s).unknown.count(), 0.0);
   EXPECT_EQ(names(until(1s).flags), Names{});
 }
 
-TEST_F(EnergyWindowTest, IsUnknownAcrossASuspend) {
+TEST_F(CounterEnergy, IsUnknownAcrossASuspend) {
   read(0s, 500);
   read(1s, 600);
-  window_.note_suspend();
+  history_.note_suspend();
   read(2s, 3);
   read(3s, 53);
   const EnergyFigure figure = until(3s);
@@ -207,24 +215,24 @@ TEST_F(EnergyWindowTest, IsUnknownAcrossASuspend) {
   EXPECT_EQ(names(figure.flags), Names{"gap"}) << "the fall says nothing: no reset";
 }
 
-TEST_F(EnergyWindowTest, KeepsASuspendInMindWhileReadsFail) {
+TEST_F(CounterEnergy, KeepsASuspendInMindWhileReadsFail) {
   read(0s, 500);
-  window_.note_suspend();
+  history_.note_suspend();
   fail(1s);
   read(2s, 550);
   EXPECT_EQ(until(2s).energy, std::nullopt);
   EXPECT_EQ(until(2s).unknown, Seconds(2.0));
 }
 
-TEST_F(EnergyWindowTest, BeginsAfterASuspendAsIfNothingHadBeen) {
-  window_.note_suspend();
+TEST_F(CounterEnergy, BeginsAfterASuspendAsIfNothingHadBeen) {
+  history_.note_suspend();
   read(0s, 0);
   read(1s, 100);
   EXPECT_EQ(until(1s).energy, Joules(50.0));
   EXPECT_EQ(names(until(1s).flags), Names{});
 }
 
-TEST_F(EnergyWindowTest, ShorterThanAnUpdateGivesABound) {
+TEST_F(CounterEnergy, ShorterThanAnUpdateGivesABound) {
   read(0s, 0);
   read(900us, 1);
   const EnergyFigure figure = until(900us);
@@ -234,24 +242,24 @@ TEST_F(EnergyWindowTest, ShorterThanAnUpdateGivesABound) {
   EXPECT_EQ(figure.uncertainty, Joules(0.2)) << "100 W for the 2 ms that an update may be late";
 }
 
-TEST_F(EnergyWindowTest, ShorterThanAnUpdateDoesNotCallItZero) {
+TEST_F(CounterEnergy, ShorterThanAnUpdateDoesNotCallItZero) {
   read(0s, 0);
   read(900us, 0);
   EXPECT_EQ(names(until(900us).flags), Names{"short_window"});
 }
 
-TEST_F(EnergyWindowTest, WhoseCounterStoodStillSaysZero) {
+TEST_F(CounterEnergy, WhoseCounterStoodStillSaysZero) {
   read(0s, 100);
   read(1s, 100);
   EXPECT_EQ(until(1s).energy, Joules(0.0));
   EXPECT_EQ(names(until(1s).flags), Names{"zero"});
 }
 
-TEST_F(EnergyWindowTest, UncertaintyTakesThePowersNextToItsEnds) {
+TEST_F(CounterEnergy, UncertaintyTakesThePowersNextToItsEnds) {
   read(0s, 0);
-  read(1s, 20, true);
-  read(2s, 40, true);
-  read(3s, 200, true);
+  read(1s, 20);
+  read(2s, 40);
+  read(3s, 200);
   const EnergyFigure figure = until(3s);
   const Joules expected = plain_counter_uncertainty({.energy = Joules(100.0),
                                                      .length = Seconds(3.0),
@@ -264,9 +272,9 @@ TEST_F(EnergyWindowTest, UncertaintyTakesThePowersNextToItsEnds) {
   EXPECT_EQ(figure.uncertainty, expected);
 }
 
-TEST_F(EnergyWindowTest, UncertaintyOfOneStretchTakesItsMeanPower) {
-  window_.add({.at = kBegin, .half_width = 5us, .raw = 0, .status = ReadStatus::ok}, false);
-  window_.add({.at = kBegin + 1s, .half_width = 7us, .raw = 100, .status = ReadStatus::ok}, false);
+TEST_F(CounterEnergy, UncertaintyOfOneStretchTakesItsMeanPower) {
+  read(0s, 0, 5us);
+  read(1s, 100, 7us);
   const Joules expected = plain_counter_uncertainty({.energy = Joules(50.0),
                                                      .length = Seconds(1.0),
                                                      .power_after_begin = Watts(50.0),
@@ -276,65 +284,6 @@ TEST_F(EnergyWindowTest, UncertaintyOfOneStretchTakesItsMeanPower) {
                                                      .tick = Joules(0.5),
                                                      .update = channel().update});
   EXPECT_EQ(until(1s).uncertainty, expected);
-}
-
-TEST_F(EnergyWindowTest, MaxIsTheHighestMeanOfAnInterval) {
-  read(0s, 0);
-  read(1s, 40, true);
-  read(2s, 160, true);
-  read(3s, 220, true);
-  EXPECT_EQ(until(3s).max, Watts(60.0));
-  EXPECT_EQ(window_.interval_power(), Watts(30.0)) << "of the last one";
-}
-
-TEST_F(EnergyWindowTest, MaxIsAbsentUnderTwoIntervals) {
-  read(0s, 0);
-  EXPECT_EQ(window_.interval_power(), std::nullopt);
-  read(1s, 40, true);
-  read(1500ms, 60);
-  EXPECT_EQ(until(1500ms).max, std::nullopt);
-  EXPECT_EQ(window_.interval_power(), Watts(20.0));
-}
-
-TEST_F(EnergyWindowTest, IntervalTakesTheReadsInBetween) {
-  read(0s, 0);
-  read(500ms, 90);
-  read(1s, 100, true);
-  EXPECT_EQ(window_.interval_power(), Watts(50.0));
-}
-
-TEST_F(EnergyWindowTest, FailedReadDoesNotInflateTheNextInterval) {
-  read(0s, 0);
-  read(1s, 100, true);
-  fail(2s, true);
-  EXPECT_EQ(window_.interval_power(), std::nullopt);
-  read(3s, 300, true);
-  EXPECT_EQ(window_.interval_power(), std::nullopt) << "200 ticks, but in two intervals";
-  read(4s, 380, true);
-  EXPECT_EQ(window_.interval_power(), Watts(40.0));
-  EXPECT_EQ(until(4s).max, Watts(50.0));
-  EXPECT_EQ(until(4s).energy, Joules(190.0)) << "and the energy is whole";
-}
-
-TEST_F(EnergyWindowTest, IntervalWithAnUnknownPartHasNoPower) {
-  read(0s, 500);
-  read(500ms, 50);
-  read(1s, 60, true);
-  EXPECT_EQ(window_.interval_power(), std::nullopt) << "a reset in it";
-  window_.note_suspend();
-  read(2s, 70, true);
-  EXPECT_EQ(window_.interval_power(), std::nullopt) << "a suspend in it";
-  read(3s, 80, true);
-  EXPECT_EQ(window_.interval_power(), Watts(5.0));
-}
-
-TEST_F(EnergyWindowTest, IntervalThatBeganWithoutAValueHasNoPower) {
-  fail(0s);
-  read(500ms, 50);
-  read(1s, 150, true);
-  EXPECT_EQ(window_.interval_power(), std::nullopt);
-  read(2s, 200, true);
-  EXPECT_EQ(window_.interval_power(), Watts(25.0));
 }
 
 }  // namespace

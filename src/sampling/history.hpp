@@ -1,0 +1,130 @@
+// What is known of one channel over time: its values, and the stretches and events that say how far
+// they can be trusted.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "sampling/counter.hpp"
+#include "sampling/flags.hpp"
+#include "sampling/timeline.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+struct HistoryOptions {
+  /// How often the channel is read.
+  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  /// The longest that its reader may make of that (see Backoff).
+  std::chrono::nanoseconds longest_period = period;
+  /// Most that the values take, in bytes. Allocated at once, given by the system as they come.
+  std::size_t memory_limit = std::size_t{16} << 20U;
+};
+
+/// One end of a window, as a counter shows it.
+struct Boundary {
+  TimePoint at;                            ///< when the counter had that value
+  std::chrono::nanoseconds half_width{0};  ///< it was read within at +- half_width
+  std::uint64_t ticks = 0;                 ///< unwrapped
+  /// Part of a tick more, and how far its neighbours lie apart: looked up between two readings.
+  double fraction = 0.0;
+  std::chrono::nanoseconds bracket{0};
+};
+
+/// What happened in a window.
+struct Condition {
+  Flags flags;
+  std::chrono::nanoseconds unknown{0};
+};
+
+/// Takes the readings of one channel. A counter is unwrapped here; a gauge's value holds until it
+/// is due to be read again and one update interval more, and is unknown from then on.
+///
+/// Threads: `add`, `note_suspend`, `set_period`, `last` one at a time (the reader's); everything
+/// else any, at any time. Nobody waits for anybody, and nothing but the constructor allocates.
+class History {
+ public:
+  /// Throws `InvalidArgument` for options that no timeline takes.
+  History(const Channel& channel, const HistoryOptions& options);
+
+  void add(const Reading& reading) noexcept;
+  /// The machine was suspended since the last reading: what happened meanwhile is unknown.
+  void note_suspend() noexcept;
+  /// From now on the channel is read every `period`, at most `longest_period`.
+  void set_period(std::chrono::nanoseconds period) noexcept;
+
+  [[nodiscard]] const Channel& channel() const noexcept { return channel_; }
+  [[nodiscard]] bool is_counter() const noexcept { return channel_.metric == Metric::energy; }
+  /// Raw integers; those of a counter are unwrapped.
+  [[nodiscard]] const Timeline& values() const noexcept { return values_; }
+
+  /// Counters: the last value that was read, to the nanosecond; absent where there is none.
+  [[nodiscard]] std::optional<Boundary> last() const noexcept { return last_; }
+  /// True if the last `add` brought a value.
+  [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
+  /// Counters: the value at `time`, linear between the readings around it. Absent before the first
+  /// and behind the last reading.
+  [[nodiscard]] std::optional<Boundary> at(TimePoint time) const noexcept;
+
+  /// The time from one independent look at the channel to the next: that of its reader, or of its
+  /// sensor where that is longer.
+  [[nodiscard]] std::chrono::nanoseconds spacing() const noexcept {
+    return std::max(period_.load(std::memory_order_relaxed), channel_.update.mean);
+  }
+  /// Gauges: the longest that a value counts after it was last confirmed.
+  [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
+
+  /// What happened from `begin` to `end`. Beyond the first and the last reading it says nothing.
+  [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
+  /// Calls `visit(begin, end)` for each stretch of `condition(begin, end).unknown`, in order.
+  template <class Visit>
+  void each_unknown(TimePoint begin, TimePoint end, Visit visit) const;
+
+ private:
+  void add_counter(const Reading& reading) noexcept;
+  void add_gauge(const Reading& reading) noexcept;
+  /// What is known changes at `at`: from then on it is unknown, or not; `flags` say why.
+  void note(TimePoint at, bool unknown, Flags flags) noexcept;
+
+  Channel channel_;
+  CounterUnwrap unwrap_;
+  std::atomic<std::chrono::nanoseconds> period_;
+  std::chrono::nanoseconds believed_;  ///< how long a gauge's value holds after it was read
+  std::chrono::nanoseconds hold_;      ///< the longest that `believed_` can be
+  Timeline values_;
+  Timeline states_;  ///< raw: see `note`
+
+  // The reader's own.
+  std::optional<Boundary> last_;
+  std::uint64_t ticks_ = 0;
+  bool fresh_ = false;
+  bool suspended_ = false;
+  bool unknown_ = false;
+  bool lost_ = false;
+};
+
+namespace history_state {
+/// The states' raw integers: this bit, and flags.
+inline constexpr std::uint64_t kUnknown = std::uint64_t{1} << 32U;
+}  // namespace history_state
+
+template <class Visit>
+void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
+  const auto before = states_.at(begin).before;
+  std::optional<TimePoint> since;
+  if (before && (before->raw & history_state::kUnknown) != 0) since = begin;
+  states_.for_each(begin, end, [&](const StoredReading& state) {
+    const bool unknown = (state.raw & history_state::kUnknown) != 0;
+    if (unknown && !since) since = std::max(begin, state.first_seen);
+    if (!unknown && since) {
+      if (state.first_seen > *since) visit(*since, state.first_seen);
+      since.reset();
+    }
+  });
+  if (since && end > *since) visit(*since, end);
+}
+
+}  // namespace wattle

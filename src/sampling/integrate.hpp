@@ -1,0 +1,34 @@
+// The energy of a window from what was read of a channel, and the choice where several tell it.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sampling/energy_figure.hpp"
+#include "sampling/history.hpp"
+
+namespace wattle {
+
+/// A window, and what a counter showed at its ends where that was read directly. Without a direct
+/// reading, or where it failed, an end is looked up.
+struct CounterWindowAsked {
+  TimePoint begin;
+  TimePoint end;
+  std::optional<Boundary> first{};
+  std::optional<Boundary> last{};
+};
+
+/// From a counter. What lies before its first and behind its last reading is unknown.
+[[nodiscard]] EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window);
+
+/// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
+/// that are known to be means are moved back by half the time they are the mean of. Takes time in
+/// proportion to the readings in the window.
+[[nodiscard]] EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end);
+
+/// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
+/// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
+/// preferred: it misses no time. At least one figure; of equals, the first is taken.
+[[nodiscard]] EnergyFigure best_energy(std::vector<EnergyFigure> figures);
+
+}  // namespace wattle

@@ -1,0 +1,34 @@
+// The mean powers of equal intervals, as they end one by one.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// Threads: one at a time.
+class IntervalPower {
+ public:
+  /// An interval has ended, over which the mean power was this; absent where it is not known.
+  void add(std::optional<Watts> power) noexcept {
+    last_ = power;
+    if (power) max_ = std::max(max_.value_or(*power), *power);
+    ++count_;
+  }
+
+  /// Of the last one.
+  [[nodiscard]] std::optional<Watts> last() const noexcept { return last_; }
+  /// The highest; absent under two intervals.
+  [[nodiscard]] std::optional<Watts> max() const noexcept {
+    return count_ < 2 ? std::nullopt : max_;
+  }
+
+ private:
+  std::optional<Watts> last_;
+  std::optional<Watts> max_;
+  unsigned long long count_ = 0;
+};
+
+}  // namespace wattle

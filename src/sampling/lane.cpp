@@ -1,0 +1,175 @@
+#include "sampling/lane.hpp"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/thread.hpp"
+#include "sampling/schedule.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+using std::chrono::nanoseconds;
+
+/// Shared by the lane and its thread, so that either can be the last to let go.
+struct Lane::State {
+  State(std::vector<LaneTask> work, const LaneOptions& chosen, const Clock& time)
+      : tasks(std::move(work)), options(chosen), clock(time), lists(tasks.size()) {
+    std::size_t count = 0;
+    for (const LaneTask& task : tasks) count += task.recorder->histories().size();
+    boundaries.resize(count);
+  }
+
+  void run() noexcept;
+  void read(std::uint64_t tick, bool all) noexcept;
+  void list_processes(std::size_t task) noexcept;
+  /// Leaves what the counters show now for whoever asked.
+  void answer(std::uint64_t number) noexcept;
+
+  std::vector<LaneTask> tasks;
+  const LaneOptions options;
+  const Clock& clock;
+  std::atomic<std::uint64_t> ticks{0};
+  std::atomic<std::uint64_t> missed{0};
+
+  std::mutex mutex;
+  std::condition_variable wake;      ///< of the thread
+  std::condition_variable answered;  ///< to who waits for it
+  bool stopping = false;
+  bool ended = false;
+  std::uint64_t asked_number = 1;  ///< the first reading is asked for by nobody
+  std::uint64_t answered_number = 0;
+  Boundaries boundaries;           ///< of the reading `answered_number`
+  std::vector<ProcessList> lists;  ///< one for each task
+};
+
+void Lane::State::run() noexcept {
+  Schedule schedule(clock.now(), options.period);
+  Backoff backoff;
+  SuspendWatch suspend(clock);
+  TimePoint last_begin = clock.now();
+  std::uint64_t number = 0;
+  while (true) {
+    bool asked = false;
+    {
+      std::unique_lock lock(mutex);
+      wake.wait_until(lock, schedule.next(),
+                      [&] { return stopping || asked_number != answered_number; });
+      if (stopping) break;
+      asked = asked_number != answered_number;
+      number = asked_number;
+    }
+    const TimePoint begin = clock.now();
+    const bool due = begin >= schedule.next();
+    if (suspend.was_suspended()) {
+      for (const LaneTask& task : tasks) task.recorder->note_suspend();
+    }
+    read(ticks, asked);
+    if (asked) answer(number);
+    const TimePoint end = clock.now();
+    if (options.backs_off) {
+      const int factor = backoff.factor();
+      backoff.add(end - begin, begin - last_begin);
+      if (backoff.factor() != factor) {
+        const nanoseconds period = options.period * backoff.factor();
+        schedule.set_period(period);
+        for (const LaneTask& task : tasks) task.recorder->set_period(period * task.every);
+      }
+    }
+    last_begin = begin;
+    if (due) schedule.advance(end);
+    missed.store(schedule.missed(), std::memory_order_relaxed);
+    ticks.fetch_add(1, std::memory_order_relaxed);
+  }
+  const std::scoped_lock lock(mutex);
+  ended = true;
+  answered.notify_all();
+}
+
+void Lane::State::read(std::uint64_t tick, bool all) noexcept {
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    const LaneTask& task = tasks[i];
+    if (!all && tick % task.every != 0) continue;
+    task.recorder->read();
+    if (task.lists_processes) list_processes(i);
+  }
+}
+
+void Lane::State::list_processes(std::size_t task) noexcept {
+  try {
+    auto processes = tasks[task].recorder->sensor().processes();
+    const std::scoped_lock lock(mutex);
+    lists[task] = {
+        .at = clock.now(), .number = lists[task].number + 1, .processes = std::move(processes)};
+  } catch (const std::exception&) {
+    // Out of memory: there is no list this time.
+  }
+}
+
+void Lane::State::answer(std::uint64_t number) noexcept {
+  const std::scoped_lock lock(mutex);
+  std::size_t i = 0;
+  for (const LaneTask& task : tasks) {
+    for (const History& history : task.recorder->histories()) {
+      boundaries[i++] = history.is_counter() && history.is_fresh() ? history.last() : std::nullopt;
+    }
+  }
+  answered_number = number;
+  answered.notify_all();
+}
+
+Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock)
+    : state_(std::make_shared<State>(std::move(tasks), options, clock)), process_(::getpid()) {
+  try {
+    start_detached([state = state_] { state->run(); });
+  } catch (const std::system_error& error) {
+    throw Error("cannot start a thread to read devices with: " + error.code().message());
+  }
+}
+
+Lane::~Lane() {
+  constexpr nanoseconds kPatience = std::chrono::milliseconds(200);
+  (void)stop(kPatience);
+}
+
+std::uint64_t Lane::ask() noexcept {
+  if (process_ != ::getpid()) return 0;
+  const std::scoped_lock lock(state_->mutex);
+  state_->wake.notify_one();
+  return ++state_->asked_number;
+}
+
+std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint deadline) {
+  if (process_ != ::getpid()) return std::nullopt;
+  std::unique_lock lock(state_->mutex);
+  const auto is_done = [&] { return state_->answered_number >= asked; };
+  if (!state_->answered.wait_until(lock, deadline, is_done)) return std::nullopt;
+  return state_->boundaries;
+}
+
+bool Lane::stop(nanoseconds patience) noexcept {
+  if (process_ != ::getpid()) return true;
+  std::unique_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->wake.notify_one();
+  return state_->answered.wait_for(lock, patience, [&] { return state_->ended; });
+}
+
+const std::vector<LaneTask>& Lane::tasks() const noexcept { return state_->tasks; }
+
+ProcessList Lane::processes(std::size_t task) const {
+  const std::scoped_lock lock(state_->mutex);
+  return state_->lists.at(task);
+}
+
+std::uint64_t Lane::ticks() const noexcept { return state_->ticks.load(std::memory_order_relaxed); }
+std::uint64_t Lane::missed() const noexcept {
+  return state_->missed.load(std::memory_order_relaxed);
+}
+
+}  // namespace wattle

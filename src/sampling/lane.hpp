@@ -1,0 +1,75 @@
+// A thread that reads devices at equal times.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sampling/recorder.hpp"
+
+namespace wattle {
+
+/// Something that a lane reads.
+struct LaneTask {
+  std::unique_ptr<Recorder> recorder;
+  /// Read at every so many ticks.
+  unsigned every = 1;
+  /// The device is asked for its processes as well.
+  bool lists_processes = false;
+};
+
+struct LaneOptions {
+  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  /// Read less often where reading takes too much of all time (see Backoff).
+  bool backs_off = false;
+};
+
+/// The processes on a device, and when they were asked for.
+struct ProcessList {
+  TimePoint at;
+  std::uint64_t number = 0;  ///< counts the lists of a device, from 1
+  /// Absent where the driver does not say.
+  std::optional<std::vector<DeviceProcess>> processes;
+};
+
+/// Reads its tasks once when it starts and then at absolute deadlines; ticks that were missed are
+/// counted, not made up for. A thread that is stuck in a driver is left behind: it owns what it
+/// touches. All signals are blocked in it. After `fork` the child's copy does nothing.
+/// Threads: any; `stop` and the destructor by one.
+class Lane {
+ public:
+  /// Starts the thread; throws `Error` where there is none to be had. `clock` outlives the thread:
+  /// that is, everything.
+  Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock);
+  Lane(const Lane&) = delete;
+  Lane& operator=(const Lane&) = delete;
+  /// Stops, and waits for no longer than a driver should take.
+  ~Lane();
+
+  /// Asks for a reading of everything, now; the number to wait for.
+  std::uint64_t ask() noexcept;
+  /// What the counters of all tasks showed at the reading `asked`, in the order of the tasks and
+  /// their histories; absent where it was not done by `deadline`. An entry is absent where that
+  /// history is no counter, or its reading failed.
+  using Boundaries = std::vector<std::optional<Boundary>>;
+  [[nodiscard]] std::optional<Boundaries> wait_for(std::uint64_t asked, TimePoint deadline);
+
+  /// Asks the thread to end and waits until it has, or `patience` has passed: then false.
+  bool stop(std::chrono::nanoseconds patience) noexcept;
+
+  [[nodiscard]] const std::vector<LaneTask>& tasks() const noexcept;
+  /// The newest list of a task's device; its number is 0 before the first.
+  [[nodiscard]] ProcessList processes(std::size_t task) const;
+  /// Times that the thread has read, and deadlines that it missed.
+  [[nodiscard]] std::uint64_t ticks() const noexcept;
+  [[nodiscard]] std::uint64_t missed() const noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  int process_;  ///< that it was made in
+};
+
+}  // namespace wattle

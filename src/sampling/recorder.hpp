@@ -1,0 +1,51 @@
+// Reads channels of one device into their histories.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sampling/history.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// Several recorders can share a sensor whose class says that it may be read by several threads.
+/// Threads: `read`, `note_suspend`, `set_period`, `boundaries` one at a time (the reader's); the
+/// histories say for themselves.
+class Recorder {
+ public:
+  /// `channels`: those that are read, bit i for `sensor->channels()[i]`.
+  Recorder(std::shared_ptr<Sensor> sensor, ChannelSet channels, const HistoryOptions& options);
+
+  /// Reads each channel once. Allocates nothing.
+  void read() noexcept;
+  void note_suspend() noexcept;
+  void set_period(std::chrono::nanoseconds period) noexcept;
+
+  [[nodiscard]] Sensor& sensor() const noexcept { return *sensor_; }
+  /// One for each channel that is read, in their order.
+  [[nodiscard]] const std::deque<History>& histories() const noexcept { return histories_; }
+
+ private:
+  std::shared_ptr<Sensor> sensor_;
+  ChannelSet channels_;
+  std::vector<std::size_t> places_;  ///< of each history's channel among the sensor's
+  std::vector<Reading> readings_;    ///< one for each channel of the sensor, reused
+  std::deque<History> histories_;    ///< they do not move
+};
+
+/// Tells whether the machine was suspended since it was last asked. Threads: one at a time.
+class SuspendWatch {
+ public:
+  explicit SuspendWatch(const Clock& clock) noexcept
+      : clock_(clock), suspended_(clock.suspended()) {}
+  [[nodiscard]] bool was_suspended() noexcept;
+
+ private:
+  const Clock& clock_;
+  std::chrono::nanoseconds suspended_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,254 @@
+#include "sampling/sampler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "sampling/integrate.hpp"
+#include "sampling/schedule.hpp"
+
+namespace wattle {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// A lane reads at every so many ticks what is not power, and what is costly.
+constexpr unsigned kCalmTicks = 5;
+constexpr unsigned kCostlyTicks = 10;
+constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
+
+/// The channels of a sensor that `wanted` chooses.
+template <class Wanted>
+ChannelSet choose(const Sensor& sensor, Wanted wanted) {
+  ChannelSet chosen;
+  const auto channels = sensor.channels();
+  for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {
+    if (wanted(channels[i])) chosen.set(i);
+  }
+  return chosen;
+}
+
+HistoryOptions history_options(nanoseconds period, bool backs_off) noexcept {
+  return {.period = period, .longest_period = backs_off ? period * Backoff::kLongest : period};
+}
+
+}  // namespace
+
+Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+                 const SamplerOptions& options)
+    : clock_(clock), suspend_(clock), interval_began_(clock.now()) {
+  std::vector<LaneTask> slow;
+  for (std::unique_ptr<Sensor>& sensor : sensors) {
+    if (sensor->may_block()) {
+      add_device(std::move(sensor), options, slow);
+      continue;
+    }
+    const ChannelSet telling =
+        choose(*sensor, [](const Channel& channel) { return channel.tells_energy(); });
+    if (telling.any()) {
+      prompt_.push_back(std::make_unique<Recorder>(std::move(sensor), telling,
+                                                   history_options(options.period, false)));
+      track(prompt_.back()->histories(), std::nullopt, 0);
+    }
+  }
+  std::ranges::sort(tracks_, {}, &Track::domain);
+  if (!slow.empty()) {
+    slow_ = std::make_unique<Lane>(std::move(slow), LaneOptions{.period = kSlowPeriod}, clock);
+  }
+}
+
+void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options,
+                         std::vector<LaneTask>& slow) {
+  const auto tells = [](const Channel& channel) { return channel.tells_energy(); };
+  const auto is_asked_for = [&](const Channel& channel) {
+    return channel.scope == Scope::device &&
+           std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
+  };
+  std::vector<LaneTask> tasks;
+  Device device{.domain = sensor->channels().front().domain,
+                .info = sensor->device(),
+                .slow_task = slow.size()};
+  std::size_t place = 0;
+  const auto add = [&](std::vector<LaneTask>& to, unsigned every, nanoseconds period,
+                       const auto& wanted) {
+    const ChannelSet channels = choose(*sensor, wanted);
+    auto recorder =
+        std::make_unique<Recorder>(sensor, channels, history_options(period * every, true));
+    track(recorder->histories(), lanes_.size(), place);
+    place += recorder->histories().size();
+    for (const History& history : recorder->histories()) {
+      if (!history.channel().tells_energy()) device.gauges.push_back(&history);
+    }
+    to.push_back({.recorder = std::move(recorder), .every = every});
+  };
+  const auto period = options.period;
+  add(tasks, 1, period, [&](const Channel& c) { return tells(c) && !c.costly; });
+  add(tasks, kCostlyTicks, period, [&](const Channel& c) { return tells(c) && c.costly; });
+  add(tasks, kCalmTicks, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
+  add(slow, 1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; });
+  slow.back().lists_processes = options.lists_processes;
+  lanes_.push_back(std::make_unique<Lane>(
+      std::move(tasks), LaneOptions{.period = period, .backs_off = true}, clock_));
+  devices_.push_back(std::move(device));
+}
+
+void Sampler::track(const std::deque<History>& histories, std::optional<std::size_t> lane,
+                    std::size_t first_place) {
+  for (std::size_t i = 0; i < histories.size(); ++i) {
+    const Channel& channel = histories[i].channel();
+    if (!channel.tells_energy()) continue;
+    auto found = std::ranges::find(tracks_, channel.domain, &Track::domain);
+    if (found == tracks_.end()) {
+      found = tracks_.insert(found, Track{.domain = channel.domain, .lane = lane});
+    }
+    if (channel.metric == Metric::energy) {
+      found->counter = &histories[i];
+      found->place = first_place + i;
+    } else {
+      found->gauges.push_back(&histories[i]);
+      std::ranges::stable_sort(found->gauges, {},
+                               [](const History* gauge) { return gauge->channel().metric; });
+    }
+  }
+}
+
+void Sampler::read(bool ends_interval) noexcept {
+  if (suspend_.was_suspended()) {
+    for (const auto& recorder : prompt_) recorder->note_suspend();
+  }
+  for (const auto& recorder : prompt_) recorder->read();
+  for (Track& track : tracks_) {
+    if (track.lane || track.counter == nullptr) continue;
+    track.last = track.counter->last();
+    if (has_begun_) continue;
+    track.first = track.last;
+    track.interval_begin = track.last;
+  }
+  has_begun_ = true;
+  if (!ends_interval) return;
+  const TimePoint now = clock_.now();
+  for (Track& track : tracks_) {
+    const bool counts = track.counter != nullptr && !track.lane;
+    track.intervals.add(counts ? counted_power(track) : gauged_power(track, now));
+  }
+  interval_began_ = now;
+}
+
+bool Sampler::read_lanes(TimePoint deadline) {
+  std::vector<std::uint64_t> asked;
+  asked.reserve(lanes_.size());
+  for (const auto& lane : lanes_) asked.push_back(lane->ask());
+  bool all = true;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    const auto boundaries = lanes_[i]->wait_for(asked[i], deadline);
+    all = all && boundaries;
+    for (Track& track : tracks_) {
+      if (track.lane != i) continue;
+      track.was_answered = track.was_answered && boundaries;
+      if (track.counter == nullptr) continue;
+      track.last = boundaries ? boundaries->at(track.place) : std::nullopt;
+      if (!lanes_have_begun_) track.first = track.last;
+    }
+  }
+  lanes_have_begun_ = true;
+  interval_began_ = clock_.now();
+  return all;
+}
+
+/// From one end of an interval to the other, both of them read just then.
+std::optional<Watts> Sampler::counted_power(Track& track) const noexcept {
+  const std::optional<Boundary> begin = track.interval_begin;
+  const std::optional<Boundary> end =
+      track.counter->is_fresh() ? track.counter->last() : std::nullopt;
+  track.interval_begin = end;
+  if (!begin || !end || end->at <= begin->at) return std::nullopt;
+  if (track.counter->condition(begin->at, end->at).unknown > nanoseconds(0)) return std::nullopt;
+  const auto ticks = static_cast<double>(end->ticks - begin->ticks);
+  return Joules(track.counter->channel().scale() * ticks) / Seconds(end->at - begin->at);
+}
+
+std::optional<Watts> Sampler::gauged_power(const Track& track, TimePoint now) const noexcept {
+  const nanoseconds length = now - interval_began_;
+  for (const History* gauge : track.gauges) {
+    if (gauge->condition(interval_began_, now).unknown > nanoseconds(0)) continue;
+    const GaugeWindow window = gauge->values().gauge_window(interval_began_, now);
+    if (window.known < length / 2 || window.known <= nanoseconds(0)) continue;
+    const double raw =
+        static_cast<double>(window.raw_ns) / static_cast<double>(window.known.count());
+    return Watts(gauge->channel().scale() * raw);
+  }
+  return std::nullopt;
+}
+
+std::optional<Watts> Sampler::interval_power() const noexcept {
+  std::optional<Watts> sum;
+  for (const Track& track : tracks_) {
+    if (!counts_in_total(track.domain.kind())) continue;
+    const std::optional<Watts> power = track.intervals.last();
+    if (!power) return std::nullopt;
+    sum = sum.value_or(Watts(0.0)) + *power;
+  }
+  return sum;
+}
+
+std::optional<Watts> Sampler::interval_power(const Domain& domain) const noexcept {
+  const auto found = std::ranges::find(tracks_, domain, &Track::domain);
+  return found == tracks_.end() ? std::nullopt : found->intervals.last();
+}
+
+nanoseconds Sampler::keeper_period() const noexcept {
+  nanoseconds shortest = std::chrono::minutes(1);
+  for (const Track& track : tracks_) {
+    if (track.counter == nullptr || track.lane) continue;
+    shortest = std::min(shortest, wattle::keeper_period(track.counter->channel().counter));
+  }
+  return shortest;
+}
+
+std::vector<Sampler::Result> Sampler::results(TimePoint begin, TimePoint end) const {
+  std::vector<Result> results;
+  for (const Track& track : tracks_) {
+    std::vector<EnergyFigure> figures;
+    if (track.counter != nullptr) {
+      figures.push_back(counter_energy(
+          *track.counter, {.begin = begin, .end = end, .first = track.first, .last = track.last}));
+    }
+    for (const History* gauge : track.gauges) figures.push_back(gauge_energy(*gauge, begin, end));
+    const History& source = track.counter != nullptr ? *track.counter : *track.gauges.front();
+    Result result{.channel = source.channel(), .figure = best_energy(std::move(figures))};
+    result.figure.max = track.intervals.max();
+    if (track.lane && !track.was_answered) result.figure.flags.set(Flag::late);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+std::optional<double> Sampler::latest(const Device& device, Metric metric) const noexcept {
+  const TimePoint now = clock_.now();
+  for (const History* gauge : device.gauges) {
+    if (gauge->channel().metric != metric) continue;
+    const std::optional<StoredReading> last = gauge->values().at(now).before;
+    if (!last || now > last->last_confirmed + gauge->hold()) return std::nullopt;
+    return gauge->channel().scale() * static_cast<double>(last->raw);
+  }
+  return std::nullopt;
+}
+
+std::optional<ProcessList> Sampler::processes(const Device& device) const {
+  ProcessList list = slow_->processes(device.slow_task);
+  return list.number == 0 ? std::nullopt : std::optional(std::move(list));
+}
+
+std::uint64_t Sampler::lane_ticks() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& lane : lanes_) sum += lane->ticks();
+  return sum;
+}
+
+std::uint64_t Sampler::lane_missed() const noexcept {
+  std::uint64_t sum = 0;
+  for (const auto& lane : lanes_) sum += lane->missed();
+  return sum;
+}
+
+}  // namespace wattle

@@ -1,0 +1,114 @@
+// Reads all sensors of a machine and tells the energy of every domain.
+//
+//   sensors that answer at once:   `read`, in the caller's thread
+//   each device that may block:    a lane of its own
+//   what is costly:                the slow lane, once a second
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sampling/energy_figure.hpp"
+#include "sampling/interval_power.hpp"
+#include "sampling/lane.hpp"
+#include "sampling/recorder.hpp"
+
+namespace wattle {
+
+struct SamplerOptions {
+  /// How often the lanes read power. A driver is never asked more than ten times a second unless
+  /// this is shorter.
+  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  /// Read beside energy and power, twice a second; costly ones once a second.
+  std::vector<Metric> metrics{};
+  /// Ask devices once a second which processes use them.
+  bool lists_processes = false;
+};
+
+/// From its first `read` to its last it measures one window. Threads: one at a time.
+class Sampler {
+ public:
+  /// Starts the lanes, none where no sensor may block. `clock` outlives everything that may be
+  /// stuck in a driver.
+  Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+          const SamplerOptions& options = {});
+
+  /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
+  /// intervals that `max` and `interval_power` look at ends with it.
+  void read(bool ends_interval) noexcept;
+  /// Has the lanes read now, all at the same time, and waits until `deadline` for them; true if
+  /// every one has. To be called at both ends of the window.
+  bool read_lanes(TimePoint deadline);
+
+  /// Mean power of the domains that make up a total over the last interval that ended; absent
+  /// where there is none, or one of them is unknown.
+  [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
+  /// The longest time between two calls of `read` that loses no wrap.
+  [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
+
+  struct Result {
+    Channel channel;  ///< the counter, or the gauge where there is none
+    EnergyFigure figure;
+  };
+  /// One result a domain, in their order.
+  [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
+
+  /// The devices that are read in lanes.
+  struct Device {
+    Domain domain;
+    const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the sampler
+    std::vector<const History*> gauges{};
+    std::size_t slow_task = 0;
+  };
+  [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
+  /// Mean power over the last interval; absent where it is unknown, or no such domain is read.
+  [[nodiscard]] std::optional<Watts> interval_power(const Domain& domain) const noexcept;
+  /// The newest value of a device's gauge in SI units; absent where there is none to be believed.
+  [[nodiscard]] std::optional<double> latest(const Device& device, Metric metric) const noexcept;
+  /// Who uses a device; absent before the first answer.
+  [[nodiscard]] std::optional<ProcessList> processes(const Device& device) const;
+
+  /// Times that lanes have read, and deadlines that they missed.
+  [[nodiscard]] std::uint64_t lane_ticks() const noexcept;
+  [[nodiscard]] std::uint64_t lane_missed() const noexcept;
+
+ private:
+  /// One domain, and what tells its energy.
+  struct Track {
+    Domain domain;
+    const History* counter = nullptr;
+    std::vector<const History*> gauges{};  ///< of power, those without much delay first
+    std::optional<std::size_t> lane{};     ///< absent: read by `read`
+    std::size_t place = 0;                 ///< of the counter among the lane's boundaries
+    bool was_answered = true;              ///< the lane did what `read_lanes` asked, each time
+    std::optional<Boundary> first{};
+    std::optional<Boundary> last{};
+    std::optional<Boundary> interval_begin{};
+    IntervalPower intervals{};
+  };
+
+  void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options,
+                  std::vector<LaneTask>& slow);
+  void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
+             std::size_t first_place);
+  [[nodiscard]] std::optional<Watts> counted_power(Track& track) const noexcept;
+  [[nodiscard]] std::optional<Watts> gauged_power(const Track& track, TimePoint now) const noexcept;
+
+  const Clock& clock_;
+  SuspendWatch suspend_;
+  std::vector<std::unique_ptr<Recorder>> prompt_;
+  std::vector<std::unique_ptr<Lane>> lanes_;
+  std::unique_ptr<Lane> slow_;
+  std::vector<Device> devices_;
+  std::vector<Track> tracks_;
+  bool has_begun_ = false;  ///< `read` was called
+  bool lanes_have_begun_ = false;
+  TimePoint interval_began_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,78 @@
+// When a lane reads: deadlines at equal distances, and how far to slow down where reading costs too
+// much. Arithmetic only; who waits is lane.cpp.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+#include "wattle/clock.hpp"
+
+namespace wattle {
+
+/// Deadlines on a grid that begins at a given time: a late tick does not shift the next one.
+/// Threads: one at a time.
+class Schedule {
+ public:
+  Schedule(TimePoint begin, std::chrono::nanoseconds period) noexcept
+      : next_(begin + period), period_(period) {}
+
+  [[nodiscard]] TimePoint next() const noexcept { return next_; }
+  /// Deadlines that passed before the tick of an earlier one was done. They are not made up for.
+  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
+
+  /// The tick of `next()` is done, and it is `now`.
+  void advance(TimePoint now) noexcept {
+    next_ += period_;
+    if (now < next_) return;
+    const auto passed = (now - next_) / period_ + 1;
+    missed_ += static_cast<std::uint64_t>(passed);
+    next_ += passed * period_;
+  }
+
+  /// From the next deadline on.
+  void set_period(std::chrono::nanoseconds period) noexcept { period_ = period; }
+
+ private:
+  TimePoint next_;
+  std::chrono::nanoseconds period_;
+  std::uint64_t missed_ = 0;
+};
+
+/// Doubles the period while reading takes more than a share of all time, and takes that back once
+/// it takes much less. Threads: one at a time.
+class Backoff {
+ public:
+  /// So much of all time may be spent inside a driver: its calls take locks that the work that is
+  /// measured waits for too.
+  static constexpr double kMostBusy = 0.01;
+  /// At most so many times the period.
+  static constexpr int kLongest = 8;
+
+  /// A tick took `busy` of the `elapsed` time since the one before.
+  void add(std::chrono::nanoseconds busy, std::chrono::nanoseconds elapsed) noexcept {
+    busy_ += busy;
+    elapsed_ += elapsed;
+    constexpr int kTicks = 10;
+    if (++ticks_ < kTicks) return;
+    const double share = std::chrono::duration<double>(busy_) /
+                         std::chrono::duration<double>(std::max(elapsed_, kShortest));
+    // At half the period it would take twice the share; half of that again keeps it from swinging.
+    if (share > kMostBusy) factor_ = std::min(factor_ * 2, kLongest);
+    if (share < kMostBusy / 4) factor_ = std::max(factor_ / 2, 1);
+    ticks_ = 0;
+    busy_ = elapsed_ = std::chrono::nanoseconds(0);
+  }
+
+  /// What the period is to be multiplied by: 1, 2, 4 or 8.
+  [[nodiscard]] int factor() const noexcept { return factor_; }
+
+ private:
+  static constexpr std::chrono::nanoseconds kShortest{1};
+  std::chrono::nanoseconds busy_{0};
+  std::chrono::nanoseconds elapsed_{0};
+  int ticks_ = 0;
+  int factor_ = 1;
+};
+
+}  // namespace wattle
