@@ -82,6 +82,15 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
       ->type_name("FILE")
       ->check(reject_empty);
+  run->add_option("--series", raw.run.series_path,
+                  "Write power and use over time to FILE, one row an interval and domain (CSV)")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run->add_option("--gpus", raw.run.gpus,
+                  "Measure these GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, "
+                  "UUIDs, PCI addresses with commas between")
+      ->type_name("LIST")
+      ->default_str("all");
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
   run->add_option("--interval", raw.interval, "Seconds between two readings")

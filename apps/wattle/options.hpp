@@ -14,8 +14,10 @@ struct RunOptions {
   System system;
   std::vector<std::string> command;
   std::chrono::nanoseconds interval{0};
-  std::string report_path;  ///< empty: stderr
-  std::string json_path;    ///< empty: none; "-": stdout
+  std::string report_path;   ///< empty: stderr
+  std::string json_path;     ///< empty: none; "-": stdout
+  std::string series_path;   ///< empty: none
+  std::string gpus = "all";  ///< see gpu_choice.hpp
   bool append = false;
   bool quiet = false;
   bool every_rank = false;

@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "usage/process_tree.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -59,20 +60,6 @@ std::optional<ProcessStat> process_stat(pid_t pid) {
   return text ? parse_process_stat(*text) : std::nullopt;
 }
 
-/// True if `pid` is the command or descends from it, or from this process, which adopts orphans.
-bool is_in_tree(pid_t pid, pid_t child) {
-  const pid_t self = ::getpid();
-  constexpr int kDeepest = 1000;
-  for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
-    if (pid == child) return true;
-    const auto process = process_stat(pid);
-    if (!process) return false;
-    pid = process->parent;
-    if (pid == self) return true;
-  }
-  return false;
-}
-
 /// The terminal's signals reach the command by themselves, and what the command or one of its
 /// children sends to its group or to us is its own affair. Only that the line was cut is told to
 /// the session's leader alone: us, where `ssh -t host wattle run ...` left no shell in between.
@@ -80,7 +67,8 @@ bool should_forward(const signalfd_siginfo& info, pid_t child) {
   if (info.ssi_code == SI_KERNEL) {
     return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
   }
-  return !is_in_tree(static_cast<pid_t>(info.ssi_pid), child);
+  const Kinship kinship = ProcessTree(child).kinship_of(static_cast<pid_t>(info.ssi_pid));
+  return kinship != Kinship::main && kinship != Kinship::descendant;
 }
 
 /// True if a job-control shell watches our process group: an ancestor outside of it, but in our

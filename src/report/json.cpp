@@ -207,36 +207,55 @@ Json to_json(const std::vector<Refusal>& refused) {
   return list;
 }
 
+Json to_json(const std::optional<std::vector<GpuUsage>>& gpus) {
+  if (!gpus) return nullptr;
+  Json list = Json::array();
+  for (const GpuUsage& gpu : *gpus) {
+    list.push_back({{"domain", gpu.domain.name()},
+                    {"model", text_or_null(gpu.info.model)},
+                    {"uuid", text_or_null(gpu.info.id)},
+                    {"pci_address", text_or_null(gpu.info.pci_address)},
+                    {"driver", text_or_null(gpu.info.driver)},
+                    {"memory_total_bytes", or_null(gpu.memory_total_bytes)},
+                    {"peak_memory_used_bytes", or_null(gpu.peak_memory_used_bytes)},
+                    {"mean_utilization_percent", or_null(gpu.mean_utilization_percent)},
+                    {"max_utilization_percent", or_null(gpu.max_utilization_percent)},
+                    {"max_temperature_celsius", or_null(gpu.max_temperature_celsius)},
+                    {"used_by_command", or_null(gpu.used_by_command)},
+                    {"used_by_command_unknown", text_or_null(gpu.used_by_command_unknown)}});
+  }
+  return list;
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
-  const Json json = {
-      {"schema", "wattle.run/1"},
-      {"wattle_version", version()},
-      {"command", report.command},
-      {"exit",
-       {{"started", report.exit.started},
-        {"code", or_null(report.exit.code)},
-        {"signal", or_null(report.exit.signal)},
-        {"core_dumped", report.exit.core_dumped},
-        {"error", text_or_null(report.exit.error)}}},
-      {"started_unix_s", report.started_unix_s},
-      {"ended_unix_s", report.ended_unix_s},
-      {"wall_s", report.wall.count()},
-      {"interval_s", report.interval.count()},
-      {"host",
-       {{"name", report.host.name},
-        {"boot_id", text_or_null(report.host.boot_id)},
-        {"cpu", text_or_null(report.host.cpu)},
-        {"gpus", nullptr}}},  // no provider reads them yet: not known, rather than none
-      {"slurm", to_json(report.slurm)},
-      {"energy", to_json(report.energy)},
-      {"resource_usage", to_json(report.usage)},
-      {"refused", to_json(report.refused)},
-      {"overhead",
-       {{"cpu_s", report.overhead.cpu.count()},
-        {"samples", report.overhead.samples},
-        {"late", report.overhead.late}}}};
+  const Json json = {{"schema", "wattle.run/1"},
+                     {"wattle_version", version()},
+                     {"command", report.command},
+                     {"exit",
+                      {{"started", report.exit.started},
+                       {"code", or_null(report.exit.code)},
+                       {"signal", or_null(report.exit.signal)},
+                       {"core_dumped", report.exit.core_dumped},
+                       {"error", text_or_null(report.exit.error)}}},
+                     {"started_unix_s", report.started_unix_s},
+                     {"ended_unix_s", report.ended_unix_s},
+                     {"wall_s", report.wall.count()},
+                     {"interval_s", report.interval.count()},
+                     {"host",
+                      {{"name", report.host.name},
+                       {"boot_id", text_or_null(report.host.boot_id)},
+                       {"cpu", text_or_null(report.host.cpu)},
+                       {"gpus", to_json(report.host.gpus)}}},
+                     {"slurm", to_json(report.slurm)},
+                     {"energy", to_json(report.energy)},
+                     {"resource_usage", to_json(report.usage)},
+                     {"refused", to_json(report.refused)},
+                     {"overhead",
+                      {{"cpu_s", report.overhead.cpu.count()},
+                       {"samples", report.overhead.samples},
+                       {"late", report.overhead.late}}}};
   // Arguments and names may hold bytes that are not UTF-8: they become U+FFFD.
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -8,6 +8,7 @@
 
 #include "sampling/energy_figure.hpp"
 #include "sensors/sensor.hpp"
+#include "usage/gpu_usage.hpp"
 #include "usage/resource_usage.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/units.hpp"
@@ -28,6 +29,8 @@ struct Host {
   std::string name;
   std::string boot_id;  ///< empty where it cannot be read, as is `cpu`
   std::string cpu;
+  /// Absent where it is not known which there are.
+  std::optional<std::vector<GpuUsage>> gpus;
 };
 
 /// The batch job that the run belongs to.

@@ -87,6 +87,8 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
   return fmt::format("{}  0 to {}", line, to_text(top));
 }
 
+constexpr double kWhole = 0.995;  // rounds to 100 %
+
 /// What a domain's row says behind its numbers.
 std::string remarks(const DomainEnergy& domain) {
   std::vector<std::string> parts;
@@ -97,6 +99,9 @@ std::string remarks(const DomainEnergy& domain) {
   }
   if (domain.figure.unknown.count() > 0) {
     parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
+  }
+  if (domain.figure.coverage.value_or(1.0) < kWhole) {
+    parts.push_back(fmt::format("sees {:.0f} % of the time", *domain.figure.coverage * 100.0));
   }
   domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
   return join(parts, ", ");
@@ -169,6 +174,25 @@ std::string machine_text(const ResourceUsage& usage) {
   return parts.empty() ? "unknown" : join(parts, ", ");
 }
 
+std::string gpu_text(const GpuUsage& gpu) {
+  std::vector<std::string> parts;
+  if (!gpu.info.model.empty()) parts.push_back(gpu.info.model);
+  if (gpu.mean_utilization_percent) {
+    parts.push_back(fmt::format("{:.0f} % busy", *gpu.mean_utilization_percent));
+  }
+  if (gpu.peak_memory_used_bytes && gpu.memory_total_bytes) {
+    parts.push_back(fmt::format("{} of {} memory used at most",
+                                bytes_to_text(*gpu.peak_memory_used_bytes),
+                                bytes_to_text(*gpu.memory_total_bytes)));
+  }
+  if (!gpu.used_by_command) {
+    parts.emplace_back("not known whether the command used it");
+  } else {
+    parts.emplace_back(*gpu.used_by_command ? "used by the command" : "not used by the command");
+  }
+  return join(parts, ", ");
+}
+
 std::string still_running_text(const std::vector<LiveProcess>& processes) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> parts;
@@ -193,6 +217,11 @@ std::string to_text(const Report& report, const TextStyle& style) {
                                  ? bytes_to_text(*usage.peak_rss_bytes) + " in the largest process"
                                  : "unknown");
   text += labelled("machine", machine_text(usage));
+  if (report.host.gpus) {
+    for (const GpuUsage& gpu : *report.host.gpus) {
+      text += labelled(gpu.domain.name(), gpu_text(gpu));
+    }
+  }
   if (!usage.still_running) {
     text += labelled("still running", "unknown");
   } else if (!usage.still_running->empty()) {

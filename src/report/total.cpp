@@ -28,7 +28,11 @@ std::string_view kind_in_total(DomainKind kind) noexcept {
 MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
   MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};
   if (kind == "gpu") {
-    missing.reason = "this version of Wattle does not read GPUs";
+    const auto cause = std::ranges::find_if(refused, [](const Refusal& refusal) {
+      return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
+    });
+    missing.reason = cause != refused.end() ? cause->reason : "none was found (NVIDIA's are read)";
+    if (cause != refused.end()) missing.remedy = cause->remedy;
   } else if (has_cpu && kind == "dram") {
     missing.reason = "this processor has no counter for its memory";
   } else {

@@ -183,16 +183,16 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
 
   figure.flags = history.condition(begin, end).flags;
   GaugeWindow seen = believed_window(history, begin + lag, end + lag);
-  // Nobody waits for what a mean will say half its time after the window's end.
+  // Nobody waits for what a mean will say half its time after the window's end: the last value
+  // stands in for it, also beyond the time that it holds.
   const auto last = history.values().at(end + lag).before;
-  const bool is_here = last && last->last_confirmed + spacing >= end;
-  const nanoseconds tail =
-      is_here ? positive(lag - positive(last->last_confirmed + history.hold() - end))
-              : nanoseconds(0);
-  if (tail > nanoseconds(0)) {
-    seen.raw_ns += Uint128{last->raw} * static_cast<std::uint64_t>(tail.count());
-    seen.known += tail;
-    figure.flags.set(Flag::estimated);
+  nanoseconds tail{0};
+  if (last && last->last_confirmed + spacing >= end) {
+    tail = positive(end + lag - (last->last_confirmed + spacing));
+    const nanoseconds lacking = positive(end + lag - (last->last_confirmed + history.hold()));
+    seen.raw_ns += Uint128{last->raw} * static_cast<std::uint64_t>(lacking.count());
+    seen.known += lacking;
+    if (tail > nanoseconds(0)) figure.flags.set(Flag::estimated);
   }
   figure.known = seen.known;
   figure.unknown = length - seen.known;

@@ -223,12 +223,19 @@ std::vector<Sampler::Result> Sampler::results(TimePoint begin, TimePoint end) co
   return results;
 }
 
+std::vector<Domain> Sampler::domains() const {
+  std::vector<Domain> domains;
+  for (const Track& track : tracks_) domains.push_back(track.domain);
+  return domains;
+}
+
 std::optional<double> Sampler::latest(const Device& device, Metric metric) const noexcept {
   const TimePoint now = clock_.now();
   for (const History* gauge : device.gauges) {
     if (gauge->channel().metric != metric) continue;
     const std::optional<StoredReading> last = gauge->values().at(now).before;
     if (!last || now > last->last_confirmed + gauge->hold()) return std::nullopt;
+    if (!gauge->condition(now, now).flags.none()) return std::nullopt;  // lost, or overdue
     return gauge->channel().scale() * static_cast<double>(last->raw);
   }
   return std::nullopt;

@@ -58,6 +58,8 @@ class Sampler {
   /// One result a domain, in their order.
   [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
 
+  /// The domains whose energy can be told, in their order.
+  [[nodiscard]] std::vector<Domain> domains() const;
   /// The devices that are read in lanes.
   struct Device {
     Domain domain;

@@ -129,6 +129,10 @@ void MachineMonitor::sample_cpu(TimePoint now) noexcept {
     span_begin_ = *times;
     span_begin_at_ = now;
   }
+  cpu_percent_.reset();
+  if (const auto sum = last_ ? cpu_percent(*last_, *times) : std::nullopt) {
+    if (times->processors > 0) cpu_percent_ = *sum / times->processors;
+  }
   last_ = times;
 }
 

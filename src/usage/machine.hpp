@@ -53,6 +53,13 @@ class MachineMonitor {
   /// From the first sample to the last.
   [[nodiscard]] MachineUsage usage() const noexcept;
 
+  /// Between the last two samples, in percent of all processors; the kernel counts in 10 ms.
+  [[nodiscard]] std::optional<double> last_cpu_percent() const noexcept { return cpu_percent_; }
+  /// At the last sample.
+  [[nodiscard]] std::optional<double> last_memory_used_bytes() const noexcept {
+    return memory_ ? std::optional(static_cast<double>(memory_->used_bytes)) : std::nullopt;
+  }
+
  private:
   void sample_cpu(TimePoint now) noexcept;
   void sample_memory() noexcept;
@@ -62,6 +69,7 @@ class MachineMonitor {
   std::vector<char> stat_text_;  ///< reused
   std::optional<CpuTimes> first_;
   std::optional<CpuTimes> last_;
+  std::optional<double> cpu_percent_;
   CpuTimes span_begin_;
   TimePoint span_begin_at_;
   int spans_ = 0;

@@ -60,8 +60,7 @@ class PerfHardware : public testing::Test {
     const TimePoint end = machine_clock().now();
     for (Sampler& recorder : recorders) recorder.read(true);
     std::vector<std::vector<Sampler::Result>> results;
-    for (const Sampler& recorder : recorders)
-      results.push_back(recorder.results(begin, end));
+    for (const Sampler& recorder : recorders) results.push_back(recorder.results(begin, end));
     return results;
   }
 

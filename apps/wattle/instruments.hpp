@@ -1,0 +1,51 @@
+// Everything that reads while the command runs.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sampling/power_profile.hpp"
+#include "sampling/sampler.hpp"
+#include "series.hpp"
+#include "usage/gpu_monitor.hpp"
+#include "usage/machine.hpp"
+#include "usage/process_tree.hpp"
+
+namespace wattle::app {
+
+/// Threads: the main one.
+class Instruments {
+ public:
+  Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
+              std::chrono::nanoseconds interval, pid_t command, std::optional<Series> series);
+
+  /// The window's begin, just before the command starts.
+  TimePoint begin();
+  /// A tick of the run: an interval has ended, or counters are to be read in between.
+  void read(bool ends_interval);
+  /// The window's end, after the command's.
+  TimePoint end();
+
+  [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
+  [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
+  [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(); }
+  [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
+  [[nodiscard]] const std::optional<Series>& series() const noexcept { return series_; }
+  /// Readings in all threads.
+  [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + sampler_.lane_ticks(); }
+
+ private:
+  const Clock& clock_;
+  Sampler sampler_;
+  MachineMonitor machine_;
+  GpuMonitor gpus_;
+  PowerProfile profile_;
+  ProcessTree command_;
+  std::optional<Series> series_;
+  TimePoint began_;
+  std::uint64_t reads_ = 0;
+};
+
+}  // namespace wattle::app

@@ -1,0 +1,30 @@
+// Fills the report of a run from what was read and collected.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "instruments.hpp"
+#include "job.hpp"
+#include "options.hpp"
+#include "report/report.hpp"
+#include "supervisor.hpp"
+
+namespace wattle::app {
+
+/// What is known before the command starts.
+[[nodiscard]] Report begin_report(const RunOptions& options, const Job& job);
+
+/// The frame of a run that has ended.
+struct RunFrame {
+  TimePoint begin;
+  TimePoint end;
+  std::uint64_t late = 0;  ///< ticks that were skipped
+  std::optional<std::uint64_t> launcher_rss_bytes;
+};
+
+/// Everything else, after the command has ended.
+void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,
+                 const Collected& collected);
+
+}  // namespace wattle::app

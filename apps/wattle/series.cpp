@@ -1,0 +1,71 @@
+#include "series.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string_view>
+
+#include "base/file.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr std::string_view kHeader =
+    "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
+    "temperature_celsius,clock_hz\n";
+
+std::string tenths(const std::optional<double>& value) {
+  return value ? fmt::format("{:.1f}", *value) : "";
+}
+std::string whole(const std::optional<double>& value) {
+  return value ? fmt::format("{:.0f}", *value) : "";
+}
+std::string milliwatts(const std::optional<Watts>& power) {
+  return power ? fmt::format("{:.3f}", power->si()) : "";
+}
+
+}  // namespace
+
+Series::Series(const std::string& path, bool append) : path_(path) {
+  constexpr mode_t kMode = 0666;  // minus the umask
+  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
+  fd_ = Fd(::open(path.c_str(), flags, kMode));
+  struct stat status {};
+  if (!fd_ || ::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
+  if (status.st_size == 0) write(std::string(kHeader));
+  if (error_ != 0) throw WriteError(path, error_);
+}
+
+void Series::write(const std::string& text) {
+  if (error_ == 0) error_ = write_all(fd_.get(), text);
+}
+
+void Series::add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now,
+                 Seconds elapsed) {
+  if (error_ != 0) return;
+  const std::string time = fmt::format("{:.6f},{:.6f},", to_unix(now), elapsed.count());
+  write(fmt::format("{}host,,{},{},,\n", time, tenths(machine.last_cpu_percent()),
+                    whole(machine.last_memory_used_bytes())));
+  for (const Domain& domain : sampler.domains()) {
+    std::string row =
+        fmt::format("{}{},{}", time, domain.name(), milliwatts(sampler.interval_power(domain)));
+    const auto device = std::ranges::find(sampler.devices(), domain, &Sampler::Device::domain);
+    const auto latest = [&](Metric metric) {
+      return device == sampler.devices().end() ? std::nullopt : sampler.latest(*device, metric);
+    };
+    row += "," + tenths(latest(Metric::utilization)) + "," + whole(latest(Metric::memory_used));
+    row += "," + tenths(latest(Metric::temperature)) + "," + whole(latest(Metric::clock_sm));
+    write(row + "\n");
+  }
+}
+
+std::optional<std::string> Series::failure() const {
+  if (error_ == 0) return std::nullopt;
+  return WriteError(path_, error_).what();
+}
+
+}  // namespace wattle::app

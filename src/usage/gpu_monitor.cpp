@@ -1,0 +1,152 @@
+#include "usage/gpu_monitor.hpp"
+
+#include <algorithm>
+
+namespace wattle {
+namespace {
+
+template <class T>
+void raise(std::optional<T>& peak, const std::optional<T>& value) {
+  if (value) peak = std::max(peak.value_or(*value), *value);
+}
+
+std::optional<std::uint64_t> bytes(const std::optional<double>& value) {
+  return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
+}
+
+/// Absent where nothing was added, or something that is absent.
+template <class T>
+class Sum {
+ public:
+  void add(const std::optional<T>& value) {
+    if (value) sum_ = sum_.value_or(T{}) + *value;
+    complete_ = complete_ && value;
+  }
+  [[nodiscard]] std::optional<T> value() const { return complete_ ? sum_ : std::nullopt; }
+
+ private:
+  std::optional<T> sum_;
+  bool complete_ = true;
+};
+
+}  // namespace
+
+std::vector<Metric> GpuMonitor::metrics() {
+  return {Metric::utilization, Metric::memory_used, Metric::memory_total, Metric::temperature,
+          Metric::clock_sm};
+}
+
+GpuMonitor::GpuMonitor(const Sampler& sampler)
+    : sampler_(sampler), gpus_(sampler.devices().size()) {}
+
+void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
+  Sum<std::uint64_t> used;
+  Sum<double> busy;
+  Sum<std::uint64_t> main;
+  Sum<std::uint64_t> descendants;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Sampler::Device& device = sampler_.devices()[i];
+    Gpu& gpu = gpus_[i];
+    if (const auto total = bytes(sampler_.latest(device, Metric::memory_total))) {
+      gpu.total_bytes = total;
+    }
+    const auto memory = bytes(sampler_.latest(device, Metric::memory_used));
+    raise(gpu.peak_bytes, memory);
+    used.add(memory);
+    const auto percent = sampler_.latest(device, Metric::utilization);
+    raise(gpu.max_percent, percent);
+    busy.add(percent);
+    if (percent) {
+      gpu.sum_percent += *percent;
+      ++gpu.percent_count;
+    }
+    raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
+    look_at_processes(device, gpu, command, began);
+    main.add(gpu.main_bytes);
+    descendants.add(gpu.descendants_bytes);
+  }
+  raise(peak_bytes_, used.value());
+  raise(max_percent_, busy.value());
+  if (const auto percent = busy.value()) {
+    sum_percent_ += *percent;
+    ++percent_count_;
+  }
+  raise(peak_main_bytes_, main.value());
+  raise(peak_descendants_bytes_, descendants.value());
+  if (main.value() && descendants.value()) {
+    raise(peak_combined_bytes_, std::optional(*main.value() + *descendants.value()));
+  }
+}
+
+void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
+                                   const ProcessTree& command, TimePoint began) {
+  static const bool machine_pids = sees_machine_pids();
+  if (!machine_pids) return;
+  const std::optional<ProcessList> list = sampler_.processes(device);
+  if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
+  gpu.lists_seen = list->number;
+  Sum<std::uint64_t> main;
+  Sum<std::uint64_t> descendants;
+  main.add(0);
+  descendants.add(0);
+  for (const DeviceProcess& process : *list->processes) {
+    switch (command.kinship_of(process.pid)) {
+      case Kinship::main:
+        gpu.was_used = true;
+        main.add(process.memory_bytes);
+        break;
+      case Kinship::descendant:
+        gpu.was_used = true;
+        descendants.add(process.memory_bytes);
+        break;
+      case Kinship::unknown:
+        gpu.all_known = false;
+        break;
+      case Kinship::stranger:
+        break;
+    }
+  }
+  gpu.main_bytes = main.value();
+  gpu.descendants_bytes = descendants.value();
+}
+
+GpusUsage GpuMonitor::usage() const {
+  GpusUsage usage;
+  Sum<std::uint64_t> total;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Sampler::Device& device = sampler_.devices()[i];
+    const Gpu& gpu = gpus_[i];
+    GpuUsage one{.domain = device.domain,
+                 .info = device.info != nullptr ? *device.info : DeviceInfo{},
+                 .memory_total_bytes = gpu.total_bytes,
+                 .peak_memory_used_bytes = gpu.peak_bytes,
+                 .max_utilization_percent = gpu.max_percent,
+                 .max_temperature_celsius = gpu.max_celsius};
+    total.add(gpu.total_bytes);
+    if (gpu.percent_count > 0) {
+      one.mean_utilization_percent = gpu.sum_percent / static_cast<double>(gpu.percent_count);
+    }
+    if (gpu.was_used || (gpu.lists_seen > 0 && gpu.all_known)) {
+      one.used_by_command = gpu.was_used;
+    } else if (gpu.lists_seen > 0) {
+      one.used_by_command_unknown = "a process on it could not be told from the command's";
+    } else if (!sees_machine_pids()) {
+      one.used_by_command_unknown = "this is a container with process numbers of its own";
+    } else {
+      one.used_by_command_unknown = "the driver listed no processes while the command ran";
+    }
+    usage.gpus.push_back(std::move(one));
+  }
+  usage.memory_total_bytes = total.value();
+  usage.peak_memory_used_bytes = peak_bytes_;
+  usage.max_sum_percent = max_percent_;
+  if (percent_count_ > 0) {
+    usage.mean_sum_percent = sum_percent_ / static_cast<double>(percent_count_);
+  }
+  usage.peak_main_bytes = peak_main_bytes_;
+  usage.peak_descendants_bytes = peak_descendants_bytes_;
+  usage.peak_combined_bytes = peak_combined_bytes_;
+  return usage;
+}
+
+}  // namespace wattle

@@ -1,0 +1,59 @@
+// Follows what the GPUs do while a command runs, and whether they do it for the command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "sampling/sampler.hpp"
+#include "usage/gpu_usage.hpp"
+#include "usage/process_tree.hpp"
+
+namespace wattle {
+
+/// Follows the devices of a sampler. Threads: one at a time.
+class GpuMonitor {
+ public:
+  /// What `Sampler` has to read for it.
+  [[nodiscard]] static std::vector<Metric> metrics();
+
+  /// `sampler` outlives it.
+  explicit GpuMonitor(const Sampler& sampler);
+
+  /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
+  /// the command `began`.
+  void sample(const ProcessTree& command, TimePoint began);
+
+  [[nodiscard]] GpusUsage usage() const;
+
+ private:
+  struct Gpu {
+    std::uint64_t lists_seen = 0;  ///< number of the newest process list looked at
+    bool was_used = false;
+    bool all_known = true;  ///< every process in every list could be told from the command's
+    std::optional<std::uint64_t> total_bytes;
+    std::optional<std::uint64_t> peak_bytes;
+    double sum_percent = 0.0;
+    std::uint64_t percent_count = 0;
+    std::optional<double> max_percent;
+    std::optional<double> max_celsius;
+    // Of the newest list.
+    std::optional<std::uint64_t> main_bytes;
+    std::optional<std::uint64_t> descendants_bytes;
+  };
+
+  void look_at_processes(const Sampler::Device& device, Gpu& gpu, const ProcessTree& command,
+                         TimePoint began);
+
+  const Sampler& sampler_;
+  std::vector<Gpu> gpus_;
+  std::optional<std::uint64_t> peak_bytes_;
+  double sum_percent_ = 0.0;
+  std::uint64_t percent_count_ = 0;
+  std::optional<double> max_percent_;
+  std::optional<std::uint64_t> peak_main_bytes_;
+  std::optional<std::uint64_t> peak_descendants_bytes_;
+  std::optional<std::uint64_t> peak_combined_bytes_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,40 @@
+// What the GPUs did while a command ran: memory, utilization, temperature, and who used them.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// One GPU over a stretch of time. Absent values are not known.
+struct GpuUsage {
+  Domain domain;
+  DeviceInfo info;
+  std::optional<std::uint64_t> memory_total_bytes;
+  std::optional<std::uint64_t> peak_memory_used_bytes;  ///< the largest value seen
+  std::optional<double> mean_utilization_percent;
+  std::optional<double> max_utilization_percent;
+  std::optional<double> max_temperature_celsius;
+  /// Whether a process of the command was seen on it.
+  std::optional<bool> used_by_command;
+  std::string used_by_command_unknown;  ///< why that is absent; else empty
+};
+
+/// All GPUs together.
+struct GpusUsage {
+  std::vector<GpuUsage> gpus;
+  std::optional<std::uint64_t> memory_total_bytes;
+  std::optional<std::uint64_t> peak_memory_used_bytes;  ///< largest sum at one time
+  std::optional<double> mean_sum_percent;               ///< of the GPUs' utilizations
+  std::optional<double> max_sum_percent;
+  /// GPU memory of the command's own process, of its descendants, of both: largest sums seen.
+  std::optional<std::uint64_t> peak_main_bytes;
+  std::optional<std::uint64_t> peak_descendants_bytes;
+  std::optional<std::uint64_t> peak_combined_bytes;
+};
+
+}  // namespace wattle
