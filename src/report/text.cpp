@@ -63,9 +63,16 @@ std::string coverage(const Total& total) {
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
   }
+  std::string last_reason;
   for (const MissingKind& kind : total.missing) {
-    text += fmt::format("; {} {}: {}", has_part_of(total, kind) ? "not all of" : "no", kind.kind,
-                        kind.reason);
+    const bool same = kind.reason == last_reason;
+    last_reason = kind.reason;
+    if (same) {
+      text.insert(text.size() - last_reason.size() - 2, ", no " + kind.kind);
+    } else {
+      text += fmt::format("; {} {}: {}", has_part_of(total, kind) ? "not all of" : "no", kind.kind,
+                          kind.reason);
+    }
   }
   return text + "\n";
 }

@@ -31,7 +31,7 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     const auto cause = std::ranges::find_if(refused, [](const Refusal& refusal) {
       return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
     });
-    missing.reason = cause != refused.end() ? cause->reason : "none was found (NVIDIA's are read)";
+    missing.reason = cause != refused.end() ? cause->reason : "no NVIDIA GPU was found";
     if (cause != refused.end()) missing.remedy = cause->remedy;
   } else if (has_cpu && kind == "dram") {
     missing.reason = "this processor has no counter for its memory";

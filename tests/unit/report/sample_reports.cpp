@@ -31,7 +31,8 @@ Report a_build() {
                                   .mean_hardware_percent = 44.0};
   usage.max_ram.system_capacity = 67.5e9;
   usage.max_ram.system = 4.25e9;
-  usage.unknown = {{{"max_gpu_ram", "gpu_utilization"}, "this version of Wattle reads no GPUs"}};
+  usage.unknown = {{{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
+                    "no GPU was found that this version reads"}};
   report.overhead = {.cpu = Seconds(0.004), .samples = 22, .late = 1};
   return report;
 }

@@ -1,0 +1,258 @@
+// GPUs in a run, played by a scripted libnvidia-ml.so.1.
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <fstream>
+
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+#include "usage/process_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+/// One with an energy counter, one that tells its power alone.
+constexpr const char* kTwoGpus =
+    "driver 535.104.05\n"
+    "gpu NVIDIA H100 PCIe\n"
+    "uuid GPU-aaaa\n"
+    "pci 0000:41:00\n"
+    "power step 0 300\n"
+    "gpu Tesla M40 24GB\n"
+    "uuid GPU-bbbb\n"
+    "counter none\n"
+    "instant none\n"
+    "average none\n"
+    "power step 0 150\n";
+
+class RunWithGpus : public CommandTest {
+ protected:
+  /// `wattle run OPTIONS -- COMMAND`, beside an empty sysfs.
+  [[nodiscard]] Start start_of(const fakes::FakeNvml& fake, const Words& options,
+                               const Words& command) const {
+    Start start = wattle_run(Words{"--sysfs", path("nothing"), "--nvml-library",
+                                   fake.library_path(), "--json", path("run.json")} +
+                                 options,
+                             command);
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+    return start;
+  }
+  [[nodiscard]] Json json() const { return parse_json(content_of(path("run.json"))); }
+  [[nodiscard]] Json measure_with(const std::string& script, const Words& options,
+                                  const Words& command) const {
+    const fakes::FakeNvml fake(script);
+    EXPECT_EQ(run(start_of(fake, options, command)).code(), 0);
+    return json();
+  }
+  [[nodiscard]] std::vector<std::string> lines_of(const std::string& name) const {
+    std::ifstream file(path(name));
+    std::vector<std::string> lines;
+    for (std::string line; std::getline(file, line);) lines.push_back(line);
+    return lines;
+  }
+};
+
+/// What the energy of a constant power should be, over the time that is known.
+void expect_energy(const Json& domain, double watts, double wall_s) {
+  const double known_s = wall_s - domain["unknown_s"].get<double>();
+  const double expected_j = watts * known_s;
+  EXPECT_NEAR(domain["energy_j"].get<double>(), expected_j,
+              domain["uncertainty_j"].get<double>() + 1e-3 * expected_j)
+      << domain;
+}
+
+TEST_F(RunWithGpus, CountsEachGpuOnceInTheTotal) {
+  const Json json = measure_with(kTwoGpus, {"--quiet"}, {"sleep", "1.2"});
+  const Json& domains = json["energy"]["domains"];
+  ASSERT_EQ(domains.size(), 2U);
+  expect_energy(domains[0], 300.0, json["wall_s"]);
+  expect_energy(domains[1], 150.0, json["wall_s"]);
+  EXPECT_EQ(domains[1]["method"], "integrated");
+  EXPECT_THAT(domains[1]["alternatives"], IsEmpty());
+  EXPECT_EQ(domains[0]["alternatives"].size(), 2U) << "counter, instant, average";
+  EXPECT_EQ(json["energy"]["total_covers"], Json{"gpu"});
+  EXPECT_NEAR(json["energy"]["total_j"],
+              domains[0]["energy_j"].get<double>() + domains[1]["energy_j"].get<double>(), 1e-6);
+}
+
+TEST_F(RunWithGpus, OneThatIsLostDoesNotHurtTheOther) {
+  const std::string script = std::string(kTwoGpus) + "lost 0.6 1000\n";
+  const fakes::FakeNvml fake(script);
+  const Outcome outcome = run(start_of(fake, {}, {"sleep", "1.5"}));
+  const Json report = json();
+  const Json& whole = report["energy"]["domains"][0];
+  const Json& lost = report["energy"]["domains"][1];
+  expect_energy(whole, 300.0, report["wall_s"]);
+  EXPECT_EQ(whole["unknown_s"], 0.0);
+  expect_energy(lost, 150.0, report["wall_s"]);
+  EXPECT_GT(lost["unknown_s"], 0.3);
+  EXPECT_THAT(lost["flags"], AllOf(Contains("lost"), Contains("gap")));
+  EXPECT_THAT(outcome.err, StartsWith("energy of this machine while the command ran: at least "));
+  EXPECT_THAT(outcome.err, HasSubstr("unknown, gap, lost"));
+}
+
+TEST_F(RunWithGpus, OneThatHangsDoesNotHoldUpTheEnd) {
+  const std::string script = std::string(kTwoGpus) + "hang nvmlDeviceGetPowerUsage from 0.5\n";
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "1.5"});
+  EXPECT_LT(json["wall_s"], 30.0);
+  const Json& whole = json["energy"]["domains"][0];
+  expect_energy(whole, 300.0, json["wall_s"]);
+  EXPECT_EQ(whole["unknown_s"], 0.0);
+  EXPECT_THAT(json["energy"]["domains"][1]["flags"], AllOf(Contains("late"), Contains("gap")));
+  EXPECT_GT(json["energy"]["domains"][1]["unknown_s"], 0.0);
+}
+
+TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
+  const std::string script = kTwoGpus + std::string("memory 80000000000 3000000000\n");
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "0.3"});
+  const Json& gpu = json["host"]["gpus"][0];
+  EXPECT_EQ(gpu["model"], "NVIDIA H100 PCIe");
+  EXPECT_EQ(gpu["uuid"], "GPU-aaaa");
+  EXPECT_EQ(gpu["pci_address"], "0000:41:00.0");
+  EXPECT_EQ(gpu["memory_total_bytes"], 80'000'000'000);
+  EXPECT_EQ(gpu["peak_memory_used_bytes"], 1'000'000'000);
+  EXPECT_EQ(gpu["mean_utilization_percent"], 80.0);
+  const Json& usage = json["resource_usage"];
+  EXPECT_EQ(usage["max_gpu_ram"]["system"], 4.0);
+  EXPECT_EQ(usage["max_gpu_ram"]["system_capacity"], 160.0);
+  EXPECT_EQ(usage["gpu_utilization"]["system_gpu_count"], 2);
+  EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_sum_percent"], 160.0);
+  EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"], 80.0);
+}
+
+TEST_F(RunWithGpus, DoesNotKnowWhetherAShortCommandUsedThem) {
+  const Json json = measure_with(kTwoGpus, {"--quiet"}, {"true"});
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], nullptr);
+  EXPECT_TRUE(json["host"]["gpus"][0]["used_by_command_unknown"].is_string());
+}
+
+TEST_F(RunWithGpus, KnowsThatNobodyOfTheCommandUsedThem) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const std::string script = kTwoGpus + std::string("process compute 1 5000\n");
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "2.5"});
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], false);
+  EXPECT_EQ(json["host"]["gpus"][1]["used_by_command"], false) << "somebody else did";
+  EXPECT_EQ(json["resource_usage"]["max_gpu_ram"]["combined"], 0.0);
+}
+
+/// The process whose parent is `parent`; 0 where there is none yet.
+pid_t child_of(pid_t parent) {
+  const std::string number = std::to_string(parent);
+  std::ifstream file("/proc/" + number + "/task/" + number + "/children");
+  pid_t child = 0;
+  file >> child;
+  return child;
+}
+
+TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const fakes::FakeNvml fake(kTwoGpus);
+  Start start = start_of(fake, {"--quiet"}, {"sleep", "2.5"});
+  // The script is read when the command's process is there already, held back: it can name it.
+  ASSERT_EQ(::mkfifo(path("script").c_str(), 0600), 0);
+  start.environment = {{"WATTLE_FAKE_NVML", path("script")}};
+  Process process(start);
+  {
+    std::ofstream script(path("script"));
+    script << kTwoGpus << "process compute " << child_of(process.pid()) << " 5000000000\n";
+  }
+  EXPECT_EQ(process.wait().code(), 0);
+  const Json report = json();
+  EXPECT_EQ(report["host"]["gpus"][0]["used_by_command"], false);
+  EXPECT_EQ(report["host"]["gpus"][1]["used_by_command"], true);
+  EXPECT_EQ(report["resource_usage"]["max_gpu_ram"]["main"], 5.0);
+  EXPECT_EQ(report["resource_usage"]["max_gpu_ram"]["descendants"], 0.0);
+}
+
+TEST_F(RunWithGpus, MeasuresTheChosenOnesOnly) {
+  for (const char* name : {"1", "GPU-b", "nvidia_gpu_1"}) {
+    const Json json = measure_with(kTwoGpus, {"--quiet", "--gpus", name}, {"true"});
+    ASSERT_EQ(json["energy"]["domains"].size(), 1U) << name;
+    EXPECT_EQ(json["energy"]["domains"][0]["name"], "nvidia_gpu_1");
+    EXPECT_THAT(json["energy"]["total_missing"],
+                Contains((Json{{"kind", "gpu"}, {"reason", "nvidia_gpu_0: left out by --gpus"}})));
+  }
+}
+
+TEST_F(RunWithGpus, LeavesTheDriverAloneWhereNoneIsChosen) {
+  const Json json = measure_with("hang nvmlInit_v2\n" + std::string(kTwoGpus),
+                                 {"--quiet", "--gpus", "none"}, {"true"});
+  EXPECT_LT(json["overhead"]["cpu_s"], 1.0);
+  EXPECT_EQ(json["host"]["gpus"], nullptr);
+  EXPECT_THAT(json["energy"]["total_missing"],
+              Contains((Json{{"kind", "gpu"}, {"reason", "left out by --gpus"}})));
+}
+
+TEST_F(RunWithGpus, LooksAtWhatCudaMayUseOnlyIfAsked) {
+  const fakes::FakeNvml fake(kTwoGpus);
+  Start start = start_of(fake, {"--quiet"}, {"true"});
+  start.environment["CUDA_VISIBLE_DEVICES"] = "GPU-bbbb";
+  (void)run(start);
+  EXPECT_EQ(json()["energy"]["domains"].size(), 2U);
+  start = start_of(fake, {"--quiet", "--gpus", "visible"}, {"true"});
+  start.environment["CUDA_VISIBLE_DEVICES"] = "GPU-bbbb";
+  (void)run(start);
+  ASSERT_EQ(json()["energy"]["domains"].size(), 1U);
+  EXPECT_EQ(json()["energy"]["domains"][0]["name"], "nvidia_gpu_1");
+}
+
+TEST_F(RunWithGpus, DoesNotStartTheCommandForAGpuThatIsNotThere) {
+  const fakes::FakeNvml fake(kTwoGpus);
+  const Outcome outcome = run(start_of(fake, {"--gpus", "0,7"}, {"touch", path("ran")}));
+  EXPECT_EQ(outcome.code(), 125);
+  EXPECT_EQ(outcome.err,
+            "wattle: --gpus: no GPU is called '7'; there are 0 (GPU-aaaa), 1 (GPU-bbbb)\n");
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
+}
+
+TEST_F(RunWithGpus, WritesASeries) {
+  (void)measure_with(kTwoGpus, {"--quiet", "--series", path("run.csv")}, {"sleep", "0.55"});
+  const std::vector<std::string> lines = lines_of("run.csv");
+  ASSERT_GE(lines.size(), 1U + 3U);
+  EXPECT_EQ(lines[0],
+            "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
+            "temperature_celsius,clock_hz");
+  EXPECT_EQ((lines.size() - 1) % 3, 0U) << "the host and two GPUs at each interval";
+  for (const std::string& line : lines) {
+    EXPECT_EQ(std::ranges::count(line, ','), 7) << line;
+  }
+  EXPECT_THAT(lines[1], HasSubstr(",host,,"));
+  EXPECT_THAT(lines[2], HasSubstr(",nvidia_gpu_0,300.000,"));
+  EXPECT_THAT(lines[3], HasSubstr(",nvidia_gpu_1,150.000,"));
+}
+
+TEST_F(RunWithGpus, AppendsToASeriesWithoutASecondHeader) {
+  for (int i = 0; i < 2; ++i) {
+    const Words options = {"--quiet", "--append", "--series", path("run.csv"), "--gpus", "none"};
+    EXPECT_EQ(run(wattle_run(options, {"sleep", "0.15"})).code(), 0);
+  }
+  int headers = 0;
+  for (const std::string& line : lines_of("run.csv")) headers += line.starts_with("time_unix_s");
+  EXPECT_EQ(headers, 1);
+}
+
+TEST_F(RunWithGpus, SaysThatASeriesCouldNotBeWritten) {
+  if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
+  const fakes::FakeNvml fake(kTwoGpus);
+  const Outcome outcome = run(start_of(fake, {"--series", "/dev/full"}, {"echo", "ran"}));
+  EXPECT_EQ(outcome.code(), 125);
+  EXPECT_THAT(outcome.err, HasSubstr("/dev/full"));
+  EXPECT_THAT(outcome.out, IsEmpty()) << "the header does not fit: known before the command starts";
+}
+
+TEST_F(RunWithGpus, RefusesASeriesWhereNoFileCanBe) {
+  const fakes::FakeNvml fake(kTwoGpus);
+  const Outcome outcome =
+      run(start_of(fake, {"--series", path("no/such/folder")}, {"touch", path("ran")}));
+  EXPECT_EQ(outcome.code(), 125);
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
+}
+
+}  // namespace
+}  // namespace wattle::integration
