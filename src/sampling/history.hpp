@@ -113,18 +113,18 @@ inline constexpr std::uint64_t kUnknown = std::uint64_t{1} << 32U;
 
 template <class Visit>
 void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
+  const auto is_unknown = [](const StoredReading& state) {
+    return (state.raw & history_state::kUnknown) != 0;
+  };
   const auto before = states_.at(begin).before;
-  std::optional<TimePoint> since;
-  if (before && (before->raw & history_state::kUnknown) != 0) since = begin;
+  bool unknown = before && is_unknown(*before);
+  TimePoint since = begin;
   states_.for_each(begin, end, [&](const StoredReading& state) {
-    const bool unknown = (state.raw & history_state::kUnknown) != 0;
-    if (unknown && !since) since = std::max(begin, state.first_seen);
-    if (!unknown && since) {
-      if (state.first_seen > *since) visit(*since, state.first_seen);
-      since.reset();
-    }
+    if (unknown && !is_unknown(state) && state.first_seen > since) visit(since, state.first_seen);
+    if (!unknown) since = std::max(begin, state.first_seen);
+    unknown = is_unknown(state);
   });
-  if (since && end > *since) visit(*since, end);
+  if (unknown && end > since) visit(since, end);
 }
 
 }  // namespace wattle

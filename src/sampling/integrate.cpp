@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <ranges>
 #include <utility>
 
@@ -126,11 +127,10 @@ class GaugeSpread {
       : begin_(begin), end_(end), near_(near) {}
 
   void add(const StoredReading& reading, double watts) noexcept {
-    if (last_) {
-      const double change = watts - *last_;
-      changes_ += change * change;
-    }
+    const double change = is_first_ ? 0.0 : watts - last_;
+    changes_ += change * change;
     last_ = watts;
+    is_first_ = false;
     if (reading.first_seen <= begin_ + near_) begin_range_.add(watts);
     if (reading.last_confirmed >= end_ - near_) end_range_.add(watts);
   }
@@ -143,18 +143,19 @@ class GaugeSpread {
 
  private:
   struct Range {
-    std::optional<double> low;
-    std::optional<double> high;
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
     void add(double value) noexcept {
-      low = std::min(low.value_or(value), value);
-      high = std::max(high.value_or(value), value);
+      low = std::min(low, value);
+      high = std::max(high, value);
     }
-    [[nodiscard]] Watts width() const noexcept { return Watts(low ? *high - *low : 0.0); }
+    [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
   };
   TimePoint begin_;
   TimePoint end_;
   nanoseconds near_;
-  std::optional<double> last_;
+  bool is_first_ = true;
+  double last_ = 0.0;
   double changes_ = 0.0;
   Range begin_range_;
   Range end_range_;
