@@ -66,7 +66,7 @@ class History {
   /// True if the last `add` brought a value.
   [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
   /// Counters: the value at `time`, linear between the readings around it. Absent before the first
-  /// and behind the last reading.
+  /// and behind the last reading; a time within the same microsecond is that of the reading.
   [[nodiscard]] std::optional<Boundary> at(TimePoint time) const noexcept;
 
   /// The time from one independent look at the channel to the next: that of its reader, or of its
@@ -86,8 +86,10 @@ class History {
  private:
   void add_counter(const Reading& reading) noexcept;
   void add_gauge(const Reading& reading) noexcept;
+  void note_loss(const Reading& reading) noexcept;
   /// What is known changes at `at`: from then on it is unknown, or not; `flags` say why.
   void note(TimePoint at, bool unknown, Flags flags) noexcept;
+  [[nodiscard]] bool was_lost(TimePoint begin, TimePoint end) const;
 
   Channel channel_;
   CounterUnwrap unwrap_;
@@ -96,6 +98,9 @@ class History {
   std::chrono::nanoseconds hold_;      ///< the longest that `believed_` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
+  /// 1 from where the device was found gone, 0 from where it was back. Apart from the states: that
+  /// a stretch is unknown shows at its end only, and a loss in it would be noted before its begin.
+  Timeline losses_;
 
   // The reader's own.
   std::optional<Boundary> last_;
