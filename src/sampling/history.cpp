@@ -53,7 +53,6 @@ History::History(const Channel& channel, const HistoryOptions& options)
     : channel_(channel),
       unwrap_(channel.counter, channel.update.p99),
       period_(options.period),
-      believed_(believed_for(channel, options.period)),
       hold_(longest_belief(channel, options)),
       values_(values_options(channel, options)),
       states_(states_options(kStateBytes)),
@@ -61,7 +60,16 @@ History::History(const Channel& channel, const HistoryOptions& options)
 
 void History::set_period(nanoseconds period) noexcept {
   period_.store(period, std::memory_order_relaxed);
-  believed_ = believed_for(channel_, period);
+}
+
+nanoseconds History::belief() const noexcept {
+  return believed_for(channel_, period_.load(std::memory_order_relaxed));
+}
+
+std::optional<TimePoint> History::overdue() const noexcept {
+  if (is_counter()) return std::nullopt;
+  const std::optional<TimePoint> newest = values_.newest();
+  return newest ? std::optional(*newest + belief()) : std::nullopt;
 }
 
 void History::note_suspend() noexcept {
@@ -107,9 +115,10 @@ void History::add_counter(const Reading& reading) noexcept {
 }
 
 void History::add_gauge(const Reading& reading) noexcept {
-  const bool overdue = last_ && reading.at > last_->at + believed_;
-  if (last_ && !unknown_ && (overdue || suspended_)) {
-    const TimePoint since = suspended_ ? last_->at : last_->at + believed_;
+  const nanoseconds holds = suspended_ ? nanoseconds(0) : belief();
+  const bool is_overdue = last_ && reading.at > last_->at + holds;
+  if (is_overdue && !unknown_) {
+    const TimePoint since = last_->at + holds;
     note(since, true, Flags::of(Flag::gap));
   }
   if (!fresh_) return;
@@ -136,6 +145,23 @@ bool History::was_lost(TimePoint begin, TimePoint end) const {
   bool lost = before && before->raw != 0;
   losses_.for_each(begin, end, [&](const StoredReading& loss) { lost = lost || loss.raw != 0; });
   return lost;
+}
+
+GaugeWindow History::gauge_window(TimePoint begin, TimePoint end) const noexcept {
+  GaugeWindow sum;
+  TimePoint from = begin;
+  const auto add_until = [&](TimePoint until) {
+    if (until <= from) return;
+    const GaugeWindow part = values_.gauge_window(from, until);
+    sum.raw_ns += part.raw_ns;
+    sum.known += part.known;
+  };
+  each_unknown(begin, end, [&](TimePoint unknown_from, TimePoint unknown_to) {
+    add_until(unknown_from);
+    from = unknown_to;
+  });
+  add_until(end);
+  return sum;
 }
 
 Condition History::condition(TimePoint begin, TimePoint end) const {

@@ -76,8 +76,13 @@ class History {
   }
   /// Gauges: the longest that a value counts after it was last confirmed.
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
+  /// Gauges: how long it counts as often as the channel is read now.
+  [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
+  /// Gauges: the integral over the stretches in which there was a value to be believed.
+  [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
-  /// What happened from `begin` to `end`. Beyond the first and the last reading it says nothing.
+  /// What happened from `begin` to `end`. Before the first reading and behind a counter's last it
+  /// says nothing.
   [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
   /// Calls `visit(begin, end)` for each stretch of `condition(begin, end).unknown`, in order.
   template <class Visit>
@@ -87,6 +92,8 @@ class History {
   void add_counter(const Reading& reading) noexcept;
   void add_gauge(const Reading& reading) noexcept;
   void note_loss(const Reading& reading) noexcept;
+  /// Gauges: from when on the newest value is overdue to be read again.
+  [[nodiscard]] std::optional<TimePoint> overdue() const noexcept;
   /// What is known changes at `at`: from then on it is unknown, or not; `flags` say why.
   void note(TimePoint at, bool unknown, Flags flags) noexcept;
   [[nodiscard]] bool was_lost(TimePoint begin, TimePoint end) const;
@@ -94,8 +101,7 @@ class History {
   Channel channel_;
   CounterUnwrap unwrap_;
   std::atomic<std::chrono::nanoseconds> period_;
-  std::chrono::nanoseconds believed_;  ///< how long a gauge's value holds after it was read
-  std::chrono::nanoseconds hold_;      ///< the longest that `believed_` can be
+  std::chrono::nanoseconds hold_;  ///< the longest that `belief` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
   /// 1 from where the device was found gone, 0 from where it was back. Apart from the states: that
@@ -129,7 +135,10 @@ void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
       since.reset();
     }
   });
-  if (since && end > *since) visit(*since, end);
+  // Nobody has noted yet that a reading is overdue while its reader waits for the device.
+  if (const auto from = since ? since : overdue(); from && end > *from) {
+    visit(std::max(begin, *from), end);
+  }
 }
 
 }  // namespace wattle

@@ -160,15 +160,32 @@ class GaugeSpread {
   Range end_range_;
 };
 
-/// A gauge's readings in a window, without the stretches in which none was to be believed.
-GaugeWindow believed_window(const History& history, TimePoint begin, TimePoint end) {
-  GaugeWindow window = history.values().gauge_window(begin, end);
-  history.each_unknown(begin, end, [&](TimePoint from, TimePoint to) {
-    const GaugeWindow hole = history.values().gauge_window(from, to);
-    window.raw_ns -= hole.raw_ns;
-    window.known -= hole.known;
-  });
-  return window;
+GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
+  const double scale = history.channel().scale();
+  GaugeSpread spread(begin, end, near);
+  const auto add = [&](const StoredReading& reading) {
+    spread.add(reading, scale * static_cast<double>(reading.raw));
+  };
+  const TimePoint first = begin - near;
+  const auto held = history.values().at(first).before;
+  if (held && held->last_confirmed + history.hold() >= first) add(*held);
+  history.values().for_each(first, end + near, add);
+  return spread;
+}
+
+/// Nobody waits for what a mean will say half its time after the window's end: so much of the
+/// window, moved back by that, is left to the newest value.
+struct Tail {
+  nanoseconds length{0};
+  std::uint64_t raw = 0;
+};
+
+Tail tail_of(const History& history, TimePoint begin, TimePoint end, nanoseconds lag) noexcept {
+  const auto [last, next] = history.values().at(end + lag);
+  if (!last || next) return {};
+  const TimePoint believed_until = last->last_confirmed + history.belief();
+  if (believed_until < end) return {};
+  return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
 }
 
 }  // namespace
@@ -182,16 +199,11 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const nanoseconds spacing = history.spacing();
 
   figure.flags = history.condition(begin, end).flags;
-  GaugeWindow seen = believed_window(history, begin + lag, end + lag);
-  // Nobody waits for what a mean will say half its time after the window's end.
-  const auto last = history.values().at(end + lag).before;
-  const bool is_here = last && last->last_confirmed + spacing >= end;
-  const nanoseconds tail =
-      is_here ? positive(lag - positive(last->last_confirmed + history.hold() - end))
-              : nanoseconds(0);
-  if (tail > nanoseconds(0)) {
-    seen.raw_ns += Uint128{last->raw} * static_cast<std::uint64_t>(tail.count());
-    seen.known += tail;
+  GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
+  const Tail tail = tail_of(history, begin, end, lag);
+  if (tail.length > nanoseconds(0)) {
+    seen.raw_ns += Uint128{tail.raw} * static_cast<std::uint64_t>(tail.length.count());
+    seen.known += tail.length;
     figure.flags.set(Flag::estimated);
   }
   figure.known = seen.known;
@@ -199,17 +211,12 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   if (figure.unknown > Seconds(0)) figure.flags.set(Flag::gap);
   if (seen.known <= nanoseconds(0)) return figure;
 
-  const double raw_s = static_cast<double>(seen.raw_ns) * 1e-9;
+  const double raw_s = static_cast<double>(seen.raw_ns) / 1e9;
   figure.energy = Joules(channel.scale() * raw_s);
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
 
-  const nanoseconds near = spacing + window;
-  GaugeSpread spread(begin + lag, end + lag, near);
-  history.values().for_each(
-      begin + lag - near, end + lag + near, [&](const StoredReading& reading) {
-        spread.add(reading, channel.scale() * static_cast<double>(reading.raw));
-      });
+  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
   if (channel.gauge.window) {
     figure.coverage = std::min(1.0, Seconds(window) / Seconds(spacing));
     constexpr double kAll = 0.995;
@@ -222,7 +229,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                                           .squared_changes_w2 = spread.changes(),
                                           .change_at_begin = spread.begin_change(),
                                           .change_at_end = spread.end_change(),
-                                          .tail = tail,
+                                          .tail = tail.length,
                                           .step = Watts(channel.scale())});
   if (length < spacing) {
     // One value for all of it, which may be from before it: no power can be told, only a bound.

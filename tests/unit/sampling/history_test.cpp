@@ -235,7 +235,15 @@ TEST(GaugeHistory, IsUnknownWhileReadsFail) {
   for (const nanoseconds at : {100ms, 200ms, 300ms, 400ms}) history.fail(at);
   EXPECT_THAT(unknown_stretches(history, 0s, 400ms), ElementsAre(Pair(200ms, 400ms)));
   history.read(500ms, 100);
-  EXPECT_THAT(unknown_stretches(history, 0s, 1s), ElementsAre(Pair(200ms, 500ms)));
+  EXPECT_THAT(unknown_stretches(history, 0s, 600ms), ElementsAre(Pair(200ms, 500ms)));
+}
+
+TEST(GaugeHistory, IsUnknownFromWhereItsNextReadingIsOverdue) {
+  KnownHistory history(whole_watts(), {.period = 100ms, .longest_period = 800ms});
+  history.read(0s, 100);
+  EXPECT_EQ(history.unknown(0s, 200ms), 0s);
+  EXPECT_THAT(unknown_stretches(history, 0s, 1s), ElementsAre(Pair(200ms, 1s)));
+  EXPECT_THAT(unknown_stretches(history, 500ms, 1s), ElementsAre(Pair(500ms, 1s)));
 }
 
 TEST(GaugeHistory, IsWholeThoughEveryOtherReadFails) {
@@ -285,7 +293,7 @@ TEST(GaugeHistory, IsUnknownFromASuspendToTheNextValue) {
   history.suspend();
   history.fail(200ms);
   history.read(300ms, 100);
-  EXPECT_THAT(unknown_stretches(history, 0s, 1s), ElementsAre(Pair(0s, 300ms)));
+  EXPECT_THAT(unknown_stretches(history, 0s, 400ms), ElementsAre(Pair(0s, 300ms)));
 }
 
 TEST(GaugeHistory, IsLostUntilItAnswersAgain) {
@@ -297,7 +305,7 @@ TEST(GaugeHistory, IsLostUntilItAnswersAgain) {
   EXPECT_THAT(history.flags(0ms, 50ms), IsEmpty());
   EXPECT_THAT(history.flags(0ms, 150ms), ElementsAre("lost"));
   EXPECT_THAT(history.flags(300ms, 400ms), ElementsAre("gap", "lost"));
-  EXPECT_THAT(unknown_stretches(history, 0s, 1s), ElementsAre(Pair(200ms, 600ms)));
+  EXPECT_THAT(unknown_stretches(history, 0s, 700ms), ElementsAre(Pair(200ms, 600ms)));
   EXPECT_THAT(history.flags(600ms, 1s), IsEmpty());
 }
 
@@ -306,7 +314,7 @@ TEST(GaugeHistory, IsUnknownFromWhenItWasOverdueThoughItWasLostLater) {
   history.read(0ms, 100);
   history.fail(500ms, ReadStatus::gone);
   history.read(600ms, 100);
-  EXPECT_THAT(unknown_stretches(history, 0s, 1s), ElementsAre(Pair(200ms, 600ms)));
+  EXPECT_THAT(unknown_stretches(history, 0s, 700ms), ElementsAre(Pair(200ms, 600ms)));
 }
 
 TEST(GaugeHistory, SaysNothingBeforeItsFirstValue) {
