@@ -175,11 +175,11 @@ Condition History::condition(TimePoint begin, TimePoint end) const {
   if (was_lost(begin, end)) condition.flags.set(Flag::lost);
   each_unknown(begin, end, [&](TimePoint from, TimePoint to) { condition.unknown += to - from; });
 
-  // Events that were dropped to save memory could have said anything.
   const auto oldest = states_.dropped() > 0 ? states_.oldest() : std::nullopt;
   if (oldest && *oldest > begin) {
     condition.flags.set(Flag::gap);
-    condition.unknown += std::min(*oldest, end) - begin;
+    condition.forgotten = std::min(*oldest, end) - begin;
+    condition.unknown += condition.forgotten;
   }
   return condition;
 }

@@ -38,6 +38,8 @@ struct Boundary {
 struct Condition {
   Flags flags;
   std::chrono::nanoseconds unknown{0};
+  /// The part of `unknown` whose events were dropped to save memory: they could have said anything.
+  std::chrono::nanoseconds forgotten{0};
 };
 
 /// Takes the readings of one channel. A counter is unwrapped here; a gauge's value holds until it

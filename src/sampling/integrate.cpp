@@ -50,33 +50,58 @@ std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoi
   return joules(history.channel(), *ticks) / Seconds(end - begin);
 }
 
-/// The power next to the ends, over a few updates of the counter: over one it would be noise.
+/// By how much the mean power changes from the interval between two readings in which `end` lies to
+/// the intervals around it. Where nothing is known of these, it could change by all it is.
+Watts change_between_readings(const History& history, const Boundary& end) noexcept {
+  const Timeline& values = history.values();
+  const auto [before, after] = values.at(end.at);
+  if (!before || !after) return Watts(0.0);
+  const Channel& channel = history.channel();
+  const auto power = [&](const StoredReading& from, const StoredReading& to) {
+    const Seconds length = to.first_seen - from.first_seen;
+    return joules(channel, static_cast<double>(to.raw - from.raw)) / length;
+  };
+  const Watts here = power(*before, *after);
+  const auto earlier = values.at(before->first_seen - nanoseconds(1)).before;
+  const auto later = values.at(after->first_seen).after;
+  if (!earlier && !later) return here;
+  const auto change = [&](Watts other) { return Watts(std::abs((other - here).si())); };
+  return std::max(earlier ? change(power(*earlier, *before)) : Watts(0.0),
+                  later ? change(power(*after, *later)) : Watts(0.0));
+}
+
+/// How far off a line between two readings can be at `end`. Over less than a few updates of the
+/// counter the power is noise.
+Joules interpolation_bound(const History& history, const Boundary& end,
+                           nanoseconds few_updates) noexcept {
+  if (end.bracket == nanoseconds(0)) return Joules(0.0);
+  const auto earlier = mean_power(history, end.at - few_updates, end.at);
+  const auto later = mean_power(history, end.at, end.at + few_updates);
+  const Watts change = end.bracket <= few_updates && earlier && later
+                           ? Watts(std::abs((*later - *earlier).si()))
+                           : change_between_readings(history, end);
+  return change * Seconds(end.bracket);
+}
+
+/// The power next to the ends, over a few updates of the counter.
 CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules energy,
                             nanoseconds known) noexcept {
   const Channel& channel = history.channel();
-  const nanoseconds length = ends.last.at - ends.first.at;
-  const nanoseconds near = std::min(length, 4 * channel.update.p99);
-  const Watts mean = energy / Seconds(known);
   const TimePoint begin = ends.first.at;
   const TimePoint end = ends.last.at;
-  CounterWindowFacts facts{
-      .energy = energy,
-      .length = known,
-      .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
-      .power_before_end = mean_power(history, end - near, end).value_or(mean),
-      .begin_half_width = ends.first.half_width,
-      .end_half_width = ends.last.half_width,
-      .tick = channel.counter.tick,
-      .update = channel.update};
-  // How much the power changes around an end that lies between two readings.
-  const auto change = [&](const Boundary& end_of, Watts inside, TimePoint from, TimePoint to) {
-    const auto outside = mean_power(history, from, to);
-    const double apart_w = std::abs((outside.value_or(inside) - inside).si());
-    return Joules(apart_w * Seconds(end_of.bracket).count());
-  };
-  facts.begin_interpolation = change(ends.first, facts.power_after_begin, begin - near, begin);
-  facts.end_interpolation = change(ends.last, facts.power_before_end, end, end + near);
-  return facts;
+  const nanoseconds few_updates = 4 * channel.update.p99;
+  const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
+  const Watts mean = energy / Seconds(known);
+  return {.energy = energy,
+          .length = known,
+          .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
+          .power_before_end = mean_power(history, end - near, end).value_or(mean),
+          .begin_half_width = ends.first.half_width,
+          .end_half_width = ends.last.half_width,
+          .tick = channel.counter.tick,
+          .update = channel.update,
+          .begin_interpolation = interpolation_bound(history, ends.first, few_updates),
+          .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
 }
 
 }  // namespace
@@ -94,9 +119,9 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   const nanoseconds outside =
       positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
-  const nanoseconds holes = history.condition(ends->first.at, ends->last.at).unknown;
-  const nanoseconds known = ends->last.at - ends->first.at - holes;
-  figure.unknown = holes + outside;
+  const Condition inside = history.condition(ends->first.at, ends->last.at);
+  const nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
+  figure.unknown = inside.unknown + outside;
   figure.known = positive(known);
   if (known <= nanoseconds(0)) return figure;
 
@@ -104,7 +129,8 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   const Joules energy =
       joules(channel, static_cast<double>(ticks) + (ends->last.fraction - ends->first.fraction));
   figure.energy = energy;
-  figure.mean = energy / Seconds(known);
+  // What was counted before the events that were forgotten is known, but not in how much time.
+  if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
   figure.uncertainty = plain_counter_uncertainty(facts_of(history, *ends, energy, known));
   if (known < channel.update.mean) {
     // The counter may not have been renewed at all: no power can be told, only a bound.
@@ -247,11 +273,13 @@ namespace {
 /// with exceptions (arXiv 2312.02741). Two ways through one board share most of it.
 constexpr double kUnstatedCalibration = 0.05;
 
-/// How wrong a figure can be, what it does not know included.
+/// How wrong a figure with an energy can be, what it does not know included.
 double doubt_j(const EnergyFigure& figure) noexcept {
-  const Watts mean = figure.mean.value_or(Watts(0.0));
-  return std::hypot(figure.uncertainty.si(), (mean * figure.unknown).si());
+  const double unknown = figure.unknown / figure.known;
+  return std::hypot(figure.uncertainty.si(), figure.energy->si() * unknown);
 }
+
+bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
 
 /// Compares mean powers: each over what its figure knows.
 bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
@@ -279,6 +307,8 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
     std::ranges::stable_partition(
         figures, [](const EnergyFigure& figure) { return figure.method == Method::counter; });
   }
+  // A dead sensor is quite certain of itself.
+  std::ranges::stable_partition(figures, shows_something);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
