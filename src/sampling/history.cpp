@@ -9,6 +9,23 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr std::size_t kStateBytes = std::size_t{64} << 10U;
+constexpr nanoseconds kCounterQuantum = std::chrono::microseconds(1);
+constexpr nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
+
+/// Of something that holds from one entry to the next.
+TimelineOptions states_options(std::size_t memory_limit) noexcept {
+  return {.quantum = nanoseconds(1),
+          .period = std::chrono::milliseconds(1),
+          .memory_limit = memory_limit};
+}
+
+Flags flags_of(const StoredReading& state) noexcept {
+  return Flags::from_bits(static_cast<std::uint32_t>(state.raw));
+}
+
+bool is_unknown(const StoredReading& state) noexcept {
+  return (state.raw & history_state::kUnknown) != 0;
+}
 
 /// A value holds until it is due to be read again, and one update of its sensor more: that long
 /// the sensor may go on showing it. Where nobody knows the update, one more period.
@@ -22,8 +39,7 @@ nanoseconds longest_belief(const Channel& channel, const HistoryOptions& options
 
 TimelineOptions values_options(const Channel& channel, const HistoryOptions& options) {
   const bool counter = channel.metric == Metric::energy;
-  const nanoseconds quantum =
-      counter ? std::chrono::microseconds(1) : std::chrono::microseconds(100);
+  const nanoseconds quantum = counter ? kCounterQuantum : kGaugeQuantum;
   return {.kind = counter ? TimelineKind::counter : TimelineKind::gauge,
           .quantum = quantum,
           .period = std::max(options.period, quantum),
@@ -37,16 +53,23 @@ History::History(const Channel& channel, const HistoryOptions& options)
     : channel_(channel),
       unwrap_(channel.counter, channel.update.p99),
       period_(options.period),
-      believed_(believed_for(channel, options.period)),
       hold_(longest_belief(channel, options)),
       values_(values_options(channel, options)),
-      states_({.quantum = nanoseconds(1),
-               .period = std::chrono::milliseconds(1),
-               .memory_limit = kStateBytes}) {}
+      states_(states_options(kStateBytes)),
+      losses_(states_options(kMinTimelineBytes)) {}
 
 void History::set_period(nanoseconds period) noexcept {
   period_.store(period, std::memory_order_relaxed);
-  believed_ = believed_for(channel_, period);
+}
+
+nanoseconds History::belief() const noexcept {
+  return believed_for(channel_, period_.load(std::memory_order_relaxed));
+}
+
+std::optional<TimePoint> History::overdue() const noexcept {
+  if (is_counter()) return std::nullopt;
+  const std::optional<TimePoint> newest = values_.newest();
+  return newest ? std::optional(*newest + belief()) : std::nullopt;
 }
 
 void History::note_suspend() noexcept {
@@ -60,14 +83,15 @@ void History::note(TimePoint at, bool unknown, Flags flags) noexcept {
 
 void History::add(const Reading& reading) noexcept {
   fresh_ = reading.status == ReadStatus::ok;
-  if (reading.status == ReadStatus::gone && !lost_) {
-    lost_ = true;
-    note(reading.at, unknown_, Flags::of(Flag::lost));
-  } else if (fresh_ && lost_) {
-    lost_ = false;
-    note(reading.at, unknown_, {});
-  }
+  note_loss(reading);
   is_counter() ? add_counter(reading) : add_gauge(reading);
+}
+
+void History::note_loss(const Reading& reading) noexcept {
+  const bool changes = lost_ ? fresh_ : reading.status == ReadStatus::gone;
+  if (!changes) return;
+  lost_ = !lost_;
+  losses_.append(reading.at, lost_ ? 1 : 0);
 }
 
 void History::add_counter(const Reading& reading) noexcept {
@@ -91,9 +115,10 @@ void History::add_counter(const Reading& reading) noexcept {
 }
 
 void History::add_gauge(const Reading& reading) noexcept {
-  const bool overdue = last_ && reading.at > last_->at + believed_;
-  if (last_ && !unknown_ && (overdue || suspended_)) {
-    const TimePoint since = suspended_ ? last_->at : last_->at + believed_;
+  const nanoseconds holds = suspended_ ? nanoseconds(0) : belief();
+  const bool is_overdue = last_ && reading.at > last_->at + holds;
+  if (is_overdue && !unknown_) {
+    const TimePoint since = last_->at + holds;
     note(since, true, Flags::of(Flag::gap));
   }
   if (!fresh_) return;
@@ -107,7 +132,7 @@ std::optional<Boundary> History::at(TimePoint time) const noexcept {
   const auto [before, after] = values_.at(time);
   if (!before) return std::nullopt;
   Boundary boundary{.at = time, .ticks = before->raw};
-  if (before->first_seen == time) return boundary;
+  if (time - before->first_seen < kCounterQuantum) return boundary;
   if (!after) return std::nullopt;
   boundary.bracket = after->first_seen - before->first_seen;
   const auto ticks = static_cast<double>(after->raw - before->raw);
@@ -115,26 +140,46 @@ std::optional<Boundary> History::at(TimePoint time) const noexcept {
   return boundary;
 }
 
+bool History::was_lost(TimePoint begin, TimePoint end) const {
+  const auto before = losses_.at(begin).before;
+  bool lost = before && before->raw != 0;
+  losses_.for_each(begin, end, [&](const StoredReading& loss) { lost = lost || loss.raw != 0; });
+  return lost;
+}
+
+GaugeWindow History::gauge_window(TimePoint begin, TimePoint end) const noexcept {
+  GaugeWindow sum;
+  TimePoint from = begin;
+  const auto add_until = [&](TimePoint until) {
+    if (until <= from) return;
+    const GaugeWindow part = values_.gauge_window(from, until);
+    sum.raw_ns += part.raw_ns;
+    sum.known += part.known;
+  };
+  each_unknown(begin, end, [&](TimePoint unknown_from, TimePoint unknown_to) {
+    add_until(unknown_from);
+    from = unknown_to;
+  });
+  add_until(end);
+  return sum;
+}
+
 Condition History::condition(TimePoint begin, TimePoint end) const {
   Condition condition;
-  const auto merge = [&](const StoredReading& state) {
-    condition.flags |= Flags::from_bits(static_cast<std::uint32_t>(state.raw));
-  };
-  if (const auto before = states_.at(begin).before) {
-    const bool lasts = (before->raw & history_state::kUnknown) != 0 ||
-                       Flags::from_bits(static_cast<std::uint32_t>(before->raw)).has(Flag::lost);
-    if (lasts) merge(*before);
-  }
+  const auto before = states_.at(begin).before;
+  if (before && is_unknown(*before)) condition.flags |= flags_of(*before);
   states_.for_each(begin, end, [&](const StoredReading& state) {
-    if (state.first_seen > begin) merge(state);
+    const bool begins_behind = is_unknown(state) && state.first_seen >= end;
+    if (state.first_seen > begin && !begins_behind) condition.flags |= flags_of(state);
   });
+  if (was_lost(begin, end)) condition.flags.set(Flag::lost);
   each_unknown(begin, end, [&](TimePoint from, TimePoint to) { condition.unknown += to - from; });
 
-  // Events that were dropped to save memory could have said anything.
   const auto oldest = states_.dropped() > 0 ? states_.oldest() : std::nullopt;
   if (oldest && *oldest > begin) {
     condition.flags.set(Flag::gap);
-    condition.unknown += std::min(*oldest, end) - begin;
+    condition.forgotten = std::min(*oldest, end) - begin;
+    condition.unknown += condition.forgotten;
   }
   return condition;
 }

@@ -38,6 +38,8 @@ struct Boundary {
 struct Condition {
   Flags flags;
   std::chrono::nanoseconds unknown{0};
+  /// The part of `unknown` whose events were dropped to save memory: they could have said anything.
+  std::chrono::nanoseconds forgotten{0};
 };
 
 /// Takes the readings of one channel. A counter is unwrapped here; a gauge's value holds until it
@@ -66,7 +68,7 @@ class History {
   /// True if the last `add` brought a value.
   [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
   /// Counters: the value at `time`, linear between the readings around it. Absent before the first
-  /// and behind the last reading.
+  /// and behind the last reading; a time within the same microsecond is that of the reading.
   [[nodiscard]] std::optional<Boundary> at(TimePoint time) const noexcept;
 
   /// The time from one independent look at the channel to the next: that of its reader, or of its
@@ -76,8 +78,13 @@ class History {
   }
   /// Gauges: the longest that a value counts after it was last confirmed.
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
+  /// Gauges: how long it counts as often as the channel is read now.
+  [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
+  /// Gauges: the integral over the stretches in which there was a value to be believed.
+  [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
-  /// What happened from `begin` to `end`. Beyond the first and the last reading it says nothing.
+  /// What happened from `begin` to `end`. Before the first reading and behind a counter's last it
+  /// says nothing.
   [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
   /// Calls `visit(begin, end)` for each stretch of `condition(begin, end).unknown`, in order.
   template <class Visit>
@@ -86,16 +93,22 @@ class History {
  private:
   void add_counter(const Reading& reading) noexcept;
   void add_gauge(const Reading& reading) noexcept;
+  void note_loss(const Reading& reading) noexcept;
+  /// Gauges: from when on the newest value is overdue to be read again.
+  [[nodiscard]] std::optional<TimePoint> overdue() const noexcept;
   /// What is known changes at `at`: from then on it is unknown, or not; `flags` say why.
   void note(TimePoint at, bool unknown, Flags flags) noexcept;
+  [[nodiscard]] bool was_lost(TimePoint begin, TimePoint end) const;
 
   Channel channel_;
   CounterUnwrap unwrap_;
   std::atomic<std::chrono::nanoseconds> period_;
-  std::chrono::nanoseconds believed_;  ///< how long a gauge's value holds after it was read
-  std::chrono::nanoseconds hold_;      ///< the longest that `believed_` can be
+  std::chrono::nanoseconds hold_;  ///< the longest that `belief` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
+  /// 1 from where the device was found gone, 0 from where it was back. Apart from the states: that
+  /// a stretch is unknown shows at its end only, and a loss in it would be noted before its begin.
+  Timeline losses_;
 
   // The reader's own.
   std::optional<Boundary> last_;
@@ -124,7 +137,9 @@ void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
     if (!unknown) since = std::max(begin, state.first_seen);
     unknown = is_unknown(state);
   });
-  if (unknown && end > since) visit(since, end);
+  // Nobody has noted yet that a reading is overdue while its reader waits for the device.
+  const TimePoint from = unknown ? since : std::max(begin, overdue().value_or(end));
+  if (end > from) visit(from, end);
 }
 
 }  // namespace wattle

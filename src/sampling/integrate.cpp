@@ -51,33 +51,58 @@ std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoi
   return joules(history.channel(), *ticks) / Seconds(end - begin);
 }
 
-/// The power next to the ends, over a few updates of the counter: over one it would be noise.
+/// By how much the mean power changes from the interval between two readings in which `end` lies to
+/// the intervals around it. Where nothing is known of these, it could change by all it is.
+Watts change_between_readings(const History& history, const Boundary& end) noexcept {
+  const Timeline& values = history.values();
+  const auto [before, after] = values.at(end.at);
+  if (!before || !after) return Watts(0.0);
+  const Channel& channel = history.channel();
+  const auto power = [&](const StoredReading& from, const StoredReading& to) {
+    const Seconds length = to.first_seen - from.first_seen;
+    return joules(channel, static_cast<double>(to.raw - from.raw)) / length;
+  };
+  const Watts here = power(*before, *after);
+  const auto earlier = values.at(before->first_seen - nanoseconds(1)).before;
+  const auto later = values.at(after->first_seen).after;
+  if (!earlier && !later) return here;
+  const auto change = [&](Watts other) { return Watts(std::abs((other - here).si())); };
+  return std::max(earlier ? change(power(*earlier, *before)) : Watts(0.0),
+                  later ? change(power(*after, *later)) : Watts(0.0));
+}
+
+/// How far off a line between two readings can be at `end`. Over less than a few updates of the
+/// counter the power is noise.
+Joules interpolation_bound(const History& history, const Boundary& end,
+                           nanoseconds few_updates) noexcept {
+  if (end.bracket == nanoseconds(0)) return Joules(0.0);
+  const auto earlier = mean_power(history, end.at - few_updates, end.at);
+  const auto later = mean_power(history, end.at, end.at + few_updates);
+  const Watts change = end.bracket <= few_updates && earlier && later
+                           ? Watts(std::abs((*later - *earlier).si()))
+                           : change_between_readings(history, end);
+  return change * Seconds(end.bracket);
+}
+
+/// The power next to the ends, over a few updates of the counter.
 CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules energy,
                             nanoseconds known) noexcept {
   const Channel& channel = history.channel();
-  const nanoseconds length = ends.last.at - ends.first.at;
-  const nanoseconds near = std::min(length, 4 * channel.update.p99);
-  const Watts mean = energy / Seconds(known);
   const TimePoint begin = ends.first.at;
   const TimePoint end = ends.last.at;
-  CounterWindowFacts facts{
-      .energy = energy,
-      .length = known,
-      .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
-      .power_before_end = mean_power(history, end - near, end).value_or(mean),
-      .begin_half_width = ends.first.half_width,
-      .end_half_width = ends.last.half_width,
-      .tick = channel.counter.tick,
-      .update = channel.update};
-  // How much the power changes around an end that lies between two readings.
-  const auto change = [&](const Boundary& end_of, Watts inside, TimePoint from, TimePoint to) {
-    const auto outside = mean_power(history, from, to);
-    const double apart_w = std::abs((outside.value_or(inside) - inside).si());
-    return Joules(apart_w * Seconds(end_of.bracket).count());
-  };
-  facts.begin_interpolation = change(ends.first, facts.power_after_begin, begin - near, begin);
-  facts.end_interpolation = change(ends.last, facts.power_before_end, end, end + near);
-  return facts;
+  const nanoseconds few_updates = 4 * channel.update.p99;
+  const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
+  const Watts mean = energy / Seconds(known);
+  return {.energy = energy,
+          .length = known,
+          .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
+          .power_before_end = mean_power(history, end - near, end).value_or(mean),
+          .begin_half_width = ends.first.half_width,
+          .end_half_width = ends.last.half_width,
+          .tick = channel.counter.tick,
+          .update = channel.update,
+          .begin_interpolation = interpolation_bound(history, ends.first, few_updates),
+          .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
 }
 
 }  // namespace
@@ -95,9 +120,9 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   const nanoseconds outside =
       positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
-  const nanoseconds holes = history.condition(ends->first.at, ends->last.at).unknown;
-  const nanoseconds known = ends->last.at - ends->first.at - holes;
-  figure.unknown = holes + outside;
+  const Condition inside = history.condition(ends->first.at, ends->last.at);
+  const nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
+  figure.unknown = inside.unknown + outside;
   figure.known = positive(known);
   if (known <= nanoseconds(0)) return figure;
 
@@ -105,7 +130,8 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   const Joules energy =
       joules(channel, static_cast<double>(ticks) + (ends->last.fraction - ends->first.fraction));
   figure.energy = energy;
-  figure.mean = energy / Seconds(known);
+  // What was counted before the events that were forgotten is known, but not in how much time.
+  if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
   figure.uncertainty = plain_counter_uncertainty(facts_of(history, *ends, energy, known));
   if (known < channel.update.mean) {
     // The counter may not have been renewed at all: no power can be told, only a bound.
@@ -161,15 +187,32 @@ class GaugeSpread {
   Range end_range_;
 };
 
-/// A gauge's readings in a window, without the stretches in which none was to be believed.
-GaugeWindow believed_window(const History& history, TimePoint begin, TimePoint end) {
-  GaugeWindow window = history.values().gauge_window(begin, end);
-  history.each_unknown(begin, end, [&](TimePoint from, TimePoint to) {
-    const GaugeWindow hole = history.values().gauge_window(from, to);
-    window.raw_ns -= hole.raw_ns;
-    window.known -= hole.known;
-  });
-  return window;
+GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
+  const double scale = history.channel().scale();
+  GaugeSpread spread(begin, end, near);
+  const auto add = [&](const StoredReading& reading) {
+    spread.add(reading, scale * static_cast<double>(reading.raw));
+  };
+  const TimePoint first = begin - near;
+  const auto held = history.values().at(first).before;
+  if (held && held->last_confirmed + history.hold() >= first) add(*held);
+  history.values().for_each(first, end + near, add);
+  return spread;
+}
+
+/// Nobody waits for what a mean will say half its time after the window's end: so much of the
+/// window, moved back by that, is left to the newest value.
+struct Tail {
+  nanoseconds length{0};
+  std::uint64_t raw = 0;
+};
+
+Tail tail_of(const History& history, TimePoint begin, TimePoint end, nanoseconds lag) noexcept {
+  const auto [last, next] = history.values().at(end + lag);
+  if (!last || next) return {};
+  const TimePoint believed_until = last->last_confirmed + history.belief();
+  if (believed_until < end) return {};
+  return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
 }
 
 }  // namespace
@@ -183,34 +226,24 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const nanoseconds spacing = history.spacing();
 
   figure.flags = history.condition(begin, end).flags;
-  GaugeWindow seen = believed_window(history, begin + lag, end + lag);
-  // Nobody waits for what a mean will say half its time after the window's end: the last value
-  // stands in for it, also beyond the time that it holds.
-  const auto last = history.values().at(end + lag).before;
-  nanoseconds tail{0};
-  if (last && last->last_confirmed + spacing >= end) {
-    tail = positive(end + lag - (last->last_confirmed + spacing));
-    const nanoseconds lacking = positive(end + lag - (last->last_confirmed + history.hold()));
-    seen.raw_ns += Uint128{last->raw} * static_cast<std::uint64_t>(lacking.count());
-    seen.known += lacking;
-    if (tail > nanoseconds(0)) figure.flags.set(Flag::estimated);
+  GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
+  const Tail tail = tail_of(history, begin, end, lag);
+  if (tail.length > nanoseconds(0)) {
+    seen.raw_ns += Uint128{tail.raw} * static_cast<std::uint64_t>(tail.length.count());
+    seen.known += tail.length;
+    figure.flags.set(Flag::estimated);
   }
   figure.known = seen.known;
   figure.unknown = length - seen.known;
   if (figure.unknown > Seconds(0)) figure.flags.set(Flag::gap);
   if (seen.known <= nanoseconds(0)) return figure;
 
-  const double raw_s = static_cast<double>(seen.raw_ns) * 1e-9;
+  const double raw_s = static_cast<double>(seen.raw_ns) / 1e9;
   figure.energy = Joules(channel.scale() * raw_s);
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
 
-  const nanoseconds near = spacing + window;
-  GaugeSpread spread(begin + lag, end + lag, near);
-  history.values().for_each(
-      begin + lag - near, end + lag + near, [&](const StoredReading& reading) {
-        spread.add(reading, channel.scale() * static_cast<double>(reading.raw));
-      });
+  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
   if (channel.gauge.window) {
     figure.coverage = std::min(1.0, Seconds(window) / Seconds(spacing));
     constexpr double kAll = 0.995;
@@ -223,7 +256,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                                           .squared_changes_w2 = spread.changes(),
                                           .change_at_begin = spread.begin_change(),
                                           .change_at_end = spread.end_change(),
-                                          .tail = tail,
+                                          .tail = tail.length,
                                           .step = Watts(channel.scale())});
   if (length < spacing) {
     // One value for all of it, which may be from before it: no power can be told, only a bound.
@@ -241,11 +274,13 @@ namespace {
 /// with exceptions (arXiv 2312.02741). Two ways through one board share most of it.
 constexpr double kUnstatedCalibration = 0.05;
 
-/// How wrong a figure can be, what it does not know included.
+/// How wrong a figure with an energy can be, what it does not know included.
 double doubt_j(const EnergyFigure& figure) noexcept {
-  const Watts mean = figure.mean.value_or(Watts(0.0));
-  return std::hypot(figure.uncertainty.si(), (mean * figure.unknown).si());
+  const double unknown = figure.unknown / figure.known;
+  return std::hypot(figure.uncertainty.si(), figure.energy->si() * unknown);
 }
+
+bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
 
 /// Compares mean powers: each over what its figure knows.
 bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
@@ -273,6 +308,8 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
     std::ranges::stable_partition(
         figures, [](const EnergyFigure& figure) { return figure.method == Method::counter; });
   }
+  // A dead sensor is quite certain of itself.
+  std::ranges::stable_partition(figures, shows_something);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
   for (const EnergyFigure& other : figures | std::views::drop(1)) {

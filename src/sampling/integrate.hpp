@@ -28,7 +28,8 @@ struct CounterWindowAsked {
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
-/// preferred: it misses no time. At least one figure; of equals, the first is taken.
+/// preferred: it misses no time. One that shows no energy at all comes last. At least one figure;
+/// of equals, the first is taken.
 [[nodiscard]] EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 }  // namespace wattle

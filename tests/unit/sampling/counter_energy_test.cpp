@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -253,6 +254,105 @@ TEST_F(CounterEnergy, WhoseCounterStoodStillSaysZero) {
   read(1s, 100);
   EXPECT_EQ(until(1s).energy, Joules(0.0));
   EXPECT_EQ(names(until(1s).flags), Names{"zero"});
+}
+
+// Windows asked for afterwards, whose ends lie between readings.
+
+TEST_F(CounterEnergy, LiesOnLinesBetweenReadings) {
+  read(0s, 0);
+  read(1s, 100);
+  read(2s, 120);
+  const EnergyFigure figure = between(250ms, 1500ms);
+  EXPECT_EQ(figure.energy, Joules(0.5 * (75 + 10)));
+  EXPECT_EQ(figure.known, Seconds(1.25));
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+  EXPECT_EQ(names(figure.flags), Names{});
+}
+
+TEST_F(CounterEnergy, LiesOnALineInsideOneInterval) {
+  read(0s, 900);
+  read(1s, 20);
+  EXPECT_EQ(between(250ms, 750ms).energy, Joules(30.0)) << "half of 120 ticks, across a wrap";
+}
+
+TEST_F(CounterEnergy, OfAdjacentWindowsAddsUp) {
+  read(0s, 0);
+  read(1s, 100);
+  read(2s, 137);
+  EXPECT_EQ(*between(300ms, 1100ms).energy + *between(1100ms, 1900ms).energy,
+            *between(300ms, 1900ms).energy);
+}
+
+TEST_F(CounterEnergy, EndsExactlyAtItsLastReading) {
+  read(123ns, 0);
+  read(1s + 456ns, 100);
+  const EnergyFigure figure = between(123ns, 1s + 456ns);
+  EXPECT_EQ(figure.energy, Joules(50.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+  EXPECT_EQ(names(figure.flags), Names{});
+}
+
+TEST_F(CounterEnergy, IsUnknownOutsideItsReadings) {
+  read(1s, 0);
+  read(2s, 100);
+  const EnergyFigure figure = between(500ms, 2250ms);
+  EXPECT_EQ(figure.energy, Joules(50.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.75));
+  EXPECT_EQ(names(figure.flags), Names{"gap"});
+}
+
+TEST_F(CounterEnergy, BeginsInsideAnUnknownStretch) {
+  read(0s, 500);
+  read(1s, 50);
+  read(2s, 150);
+  const EnergyFigure figure = between(250ms, 1500ms);
+  EXPECT_EQ(figure.energy, Joules(25.0)) << "nothing of the second with the reset";
+  EXPECT_EQ(figure.known, Seconds(0.5));
+  EXPECT_EQ(figure.unknown, Seconds(0.75));
+  EXPECT_EQ(names(figure.flags), Names{"reset"});
+}
+
+TEST_F(CounterEnergy, InsideAnUnknownStretchIsUnknown) {
+  read(0s, 500);
+  read(1s, 50);
+  const EnergyFigure figure = between(250ms, 750ms);
+  EXPECT_EQ(figure.energy, std::nullopt);
+  EXPECT_EQ(figure.unknown, Seconds(0.5));
+}
+
+/// The half of the uncertainty that comes from an end between two readings.
+double interpolated(const EnergyFigure& whole, const EnergyFigure& plain) {
+  return std::sqrt(std::pow(whole.uncertainty.si(), 2) - std::pow(plain.uncertainty.si(), 2));
+}
+
+TEST_F(CounterEnergy, IsUncertainBetweenReadingsByTheChangeOfPowerAroundThem) {
+  read(0s, 0);
+  read(1s, 20);
+  read(2s, 180);
+  read(3s, 180);
+  // 10, 80 and 0 W: in the second of 80 W it can be off by 80 W x 1 s.
+  EXPECT_NEAR(interpolated(between(0s, 1500ms), between(0s, 2s)), 80.0, 0.1);
+  EXPECT_NEAR(interpolated(between(500ms, 2s), between(0s, 2s)), 70.0, 0.1);
+}
+
+TEST_F(CounterEnergy, IsCertainBetweenReadingsOfASteadyPower) {
+  for (int s = 0; s <= 4; ++s) read(s * 1s, 100 * static_cast<std::uint64_t>(s));
+  EXPECT_NEAR(between(500ms, 3500ms).uncertainty.si(), between(1s, 4s).uncertainty.si(), 1e-9);
+}
+
+TEST_F(CounterEnergy, BetweenTwoReadingsAloneCouldBeAnything) {
+  read(0s, 0);
+  read(1s, 100);
+  EXPECT_GE(between(250ms, 750ms).uncertainty, Joules(50.0));
+}
+
+TEST_F(CounterEnergy, TellsNoPowerWhereEventsWereForgotten) {
+  constexpr int kWraps = 20'000;
+  for (int i = 0; i <= kWraps; ++i) read(i * 1s, i % 2 == 0 ? 950 : 10);
+  const EnergyFigure figure = between(0s, kWraps * 1s);
+  EXPECT_EQ(figure.energy, Joules(0.5 * 60 * kWraps / 2)) << "a lower bound all the same";
+  EXPECT_EQ(figure.mean, std::nullopt);
+  EXPECT_TRUE(figure.flags.has(Flag::gap));
 }
 
 TEST_F(CounterEnergy, UncertaintyTakesThePowersNextToItsEnds) {

@@ -1,0 +1,137 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "known_history.hpp"
+#include "sampling/integrate.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::ElementsAre;
+using testing::Field;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Ten seconds of it.
+EnergyFigure figure(Method method, double energy_j, double uncertainty_j) {
+  return {.energy = Joules(energy_j),
+          .uncertainty = Joules(uncertainty_j),
+          .known = Seconds(10.0),
+          .mean = Watts(energy_j / 10.0),
+          .method = method,
+          .quantity = method == Method::counter ? "energy" : "power_instant"};
+}
+
+EnergyFigure counted(double energy_j, double uncertainty_j) {
+  return figure(Method::counter, energy_j, uncertainty_j);
+}
+
+EnergyFigure integrated(double energy_j, double uncertainty_j) {
+  return figure(Method::integrated, energy_j, uncertainty_j);
+}
+
+EnergyFigure absent(Method method) {
+  EnergyFigure absent{.unknown = Seconds(10.0), .method = method};
+  absent.flags.set(Flag::gap);
+  return absent;
+}
+
+/// Two of its ten seconds are unknown.
+EnergyFigure without_two_seconds(EnergyFigure figure) {
+  figure.known = Seconds(8.0);
+  figure.unknown = Seconds(2.0);
+  figure.mean = *figure.energy / figure.known;
+  return figure;
+}
+
+TEST(BestEnergy, IsTheOneThatIsLeastUncertain) {
+  EXPECT_EQ(best_energy({counted(1000, 20), integrated(1005, 5)}).method, Method::integrated);
+  EXPECT_EQ(best_energy({counted(1000, 5), integrated(1005, 20)}).method, Method::counter);
+}
+
+TEST(BestEnergy, OfEqualsIsTheFirst) {
+  EXPECT_EQ(best_energy({counted(1000, 5), integrated(1000, 5)}).method, Method::counter);
+}
+
+TEST(BestEnergy, OfOneIsThatOne) {
+  const EnergyFigure best = best_energy({integrated(1000, 5)});
+  EXPECT_EQ(best.energy, Joules(1000.0));
+  EXPECT_THAT(best.alternatives, IsEmpty());
+  EXPECT_THAT(names(best.flags), IsEmpty());
+}
+
+TEST(BestEnergy, ListsTheOthersFromTheLeastUncertainOn) {
+  EnergyFigure average = integrated(1010, 30);
+  average.quantity = "power_average";
+  average.flags.set(Flag::estimated);
+  const EnergyFigure best = best_energy({counted(1000, 20), integrated(1005, 5), average});
+  ASSERT_THAT(best.alternatives, SizeIs(2));
+  EXPECT_EQ(best.alternatives[0].method, Method::counter);
+  EXPECT_EQ(best.alternatives[0].energy, Joules(1000.0));
+  EXPECT_EQ(best.alternatives[0].uncertainty, Joules(20.0));
+  EXPECT_EQ(best.alternatives[1].quantity, "power_average");
+  EXPECT_THAT(names(best.alternatives[1].flags), ElementsAre("estimated"));
+  EXPECT_THAT(names(best.flags), IsEmpty()) << "what the others say of themselves is theirs";
+}
+
+TEST(BestEnergy, LeavesOutWhatIsNotKnown) {
+  const EnergyFigure best = best_energy({absent(Method::counter), integrated(1000, 50)});
+  EXPECT_EQ(best.energy, Joules(1000.0));
+  EXPECT_THAT(best.alternatives, IsEmpty());
+}
+
+TEST(BestEnergy, OfNothingKnownIsTheFirst) {
+  const EnergyFigure best = best_energy({absent(Method::counter), absent(Method::integrated)});
+  EXPECT_EQ(best.method, Method::counter);
+  EXPECT_EQ(best.energy, std::nullopt);
+  EXPECT_EQ(best.unknown, Seconds(10.0));
+  EXPECT_THAT(names(best.flags), ElementsAre("gap"));
+}
+
+TEST(BestEnergy, TakesAnUnknownStretchForDoubt) {
+  const EnergyFigure best =
+      best_energy({without_two_seconds(counted(800, 5)), integrated(1000, 50)});
+  EXPECT_EQ(best.method, Method::integrated) << "200 J are missing there";
+  EXPECT_FALSE(best.flags.has(Flag::disagrees)) << "they tell of different times";
+}
+
+TEST(BestEnergy, TakesAnUnknownStretchForDoubtWhereNoPowerIsTold) {
+  EnergyFigure counter = without_two_seconds(counted(800, 5));
+  counter.mean.reset();
+  EXPECT_EQ(best_energy({counter, integrated(1000, 50)}).method, Method::integrated);
+}
+
+TEST(BestEnergy, IsTheCountersWhereTheyDisagree) {
+  const EnergyFigure best = best_energy({counted(1000, 20), integrated(700, 5)});
+  EXPECT_EQ(best.method, Method::counter) << "it misses no time";
+  EXPECT_THAT(names(best.flags), ElementsAre("disagrees"));
+  EXPECT_THAT(best.alternatives, ElementsAre(Field(&AlternativeEnergy::energy, Joules(700.0))));
+}
+
+TEST(BestEnergy, AgreesWithinWhatSensorsAreOff) {
+  // 5 % of the greater one, and 5.4 J of sampling.
+  EXPECT_FALSE(best_energy({counted(1000, 5), integrated(945, 2)}).flags.has(Flag::disagrees));
+  EXPECT_TRUE(best_energy({counted(1000, 5), integrated(944, 2)}).flags.has(Flag::disagrees));
+}
+
+TEST(BestEnergy, IsNotOfASensorThatShowsNothing) {
+  EnergyFigure dead_gauge = integrated(0, 0.1);
+  dead_gauge.flags.set(Flag::zero);
+  EXPECT_EQ(best_energy({without_two_seconds(counted(800, 5)), dead_gauge}).energy, Joules(800.0));
+  EnergyFigure dead_counter = counted(0, 0.1);
+  dead_counter.flags.set(Flag::zero);
+  const EnergyFigure best = best_energy({dead_counter, integrated(1000, 50)});
+  EXPECT_EQ(best.energy, Joules(1000.0));
+  EXPECT_THAT(names(best.flags), ElementsAre("disagrees"));
+}
+
+TEST(BestEnergy, IsZeroWhereAllSensorsSaySo) {
+  EnergyFigure counter = counted(0, 0.1);
+  counter.flags.set(Flag::zero);
+  EnergyFigure gauge = integrated(0, 0.2);
+  gauge.flags.set(Flag::zero);
+  EXPECT_THAT(names(best_energy({counter, gauge}).flags), ElementsAre("zero"));
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,282 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cstdint>
+
+#include "known_history.hpp"
+#include "sampling/integrate.hpp"
+#include "sampling/uncertainty.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+EnergyFigure energy(const KnownHistory& history, nanoseconds begin, nanoseconds end) {
+  return gauge_energy(*history, kBegin + begin, kBegin + end);
+}
+
+/// A gauge whose values are means over the time before them.
+Channel mean_of(nanoseconds window) {
+  Channel channel = whole_watts();
+  channel.gauge.window = window;
+  return channel;
+}
+
+/// 100 W, and 300 W from 5 s on; read from 0 to 10 s.
+class StepAt5s : public KnownHistory {
+ public:
+  StepAt5s() : KnownHistory(whole_watts()) {
+    read_through(0s, 4900ms, 100);
+    read_through(5s, 10s, 300);
+  }
+};
+
+TEST(GaugeEnergy, OfAConstantPowerStoredOnce) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 10s, 100);
+  const EnergyFigure figure = energy(history, 0s, 10s);
+  EXPECT_EQ(history->values().size(), 1U);
+  EXPECT_EQ(figure.energy, Joules(1000.0));
+  EXPECT_EQ(figure.mean, Watts(100.0));
+  EXPECT_EQ(figure.known, Seconds(10.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+  EXPECT_EQ(figure.method, Method::integrated);
+  EXPECT_EQ(figure.quantity, "power_instant");
+  EXPECT_THAT(names(figure.flags), IsEmpty());
+}
+
+TEST(GaugeEnergy, OfAStepIsThatOfAStep) {
+  const StepAt5s history;
+  EXPECT_EQ(energy(history, 0s, 10s).energy, Joules(2000.0)) << "no trapezoid";
+  EXPECT_EQ(energy(history, 1s, 9s).energy, Joules(1600.0)) << "clipped at both ends";
+  EXPECT_EQ(energy(history, 4999ms, 5001ms).energy, Joules(0.4));
+}
+
+TEST(GaugeEnergy, CountsTheValueHeldAtTheOpeningFromThere) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 10s, 100);
+  EXPECT_EQ(energy(history, 3s + 50ms, 4s + 70ms).energy, Joules(102.0));
+}
+
+TEST(GaugeEnergy, UsesTheScaleOfTheChannel) {
+  Channel milliwatts = whole_watts();
+  milliwatts.gauge.scale = 1e-3;
+  KnownHistory history(milliwatts);
+  history.read_through(0s, 2s, 45'500);
+  EXPECT_DOUBLE_EQ(energy(history, 0s, 2s).energy->si(), 91.0);
+}
+
+TEST(GaugeEnergy, HasAGapWhereNoValueIsToBeBelieved) {
+  KnownHistory history(whole_watts());
+  history.read(0s, 100);
+  history.read_through(1s, 2s, 300);
+  const EnergyFigure figure = energy(history, 0s, 2s);
+  EXPECT_EQ(figure.energy, Joules(20.0 + 300.0)) << "100 W for 100 ms and one update more";
+  EXPECT_EQ(figure.known, Seconds(1.2));
+  EXPECT_EQ(figure.unknown, Seconds(0.8));
+  EXPECT_DOUBLE_EQ(figure.mean->si(), 320.0 / 1.2) << "of what is known";
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+}
+
+TEST(GaugeEnergy, IsUnknownBeforeTheFirstValueAndBehindTheLast) {
+  KnownHistory history(whole_watts());
+  history.read_through(1s, 2s, 100);
+  const EnergyFigure figure = energy(history, 0s, 3s);
+  EXPECT_EQ(figure.energy, Joules(120.0));
+  EXPECT_EQ(figure.unknown, Seconds(1.8));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+}
+
+TEST(GaugeEnergy, EndsWithTheBeliefInALastValueThatCouldHaveBeenReadLessOften) {
+  KnownHistory history(whole_watts(), {.period = 100ms, .longest_period = 800ms});
+  history.read_through(0s, 1s, 100);
+  const EnergyFigure figure = energy(history, 0s, 2s);
+  EXPECT_EQ(figure.energy, Joules(120.0)) << "its reader is stuck";
+  EXPECT_EQ(figure.unknown, Seconds(0.8));
+}
+
+TEST(GaugeEnergy, WithoutAnyValueIsUnknownAsAWhole) {
+  KnownHistory history(whole_watts());
+  history.fail(0s);
+  const EnergyFigure figure = energy(history, 0s, 1s);
+  EXPECT_EQ(figure.energy, std::nullopt);
+  EXPECT_EQ(figure.mean, std::nullopt);
+  EXPECT_EQ(figure.unknown, Seconds(1.0));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+}
+
+TEST(GaugeEnergy, IsUnknownAcrossASuspend) {
+  KnownHistory history(whole_watts());
+  history.read(0ms, 100);
+  history.read(100ms, 100);
+  history.suspend();
+  history.read(200ms, 100);
+  history.read(300ms, 100);
+  const EnergyFigure figure = energy(history, 0ms, 300ms);
+  EXPECT_EQ(figure.energy, Joules(20.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.1));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+}
+
+TEST(GaugeEnergy, OfALostGpuSaysSo) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 1s, 100);
+  for (int i = 1; i <= 10; ++i) history.fail(1s + i * 100ms, ReadStatus::gone);
+  const EnergyFigure figure = energy(history, 0s, 2s);
+  EXPECT_EQ(figure.energy, Joules(120.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.8));
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap", "lost"));
+}
+
+TEST(GaugeEnergy, IsWholeThoughEveryOtherReadFails) {
+  KnownHistory history(whole_watts());
+  for (int i = 0; i <= 10; ++i) {
+    history.read(i * 200ms, 100);
+    history.fail(i * 200ms + 100ms);
+  }
+  const EnergyFigure figure = energy(history, 0s, 2s);
+  EXPECT_EQ(figure.energy, Joules(200.0));
+  EXPECT_THAT(names(figure.flags), IsEmpty());
+}
+
+TEST(GaugeEnergy, OfNoPowerAtAllSaysZero) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 1s, 0);
+  EXPECT_EQ(energy(history, 0s, 1s).energy, Joules(0.0));
+  EXPECT_THAT(names(energy(history, 0s, 1s).flags), ElementsAre("zero"));
+}
+
+TEST(GaugeEnergy, ShorterThanASpacingGivesABound) {
+  KnownHistory history(whole_watts());
+  history.read(0ms, 100);
+  history.read(100ms, 100);
+  const EnergyFigure figure = energy(history, 20ms, 70ms);
+  EXPECT_EQ(figure.energy, Joules(5.0));
+  EXPECT_GE(figure.uncertainty, Joules(5.0)) << "the value may be from before it";
+  EXPECT_EQ(figure.mean, std::nullopt);
+  EXPECT_THAT(names(figure.flags), ElementsAre("short_window"));
+}
+
+// Means over time.
+
+TEST(GaugeEnergy, OfMeansIsShiftedByHalfTheirWindow) {
+  // A second's means of 100 W, 300 W from 5 s on, after the mean of both has passed by.
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 5400ms, 100);
+  history.read_through(5500ms, 10s, 300);
+  const EnergyFigure figure = energy(history, 1s, 9s);
+  EXPECT_EQ(figure.energy, Joules(4 * 100.0 + 4 * 300.0));
+  EXPECT_EQ(figure.coverage, 1.0);
+  EXPECT_THAT(names(figure.flags), IsEmpty());
+}
+
+TEST(GaugeEnergy, TakesTheLastValueForAMeanThatIsToCome) {
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 5s, 100);
+  const EnergyFigure figure = energy(history, 1s, 5s);
+  EXPECT_EQ(figure.energy, Joules(400.0));
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+  EXPECT_THAT(names(figure.flags), ElementsAre("estimated"));
+}
+
+TEST(GaugeEnergy, EstimatesNoMoreThanTheWindow) {
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 5s, 100);
+  const EnergyFigure figure = energy(history, 4900ms, 5s);
+  EXPECT_DOUBLE_EQ(figure.energy->si(), 10.0);
+  EXPECT_EQ(figure.known, Seconds(0.1));
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+}
+
+TEST(GaugeEnergy, EstimatesNothingForASensorThatIsGone) {
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 3s, 100);
+  const EnergyFigure figure = energy(history, 1s, 5s);
+  EXPECT_EQ(figure.energy, Joules(170.0)) << "until 3.2 s the values tell of, half a second back";
+  EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
+}
+
+TEST(GaugeEnergy, OfAnEstimatedTailIsLessCertain) {
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 4900ms, 100);
+  history.read_through(5s, 5s, 300);
+  const Joules early = energy(history, 1s, 5s).uncertainty;
+  history.read_through(5100ms, 6s, 300);
+  const EnergyFigure late = energy(history, 1s, 5s);
+  EXPECT_THAT(names(late.flags), IsEmpty());
+  EXPECT_GT(early, late.uncertainty);
+}
+
+// How much of the time the sensor sees.
+
+TEST(GaugeEnergy, OfASensorThatLooksAtAPartOfTheTimeSaysSo) {
+  KnownHistory history(mean_of(25ms));
+  history.read_through(0s, 10s, 100);
+  const EnergyFigure figure = energy(history, 1s, 9s);
+  EXPECT_EQ(figure.coverage, 0.25);
+  EXPECT_THAT(names(figure.flags), ElementsAre("partial_coverage"));
+}
+
+TEST(GaugeEnergy, OfMeansReadTooSeldomHasPartialCoverage) {
+  KnownHistory history(mean_of(100ms), {.period = 400ms});
+  for (int i = 0; i <= 10; ++i) history.read(i * 400ms, 100);
+  EXPECT_EQ(energy(history, 0s, 3s).coverage, 0.25);
+}
+
+TEST(GaugeEnergy, DoesNotInventACoverage) {
+  const EnergyFigure figure = energy(StepAt5s(), 1s, 9s);
+  EXPECT_EQ(figure.coverage, std::nullopt);
+  EXPECT_FALSE(figure.flags.has(Flag::partial_coverage));
+}
+
+// Uncertainty.
+
+GaugeWindowFacts facts(Seconds length) {
+  return {.length = length,
+          .spacing = 100ms,
+          .window = 0ms,
+          .coverage = 0.0,
+          .squared_changes_w2 = 0.0,
+          .change_at_begin = Watts(0.0),
+          .change_at_end = Watts(0.0),
+          .tail = 0ms,
+          .step = Watts(1.0)};
+}
+
+TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRounding) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 10s, 100);
+  EXPECT_EQ(energy(history, 1s, 9s).uncertainty, gauge_uncertainty(facts(8s)));
+}
+
+TEST(GaugeEnergy, UncertaintyKnowsTheStepFromTheValueHeldAtTheOpening) {
+  GaugeWindowFacts expected = facts(8s);
+  expected.squared_changes_w2 = 200.0 * 200.0;
+  EXPECT_EQ(energy(StepAt5s(), 1s, 9s).uncertainty, gauge_uncertainty(expected));
+}
+
+TEST(GaugeEnergy, UncertaintyKnowsHowMuchThePowerChangedAroundItsEnds) {
+  GaugeWindowFacts at_begin = facts(4s);
+  at_begin.squared_changes_w2 = 200.0 * 200.0;
+  at_begin.change_at_begin = Watts(200.0);
+  EXPECT_EQ(energy(StepAt5s(), 5s, 9s).uncertainty, gauge_uncertainty(at_begin));
+  GaugeWindowFacts at_end = at_begin;
+  at_end.change_at_begin = Watts(0.0);
+  at_end.change_at_end = Watts(200.0);
+  EXPECT_EQ(energy(StepAt5s(), 1s, 5s).uncertainty, gauge_uncertainty(at_end));
+}
+
+TEST(GaugeEnergy, UncertaintyIgnoresAValueFromBeforeAGap) {
+  KnownHistory history(whole_watts());
+  history.read(0s, 100);
+  history.read_through(5s, 10s, 300);
+  EXPECT_EQ(energy(history, 5050ms, 8050ms).uncertainty, gauge_uncertainty(facts(3s)));
+}
+
+}  // namespace
+}  // namespace wattle
