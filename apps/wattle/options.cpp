@@ -39,6 +39,7 @@ struct RawOptions {
   std::string interval = "0.1";
   bool json = false;
   bool cross_check = false;
+  bool measure = false;
   RunOptions run;
 };
 
@@ -112,6 +113,9 @@ void add_sensors(CLI::App& app, RawOptions& raw) {
   CLI::App* sensors = add_survey(app, raw, "sensors", "List what can be measured here, and how");
   sensors->add_flag("--cross-check", raw.cross_check,
                     "Read for a second what can be read in two ways, and compare");
+  sensors->add_flag("--measure", raw.measure,
+                    "Find out how often each value is renewed, and what reading it costs: takes up "
+                    "to 7 seconds a GPU");
 }
 
 Answer error(std::string_view command, std::string_view message) {
@@ -200,7 +204,8 @@ Options parse_options(int argc, const char* const* argv) {
     std::ranges::reverse(words);  // as CLI11 wants them
     app.parse(std::move(words));
     choose_roots(raw);
-    if (name == "sensors") return SensorsOptions{raw.system, raw.json, raw.cross_check};
+    if (name == "sensors")
+      return SensorsOptions{raw.system, raw.json, raw.cross_check, raw.measure};
     if (name == "doctor") return DoctorOptions{raw.system, raw.json};
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);

@@ -27,6 +27,7 @@ struct SensorsOptions {
   System system;
   bool json = false;
   bool cross_check = false;
+  bool measure = false;
 };
 
 struct DoctorOptions {

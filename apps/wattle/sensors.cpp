@@ -17,6 +17,7 @@
 #include "base/clock.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
+#include "measure.hpp"
 #include "output.hpp"
 #include "report/quantity.hpp"
 #include "sensors/providers.hpp"
@@ -28,7 +29,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// A quantity, and the interfaces it can be read through: the first is the one that is used.
-using Ways = std::vector<const Channel*>;
+using Ways = std::vector<Channel>;
 
 /// Time in which the greatest power drives a counter through so many ticks; absent for none.
 std::optional<Seconds> shortest_time(const CounterTraits& counter, std::uint64_t ticks) {
@@ -50,7 +51,7 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
         const auto key = std::tuple(channel.domain, channel.metric, channel.scope);
         const auto [place, is_new] = places.try_emplace(key, all.size());
         if (is_new) all.emplace_back();
-        all[place->second].push_back(&channel);
+        all[place->second].push_back(channel);
       }
     }
   }
@@ -75,11 +76,17 @@ Json gauge_json(const GaugeTraits& gauge) {
           {"coverage", gauge.coverage ? Json(*gauge.coverage) : Json()}};
 }
 
-Json channel_json(const Ways& ways) {
-  const Channel& channel = *ways.front();
+/// `measured`: null where it was not.
+Channel best_known(const Channel& assumed, const Measured* measured) {
+  return measured != nullptr ? with_discovered(assumed, *measured) : assumed;
+}
+
+/// `measured`: of the first way; null where it was not measured.
+Json channel_json(const Ways& ways, const Measured* measured) {
+  const Channel channel = best_known(ways.front(), measured);
   Json alternatives = Json::array();
-  for (const Channel* other : std::span(ways).subspan(1)) {
-    alternatives.push_back({{"source", other->source}, {"place", other->place}});
+  for (const Channel& other : std::span(ways).subspan(1)) {
+    alternatives.push_back({{"source", other.source}, {"place", other.place}});
   }
   const UpdateInterval& update = channel.update;
   Json json = {{"domain", channel.domain.name()},
@@ -93,6 +100,7 @@ Json channel_json(const Ways& ways) {
                {"update_interval_s", update.known() ? Json(Seconds(update.mean).count()) : Json()},
                {"alternatives", std::move(alternatives)}};
   json.update(channel.metric == Metric::energy ? counter_json(channel) : gauge_json(channel.gauge));
+  if (measured != nullptr) json["measured"] = measured_json(*measured);
   return json;
 }
 
@@ -112,7 +120,10 @@ std::string reach_text(const CounterTraits& counter) {
   return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
 }
 
-std::string gauge_text(const Channel& channel) {
+std::string gauge_text(const Channel& assumed, const Measured* measured) {
+  const Channel channel = best_known(assumed, measured);
+  // Else it is told with what was measured.
+  const bool tells_update = measured == nullptr || !measured->seen;
   std::string text = fmt::format("{:<18} {}, {}", channel.domain.name(), to_string(channel.metric),
                                  unit_of(channel.metric));
   if (channel.scope == Scope::module) text += ", of the whole module";
@@ -120,22 +131,20 @@ std::string gauge_text(const Channel& channel) {
     text += fmt::format(", {} {}", what, to_text(Seconds(time)));
   };
   if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
-  if (channel.update.known()) add_time("renewed every", channel.update.mean);
+  if (channel.update.known() && tells_update) add_time("renewed every", channel.update.mean);
   constexpr double kAll = 0.995;
-  if (channel.gauge.coverage.value_or(1.0) < kAll) {
-    text += fmt::format(", sees {:.0f} % of the time", *channel.gauge.coverage * 100.0);
-  }
+  const double coverage = channel.gauge.coverage.value_or(1.0);
+  if (coverage < kAll) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
   return text + "\n";
 }
 
-std::string channel_text(const Ways& ways) {
-  const Channel& channel = *ways.front();
-  if (channel.metric != Metric::energy) return gauge_text(channel);
+std::string counter_text(const Ways& ways) {
+  const Channel& channel = ways.front();
   std::string text = fmt::format("{:<18} energy counter, {} a tick, {}\n{:<18}   {}: {}\n",
                                  channel.domain.name(), to_text(channel.counter.tick),
                                  reach_text(channel.counter), "", channel.source, channel.place);
-  for (const Channel* other : std::span(ways).subspan(1)) {
-    text += fmt::format("{:<18}   also {}: {}\n", "", other->source, other->place);
+  for (const Channel& other : std::span(ways).subspan(1)) {
+    text += fmt::format("{:<18}   also {}: {}\n", "", other.source, other.place);
   }
   if (channel.contained_in) {
     text +=
@@ -144,6 +153,14 @@ std::string channel_text(const Ways& ways) {
   if (channel.scope == Scope::module) {
     text += fmt::format("{:<18}   of the whole module, not added to a total\n", "");
   }
+  return text;
+}
+
+/// `measured`: of the first way; null where it was not measured.
+std::string channel_text(const Ways& ways, const Measured* measured) {
+  const bool is_counter = ways.front().metric == Metric::energy;
+  std::string text = is_counter ? counter_text(ways) : gauge_text(ways.front(), measured);
+  if (measured != nullptr) text += measured_text(*measured);
   return text;
 }
 
@@ -225,7 +242,7 @@ int sensors(const SensorsOptions& options) {
   const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
   for (const Ways& ways : quantities) {
-    if (ways.front()->tells_energy()) read.insert(ways.front()->domain);
+    if (ways.front().tells_energy()) read.insert(ways.front().domain);
   }
   std::vector<Refusal> refused;
   for (const Survey& found : surveys) {
@@ -236,10 +253,13 @@ int sensors(const SensorsOptions& options) {
 
   std::string text;
   Json devices = devices_of(surveys, text);
+  Json sources = sources_json(surveys);
+  const auto measured = options.measure ? measure(surveys) : std::vector<Measured>();
   Json channels = Json::array();
   for (const Ways& ways : quantities) {
-    text += channel_text(ways);
-    channels.push_back(channel_json(ways));
+    const Measured* const of_channel = find(measured, ways.front());
+    text += channel_text(ways, of_channel);
+    channels.push_back(channel_json(ways, of_channel));
   }
   for (const SharedCause& cause : by_cause(refused)) {
     text += fmt::format("{:<18} not read: {}\n", subjects_text(cause), cause.refusal.reason);
@@ -248,11 +268,11 @@ int sensors(const SensorsOptions& options) {
   if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
   Json json = {{"schema", "wattle.sensors/1"},    {"devices", std::move(devices)},
                {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
-               {"absent", refusals_json(absent)}, {"sources", sources_json(surveys)}};
+               {"absent", refusals_json(absent)}, {"sources", std::move(sources)}};
   if (options.cross_check) {
-    const CrossChecks measured = measure_cross_checks(std::move(surveys));
-    text += cross_check_text(measured);
-    json["cross_check"] = cross_check_json(measured);
+    const CrossChecks checked = measure_cross_checks(std::move(surveys));
+    text += cross_check_text(checked);
+    json["cross_check"] = cross_check_json(checked);
   }
   if (options.json) text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
   Output::open("-", false).write(text);

@@ -4,17 +4,20 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdio>
+#include <chrono>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "sampling/update_observer.hpp"
 #include "sensors/nvml/nvml.hpp"
 
 namespace wattle {
 namespace {
 
-using std::chrono::nanoseconds;
+using namespace std::chrono_literals;
+
+constexpr Polling kFiveSeconds{.length = 5s};
 
 class NvmlHardware : public testing::Test {
  protected:
@@ -65,35 +68,20 @@ double value(const Sensor& sensor, std::size_t i, const Reading& reading) {
   return static_cast<double>(reading.raw) * sensor.channels()[i].scale();
 }
 
-/// The changes of a channel's value while it is read again and again.
-struct Changes {
-  std::vector<Seconds> periods;      ///< from each change to the next
-  std::vector<std::uint64_t> steps;  ///< in raw integers, up or down
-};
-
-Changes watch(Sensor& sensor, std::size_t i, std::chrono::seconds length) {
-  Changes changes;
-  Reading last = read_one(sensor, i);
-  TimePoint changed_at = last.at;
-  bool is_first = true;  // the begin of the watch is no change
-  const TimePoint end = last.at + length;
-  while (last.at < end) {
-    const Reading reading = read_one(sensor, i);
-    if (reading.raw != last.raw) {
-      if (!is_first) changes.periods.emplace_back(reading.at - changed_at);
-      changes.steps.push_back(std::max(reading.raw, last.raw) - std::min(reading.raw, last.raw));
-      changed_at = reading.at;
-      is_first = false;
-    }
-    last = reading;
+std::string period_text(const Observation& seen) {
+  const auto text = [](std::chrono::nanoseconds time) {
+    return fmt::format("{:.5f}", Seconds(time).count());
+  };
+  if (seen.at_most) {
+    return fmt::format("at most {}, {}", text(*seen.at_most), to_string(seen.doubt));
   }
-  return changes;
+  if (!seen.interval.known()) return std::string(to_string(seen.doubt));
+  return fmt::format("{}, spread {}, 99 % within {}", text(seen.interval.mean),
+                     text(seen.interval.spread), text(seen.interval.p99));
 }
 
-template <class T>
-T median(std::vector<T> values) {
-  std::ranges::nth_element(values, values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
-  return values[values.size() / 2];
+Observation watch(Sensor& sensor, std::size_t i, Polling polling) {
+  return observe(sensor, ChannelSet().set(i), polling, machine_clock())[i];
 }
 
 TEST_F(NvmlHardware, EveryChannelThatWasFoundCanBeRead) {
@@ -126,36 +114,24 @@ TEST_F(NvmlHardware, ValuesArePlausible) {
   expect_between(Metric::memory_total, 1e8, 1e13);
 }
 
-TEST_F(NvmlHardware, CountersOnlyRise) {
+TEST_F(NvmlHardware, CountersOnlyRiseAtLeastTwiceASecond) {
   for_each(Metric::energy, [](Sensor& sensor, std::size_t i) {
-    std::uint64_t last = 0;
-    for (int n = 0; n < 200; ++n) {
-      const Reading reading = read_one(sensor, i);
-      ASSERT_GE(reading.raw, last);
-      last = reading.raw;
-    }
-  });
-}
-
-TEST_F(NvmlHardware, CountersAreRenewedAtLeastTwiceASecond) {
-  for_each(Metric::energy, [](Sensor& sensor, std::size_t i) {
-    const Changes changes = watch(sensor, i, std::chrono::seconds(5));
-    ASSERT_FALSE(changes.periods.empty());
-    const Seconds period = median(changes.periods);
-    record(sensor, i, "update_s", fmt::format("{:.4f}", period.count()));
-    record(sensor, i, "step_mj", fmt::format("{}", median(changes.steps)));
-    EXPECT_LT(period.count(), 0.5);
+    const Observation seen = watch(sensor, i, kFiveSeconds);
+    record(sensor, i, "update_s", period_text(seen));
+    record(sensor, i, "step_mj", fmt::format("{}", seen.median_step));
+    EXPECT_EQ(seen.monotonic, true);
+    ASSERT_TRUE(seen.interval.known() || seen.at_most) << to_string(seen.doubt);
+    EXPECT_LT(seen.at_most.value_or(seen.interval.mean), 500ms);
   });
 }
 
 TEST_F(NvmlHardware, PowerIsRenewed) {
   for (const Metric metric : {Metric::power_instant, Metric::power_average}) {
     for_each(metric, [](Sensor& sensor, std::size_t i) {
-      const Changes changes = watch(sensor, i, std::chrono::seconds(5));
+      const Observation seen = watch(sensor, i, kFiveSeconds);
+      record(sensor, i, "update_s", period_text(seen));
       // An idle GPU can show the same value for long.
-      record(sensor, i, "update_s",
-             changes.periods.empty() ? "no change in 5 s"
-                                     : fmt::format("{:.4f}", median(changes.periods).count()));
+      EXPECT_NE(seen.doubt, PeriodDoubt::no_reading);
     });
   }
 }
@@ -186,15 +162,14 @@ TEST_F(NvmlHardware, CounterAndPowerAgreeWithinAThird) {
 }
 
 TEST_F(NvmlHardware, NoCallTakesLong) {
-  constexpr int kCalls = 50;
   for (const auto& sensor : found_.sensors) {
     for (std::size_t i = 0; i < sensor->channels().size(); ++i) {
-      std::vector<nanoseconds> costs;
-      for (int n = 0; n < kCalls; ++n) costs.push_back(2 * read_one(*sensor, i).half_width);
-      const double median_us = static_cast<double>(median(costs).count()) * 1e-3;
-      const double max_us = static_cast<double>(std::ranges::max(costs).count()) * 1e-3;
-      record(*sensor, i, "call_us", fmt::format("{:.1f}, at most {:.1f}", median_us, max_us));
-      EXPECT_LT(median_us, 100e3);
+      const Observation seen = watch(*sensor, i, {.length = 250ms, .pause = 5ms});
+      record(*sensor, i, "call_us",
+             fmt::format("{:.1f}, at most {:.1f}", Seconds(seen.call).count() * 1e6,
+                         Seconds(seen.longest_call).count() * 1e6));
+      EXPECT_GT(seen.readings, 0U);
+      EXPECT_LT(seen.call, 100ms);
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "fakes/virtual_clock.hpp"
 #include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
+#include "sampling/update_observer.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
 
@@ -150,6 +151,18 @@ TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
     }
   });
   EXPECT_EQ(made, 0U);
+}
+
+TEST_F(Allocations, AreNoneWhereUpdatesAreWatched) {
+  const Survey found = survey(tree_.system(), clock_);
+  UpdateObserver observer(found.sensors[0]->channels()[0]);
+  const std::uint64_t made = allocations_of([&] {
+    for (unsigned i = 0; i < 10'000; ++i) {
+      observer.add({.at = TimePoint(i * 1ms), .raw = i / 2, .status = ReadStatus::ok});
+    }
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_EQ(observer.observation().changes, 4999U);
 }
 
 TEST_F(Allocations, AreNoneWhereTheMachineIsSampled) {

@@ -101,9 +101,11 @@ TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
 }
 
 TEST(SurveyOptions, AreThoseOfSensorsAndDoctor) {
-  const Options sensors = parse({"sensors", "--json", "--sysfs", "/host/sys"});
+  const Options sensors = parse({"sensors", "--json", "--measure", "--sysfs", "/host/sys"});
   ASSERT_TRUE(std::holds_alternative<SensorsOptions>(sensors));
   EXPECT_TRUE(std::get<SensorsOptions>(sensors).json);
+  EXPECT_TRUE(std::get<SensorsOptions>(sensors).measure);
+  EXPECT_FALSE(std::get<SensorsOptions>(sensors).cross_check);
   EXPECT_EQ(std::get<SensorsOptions>(sensors).system.sysfs, "/host/sys");
   const Options doctor = parse({"doctor"});
   ASSERT_TRUE(std::holds_alternative<DoctorOptions>(doctor));

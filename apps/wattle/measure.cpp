@@ -1,0 +1,295 @@
+#include "measure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cmath>
+#include <condition_variable>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <system_error>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/thread.hpp"
+#include "report/quantity.hpp"
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+using std::chrono::seconds;
+
+/// So long may a driver take over one reading.
+constexpr seconds kPatience{2};
+
+/// Channels that are read together.
+struct Phase {
+  ChannelSet channels;
+  Polling polling;
+};
+
+// Counters of CPUs are renewed each millisecond: hundreds of times.
+constexpr Polling kCounters{.length = milliseconds(500)};
+// Power and energy of a GPU are renewed each 20 to 100 ms: at least 40 times. A driver's lock
+// belongs to everybody on the machine, so a millisecond remains for others.
+constexpr Polling kPower{.length = seconds(4), .pause = milliseconds(1)};
+constexpr Polling kOthers{.length = milliseconds(1500), .pause = milliseconds(1)};
+constexpr Polling kCostly{.length = milliseconds(1000), .pause = milliseconds(100)};
+
+std::vector<Phase> phases_of(const Sensor& sensor, ChannelSet wanted) {
+  if (!sensor.may_block()) return {{.channels = wanted, .polling = kCounters}};
+  Phase power{.channels = {}, .polling = kPower};
+  Phase others{.channels = {}, .polling = kOthers};
+  Phase costly{.channels = {}, .polling = kCostly};
+  for (std::size_t i = 0; i < sensor.channels().size(); ++i) {
+    if (!wanted[i]) continue;
+    const Channel& channel = sensor.channels()[i];
+    const bool is_power =
+        channel.metric == Metric::energy || channel.metric == Metric::power_instant ||
+        channel.metric == Metric::power_average || channel.metric == Metric::power_memory;
+    Phase& phase = channel.costly ? costly : is_power ? power : others;
+    phase.channels.set(i);
+  }
+  std::vector<Phase> phases = {power, others, costly};
+  std::erase_if(phases, [](const Phase& phase) { return phase.channels.none(); });
+  return phases;
+}
+
+/// What was seen of each channel of a sensor.
+using Results = std::vector<std::optional<Observation>>;
+
+/// The measuring of one device by a thread that its driver may never let go. Threads: any.
+class Attempt {
+ public:
+  Attempt(std::unique_ptr<Sensor> sensor, std::vector<Phase> phases)
+      : sensor_(std::move(sensor)),
+        phases_(std::move(phases)),
+        results_(sensor_->channels().size()) {}
+
+  /// Goes through the phases until the end, or until nobody waits any more.
+  void work() noexcept {
+    try {
+      for (const Phase& phase : phases_) run(phase);
+    } catch (const std::exception&) {  // no memory: what is known by now is all there is
+    }
+    const std::scoped_lock lock(mutex_);
+    done_ = true;
+    changed_.notify_all();
+  }
+
+  /// Waits as long as the driver answers. What it did not answer is absent.
+  [[nodiscard]] Results wait() {
+    std::unique_lock lock(mutex_);
+    std::uint64_t begun = 0;
+    while (!changed_.wait_for(lock, kPatience, [&] { return done_; })) {
+      if (const std::uint64_t before = std::exchange(begun, begun_); before == begun) break;
+    }
+    abandoned_ = true;
+    return results_;
+  }
+
+ private:
+  void run(const Phase& phase) {
+    const std::vector<Observation> seen =
+        observe(*sensor_, phase.channels, phase.polling, machine_clock(), [&] {
+          ++begun_;
+          return !abandoned_;
+        });
+    const std::scoped_lock lock(mutex_);
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+      if (phase.channels[i]) results_[i] = seen[i];
+    }
+  }
+
+  const std::unique_ptr<Sensor> sensor_;
+  const std::vector<Phase> phases_;
+  std::atomic<std::uint64_t> begun_{0};  ///< readings
+  std::atomic<bool> abandoned_{false};
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  bool done_ = false;
+  Results results_;
+};
+
+/// Takes the sensor: its driver may never let go of it.
+Results measure_apart(std::unique_ptr<Sensor> sensor, std::vector<Phase> phases) {
+  const auto attempt = std::make_shared<Attempt>(std::move(sensor), std::move(phases));
+  try {
+    start_detached([attempt] { attempt->work(); });
+  } catch (const std::system_error&) {
+    attempt->work();  // no thread to be had: then for as long as the driver likes
+  }
+  return attempt->wait();
+}
+
+Results measure_here(Sensor& sensor, const std::vector<Phase>& phases) {
+  Results results(sensor.channels().size());
+  for (const Phase& phase : phases) {
+    const auto seen = observe(sensor, phase.channels, phase.polling, machine_clock());
+    std::ranges::copy(seen, results.begin());
+  }
+  return results;
+}
+
+/// The sensor's channels that no sensor before it has shown.
+ChannelSet new_channels(const Sensor& sensor, const std::vector<Measured>& measured) {
+  ChannelSet wanted;
+  for (std::size_t i = 0; i < sensor.channels().size(); ++i) {
+    wanted[i] = find(measured, sensor.channels()[i]) == nullptr;
+  }
+  return wanted;
+}
+
+/// "1.002 ms", "85.2 µs": finer than times of a report are.
+std::string fine_text(nanoseconds time) {
+  const auto ns = static_cast<double>(time.count());
+  const auto in = [&](double unit_ns, const char* unit) {
+    const double value = ns / unit_ns;
+    return fmt::format("{:.{}f} {}", value, value < 9.995 ? 2 : value < 99.95 ? 1 : 0, unit);
+  };
+  if (ns < 1e3) return fmt::format("{:.0f} ns", ns);
+  if (ns < 1e6) return in(1e3, "µs");
+  return ns < 1e9 ? in(1e6, "ms") : in(1e9, "s");
+}
+
+std::string value_text(const Channel& channel, std::uint64_t raw) {
+  const double value = static_cast<double>(raw) * channel.scale();
+  const std::string_view unit = unit_of(channel.metric);
+  if (unit == "J") return to_text(Joules(value));
+  if (unit == "W") return to_text(Watts(value));
+  return fmt::format("{:.4g} {}", value, unit);
+}
+
+/// Why the period is not known, or not more than a bound; empty where it is known.
+std::string reason_of(const Measured& measured) {
+  if (!measured.seen)
+    return fmt::format("the driver did not answer within {} s", kPatience.count());
+  const PeriodDoubt doubt = measured.seen->doubt;
+  std::string reason(to_string(doubt));
+  if (doubt == PeriodDoubt::no_change || doubt == PeriodDoubt::few_changes) {
+    reason += fmt::format(" in {}", fine_text(measured.seen->length));
+  }
+  return reason;
+}
+
+/// What was assumed, where that is not what was found.
+std::string assumed_text(const UpdateInterval& assumed, const UpdateInterval& found) {
+  constexpr double kSame = 0.1;
+  if (!assumed.known()) return "";
+  const double apart_ns = std::abs(static_cast<double>((found.mean - assumed.mean).count()));
+  if (apart_ns <= kSame * static_cast<double>(found.mean.count())) return "";
+  return fmt::format(" (assumed: {})", fine_text(assumed.mean));
+}
+
+/// `reason`: of `reason_of`.
+std::string period_text(const Channel& channel, const Observation& seen,
+                        const std::string& reason) {
+  const std::string assumed = assumed_text(channel.update, seen.interval);
+  if (seen.at_most) {
+    return fmt::format("renewed every {} or more often{}: {}", fine_text(*seen.at_most), assumed,
+                       reason);
+  }
+  if (!seen.interval.known()) {
+    return fmt::format("not known how often it is renewed{}: {}", assumed, reason);
+  }
+  return fmt::format("renewed every {}{}, spread {}, 99 % within {}", fine_text(seen.interval.mean),
+                     assumed, fine_text(seen.interval.spread), fine_text(seen.interval.p99));
+}
+
+Json seconds_json(nanoseconds time) { return Seconds(time).count(); }
+
+}  // namespace
+
+std::vector<Measured> measure(std::vector<Survey>& surveys) {
+  std::vector<Measured> measured;
+  for (Survey& found : surveys) {
+    for (std::unique_ptr<Sensor>& sensor : found.sensors) {
+      const ChannelSet wanted = new_channels(*sensor, measured);
+      if (wanted.none()) continue;
+      const std::vector<Channel> channels(sensor->channels().begin(), sensor->channels().end());
+      std::vector<Phase> phases = phases_of(*sensor, wanted);
+      const Results results = sensor->may_block()
+                                  ? measure_apart(std::move(sensor), std::move(phases))
+                                  : measure_here(*sensor, phases);
+      for (std::size_t i = 0; i < channels.size(); ++i) {
+        if (wanted[i]) measured.push_back({.channel = channels[i], .seen = results[i]});
+      }
+    }
+    std::erase(found.sensors, nullptr);
+  }
+  return measured;
+}
+
+const Measured* find(const std::vector<Measured>& measured, const Channel& channel) noexcept {
+  const auto found = std::ranges::find_if(measured, [&](const Measured& one) {
+    return one.channel.domain == channel.domain && one.channel.metric == channel.metric &&
+           one.channel.scope == channel.scope;
+  });
+  return found != measured.end() ? &*found : nullptr;
+}
+
+Channel with_discovered(Channel channel, const Measured& measured) {
+  if (!measured.seen || !measured.seen->interval.known()) return channel;
+  channel.update = measured.seen->interval;
+  const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
+  if (const auto coverage = facts.coverage()) channel.gauge.coverage = coverage;
+  return channel;
+}
+
+std::string measured_text(const Measured& measured) {
+  constexpr const char* kIndent = "                     ";
+  if (!measured.seen) return fmt::format("{}measured: {}\n", kIndent, reason_of(measured));
+  const Observation& seen = *measured.seen;
+  std::string text = fmt::format("{}measured: {}\n", kIndent,
+                                 period_text(measured.channel, seen, reason_of(measured)));
+  if (seen.readings == 0) return text;
+  text += kIndent;
+  if (seen.changes > 0) {
+    text +=
+        fmt::format("changes by {}, at least {}; ", value_text(measured.channel, seen.median_step),
+                    value_text(measured.channel, seen.least_step));
+  }
+  if (seen.monotonic) text += *seen.monotonic ? "never fell; " : "FELL; ";
+  return text + fmt::format("a reading takes {}, at most {}\n", fine_text(seen.call),
+                            fine_text(seen.longest_call));
+}
+
+nlohmann::ordered_json measured_json(const Measured& measured) {
+  const std::string reason = reason_of(measured);
+  const nanoseconds assumed = measured.channel.update.mean;
+  const Observation seen = measured.seen.value_or(Observation{});
+  const bool read = seen.readings != 0;
+  const bool changed = seen.changes != 0;
+  const bool known = seen.interval.known();
+  const auto when = [](bool is_known, Json value) { return is_known ? std::move(value) : Json(); };
+  return {
+      {"length_s", when(read, seconds_json(seen.length))},
+      {"readings", when(measured.seen.has_value(), seen.readings)},
+      {"failed", when(measured.seen.has_value(), seen.failed)},
+      {"changes", when(read, seen.changes)},
+      {"poll_s", when(seen.readings > 1, seconds_json(seen.poll))},
+      {"period_s", when(known, seconds_json(seen.interval.mean))},
+      {"jitter_s", when(known, seconds_json(seen.interval.spread))},
+      {"p99_s", when(known, seconds_json(seen.interval.p99))},
+      {"period_at_most_s",
+       when(seen.at_most.has_value(), seconds_json(seen.at_most.value_or(nanoseconds(0))))},
+      {"assumed_period_s", when(assumed > nanoseconds(0), seconds_json(assumed))},
+      {"step", when(changed, static_cast<double>(seen.median_step) * measured.channel.scale())},
+      {"step_raw", when(changed, seen.median_step)},
+      {"least_step_raw", when(changed, seen.least_step)},
+      {"call_s", when(read, seconds_json(seen.call))},
+      {"call_max_s", when(read, seconds_json(seen.longest_call))},
+      {"monotonic", seen.monotonic ? Json(*seen.monotonic) : Json()},
+      {"reason", when(!reason.empty(), reason)},
+  };
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,37 @@
+// `wattle sensors --measure`: how the sensors of this machine behave, found out by reading them.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sampling/update_observer.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::app {
+
+/// What was found out about a channel.
+struct Measured {
+  Channel channel;
+  std::optional<Observation> seen{};  ///< absent: the driver did not answer
+};
+
+/// Measures each quantity through the first of the interfaces that show it, one device after the
+/// other: half a second where nothing can block, up to seven a GPU. A device whose driver
+/// does not answer for two seconds is given up. Takes the sensors that may block out of `surveys`:
+/// a thread may still be inside of one.
+[[nodiscard]] std::vector<Measured> measure(std::vector<Survey>& surveys);
+
+/// Null where it was not measured.
+[[nodiscard]] const Measured* find(const std::vector<Measured>& measured,
+                                   const Channel& channel) noexcept;
+
+/// The channel with what was discovered in place of what was assumed.
+[[nodiscard]] Channel with_discovered(Channel channel, const Measured& measured);
+
+/// Two indented lines.
+[[nodiscard]] std::string measured_text(const Measured& measured);
+[[nodiscard]] nlohmann::ordered_json measured_json(const Measured& measured);
+
+}  // namespace wattle::app

@@ -1,0 +1,159 @@
+// `wattle sensors --measure`: what is found out about sensors whose behaviour is known, because
+// it is played. The machine may be busy with other things: bounds are wide.
+#include <chrono>
+
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+const Json& channel_of(const Json& json, const std::string& domain, const std::string& quantity) {
+  static const Json none;
+  for (const Json& channel : json["channels"]) {
+    if (channel["domain"] == domain && channel["quantity"] == quantity) return channel;
+  }
+  ADD_FAILURE() << "no " << quantity << " of " << domain;
+  return none;
+}
+
+class MeasureCounters : public CommandTest {
+ protected:
+  MeasureCounters() { tree_.add_zone("intel-rapl:0", "package-0"); }
+
+  [[nodiscard]] Outcome measure_tree(const Words& options = {}) const {
+    const System system = tree_.system();
+    return run(wattle(Words{"sensors", "--measure"} + options +
+                      Words{"--sysfs", system.sysfs, "--procfs", system.procfs, "--nvml-library",
+                            path("nothing.so")}));
+  }
+  /// Drives the counter at 100 W until the test ends.
+  [[nodiscard]] Process play() const {
+    return Process({.command = {player_program(), "60000", tree_.zone_path("intel-rapl:0"), "100",
+                                "6.103515625e-05", "61035", "1000"}});
+  }
+
+  fakes::PowercapTree tree_;
+};
+
+TEST_F(MeasureCounters, FindsHowOftenACounterIsRenewed) {
+  const Process player = play();
+  const Json json = parse_json(measure_tree({"--json"}).out);
+  const Json& channel = channel_of(json, "package_0", "energy");
+  const Json& measured = channel["measured"];
+  EXPECT_THAT(
+      keys_of(measured),
+      ElementsAre("length_s", "readings", "failed", "changes", "poll_s", "period_s", "jitter_s",
+                  "p99_s", "period_at_most_s", "assumed_period_s", "step", "step_raw",
+                  "least_step_raw", "call_s", "call_max_s", "monotonic", "reason"));
+  // The player sleeps for a millisecond after each step. Where few processors are shared by many,
+  // it is often wattle that makes way for it: then there is but a bound.
+  const bool is_bound = measured["period_s"] == nullptr;
+  const Json& period_s = measured[is_bound ? "period_at_most_s" : "period_s"];
+  EXPECT_GT(period_s, 0.0009) << measured;
+  EXPECT_LT(period_s, 0.05) << measured;
+  EXPECT_EQ(measured["assumed_period_s"], 0.001);
+  EXPECT_EQ(measured["reason"] == nullptr, !is_bound) << measured;
+  EXPECT_GT(measured["step"], 0.09) << "100 W for a millisecond";
+  EXPECT_GT(measured["call_s"], 0.0);
+  EXPECT_EQ(measured["monotonic"], true);
+}
+
+TEST_F(MeasureCounters, SaysWhyItFoundNothing) {
+  EXPECT_THAT(measure_tree().out,
+              HasSubstr("\n                     measured: not known how often it is renewed "
+                        "(assumed: 1.00 ms): it did not change in "));
+  const Json json = parse_json(measure_tree({"--json"}).out);
+  const Json& channel = channel_of(json, "package_0", "energy");
+  const Json& measured = channel["measured"];
+  EXPECT_THAT(measured["reason"], StartsWith("it did not change in "));
+  EXPECT_EQ(measured["period_s"], nullptr);
+  EXPECT_EQ(measured["jitter_s"], nullptr);
+  EXPECT_EQ(measured["step_raw"], nullptr);
+  EXPECT_EQ(measured["changes"], 0);
+  EXPECT_EQ(channel["update_interval_s"], 0.001) << "what was assumed";
+}
+
+TEST_F(MeasureCounters, CanBeAskedTogetherWithTheCrossCheck) {
+  const Json json = parse_json(measure_tree({"--json", "--cross-check"}).out);
+  EXPECT_TRUE(json.contains("cross_check"));
+  EXPECT_TRUE(json["channels"][0].contains("measured"));
+}
+
+TEST_F(MeasureCounters, TakesItsTimeOnlyWhereItIsAsked) {
+  const System system = tree_.system();
+  const Outcome outcome =
+      run(wattle({"sensors", "--json", "--sysfs", system.sysfs, "--procfs", system.procfs}));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("measured")));
+}
+
+class MeasureGpus : public CommandTest {
+ protected:
+  /// Beside an empty sysfs, so that nothing but the script's GPUs is found.
+  [[nodiscard]] Outcome measure_gpus(const std::string& script, const Words& options) const {
+    const fakes::FakeNvml fake(script);
+    Start start = wattle(Words{"sensors", "--measure"} + options +
+                         Words{"--sysfs", path("nothing"), "--procfs", path("nothing"),
+                               "--nvml-library", fake.library_path()});
+    start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
+    return run(start);
+  }
+};
+
+/// The table of known boards says 100 ms for both, and that the power sensor sees a quarter.
+TEST_F(MeasureGpus, PutsWhatItFindsInPlaceOfWhatIsAssumed) {
+  const Outcome outcome = measure_gpus(
+      "gpu NVIDIA H100 PCIe\n"
+      "power linear 0 100 100 500\n"
+      "counter 0 step_ms 20\n"
+      "instant window_ms 25 update_ms 50\n",
+      {"--json"});
+  const Json json = parse_json(outcome.out);
+  const Json& counter = channel_of(json, "nvidia_gpu_0", "energy");
+  const Json& energy = counter["measured"];
+  ASSERT_EQ(energy["reason"], nullptr) << energy;
+  EXPECT_EQ(counter["update_interval_s"], energy["period_s"]);
+  EXPECT_NEAR(energy["period_s"], 0.02, 0.005);
+  EXPECT_EQ(energy["assumed_period_s"], 0.1);
+  EXPECT_NEAR(energy["step"], 2.2, 0.5) << "100 W and more for 20 ms";
+  EXPECT_EQ(energy["monotonic"], true);
+  const Json& power = channel_of(json, "nvidia_gpu_0", "power_instant");
+  EXPECT_NEAR(power["measured"]["period_s"], 0.05, 0.01);
+  EXPECT_NEAR(power["coverage"], 0.5, 0.1);
+  EXPECT_EQ(power["measured"]["monotonic"], nullptr);
+  const Json& limit = channel_of(json, "nvidia_gpu_0", "power_limit")["measured"];
+  EXPECT_EQ(limit["period_s"], nullptr);
+  EXPECT_GT(limit["call_s"], 0.0);
+}
+
+/// The first GPU's driver does not come back soon after it was probed; the second one's does.
+TEST_F(MeasureGpus, GivesUpADriverThatHangs) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Outcome outcome = measure_gpus(
+      "gpu A\n"
+      "power step 0 100\n"
+      "latency nvmlDeviceGetTotalEnergyConsumption 60000 from 2\n"
+      "gpu B\n"
+      "power step 0 100\n"
+      "counter 0 step_ms 20\n",
+      {});
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(40));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_0       energy counter, 1.000 mJ a tick, wrap "
+                                     "unknown\n"
+                                     "                     nvml: "
+                                     "nvmlDeviceGetTotalEnergyConsumption\n"
+                                     "                     measured: the driver did not answer "
+                                     "within 2 s\n"));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("measured: renewed every [12][0-9.]+ ms "
+                                                  "\\(assumed: 100 ms\\), spread"));
+}
+
+}  // namespace
+}  // namespace wattle::integration
