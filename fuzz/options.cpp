@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "check.hpp"
+#include "gpu_choice.hpp"
 #include "wattle/error.hpp"
 
 namespace {
@@ -40,6 +41,14 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   try {
     const auto interval = app::parse_interval(words.back());
     fuzz::require(interval >= std::chrono::milliseconds(1), "an interval is not too short");
+  } catch (const InvalidArgument&) {
+    // as it should be, for what is no interval
+  }
+  try {
+    const auto visible = [&](const char* /*name*/) { return words.back().c_str(); };
+    Survey none;
+    app::keep_chosen(app::parse_gpu_choice("visible", visible), none);
+    app::keep_chosen(app::parse_gpu_choice(words.back(), visible), none);
   } catch (const InvalidArgument&) {
     return 0;
   }
