@@ -5,6 +5,7 @@
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
+#include <new>
 #include <system_error>
 #include <utility>
 
@@ -26,6 +27,8 @@ struct Lane::State {
   }
 
   void run() noexcept;
+  /// A tick that was due took `busy` of the time since the one before.
+  void adapt(Backoff& backoff, Schedule& schedule, nanoseconds busy, nanoseconds elapsed) noexcept;
   void read(std::uint64_t tick, bool all) noexcept;
   void list_processes(std::size_t task) noexcept;
   /// Leaves what the counters show now for whoever asked.
@@ -41,6 +44,7 @@ struct Lane::State {
   std::condition_variable wake;      ///< of the thread
   std::condition_variable answered;  ///< to who waits for it
   bool stopping = false;
+  std::chrono::steady_clock::time_point stop_asked;
   bool ended = false;
   std::uint64_t asked_number = 1;  ///< the first reading is asked for by nobody
   std::uint64_t answered_number = 0;
@@ -71,24 +75,28 @@ void Lane::State::run() noexcept {
     }
     read(ticks, asked);
     if (asked) answer(number);
-    const TimePoint end = clock.now();
-    if (options.backs_off) {
-      const int factor = backoff.factor();
-      backoff.add(end - begin, begin - last_begin);
-      if (backoff.factor() != factor) {
-        const nanoseconds period = options.period * backoff.factor();
-        schedule.set_period(period);
-        for (const LaneTask& task : tasks) task.recorder->set_period(period * task.every);
-      }
+    if (due) {
+      const TimePoint end = clock.now();
+      if (options.backs_off) adapt(backoff, schedule, end - begin, begin - last_begin);
+      last_begin = begin;
+      schedule.advance(end);
+      missed.store(schedule.missed(), std::memory_order_relaxed);
     }
-    last_begin = begin;
-    if (due) schedule.advance(end);
-    missed.store(schedule.missed(), std::memory_order_relaxed);
     ticks.fetch_add(1, std::memory_order_relaxed);
   }
   const std::scoped_lock lock(mutex);
   ended = true;
   answered.notify_all();
+}
+
+void Lane::State::adapt(Backoff& backoff, Schedule& schedule, nanoseconds busy,
+                        nanoseconds elapsed) noexcept {
+  const int factor = backoff.factor();
+  backoff.add(busy, elapsed);
+  if (backoff.factor() == factor) return;
+  const nanoseconds period = options.period * backoff.factor();
+  schedule.set_period(period);
+  for (const LaneTask& task : tasks) task.recorder->set_period(period * task.every);
 }
 
 void Lane::State::read(std::uint64_t tick, bool all) noexcept {
@@ -133,8 +141,15 @@ Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock&
 }
 
 Lane::~Lane() {
+  if (process_ != ::getpid()) {
+    // What the parent's sensors hold of a driver is not this process's to give back.
+    static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
+    return;
+  }
   constexpr nanoseconds kPatience = std::chrono::milliseconds(200);
-  (void)stop(kPatience);
+  (void)stop(nanoseconds(0));
+  std::unique_lock lock(state_->mutex);
+  state_->answered.wait_until(lock, state_->stop_asked + kPatience, [&] { return state_->ended; });
 }
 
 std::uint64_t Lane::ask() noexcept {
@@ -155,6 +170,7 @@ std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint de
 bool Lane::stop(nanoseconds patience) noexcept {
   if (process_ != ::getpid()) return true;
   std::unique_lock lock(state_->mutex);
+  if (!state_->stopping) state_->stop_asked = std::chrono::steady_clock::now();
   state_->stopping = true;
   state_->wake.notify_one();
   return state_->answered.wait_for(lock, patience, [&] { return state_->ended; });
@@ -163,6 +179,7 @@ bool Lane::stop(nanoseconds patience) noexcept {
 const std::vector<LaneTask>& Lane::tasks() const noexcept { return state_->tasks; }
 
 ProcessList Lane::processes(std::size_t task) const {
+  if (process_ != ::getpid()) return {};
   const std::scoped_lock lock(state_->mutex);
   return state_->lists.at(task);
 }

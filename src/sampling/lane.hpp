@@ -45,7 +45,8 @@ class Lane {
   Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
-  /// Stops, and waits for no longer than a driver should take.
+  /// Stops, and waits for no longer than a driver should take, from when it was first told to stop:
+  /// of several lanes that are stuck only the first is waited for.
   ~Lane();
 
   /// Asks for a reading of everything, now; the number to wait for.

@@ -17,6 +17,7 @@ Recorder::Recorder(std::shared_ptr<Sensor> sensor, ChannelSet channels,
 }
 
 void Recorder::read() noexcept {
+  if (places_.empty()) return;
   sensor_->read_some(channels_, readings_);
   for (std::size_t i = 0; i < places_.size(); ++i) histories_[i].add(readings_[places_[i]]);
 }

@@ -57,11 +57,16 @@ Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& cloc
   }
 }
 
+Sampler::~Sampler() {
+  if (slow_) (void)slow_->stop(nanoseconds(0));
+  for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
+}
+
 void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options,
                          std::vector<LaneTask>& slow) {
   const auto tells = [](const Channel& channel) { return channel.tells_energy(); };
   const auto is_asked_for = [&](const Channel& channel) {
-    return channel.scope == Scope::device &&
+    return channel.scope == Scope::device && !tells(channel) &&
            std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
   };
   std::vector<LaneTask> tasks;

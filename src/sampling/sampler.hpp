@@ -37,6 +37,10 @@ class Sampler {
   /// stuck in a driver.
   Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
           const SamplerOptions& options = {});
+  Sampler(Sampler&&) = default;
+  Sampler& operator=(Sampler&&) = delete;
+  /// Stops all lanes; those that are stuck in a driver are waited for together, for a moment.
+  ~Sampler();
 
   /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
   /// intervals that `max` and `interval_power` look at ends with it.

@@ -1,4 +1,5 @@
 // GPUs in a run, played by a scripted libnvidia-ml.so.1.
+#include <fmt/format.h>
 #include <sys/stat.h>
 
 #include <algorithm>
@@ -126,10 +127,18 @@ TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
   EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"], 80.0);
 }
 
-TEST_F(RunWithGpus, DoesNotKnowWhetherAShortCommandUsedThem) {
-  const Json json = measure_with(kTwoGpus, {"--quiet"}, {"true"});
-  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], nullptr);
-  EXPECT_TRUE(json["host"]["gpus"][0]["used_by_command_unknown"].is_string());
+TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemWhereTheDriverDoesNotTell) {
+  std::string script;
+  for (const char* kind : {"Compute", "Graphics"}) {
+    for (const char* version : {"", "_v2", "_v3"}) {
+      script += fmt::format("error nvmlDeviceGet{}RunningProcesses{} 4\n", kind, version);
+    }
+  }
+  const Json json = measure_with(script + kTwoGpus, {"--quiet"}, {"sleep", "0.2"});
+  const Json& gpu = json["host"]["gpus"].at(0);
+  EXPECT_EQ(gpu["used_by_command"], nullptr);
+  EXPECT_TRUE(gpu["used_by_command_unknown"].is_string());
+  EXPECT_EQ(json["resource_usage"]["max_gpu_ram"]["combined"], nullptr) << "unknown is not 0";
 }
 
 TEST_F(RunWithGpus, KnowsThatNobodyOfTheCommandUsedThem) {

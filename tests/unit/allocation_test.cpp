@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/gated_sensor.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sampling/sampler.hpp"
@@ -29,7 +31,7 @@
 
 namespace {
 
-std::uint64_t allocations = 0;
+std::atomic<std::uint64_t> allocations{0};
 
 }  // namespace
 
@@ -163,6 +165,22 @@ TEST_F(Allocations, AreNoneWhereUpdatesAreWatched) {
   });
   EXPECT_EQ(made, 0U);
   EXPECT_EQ(observer.observation().changes, 4999U);
+}
+
+TEST_F(Allocations, AreNoneWhereALaneReads) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  const std::vector<Channel> channels = {
+      {.domain = Domain::nvidia_gpu(0), .counter = {.tick = Joules(1.0), .max_power = Watts(1e6)}},
+      {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.push_back(std::make_unique<fakes::GatedSensor>(channels, gate, machine_clock()));
+  const Sampler sampler(std::move(sensors), machine_clock(), {.period = 1ms});
+  ASSERT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= 5; }));
+  const std::uint64_t made = allocations_of([&] {
+    const std::uint64_t ticks = sampler.lane_ticks();
+    EXPECT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= ticks + 300; }));
+  });
+  EXPECT_EQ(made, 0U) << "in whatever thread";
 }
 
 TEST_F(Allocations, AreNoneWhereTheMachineIsSampled) {

@@ -35,8 +35,8 @@ class FakeNvml {
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
 
   void set_time(Seconds time);
-  /// As on a real machine: time passes by itself.
-  void use_real_time();
+  /// As on a real machine, from now on time passes by itself. `clock()` stands.
+  void let_time_pass();
   void release_hung();
   /// Since this object was made.
   [[nodiscard]] std::uint64_t calls(const char* function) const;

@@ -44,7 +44,12 @@ std::shared_ptr<State> load() {
 std::int64_t now_ns(const State& state) {
   const std::int64_t virtual_ns = shared().virtual_ns.load();
   if (virtual_ns >= 0) return virtual_ns;
+  if (const std::int64_t zero = shared().real_zero_ns; zero != 0) return steady_ns() - zero;
   return std::chrono::nanoseconds(std::chrono::steady_clock::now() - state.start).count();
+}
+
+std::int64_t steady_ns() {
+  return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }

@@ -47,15 +47,19 @@ struct Shared {
   int calls_under_way = 0;
   bool shut_down_during_call = false;
   std::map<std::string, std::uint64_t> calls;
-  std::atomic<std::int64_t> virtual_ns{-1};
+  std::atomic<std::int64_t> virtual_ns{-1};  ///< negative: time passes
+  /// When it was 0 for a clock that was set going; absent (0) for one that nobody ever touched.
+  std::atomic<std::int64_t> real_zero_ns{0};
 };
 
 Shared& shared();
 
 /// Reads the script; null, after a message, where it means nothing.
 std::shared_ptr<State> load();
-/// Virtual, or since the library was initialized.
+/// Virtual, or since the library was initialized, or going on from where the virtual time stood.
 std::int64_t now_ns(const State& state);
+/// The machine's steady clock.
+std::int64_t steady_ns();
 double seconds(std::int64_t ns);
 /// What the rules make of a call: waits where they say so.
 Return apply(std::list<Rule>& rules, const std::string& name, double now_s);

@@ -384,8 +384,14 @@ FAKE_EXPORT Return nvmlDeviceGetGraphicsRunningProcesses_v3(void* device, unsign
 
 // For tests.
 
-/// From now on it is this time; negative: the machine's clock again.
+/// From now on it is this time.
 FAKE_EXPORT void fakenvml_set_time_ns(std::int64_t ns) { shared().virtual_ns = ns; }
+
+/// From now on time passes by itself, from where it stands.
+FAKE_EXPORT void fakenvml_let_time_pass() {
+  shared().real_zero_ns = steady_ns() - shared().virtual_ns;
+  shared().virtual_ns = -1;
+}
 
 /// Lets every call that hangs now go on.
 FAKE_EXPORT void fakenvml_release_hung() {

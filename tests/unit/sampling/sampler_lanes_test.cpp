@@ -1,0 +1,286 @@
+// GPUs of a scripted driver, read in lanes in real time. Energies are held to their own stated
+// uncertainty, whatever a busy machine keeps from being read.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fakes/gated_sensor.hpp"
+#include "fakes/nvml/control.hpp"
+#include "known_history.hpp"
+#include "sampling/sampler.hpp"
+#include "sensors/nvml/nvml.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using fakes::eventually;
+using fakes::FakeNvml;
+using std::chrono::nanoseconds;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::Not;
+using testing::SizeIs;
+
+constexpr const char* kPowerCall = "nvmlDeviceGetFieldValues";
+
+/// Scripted GPUs, which a sampler reads. The script's time 0 is when `start` was called.
+class ScriptedGpus {
+ public:
+  explicit ScriptedGpus(const std::string& script)
+      : fake_(script),
+        sensors_(nvml::probe_within(fake_.system(), machine_clock(), fakes::kLongWait).sensors) {}
+
+  void start(const SamplerOptions& options = {}) {
+    fake_.let_time_pass();
+    zero_ = machine_clock().now();
+    sampler_ = std::make_unique<Sampler>(std::move(sensors_), machine_clock(), options);
+  }
+  void begin() {
+    EXPECT_TRUE(sampler_->read_lanes(machine_clock().now() + fakes::kLongWait));
+    begin_ = machine_clock().now();
+  }
+  /// Waits until the script's time is `time`.
+  void wait_until(nanoseconds time) const {
+    EXPECT_TRUE(eventually([&] { return machine_clock().now() >= zero_ + time; }));
+  }
+  /// Ends the window; true if all lanes have read once more within `patience`.
+  bool end(nanoseconds patience = fakes::kLongWait) {
+    end_ = machine_clock().now();
+    return sampler_->read_lanes(end_ + patience);
+  }
+
+  [[nodiscard]] EnergyFigure figure(unsigned gpu) const {
+    return sampler_->results(begin_, end_).at(gpu).figure;
+  }
+  /// The begin and the end of the window in the script's time.
+  [[nodiscard]] Seconds began() const { return begin_ - zero_; }
+  [[nodiscard]] Seconds ended() const { return end_ - zero_; }
+
+  FakeNvml& fake() { return fake_; }
+  Sampler& sampler() { return *sampler_; }
+  void stop() { sampler_.reset(); }
+
+ private:
+  FakeNvml fake_;
+  std::vector<std::unique_ptr<Sensor>> sensors_;
+  std::unique_ptr<Sampler> sampler_;
+  TimePoint zero_;
+  TimePoint begin_;
+  TimePoint end_;
+};
+
+/// Of a GPU that draws the same power all the time.
+void expect_power(const EnergyFigure& figure, Watts power) {
+  ASSERT_TRUE(figure.energy);
+  EXPECT_NEAR(figure.energy->si(), (power * figure.known).si(), figure.uncertainty.si());
+}
+
+/// What a GPU's script says where its counter is all there is: nothing of it can be read too late.
+constexpr const char* kCounterOnly =
+    "counter 5000000 step_ms 10\ninstant none\naverage none\nusage none\n";
+
+constexpr const char* kWithCounter =
+    "gpu NVIDIA H100 PCIe\npower step 0 100 0.6 300\ncounter 123456 step_ms 10\n";
+constexpr const char* kWithoutCounter =
+    "gpu Tesla V100-SXM2-16GB\npower step 0 150\ncounter none\n"
+    "instant none\naverage none\nusage window_ms 10 update_ms 20\n";
+
+TEST(SamplerLanes, MeasureGpusOfDifferentModels) {
+  ScriptedGpus gpus(std::string(kWithCounter) + kWithoutCounter);
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(1200ms);
+  EXPECT_TRUE(gpus.end());
+
+  const EnergyFigure counted = gpus.figure(0);
+  EXPECT_EQ(counted.method, Method::counter);
+  const double step_s = std::max(0.6, gpus.began().count());
+  const double truth_j =
+      100.0 * (step_s - gpus.began().count()) + 300.0 * (gpus.ended().count() - step_s);
+  ASSERT_TRUE(counted.energy);
+  EXPECT_NEAR(counted.energy->si(), truth_j, counted.uncertainty.si());
+  EXPECT_EQ(counted.unknown, Seconds(0.0));
+  EXPECT_THAT(counted.alternatives, Not(SizeIs(0)));
+
+  const EnergyFigure integrated = gpus.figure(1);
+  EXPECT_EQ(integrated.method, Method::integrated);
+  expect_power(integrated, Watts(150.0));
+}
+
+TEST(SamplerLanes, LoseOneGpuAndMeasureTheOther) {
+  ScriptedGpus gpus(fmt::format(
+      "gpu A\npower step 0 100\n{0}lost 0.7 1000\ngpu B\npower step 0 200\n{0}", kCounterOnly));
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(1200ms);
+  EXPECT_TRUE(gpus.end());
+  const EnergyFigure lost = gpus.figure(0);
+  EXPECT_THAT(names(lost.flags), Contains("lost"));
+  EXPECT_THAT(names(lost.flags), Contains("gap"));
+  EXPECT_GT(lost.unknown, Seconds(0.2));
+  const EnergyFigure untouched = gpus.figure(1);
+  EXPECT_THAT(names(untouched.flags), Not(Contains("lost")));
+  EXPECT_THAT(names(untouched.flags), Not(Contains("gap")));
+  EXPECT_EQ(untouched.unknown, Seconds(0.0));
+  expect_power(untouched, Watts(200.0));
+}
+
+TEST(SamplerLanes, MeasureTheOthersWhileTheDriverHoldsOneGpu) {
+  std::string script;
+  for (int gpu = 0; gpu < 8; ++gpu) {
+    script += fmt::format("gpu G{}\npower step 0 {}\n{}", gpu, 100 + gpu, kCounterOnly);
+    if (gpu == 3) script += "hang * from 0.5\n";
+  }
+  ScriptedGpus gpus(script);
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(600ms);
+  const std::uint64_t ticks = gpus.sampler().lane_ticks();
+  EXPECT_TRUE(eventually([&] { return gpus.sampler().lane_ticks() >= ticks + 7 * 5; }));
+  const TimePoint asked = machine_clock().now();
+  EXPECT_FALSE(gpus.end(300ms));
+  EXPECT_GE(machine_clock().now(), asked + 300ms) << "one did not answer";
+
+  for (unsigned gpu = 0; gpu < 8; ++gpu) {
+    const EnergyFigure figure = gpus.figure(gpu);
+    EXPECT_EQ(figure.flags.has(Flag::late), gpu == 3) << gpu;
+    EXPECT_EQ(figure.flags.has(Flag::gap), gpu == 3) << gpu;
+    expect_power(figure, Watts(100.0 + gpu));
+  }
+  gpus.stop();
+  EXPECT_FALSE(gpus.fake().shut_down_during_call());
+}
+
+TEST(SamplerLanes, MeasureAGaugeThatAnswersEveryOtherTime) {
+  ScriptedGpus gpus(
+      "gpu A\npower step 0 100\ncounter none\nusage none\n"
+      "error nvmlDeviceGetFieldValues 3 every 2\n");
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(1200ms);
+  (void)gpus.end();
+  const EnergyFigure figure = gpus.figure(0);
+  EXPECT_EQ(figure.method, Method::integrated);
+  expect_power(figure, Watts(100.0));
+  EXPECT_GT(figure.known, figure.unknown);
+}
+
+TEST(SamplerLanes, SayThatAGpuShowsNoPower) {
+  ScriptedGpus gpus("gpu A\npower step 0 0\n");
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(500ms);
+  (void)gpus.end();
+  EXPECT_EQ(gpus.figure(0).energy, Joules(0.0));
+  EXPECT_THAT(names(gpus.figure(0).flags), Contains("zero"));
+}
+
+TEST(SamplerLanes, TakeACounterThatRestartsForAResetNotAWrap) {
+  ScriptedGpus gpus(fmt::format("gpu A\npower step 0 100\n{}counter_restart 0.7\n", kCounterOnly));
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(1200ms);
+  (void)gpus.end();
+  const EnergyFigure figure = gpus.figure(0);
+  EXPECT_EQ(figure.method, Method::counter);
+  EXPECT_THAT(names(figure.flags), Contains("reset"));
+  EXPECT_THAT(names(figure.flags), Not(Contains("wrapped")));
+  EXPECT_GT(figure.unknown, Seconds(0.0)) << "from the last reading before it to the first after";
+  expect_power(figure, Watts(100.0));
+}
+
+TEST(SamplerLanes, AskForPowerTenTimesASecondAndForNothingElse) {
+  ScriptedGpus gpus("gpu A\npower step 0 100\n");
+  const auto calls = [&](const char* function) { return gpus.fake().calls(function); };
+  const std::uint64_t power_before = calls(kPowerCall);
+  const std::uint64_t others_before =
+      calls("nvmlDeviceGetUtilizationRates") + calls("nvmlDeviceGetTemperature") +
+      calls("nvmlDeviceGetMemoryInfo_v2") + calls("nvmlDeviceGetComputeRunningProcesses_v3");
+  gpus.start();
+  gpus.begin();
+  gpus.wait_until(1s);
+  (void)gpus.end();
+  gpus.stop();
+  const std::uint64_t power = calls(kPowerCall);
+  const auto periods = static_cast<std::uint64_t>(gpus.ended() / Seconds(0.1));
+  EXPECT_GT(power - power_before, 2U);
+  EXPECT_LE(power - power_before, periods + 4) << "at its start and the window's ends, too";
+  EXPECT_EQ(calls("nvmlDeviceGetUtilizationRates") + calls("nvmlDeviceGetTemperature") +
+                calls("nvmlDeviceGetMemoryInfo_v2") +
+                calls("nvmlDeviceGetComputeRunningProcesses_v3"),
+            others_before);
+}
+
+TEST(SamplerLanes, AskForNothingOnceTheSamplerIsGone) {
+  ScriptedGpus gpus("gpu A\npower step 0 100\n");
+  gpus.start({.period = 5ms});
+  gpus.begin();
+  gpus.stop();
+  const std::uint64_t calls = gpus.fake().calls(kPowerCall);
+  const TimePoint later = machine_clock().now() + 100ms;
+  EXPECT_TRUE(eventually([&] { return machine_clock().now() >= later; }));
+  EXPECT_EQ(gpus.fake().calls(kPowerCall), calls);
+}
+
+TEST(SamplerLanes, ReadLessOftenWhereTheDriverIsSlow) {
+  ScriptedGpus gpus("gpu A\nlatency nvmlDeviceGetFieldValues 2 from 0.01\n");
+  gpus.start({.period = 10ms, .metrics = {Metric::temperature}});
+  const History& temperature = *gpus.sampler().devices().at(0).gauges.at(0);
+  EXPECT_EQ(temperature.channel().metric, Metric::temperature);
+  EXPECT_TRUE(eventually([&] { return temperature.spacing() == 5 * 8 * 10ms; }));
+}
+
+TEST(SamplerLanes, ReadWhatIsAskedForBesideThePower) {
+  ScriptedGpus gpus("gpu A\npower step 0 100\nusage none\ntemperature 45\nutilization 80 30\n");
+  gpus.start({.metrics = {Metric::power_instant, Metric::energy, Metric::temperature}});
+  gpus.begin();
+  const Sampler::Device& device = gpus.sampler().devices().at(0);
+  ASSERT_THAT(device.gauges, SizeIs(1)) << "energy and power are read already";
+  EXPECT_EQ(gpus.sampler().latest(device, Metric::temperature), 45.0);
+  EXPECT_EQ(gpus.sampler().latest(device, Metric::utilization), std::nullopt);
+  gpus.wait_until(500ms);
+  (void)gpus.end();
+  EXPECT_THAT(gpus.figure(0).alternatives, SizeIs(2)) << "of counter, instant and average power";
+}
+
+TEST(SamplerLanes, ListTheProcessesOfADevice) {
+  ScriptedGpus gpus("gpu A\ngpu B\nprocess compute 1234 1000000\n");
+  gpus.start({.lists_processes = true});
+  const Sampler::Device& device = gpus.sampler().devices().at(1);
+  ASSERT_TRUE(eventually([&] { return gpus.sampler().processes(device).has_value(); }));
+  const std::optional<ProcessList> list = gpus.sampler().processes(device);
+  ASSERT_TRUE(list->processes);
+  ASSERT_THAT(*list->processes, SizeIs(1));
+  EXPECT_EQ(list->processes->at(0).pid, 1234);
+}
+
+TEST(SamplerLanes, OfManyStuckDriversCostOnePatience) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  gate->shut();
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  constexpr unsigned kMany = 40;
+  for (unsigned i = 0; i < kMany; ++i) {
+    Channel channel = whole_watts();
+    channel.domain = Domain::nvidia_gpu(i);
+    sensors.push_back(
+        std::make_unique<fakes::GatedSensor>(std::vector{channel}, gate, machine_clock()));
+  }
+  auto sampler = std::make_unique<Sampler>(std::move(sensors), machine_clock());
+  ASSERT_TRUE(eventually([&] { return gate->waiting.load(); }));
+  const TimePoint before = machine_clock().now();
+  sampler.reset();
+  EXPECT_LT(machine_clock().now() - before, 4s) << "one after the other they would take 8 s";
+  gate->open();
+}
+
+}  // namespace
+}  // namespace wattle
