@@ -20,12 +20,14 @@ enum class Flag : std::uint8_t {
   partial_coverage,  ///< the sensor looks at a part of the time only
   disagrees,         ///< two methods differ by more than their uncertainties
   zero,              ///< the sensor showed no energy at all
-  estimated,         ///< from a model, not from a sensor
+  estimated,         ///< part of it stands in for what came too late, or is from a model
+  unaligned,         ///< the window was to begin and end with updates, which did not come
 };
 
-inline constexpr std::array<std::string_view, 12> kFlagNames = {
-    "wrapped", "reset", "ambiguous",        "implausible", "short_window", "gap",
-    "lost",    "late",  "partial_coverage", "disagrees",   "zero",         "estimated"};
+inline constexpr std::array<std::string_view, 13> kFlagNames = {
+    "wrapped", "reset",     "ambiguous", "implausible",      "short_window",
+    "gap",     "lost",      "late",      "partial_coverage", "disagrees",
+    "zero",    "estimated", "unaligned"};
 
 /// A set of flags. Threads: a value type.
 class Flags {

@@ -30,6 +30,15 @@ Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
   return Joules(kCoverageFactor * std::sqrt(ends + outside + rounding + reads + between));
 }
 
+Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept {
+  const double latencies_s2 =
+      square(Seconds(window.first_latency).count()) + square(Seconds(window.last_latency).count());
+  const double updates = square(window.waiting.si()) * latencies_s2 / 12.0;
+  const double waited = square((window.waiting_uncertainty * Seconds(window.waited)).si());
+  const double rounding = square(window.tick.si()) / 6.0;
+  return Joules(kCoverageFactor * std::sqrt(updates + waited + rounding));
+}
+
 Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double spacing_s = Seconds(window.spacing).count();
   const double mean_of_s = Seconds(window.window).count();

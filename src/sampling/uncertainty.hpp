@@ -46,6 +46,27 @@ struct CounterWindowFacts {
 /// These are the design's starting values; simulated coverage of 2u was 90 to 95 %.
 [[nodiscard]] Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept;
 
+/// What is known about a window whose ends were moved to updates of the counter.
+struct AlignedWindowFacts {
+  Watts waiting;                    ///< power while waiting for the updates
+  Watts waiting_uncertainty;        ///< standard uncertainty of that
+  std::chrono::nanoseconds waited;  ///< outside the window, before and after it together
+  std::chrono::nanoseconds
+      first_latency;  ///< from the last read of the old value to that of the new
+  std::chrono::nanoseconds last_latency;
+  Joules tick;
+};
+
+/// Expanded uncertainty (k = 2) of such a window's energy.
+///
+/// The counter's difference is exact but for its ticks. What was spent while waiting is taken off:
+/// an update took place somewhere between two reads, L apart, which is uniform there, so
+///
+///   u^2 = P_wait^2 (L_first^2 + L_last^2)/12     when the updates took place
+///       + (u_P t_waited)^2                       how well the power of waiting is known
+///       + tick^2/6                               two roundings to a tick
+[[nodiscard]] Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept;
+
 /// What is known about a window that a gauge of power was summed up over.
 struct GaugeWindowFacts {
   Seconds length;
