@@ -156,6 +156,7 @@ class GaugeSpread {
       const double change = watts - *last_;
       changes_ += change * change;
     }
+    if (!first_) first_ = watts;
     last_ = watts;
     if (reading.first_seen <= begin_ + near_) begin_range_.add(watts);
     if (reading.last_confirmed >= end_ - near_) end_range_.add(watts);
@@ -166,6 +167,10 @@ class GaugeSpread {
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
   [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
+  /// From the one end to the other.
+  [[nodiscard]] Watts overall_change() const noexcept {
+    return Watts(first_ ? std::abs(*last_ - *first_) : 0.0);
+  }
 
  private:
   struct Range {
@@ -180,6 +185,7 @@ class GaugeSpread {
   TimePoint begin_;
   TimePoint end_;
   nanoseconds near_;
+  std::optional<double> first_;
   std::optional<double> last_;
   double changes_ = 0.0;
   Range begin_range_;
@@ -255,6 +261,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                                           .squared_changes_w2 = spread.changes(),
                                           .change_at_begin = spread.begin_change(),
                                           .change_at_end = spread.end_change(),
+                                          .change_overall = spread.overall_change(),
                                           .tail = tail.length,
                                           .step = Watts(channel.scale())});
   if (length < spacing) {
