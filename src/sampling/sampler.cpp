@@ -172,11 +172,11 @@ std::optional<Watts> Sampler::counted_power(Track& track) const noexcept {
   return Joules(track.counter->channel().scale() * ticks) / Seconds(end->at - begin->at);
 }
 
+/// Of the time in which there was a value, where that is most of the interval.
 std::optional<Watts> Sampler::gauged_power(const Track& track, TimePoint now) const noexcept {
   const nanoseconds length = now - interval_began_;
   for (const History* gauge : track.gauges) {
-    if (gauge->condition(interval_began_, now).unknown > nanoseconds(0)) continue;
-    const GaugeWindow window = gauge->values().gauge_window(interval_began_, now);
+    const GaugeWindow window = gauge->gauge_window(interval_began_, now);
     if (window.known < length / 2 || window.known <= nanoseconds(0)) continue;
     const double raw =
         static_cast<double>(window.raw_ns) / static_cast<double>(window.known.count());

@@ -89,7 +89,7 @@ constexpr const char* kCounterOnly =
     "counter 5000000 step_ms 10\ninstant none\naverage none\nusage none\n";
 
 constexpr const char* kWithCounter =
-    "gpu NVIDIA H100 PCIe\npower step 0 100 0.6 300\ncounter 123456 step_ms 10\n";
+    "gpu NVIDIA H100 PCIe\npower step 0 100 0.4 300\ncounter 123456 step_ms 10\n";
 constexpr const char* kWithoutCounter =
     "gpu Tesla V100-SXM2-16GB\npower step 0 150\ncounter none\n"
     "instant none\naverage none\nusage window_ms 10 update_ms 20\n";
@@ -98,12 +98,12 @@ TEST(SamplerLanes, MeasureGpusOfDifferentModels) {
   ScriptedGpus gpus(std::string(kWithCounter) + kWithoutCounter);
   gpus.start();
   gpus.begin();
-  gpus.wait_until(1200ms);
+  gpus.wait_until(900ms);
   EXPECT_TRUE(gpus.end());
 
   const EnergyFigure counted = gpus.figure(0);
   EXPECT_EQ(counted.method, Method::counter);
-  const double step_s = std::max(0.6, gpus.began().count());
+  const double step_s = std::max(0.4, gpus.began().count());
   const double truth_j =
       100.0 * (step_s - gpus.began().count()) + 300.0 * (gpus.ended().count() - step_s);
   ASSERT_TRUE(counted.energy);
@@ -118,10 +118,10 @@ TEST(SamplerLanes, MeasureGpusOfDifferentModels) {
 
 TEST(SamplerLanes, LoseOneGpuAndMeasureTheOther) {
   ScriptedGpus gpus(fmt::format(
-      "gpu A\npower step 0 100\n{0}lost 0.7 1000\ngpu B\npower step 0 200\n{0}", kCounterOnly));
+      "gpu A\npower step 0 100\n{0}lost 0.5 1000\ngpu B\npower step 0 200\n{0}", kCounterOnly));
   gpus.start();
   gpus.begin();
-  gpus.wait_until(1200ms);
+  gpus.wait_until(900ms);
   EXPECT_TRUE(gpus.end());
   const EnergyFigure lost = gpus.figure(0);
   EXPECT_THAT(names(lost.flags), Contains("lost"));
@@ -166,7 +166,7 @@ TEST(SamplerLanes, MeasureAGaugeThatAnswersEveryOtherTime) {
       "error nvmlDeviceGetFieldValues 3 every 2\n");
   gpus.start();
   gpus.begin();
-  gpus.wait_until(1200ms);
+  gpus.wait_until(900ms);
   (void)gpus.end();
   const EnergyFigure figure = gpus.figure(0);
   EXPECT_EQ(figure.method, Method::integrated);
@@ -185,10 +185,10 @@ TEST(SamplerLanes, SayThatAGpuShowsNoPower) {
 }
 
 TEST(SamplerLanes, TakeACounterThatRestartsForAResetNotAWrap) {
-  ScriptedGpus gpus(fmt::format("gpu A\npower step 0 100\n{}counter_restart 0.7\n", kCounterOnly));
+  ScriptedGpus gpus(fmt::format("gpu A\npower step 0 100\n{}counter_restart 0.5\n", kCounterOnly));
   gpus.start();
   gpus.begin();
-  gpus.wait_until(1200ms);
+  gpus.wait_until(900ms);
   (void)gpus.end();
   const EnergyFigure figure = gpus.figure(0);
   EXPECT_EQ(figure.method, Method::counter);

@@ -190,6 +190,24 @@ TEST_F(SamplerOfCounters, KeeperPeriodIsTheShortestOfAllCounters) {
   EXPECT_EQ(start().keeper_period(), keeper_period(fine.counter));
 }
 
+TEST_F(SamplerOfCounters, IntervalPowerOfAGaugeIsThatOfTheValuesItHad) {
+  Channel gauge{.domain = Domain::package(0), .metric = Metric::power_instant};
+  add_sensor({{gauge, [this](TimePoint now) {
+                 const bool fails = now > begin_ + 100ms && now < begin_ + 500ms;
+                 return Shown{.raw = 100, .status = fails ? ReadStatus::retry : ReadStatus::ok};
+               }}});
+  Sampler recorder = start();
+  recorder.read(true);
+  for (int i = 1; i <= 10; ++i) {
+    clock_.advance(100ms);
+    recorder.read(i == 10);
+  }
+  EXPECT_EQ(recorder.interval_power(), Watts(100.0)) << "of eight tenths of the interval";
+  clock_.advance(1s);
+  recorder.read(true);
+  EXPECT_EQ(recorder.interval_power(), std::nullopt) << "most of it is not known";
+}
+
 TEST_F(SamplerOfCounters, WithoutSensorsHasNothingToSay) {
   Sampler recorder = start();
   recorder.read(true);
