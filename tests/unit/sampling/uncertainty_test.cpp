@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 
 namespace wattle {
 namespace {
@@ -89,6 +90,77 @@ TEST(Uncertainty, OfAnEmptyWindowIsThatOfItsEnds) {
   window.length = Seconds(0.0);
   window.tick = Joules(0.6);
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.4898979485566356, kRounding);
+}
+
+/// A window of a gauge that sees all the time, and a power that does not change.
+GaugeWindowFacts steady() {
+  return {.length = Seconds(10.0),
+          .spacing = 100ms,
+          .window = 0ns,
+          .coverage = 1.0,
+          .squared_changes_w2 = 0.0,
+          .change_at_begin = Watts(0.0),
+          .change_at_end = Watts(0.0),
+          .tail = 0ns,
+          .step = Watts(0.0)};
+}
+
+TEST(GaugeUncertainty, IsNoneWhereNothingIsUncertain) {
+  EXPECT_EQ(gauge_uncertainty(steady()), Joules(0.0));
+}
+
+TEST(GaugeUncertainty, OfWhatHappenedWhileNobodyLooked) {
+  GaugeWindowFacts window = steady();
+  window.squared_changes_w2 = 200.0 * 200.0;
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "all of it was seen";
+  window.coverage = 0.25;
+  // 2 x sqrt(0.1^2 x 0.75 x 200^2 / 2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 24.49489742783178, kRounding);
+}
+
+TEST(GaugeUncertainty, OfTheEndsByTheAgeOfTheValueThere) {
+  GaugeWindowFacts window = steady();
+  window.change_at_begin = Watts(30.0);
+  window.change_at_end = Watts(40.0);
+  // 2 x sqrt((30^2 + 40^2) x 0.1^2 / 3)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 5.773502691896258, kRounding);
+}
+
+TEST(GaugeUncertainty, OfTheEndsByTheSmearOfAMean) {
+  GaugeWindowFacts window = steady();
+  window.spacing = 0ns;
+  window.window = 1s;
+  window.change_at_begin = Watts(300.0);
+  window.change_at_end = Watts(400.0);
+  // 2 x sqrt((300^2 + 400^2) x 1^2 / 64)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 125.0, kRounding);
+}
+
+TEST(GaugeUncertainty, OfATailThatTheLastValueStandsInFor) {
+  GaugeWindowFacts window = steady();
+  window.spacing = 0ns;
+  window.tail = 500ms;
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "as steady as before";
+  window.change_at_end = Watts(200.0);
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * 200.0 * 0.5, kRounding);
+}
+
+TEST(GaugeUncertainty, OfRoundingEachValue) {
+  GaugeWindowFacts window = steady();
+  window.step = Watts(1.0);
+  // 2 x sqrt(0.1 x 10 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 0.5773502691896257, kRounding);
+}
+
+TEST(GaugeUncertainty, AddsItsTermsInQuadrature) {
+  GaugeWindowFacts window = steady();
+  window.coverage = 0.5;
+  window.squared_changes_w2 = 100.0;
+  window.change_at_begin = Watts(10.0);
+  window.step = Watts(2.0);
+  // 0.1^2 x 0.5 x 100 / 2, 10^2 x 0.1^2 / 3, 0.1 x 10 x 2^2 / 12
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * std::sqrt(0.25 + 1.0 / 3.0 + 1.0 / 3.0),
+              kRounding);
 }
 
 }  // namespace
