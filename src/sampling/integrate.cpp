@@ -153,6 +153,7 @@ class GaugeSpread {
       : begin_(begin), end_(end), near_(near) {}
 
   void add(const StoredReading& reading, double watts) noexcept {
+    if (is_first_) first_ = watts;
     const double change = is_first_ ? 0.0 : watts - last_;
     changes_ += change * change;
     last_ = watts;
@@ -166,6 +167,8 @@ class GaugeSpread {
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
   [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
+  /// From the one end to the other.
+  [[nodiscard]] Watts overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }
 
  private:
   struct Range {
@@ -181,6 +184,7 @@ class GaugeSpread {
   TimePoint end_;
   nanoseconds near_;
   bool is_first_ = true;
+  double first_ = 0.0;
   double last_ = 0.0;
   double changes_ = 0.0;
   Range begin_range_;
@@ -256,6 +260,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                                           .squared_changes_w2 = spread.changes(),
                                           .change_at_begin = spread.begin_change(),
                                           .change_at_end = spread.end_change(),
+                                          .change_overall = spread.overall_change(),
                                           .tail = tail.length,
                                           .step = Watts(channel.scale())});
   if (length < spacing) {

@@ -48,9 +48,10 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double unseen =
       square(spacing_s) * (1.0 - window.coverage) * window.squared_changes_w2 / 2.0;
   const double edges = edges_w2 * (square(spacing_s) / 3.0 + square(mean_of_s) / 64.0);
-  const double late = end_w2 * square(Seconds(window.tail).count());
-  const double rounding = spacing_s * window.length.count() * square(window.step.si()) / 12.0;
-  return Joules(kCoverageFactor * std::sqrt(unseen + edges + late + rounding));
+  const double delay = square(window.change_overall.si() * spacing_s) * 7.0 / 6.0;
+  const double tail = end_w2 * square(Seconds(window.tail).count());
+  const double rounding = square(window.length.count() * window.step.si()) / 12.0;
+  return Joules(kCoverageFactor * std::sqrt(unseen + edges + delay + tail + rounding));
 }
 
 }  // namespace wattle

@@ -76,6 +76,7 @@ struct GaugeWindowFacts {
   double squared_changes_w2;         ///< sum over neighbouring values
   Watts change_at_begin;             ///< by how much the power changed around the begin
   Watts change_at_end;
+  Watts change_overall;           ///< from the begin to the end
   std::chrono::nanoseconds tail;  ///< at the end, for which no value had come yet
   Watts step;                     ///< the gauge's resolution
 };
@@ -88,11 +89,19 @@ struct GaugeWindowFacts {
 ///   u^2 = h^2 (1 - c) sum(change^2)/2        what happened while nobody looked
 ///       + (D_begin^2 + D_end^2) h^2/3        the value that holds at an end is up to h old: D is
 ///                                            by how much the power changed around it
+///       + (P_end - P_begin)^2 7/6 h^2        every value is late: by up to h when it is read, and
+///       by
+///                                            up to h more while it holds; the ends move by the
+///                                            same time, and what that costs is how much they
+///                                            differ
 ///       + (D_begin^2 + D_end^2) w^2/64       a mean over w smears a step at an end by w/8 to
 ///                                            either side
 ///       + D_end^2 tail^2                     the last value stands in for what comes late
-///       + h L step^2/12                      rounding
+///       + L^2 step^2/12                      rounding: the same each time while the power is
+///       steady
 ///
+/// In simulations of loads that change every 0.05 to 5 s, 2u covered 96 to 100 % of the
+/// errors (tests/unit/sampling/uncertainty_coverage_test.cpp).
 /// A load that repeats at the sensor's own period cannot be seen in its values, nor in this.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 

@@ -244,6 +244,7 @@ GaugeWindowFacts facts(Seconds length) {
           .squared_changes_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),
+          .change_overall = Watts(0.0),
           .tail = 0ms,
           .step = Watts(1.0)};
 }
@@ -257,6 +258,7 @@ TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRounding) {
 TEST(GaugeEnergy, UncertaintyKnowsTheStepFromTheValueHeldAtTheOpening) {
   GaugeWindowFacts expected = facts(8s);
   expected.squared_changes_w2 = 200.0 * 200.0;
+  expected.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 1s, 9s).uncertainty, gauge_uncertainty(expected));
 }
 
@@ -264,6 +266,7 @@ TEST(GaugeEnergy, UncertaintyKnowsHowMuchThePowerChangedAroundItsEnds) {
   GaugeWindowFacts at_begin = facts(4s);
   at_begin.squared_changes_w2 = 200.0 * 200.0;
   at_begin.change_at_begin = Watts(200.0);
+  at_begin.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 5s, 9s).uncertainty, gauge_uncertainty(at_begin));
   GaugeWindowFacts at_end = at_begin;
   at_end.change_at_begin = Watts(0.0);

@@ -101,6 +101,7 @@ GaugeWindowFacts steady() {
           .squared_changes_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),
+          .change_overall = Watts(0.0),
           .tail = 0ns,
           .step = Watts(0.0)};
 }
@@ -145,11 +146,18 @@ TEST(GaugeUncertainty, OfATailThatTheLastValueStandsInFor) {
   EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * 200.0 * 0.5, kRounding);
 }
 
+TEST(GaugeUncertainty, OfTheDelayOfAllValuesWhereTheEndsDiffer) {
+  GaugeWindowFacts window = steady();
+  window.change_overall = Watts(200.0);
+  // 2 x sqrt(200^2 x 0.1^2 x 7 / 6)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 43.20493798938573, kRounding);
+}
+
 TEST(GaugeUncertainty, OfRoundingEachValue) {
   GaugeWindowFacts window = steady();
   window.step = Watts(1.0);
-  // 2 x sqrt(0.1 x 10 / 12)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 0.5773502691896257, kRounding);
+  // 2 x sqrt(10^2 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 5.773502691896258, kRounding);
 }
 
 TEST(GaugeUncertainty, AddsItsTermsInQuadrature) {
@@ -158,8 +166,8 @@ TEST(GaugeUncertainty, AddsItsTermsInQuadrature) {
   window.squared_changes_w2 = 100.0;
   window.change_at_begin = Watts(10.0);
   window.step = Watts(2.0);
-  // 0.1^2 x 0.5 x 100 / 2, 10^2 x 0.1^2 / 3, 0.1 x 10 x 2^2 / 12
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * std::sqrt(0.25 + 1.0 / 3.0 + 1.0 / 3.0),
+  // 0.1^2 x 0.5 x 100 / 2, 10^2 x 0.1^2 / 3, 10^2 x 2^2 / 12
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * std::sqrt(0.25 + 1.0 / 3.0 + 100.0 / 3.0),
               kRounding);
 }
 
