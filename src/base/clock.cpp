@@ -53,7 +53,8 @@ auto ask_history(Question question) noexcept {
 }  // namespace
 
 const Clock& machine_clock() noexcept {
-  static const MachineClock clock;
+  // Never destroyed: threads that are stuck in a driver may ask it while the program ends.
+  static const MachineClock& clock = *new MachineClock;
   return clock;
 }
 

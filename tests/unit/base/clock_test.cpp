@@ -1,9 +1,11 @@
 #include "base/clock.hpp"
 
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <cmath>
+#include <cstdlib>
 
 namespace wattle {
 namespace {
@@ -44,6 +46,19 @@ TEST(Clock, WallTimeConvertsBack) {
 TEST(Clock, NoStepIsSeenWithinAnInstant) {
   const TimePoint now = TimePoint::clock::now();
   EXPECT_FALSE(wall_clock_stepped(now, now));
+}
+
+TEST(ClockDeathTest, OutlivesAllThatRunsWhenTheProgramEnds) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process in which nobody has asked yet
+  const auto end_with_a_look = [] {
+    // Runs after the clock would be destroyed, which is first used later.
+    (void)std::atexit([] {
+      if (machine_clock().now() == TimePoint{}) ::_exit(2);
+    });
+    (void)machine_clock();
+    std::exit(0);  // NOLINT(concurrency-mt-unsafe): the only thread
+  };
+  EXPECT_EXIT(end_with_a_look(), testing::ExitedWithCode(0), "");
 }
 
 TEST(Clock, NotANumberIsTheEpoch) { EXPECT_EQ(from_unix(std::nan("")), TimePoint{}); }

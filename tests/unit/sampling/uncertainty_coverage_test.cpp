@@ -11,6 +11,7 @@
 
 #include "known_history.hpp"
 #include "sampling/integrate.hpp"
+#include "sanitized.hpp"
 
 namespace wattle {
 namespace {
@@ -18,7 +19,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-constexpr int kWindows = 400;
+constexpr int kWindows = kSanitized ? 100 : 400;
 constexpr double kCovered = 0.95;
 
 nanoseconds of_seconds(double seconds) { return nanoseconds(std::llround(seconds * 1e9)); }
@@ -90,7 +91,8 @@ bool gauge_is_covered(Dice& dice, const GaugeCase& gauge) {
   Channel channel = whole_watts();
   channel.gauge.scale = 1e-3;
   if (gauge.window_s > 0.0) channel.gauge.window = of_seconds(gauge.window_s);
-  KnownHistory history(channel, {.period = of_seconds(gauge.period_s)});
+  KnownHistory history(channel,
+                       {.period = of_seconds(gauge.period_s), .memory_limit = kMinTimelineBytes});
   const double mean_of_s = gauge.window_s > 0.0 ? gauge.window_s : 1e-3;
   const double phase = dice.between(0.0, 0.1);
   const double begin = dice.between(1.0, 2.0);
@@ -147,7 +149,8 @@ bool counter_is_covered(Dice& dice, const CounterCase& counter) {
   channel.update = {.mean = of_seconds(counter.update_s),
                     .spread = of_seconds(counter.update_s * 0.1),
                     .p99 = of_seconds(counter.update_s * 1.25)};
-  KnownHistory history(channel, {.period = of_seconds(counter.period_s)});
+  KnownHistory history(channel,
+                       {.period = of_seconds(counter.period_s), .memory_limit = kMinTimelineBytes});
   const double phase = dice.between(0.0, counter.update_s);
   for (double time = dice.between(0.0, counter.period_s); time < 10.0; time += counter.period_s) {
     const double at = time + dice.between(0.0, 0.0005);
