@@ -107,7 +107,7 @@ void* operator new(std::size_t size) {
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may end so
   const auto argument = [&](int i, unsigned otherwise) {
     return argc > i ? wattle::parse_unsigned<unsigned>(argv[i]).value_or(otherwise) : otherwise;
   };

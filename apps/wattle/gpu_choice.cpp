@@ -87,6 +87,7 @@ Domain find(const std::vector<Candidate>& gpus, const std::string& name) {
   const auto count = std::ranges::count_if(gpus, matches);
   if (count == 1) return std::ranges::find_if(gpus, matches)->domain;
   std::vector<std::string> names;
+  names.reserve(gpus.size());
   for (const Candidate& gpu : gpus) {
     names.push_back(gpu.info.id.empty() ? gpu.domain.name()
                                         : fmt::format("{} ({})", gpu.domain.index(), gpu.info.id));

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sampling/power_profile.hpp"
@@ -32,7 +33,8 @@ class Instruments {
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(); }
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
-  [[nodiscard]] const std::optional<Series>& series() const noexcept { return series_; }
+  /// Why the series ended early; empty where it did not.
+  [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
   /// Readings in all threads.
   [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + sampler_.lane_ticks(); }
 

@@ -170,8 +170,8 @@ int run(const RunOptions& options) {
               instruments, collected);
   if (failure) return end_unstarted(*failure, report, outputs);
   write_report(options, outputs, report);
-  if (const auto lost = instruments.series() ? instruments.series()->failure() : std::nullopt) {
-    write_to_stderr(fmt::format("wattle run: {}\n", *lost));
+  if (const std::string failed = instruments.series_failure(); !failed.empty()) {
+    write_to_stderr(fmt::format("wattle run: {}\n", failed));
   }
   end_like(report.exit);
 }

@@ -63,9 +63,6 @@ void Series::add(const Sampler& sampler, const MachineMonitor& machine, TimePoin
   }
 }
 
-std::optional<std::string> Series::failure() const {
-  if (error_ == 0) return std::nullopt;
-  return WriteError(path_, error_).what();
-}
+std::string Series::failure() const { return error_ == 0 ? "" : WriteError(path_, error_).what(); }
 
 }  // namespace wattle::app

@@ -1,7 +1,6 @@
 // --series: power and use over time, as a table of comma-separated values.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "base/fd.hpp"
@@ -23,9 +22,8 @@ class Series {
   /// that could not be written it does nothing.
   void add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now, Seconds elapsed);
 
-  /// Absent: all is well.
-  [[nodiscard]] std::optional<std::string> failure() const;
-  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
+  /// Why a row could not be written; empty where all were.
+  [[nodiscard]] std::string failure() const;
 
  private:
   void write(const std::string& text);

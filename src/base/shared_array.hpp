@@ -19,6 +19,7 @@ template <std::unsigned_integral T>
 class SharedArray {
  public:
   explicit SharedArray(std::size_t size)
+      // NOLINTNEXTLINE(modernize-avoid-c-arrays): the one way to leave the numbers uninitialized
       : items_(std::make_unique_for_overwrite<T[]>(size)), size_(size) {
     static_assert(std::atomic_ref<T>::is_always_lock_free);
   }
@@ -34,7 +35,7 @@ class SharedArray {
   }
 
  private:
-  std::unique_ptr<T[]> items_;
+  std::unique_ptr<T[]> items_;  // NOLINT(modernize-avoid-c-arrays)
   std::size_t size_;
 };
 

@@ -107,9 +107,8 @@ std::string remarks(const DomainEnergy& domain) {
   if (domain.figure.unknown.count() > 0) {
     parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
   }
-  if (domain.figure.coverage.value_or(1.0) < kWhole) {
-    parts.push_back(fmt::format("sees {:.0f} % of the time", *domain.figure.coverage * 100.0));
-  }
+  const double seen = domain.figure.coverage.value_or(1.0);
+  if (seen < kWhole) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
   domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
   return join(parts, ", ");
 }

@@ -105,29 +105,29 @@ void AlignedWindow::begin() noexcept {
 
 EnergyFigure AlignedWindow::end() noexcept {
   const TimePoint end = clock_.now();
-  std::optional<Update> last;
-  if (first_) {
-    last = next_update();
-  } else {
-    (void)read();
-  }
-  if (!last) return plain(end);
+  if (!first_) (void)read();
+  const std::optional<Update> last = first_ ? next_update() : std::nullopt;
+  return first_ && last ? aligned(*first_, *last, end) : plain(end);
+}
 
-  const nanoseconds before = std::max(begin_ - first_->at(), nanoseconds(0));
-  const nanoseconds after = std::max(last->at() - end, nanoseconds(0));
-  const auto spent = static_cast<double>(last->ticks - first_->ticks);
+EnergyFigure AlignedWindow::aligned(const Update& first, const Update& last,
+                                    TimePoint end) const noexcept {
+  const nanoseconds before = std::max(begin_ - first.at(), nanoseconds(0));
+  const nanoseconds after = std::max(last.at() - end, nanoseconds(0));
+  const Joules spent = energy_of(static_cast<double>(last.ticks - first.ticks));
+  const Joules energy = spent - waiting_ * Seconds(before + after);
   EnergyFigure figure{.method = Method::counter};
   figure.flags = flags_;
-  figure.energy = energy_of(spent) - waiting_ * Seconds(before + after);
+  figure.energy = energy;
   figure.known = end - begin_;
   figure.uncertainty = aligned_counter_uncertainty({.waiting = waiting_,
                                                     .waiting_uncertainty = waiting_uncertainty_,
                                                     .waited = before + after,
-                                                    .first_latency = first_->latency,
-                                                    .last_latency = last->latency,
+                                                    .first_latency = first.latency,
+                                                    .last_latency = last.latency,
                                                     .tick = channel_.counter.tick});
   if (end - begin_ >= channel_.update.mean) {
-    figure.mean = *figure.energy / Seconds(end - begin_);
+    figure.mean = energy / Seconds(end - begin_);
   } else {
     figure.flags.set(Flag::short_window);
   }

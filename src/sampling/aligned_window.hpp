@@ -48,6 +48,8 @@ class AlignedWindow {
   [[nodiscard]] std::optional<Update> next_update() noexcept;
   /// Reads once; false where there is no value, or one that does not follow from the last.
   bool read() noexcept;
+  [[nodiscard]] EnergyFigure aligned(const Update& first, const Update& last,
+                                     TimePoint end) const noexcept;
   [[nodiscard]] EnergyFigure plain(TimePoint end) const noexcept;
   [[nodiscard]] Joules energy_of(double ticks) const noexcept;
 

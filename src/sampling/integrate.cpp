@@ -282,7 +282,7 @@ constexpr double kUnstatedCalibration = 0.05;
 /// How wrong a figure with an energy can be, what it does not know included.
 double doubt_j(const EnergyFigure& figure) noexcept {
   const double unknown = figure.unknown / figure.known;
-  return std::hypot(figure.uncertainty.si(), figure.energy->si() * unknown);
+  return std::hypot(figure.uncertainty.si(), figure.energy.value_or(Joules()).si() * unknown);
 }
 
 bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
@@ -294,16 +294,17 @@ bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
     return figure.mean && figure.unknown <= kMostUnknown * figure.known;
   };
   if (!is_whole(a) || !is_whole(b)) return false;
+  const double a_w = a.mean.value_or(Watts()).si();
+  const double b_w = b.mean.value_or(Watts()).si();
   const double sampling_w =
       std::hypot((a.uncertainty / a.known).si(), (b.uncertainty / b.known).si());
-  const double sensors_w = kUnstatedCalibration * std::max(a.mean->si(), b.mean->si());
-  return std::abs((*a.mean - *b.mean).si()) > sampling_w + sensors_w;
+  return std::abs(a_w - b_w) > sampling_w + kUnstatedCalibration * std::max(a_w, b_w);
 }
 
 }  // namespace
 
 EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
-  const EnergyFigure first = figures.front();
+  EnergyFigure first = figures.front();
   std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
   if (figures.empty()) return first;
   std::ranges::stable_sort(figures, {}, doubt_j);
@@ -320,7 +321,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
     best.alternatives.push_back({.method = other.method,
                                  .quantity = other.quantity,
-                                 .energy = *other.energy,
+                                 .energy = other.energy.value_or(Joules()),
                                  .uncertainty = other.uncertainty,
                                  .flags = other.flags});
   }

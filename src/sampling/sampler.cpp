@@ -161,7 +161,7 @@ bool Sampler::read_lanes(TimePoint deadline) {
 }
 
 /// From one end of an interval to the other, both of them read just then.
-std::optional<Watts> Sampler::counted_power(Track& track) const noexcept {
+std::optional<Watts> Sampler::counted_power(Track& track) noexcept {
   const std::optional<Boundary> begin = track.interval_begin;
   const std::optional<Boundary> end =
       track.counter->is_fresh() ? track.counter->last() : std::nullopt;
@@ -230,6 +230,7 @@ std::vector<Sampler::Result> Sampler::results(TimePoint begin, TimePoint end) co
 
 std::vector<Domain> Sampler::domains() const {
   std::vector<Domain> domains;
+  domains.reserve(tracks_.size());
   for (const Track& track : tracks_) domains.push_back(track.domain);
   return domains;
 }

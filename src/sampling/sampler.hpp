@@ -102,7 +102,7 @@ class Sampler {
                   std::vector<LaneTask>& slow);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);
-  [[nodiscard]] std::optional<Watts> counted_power(Track& track) const noexcept;
+  [[nodiscard]] static std::optional<Watts> counted_power(Track& track) noexcept;
   [[nodiscard]] std::optional<Watts> gauged_power(const Track& track, TimePoint now) const noexcept;
 
   const Clock& clock_;

@@ -36,7 +36,8 @@ struct TimelineChunk {
 };
 
 /// Five columns and as many single numbers.
-inline constexpr std::size_t kMaxChunkBits = 5 * max_rice_bits(kChunkReadings) + 6 * (6 + 64) + 1;
+inline constexpr std::size_t kMaxChunkBits =
+    5 * max_rice_bits(kChunkReadings) + std::size_t{6} * (6 + 64) + 1;
 /// Where a chunk is written to or read from; the last word is there for `BitReader` only.
 using ChunkWords = std::array<std::uint64_t, kMaxChunkBits / 64 + 2>;
 

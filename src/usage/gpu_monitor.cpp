@@ -73,9 +73,8 @@ void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
   }
   raise(peak_main_bytes_, main.value());
   raise(peak_descendants_bytes_, descendants.value());
-  if (main.value() && descendants.value()) {
-    raise(peak_combined_bytes_, std::optional(*main.value() + *descendants.value()));
-  }
+  main.add(descendants.value());
+  raise(peak_combined_bytes_, main.value());
 }
 
 void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,

@@ -11,7 +11,6 @@
 
 #include "known_history.hpp"
 #include "sampling/integrate.hpp"
-#include "sanitized.hpp"
 
 namespace wattle {
 namespace {
@@ -19,7 +18,7 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-constexpr int kWindows = kSanitized ? 100 : 400;
+constexpr int kWindows = 400;
 constexpr double kCovered = 0.95;
 
 nanoseconds of_seconds(double seconds) { return nanoseconds(std::llround(seconds * 1e9)); }
