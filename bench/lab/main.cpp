@@ -1,0 +1,118 @@
+// The lab: sensors and loads whose truth is known, what Wattle says about them, and how often it
+// is right. Virtual time, fixed seeds: the same numbers at every run.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <cstdio>
+#include <exception>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/text.hpp"
+#include "lab/cells.hpp"
+#include "lab/results.hpp"
+#include "lab/table.hpp"
+#include "lab/trace_file.hpp"
+
+namespace wattle::lab {
+namespace {
+
+struct Options {
+  TrialOptions trials;
+  unsigned jobs = 1;
+  std::string only;
+  std::string trace_path;
+  std::string json_path;
+  std::string markdown_path;
+  bool list = false;
+};
+
+void add_options(CLI::App& app, Options& options) {
+  app.add_option("--trials", options.trials.trials, "Trials of each cell")
+      ->check(CLI::Range(1, 100'000'000))
+      ->capture_default_str();
+  app.add_option("--seed", options.trials.seed, "Another one makes other trials")
+      ->capture_default_str();
+  app.add_option("--jobs", options.jobs, "Cells that are tried at the same time")
+      ->check(CLI::Range(1U, 1024U))
+      ->capture_default_str();
+  app.add_option("--only", options.only, "Only cells whose name contains TEXT")->type_name("TEXT");
+  app.add_option("--trace", options.trace_path,
+                 "Try a recorded load too: lines of TIME_S,POWER_W, the last one ends it")
+      ->type_name("FILE");
+  app.add_option("--json", options.json_path, "Write the results to FILE")->type_name("FILE");
+  app.add_option("--markdown", options.markdown_path,
+                 "Write a page to FILE, and its plots to the folder images beside it")
+      ->type_name("FILE");
+  app.add_flag("--list", options.list, "Name the cells and do nothing");
+}
+
+std::vector<Cell> chosen_cells(const Options& options) {
+  std::optional<Waveform> trace;
+  if (!options.trace_path.empty()) trace = read_trace(options.trace_path);
+  std::vector<Cell> cells = all_cells(trace);
+  std::erase_if(
+      cells, [&](const Cell& cell) { return cell.name().find(options.only) == std::string::npos; });
+  return cells;
+}
+
+/// The results do not depend on the number of threads: each cell has seeds of its own.
+Results run(std::vector<Cell> cells, const Options& options) {
+  Results results{.options = options.trials, .cells = {}};
+  for (Cell& cell : cells) results.cells.emplace_back(std::move(cell), CellResult{});
+  std::atomic<std::size_t> next = 0;
+  const auto work = [&] {
+    for (std::size_t i = next++; i < results.cells.size(); i = next++) {
+      auto& [cell, result] = results.cells[i];
+      result = run_cell(cell, options.trials);
+    }
+  };
+  std::vector<std::jthread> others;
+  for (unsigned i = 1; i < options.jobs; ++i) others.emplace_back(work);
+  work();
+  others.clear();
+  return results;
+}
+
+int report(const Results& results, const Options& options) {
+  fmt::print("{}\n", table_of(results));
+  bool all_met = true;
+  for (const Verdict& verdict : judge(results)) {
+    fmt::print("{:6}  {}: {}\n", verdict.is_met ? "met" : "MISSED", verdict.target, verdict.value);
+    all_met = all_met && verdict.is_met;
+  }
+  static_cast<void>(options);
+  return all_met ? 0 : 1;
+}
+
+int main_with(const Options& options) {
+  std::vector<Cell> cells = chosen_cells(options);
+  if (options.list) {
+    for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
+    return 0;
+  }
+  return report(run(std::move(cells), options), options);
+}
+
+}  // namespace
+}  // namespace wattle::lab
+
+int main(int argc, char** argv) {
+  CLI::App app("What Wattle says about loads whose energy is known, and how often it is right.");
+  wattle::lab::Options options;
+  try {
+    wattle::lab::add_options(app, options);
+    app.parse(argc, argv);
+    return wattle::lab::main_with(options);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "lab: {}\n", error.what());
+    return 2;
+  }
+}
