@@ -5,19 +5,25 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstddef>
 #include <cstdio>
 #include <exception>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
-#include "base/text.hpp"
 #include "lab/cells.hpp"
+#include "lab/json_file.hpp"
+#include "lab/page.hpp"
 #include "lab/results.hpp"
 #include "lab/table.hpp"
 #include "lab/trace_file.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -79,6 +85,22 @@ Results run(std::vector<Cell> cells, const Options& options) {
   return results;
 }
 
+void write_file(const std::filesystem::path& path, std::string_view content) {
+  std::ofstream file(path, std::ios::binary);
+  file << content;
+  file.close();
+  if (!file) throw WriteError(path.string(), errno);
+}
+
+void write_page(const Results& results, const std::filesystem::path& path) {
+  const std::vector<PageImage> images = images_of(results);
+  const std::filesystem::path folder = path.parent_path() / "images";
+  std::filesystem::create_directories(folder);
+  for (const PageImage& image : images) write_file(folder / image.name, image.svg);
+  write_file(path, page_of(results, images));
+}
+
+/// The exit status: 1 where a target is missed.
 int report(const Results& results, const Options& options) {
   fmt::print("{}\n", table_of(results));
   bool all_met = true;
@@ -86,7 +108,8 @@ int report(const Results& results, const Options& options) {
     fmt::print("{:6}  {}: {}\n", verdict.is_met ? "met" : "MISSED", verdict.target, verdict.value);
     all_met = all_met && verdict.is_met;
   }
-  static_cast<void>(options);
+  if (!options.json_path.empty()) write_file(options.json_path, json_of(results));
+  if (!options.markdown_path.empty()) write_page(results, options.markdown_path);
   return all_met ? 0 : 1;
 }
 

@@ -76,7 +76,8 @@ Verdict coverage(const Results& results) {
 Verdict width(const Results& results) {
   constexpr double kMost = 3.0;
   return worst(
-      results, "median +- at most 3 times the 95th percentile of |error|, where there is an error",
+      results,
+      "median +- at most 3 times the 95th percentile of the error's size, where there is an error",
       [](const Cell& cell, const WayResult& way) -> std::optional<double> {
         const std::optional<double> ratio = width_ratio(way);
         if (!cell.exempt_from_width.empty() || !ratio) return std::nullopt;
