@@ -139,8 +139,8 @@ CellResult run_cell(const Cell& cell, const TrialOptions& options) {
 }
 
 std::optional<double> width_ratio(const WayResult& result) noexcept {
-  if (!result.errors || !result.claims || result.errors->p95 <= 0.0) return std::nullopt;
-  return result.claims->median_half_width / result.errors->p95;
+  if (!result.claims || result.errors.p95 <= 0.0) return std::nullopt;
+  return result.claims->median_half_width / result.errors.p95;
 }
 
 }  // namespace wattle::lab

@@ -46,7 +46,7 @@ struct Claims {
 struct WayResult {
   std::string_view way;
   double found = 0.0;  ///< the part of the trials in which it found an energy
-  std::optional<Errors> errors{};
+  Errors errors{};     ///< of these; nothing where there are none
   std::optional<Claims> claims{};
   /// The errors themselves, ascending, thinned out to at most 201: for plots.
   std::vector<double> quantiles{};

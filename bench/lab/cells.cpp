@@ -33,31 +33,29 @@ CounterModel package_counter(std::string_view name, const UpdateModel& update) {
           .modulus = static_cast<std::uint64_t>(kWrap32)};
 }
 
-Machine cpu(std::string_view name, const UpdateModel& update) {
-  return {.name = std::string(name), .counter = package_counter(name, update)};
-}
+Machine cpu(const CounterModel& counter) { return {.name = counter.name, .counter = counter}; }
 
-Machine ice_lake() { return cpu("ice lake", kIceLake); }
+Machine ice_lake() { return cpu(package_counter("ice lake", kIceLake)); }
 
 Machine ice_lake_dram() {
-  Machine machine = cpu("ice lake dram", kIceLakeDram);
-  machine.counter->domain = Domain::dram(0);
-  machine.counter->tick_j = 0x1p-16;
-  machine.counter->unit_j = 0x1p-16;
-  machine.counter->max_power_w = 500.0;
-  return machine;
+  CounterModel counter = package_counter("ice lake dram", kIceLakeDram);
+  counter.domain = Domain::dram(0);
+  counter.tick_j = 0x1p-16;
+  counter.unit_j = 0x1p-16;
+  counter.max_power_w = 500.0;
+  return cpu(counter);
 }
 
 /// The kernel counts in 2^-32 J what the register counts in 2^-14 J, and does not wrap.
 Machine ice_lake_perf() {
-  Machine machine = cpu("ice lake perf", kIceLake);
-  machine.counter->unit_j = 0x1p-32;
-  machine.counter->modulus = 0;
-  return machine;
+  CounterModel counter = package_counter("ice lake perf", kIceLake);
+  counter.unit_j = 0x1p-32;
+  counter.modulus = 0;
+  return cpu(counter);
 }
 
 Machine ice_lake_dropouts() {
-  Machine machine = cpu("ice lake, 2 % of reads fail", kIceLake);
+  Machine machine = cpu(package_counter("ice lake, 2 % of reads fail", kIceLake));
   machine.reader.dropout = 0.02;
   return machine;
 }
@@ -149,8 +147,9 @@ void add_cpu_cells(Cells& cells, std::string_view mode) {
     }
   }
   constexpr double kWindowS = 0.1;
-  for (const Machine& machine : {ice_lake_dram(), ice_lake_perf(), cpu("broadwell", kBroadwell),
-                                 cpu("zen 2", kZen2), ice_lake_dropouts()}) {
+  for (const Machine& machine :
+       {ice_lake_dram(), ice_lake_perf(), cpu(package_counter("broadwell", kBroadwell)),
+        cpu(package_counter("zen 2", kZen2)), ice_lake_dropouts()}) {
     const Load edges = work("step at the edges", Waveform::constant(200.0), 60.0);
     cells.push_back({.mode = mode, .machine = machine, .load = edges, .window_s = kWindowS});
   }

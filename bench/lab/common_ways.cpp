@@ -13,7 +13,7 @@ double value_of(const Reading& reading, const Channel& channel) noexcept {
 }  // namespace
 
 Estimate two_reads(World& world, double length_s) {
-  const std::size_t channel = world.counter_channel();
+  const std::size_t channel = World::counter_channel();
   const Channel& counter = world.sensor().channels()[channel];
   world.wait_until(0.0);
   const Reading first = world.read(channel);

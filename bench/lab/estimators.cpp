@@ -41,7 +41,7 @@ class WatchedWindow {
 
 Estimate plain(World& world, double length_s) {
   constexpr double kLanePeriodS = 0.1;
-  const std::size_t channel = world.counter_channel();
+  const std::size_t channel = World::counter_channel();
   WatchedWindow window(world.sensor().channels()[channel]);
 
   world.wait_until(0.0);

@@ -9,11 +9,11 @@ using Json = nlohmann::ordered_json;
 
 Json json_of(const WayResult& way) {
   Json json = {{"way", way.way}, {"found", way.found}, {"errors", nullptr}, {"claims", nullptr}};
-  if (way.errors) {
-    json["errors"] = {{"bias", way.errors->bias},
-                      {"rms", way.errors->rms},
-                      {"p95", way.errors->p95},
-                      {"most", way.errors->most}};
+  if (way.found > 0.0) {
+    json["errors"] = {{"bias", way.errors.bias},
+                      {"rms", way.errors.rms},
+                      {"p95", way.errors.p95},
+                      {"most", way.errors.most}};
   }
   if (way.claims) {
     json["claims"] = {{"median_half_width", way.claims->median_half_width},
@@ -52,7 +52,9 @@ std::string json_of(const Results& results) {
     json["targets"].push_back(
         {{"target", verdict.target}, {"met", verdict.is_met}, {"value", verdict.value}});
   }
-  for (const auto& [cell, result] : results.cells) json["cells"].push_back(json_of(cell, result));
+  for (const Entry& entry : results.cells) {
+    json["cells"].push_back(json_of(entry.cell, entry.result));
+  }
   return json.dump(1) + "\n";
 }
 

@@ -70,12 +70,12 @@ std::vector<Cell> chosen_cells(const Options& options) {
 /// The results do not depend on the number of threads: each cell has seeds of its own.
 Results run(std::vector<Cell> cells, const Options& options) {
   Results results{.options = options.trials, .cells = {}};
-  for (Cell& cell : cells) results.cells.emplace_back(std::move(cell), CellResult{});
+  for (Cell& cell : cells) results.cells.push_back({std::move(cell), {}});
   std::atomic<std::size_t> next = 0;
   const auto work = [&] {
     for (std::size_t i = next++; i < results.cells.size(); i = next++) {
-      auto& [cell, result] = results.cells[i];
-      result = run_cell(cell, options.trials);
+      Entry& entry = results.cells[i];
+      entry.result = run_cell(entry.cell, options.trials);
     }
   };
   std::vector<std::jthread> others;
@@ -113,7 +113,7 @@ int report(const Results& results, const Options& options) {
   return all_met ? 0 : 1;
 }
 
-int main_with(const Options& options) {
+int run_with(const Options& options) {
   std::vector<Cell> cells = chosen_cells(options);
   if (options.list) {
     for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
@@ -122,20 +122,28 @@ int main_with(const Options& options) {
   return report(run(std::move(cells), options), options);
 }
 
+int main_of(int argc, char** argv) {
+  CLI::App app("What Wattle says about loads whose energy is known, and how often it is right.");
+  Options options;
+  add_options(app, options);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error);
+  }
+  return run_with(options);
+}
+
 }  // namespace
 }  // namespace wattle::lab
 
 int main(int argc, char** argv) {
-  CLI::App app("What Wattle says about loads whose energy is known, and how often it is right.");
-  wattle::lab::Options options;
   try {
-    wattle::lab::add_options(app, options);
-    app.parse(argc, argv);
-    return wattle::lab::main_with(options);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error);
+    return wattle::lab::main_of(argc, argv);
   } catch (const std::exception& error) {
-    fmt::print(stderr, "lab: {}\n", error.what());
+    std::fputs("lab: ", stderr);
+    std::fputs(error.what(), stderr);
+    std::fputs("\n", stderr);
     return 2;
   }
 }

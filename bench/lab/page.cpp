@@ -37,11 +37,15 @@ std::string percent(double part) { return fmt::format("{:.3g}", 100.0 * part); }
 
 const WayResult* find_common(const CellResult& result, std::string_view name) noexcept {
   const auto found = std::ranges::find(result.common, name, &WayResult::way);
-  return found == result.common.end() || !found->errors ? nullptr : &*found;
+  return found == result.common.end() || found->found == 0.0 ? nullptr : &*found;
 }
 
 const WayResult* wattle_of(const CellResult& result) noexcept {
-  return result.wattle && result.wattle->errors ? &*result.wattle : nullptr;
+  return result.wattle && result.wattle->found > 0.0 ? &*result.wattle : nullptr;
+}
+
+bool shows(const Cell& cell, std::string_view machine, std::string_view load) noexcept {
+  return cell.machine.name == machine && cell.load.name == load;
 }
 
 bool is_empty(const Line& line) noexcept { return line.points.empty(); }
@@ -50,23 +54,24 @@ bool is_empty(const Line& line) noexcept { return line.points.empty(); }
 Plot windows_plot(const Results& results, std::string_view machine, std::string_view load) {
   Plot plot{.title = fmt::format("Error by length of the window: {}, {}", machine, load),
             .x = {.title = "window", .low = 0.01, .high = 10.0, .is_logarithmic = true},
-            .y = decades_of_percent("rms error", -4, 1)};
+            .y = decades_of_percent("rms error", -4, 2)};
   std::set<double> windows;
   Line peer{.name = "two reads, rms"};
   for (const Way& mode : modes()) {
     Line rms{.name = fmt::format("{}, rms", mode.name)};
     Line width{.name = fmt::format("{}, ±", mode.name), .is_dashed = true};
-    for (const auto& [cell, result] : results.cells) {
-      if (cell.machine.name != machine || cell.load.name != load || cell.mode != mode.name)
-        continue;
+    for (const Entry& entry : results.cells) {
+      const Cell& cell = entry.cell;
+      const CellResult& result = entry.result;
+      if (!shows(cell, machine, load) || cell.mode != mode.name) continue;
       const WayResult* const way = wattle_of(result);
       if (way == nullptr) continue;
       windows.insert(cell.window_s);
-      rms.points.push_back({cell.window_s, way->errors->rms});
+      rms.points.push_back({cell.window_s, way->errors.rms});
       if (way->claims) width.points.push_back({cell.window_s, way->claims->median_half_width});
       if (mode.name != modes().front().name) continue;
       if (const WayResult* const two = find_common(result, peer.name.substr(0, 9))) {
-        peer.points.push_back({cell.window_s, two->errors->rms});
+        peer.points.push_back({cell.window_s, two->errors.rms});
       }
     }
     plot.lines.push_back(std::move(rms));
@@ -104,14 +109,13 @@ Plot errors_plot(const Results& results, std::string_view machine, std::string_v
     plot.y.ticks.push_back({part, fmt::format("{:g} %", 100.0 * part)});
   }
   std::set<std::string_view> seen;
-  for (const auto& [cell, result] : results.cells) {
-    if (cell.machine.name != machine || cell.load.name != load || cell.window_s != window_s)
-      continue;
-    if (const WayResult* const way = wattle_of(result)) {
+  for (const Entry& entry : results.cells) {
+    if (!shows(entry.cell, machine, load) || entry.cell.window_s != window_s) continue;
+    if (const WayResult* const way = wattle_of(entry.result)) {
       plot.lines.push_back(distribution_of(std::string(way->way), *way));
     }
-    for (const WayResult& way : result.common) {
-      if (!way.errors || !seen.insert(way.way).second) continue;
+    for (const WayResult& way : entry.result.common) {
+      if (way.found == 0.0 || !seen.insert(way.way).second) continue;
       plot.lines.push_back(distribution_of(std::string(way.way), way));
     }
   }
@@ -132,23 +136,26 @@ std::string claims_text(const WayResult& way) {
                      100.0 * way.claims->coverage, flags);
 }
 
+/// Empty where Wattle found nothing.
 std::string row_of(const Cell& cell, const CellResult& result) {
+  const WayResult* const way = wattle_of(result);
+  if (way == nullptr) return {};
   std::string common;
-  for (const WayResult& way : result.common) {
-    if (!way.errors) continue;
-    common += fmt::format("{}{} {}", common.empty() ? "" : ", ", way.way, percent(way.errors->rms));
+  for (const WayResult& other : result.common) {
+    if (other.found == 0.0) continue;
+    common +=
+        fmt::format("{}{} {}", common.empty() ? "" : ", ", other.way, percent(other.errors.rms));
   }
-  const WayResult& way = *result.wattle;
   return fmt::format("| {} | {} | {} | {:.4g} | {} | {} | {} | {} | {} |\n", cell.machine.name,
                      cell.load.name, length_text(cell.window_s), result.true_mean_j,
-                     percent(way.errors->bias), percent(way.errors->rms), percent(way.errors->p95),
-                     claims_text(way), common);
+                     percent(way->errors.bias), percent(way->errors.rms), percent(way->errors.p95),
+                     claims_text(*way), common);
 }
 
 void add_table(std::string& page, const Results& results, std::string_view mode) {
   std::string rows;
-  for (const auto& [cell, result] : results.cells) {
-    if (cell.mode == mode && wattle_of(result) != nullptr) rows += row_of(cell, result);
+  for (const Entry& entry : results.cells) {
+    if (entry.cell.mode == mode) rows += row_of(entry.cell, entry.result);
   }
   if (rows.empty()) return;
   page += fmt::format(

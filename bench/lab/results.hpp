@@ -2,16 +2,20 @@
 #pragma once
 
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "lab/cell.hpp"
 
 namespace wattle::lab {
 
+struct Entry {
+  Cell cell;
+  CellResult result;
+};
+
 struct Results {
   TrialOptions options;
-  std::vector<std::pair<Cell, CellResult>> cells;
+  std::vector<Entry> cells;
 };
 
 /// A promise, held against the results.

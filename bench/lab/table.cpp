@@ -26,8 +26,8 @@ std::string flags_of(const Claims& claims) {
 std::string common_of(const CellResult& result) {
   std::string text;
   for (const WayResult& way : result.common) {
-    if (!way.errors) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", way.way, percent(way.errors->rms));
+    if (way.found == 0.0) continue;
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", way.way, percent(way.errors.rms));
   }
   return text;
 }
@@ -36,8 +36,8 @@ std::vector<std::string> row_of(const Cell& cell, const CellResult& result) {
   std::vector<std::string> row = {std::string(cell.mode), cell.machine.name, cell.load.name,
                                   length_text(cell.window_s),
                                   fmt::format("{:.4g}", result.true_mean_j)};
-  if (result.wattle && result.wattle->errors) {
-    const Errors& errors = *result.wattle->errors;
+  if (result.wattle && result.wattle->found > 0.0) {
+    const Errors& errors = result.wattle->errors;
     row.insert(row.end(), {percent(errors.bias), percent(errors.rms), percent(errors.p95)});
   } else {
     row.insert(row.end(), {"-", "-", "-"});
@@ -61,7 +61,7 @@ std::string table_of(const Results& results) {
   std::vector<std::vector<std::string>> rows = {{"mode", "sensor", "load", "window", "true J",
                                                  "bias %", "rms %", "p95 %", "+- %", "ratio",
                                                  "covers %", "flagged %", "common ways, rms %"}};
-  for (const auto& [cell, result] : results.cells) rows.push_back(row_of(cell, result));
+  for (const Entry& entry : results.cells) rows.push_back(row_of(entry.cell, entry.result));
 
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {

@@ -22,18 +22,18 @@ struct Place {
 };
 
 const CellResult* find(const Results& results, const Place& place) {
-  const auto found = std::ranges::find_if(results.cells, [&](const auto& entry) {
-    const Cell& cell = entry.first;
+  const auto found = std::ranges::find_if(results.cells, [&](const Entry& entry) {
+    const Cell& cell = entry.cell;
     return cell.mode == place.mode && cell.machine.name == place.machine &&
            cell.load.name == place.load && cell.window_s == place.window_s;
   });
-  return found == results.cells.end() ? nullptr : &found->second;
+  return found == results.cells.end() ? nullptr : &found->result;
 }
 
 /// The errors of Wattle's own way there; null where there is none.
 const WayResult* find_wattle(const Results& results, const Place& place) {
   const CellResult* const result = find(results, place);
-  if (result == nullptr || !result->wattle || !result->wattle->errors) return nullptr;
+  if (result == nullptr || !result->wattle || result->wattle->found == 0.0) return nullptr;
   return &*result->wattle;
 }
 
@@ -45,15 +45,15 @@ Verdict worst(const Results& results, std::string target,
   std::string where;
   int missed = 0;
   int judged = 0;
-  for (const auto& [cell, result] : results.cells) {
-    if (!result.wattle) continue;
-    const std::optional<double> excess = excess_of(cell, *result.wattle);
+  for (const Entry& entry : results.cells) {
+    if (!entry.result.wattle) continue;
+    const std::optional<double> excess = excess_of(entry.cell, *entry.result.wattle);
     if (!excess) continue;
     ++judged;
     if (*excess > 0.0) ++missed;
     if (most && *excess <= *most) continue;
     most = excess;
-    where = cell.name();
+    where = entry.cell.name();
   }
   if (!most) return {.target = std::move(target), .value = kNotMeasured};
   return {.target = std::move(target),
@@ -98,11 +98,11 @@ Verdict rms_at_edges(const Results& results, std::string_view mode, double windo
   };
   const WayResult* const edges = at("step at the edges");
   if (edges == nullptr) return verdict;
-  verdict.is_met = edges->errors->rms <= limit;
-  verdict.value = percent(edges->errors->rms);
+  verdict.is_met = edges->errors.rms <= limit;
+  verdict.value = percent(edges->errors.rms);
   if (const WayResult* const running = at("40 Hz square")) {
     verdict.value +=
-        fmt::format(" ({} under a running 40 Hz square load)", percent(running->errors->rms));
+        fmt::format(" ({} under a running 40 Hz square load)", percent(running->errors.rms));
   }
   return verdict;
 }
@@ -116,9 +116,8 @@ Verdict aperiodic_gauge(const Results& results) {
   const WayResult* const way = find_wattle(results, {"gauge", "gpu 25/100 ms", "aperiodic", 10.0});
   if (way == nullptr) return verdict;
   const double flagged = way->claims ? way->claims->partial_coverage : 0.0;
-  verdict.is_met = way->errors->rms <= kMost && flagged == 1.0;
-  verdict.value =
-      fmt::format("{}, flagged in {:.1f} %", percent(way->errors->rms), 100.0 * flagged);
+  verdict.is_met = way->errors.rms <= kMost && flagged == 1.0;
+  verdict.value = fmt::format("{}, flagged in {:.1f} %", percent(way->errors.rms), 100.0 * flagged);
   return verdict;
 }
 
@@ -145,7 +144,7 @@ Verdict exact(const Results& results, std::string_view load, double window_s, do
   const WayResult* const way = find_wattle(results, place);
   if (way == nullptr) return verdict;
   const double truth_j = find(results, place)->true_mean_j;
-  const double most_j = std::abs(truth_j - true_j) + way->errors->most * truth_j;
+  const double most_j = std::abs(truth_j - true_j) + way->errors.most * truth_j;
   verdict.is_met = most_j <= kMostJ;
   verdict.value = fmt::format("{:.6f} J away at most", most_j);
   return verdict;

@@ -53,34 +53,37 @@ World::World(const Machine& machine, const Load& load, std::uint64_t seed)
       outside_w_(load.outside_w),
       shape_(load.shape.delayed(random_.uniform(load.least_delay_s, load.most_delay_s))),
       power_(without_work(load, shape_)),
-      has_counter_(machine.counter.has_value()) {
-  sensor_.emplace(sources_of(machine), machine.reader, clock_, random_.bits());
-  readings_.resize(sensor_->channels().size());
+      has_counter_(machine.counter.has_value()),
+      sensor_{sources_of(machine), machine.reader, clock_, random_.bits()},
+      readings_(sensor_.channels().size()) {}
+
+UpdateTimes World::updates_of(const Machine& machine, const UpdateModel& model) noexcept {
+  const double phase_s = machine.random_phase ? model.mean_s * random_.uniform() : 0.0;
+  return {model, phase_s, random_.bits()};
 }
 
 std::vector<ModelSensor::Source> World::sources_of(const Machine& machine) {
-  const auto updates_of = [&](const UpdateModel& model) {
-    const double phase_s = machine.random_phase ? model.mean_s * random_.uniform() : 0.0;
-    return UpdateTimes(model, phase_s, random_.bits());
-  };
   std::vector<ModelSensor::Source> sources;
   std::optional<Gauge> gauge;
-  if (machine.gauge) gauge.emplace(*machine.gauge, updates_of(machine.gauge->update), power_);
-  if (machine.counter && machine.counter_is_fed) {
-    sources.push_back({.channel = channel_of(*machine.counter),
-                       .raw_at = [counter = FedCounter(*machine.counter, *gauge, kStartS)](
-                                     double time_s) mutable { return counter.raw_at(time_s); }});
+  if (machine.gauge) {
+    gauge.emplace(*machine.gauge, updates_of(machine, machine.gauge->update), power_);
+  }
+  if (machine.counter && machine.counter_is_fed && gauge) {
+    FedCounter counter(*machine.counter, *gauge, kStartS);
+    sources.push_back({channel_of(*machine.counter),
+                       [counter](double time_s) mutable { return counter.raw_at(time_s); }});
   } else if (machine.counter) {
+    const CounterModel& model = *machine.counter;
     constexpr double kMostStartJ = 1e6;
     constexpr double kLeastStartJ = 1e5;  // more than any load spends before 0 s
     const double start_j = random_.uniform(kLeastStartJ, kMostStartJ);
-    const Counter counter(*machine.counter, updates_of(machine.counter->update), start_j, power_);
-    sources.push_back({.channel = channel_of(*machine.counter),
-                       .raw_at = [counter](double time_s) { return counter.raw_at(time_s); }});
+    const Counter counter(model, updates_of(machine, model.update), start_j, power_);
+    sources.push_back(
+        {channel_of(model), [counter](double time_s) { return counter.raw_at(time_s); }});
   }
-  if (gauge) {
-    sources.push_back({.channel = channel_of(*machine.gauge),
-                       .raw_at = [gauge = *gauge](double time_s) { return gauge.raw_at(time_s); }});
+  if (gauge && machine.gauge) {
+    sources.push_back({channel_of(*machine.gauge),
+                       [gauge = *gauge](double time_s) { return gauge.raw_at(time_s); }});
   }
   return sources;
 }
@@ -90,7 +93,7 @@ void World::wait_until(double time_s) noexcept {
 }
 
 Reading World::read(std::size_t channel) noexcept {
-  sensor_->read_some(ChannelSet().set(channel), readings_);
+  sensor_.read_some(ChannelSet().set(channel), readings_);
   return readings_[channel];
 }
 

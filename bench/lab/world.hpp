@@ -86,12 +86,12 @@ class World {
   World& operator=(const World&) = delete;
   ~World() = default;
 
-  [[nodiscard]] Sensor& sensor() noexcept { return *sensor_; }
+  [[nodiscard]] Sensor& sensor() noexcept { return sensor_; }
   [[nodiscard]] fakes::VirtualClock& clock() noexcept { return clock_; }
   /// For who measures: when its threads wake up, say.
   [[nodiscard]] Random& random() noexcept { return random_; }
   /// The place of the counter or the gauge among the sensor's channels; it must have one.
-  [[nodiscard]] std::size_t counter_channel() const noexcept { return 0; }
+  [[nodiscard]] static constexpr std::size_t counter_channel() noexcept { return 0; }
   [[nodiscard]] std::size_t gauge_channel() const noexcept { return has_counter_ ? 1 : 0; }
 
   [[nodiscard]] double now_s() const noexcept { return seconds_of(clock_.at()); }
@@ -111,6 +111,7 @@ class World {
   [[nodiscard]] static double seconds_of(TimePoint time) noexcept;
 
  private:
+  [[nodiscard]] UpdateTimes updates_of(const Machine& machine, const UpdateModel& model) noexcept;
   [[nodiscard]] std::vector<ModelSensor::Source> sources_of(const Machine& machine);
 
   Random random_;
@@ -119,7 +120,7 @@ class World {
   Waveform power_;
   bool has_counter_;
   fakes::VirtualClock clock_;
-  std::optional<ModelSensor> sensor_;
+  ModelSensor sensor_;
   std::vector<Reading> readings_;
 };
 

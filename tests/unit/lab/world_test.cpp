@@ -26,9 +26,9 @@ TEST(World, ShowsTheSameUnderTheSameSeed) {
   World one(package_machine(), steady(), 7);
   World same(package_machine(), steady(), 7);
   World other(package_machine(), steady(), 8);
-  const std::uint64_t raw = one.read(one.counter_channel()).raw;
-  EXPECT_EQ(same.read(same.counter_channel()).raw, raw);
-  EXPECT_NE(other.read(other.counter_channel()).raw, raw);
+  const std::uint64_t raw = one.read(World::counter_channel()).raw;
+  EXPECT_EQ(same.read(World::counter_channel()).raw, raw);
+  EXPECT_NE(other.read(World::counter_channel()).raw, raw);
 }
 
 TEST(World, LetsAReadTakeTimeAndStampsItsMiddle) {
@@ -36,7 +36,7 @@ TEST(World, LetsAReadTakeTimeAndStampsItsMiddle) {
   machine.reader = {.shortest_s = 10e-6, .mean_extra_s = 5e-6};
   World world(machine, steady(), 7);
   const TimePoint before = world.clock().at();
-  const Reading reading = world.read(world.counter_channel());
+  const Reading reading = world.read(World::counter_channel());
   const TimePoint after = world.clock().at();
   EXPECT_GE(after - before, std::chrono::microseconds(10) - std::chrono::nanoseconds(1));
   EXPECT_EQ(reading.at - before, after - reading.at);
@@ -50,7 +50,7 @@ TEST(World, DropsSoManyReadsAsItsReaderDoes) {
   constexpr int kReads = 10'000;
   int failed = 0;
   for (int i = 0; i < kReads; ++i) {
-    failed += world.read(world.counter_channel()).status == ReadStatus::ok ? 0 : 1;
+    failed += world.read(World::counter_channel()).status == ReadStatus::ok ? 0 : 1;
   }
   EXPECT_NEAR(failed, 0.1 * kReads, 100.0);
 }
@@ -83,7 +83,7 @@ TEST(World, HasCounterAndGaugeSideBySide) {
   World world(machine, steady(), 7);
   std::vector<Reading> readings(2);
   world.sensor().read(readings);
-  EXPECT_EQ(world.sensor().channels()[world.counter_channel()].metric, Metric::energy);
+  EXPECT_EQ(world.sensor().channels()[World::counter_channel()].metric, Metric::energy);
   EXPECT_EQ(world.sensor().channels()[world.gauge_channel()].metric, Metric::power_instant);
   EXPECT_EQ(readings[world.gauge_channel()].raw, 100'000U);
 }
@@ -91,7 +91,7 @@ TEST(World, HasCounterAndGaugeSideBySide) {
 TEST(World, IsFollowedByALaneAtItsPeriod) {
   World world(package_machine(), steady(), 7);
   std::vector<double> times_s;
-  follow(world, world.counter_channel(), 0.0, 1.0, 0.01,
+  follow(world, World::counter_channel(), 0.0, 1.0, 0.01,
          [&](const Reading& reading) { times_s.push_back(World::seconds_of(reading.at)); });
   EXPECT_NEAR(static_cast<double>(times_s.size()), 100.0, 1.0);
   EXPECT_GE(times_s.front(), 0.0);
