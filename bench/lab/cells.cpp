@@ -88,10 +88,15 @@ Load periodic(std::string_view name, const Waveform& shape) {
   return {.name = std::string(name), .shape = shape, .most_delay_s = shape.period_s()};
 }
 
-/// Work between two stretches of idling, which begin and end with the window.
+constexpr std::uint64_t kIdleSeed = 10;
+constexpr std::uint64_t kBurstSeed = 11;
+constexpr std::uint64_t kNoiseSeed = 12;
+
+/// Work between two stretches of idling, which begin and end with the window. Idle power is known
+/// to within 3 W: it changes every few milliseconds.
 Load work(std::string_view name, const Waveform& shape, double idle_w) {
   Load load = periodic(name, shape);
-  load.outside_w = idle_w;
+  load.outside = Waveform::noise(idle_w - 3.0, idle_w + 3.0, 0.005, kIdleSeed);
   return load;
 }
 
@@ -100,9 +105,6 @@ Load step_inside(double before_w, double after_w, double window_s) {
   return {
       .name = "step inside", .shape = Waveform::step(before_w, after_w), .most_delay_s = window_s};
 }
-
-constexpr std::uint64_t kBurstSeed = 11;
-constexpr std::uint64_t kNoiseSeed = 12;
 
 std::vector<Load> cpu_loads(double window_s) {
   const Waveform square_40_hz = Waveform::square(140.0, 260.0, 0.025);
@@ -159,7 +161,7 @@ void add_cpu_cells(Cells& cells, std::string_view mode) {
 void add_aligned_cells(Cells& cells) {
   for (const double window_s : {0.01, 0.1, 1.0}) {
     for (const Load& load : cpu_loads(window_s)) {
-      if (!load.outside_w && load.name != "40 Hz square") continue;
+      if (!load.outside && load.name != "40 Hz square") continue;
       cells.push_back(
           {.mode = "aligned", .machine = ice_lake(), .load = load, .window_s = window_s});
     }

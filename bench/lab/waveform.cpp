@@ -88,13 +88,15 @@ Waveform Waveform::delayed(double later_s) const {
   if (moved.enclosure_) {
     moved.enclosure_->begin_s += later_s;
     moved.enclosure_->end_s += later_s;
+    moved.enclosure_->outside =
+        std::make_shared<const Waveform>(moved.enclosure_->outside->delayed(later_s));
   }
   return moved;
 }
 
-Waveform Waveform::only_between(double begin_s, double end_s, double outside_w) const {
+Waveform Waveform::only_between(double begin_s, double end_s, const Waveform& outside) const {
   Waveform enclosed = *this;
-  enclosed.enclosure_ = {begin_s, end_s, outside_w};
+  enclosed.enclosure_ = {begin_s, end_s, std::make_shared<const Waveform>(outside)};
   return enclosed;
 }
 
@@ -130,7 +132,7 @@ double Waveform::Sine::energy_until_j(double time_s) const noexcept {
 
 double Waveform::power_w(double time_s) const noexcept {
   if (enclosure_ && (time_s < enclosure_->begin_s || time_s >= enclosure_->end_s)) {
-    return enclosure_->outside_w;
+    return enclosure_->outside->power_w(time_s);
   }
   const double shape_s = time_s - delay_s_;
   if (const auto* sine = std::get_if<Sine>(&shape_)) return sine->power_w(shape_s);
@@ -149,8 +151,9 @@ double Waveform::energy_j(double begin_s, double end_s) const noexcept {
   if (!enclosure_) return shape_energy_j(begin_s, end_s);
   const double inside_begin_s = std::clamp(enclosure_->begin_s, begin_s, end_s);
   const double inside_end_s = std::clamp(enclosure_->end_s, begin_s, end_s);
-  const double outside_s = (inside_begin_s - begin_s) + (end_s - inside_end_s);
-  return outside_s * enclosure_->outside_w + shape_energy_j(inside_begin_s, inside_end_s);
+  return enclosure_->outside->energy_j(begin_s, inside_begin_s) +
+         shape_energy_j(inside_begin_s, inside_end_s) +
+         enclosure_->outside->energy_j(inside_end_s, end_s);
 }
 
 double Waveform::mean_w(double time_s, double window_s) const noexcept {

@@ -40,8 +40,8 @@ class Waveform {
 
   /// The same, `later_s` later.
   [[nodiscard]] Waveform delayed(double later_s) const;
-  /// The same from `begin_s` to `end_s`, which is not earlier, and `outside_w` before and after.
-  [[nodiscard]] Waveform only_between(double begin_s, double end_s, double outside_w) const;
+  /// The same from `begin_s` to `end_s`, which is not earlier, and `outside` before and after.
+  [[nodiscard]] Waveform only_between(double begin_s, double end_s, const Waveform& outside) const;
 
   [[nodiscard]] double power_w(double time_s) const noexcept;
   /// The exact integral of the power. `end_s` is not earlier than `begin_s`.
@@ -74,7 +74,7 @@ class Waveform {
   struct Enclosure {
     double begin_s;
     double end_s;
-    double outside_w;
+    std::shared_ptr<const Waveform> outside;
   };
   using Shape = std::variant<Sine, std::shared_ptr<const Steps>>;
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <limits>
 
 namespace wattle::lab {
 namespace {
@@ -13,10 +12,9 @@ using std::chrono::nanoseconds;
 /// What the virtual clock shows at `World::kStartS`.
 const TimePoint kClockStart = fakes::VirtualClock().at();
 
-Waveform without_work(const Load& load, const Waveform& shape) {
-  if (!load.outside_w) return shape;
-  constexpr double kNever = std::numeric_limits<double>::max();
-  return shape.only_between(kNever, kNever, *load.outside_w);
+std::optional<Waveform> delayed_at_random(const std::optional<Waveform>& waveform, Random& random) {
+  if (!waveform) return std::nullopt;
+  return waveform->delayed(random.uniform(0.0, waveform->period_s()));
 }
 
 }  // namespace
@@ -50,9 +48,9 @@ Reading ModelSensor::read_one(const Source& source) noexcept {
 
 World::World(const Machine& machine, const Load& load, std::uint64_t seed)
     : random_(seed),
-      outside_w_(load.outside_w),
+      outside_(delayed_at_random(load.outside, random_)),
       shape_(load.shape.delayed(random_.uniform(load.least_delay_s, load.most_delay_s))),
-      power_(without_work(load, shape_)),
+      power_(outside_.value_or(shape_)),
       has_counter_(machine.counter.has_value()),
       sensor_{sources_of(machine), machine.reader, clock_, random_.bits()},
       readings_(sensor_.channels().size()) {}
@@ -98,7 +96,7 @@ Reading World::read(std::size_t channel) noexcept {
 }
 
 void World::work_between(double begin_s, double end_s) noexcept {
-  if (outside_w_) power_ = shape_.only_between(begin_s, end_s, *outside_w_);
+  if (outside_) power_ = shape_.only_between(begin_s, end_s, *outside_);
 }
 
 double World::energy_j(TimePoint begin, TimePoint end) const noexcept {

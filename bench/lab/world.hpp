@@ -42,8 +42,9 @@ struct Load {
   /// It begins this much later, at random: what happens at 0 s is somewhere in between then.
   double least_delay_s = 0.0;
   double most_delay_s = 0.0;
-  /// Where it is set, the load is the work that is measured: this is the power before and after.
-  std::optional<double> outside_w{};
+  /// Where it is set, the load is the work that is measured: this is the power before and after,
+  /// from anywhere in its course.
+  std::optional<Waveform> outside{};
 };
 
 /// A sensor over models. Each read takes virtual time, during which the value is taken. Threads:
@@ -115,7 +116,7 @@ class World {
   [[nodiscard]] std::vector<ModelSensor::Source> sources_of(const Machine& machine);
 
   Random random_;
-  std::optional<double> outside_w_;
+  std::optional<Waveform> outside_;
   Waveform shape_;
   Waveform power_;
   bool has_counter_;

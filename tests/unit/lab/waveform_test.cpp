@@ -59,7 +59,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Shape{"bursts", Waveform::bursts(60.0, 260.0, 0.08, 0.02, 1)},
                     Shape{"noise", Waveform::noise(60.0, 260.0, 0.03, 2)},
                     Shape{"enclosed",
-                          Waveform::sine(150.0, 80.0, 0.3).only_between(0.2, 2.0, 10.0)}),
+                          Waveform::sine(150.0, 80.0, 0.3)
+                              .only_between(0.2, 2.0, Waveform::square(5.0, 15.0, 0.3))}),
     [](const auto& shape) { return shape.param.name; });
 
 TEST(Waveform, StepsAtZero) {
@@ -108,8 +109,8 @@ TEST(Waveform, IsAnotherUnderAnotherSeed) {
             Waveform::noise(60.0, 260.0, 0.03, 6).power_w(0.5));
 }
 
-TEST(Waveform, KnowsNothingButTheOutsidePowerBeyondItsEnclosure) {
-  const Waveform work = Waveform::constant(200.0).only_between(1.0, 2.0, 60.0);
+TEST(Waveform, IsAnotherOneBeyondItsEnclosure) {
+  const Waveform work = Waveform::constant(200.0).only_between(1.0, 2.0, Waveform::constant(60.0));
   EXPECT_EQ(work.power_w(0.999), 60.0);
   EXPECT_EQ(work.power_w(1.0), 200.0);
   EXPECT_EQ(work.power_w(2.0), 60.0);

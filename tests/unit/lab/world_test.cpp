@@ -65,7 +65,7 @@ TEST(World, WaitsButNeverBack) {
 
 TEST(World, IdlesUntilItIsGivenWork) {
   Load work = steady();
-  work.outside_w = 20.0;
+  work.outside = Waveform::constant(20.0);
   World world(gauge_machine(), work, 7);
   world.wait_until(1.0);
   EXPECT_EQ(world.read(world.gauge_channel()).raw, 20'000U);
