@@ -104,19 +104,19 @@ std::uint64_t Gauge::raw_at(double time_s) const noexcept {
   return raw_at_update(updates_.last_before(time_s));
 }
 
-Counter::Counter(const CounterModel& model, const UpdateTimes& updates, double start_j,
-                 const Waveform& power) noexcept
+Counter::Counter(const CounterModel& model, const UpdateTimes& updates, double start_s,
+                 double start_j, const Waveform& power) noexcept
     : updates_(updates),
       power_(&power),
+      start_s_(start_s),
       start_j_(start_j),
       tick_j_(model.tick_j),
       units_per_tick_(static_cast<std::uint64_t>(std::llround(model.tick_j / model.unit_j))),
       modulus_(model.modulus) {}
 
 std::uint64_t Counter::raw_at(double time_s) const noexcept {
-  const double shown_s = updates_.at_s(updates_.last_before(time_s));
-  const double passed_j =
-      shown_s >= 0.0 ? power_->energy_j(0.0, shown_s) : -power_->energy_j(shown_s, 0.0);
+  const double shown_s = std::max(updates_.at_s(updates_.last_before(time_s)), start_s_);
+  const double passed_j = power_->energy_j(start_s_, shown_s);
   const auto ticks = static_cast<std::uint64_t>((start_j_ + passed_j) / tick_j_);
   const std::uint64_t raw = ticks * units_per_tick_;
   return modulus_ == 0 ? raw : raw % modulus_;

@@ -95,8 +95,9 @@ class Gauge {
 /// Threads: a value type.
 class Counter {
  public:
-  /// `start_j`: what it showed at 0 s, were it not for its ticks.
-  Counter(const CounterModel& model, const UpdateTimes& updates, double start_j,
+  /// It shows `start_j` until `start_s`; from then on it counts `power`, which outlives it and may
+  /// change its future meanwhile.
+  Counter(const CounterModel& model, const UpdateTimes& updates, double start_s, double start_j,
           const Waveform& power) noexcept;
 
   [[nodiscard]] std::uint64_t raw_at(double time_s) const noexcept;
@@ -104,6 +105,7 @@ class Counter {
  private:
   UpdateTimes updates_;
   const Waveform* power_;
+  double start_s_;
   double start_j_;
   double tick_j_;
   std::uint64_t units_per_tick_;

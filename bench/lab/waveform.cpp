@@ -84,19 +84,18 @@ Waveform Waveform::repeated(const std::vector<Level>& levels, double period_s) {
 
 Waveform Waveform::delayed(double later_s) const {
   Waveform moved = *this;
-  moved.delay_s_ += later_s;
+  moved.course_.delay_s += later_s;
   if (moved.enclosure_) {
     moved.enclosure_->begin_s += later_s;
     moved.enclosure_->end_s += later_s;
-    moved.enclosure_->outside =
-        std::make_shared<const Waveform>(moved.enclosure_->outside->delayed(later_s));
+    moved.enclosure_->outside.delay_s += later_s;
   }
   return moved;
 }
 
 Waveform Waveform::only_between(double begin_s, double end_s, const Waveform& outside) const {
   Waveform enclosed = *this;
-  enclosed.enclosure_ = {begin_s, end_s, std::make_shared<const Waveform>(outside)};
+  enclosed.enclosure_ = {begin_s, end_s, outside.course_};
   return enclosed;
 }
 
@@ -130,30 +129,33 @@ double Waveform::Sine::energy_until_j(double time_s) const noexcept {
   return mean_w * time_s + amplitude_w * (1.0 - std::cos(angle * time_s)) / angle;
 }
 
-double Waveform::power_w(double time_s) const noexcept {
-  if (enclosure_ && (time_s < enclosure_->begin_s || time_s >= enclosure_->end_s)) {
-    return enclosure_->outside->power_w(time_s);
-  }
-  const double shape_s = time_s - delay_s_;
-  if (const auto* sine = std::get_if<Sine>(&shape_)) return sine->power_w(shape_s);
-  return std::get<std::shared_ptr<const Steps>>(shape_)->power_w(shape_s);
+double Waveform::Course::power_w(double time_s) const noexcept {
+  const double shape_s = time_s - delay_s;
+  if (const auto* sine = std::get_if<Sine>(&shape)) return sine->power_w(shape_s);
+  return std::get<std::shared_ptr<const Steps>>(shape)->power_w(shape_s);
 }
 
-double Waveform::shape_energy_j(double begin_s, double end_s) const noexcept {
-  const auto between = [&](const auto& shape) {
-    return shape.energy_until_j(end_s - delay_s_) - shape.energy_until_j(begin_s - delay_s_);
+double Waveform::Course::energy_j(double begin_s, double end_s) const noexcept {
+  const auto between = [&](const auto& of) {
+    return of.energy_until_j(end_s - delay_s) - of.energy_until_j(begin_s - delay_s);
   };
-  if (const auto* sine = std::get_if<Sine>(&shape_)) return between(*sine);
-  return between(*std::get<std::shared_ptr<const Steps>>(shape_));
+  if (const auto* sine = std::get_if<Sine>(&shape)) return between(*sine);
+  return between(*std::get<std::shared_ptr<const Steps>>(shape));
+}
+
+double Waveform::power_w(double time_s) const noexcept {
+  const bool is_outside =
+      enclosure_ && (time_s < enclosure_->begin_s || time_s >= enclosure_->end_s);
+  return is_outside ? enclosure_->outside.power_w(time_s) : course_.power_w(time_s);
 }
 
 double Waveform::energy_j(double begin_s, double end_s) const noexcept {
-  if (!enclosure_) return shape_energy_j(begin_s, end_s);
+  if (!enclosure_) return course_.energy_j(begin_s, end_s);
   const double inside_begin_s = std::clamp(enclosure_->begin_s, begin_s, end_s);
   const double inside_end_s = std::clamp(enclosure_->end_s, begin_s, end_s);
-  return enclosure_->outside->energy_j(begin_s, inside_begin_s) +
-         shape_energy_j(inside_begin_s, inside_end_s) +
-         enclosure_->outside->energy_j(inside_end_s, end_s);
+  return enclosure_->outside.energy_j(begin_s, inside_begin_s) +
+         course_.energy_j(inside_begin_s, inside_end_s) +
+         enclosure_->outside.energy_j(inside_end_s, end_s);
 }
 
 double Waveform::mean_w(double time_s, double window_s) const noexcept {
@@ -162,8 +164,8 @@ double Waveform::mean_w(double time_s, double window_s) const noexcept {
 }
 
 double Waveform::period_s() const noexcept {
-  if (const auto* sine = std::get_if<Sine>(&shape_)) return sine->period_s;
-  return std::get<std::shared_ptr<const Steps>>(shape_)->period_s;
+  if (const auto* sine = std::get_if<Sine>(&course_.shape)) return sine->period_s;
+  return std::get<std::shared_ptr<const Steps>>(course_.shape)->period_s;
 }
 
 }  // namespace wattle::lab

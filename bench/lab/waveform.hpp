@@ -40,7 +40,8 @@ class Waveform {
 
   /// The same, `later_s` later.
   [[nodiscard]] Waveform delayed(double later_s) const;
-  /// The same from `begin_s` to `end_s`, which is not earlier, and `outside` before and after.
+  /// The same from `begin_s` to `end_s`, which is not earlier, and `outside` before and after,
+  /// which is not enclosed itself.
   [[nodiscard]] Waveform only_between(double begin_s, double end_s, const Waveform& outside) const;
 
   [[nodiscard]] double power_w(double time_s) const noexcept;
@@ -71,19 +72,24 @@ class Waveform {
     [[nodiscard]] double power_w(double time_s) const noexcept;
     [[nodiscard]] double energy_until_j(double time_s) const noexcept;
   };
+  using Shape = std::variant<Sine, std::shared_ptr<const Steps>>;
+  struct Course {
+    Shape shape;
+    double delay_s = 0.0;
+
+    [[nodiscard]] double power_w(double time_s) const noexcept;
+    [[nodiscard]] double energy_j(double begin_s, double end_s) const noexcept;
+  };
   struct Enclosure {
     double begin_s;
     double end_s;
-    std::shared_ptr<const Waveform> outside;
+    Course outside;
   };
-  using Shape = std::variant<Sine, std::shared_ptr<const Steps>>;
 
-  explicit Waveform(Shape shape) noexcept : shape_(std::move(shape)) {}
+  explicit Waveform(Shape shape) noexcept : course_{std::move(shape)} {}
   [[nodiscard]] static Waveform of_levels(const std::vector<Level>& levels, double period_s);
-  [[nodiscard]] double shape_energy_j(double begin_s, double end_s) const noexcept;
 
-  Shape shape_;
-  double delay_s_ = 0.0;
+  Course course_;
   std::optional<Enclosure> enclosure_;
 };
 

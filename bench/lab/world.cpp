@@ -73,9 +73,8 @@ std::vector<ModelSensor::Source> World::sources_of(const Machine& machine) {
   } else if (machine.counter) {
     const CounterModel& model = *machine.counter;
     constexpr double kMostStartJ = 1e6;
-    constexpr double kLeastStartJ = 1e5;  // more than any load spends before 0 s
-    const double start_j = random_.uniform(kLeastStartJ, kMostStartJ);
-    const Counter counter(model, updates_of(machine, model.update), start_j, power_);
+    const double start_j = random_.uniform(0.0, kMostStartJ);
+    const Counter counter(model, updates_of(machine, model.update), kStartS, start_j, power_);
     sources.push_back(
         {channel_of(model), [counter](double time_s) { return counter.raw_at(time_s); }});
   }

@@ -77,7 +77,7 @@ CounterModel package() {
 
 TEST(CounterModel, CountsTheEnergyOfTheLoadInTheLongRun) {
   const Waveform load = Waveform::noise(60.0, 260.0, 0.03, 1);
-  const Counter counter(package(), UpdateTimes(kJittery, 0.0, 42), 0.0, load);
+  const Counter counter(package(), UpdateTimes(kJittery, 0.0, 42), 0.0, 0.0, load);
   const double counted_j = static_cast<double>(counter.raw_at(60.0)) * 0x1p-14;
   const double most_w = 260.0;
   EXPECT_NEAR(counted_j, load.energy_j(0.0, 60.0), 2e-3 * most_w);
@@ -87,14 +87,14 @@ TEST(CounterModel, ShowsTheEnergyUpToItsLastUpdate) {
   CounterModel model = package();
   model.update = {.mean_s = 1.0};
   const Waveform load = Waveform::constant(100.0);
-  const Counter counter(model, UpdateTimes(model.update, 0.25, 42), 50.0, load);
+  const Counter counter(model, UpdateTimes(model.update, 0.25, 42), 0.25, 75.0, load);
   EXPECT_EQ(counter.raw_at(3.2), static_cast<std::uint64_t>(275.0 * 0x1p14));
   EXPECT_EQ(counter.raw_at(3.3), static_cast<std::uint64_t>(375.0 * 0x1p14));
 }
 
 TEST(CounterModel, NeverFalls) {
   const Waveform load = Waveform::square(140.0, 260.0, 0.025);
-  const Counter counter(package(), UpdateTimes(kJittery, 0.0, 42), 100.0, load);
+  const Counter counter(package(), UpdateTimes(kJittery, 0.0, 42), -0.05, 100.0, load);
   std::uint64_t before = 0;
   for (int i = 0; i < 10'000; ++i) {
     const std::uint64_t raw = counter.raw_at(-0.1 + i * 0.05e-3);
@@ -107,7 +107,7 @@ TEST(CounterModel, WrapsAtItsModulus) {
   CounterModel model = package();
   model.modulus = 1000;
   const Waveform load = Waveform::constant(0.0);
-  const Counter counter(model, UpdateTimes(kJittery, 0.0, 42), 1234.5 * 0x1p-14, load);
+  const Counter counter(model, UpdateTimes(kJittery, 0.0, 42), 0.0, 1234.5 * 0x1p-14, load);
   EXPECT_EQ(counter.raw_at(1.0), 234U);
 }
 
@@ -115,7 +115,7 @@ TEST(CounterModel, KeepsTheRegistersStepsInFinerUnits) {
   CounterModel model = package();
   model.unit_j = 0x1p-32;
   const Waveform load = Waveform::constant(0.0);
-  const Counter counter(model, UpdateTimes(kJittery, 0.0, 42), 7.5 * 0x1p-14, load);
+  const Counter counter(model, UpdateTimes(kJittery, 0.0, 42), 0.0, 7.5 * 0x1p-14, load);
   EXPECT_EQ(counter.raw_at(1.0), std::uint64_t{7} << 18U);
 }
 

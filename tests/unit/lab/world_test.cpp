@@ -77,6 +77,19 @@ TEST(World, IdlesUntilItIsGivenWork) {
   EXPECT_NEAR(world.energy_j(World::time_point(1.0), World::time_point(4.0)), 140.0, 1e-6);
 }
 
+TEST(World, CountsTheWorkThatItIsGivenBeforeItsTime) {
+  Load work = steady();
+  work.outside = Waveform::constant(20.0);
+  World world(package_machine(), work, 7);
+  world.wait_until(-2.0);
+  const Reading first = world.read(World::counter_channel());
+  world.work_between(-1.0, 1.0);
+  world.wait_until(2.0);
+  const Reading last = world.read(World::counter_channel());
+  const auto counted_j = static_cast<double>(last.raw - first.raw) * 0x1p-14;
+  EXPECT_NEAR(counted_j, world.energy_j(first.at, last.at), 0.05);
+}
+
 TEST(World, HasCounterAndGaugeSideBySide) {
   Machine machine = gauge_machine();
   machine.counter = package_machine().counter;
