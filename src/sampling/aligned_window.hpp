@@ -17,7 +17,7 @@ namespace wattle {
 /// that is several percent. Here the window waits for an update before it begins and after it has
 /// ended, reading all the time, and takes off again what was spent while it waited. That power is
 /// measured over the updates just before the begin, under the same waiting. It pays where windows
-/// are short; the waiting costs a processor for some milliseconds.
+/// are short; the waiting keeps a processor busy.
 ///
 /// Threads: one at a time; the sensor is read by nobody else meanwhile.
 class AlignedWindow {
@@ -29,7 +29,7 @@ class AlignedWindow {
   /// renewed less often than each `kLongestUpdate`. Sensor and clock outlive this object.
   AlignedWindow(Sensor& sensor, std::size_t channel, const Clock& clock);
 
-  /// Waits for at least eleven updates, some ten milliseconds; the window begins when this returns.
+  /// Waits for fifty updates, some fifty milliseconds; the window begins when this returns.
   void begin() noexcept;
   /// The window ends when this is called; waits for one update.
   [[nodiscard]] EnergyFigure end() noexcept;

@@ -105,13 +105,52 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
           .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
 }
 
+constexpr int kFewUpdates = 5;
+
+/// The ends of a window that was asked for afterwards, each looked up where the counter shows, on
+/// average, what had been spent until then. That is worth while where the counter was read about as
+/// often as it is renewed. Absent where it was not, where an end was read directly or lies too
+/// close to the last reading, or where it is not known what happened in between.
+std::optional<Ends> looked_up(const History& history, const CounterWindowAsked& window) noexcept {
+  if (window.first || window.last || window.end <= window.begin) return std::nullopt;
+  const nanoseconds age = mean_age(history.channel().update);
+  auto first = history.at(window.begin + age);
+  auto last = history.at(window.end + age);
+  if (!first || !last) return std::nullopt;
+  const nanoseconds few_updates = kFewUpdates * history.channel().update.mean;
+  if (std::max(first->bracket, last->bracket) > few_updates) return std::nullopt;
+  if (history.condition(window.begin, window.end + age).unknown > nanoseconds(0)) {
+    return std::nullopt;
+  }
+  first->at = window.begin;
+  last->at = window.end;
+  return Ends{.first = *first, .last = *last};
+}
+
+Joules looked_up_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
+  const Channel& channel = history.channel();
+  const nanoseconds age = mean_age(channel.update);
+  const nanoseconds near = kFewUpdates * channel.update.mean;
+  const auto end_of = [&](Boundary end) {
+    end.at += age;
+    return InterpolatedEnd{.before = mean_power(history, end.at - near, end.at).value_or(mean),
+                           .after = mean_power(history, end.at, end.at + near).value_or(mean),
+                           .change = interpolation_bound(history, end, near)};
+  };
+  return interpolated_counter_uncertainty({.begin = end_of(ends.first),
+                                           .end = end_of(ends.last),
+                                           .tick = channel.counter.tick,
+                                           .update = channel.update});
+}
+
 }  // namespace
 
 EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window) {
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::counter, .quantity = to_string(channel.metric)};
   figure.flags = history.condition(window.begin, window.end).flags;
-  const std::optional<Ends> ends = ends_of(history, window);
+  const std::optional<Ends> afterwards = looked_up(history, window);
+  const std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
   if (!ends) {
     figure.unknown = positive(window.end - window.begin);
     figure.flags.set(Flag::gap);
@@ -132,7 +171,9 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   figure.energy = energy;
   // What was counted before the events that were forgotten is known, but not in how much time.
   if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
-  figure.uncertainty = plain_counter_uncertainty(facts_of(history, *ends, energy, known));
+  figure.uncertainty = afterwards
+                           ? looked_up_uncertainty(history, *ends, energy / Seconds(known))
+                           : plain_counter_uncertainty(facts_of(history, *ends, energy, known));
   if (known < channel.update.mean) {
     // The counter may not have been renewed at all: no power can be told, only a bound.
     figure.flags.set(Flag::short_window);

@@ -1,5 +1,6 @@
 #include "sampling/uncertainty.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace wattle {
@@ -14,20 +15,47 @@ double square(double x) noexcept { return x * x; }
 Joules plain_counter_uncertainty(const CounterWindowFacts& window) noexcept {
   const double tau_s = Seconds(window.update.mean).count();
   const double spread_s = Seconds(window.update.spread).count();
-  const double begin_w2 = square(window.power_after_begin.si());
-  const double end_w2 = square(window.power_before_end.si());
-  const double mean_w2 =
-      window.length.count() > 0 ? square((window.energy / window.length).si()) : 0.0;
+  const double begin_w = window.power_after_begin.si();
+  const double end_w = window.power_before_end.si();
+  const double both_w2 = square(begin_w) + square(end_w);
 
-  const double ends = (begin_w2 + end_w2) * (square(tau_s) / 12.0 + square(spread_s) / 2.0);
-  const double outside = mean_w2 * square(tau_s) / 16.0;
+  const double age_s = Seconds(mean_age(window.update)).count();
+  const double age_square_s2 = square(tau_s) / 3.0 + square(spread_s);
+  constexpr double kUnseenVariance = 4.0 / 3.0;
+
+  const double ages = both_w2 * (age_square_s2 - square(age_s));
+  const double step = square((begin_w - end_w) * age_s);
+  const double unseen = both_w2 * kUnseenVariance * age_square_s2;
   const double rounding = square(window.tick.si()) / 6.0;
-  const double reads = (begin_w2 * square(Seconds(window.begin_half_width).count()) +
-                        end_w2 * square(Seconds(window.end_half_width).count())) /
+  const double reads = (square(begin_w * Seconds(window.begin_half_width).count()) +
+                        square(end_w * Seconds(window.end_half_width).count())) /
                        3.0;
   const double between =
       (square(window.begin_interpolation.si()) + square(window.end_interpolation.si())) / 4.0;
-  return Joules(kCoverageFactor * std::sqrt(ends + outside + rounding + reads + between));
+  return Joules(kCoverageFactor * std::sqrt(ages + step + unseen + rounding + reads + between));
+}
+
+Joules interpolated_counter_uncertainty(const InterpolatedWindowFacts& window) noexcept {
+  const double tau_s = Seconds(window.update.mean).count();
+  const double spread_s = Seconds(window.update.spread).count();
+  const double placed_s2 = square(tau_s) / 12.0 + square(spread_s) / 4.0;
+  const double age_square_s2 = square(tau_s) / 3.0 + square(spread_s);
+  double ends = 0.0;
+  double changes_j = 0.0;
+  for (const InterpolatedEnd& end : {window.begin, window.end}) {
+    ends += (square(end.before.si()) + square(end.after.si())) / 2.0 * placed_s2;
+    const double across_j = std::abs((end.after - end.before).si()) * std::sqrt(age_square_s2);
+    changes_j += std::max(end.change.si(), across_j);
+  }
+  const double rounding = square(window.tick.si()) / 6.0;
+  return Joules(kCoverageFactor * std::sqrt(ends + square(changes_j) / 4.0 + rounding));
+}
+
+std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept {
+  if (!update.known()) return {};
+  const double tau_s = Seconds(update.mean).count();
+  const double age_s = tau_s / 2.0 + square(Seconds(update.spread).count()) / (2.0 * tau_s);
+  return std::chrono::duration_cast<std::chrono::nanoseconds>(Seconds(age_s));
 }
 
 Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept {

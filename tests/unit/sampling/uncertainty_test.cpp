@@ -28,30 +28,31 @@ TEST(Uncertainty, IsNoneWhereNothingIsUncertain) {
   EXPECT_EQ(plain_counter_uncertainty(certain()), Joules(0.0));
 }
 
-TEST(Uncertainty, OfTheEndsByTheUpdateInterval) {
+TEST(Uncertainty, OfTheEndsByTheAgeOfTheirValuesAndThePowerThatIsNotSeen) {
   CounterWindowFacts window = certain();
   window.update.mean = 1ms;
   window.power_after_begin = Watts(300.0);
-  window.power_before_end = Watts(400.0);
-  // 2 x sqrt((300^2 + 400^2) x 0.001^2 / 12)
-  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.28867513459481287, kRounding);
+  window.power_before_end = Watts(300.0);
+  // 2 x sqrt(2 x 300^2 x 0.001^2 x (1/12 + 4/3 x 1/3))
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.6164414002968976, kRounding);
+}
+
+TEST(Uncertainty, OfEndsThatDifferByTheMeanAgeToo) {
+  CounterWindowFacts window = certain();
+  window.update.mean = 1ms;
+  window.power_before_end = Watts(300.0);
+  // 2 x sqrt(300^2 x 0.001^2 x (1/12 + 1/4 + 4/3 x 1/3))
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.5291502622129181, kRounding);
 }
 
 TEST(Uncertainty, OfTheEndsByTheSpread) {
   CounterWindowFacts window = certain();
+  window.update.mean = 1ms;
   window.update.spread = 270us;
   window.power_after_begin = Watts(100.0);
   window.power_before_end = Watts(100.0);
-  // 2 x sqrt(2 x 100^2 x 0.00027^2 / 2)
-  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.054, kRounding);
-}
-
-TEST(Uncertainty, OfThePowerOutside) {
-  CounterWindowFacts window = certain();
-  window.update.mean = 1ms;
-  window.energy = Joules(1000.0);
-  // 2 x sqrt(100^2 x 0.001^2 / 16)
-  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.05, kRounding);
+  // E[a] is 0.53645 ms, E[a^2] is 0.40623 ms^2
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.2297997694129004, kRounding);
 }
 
 TEST(Uncertainty, OfRoundingToATick) {
@@ -73,16 +74,15 @@ TEST(Uncertainty, OfWhenTheReadsTookPlace) {
 
 TEST(Uncertainty, AddsItsTermsInQuadrature) {
   CounterWindowFacts window = certain();
-  window.energy = Joules(1000.0);
   window.power_after_begin = Watts(100.0);
   window.power_before_end = Watts(100.0);
   window.begin_half_width = 30us;
   window.end_half_width = 30us;
   window.tick = Joules(1.0 / 16384.0);
   window.update = {.mean = 1ms, .spread = 270us, .p99 = 1650us};
-  // ends 2 x 10^4 x (1e-6 / 12 + 7.29e-8 / 2), outside 10^4 x 1e-6 / 16, rounding 6.2e-10,
+  // ages 2 x 10^4 x 1.1846e-7, unseen 2 x 10^4 x 4/3 x 4.0623e-7, rounding 6.2e-10,
   // reads 2 x 10^4 x 9e-10 / 3
-  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.11003031014313071, kRounding);
+  EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.2298519882571153, kRounding);
 }
 
 TEST(Uncertainty, OfAnEmptyWindowIsThatOfItsEnds) {

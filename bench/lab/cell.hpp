@@ -1,0 +1,78 @@
+// One cell of the lab's table: a way to measure, a load, a length of window; and what came of it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "lab/world.hpp"
+
+namespace wattle::lab {
+
+struct Cell {
+  /// Of `modes()`. Where there is no such mode yet, the common ways are tried alone.
+  std::string_view mode;
+  Machine machine;
+  Load load;
+  double window_s = 1.0;
+  /// Windows are this much longer or shorter at random, as a part of `window_s`.
+  double variation = 0.1;
+  /// Why the +- need not be near the error; empty where it must.
+  std::string_view exempt_from_width{};
+
+  /// "plain, ice lake, 40 Hz square, 100 ms": no two cells have the same.
+  [[nodiscard]] std::string name() const;
+};
+
+/// The errors of one way of measuring over all trials, as parts of the true energy.
+struct Errors {
+  double bias = 0.0;
+  double rms = 0.0;
+  double p95 = 0.0;  ///< 95th percentile of |error|
+  double most = 0.0;
+};
+
+/// What a way said beside the energy. All are parts: of the energies that it found.
+struct Claims {
+  double median_half_width = 0.0;  ///< of the true energy
+  double coverage = 0.0;           ///< the truth lay within the +-
+  double disagrees = 0.0;          ///< flagged so
+  double partial_coverage = 0.0;   ///< flagged so
+  double gap = 0.0;                ///< flagged so
+};
+
+struct WayResult {
+  std::string_view way;
+  double found = 0.0;  ///< the part of the trials in which it found an energy
+  Errors errors{};     ///< of these; nothing where there are none
+  std::optional<Claims> claims{};
+  /// The errors themselves, ascending, thinned out to at most 201: for plots.
+  std::vector<double> quantiles{};
+};
+
+struct CellResult {
+  double true_mean_j = 0.0;
+  /// Absent where the cell's mode does not exist yet.
+  std::optional<WayResult> wattle{};
+  std::vector<WayResult> common{};
+};
+
+struct TrialOptions {
+  int trials = 10'000;
+  std::uint64_t seed = 1;
+};
+
+/// Every way sees the same worlds; cells that differ in their mode alone have the same worlds too.
+/// Threads: any.
+[[nodiscard]] CellResult run_cell(const Cell& cell, const TrialOptions& options);
+
+/// Median half-width over the 95th percentile of |error|: how much wider than needed the +- is.
+/// Absent where nothing is claimed, or there is no error.
+[[nodiscard]] std::optional<double> width_ratio(const WayResult& result) noexcept;
+
+/// "10 ms", "3 s".
+[[nodiscard]] std::string length_text(double seconds);
+
+}  // namespace wattle::lab

@@ -1,0 +1,161 @@
+#include "lab/estimators.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "lab/common_ways.hpp"
+#include "sampling/aligned_window.hpp"
+#include "sampling/integrate.hpp"
+
+namespace wattle::lab {
+namespace {
+
+Estimate estimate_of(const EnergyFigure& figure, TimePoint begin, TimePoint end) {
+  Estimate estimate{.begin = begin, .end = end, .flags = figure.flags};
+  if (figure.energy) {
+    estimate.energy_j = figure.energy->si();
+    estimate.half_width_j = figure.uncertainty.si();
+  }
+  return estimate;
+}
+
+constexpr std::chrono::nanoseconds kLanePeriod = std::chrono::milliseconds(100);
+constexpr double kLanePeriodS = 0.1;
+
+/// Enough for ten seconds at 1 kHz.
+constexpr std::size_t kHistoryBytes = std::size_t{64} << 10U;
+
+History history_of(const Channel& channel, std::chrono::nanoseconds period) {
+  return {channel, {.period = period, .memory_limit = kHistoryBytes}};
+}
+
+/// As a run does: reads when the window begins and when it ends, and each 100 ms in between.
+/// `read` is called for each. The window lies between the two times that are returned.
+template <class Read>
+std::pair<double, double> watch(World& world, double length_s, Read read) {
+  world.wait_until(0.0);
+  read();
+  const double begin_s = world.now_s();
+  const double end_s = begin_s + length_s;
+  world.work_between(begin_s, end_s);
+  for (double due_s = begin_s + kLanePeriodS; due_s < end_s; due_s += kLanePeriodS) {
+    world.wait_until(due_s);
+    read();
+  }
+  world.wait_until(end_s);
+  const double ended_s = world.now_s();
+  read();
+  return {begin_s, ended_s};
+}
+
+/// A counter, and its values at the ends of a window: what lies outside is unknown to it.
+class WatchedCounter {
+ public:
+  explicit WatchedCounter(const Channel& channel) : history_(history_of(channel, kLanePeriod)) {}
+
+  void add(const Reading& reading) noexcept {
+    history_.add(reading);
+    if (!first_) first_ = history_.last();
+  }
+  [[nodiscard]] EnergyFigure figure(TimePoint begin, TimePoint end) const {
+    return counter_energy(history_,
+                          {.begin = begin, .end = end, .first = first_, .last = history_.last()});
+  }
+  /// The time between its first and its last value.
+  [[nodiscard]] Estimate estimate(TimePoint begin, TimePoint end) const {
+    const TimePoint first = first_ ? first_->at : begin;
+    const TimePoint last = first_ ? history_.last().value_or(*first_).at : end;
+    return estimate_of(figure(first, last), first, last);
+  }
+
+ private:
+  History history_;
+  std::optional<Boundary> first_;
+};
+
+Estimate plain(World& world, double length_s) {
+  const std::size_t channel = World::counter_channel();
+  WatchedCounter counter(world.sensor().channels()[channel]);
+  const auto [begin_s, end_s] = watch(world, length_s, [&] { counter.add(world.read(channel)); });
+  return counter.estimate(World::time_point(begin_s), World::time_point(end_s));
+}
+
+/// Asked for afterwards, of a lane that follows the counter's own pace.
+Estimate interpolated(World& world, double length_s) {
+  constexpr double kPeriodS = 1e-3;
+  constexpr double kMarginS = 0.02;
+  const std::size_t channel = World::counter_channel();
+  History history = history_of(world.sensor().channels()[channel], std::chrono::milliseconds(1));
+  world.work_between(0.0, length_s);
+  follow(world, channel, -kMarginS, length_s + kMarginS, kPeriodS,
+         [&](const Reading& reading) { history.add(reading); });
+  const TimePoint begin = World::time_point(0.0);
+  const TimePoint end = World::time_point(length_s);
+  return estimate_of(counter_energy(history, {.begin = begin, .end = end}), begin, end);
+}
+
+Estimate aligned(World& world, double length_s) {
+  AlignedWindow window(world.sensor(), World::counter_channel(), world.clock());
+  constexpr double kWaitS = 0.06;  // for fifty updates
+  world.wait_until(-kWaitS);
+  window.begin();
+  const double begin_s = world.now_s();
+  const double end_s = begin_s + length_s;
+  world.work_between(begin_s, end_s);
+  world.wait_until(end_s);
+  const TimePoint end = World::time_point(world.now_s());
+  return estimate_of(window.end(), World::time_point(begin_s), end);
+}
+
+Estimate gauge(World& world, double length_s) {
+  const std::size_t channel = world.gauge_channel();
+  History history = history_of(world.sensor().channels()[channel], kLanePeriod);
+  const auto [begin_s, end_s] = watch(world, length_s, [&] { history.add(world.read(channel)); });
+  const TimePoint begin = World::time_point(begin_s);
+  const TimePoint end = World::time_point(end_s);
+  return estimate_of(gauge_energy(history, begin, end), begin, end);
+}
+
+/// The better one of a counter and a gauge.
+Estimate both(World& world, double length_s) {
+  const auto channels = world.sensor().channels();
+  WatchedCounter counter(channels[World::counter_channel()]);
+  History gauge = history_of(channels[world.gauge_channel()], kLanePeriod);
+  const auto [begin_s, end_s] = watch(world, length_s, [&] {
+    counter.add(world.read(World::counter_channel()));
+    gauge.add(world.read(world.gauge_channel()));
+  });
+  const TimePoint begin = World::time_point(begin_s);
+  const TimePoint end = World::time_point(end_s);
+  return estimate_of(best_energy({counter.figure(begin, end), gauge_energy(gauge, begin, end)}),
+                     begin, end);
+}
+
+constexpr std::array kModes = {
+    Way{"plain", true, false, plain},     Way{"interpolated", true, false, interpolated},
+    Way{"aligned", true, false, aligned}, Way{"gauge", false, true, gauge},
+    Way{"both", true, true, both},
+};
+
+constexpr std::array kCommonWays = {
+    Way{"two reads", true, false, two_reads},
+    Way{"trapezoid", false, true, trapezoid},
+    Way{"1 s polls", false, true, one_second_polls},
+};
+
+}  // namespace
+
+std::span<const Way> modes() noexcept { return kModes; }
+
+std::span<const Way> common_ways() noexcept { return kCommonWays; }
+
+const Way* find_mode(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kModes, name, &Way::name);
+  return found == kModes.end() ? nullptr : found;
+}
+
+bool can_use(const Way& way, const Machine& machine) noexcept {
+  return (!way.needs_counter || machine.counter) && (!way.needs_gauge || machine.gauge);
+}
+
+}  // namespace wattle::lab

@@ -1,0 +1,205 @@
+#include "lab/page.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <iterator>
+#include <optional>
+#include <set>
+#include <string_view>
+#include <utility>
+
+#include "lab/estimators.hpp"
+#include "lab/svg.hpp"
+
+namespace wattle::lab {
+namespace {
+
+constexpr std::string_view kIntroduction =
+    R"(Wattle says of every energy how far it can be off. This page holds that against loads whose energy
+is known exactly: simulated sensors with the timing of real ones, in virtual time. An error is what a
+way of measuring said minus the truth, as a part of the truth. The ± (k = 2) should cover the truth in
+at least 95 % of the trials, and should not be much wider than it takes. It is about the measuring: a
+sensor's own calibration is another matter.
+
+Each trial has a window of random length (within 10 % of the one given), at a random phase of load and
+sensor. Beside Wattle stand the common ways: for counters the difference of two reads; for gauges a
+trapezoid through the values that changed, and the value of each second taken for the whole second.
+)";
+
+constexpr std::string_view kColumns =
+    R"(Bias, rms and p95 (of the size of the error) are in percent of the true energy, as is ±, the median
+of what Wattle claims. "Covers" is the part of the trials in which the truth lay within the ±.
+)";
+
+std::string percent(double part) { return fmt::format("{:.3g}", 100.0 * part); }
+
+const WayResult* find_common(const CellResult& result, std::string_view name) noexcept {
+  const auto found = std::ranges::find(result.common, name, &WayResult::way);
+  return found == result.common.end() || found->found == 0.0 ? nullptr : &*found;
+}
+
+const WayResult* wattle_of(const CellResult& result) noexcept {
+  return result.wattle && result.wattle->found > 0.0 ? &*result.wattle : nullptr;
+}
+
+bool shows(const Cell& cell, std::string_view machine, std::string_view load) noexcept {
+  return cell.machine.name == machine && cell.load.name == load;
+}
+
+bool is_empty(const Line& line) noexcept { return line.points.empty(); }
+
+/// How the error falls with the length of the window.
+Plot windows_plot(const Results& results, std::string_view machine, std::string_view load) {
+  Plot plot{.title = fmt::format("Error by length of the window: {}, {}", machine, load),
+            .x = {.title = "window", .low = 0.01, .high = 10.0, .is_logarithmic = true},
+            .y = decades_of_percent("rms error", -4, 2)};
+  std::set<double> windows;
+  Line peer{.name = "two reads, rms"};
+  for (const Way& mode : modes()) {
+    Line rms{.name = fmt::format("{}, rms", mode.name)};
+    Line width{.name = fmt::format("{}, ±", mode.name), .is_dashed = true};
+    for (const Entry& entry : results.cells) {
+      const Cell& cell = entry.cell;
+      const CellResult& result = entry.result;
+      if (!shows(cell, machine, load) || cell.mode != mode.name) continue;
+      const WayResult* const way = wattle_of(result);
+      if (way == nullptr) continue;
+      windows.insert(cell.window_s);
+      rms.points.push_back({cell.window_s, way->errors.rms});
+      if (way->claims) width.points.push_back({cell.window_s, way->claims->median_half_width});
+      if (mode.name != modes().front().name) continue;
+      if (const WayResult* const two = find_common(result, peer.name.substr(0, 9))) {
+        peer.points.push_back({cell.window_s, two->errors.rms});
+      }
+    }
+    plot.lines.push_back(std::move(rms));
+    plot.lines.push_back(std::move(width));
+  }
+  plot.lines.push_back(std::move(peer));
+  std::erase_if(plot.lines, is_empty);
+  for (const double window_s : windows) plot.x.ticks.push_back({window_s, length_text(window_s)});
+  return plot;
+}
+
+Line distribution_of(std::string name, const WayResult& way) {
+  Line line{.name = std::move(name)};
+  const std::size_t count = way.quantiles.size();
+  for (std::size_t i = 0; i < count; i += 5) {
+    line.points.push_back(
+        {way.quantiles[i],
+         static_cast<double>(i) / static_cast<double>(std::max<std::size_t>(count - 1, 1))});
+  }
+  return line;
+}
+
+/// Which part of the trials has an error up to which size.
+Plot errors_plot(const Results& results, std::string_view machine, std::string_view load,
+                 double window_s, double most_percent) {
+  Plot plot{.title = fmt::format("Errors of all trials: {}, {}, {}", machine, load,
+                                 length_text(window_s)),
+            .x = {.title = "error", .low = -most_percent / 100.0, .high = most_percent / 100.0},
+            .y = {.title = "part of the trials"}};
+  for (const double part : {-1.0, -0.5, 0.0, 0.5, 1.0}) {
+    plot.x.ticks.push_back(
+        {part * most_percent / 100.0, fmt::format("{:g} %", part * most_percent)});
+  }
+  for (const double part : {0.0, 0.25, 0.5, 0.75, 1.0}) {
+    plot.y.ticks.push_back({part, fmt::format("{:g} %", 100.0 * part)});
+  }
+  std::set<std::string_view> seen;
+  for (const Entry& entry : results.cells) {
+    if (!shows(entry.cell, machine, load) || entry.cell.window_s != window_s) continue;
+    if (const WayResult* const way = wattle_of(entry.result)) {
+      plot.lines.push_back(distribution_of(std::string(way->way), *way));
+    }
+    for (const WayResult& way : entry.result.common) {
+      if (way.found == 0.0 || !seen.insert(way.way).second) continue;
+      plot.lines.push_back(distribution_of(std::string(way.way), way));
+    }
+  }
+  return plot;
+}
+
+std::string claims_text(const WayResult& way) {
+  if (!way.claims) return "| | ";
+  std::string flags;
+  const auto add = [&](double part, std::string_view name) {
+    if (part > 0.0)
+      flags += fmt::format("{}`{}` {:.1f} %", flags.empty() ? "" : ", ", name, 100.0 * part);
+  };
+  add(way.claims->disagrees, "disagrees");
+  add(way.claims->partial_coverage, "partial_coverage");
+  add(way.claims->gap, "gap");
+  return fmt::format("{} | {:.1f} % | {}", percent(way.claims->median_half_width),
+                     100.0 * way.claims->coverage, flags);
+}
+
+/// Empty where Wattle found nothing.
+std::string row_of(const Cell& cell, const CellResult& result) {
+  const WayResult* const way = wattle_of(result);
+  if (way == nullptr) return {};
+  std::string common;
+  for (const WayResult& other : result.common) {
+    if (other.found == 0.0) continue;
+    common +=
+        fmt::format("{}{} {}", common.empty() ? "" : ", ", other.way, percent(other.errors.rms));
+  }
+  return fmt::format("| {} | {} | {} | {:.4g} | {} | {} | {} | {} | {} |\n", cell.machine.name,
+                     cell.load.name, length_text(cell.window_s), result.true_mean_j,
+                     percent(way->errors.bias), percent(way->errors.rms), percent(way->errors.p95),
+                     claims_text(*way), common);
+}
+
+void add_table(std::string& page, const Results& results, std::string_view mode) {
+  std::string rows;
+  for (const Entry& entry : results.cells) {
+    if (entry.cell.mode == mode) rows += row_of(entry.cell, entry.result);
+  }
+  if (rows.empty()) return;
+  page += fmt::format(
+      "\n## `{}`\n\n"
+      "| sensor | load | window | true J | bias | rms | p95 | ± | covers | flagged | common ways, "
+      "rms "
+      "|\n|---|---|---|---|---|---|---|---|---|---|---|\n{}",
+      mode, rows);
+}
+
+}  // namespace
+
+std::vector<PageImage> images_of(const Results& results) {
+  std::vector<PageImage> images;
+  const auto add = [&](std::string name, const Plot& plot) {
+    if (!plot.lines.empty())
+      images.push_back({"accuracy-" + std::move(name) + ".svg", plot.title, svg_of(plot)});
+  };
+  add("windows-work", windows_plot(results, "ice lake", "step at the edges"));
+  add("windows-running", windows_plot(results, "ice lake", "40 Hz square"));
+  add("errors-counter", errors_plot(results, "ice lake", "work, 40 Hz square", 0.1, 2.0));
+  add("errors-gauge", errors_plot(results, "gpu 25/100 ms", "aperiodic", 10.0, 10.0));
+  return images;
+}
+
+std::string page_of(const Results& results, const std::vector<PageImage>& images) {
+  std::string page = "# How accurate the numbers are\n\n";
+  page += kIntroduction;
+  page += fmt::format(
+      "\nThis page is made by a program, from {} trials a cell:\n"
+      "`build/release/bench/lab --trials {} --seed {} --markdown docs/accuracy.md`\n\n"
+      "## Targets\n\n| | target | found |\n|---|---|---|\n",
+      results.options.trials, results.options.trials, results.options.seed);
+  for (const Verdict& verdict : judge(results)) {
+    page += fmt::format("| {} | {} | {} |\n", verdict.is_met ? "met" : "**MISSED**", verdict.target,
+                        verdict.value);
+  }
+  page += "\n## Plots\n";
+  for (const PageImage& image : images)
+    page += fmt::format("\n![{}](images/{})\n", image.title, image.name);
+  page += "\n## Every cell\n\n";
+  page += kColumns;
+  for (const Way& mode : modes()) add_table(page, results, mode.name);
+  return page;
+}
+
+}  // namespace wattle::lab

@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+#include "lab/results.hpp"
+
+namespace wattle::lab {
+namespace {
+
+constexpr const char* kNotMeasured = "not measured";
+
+/// Where a cell is found in the table.
+struct Place {
+  std::string_view mode;
+  std::string_view machine;
+  std::string_view load;
+  double window_s;
+};
+
+const CellResult* find(const Results& results, const Place& place) {
+  const auto found = std::ranges::find_if(results.cells, [&](const Entry& entry) {
+    const Cell& cell = entry.cell;
+    return cell.mode == place.mode && cell.machine.name == place.machine &&
+           cell.load.name == place.load && cell.window_s == place.window_s;
+  });
+  return found == results.cells.end() ? nullptr : &found->result;
+}
+
+/// The errors of Wattle's own way there; null where there is none.
+const WayResult* find_wattle(const Results& results, const Place& place) {
+  const CellResult* const result = find(results, place);
+  if (result == nullptr || !result->wattle || result->wattle->found == 0.0) return nullptr;
+  return &*result->wattle;
+}
+
+/// The worst cell by some measure, and how many miss the limit.
+Verdict worst(const Results& results, std::string target,
+              const std::function<std::optional<double>(const Cell&, const WayResult&)>& excess_of,
+              const std::function<std::string(double)>& text_of) {
+  std::optional<double> most;
+  std::string where;
+  int missed = 0;
+  int judged = 0;
+  for (const Entry& entry : results.cells) {
+    if (!entry.result.wattle) continue;
+    const std::optional<double> excess = excess_of(entry.cell, *entry.result.wattle);
+    if (!excess) continue;
+    ++judged;
+    if (*excess > 0.0) ++missed;
+    if (most && *excess <= *most) continue;
+    most = excess;
+    where = entry.cell.name();
+  }
+  if (!most) return {.target = std::move(target), .value = kNotMeasured};
+  return {.target = std::move(target),
+          .is_met = missed == 0,
+          .value = fmt::format("{} at worst ({}); {} of {} cells miss it", text_of(*most), where,
+                               missed, judged)};
+}
+
+Verdict coverage(const Results& results) {
+  constexpr double kLeast = 0.95;
+  return worst(
+      results, "the +- (k = 2) covers the truth in at least 95 % of the trials of every cell",
+      [](const Cell&, const WayResult& way) -> std::optional<double> {
+        if (!way.claims) return std::nullopt;
+        return kLeast - way.claims->coverage;
+      },
+      [](double excess) { return fmt::format("{:.1f} %", 100.0 * (kLeast - excess)); });
+}
+
+Verdict width(const Results& results) {
+  constexpr double kMost = 3.0;
+  return worst(
+      results,
+      "median +- at most 3 times the 95th percentile of the error's size, where there is an error",
+      [](const Cell& cell, const WayResult& way) -> std::optional<double> {
+        const std::optional<double> ratio = width_ratio(way);
+        if (!cell.exempt_from_width.empty() || !ratio) return std::nullopt;
+        return *ratio - kMost;
+      },
+      [](double excess) { return fmt::format("{:.2f} times", kMost + excess); });
+}
+
+std::string percent(double part) { return fmt::format("{:.3f} %", 100.0 * part); }
+
+/// The limit is for loads that begin and end with the window; a running one is told beside it.
+Verdict rms_at_edges(const Results& results, std::string_view mode, double window_s, double limit) {
+  Verdict verdict{.target = fmt::format("`{}` at {}: at most {:g} % rms, step at the edges", mode,
+                                        length_text(window_s), 100.0 * limit),
+                  .value = kNotMeasured};
+  const auto at = [&](std::string_view load) {
+    return find_wattle(results, {mode, "ice lake", load, window_s});
+  };
+  const WayResult* const edges = at("step at the edges");
+  if (edges == nullptr) return verdict;
+  verdict.is_met = edges->errors.rms <= limit;
+  verdict.value = percent(edges->errors.rms);
+  if (const WayResult* const running = at("40 Hz square")) {
+    verdict.value +=
+        fmt::format(" ({} under a running 40 Hz square load)", percent(running->errors.rms));
+  }
+  return verdict;
+}
+
+Verdict aperiodic_gauge(const Results& results) {
+  Verdict verdict{.target =
+                      "10 s of aperiodic load on a 25/100 ms gauge without a counter: at "
+                      "most 0.6 % rms, flagged `partial_coverage`",
+                  .value = kNotMeasured};
+  constexpr double kMost = 0.006;
+  const WayResult* const way = find_wattle(results, {"gauge", "gpu 25/100 ms", "aperiodic", 10.0});
+  if (way == nullptr) return verdict;
+  const double flagged = way->claims ? way->claims->partial_coverage : 0.0;
+  verdict.is_met = way->errors.rms <= kMost && flagged == 1.0;
+  verdict.value = fmt::format("{}, flagged in {:.1f} %", percent(way->errors.rms), 100.0 * flagged);
+  return verdict;
+}
+
+Verdict aliased_load(const Results& results) {
+  Verdict verdict{.target =
+                      "a load at the gauge's period, with a counter that sees all of it: "
+                      "`disagrees` in at least 99 % of runs",
+                  .value = kNotMeasured};
+  constexpr double kLeast = 0.99;
+  const WayResult* const way = find_wattle(
+      results, {"both", "gpu 25/100 ms + counter", "square at the gauge's period", 10.0});
+  if (way == nullptr || !way->claims) return verdict;
+  verdict.is_met = way->claims->disagrees >= kLeast;
+  verdict.value = fmt::format("{:.2f} %", 100.0 * way->claims->disagrees);
+  return verdict;
+}
+
+/// Energies that are known without a lab.
+Verdict exact(const Results& results, std::string_view load, double window_s, double true_j) {
+  constexpr double kMostJ = 1e-3;
+  Verdict verdict{.target = fmt::format("{}, {}: {:g} J", load, length_text(window_s), true_j),
+                  .value = kNotMeasured};
+  const Place place{"gauge", "gpu in step", load, window_s};
+  const WayResult* const way = find_wattle(results, place);
+  if (way == nullptr) return verdict;
+  const double truth_j = find(results, place)->true_mean_j;
+  const double most_j = std::abs(truth_j - true_j) + way->errors.most * truth_j;
+  verdict.is_met = most_j <= kMostJ;
+  verdict.value = fmt::format("{:.6f} J away at most", most_j);
+  return verdict;
+}
+
+}  // namespace
+
+std::vector<Verdict> judge(const Results& results) {
+  return {
+      coverage(results),
+      width(results),
+      rms_at_edges(results, "plain", 0.1, 0.008),
+      rms_at_edges(results, "interpolated", 0.1, 0.006),
+      rms_at_edges(results, "aligned", 0.01, 0.0015),
+      rms_at_edges(results, "aligned", 0.1, 0.0005),
+      aperiodic_gauge(results),
+      aliased_load(results),
+      exact(results, "constant 100 W", 10.0, 1000.0),
+      exact(results, "100 to 300 W after 5 s", 10.0, 2000.0),
+      exact(results, "100 to 300 W after 4 s", 8.0, 1600.0),
+  };
+}
+
+}  // namespace wattle::lab

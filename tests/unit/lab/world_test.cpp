@@ -1,0 +1,115 @@
+#include "lab/world.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <vector>
+
+namespace wattle::lab {
+namespace {
+
+Machine package_machine() {
+  return {.name = "package",
+          .counter = CounterModel{.name = "package",
+                                  .domain = Domain::package(0),
+                                  .update = {.mean_s = 1e-3, .spread_s = 0.2e-3}}};
+}
+
+Machine gauge_machine() {
+  return {.name = "gauge",
+          .gauge = GaugeModel{.name = "gauge", .update = {.mean_s = 0.1}, .window_s = 0.0}};
+}
+
+Load steady() { return {.name = "steady", .shape = Waveform::constant(100.0)}; }
+
+TEST(World, ShowsTheSameUnderTheSameSeed) {
+  World one(package_machine(), steady(), 7);
+  World same(package_machine(), steady(), 7);
+  World other(package_machine(), steady(), 8);
+  const std::uint64_t raw = one.read(World::counter_channel()).raw;
+  EXPECT_EQ(same.read(World::counter_channel()).raw, raw);
+  EXPECT_NE(other.read(World::counter_channel()).raw, raw);
+}
+
+TEST(World, LetsAReadTakeTimeAndStampsItsMiddle) {
+  Machine machine = package_machine();
+  machine.reader = {.shortest_s = 10e-6, .mean_extra_s = 5e-6};
+  World world(machine, steady(), 7);
+  const TimePoint before = world.clock().at();
+  const Reading reading = world.read(World::counter_channel());
+  const TimePoint after = world.clock().at();
+  EXPECT_GE(after - before, std::chrono::microseconds(10) - std::chrono::nanoseconds(1));
+  EXPECT_EQ(reading.at - before, after - reading.at);
+  EXPECT_EQ(reading.half_width, reading.at - before);
+}
+
+TEST(World, DropsSoManyReadsAsItsReaderDoes) {
+  Machine machine = package_machine();
+  machine.reader.dropout = 0.1;
+  World world(machine, steady(), 7);
+  constexpr int kReads = 10'000;
+  int failed = 0;
+  for (int i = 0; i < kReads; ++i) {
+    failed += world.read(World::counter_channel()).status == ReadStatus::ok ? 0 : 1;
+  }
+  EXPECT_NEAR(failed, 0.1 * kReads, 100.0);
+}
+
+TEST(World, WaitsButNeverBack) {
+  World world(package_machine(), steady(), 7);
+  world.wait_until(2.0);
+  EXPECT_DOUBLE_EQ(world.now_s(), 2.0);
+  world.wait_until(1.0);
+  EXPECT_DOUBLE_EQ(world.now_s(), 2.0);
+}
+
+TEST(World, IdlesUntilItIsGivenWork) {
+  Load work = steady();
+  work.outside = Waveform::constant(20.0);
+  World world(gauge_machine(), work, 7);
+  world.wait_until(1.0);
+  EXPECT_EQ(world.read(world.gauge_channel()).raw, 20'000U);
+  world.work_between(2.0, 3.0);
+  world.wait_until(2.5);
+  EXPECT_EQ(world.read(world.gauge_channel()).raw, 100'000U);
+  world.wait_until(3.5);
+  EXPECT_EQ(world.read(world.gauge_channel()).raw, 20'000U);
+  EXPECT_NEAR(world.energy_j(World::time_point(1.0), World::time_point(4.0)), 140.0, 1e-6);
+}
+
+TEST(World, CountsTheWorkThatItIsGivenBeforeItsTime) {
+  Load work = steady();
+  work.outside = Waveform::constant(20.0);
+  World world(package_machine(), work, 7);
+  world.wait_until(-2.0);
+  const Reading first = world.read(World::counter_channel());
+  world.work_between(-1.0, 1.0);
+  world.wait_until(2.0);
+  const Reading last = world.read(World::counter_channel());
+  const auto counted_j = static_cast<double>(last.raw - first.raw) * 0x1p-14;
+  EXPECT_NEAR(counted_j, world.energy_j(first.at, last.at), 0.05);
+}
+
+TEST(World, HasCounterAndGaugeSideBySide) {
+  Machine machine = gauge_machine();
+  machine.counter = package_machine().counter;
+  World world(machine, steady(), 7);
+  std::vector<Reading> readings(2);
+  world.sensor().read(readings);
+  EXPECT_EQ(world.sensor().channels()[World::counter_channel()].metric, Metric::energy);
+  EXPECT_EQ(world.sensor().channels()[world.gauge_channel()].metric, Metric::power_instant);
+  EXPECT_EQ(readings[world.gauge_channel()].raw, 100'000U);
+}
+
+TEST(World, IsFollowedByALaneAtItsPeriod) {
+  World world(package_machine(), steady(), 7);
+  std::vector<double> times_s;
+  follow(world, World::counter_channel(), 0.0, 1.0, 0.01,
+         [&](const Reading& reading) { times_s.push_back(World::seconds_of(reading.at)); });
+  EXPECT_NEAR(static_cast<double>(times_s.size()), 100.0, 1.0);
+  EXPECT_GE(times_s.front(), 0.0);
+  EXPECT_LT(times_s.back(), 1.0 + 1e-3);
+}
+
+}  // namespace
+}  // namespace wattle::lab
