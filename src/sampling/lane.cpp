@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <mutex>
@@ -17,6 +18,14 @@ namespace wattle {
 
 using std::chrono::nanoseconds;
 
+namespace {
+
+unsigned ticks_between(const LaneTask& task, int factor) noexcept {
+  return std::max(1U, task.every / static_cast<unsigned>(factor));
+}
+
+}  // namespace
+
 /// Shared by the lane and its thread, so that either can be the last to let go.
 struct Lane::State {
   State(std::vector<LaneTask> work, const LaneOptions& chosen, const Clock& time)
@@ -29,7 +38,7 @@ struct Lane::State {
   void run() noexcept;
   /// A tick that was due took `busy` of the time since the one before.
   void adapt(Backoff& backoff, Schedule& schedule, nanoseconds busy, nanoseconds elapsed) noexcept;
-  void read(std::uint64_t tick, bool all) noexcept;
+  void read(std::uint64_t tick, bool all, int factor) noexcept;
   void list_processes(std::size_t task) noexcept;
   /// Leaves what the counters show now for whoever asked.
   void answer(std::uint64_t number) noexcept;
@@ -54,7 +63,7 @@ struct Lane::State {
 
 void Lane::State::run() noexcept {
   Schedule schedule(clock.now(), options.period);
-  Backoff backoff;
+  Backoff backoff(options.longest_backoff);
   SuspendWatch suspend(clock);
   TimePoint last_begin = clock.now();
   std::uint64_t number = 0;
@@ -73,11 +82,11 @@ void Lane::State::run() noexcept {
     if (suspend.was_suspended()) {
       for (const LaneTask& task : tasks) task.recorder->note_suspend();
     }
-    read(ticks, asked);
+    read(ticks, asked, backoff.factor());
     if (asked) answer(number);
     if (due) {
       const TimePoint end = clock.now();
-      if (options.backs_off) adapt(backoff, schedule, end - begin, begin - last_begin);
+      if (options.longest_backoff > 1) adapt(backoff, schedule, end - begin, begin - last_begin);
       last_begin = begin;
       schedule.advance(end);
       missed.store(schedule.missed(), std::memory_order_relaxed);
@@ -96,13 +105,15 @@ void Lane::State::adapt(Backoff& backoff, Schedule& schedule, nanoseconds busy,
   if (backoff.factor() == factor) return;
   const nanoseconds period = options.period * backoff.factor();
   schedule.set_period(period);
-  for (const LaneTask& task : tasks) task.recorder->set_period(period * task.every);
+  for (const LaneTask& task : tasks) {
+    task.recorder->set_period(period * ticks_between(task, backoff.factor()));
+  }
 }
 
-void Lane::State::read(std::uint64_t tick, bool all) noexcept {
+void Lane::State::read(std::uint64_t tick, bool all, int factor) noexcept {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const LaneTask& task = tasks[i];
-    if (!all && tick % task.every != 0) continue;
+    if (!all && tick % ticks_between(task, factor) != 0) continue;
     task.recorder->read();
     if (task.lists_processes) list_processes(i);
   }

@@ -14,7 +14,8 @@ namespace wattle {
 /// Something that a lane reads.
 struct LaneTask {
   std::unique_ptr<Recorder> recorder;
-  /// Read at every so many ticks.
+  /// Read at every so many ticks; fewer where the lane has slowed down, so that it stays the same
+  /// time.
   unsigned every = 1;
   /// The device is asked for its processes as well.
   bool lists_processes = false;
@@ -22,8 +23,9 @@ struct LaneTask {
 
 struct LaneOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
-  /// Read less often where reading takes too much of all time (see Backoff).
-  bool backs_off = false;
+  /// Where reading takes too much of all time, read less often: at most so many times the period
+  /// (see Backoff). 1: never.
+  int longest_backoff = 1;
 };
 
 /// The processes on a device, and when they were asked for.

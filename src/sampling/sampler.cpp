@@ -12,10 +12,20 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// A lane reads at every so many ticks what is not power, and what is costly.
-constexpr unsigned kCalmTicks = 5;
-constexpr unsigned kCostlyTicks = 10;
+/// How often a lane reads what is not power, and what is costly or tells energy beside a gauge.
+constexpr nanoseconds kCalmPeriod = std::chrono::milliseconds(500);
 constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
+/// A driver that takes too much time is asked down to so often.
+constexpr nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
+constexpr int kLongestBackoff = 8;
+
+unsigned ticks_in(nanoseconds length, nanoseconds period) noexcept {
+  return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
+}
+
+int longest_backoff(nanoseconds period) noexcept {
+  return std::max(kLongestBackoff, static_cast<int>(kLongestPeriod / period));
+}
 
 /// The channels of a sensor that `wanted` chooses.
 template <class Wanted>
@@ -28,8 +38,10 @@ ChannelSet choose(const Sensor& sensor, Wanted wanted) {
   return chosen;
 }
 
-HistoryOptions history_options(nanoseconds period, bool backs_off) noexcept {
-  return {.period = period, .longest_period = backs_off ? period * Backoff::kLongest : period};
+/// Of what is read at every `every` ticks of a lane.
+HistoryOptions lane_history(nanoseconds period, unsigned every) noexcept {
+  const auto longest = std::max(every, static_cast<unsigned>(longest_backoff(period)));
+  return {.period = period * every, .longest_period = period * longest};
 }
 
 }  // namespace
@@ -37,63 +49,74 @@ HistoryOptions history_options(nanoseconds period, bool backs_off) noexcept {
 Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
                  const SamplerOptions& options)
     : clock_(clock), suspend_(clock), interval_began_(clock.now()) {
-  std::vector<LaneTask> slow;
   for (std::unique_ptr<Sensor>& sensor : sensors) {
     if (sensor->may_block()) {
-      add_device(std::move(sensor), options, slow);
+      add_device(std::move(sensor), options);
       continue;
     }
     const ChannelSet telling =
         choose(*sensor, [](const Channel& channel) { return channel.tells_energy(); });
     if (telling.any()) {
       prompt_.push_back(std::make_unique<Recorder>(std::move(sensor), telling,
-                                                   history_options(options.period, false)));
+                                                   HistoryOptions{.period = options.period}));
       track(prompt_.back()->histories(), std::nullopt, 0);
     }
   }
   std::ranges::sort(tracks_, {}, &Track::domain);
-  if (!slow.empty()) {
-    slow_ = std::make_unique<Lane>(std::move(slow), LaneOptions{.period = kSlowPeriod}, clock);
-  }
 }
 
 Sampler::~Sampler() {
-  if (slow_) (void)slow_->stop(nanoseconds(0));
+  for (const auto& lane : slow_lanes_) (void)lane->stop(nanoseconds(0));
   for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
 }
 
-void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options,
-                         std::vector<LaneTask>& slow) {
+void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options) {
+  const auto channels = sensor->channels();
+  const bool has_gauge = std::ranges::any_of(channels, [](const Channel& channel) {
+    return channel.tells_energy() && channel.metric != Metric::energy && !channel.costly;
+  });
+  // Beside a gauge a counter matters at the ends of a window only, where it is asked for.
+  const auto is_seldom_read = [&](const Channel& channel) {
+    return channel.costly || (has_gauge && channel.metric == Metric::energy);
+  };
   const auto tells = [](const Channel& channel) { return channel.tells_energy(); };
   const auto is_asked_for = [&](const Channel& channel) {
     return channel.scope == Scope::device && !tells(channel) &&
            std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
   };
-  std::vector<LaneTask> tasks;
-  Device device{.domain = sensor->channels().front().domain,
-                .info = sensor->device(),
-                .slow_task = slow.size()};
+  Device device{
+      .domain = channels.front().domain, .info = sensor->device(), .number = devices_.size()};
   std::size_t place = 0;
-  const auto add = [&](std::vector<LaneTask>& to, unsigned every, nanoseconds period,
-                       const auto& wanted) {
-    const ChannelSet channels = choose(*sensor, wanted);
+  const auto task = [&](unsigned every, nanoseconds period, const auto& wanted) {
     auto recorder =
-        std::make_unique<Recorder>(sensor, channels, history_options(period * every, true));
+        std::make_unique<Recorder>(sensor, choose(*sensor, wanted), lane_history(period, every));
     track(recorder->histories(), lanes_.size(), place);
     place += recorder->histories().size();
     for (const History& history : recorder->histories()) {
       if (!history.channel().tells_energy()) device.gauges.push_back(&history);
     }
-    to.push_back({.recorder = std::move(recorder), .every = every});
+    return LaneTask{.recorder = std::move(recorder), .every = every};
   };
-  const auto period = options.period;
-  add(tasks, 1, period, [&](const Channel& c) { return tells(c) && !c.costly; });
-  add(tasks, kCostlyTicks, period, [&](const Channel& c) { return tells(c) && c.costly; });
-  add(tasks, kCalmTicks, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
-  add(slow, 1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; });
+  const nanoseconds period = options.period;
+  const unsigned calm = ticks_in(kCalmPeriod, period);
+  const unsigned seldom = ticks_in(kSlowPeriod, period);
+  std::vector<LaneTask> tasks;
+  tasks.push_back(
+      task(1, period, [&](const Channel& c) { return tells(c) && !is_seldom_read(c); }));
+  tasks.push_back(
+      task(seldom, period, [&](const Channel& c) { return tells(c) && is_seldom_read(c); }));
+  tasks.push_back(
+      task(calm, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; }));
+  std::vector<LaneTask> slow;
+  slow.push_back(
+      task(1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   slow.back().lists_processes = options.lists_processes;
-  lanes_.push_back(std::make_unique<Lane>(
-      std::move(tasks), LaneOptions{.period = period, .backs_off = true}, clock_));
+  const auto start = [&](std::vector<LaneTask> work, nanoseconds every) {
+    const LaneOptions lane{.period = every, .longest_backoff = longest_backoff(every)};
+    return std::make_unique<Lane>(std::move(work), lane, clock_);
+  };
+  lanes_.push_back(start(std::move(tasks), period));
+  slow_lanes_.push_back(start(std::move(slow), kSlowPeriod));
   devices_.push_back(std::move(device));
 }
 
@@ -240,27 +263,29 @@ std::optional<double> Sampler::latest(const Device& device, Metric metric) const
   for (const History* gauge : device.gauges) {
     if (gauge->channel().metric != metric) continue;
     const std::optional<StoredReading> last = gauge->values().at(now).before;
-    if (!last || now > last->last_confirmed + gauge->hold()) return std::nullopt;
-    if (!gauge->condition(now, now).flags.none()) return std::nullopt;  // lost, or overdue
+    if (!last || now > last->last_confirmed + gauge->belief()) return std::nullopt;
+    if (!gauge->condition(now, now).flags.none()) return std::nullopt;  // lost
     return gauge->channel().scale() * static_cast<double>(last->raw);
   }
   return std::nullopt;
 }
 
 std::optional<ProcessList> Sampler::processes(const Device& device) const {
-  ProcessList list = slow_->processes(device.slow_task);
+  ProcessList list = slow_lanes_.at(device.number)->processes(0);
   return list.number == 0 ? std::nullopt : std::optional(std::move(list));
 }
 
 std::uint64_t Sampler::lane_ticks() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->ticks();
+  for (const auto& lane : slow_lanes_) sum += lane->ticks();
   return sum;
 }
 
 std::uint64_t Sampler::lane_missed() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->missed();
+  for (const auto& lane : slow_lanes_) sum += lane->missed();
   return sum;
 }
 

@@ -2,7 +2,7 @@
 //
 //   sensors that answer at once:   `read`, in the caller's thread
 //   each device that may block:    a lane of its own
-//   what is costly:                the slow lane, once a second
+//   what is costly about it:       a second, slow lane of its own, once a second
 #pragma once
 
 #include <chrono>
@@ -69,7 +69,7 @@ class Sampler {
     Domain domain;
     const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the sampler
     std::vector<const History*> gauges{};
-    std::size_t slow_task = 0;
+    std::size_t number = 0;  ///< counts the devices from 0
   };
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
   /// Mean power over the last interval; absent where it is unknown, or no such domain is read.
@@ -98,8 +98,7 @@ class Sampler {
     IntervalPower intervals{};
   };
 
-  void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options,
-                  std::vector<LaneTask>& slow);
+  void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);
   [[nodiscard]] static std::optional<Watts> counted_power(Track& track) noexcept;
@@ -109,7 +108,7 @@ class Sampler {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::unique_ptr<Lane> slow_;
+  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
   bool has_begun_ = false;  ///< `read` was called

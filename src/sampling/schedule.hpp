@@ -46,8 +46,8 @@ class Backoff {
   /// So much of all time may be spent inside a driver: its calls take locks that the work that is
   /// measured waits for too.
   static constexpr double kMostBusy = 0.01;
-  /// At most so many times the period.
-  static constexpr int kLongest = 8;
+  /// `longest`: at most so many times the period.
+  explicit Backoff(int longest = 8) noexcept : longest_(longest) {}
 
   /// A tick took `busy` of the `elapsed` time since the one before.
   void add(std::chrono::nanoseconds busy, std::chrono::nanoseconds elapsed) noexcept {
@@ -58,19 +58,20 @@ class Backoff {
     const double share = std::chrono::duration<double>(busy_) /
                          std::chrono::duration<double>(std::max(elapsed_, kShortest));
     // At half the period it would take twice the share; half of that again keeps it from swinging.
-    if (share > kMostBusy) factor_ = std::min(factor_ * 2, kLongest);
+    if (share > kMostBusy) factor_ = std::min(factor_ * 2, longest_);
     if (share < kMostBusy / 4) factor_ = std::max(factor_ / 2, 1);
     ticks_ = 0;
     busy_ = elapsed_ = std::chrono::nanoseconds(0);
   }
 
-  /// What the period is to be multiplied by: 1, 2, 4 or 8.
+  /// What the period is to be multiplied by: 1, 2, 4 ... at most `longest`.
   [[nodiscard]] int factor() const noexcept { return factor_; }
 
  private:
   static constexpr std::chrono::nanoseconds kShortest{1};
   std::chrono::nanoseconds busy_{0};
   std::chrono::nanoseconds elapsed_{0};
+  int longest_;
   int ticks_ = 0;
   int factor_ = 1;
 };

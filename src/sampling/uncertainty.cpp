@@ -77,9 +77,16 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
       square(spacing_s) * (1.0 - window.coverage) * window.squared_changes_w2 / 2.0;
   const double edges = edges_w2 * (square(spacing_s) / 3.0 + square(mean_of_s) / 64.0);
   const double delay = square(window.change_overall.si() * spacing_s) * 7.0 / 6.0;
+  const double mean_w = window.mean.si();
+  const double looked_away =
+      square(mean_w * spacing_s * (1.0 - std::min(window.coverage, 1.0))) / 12.0;
+  constexpr double kHiddenRipple = 1.0 / 40.0;
+  const double hidden = 2.0 * square(mean_w * mean_of_s * kHiddenRipple);
+  const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
   const double tail = end_w2 * square(Seconds(window.tail).count());
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
-  return Joules(kCoverageFactor * std::sqrt(unseen + edges + delay + tail + rounding));
+  return Joules(kCoverageFactor * std::sqrt(unseen + edges + delay + looked_away + hidden +
+                                            believed + tail + rounding));
 }
 
 }  // namespace wattle

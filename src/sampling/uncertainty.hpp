@@ -115,8 +115,11 @@ struct GaugeWindowFacts {
   std::chrono::nanoseconds spacing;  ///< from one look at the power to the next
   std::chrono::nanoseconds window;   ///< that a value is the mean of; 0 where nobody knows
   double coverage;                   ///< part of the time that is looked at, 0 to 1
-  double squared_changes_w2;         ///< sum over neighbouring values
-  Watts change_at_begin;             ///< by how much the power changed around the begin
+  Watts mean;
+  /// Time in which a value only held, because the next one never came.
+  std::chrono::nanoseconds believed_only;
+  double squared_changes_w2;  ///< sum over neighbouring values
+  Watts change_at_begin;      ///< by how much the power changed around the begin
   Watts change_at_end;
   Watts change_overall;           ///< from the begin to the end
   std::chrono::nanoseconds tail;  ///< at the end, for which no value had come yet
@@ -138,6 +141,12 @@ struct GaugeWindowFacts {
 ///                                            differ
 ///       + (D_begin^2 + D_end^2) w^2/64       a mean over w smears a step at an end by w/8 to
 ///                                            either side
+///       + P_mean^2 h^2 (1 - c)^2/12              at least one stretch between two looks could have
+///                                            held anything, where all values are the same
+///       + 2 (P_mean w/40)^2                      what a mean over w hides is cut off at the ends:
+///       a
+///                                            ripple of 60 % at three times its pace (bench/lab)
+///       + P_mean^2 b^2/3                         for the time b a value only held, before a gap
 ///       + D_end^2 tail^2                     the last value stands in for what comes late
 ///       + L^2 step^2/12                      rounding: the same each time while the power is
 ///       steady

@@ -27,7 +27,17 @@ EnergyFigure counted(double energy_j, double uncertainty_j) {
 }
 
 EnergyFigure integrated(double energy_j, double uncertainty_j) {
-  return figure(Method::integrated, energy_j, uncertainty_j);
+  EnergyFigure gauge = figure(Method::integrated, energy_j, uncertainty_j);
+  gauge.coverage = 1.0;
+  return gauge;
+}
+
+/// By a gauge that looks at a quarter of the time.
+EnergyFigure glimpsed(double energy_j, double uncertainty_j) {
+  EnergyFigure gauge = integrated(energy_j, uncertainty_j);
+  gauge.coverage = 0.25;
+  gauge.flags.set(Flag::partial_coverage);
+  return gauge;
 }
 
 EnergyFigure absent(Method method) {
@@ -47,6 +57,19 @@ EnergyFigure without_two_seconds(EnergyFigure figure) {
 TEST(BestEnergy, IsTheOneThatIsLeastUncertain) {
   EXPECT_EQ(best_energy({counted(1000, 20), integrated(1005, 5)}).method, Method::integrated);
   EXPECT_EQ(best_energy({counted(1000, 5), integrated(1005, 20)}).method, Method::counter);
+}
+
+TEST(BestEnergy, DoesNotBelieveAGaugeThatLooksAwayMoreThanACounter) {
+  EXPECT_EQ(best_energy({counted(1000, 20), glimpsed(1005, 5)}).method, Method::counter);
+  EnergyFigure unknown = integrated(1005, 5);
+  unknown.coverage.reset();
+  EXPECT_EQ(best_energy({counted(1000, 20), unknown}).method, Method::counter);
+}
+
+TEST(BestEnergy, BelievesAGaugeThatLooksAwayWhereTheCounterHasHardlyMoved) {
+  EnergyFigure short_counter = counted(1000, 20'000);
+  short_counter.flags.set(Flag::short_window);
+  EXPECT_EQ(best_energy({short_counter, glimpsed(1005, 5)}).method, Method::integrated);
 }
 
 TEST(BestEnergy, OfEqualsIsTheFirst) {

@@ -236,11 +236,13 @@ TEST(GaugeEnergy, DoesNotInventACoverage) {
 
 // Uncertainty.
 
-GaugeWindowFacts facts(Seconds length) {
+GaugeWindowFacts facts(Seconds length, Watts mean) {
   return {.length = length,
           .spacing = 100ms,
           .window = 0ms,
           .coverage = 0.0,
+          .mean = mean,
+          .believed_only = 0ms,
           .squared_changes_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),
@@ -249,26 +251,27 @@ GaugeWindowFacts facts(Seconds length) {
           .step = Watts(1.0)};
 }
 
-TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRounding) {
+TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRoundingAndWhatIsNotSeen) {
   KnownHistory history(whole_watts());
   history.read_through(0s, 10s, 100);
-  EXPECT_EQ(energy(history, 1s, 9s).uncertainty, gauge_uncertainty(facts(8s)));
+  EXPECT_EQ(energy(history, 1s, 9s).uncertainty, gauge_uncertainty(facts(8s, Watts(100.0))));
 }
 
 TEST(GaugeEnergy, UncertaintyKnowsTheStepFromTheValueHeldAtTheOpening) {
-  GaugeWindowFacts expected = facts(8s);
+  GaugeWindowFacts expected = facts(8s, Watts(200.0));
   expected.squared_changes_w2 = 200.0 * 200.0;
   expected.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 1s, 9s).uncertainty, gauge_uncertainty(expected));
 }
 
 TEST(GaugeEnergy, UncertaintyKnowsHowMuchThePowerChangedAroundItsEnds) {
-  GaugeWindowFacts at_begin = facts(4s);
+  GaugeWindowFacts at_begin = facts(4s, Watts(300.0));
   at_begin.squared_changes_w2 = 200.0 * 200.0;
   at_begin.change_at_begin = Watts(200.0);
   at_begin.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 5s, 9s).uncertainty, gauge_uncertainty(at_begin));
   GaugeWindowFacts at_end = at_begin;
+  at_end.mean = Watts(100.0);
   at_end.change_at_begin = Watts(0.0);
   at_end.change_at_end = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 1s, 5s).uncertainty, gauge_uncertainty(at_end));
@@ -278,7 +281,16 @@ TEST(GaugeEnergy, UncertaintyIgnoresAValueFromBeforeAGap) {
   KnownHistory history(whole_watts());
   history.read(0s, 100);
   history.read_through(5s, 10s, 300);
-  EXPECT_EQ(energy(history, 5050ms, 8050ms).uncertainty, gauge_uncertainty(facts(3s)));
+  EXPECT_EQ(energy(history, 5050ms, 8050ms).uncertainty,
+            gauge_uncertainty(facts(3s, Watts(300.0))));
+}
+
+TEST(GaugeEnergy, UncertaintyKnowsThatAValueOnlyHeldBeforeAGap) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 3s, 100);
+  history.read_through(6s, 10s, 100);
+  const Joules whole = gauge_uncertainty(facts(8s, Watts(100.0)));
+  EXPECT_GT(energy(history, 1s, 9s).uncertainty, whole * 2.0);
 }
 
 }  // namespace

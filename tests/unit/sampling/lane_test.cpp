@@ -246,7 +246,7 @@ TEST_F(LaneTest, ListsProcessesThatTheDriverDoesNotTellAsAbsent) {
 }
 
 TEST_F(LaneTest, ReadsLessOftenWhereReadingTakesLong) {
-  constexpr LaneOptions kBacksOff{.period = 5ms, .backs_off = true};
+  constexpr LaneOptions kBacksOff{.period = 5ms, .longest_backoff = 8};
   gate_->delay = 1ms;
   const Lane lane(tasks(task(gate_, {whole_watts()}, kBacksOff)), kBacksOff, machine_clock());
   const History& history = lane.tasks()[0].recorder->histories()[0];
@@ -254,7 +254,7 @@ TEST_F(LaneTest, ReadsLessOftenWhereReadingTakesLong) {
 }
 
 TEST_F(LaneTest, DoesNotTakeWhatItIsAskedForForItsRate) {
-  constexpr LaneOptions kBacksOff{.period = 1h, .backs_off = true};
+  constexpr LaneOptions kBacksOff{.period = 1h, .longest_backoff = 8};
   gate_->delay = 1ms;
   Lane lane(tasks(task(gate_, {whole_watts()}, kBacksOff)), kBacksOff, machine_clock());
   for (int i = 0; i < 30; ++i) ASSERT_TRUE(read_now(lane));

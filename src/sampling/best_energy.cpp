@@ -1,0 +1,92 @@
+#include <algorithm>
+#include <cmath>
+#include <ranges>
+#include <utility>
+
+#include "sampling/integrate.hpp"
+
+namespace wattle {
+namespace {
+
+/// Sensors of unknown error are taken to be off by this: NVIDIA states 5 % where it states
+/// anything (NVML API Reference, nvmlDeviceGetPowerUsage), and boards were found to be within 8 %,
+/// with exceptions (arXiv 2312.02741). Two ways through one board share most of it.
+constexpr double kUnstatedCalibration = 0.05;
+
+/// How wrong a figure with an energy can be, what it does not know included.
+double doubt_j(const EnergyFigure& figure) noexcept {
+  const double unknown = figure.unknown / figure.known;
+  return std::hypot(figure.uncertainty.si(), figure.energy.value_or(Joules()).si() * unknown);
+}
+
+bool sees_all(const EnergyFigure& figure) noexcept {
+  constexpr double kAll = 0.995;
+  return figure.coverage.value_or(0.0) >= kAll;
+}
+
+bool counts_all(const EnergyFigure& figure) noexcept {
+  return figure.method == Method::counter && !figure.flags.has(Flag::short_window);
+}
+
+bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
+
+/// Compares mean powers: each over what its figure knows.
+bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
+  static constexpr double kMostUnknown = 0.01;
+  const auto is_whole = [](const EnergyFigure& figure) {
+    return figure.mean && figure.unknown <= kMostUnknown * figure.known;
+  };
+  if (!is_whole(a) || !is_whole(b)) return false;
+  const double a_w = a.mean.value_or(Watts()).si();
+  const double b_w = b.mean.value_or(Watts()).si();
+  const double sampling_w =
+      std::hypot((a.uncertainty / a.known).si(), (b.uncertainty / b.known).si());
+  return std::abs(a_w - b_w) > sampling_w + kUnstatedCalibration * std::max(a_w, b_w);
+}
+
+}  // namespace
+
+EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
+  EnergyFigure first = figures.front();
+  std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
+  if (figures.empty()) return first;
+  std::ranges::stable_sort(figures, {}, doubt_j);
+  // What a gauge misses while it looks away shows in none of its values: it cannot doubt that.
+  if (std::ranges::any_of(figures, counts_all)) {
+    std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
+      return figure.method == Method::counter || sees_all(figure);
+    });
+  }
+  bool disagrees = false;
+  for (const EnergyFigure& figure : figures) disagrees |= disagree(figures.front(), figure);
+  if (disagrees) {
+    std::ranges::stable_partition(
+        figures, [](const EnergyFigure& figure) { return figure.method == Method::counter; });
+  }
+  // A dead sensor is quite certain of itself.
+  std::ranges::stable_partition(figures, shows_something);
+  EnergyFigure best = std::move(figures.front());
+  if (disagrees) best.flags.set(Flag::disagrees);
+  for (const EnergyFigure& other : figures | std::views::drop(1)) {
+    best.alternatives.push_back({.method = other.method,
+                                 .quantity = other.quantity,
+                                 .energy = other.energy.value_or(Joules()),
+                                 .uncertainty = other.uncertainty,
+                                 .flags = other.flags});
+  }
+  return best;
+}
+
+std::string_view to_string(Method method) noexcept {
+  switch (method) {
+    case Method::counter:
+      return "counter";
+    case Method::integrated:
+      return "integrated";
+    case Method::estimated:
+      return "estimated";
+  }
+  return "";
+}
+
+}  // namespace wattle

@@ -1,0 +1,222 @@
+#include <algorithm>
+#include <cmath>
+
+#include "sampling/integrate.hpp"
+#include "sampling/uncertainty.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
+
+Joules joules(const Channel& channel, double ticks) noexcept {
+  return Joules(channel.scale() * ticks);
+}
+
+/// What a counter showed at both ends of a window.
+struct Ends {
+  Boundary first;
+  Boundary last;
+};
+
+/// A reading of a counter as an end of a window.
+std::optional<Boundary> boundary(const std::optional<StoredReading>& reading) noexcept {
+  if (!reading) return std::nullopt;
+  return Boundary{.at = reading->first_seen, .ticks = reading->raw};
+}
+
+std::optional<Ends> ends_of(const History& history, const CounterWindowAsked& window) noexcept {
+  const auto or_else = [](std::optional<Boundary> end, auto look_up) {
+    return end ? end : look_up();
+  };
+  const auto first = or_else(or_else(window.first, [&] { return history.at(window.begin); }),
+                             [&] { return boundary(history.values().at(window.begin).after); });
+  const auto last = or_else(or_else(window.last, [&] { return history.at(window.end); }),
+                            [&] { return boundary(history.values().at(window.end).before); });
+  if (!first || !last || last->at <= first->at) return std::nullopt;
+  return Ends{.first = *first, .last = *last};
+}
+
+/// Mean power between two times that lie between readings.
+std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoint end) noexcept {
+  if (end <= begin) return std::nullopt;
+  const std::optional<double> ticks = history.values().counter_window(begin, end).ticks;
+  if (!ticks) return std::nullopt;
+  return joules(history.channel(), *ticks) / Seconds(end - begin);
+}
+
+/// By how much the mean power changes from the interval between two readings in which `end` lies to
+/// the intervals around it. Where nothing is known of these, it could change by all it is.
+Watts change_between_readings(const History& history, const Boundary& end) noexcept {
+  const Timeline& values = history.values();
+  const auto [before, after] = values.at(end.at);
+  if (!before || !after) return Watts(0.0);
+  const Channel& channel = history.channel();
+  const auto power = [&](const StoredReading& from, const StoredReading& to) {
+    const Seconds length = to.first_seen - from.first_seen;
+    return joules(channel, static_cast<double>(to.raw - from.raw)) / length;
+  };
+  const Watts here = power(*before, *after);
+  const auto earlier = values.at(before->first_seen - nanoseconds(1)).before;
+  const auto later = values.at(after->first_seen).after;
+  if (!earlier && !later) return here;
+  const auto change = [&](Watts other) { return Watts(std::abs((other - here).si())); };
+  return std::max(earlier ? change(power(*earlier, *before)) : Watts(0.0),
+                  later ? change(power(*after, *later)) : Watts(0.0));
+}
+
+/// How far off a line between two readings can be at `end`. Over less than a few updates of the
+/// counter the power is noise.
+Joules interpolation_bound(const History& history, const Boundary& end,
+                           nanoseconds few_updates) noexcept {
+  if (end.bracket == nanoseconds(0)) return Joules(0.0);
+  const auto earlier = mean_power(history, end.at - few_updates, end.at);
+  const auto later = mean_power(history, end.at, end.at + few_updates);
+  const Watts change = end.bracket <= few_updates && earlier && later
+                           ? Watts(std::abs((*later - *earlier).si()))
+                           : change_between_readings(history, end);
+  return change * Seconds(end.bracket);
+}
+
+/// The power next to the ends, over a few updates of the counter.
+CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules energy,
+                            nanoseconds known) noexcept {
+  const Channel& channel = history.channel();
+  const TimePoint begin = ends.first.at;
+  const TimePoint end = ends.last.at;
+  const nanoseconds few_updates = 4 * channel.update.p99;
+  const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
+  const Watts mean = energy / Seconds(known);
+  return {.energy = energy,
+          .length = known,
+          .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
+          .power_before_end = mean_power(history, end - near, end).value_or(mean),
+          .begin_half_width = ends.first.half_width,
+          .end_half_width = ends.last.half_width,
+          .tick = channel.counter.tick,
+          .update = channel.update,
+          .begin_interpolation = interpolation_bound(history, ends.first, few_updates),
+          .end_interpolation = interpolation_bound(history, ends.last, few_updates)};
+}
+
+constexpr int kFewUpdates = 5;
+
+/// The ends of a window that was asked for afterwards, each looked up where the counter shows, on
+/// average, what had been spent until then. That is worth while where the counter was read about as
+/// often as it is renewed. Absent where it was not, where an end was read directly or lies too
+/// close to the last reading, or where it is not known what happened in between.
+std::optional<Ends> looked_up(const History& history, const CounterWindowAsked& window) noexcept {
+  if (window.first || window.last || window.end <= window.begin) return std::nullopt;
+  const nanoseconds age = mean_age(history.channel().update);
+  auto first = history.at(window.begin + age);
+  auto last = history.at(window.end + age);
+  if (!first || !last) return std::nullopt;
+  const nanoseconds few_updates = kFewUpdates * history.channel().update.mean;
+  if (std::max(first->bracket, last->bracket) > few_updates) return std::nullopt;
+  if (history.condition(window.begin, window.end + age).unknown > nanoseconds(0)) {
+    return std::nullopt;
+  }
+  first->at = window.begin;
+  last->at = window.end;
+  return Ends{.first = *first, .last = *last};
+}
+
+Joules looked_up_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
+  const Channel& channel = history.channel();
+  const nanoseconds age = mean_age(channel.update);
+  const nanoseconds near = kFewUpdates * channel.update.mean;
+  const auto end_of = [&](Boundary end) {
+    end.at += age;
+    return InterpolatedEnd{.before = mean_power(history, end.at - near, end.at).value_or(mean),
+                           .after = mean_power(history, end.at, end.at + near).value_or(mean),
+                           .change = interpolation_bound(history, end, near)};
+  };
+  return interpolated_counter_uncertainty({.begin = end_of(ends.first),
+                                           .end = end_of(ends.last),
+                                           .tick = channel.counter.tick,
+                                           .update = channel.update});
+}
+
+/// How far direct readings lie outside of the window: where one device had to be waited for, the
+/// others were read that much too early, or too late itself. A few milliseconds are the reader's
+/// own, and count as the window's.
+struct Overhang {
+  nanoseconds before{0};
+  nanoseconds after{0};
+};
+
+Overhang overhang_of(const CounterWindowAsked& window, const Ends& ends) noexcept {
+  static constexpr nanoseconds kOwn = std::chrono::milliseconds(5);
+  const auto beyond = [](nanoseconds length) { return length > kOwn ? length : nanoseconds(0); };
+  const nanoseconds length = window.end - window.begin;
+  const nanoseconds before = beyond(window.begin - ends.first.at);
+  const nanoseconds after = beyond(ends.last.at - window.end);
+  return before + after < ends.last.at - ends.first.at && length > nanoseconds(0)
+             ? Overhang{before, after}
+             : Overhang{};
+}
+
+/// Without what was spent there, by the power next to the ends: which could be all wrong.
+Joules take_off(const Overhang& overhang, Joules energy, CounterWindowFacts& facts) noexcept {
+  const Joules before = facts.power_after_begin * Seconds(overhang.before);
+  const Joules after = facts.power_before_end * Seconds(overhang.after);
+  facts.begin_interpolation = Joules(std::hypot(facts.begin_interpolation.si(), before.si()));
+  facts.end_interpolation = Joules(std::hypot(facts.end_interpolation.si(), after.si()));
+  return std::max(energy - before - after, Joules(0.0));
+}
+
+}  // namespace
+
+EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window) {
+  const Channel& channel = history.channel();
+  EnergyFigure figure{.method = Method::counter, .quantity = to_string(channel.metric)};
+  figure.flags = history.condition(window.begin, window.end).flags;
+  const std::optional<Ends> afterwards = looked_up(history, window);
+  const std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
+  if (!ends) {
+    figure.unknown = positive(window.end - window.begin);
+    figure.flags.set(Flag::gap);
+    return figure;
+  }
+  const nanoseconds outside =
+      positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
+  if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
+  const Condition inside = history.condition(ends->first.at, ends->last.at);
+  nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
+  figure.unknown = inside.unknown + outside;
+  figure.known = positive(known);
+  if (known <= nanoseconds(0)) return figure;
+
+  const std::uint64_t ticks = ends->last.ticks - ends->first.ticks;
+  Joules energy =
+      joules(channel, static_cast<double>(ticks) + (ends->last.fraction - ends->first.fraction));
+  if (afterwards) {
+    figure.uncertainty = looked_up_uncertainty(history, *ends, energy / Seconds(known));
+  } else {
+    CounterWindowFacts facts = facts_of(history, *ends, energy, known);
+    const Overhang overhang = overhang_of(window, *ends);
+    if (overhang.before + overhang.after > nanoseconds(0)) {
+      energy = take_off(overhang, energy, facts);
+      known = known - overhang.before - overhang.after;
+      figure.known = known;
+      figure.flags.set(Flag::estimated);
+    }
+    figure.uncertainty = plain_counter_uncertainty(facts);
+  }
+  figure.energy = energy;
+  // What was counted before the events that were forgotten is known, but not in how much time.
+  if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
+  if (known < channel.update.mean) {
+    // The counter may not have been renewed at all: no power can be told, only a bound.
+    figure.flags.set(Flag::short_window);
+    figure.mean.reset();
+    figure.uncertainty = channel.counter.max_power * Seconds(channel.update.p99);
+  } else if (energy.si() == 0.0) {
+    figure.flags.set(Flag::zero);
+  }
+  return figure;
+}
+
+}  // namespace wattle
