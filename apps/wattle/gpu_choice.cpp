@@ -76,10 +76,32 @@ std::vector<Candidate> candidates_of(const Survey& found) {
   return gpus;
 }
 
+std::string lower(std::string text) {
+  for (char& letter : text) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return text;
+}
+
+/// "0000:41:00.0" as the kernel writes it, from that or with more zeros or without the domain, as
+/// other tools do.
+std::string plain_address(std::string address) {
+  address = lower(std::move(address));
+  const auto colons = std::ranges::count(address, ':');
+  if (colons == 1) return "0000:" + address;
+  const std::size_t domain = address.find(':');
+  constexpr std::size_t kDigits = 4;
+  if (colons == 2 && domain > kDigits) {
+    const std::size_t extra = domain - kDigits;
+    if (address.find_first_not_of('0') >= extra) address.erase(0, extra);
+  }
+  return address;
+}
+
 bool is_named(const Candidate& gpu, const std::string& name) {
   if (const auto number = parse_unsigned<std::uint32_t>(name)) return gpu.domain.index() == *number;
-  return gpu.domain.name() == name || gpu.info.pci_address == name ||
-         (!name.empty() && gpu.info.id.starts_with(name));
+  return gpu.domain.name() == name || gpu.info.pci_address == plain_address(name) ||
+         (!name.empty() && lower(gpu.info.id).starts_with(lower(name)));
 }
 
 Domain find(const std::vector<Candidate>& gpus, const std::string& name) {

@@ -37,7 +37,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
 TimePoint Instruments::begin() {
   (void)sampler_.read_lanes(clock_.now() + kPatience);
   read(false);
-  began_ = clock_.now();
+  began_ = ended_ = clock_.now();
   return began_;
 }
 
@@ -46,18 +46,29 @@ void Instruments::read(bool ends_interval) {
   const TimePoint now = clock_.now();
   machine_.sample(now);
   ++reads_;
+  // More often than that there is nothing new.
+  constexpr nanoseconds kNews = std::chrono::milliseconds(90);
+  if (began_ != TimePoint() && now - looked_at_gpus_ >= kNews) {
+    gpus_.sample(command_, began_);
+    looked_at_gpus_ = now;
+  }
   if (!ends_interval) return;
   profile_.add(sampler_.interval_power());
-  gpus_.sample(command_, began_);
   if (series_) series_->add(sampler_, machine_, now, now - began_);
 }
 
 TimePoint Instruments::end() {
-  const TimePoint end = clock_.now();
+  ended_ = clock_.now();
   read(false);
-  (void)sampler_.read_lanes(end + kPatience);
+  (void)sampler_.read_lanes(ended_ + kPatience);
   gpus_.sample(command_, began_);
-  return end;
+  return ended_;
+}
+
+nanoseconds Instruments::longest_period() const noexcept {
+  constexpr nanoseconds kListsCome = std::chrono::seconds(1);
+  const nanoseconds keeper = sampler_.keeper_period();
+  return sampler_.devices().empty() ? keeper : std::min(keeper, kListsCome);
 }
 
 }  // namespace wattle::app

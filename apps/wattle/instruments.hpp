@@ -31,10 +31,12 @@ class Instruments {
 
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
-  [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(); }
+  [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(began_, ended_); }
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
   /// Why the series ended early; empty where it did not.
   [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
+  /// The longest time between two calls of `read` in which nothing is missed.
+  [[nodiscard]] std::chrono::nanoseconds longest_period() const noexcept;
   /// Readings in all threads.
   [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + sampler_.lane_ticks(); }
 
@@ -47,6 +49,8 @@ class Instruments {
   ProcessTree command_;
   std::optional<Series> series_;
   TimePoint began_;
+  TimePoint ended_;
+  TimePoint looked_at_gpus_;
   std::uint64_t reads_ = 0;
 };
 

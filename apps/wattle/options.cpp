@@ -161,6 +161,9 @@ RunOptions checked_run(RawOptions& raw) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
   }
+  if (run.series_path == "-") {
+    throw InvalidArgument("--series takes a file: stdout is the command's own");
+  }
   return run;
 }
 

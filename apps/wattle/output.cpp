@@ -45,10 +45,10 @@ Output Output::open(const std::string& path, bool append) {
   return {path, std::move(fd)};
 }
 
-bool Output::is_same_file_as(const Output& other) const noexcept {
+bool Output::is_same_file_as(const Fd& other) const noexcept {
   struct stat mine {};
   struct stat theirs {};
-  return ::fstat(fd_.get(), &mine) == 0 && ::fstat(other.fd_.get(), &theirs) == 0 &&
+  return ::fstat(fd_.get(), &mine) == 0 && ::fstat(other.get(), &theirs) == 0 &&
          S_ISREG(mine.st_mode) && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
 }
 

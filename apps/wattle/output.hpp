@@ -20,7 +20,10 @@ class Output {
   static Output open(const std::string& path, bool append);
 
   /// True if both are one regular file, by whatever names: they would overwrite each other.
-  [[nodiscard]] bool is_same_file_as(const Output& other) const noexcept;
+  [[nodiscard]] bool is_same_file_as(const Output& other) const noexcept {
+    return is_same_file_as(other.fd_);
+  }
+  [[nodiscard]] bool is_same_file_as(const Fd& other) const noexcept;
 
   /// Writes and closes; throws `WriteError`.
   void write(std::string_view text);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -63,6 +64,12 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   }
   if (!options.series_path.empty()) {
     outputs.series.emplace(expand_path(options.series_path, values), options.append);
+  }
+  for (const auto& output : {std::cref(outputs.text), std::cref(outputs.json)}) {
+    if (outputs.series && output.get() && outputs.series->is_same_file_as(*output.get())) {
+      throw InvalidArgument(fmt::format("--series names the same file as another output: {}",
+                                        printable(options.series_path)));
+    }
   }
   if (outputs.text && outputs.json && outputs.text->is_same_file_as(*outputs.json)) {
     throw InvalidArgument(
@@ -155,7 +162,7 @@ int run(const RunOptions& options) {
                           std::move(outputs.series));
 
   const TimePoint begin = instruments.begin();
-  Ticker ticker(begin, options.interval, instruments.sampler().keeper_period());
+  Ticker ticker(begin, options.interval, instruments.longest_period());
   launcher.release();
   const std::optional<ExecFailure> failure = launcher.wait_for_exec();
   if (!failure) watch(supervisor, ticker, instruments);

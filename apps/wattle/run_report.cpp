@@ -64,11 +64,19 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
 void fill_gpus(Report& report, const GpusUsage& gpus) {
   if (!report.host.gpus) {
+    const std::string& left_out = report.energy.left_out;
     report.usage.unknown.push_back(
-        {{"max_gpu_ram", "gpu_utilization"}, "no GPU can be read: see refused"});
+        {{"max_gpu_ram", "gpu_utilization"},
+         left_out.empty() ? "no GPU can be read: see refused" : left_out});
     return;
   }
   report.host.gpus = gpus.gpus;
+  for (const Refusal& refusal : report.refused) {
+    if (!refusal.domain || hardware_of(refusal.domain->kind()) == Hardware::cpu) continue;
+    report.host.gpus->push_back({.domain = *refusal.domain,
+                                 .used_by_command_unknown = refusal.reason,
+                                 .unknown = refusal.reason});
+  }
   const auto number = [](const std::optional<std::uint64_t>& bytes) {
     return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
   };
@@ -79,7 +87,7 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
                        .descendants = number(gpus.peak_descendants_bytes),
                        .combined = number(gpus.peak_combined_bytes)};
   const auto count = static_cast<unsigned>(gpus.gpus.size());
-  usage.gpu_utilization.system_gpu_count = count;
+  usage.gpu_utilization.system_gpu_count = static_cast<unsigned>(report.host.gpus->size());
   usage.gpu_utilization.n_expected_gpus = count;
   ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
   percent.max_sum_percent = gpus.max_sum_percent;
@@ -90,6 +98,10 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
     usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
                              "no GPU was found that this version reads"});
     return;
+  }
+  if (!gpus.peak_memory_used_bytes || !gpus.mean_sum_percent) {
+    usage.unknown.push_back({{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"},
+                             "not every GPU told it: see unknown of host.gpus"});
   }
   if (!gpus.peak_combined_bytes) {
     usage.unknown.push_back(

@@ -3,12 +3,12 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <string_view>
 
-#include "base/file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -32,7 +32,9 @@ std::string milliwatts(const std::optional<Watts>& power) {
 
 Series::Series(const std::string& path, bool append) : path_(path) {
   constexpr mode_t kMode = 0666;  // minus the umask
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
+  // A pipe that nobody empties ends the series; it must not hold up the run.
+  const int flags =
+      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : O_TRUNC);
   fd_ = Fd(::open(path.c_str(), flags, kMode));
   struct stat status {};
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
@@ -41,7 +43,15 @@ Series::Series(const std::string& path, bool append) : path_(path) {
 }
 
 void Series::write(const std::string& text) {
-  if (error_ == 0) error_ = write_all(fd_.get(), text);
+  if (error_ != 0) return;
+  const ssize_t written = ::write(fd_.get(), text.data(), text.size());
+  if (written == static_cast<ssize_t>(text.size())) return;
+  error_ = written < 0 ? errno : ENOSPC;
+  struct stat status {};
+  // Half a row would be a wrong row.
+  if (written > 0 && ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
+    (void)!::ftruncate(fd_.get(), status.st_size - written);
+  }
 }
 
 void Series::add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now,

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/fd.hpp"
+#include "output.hpp"
 #include "sampling/sampler.hpp"
 #include "usage/machine.hpp"
 
@@ -22,6 +23,10 @@ class Series {
   /// that could not be written it does nothing.
   void add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now, Seconds elapsed);
 
+  /// True if both are one regular file, by whatever names.
+  [[nodiscard]] bool is_same_file_as(const Output& output) const noexcept {
+    return output.is_same_file_as(fd_);
+  }
   /// Why a row could not be written; empty where all were.
   [[nodiscard]] std::string failure() const;
 

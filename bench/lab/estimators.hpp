@@ -32,12 +32,10 @@ struct Way {
 
 /// How Wattle measures a window.
 ///
-/// `plain`: the counter is read when the window begins and when it ends, and each 100 ms in between,
-/// as `wattle run` does.
-/// `interpolated`: a lane reads the counter at 1 kHz; the window is asked for afterwards.
-/// `aligned`: the window waits for updates of the counter.
-/// `gauge`: a gauge is read as in `plain`, and summed up.
-/// `both`: as `plain` and `gauge`, and the better of the two.
+/// `plain`: the counter is read when the window begins and when it ends, and each 100 ms in
+/// between, as `wattle run` does. `interpolated`: a lane reads the counter at 1 kHz; the window is
+/// asked for afterwards. `aligned`: the window waits for updates of the counter. `gauge`: a gauge
+/// is read as in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two.
 [[nodiscard]] std::span<const Way> modes() noexcept;
 
 /// The common ways. None states an error.

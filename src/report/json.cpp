@@ -222,7 +222,8 @@ Json to_json(const std::optional<std::vector<GpuUsage>>& gpus) {
                     {"max_utilization_percent", or_null(gpu.max_utilization_percent)},
                     {"max_temperature_celsius", or_null(gpu.max_temperature_celsius)},
                     {"used_by_command", or_null(gpu.used_by_command)},
-                    {"used_by_command_unknown", text_or_null(gpu.used_by_command_unknown)}});
+                    {"used_by_command_unknown", text_or_null(gpu.used_by_command_unknown)},
+                    {"unknown", text_or_null(gpu.unknown)}});
   }
   return list;
 }

@@ -56,9 +56,20 @@ std::string headline(const Report& report, const TextStyle& style) {
   return style.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
 }
 
+/// Where there is no energy at all the headline gives the CPU's reason: what others say.
+std::string other_reasons(const Total& total) {
+  const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+  std::string text;
+  for (const MissingKind& kind : total.missing) {
+    if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
+    text += fmt::format("  no {}: {}\n", kind.kind, kind.reason);
+  }
+  return text;
+}
+
 /// What the total is made of, and what it lacks.
 std::string coverage(const Total& total) {
-  if (!total.energy) return {};
+  if (!total.energy) return other_reasons(total);
   std::string text = fmt::format("  {} counted", join(total.covers, " and "));
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));

@@ -36,6 +36,19 @@ std::vector<Metric> GpuMonitor::metrics() {
           Metric::clock_sm};
 }
 
+/// Empty where it is known whether the command used the GPU.
+std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) {
+  if (gpu.was_used) return {};
+  if (!sees_machine_pids()) return "this is a container with process numbers of its own";
+  if (!gpu.listed_at) return "the driver listed no processes while the command ran";
+  if (!gpu.all_known) return "a process on it could not be told from the command's";
+  // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
+  constexpr std::chrono::seconds kLongest(3);
+  const auto unlisted = std::max(gpu.unlisted, ended - gpu.listed_at.value_or(began));
+  if (unlisted > kLongest) return "the driver did not list its processes often enough";
+  return {};
+}
+
 GpuMonitor::GpuMonitor(const Sampler& sampler)
     : sampler_(sampler), gpus_(sampler.devices().size()) {}
 
@@ -84,6 +97,8 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
   const std::optional<ProcessList> list = sampler_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
   gpu.lists_seen = list->number;
+  gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
+  gpu.listed_at = list->at;
   Sum<std::uint64_t> main;
   Sum<std::uint64_t> descendants;
   main.add(0);
@@ -109,7 +124,7 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
   gpu.descendants_bytes = descendants.value();
 }
 
-GpusUsage GpuMonitor::usage() const {
+GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   GpusUsage usage;
   Sum<std::uint64_t> total;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
@@ -125,14 +140,11 @@ GpusUsage GpuMonitor::usage() const {
     if (gpu.percent_count > 0) {
       one.mean_utilization_percent = gpu.sum_percent / static_cast<double>(gpu.percent_count);
     }
-    if (gpu.was_used || (gpu.lists_seen > 0 && gpu.all_known)) {
-      one.used_by_command = gpu.was_used;
-    } else if (gpu.lists_seen > 0) {
-      one.used_by_command_unknown = "a process on it could not be told from the command's";
-    } else if (!sees_machine_pids()) {
-      one.used_by_command_unknown = "this is a container with process numbers of its own";
-    } else {
-      one.used_by_command_unknown = "the driver listed no processes while the command ran";
+    one.used_by_command_unknown = why_not_known(gpu, began, ended);
+    if (one.used_by_command_unknown.empty()) one.used_by_command = gpu.was_used;
+    if (!one.memory_total_bytes || !one.peak_memory_used_bytes || !one.mean_utilization_percent ||
+        !one.max_temperature_celsius) {
+      one.unknown = "the driver does not tell it, or did not while the command ran";
     }
     usage.gpus.push_back(std::move(one));
   }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "sampling/sampler.hpp"
@@ -21,16 +22,19 @@ class GpuMonitor {
   explicit GpuMonitor(const Sampler& sampler);
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
-  /// the command `began`.
+  /// the command `began`. At least once a second: each list counts.
   void sample(const ProcessTree& command, TimePoint began);
 
-  [[nodiscard]] GpusUsage usage() const;
+  /// The command `began` and `ended`.
+  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const;
 
  private:
   struct Gpu {
     std::uint64_t lists_seen = 0;  ///< number of the newest process list looked at
     bool was_used = false;
     bool all_known = true;  ///< every process in every list could be told from the command's
+    std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
+    std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
     double sum_percent = 0.0;
@@ -42,6 +46,7 @@ class GpuMonitor {
     std::optional<std::uint64_t> descendants_bytes;
   };
 
+  [[nodiscard]] static std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended);
   void look_at_processes(const Sampler::Device& device, Gpu& gpu, const ProcessTree& command,
                          TimePoint began);
 

@@ -22,6 +22,7 @@ struct GpuUsage {
   /// Whether a process of the command was seen on it.
   std::optional<bool> used_by_command;
   std::string used_by_command_unknown;  ///< why that is absent; else empty
+  std::string unknown;                  ///< why other values are absent; empty where none is
 };
 
 /// All GPUs together.

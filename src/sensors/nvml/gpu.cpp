@@ -233,17 +233,21 @@ class Examination {
   void refuse_missing() {
     if (!has_energy_ && has_module_energy()) refuse_module_energy();
     if (!has_energy_ && !has_power_) refuse_everything_that_counts();
+    const bool mig = !missing_.empty() && has_mig(api_, gpu_.handle);
+    const auto is_by_mig = [&](const Missing& missing) {
+      return mig && missing.definition->query == Query::utilization;
+    };
     while (!missing_.empty()) {
       const Missing first = missing_.front();
       std::string what;
       std::erase_if(missing_, [&](const Missing& missing) {
-        if (missing.result != first.result) return false;
+        if (missing.result != first.result || is_by_mig(missing) != is_by_mig(first)) return false;
         what += (what.empty() ? "" : ", ") + std::string(to_string(missing.definition->metric));
         return true;
       });
       gpu_.refused.push_back(
           gpu_refused(api_, domain_, what, first.result, first.definition->place));
-      explain_mig(first);
+      if (is_by_mig(first)) explain_mig();
     }
   }
 
@@ -271,8 +275,7 @@ class Examination {
                             .proof = "known of " + gpu_.info.model});
   }
 
-  void explain_mig(const Missing& missing) {
-    if (missing.definition->query != Query::utilization || !has_mig(api_, gpu_.handle)) return;
+  void explain_mig() {
     gpu_.refused.back().reason =
         "with MIG on, the driver tells no utilization of the GPU as a whole";
     gpu_.refused.back().proof += "; nvmlDeviceGetMigMode: on";

@@ -103,7 +103,8 @@ TEST(GpuChoice, NeverTouchesTheProcessors) {
 }
 
 TEST(GpuChoice, TakesNumbersUuidsTheirBeginningsAndPciAddresses) {
-  for (const char* name : {"1", "GPU-aa22", "GPU-aa2", "0000:41:00.0", "nvidia_gpu_1", " 1 "}) {
+  for (const char* name : {"1", "GPU-aa22", "GPU-aa2", "gpu-AA22", "0000:41:00.0",
+                           "00000000:41:00.0", "41:00.0", "nvidia_gpu_1", " 1 "}) {
     EXPECT_THAT(kept_by(name), ElementsAre("package_0", "nvidia_gpu_1")) << name;
   }
   EXPECT_THAT(kept_by("1,0"), ElementsAre("package_0", "nvidia_gpu_0", "nvidia_gpu_1"));
