@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 
 #include "base/file.hpp"
@@ -73,6 +74,7 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
   report.host.gpus = gpus.gpus;
   for (const Refusal& refusal : report.refused) {
     if (!refusal.domain || hardware_of(refusal.domain->kind()) == Hardware::cpu) continue;
+    if (std::ranges::count(*report.host.gpus, *refusal.domain, &GpuUsage::domain) > 0) continue;
     report.host.gpus->push_back({.domain = *refusal.domain,
                                  .used_by_command_unknown = refusal.reason,
                                  .unknown = refusal.reason});

@@ -15,8 +15,8 @@ enum class Flag : std::uint8_t {
   implausible,       ///< a value jumped beyond what the device can do: that stretch is unknown
   short_window,      ///< shorter than one update of the sensor: the uncertainty is a bound
   gap,               ///< part of the window was not seen (machine suspended, sensor failing)
-  lost,              ///< the sensor vanished before the end
-  late,              ///< the sensor answered only after the window had begun
+  lost,              ///< the sensor was gone for a while, or to the end
+  late,              ///< the sensor did not answer in time at an end of the window
   partial_coverage,  ///< the sensor looks at a part of the time only
   disagrees,         ///< two methods differ by more than their uncertainties
   zero,              ///< the sensor showed no energy at all

@@ -1,4 +1,5 @@
 // GPUs in a run, played by a scripted libnvidia-ml.so.1.
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 
@@ -107,6 +108,59 @@ TEST_F(RunWithGpus, OneThatHangsDoesNotHoldUpTheEnd) {
   EXPECT_EQ(whole["unknown_s"], 0.0);
   EXPECT_THAT(json["energy"]["domains"][1]["flags"], AllOf(Contains("late"), Contains("gap")));
   EXPECT_GT(json["energy"]["domains"][1]["unknown_s"], 0.0);
+}
+
+TEST_F(RunWithGpus, ASlowOneDoesNotLengthenTheWindowOfTheOthers) {
+  const std::string script =
+      "gpu Tesla V100\npower step 0 200\ninstant none\naverage none\nusage none\n"
+      "gpu A\nlatency nvmlDeviceGetFieldValues 300\n";
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "1"});
+  const Json& quick = json["energy"]["domains"][0];
+  expect_energy(quick, 200.0, json["wall_s"]);
+  EXPECT_NEAR(quick["mean_w"].get<double>(), 200.0, quick["uncertainty_j"].get<double>());
+}
+
+TEST_F(RunWithGpus, ABurstThatAGaugeDoesNotSeeIsCounted) {
+  const std::string script =
+      "driver 535.104.05\ngpu NVIDIA H100 PCIe\npower step 0 100 0.52 400 0.565 100\n";
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "1"});
+  const Json& domain = json["energy"]["domains"][0];
+  EXPECT_NE(domain["quantity"], "power_instant") << "it looks at a quarter of the time";
+  EXPECT_NEAR(domain["energy_j"].get<double>(), 100.0 * json["wall_s"].get<double>() + 13.5,
+              domain["uncertainty_j"].get<double>());
+}
+
+TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemBetweenListsThatDidNotCome) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  std::string script;
+  for (const char* kind : {"Compute", "Graphics"}) {
+    for (const char* version : {"", "_v2", "_v3"}) {
+      script += fmt::format("error nvmlDeviceGet{}RunningProcesses{} 4 from 1.5\n", kind, version);
+    }
+  }
+  const Json json = measure_with(script + kTwoGpus, {"--quiet"}, {"sleep", "5.5"});
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], nullptr);
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command_unknown"],
+            "the driver did not list its processes often enough");
+}
+
+TEST_F(RunWithGpus, OneWhoseProcessesHangDoesNotHideThoseOfTheOthers) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  std::string script = kTwoGpus;
+  for (const char* version : {"", "_v2", "_v3"}) {
+    script += fmt::format("hang nvmlDeviceGetComputeRunningProcesses{}\n", version);
+  }
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "2.5"});
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], false);
+  EXPECT_EQ(json["host"]["gpus"][1]["used_by_command"], nullptr);
+}
+
+TEST_F(RunWithGpus, NamesAGpuThatCannotBeRead) {
+  const std::string script = kTwoGpus + std::string("error nvmlDeviceGetPowerUsage 4\n");
+  const Json json = measure_with(script, {"--quiet"}, {"true"});
+  ASSERT_EQ(json["host"]["gpus"].size(), 2U);
+  EXPECT_EQ(json["host"]["gpus"][1]["domain"], "nvidia_gpu_1");
+  EXPECT_TRUE(json["host"]["gpus"][1]["unknown"].is_string());
 }
 
 TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
@@ -253,6 +307,25 @@ TEST_F(RunWithGpus, SaysThatASeriesCouldNotBeWritten) {
   EXPECT_EQ(outcome.code(), 125);
   EXPECT_THAT(outcome.err, HasSubstr("/dev/full"));
   EXPECT_THAT(outcome.out, IsEmpty()) << "the header does not fit: known before the command starts";
+}
+
+TEST_F(RunWithGpus, RefusesASeriesInTheFileOfAnotherOutput) {
+  const fakes::FakeNvml fake(kTwoGpus);
+  const Outcome outcome =
+      run(start_of(fake, {"--series", path("run.json")}, {"touch", path("ran")}));
+  EXPECT_EQ(outcome.code(), 125);
+  EXPECT_THAT(outcome.err, HasSubstr("--series names the same file as another output"));
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
+}
+
+TEST_F(RunWithGpus, DoesNotWaitForWhoeverReadsASeries) {
+  ASSERT_EQ(::mkfifo(path("series").c_str(), 0600), 0);
+  const Fd nobody_reads(::open(path("series").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  const fakes::FakeNvml fake(kTwoGpus);
+  const Outcome outcome =
+      run(start_of(fake, {"--interval", "0.001", "--series", path("series")}, {"sleep", "1.5"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write"));
 }
 
 TEST_F(RunWithGpus, RefusesASeriesWhereNoFileCanBe) {
