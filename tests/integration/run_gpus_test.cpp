@@ -156,11 +156,12 @@ TEST_F(RunWithGpus, OneWhoseProcessesHangDoesNotHideThoseOfTheOthers) {
 }
 
 TEST_F(RunWithGpus, NamesAGpuThatCannotBeRead) {
-  const std::string script = kTwoGpus + std::string("error nvmlDeviceGetPowerUsage 4\n");
+  const std::string script = kTwoGpus + std::string("error * 15\n");
   const Json json = measure_with(script, {"--quiet"}, {"true"});
   ASSERT_EQ(json["host"]["gpus"].size(), 2U);
   EXPECT_EQ(json["host"]["gpus"][1]["domain"], "nvidia_gpu_1");
-  EXPECT_TRUE(json["host"]["gpus"][1]["unknown"].is_string());
+  EXPECT_EQ(json["host"]["gpus"][1]["unknown"], "the GPU has fallen off the bus");
+  EXPECT_EQ(json["resource_usage"]["gpu_utilization"]["system_gpu_count"], 2);
 }
 
 TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
