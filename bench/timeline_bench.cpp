@@ -3,13 +3,13 @@
 // Times that can be disturbed by other work on the machine are measured on the thread's own clock;
 // where a query is over in microseconds, each is timed alone and the median is reported.
 #include <benchmark/benchmark.h>
-#include <time.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstdint>
 #include <cstdlib>
+#include <ctime>
 #include <new>
 #include <random>
 #include <utility>
@@ -25,7 +25,6 @@ using wattle::Timeline;
 using wattle::TimelineKind;
 using wattle::TimelineOptions;
 using wattle::TimePoint;
-using wattle::bench::CounterModel;
 using wattle::bench::CounterSeries;
 using wattle::bench::GaugeSeries;
 using wattle::bench::Sample;
@@ -90,12 +89,12 @@ double thread_seconds() {
 }
 
 const std::vector<Sample>& samples(std::size_t model) {
-  static const std::array<std::vector<Sample>, 5> kAll = {
+  static const std::array<std::vector<Sample>, 5> all = {
       take(CounterSeries({}), kAppended), take(CounterSeries({.steps = true}), kAppended),
       take(CounterSeries({.late = true}), kAppended),
       take(CounterSeries({.steps = true, .late = true}), kAppended),
       take(GaugeSeries(), kAppended)};
-  return kAll[model];
+  return all[model];
 }
 
 template <class Make>
@@ -158,8 +157,8 @@ struct Filled {
 };
 
 const Filled& filled() {
-  static const Filled kFilled;
-  return kFilled;
+  static const Filled once;
+  return once;
 }
 
 /// Begins and ends anywhere in the history.
@@ -167,8 +166,9 @@ using Window = std::pair<TimePoint, TimePoint>;
 
 std::vector<Window> any_windows(const Timeline& timeline, std::size_t count) {
   std::mt19937_64 random(1);
-  const TimePoint oldest = timeline.oldest().value();
-  const auto span = static_cast<std::uint64_t>((timeline.newest().value() - oldest).count());
+  const TimePoint oldest = timeline.oldest().value_or(TimePoint());
+  const auto span =
+      static_cast<std::uint64_t>((timeline.newest().value_or(oldest) - oldest).count());
   const auto any = [&] { return oldest + std::chrono::nanoseconds(random() % span); };
   std::vector<Window> windows(count);
   for (Window& window : windows) window = std::minmax({any(), any()});
@@ -260,7 +260,7 @@ void visit_all(benchmark::State& state) {
   for (auto _ : state) {
     std::uint64_t sum = 0;
     const double begin = thread_seconds();
-    timeline.for_each(timeline.oldest().value(), timeline.newest().value(),
+    timeline.for_each(TimePoint(), TimePoint::max(),
                       [&](const wattle::StoredReading& reading) { sum += reading.raw; });
     state.SetIterationTime(thread_seconds() - begin);
     benchmark::DoNotOptimize(sum);

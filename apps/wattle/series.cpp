@@ -49,8 +49,9 @@ void Series::write(const std::string& text) {
   error_ = written < 0 ? errno : ENOSPC;
   struct stat status {};
   // Half a row would be a wrong row.
-  if (written > 0 && ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode)) {
-    (void)!::ftruncate(fd_.get(), status.st_size - written);
+  if (written > 0 && ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode) &&
+      ::ftruncate(fd_.get(), status.st_size - written) != 0) {
+    error_ = errno;
   }
 }
 

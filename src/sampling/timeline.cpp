@@ -94,7 +94,7 @@ CounterWindow Timeline::counter_window(TimePoint begin, TimePoint end) const noe
   CounterWindow window{.begin = at(begin), .end = at(end)};
   const auto after_begin = ticks_since_before(window.begin, time_of(quanta_of(begin)));
   const auto after_end = ticks_since_before(window.end, time_of(quanta_of(end)));
-  if (after_begin && after_end) {
+  if (window.begin.before && window.end.before && after_begin && after_end) {
     const std::uint64_t between = window.end.before->raw - window.begin.before->raw;
     window.ticks = static_cast<double>(between) + *after_end - *after_begin;
   }

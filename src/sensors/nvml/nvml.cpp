@@ -69,11 +69,11 @@ class Findings {
     if (!listed_) survey.refused.push_back(no_answer(std::nullopt, deadline));
     if (refused_) survey.refused.push_back(std::move(*refused_));
     for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      if (gpus_[i]) {
-        take(std::move(*gpus_[i]), clock, survey);
+      if (std::optional<Examined>& gpu = gpus_[i]) {
+        take(std::move(*gpu), clock, survey);
       } else {
-        const auto gpu = Domain::nvidia_gpu(static_cast<std::uint32_t>(i));
-        survey.refused.push_back(no_answer(gpu, deadline));
+        const auto domain = Domain::nvidia_gpu(static_cast<std::uint32_t>(i));
+        survey.refused.push_back(no_answer(domain, deadline));
       }
     }
     gpus_.clear();

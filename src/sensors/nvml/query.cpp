@@ -22,7 +22,8 @@ std::optional<std::uint64_t> unless_negative(Number number) noexcept {
 
 std::optional<std::uint64_t> rounded(double number) noexcept {
   constexpr double kLimit = 1e15;  // far beyond any power, and exact as an integer
-  if (!(number >= 0.0 && number <= kLimit)) return std::nullopt;
+  const bool is_power = number >= 0.0 && number <= kLimit;  // false for what is not a number
+  if (!is_power) return std::nullopt;
   return static_cast<std::uint64_t>(std::llround(number));
 }
 
