@@ -168,6 +168,11 @@ void add_aligned_cells(Cells& cells) {
   }
 }
 
+/// A gauge has no error under a power that never changes.
+std::string_view why_exempt(const Load& load) {
+  return load.name == "constant" ? "no error by construction" : "";
+}
+
 void add_gauge_cells(Cells& cells) {
   const std::array machines = {gpu_25_100(), gpu("gpu 100/100 ms", kGpuUpdate, 0.1),
                                gpu("gpu 10/20 ms", kFastGpuUpdate, 0.01),
@@ -175,7 +180,11 @@ void add_gauge_cells(Cells& cells) {
   for (const Machine& machine : machines) {
     for (const double window_s : {1.0, 10.0}) {
       for (const Load& load : gpu_loads(window_s)) {
-        cells.push_back({.mode = "gauge", .machine = machine, .load = load, .window_s = window_s});
+        cells.push_back({.mode = "gauge",
+                         .machine = machine,
+                         .load = load,
+                         .window_s = window_s,
+                         .exempt_from_width = why_exempt(load)});
       }
     }
   }
@@ -192,7 +201,8 @@ void add_both_cells(Cells& cells) {
       cells.push_back({.mode = "both",
                        .machine = with_counter(gpu_25_100(), false),
                        .load = load,
-                       .window_s = window_s});
+                       .window_s = window_s,
+                       .exempt_from_width = why_exempt(load)});
     }
   }
   for (const bool is_fed : {false, true}) {
