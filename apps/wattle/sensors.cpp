@@ -132,9 +132,8 @@ std::string gauge_text(const Channel& assumed, const Measured* measured) {
   };
   if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
   if (channel.update.known() && tells_update) add_time("renewed every", channel.update.mean);
-  constexpr double kAll = 0.995;
   const double coverage = channel.gauge.coverage.value_or(1.0);
-  if (coverage < kAll) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
+  if (looks_away(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
   return text + "\n";
 }
 

@@ -105,8 +105,6 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
   return fmt::format("{}  0 to {}", line, to_text(top));
 }
 
-constexpr double kWhole = 0.995;  // rounds to 100 %
-
 /// What a domain's row says behind its numbers.
 std::string remarks(const DomainEnergy& domain) {
   std::vector<std::string> parts;
@@ -119,7 +117,7 @@ std::string remarks(const DomainEnergy& domain) {
     parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
   }
   const double seen = domain.figure.coverage.value_or(1.0);
-  if (seen < kWhole) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
+  if (looks_away(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
   domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
   return join(parts, ", ");
 }

@@ -53,10 +53,7 @@ bool AlignedWindow::read() noexcept {
   readable_ = reading.status == ReadStatus::ok;
   if (!readable_) return false;
   const CounterStep step = unwrap_.update(reading.raw, reading.at);
-  if (step.kind == StepKind::wrapped) flags_.set(Flag::wrapped);
-  if (step.kind == StepKind::reset) flags_.set(Flag::reset);
-  if (step.kind == StepKind::implausible) flags_.set(Flag::implausible);
-  if (step.ambiguous) flags_.set(Flag::ambiguous);
+  flags_ |= step.flags();
   ticks_ += step.ticks;
   read_at_ = reading.at;
   return step.known() || step.kind == StepKind::first;
@@ -154,9 +151,7 @@ EnergyFigure AlignedWindow::plain(TimePoint end) const noexcept {
   figure.energy = energy;
   figure.known = read_at_ - begin_;
   figure.mean = mean;
-  figure.uncertainty = plain_counter_uncertainty({.energy = energy,
-                                                  .length = read_at_ - begin_,
-                                                  .power_after_begin = mean,
+  figure.uncertainty = plain_counter_uncertainty({.power_after_begin = mean,
                                                   .power_before_end = mean,
                                                   .begin_half_width = nanoseconds(0),
                                                   .end_half_width = read_at_ - end,

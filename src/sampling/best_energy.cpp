@@ -20,8 +20,7 @@ double doubt_j(const EnergyFigure& figure) noexcept {
 }
 
 bool sees_all(const EnergyFigure& figure) noexcept {
-  constexpr double kAll = 0.995;
-  return figure.coverage.value_or(0.0) >= kAll;
+  return !looks_away(figure.coverage.value_or(0.0));
 }
 
 bool counts_all(const EnergyFigure& figure) noexcept {
@@ -75,18 +74,6 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
                                  .flags = other.flags});
   }
   return best;
-}
-
-std::string_view to_string(Method method) noexcept {
-  switch (method) {
-    case Method::counter:
-      return "counter";
-    case Method::integrated:
-      return "integrated";
-    case Method::estimated:
-      return "estimated";
-  }
-  return "";
 }
 
 }  // namespace wattle

@@ -6,6 +6,15 @@ namespace wattle {
 
 using std::chrono::nanoseconds;
 
+Flags CounterStep::flags() const noexcept {
+  Flags flags;
+  if (kind == StepKind::wrapped) flags.set(Flag::wrapped);
+  if (kind == StepKind::reset) flags.set(Flag::reset);
+  if (kind == StepKind::implausible) flags.set(Flag::implausible);
+  if (ambiguous) flags.set(Flag::ambiguous);
+  return flags;
+}
+
 CounterUnwrap::CounterUnwrap(const CounterTraits& traits, nanoseconds p99_update) noexcept
     : modulus_(traits.modulus),
       blind_ticks_(traits.blind_ticks()),

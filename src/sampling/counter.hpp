@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "sampling/flags.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {
@@ -29,6 +30,8 @@ struct CounterStep {
   [[nodiscard]] bool known() const noexcept {
     return kind == StepKind::forward || kind == StepKind::wrapped;
   }
+  /// What a figure has to say of it; nothing of a first value.
+  [[nodiscard]] Flags flags() const noexcept;
   friend bool operator==(const CounterStep&, const CounterStep&) = default;
 };
 

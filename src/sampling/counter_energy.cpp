@@ -89,9 +89,7 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
   const nanoseconds few_updates = 4 * channel.update.p99;
   const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
   const Watts mean = energy / Seconds(known);
-  return {.energy = energy,
-          .length = known,
-          .power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
+  return {.power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
           .power_before_end = mean_power(history, end - near, end).value_or(mean),
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,

@@ -126,8 +126,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
   if (channel.gauge.window) {
     figure.coverage = std::min(1.0, Seconds(window) / Seconds(spacing));
-    constexpr double kAll = 0.995;
-    if (*figure.coverage < kAll) figure.flags.set(Flag::partial_coverage);
+    if (looks_away(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
   }
   figure.uncertainty = gauge_uncertainty({.length = seen.known,
                                           .spacing = spacing,

@@ -99,12 +99,8 @@ void History::add_counter(const Reading& reading) noexcept {
   if (suspended_) unwrap_.forget();
   const CounterStep step = unwrap_.update(reading.raw, reading.at);
   if (last_) {
-    Flags flags;
-    if (step.kind == StepKind::wrapped) flags.set(Flag::wrapped);
-    if (step.kind == StepKind::reset) flags.set(Flag::reset);
-    if (step.kind == StepKind::implausible) flags.set(Flag::implausible);
+    Flags flags = step.flags();
     if (step.kind == StepKind::first) flags.set(Flag::gap);
-    if (step.ambiguous) flags.set(Flag::ambiguous);
     if (!step.known()) note(last_->at, true, flags);
     if (!step.known() || !flags.none()) note(reading.at, false, flags);
   }

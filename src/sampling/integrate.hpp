@@ -28,8 +28,9 @@ struct CounterWindowAsked {
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
-/// preferred: it misses no time. One that shows no energy at all comes last. At least one figure;
-/// of equals, the first is taken.
+/// preferred: it misses no time. So is it to a gauge that looks away, or of which that is not
+/// known, unless the window is too short for it. One that shows no energy at all comes last. At
+/// least one figure; of equals, the first is taken.
 [[nodiscard]] EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 }  // namespace wattle

@@ -11,8 +11,6 @@ namespace wattle {
 
 /// What is known about a window whose two ends were read from the counter directly.
 struct CounterWindowFacts {
-  Joules energy;
-  Seconds length;
   Watts power_after_begin;  ///< mean power of the first interval, or of the whole window
   Watts power_before_end;   ///< mean power of the last interval, or of the whole window
   std::chrono::nanoseconds begin_half_width;  ///< of the reading at the begin

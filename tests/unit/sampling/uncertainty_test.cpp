@@ -14,9 +14,7 @@ constexpr double kRounding = 1e-9;
 
 /// A window in which nothing is uncertain; each test adds one term.
 CounterWindowFacts certain() {
-  return {.energy = Joules(0.0),
-          .length = Seconds(10.0),
-          .power_after_begin = Watts(0.0),
+  return {.power_after_begin = Watts(0.0),
           .power_before_end = Watts(0.0),
           .begin_half_width = 0ns,
           .end_half_width = 0ns,
@@ -85,9 +83,8 @@ TEST(Uncertainty, AddsItsTermsInQuadrature) {
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.2298519882571153, kRounding);
 }
 
-TEST(Uncertainty, OfAnEmptyWindowIsThatOfItsEnds) {
+TEST(Uncertainty, OfNoPowerIsThatOfTheTicks) {
   CounterWindowFacts window = certain();
-  window.length = Seconds(0.0);
   window.tick = Joules(0.6);
   EXPECT_NEAR(plain_counter_uncertainty(window).si(), 0.4898979485566356, kRounding);
 }
