@@ -72,7 +72,7 @@ std::optional<AlignedWindow::Update> AlignedWindow::next_update() noexcept {
 }
 
 void AlignedWindow::begin() noexcept {
-  flags_ = {};
+  unwrap_.forget();  // what the counter did before this is nobody's concern
   std::array<Update, kUpdates + 1> updates;
   std::size_t seen = 0;
   first_.reset();
@@ -83,6 +83,7 @@ void AlignedWindow::begin() noexcept {
   }
   begin_ = clock_.now();
   first_ticks_ = ticks_;
+  flags_ = {};
   if (seen < updates.size()) {
     flags_.set(Flag::unaligned);
     return;

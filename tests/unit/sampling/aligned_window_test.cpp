@@ -91,7 +91,7 @@ INSTANTIATE_TEST_SUITE_P(PartsOfAnUpdate, AlignedOver,
                          testing::Values(2'001us, 2'250us, 2'500us, 2'999us, 3'000us));
 
 TEST_F(Aligned, GoesOnAcrossAWrap) {
-  start_ = (std::uint64_t{1} << 32U) - 15'000;
+  start_ = (std::uint64_t{1} << 32U) - 70'000;  // 4.3 J: 51 ms of waiting, and some of the work
   ScriptedSensor wrapping({{counter_channel(Domain::package(0)),
                             [this](TimePoint now) {
                               Shown now_shown = shown(now);
@@ -103,6 +103,17 @@ TEST_F(Aligned, GoesOnAcrossAWrap) {
   const EnergyFigure figure = measure(10ms);
   EXPECT_NEAR(figure.energy->si(), kWorkW * 0.01, 0.01);
   EXPECT_TRUE(figure.flags.has(Flag::wrapped));
+}
+
+TEST_F(Aligned, SaysNothingOfWhatHappenedBeforeItsBegin) {
+  (void)measure(1ms);
+  start_ = 0;
+  begin_ = clock_.at();  // the counter starts again, long before the next window
+  work_begin_ = work_end_ = TimePoint::max();
+  clock_.advance(10s);
+  const EnergyFigure figure = measure(10ms);
+  EXPECT_EQ(figure.flags, Flags());
+  EXPECT_NEAR(figure.energy->si(), kWorkW * 0.01, kToleranceJ);
 }
 
 TEST_F(Aligned, FallsBackWhereTheCounterStandsStill) {
