@@ -37,9 +37,9 @@ std::vector<Metric> GpuMonitor::metrics() {
 }
 
 /// Empty where it is known whether the command used the GPU.
-std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) {
+std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const {
   if (gpu.was_used) return {};
-  if (!sees_machine_pids()) return "this is a container with process numbers of its own";
+  if (!machine_pids_) return "this is a container with process numbers of its own";
   if (!gpu.listed_at) return "the driver listed no processes while the command ran";
   if (!gpu.all_known) return "a process on it could not be told from the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
@@ -50,7 +50,7 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
 }
 
 GpuMonitor::GpuMonitor(const Sampler& sampler)
-    : sampler_(sampler), gpus_(sampler.devices().size()) {}
+    : sampler_(sampler), machine_pids_(sees_machine_pids()), gpus_(sampler.devices().size()) {}
 
 void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
   Sum<std::uint64_t> used;
@@ -92,8 +92,7 @@ void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
 
 void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
                                    const ProcessTree& command, TimePoint began) {
-  static const bool machine_pids = sees_machine_pids();
-  if (!machine_pids) return;
+  if (!machine_pids_) return;
   const std::optional<ProcessList> list = sampler_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
   gpu.lists_seen = list->number;
@@ -113,8 +112,10 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
         gpu.was_used = true;
         descendants.add(process.memory_bytes);
         break;
-      case Kinship::unknown:
+      case Kinship::unknown:  // what it holds may be the command's
         gpu.all_known = false;
+        main.add(std::nullopt);
+        descendants.add(std::nullopt);
         break;
       case Kinship::stranger:
         break;

@@ -46,11 +46,12 @@ class GpuMonitor {
     std::optional<std::uint64_t> descendants_bytes;
   };
 
-  [[nodiscard]] static std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended);
+  [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
   void look_at_processes(const Sampler::Device& device, Gpu& gpu, const ProcessTree& command,
                          TimePoint began);
 
   const Sampler& sampler_;
+  bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
   std::vector<Gpu> gpus_;
   std::optional<std::uint64_t> peak_bytes_;
   double sum_percent_ = 0.0;

@@ -144,6 +144,17 @@ TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemBetweenListsThatDidNotCome) {
             "the driver did not list its processes often enough");
 }
 
+TEST_F(RunWithGpus, DoesNotTakeTheMemoryOfAProcessThatHasEndedForNobodys) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  constexpr int kBeyondEveryProcess = 4'194'305;  // PID_MAX_LIMIT of Linux is 4194304
+  const std::string script =
+      kTwoGpus + fmt::format("process compute {} 5000000000\n", kBeyondEveryProcess);
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "2.5"});
+  EXPECT_EQ(json["host"]["gpus"][1]["used_by_command"], nullptr);
+  EXPECT_EQ(json["resource_usage"]["max_gpu_ram"]["combined"], nullptr)
+      << "it may be the command's";
+}
+
 TEST_F(RunWithGpus, OneWhoseProcessesHangDoesNotHideThoseOfTheOthers) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   std::string script = kTwoGpus;
