@@ -29,13 +29,16 @@ build() {
   "${under[@]}" cmake --build "build/$preset" ${1+--target "$@"}
 }
 
-# run_tests PRESET CTEST-OPTION...: runs the tests in build/PRESET; tells why some were skipped.
+# run_tests PRESET CTEST-OPTION...: runs the tests in build/PRESET; tells why some were skipped, and
+# how many were not.
 run_tests() {
   local preset=$1 status=0
   shift
   "${under[@]}" ctest --test-dir "build/$preset" --parallel "$(nproc)" --output-on-failure \
     --no-tests=error "$@" || status=$?
-  awk '/ Test: / { name = $3 } /: Skipped$/ { getline; print "skipped " name ": " $0 }' \
+  awk '/ Test: / { name = $3; ++tests }
+    /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
+    END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
     "build/$preset/Testing/Temporary/LastTest.log"
   return "$status"
 }
