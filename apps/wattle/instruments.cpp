@@ -36,6 +36,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
 
 TimePoint Instruments::begin() {
   (void)sampler_.read_lanes(clock_.now() + kPatience);
+  looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   read(false);
   began_ = ended_ = clock_.now();
   return began_;
@@ -48,7 +49,7 @@ void Instruments::read(bool ends_interval) {
   ++reads_;
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
-  if (began_ != TimePoint() && now - looked_at_gpus_ >= kNews) {
+  if (now - looked_at_gpus_ >= kNews) {
     gpus_.sample(command_, began_);
     looked_at_gpus_ = now;
   }

@@ -237,9 +237,10 @@ const Measured* find(const std::vector<Measured>& measured, const Channel& chann
 }
 
 Channel with_discovered(Channel channel, const Measured& measured) {
-  if (!measured.seen || !measured.seen->interval.known()) return channel;
-  channel.update = measured.seen->interval;
-  const GaugeFacts facts{.window = channel.gauge.window, .update = channel.update};
+  if (!measured.seen) return channel;
+  const GaugeFacts facts = refined({.window = channel.gauge.window, .update = channel.update},
+                                   {.update = measured.seen->interval});
+  channel.update = facts.update;
   if (const auto coverage = facts.coverage()) channel.gauge.coverage = coverage;
   return channel;
 }

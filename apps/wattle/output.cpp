@@ -29,6 +29,21 @@ void hold_standard_descriptors() noexcept {
   }
 }
 
+Fd open_for_writing(const std::string& path, bool append, int flags) {
+  constexpr mode_t kMode = 0666;  // minus the umask
+  flags |= O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
+  Fd fd(::open(path.c_str(), flags, kMode));
+  if (!fd) throw WriteError(path, errno);
+  return fd;
+}
+
+bool is_same_file(const Fd& a, const Fd& b) noexcept {
+  struct stat one {};
+  struct stat other {};
+  return ::fstat(a.get(), &one) == 0 && ::fstat(b.get(), &other) == 0 && S_ISREG(one.st_mode) &&
+         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+}
+
 Output Output::open(const std::string& path, bool append) {
   if (path == "-") {
     if (closed_at_start().at(STDOUT_FILENO)) {
@@ -38,18 +53,7 @@ Output Output::open(const std::string& path, bool append) {
     if (!copy) throw WriteError("stdout", errno);
     return {"stdout", std::move(copy)};
   }
-  constexpr mode_t kMode = 0666;  // minus the umask
-  const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
-  Fd fd(::open(path.c_str(), flags, kMode));
-  if (!fd) throw WriteError(path, errno);
-  return {path, std::move(fd)};
-}
-
-bool Output::is_same_file_as(const Fd& other) const noexcept {
-  struct stat mine {};
-  struct stat theirs {};
-  return ::fstat(fd_.get(), &mine) == 0 && ::fstat(other.get(), &theirs) == 0 &&
-         S_ISREG(mine.st_mode) && mine.st_dev == theirs.st_dev && mine.st_ino == theirs.st_ino;
+  return {path, open_for_writing(path, append)};
 }
 
 void Output::write(std::string_view text) {

@@ -12,6 +12,13 @@ namespace wattle::app {
 /// place; the command finds them closed as before. The first thing a program must do.
 void hold_standard_descriptors() noexcept;
 
+/// Opens or makes a file, to replace or to extend it. `flags`: more of open(2)'s. Throws
+/// `WriteError`.
+[[nodiscard]] Fd open_for_writing(const std::string& path, bool append, int flags = 0);
+
+/// True if both are one regular file, by whatever names: they would overwrite each other.
+[[nodiscard]] bool is_same_file(const Fd& a, const Fd& b) noexcept;
+
 /// Threads: one at a time.
 class Output {
  public:
@@ -19,11 +26,7 @@ class Output {
   /// closed stdout.
   static Output open(const std::string& path, bool append);
 
-  /// True if both are one regular file, by whatever names: they would overwrite each other.
-  [[nodiscard]] bool is_same_file_as(const Output& other) const noexcept {
-    return is_same_file_as(other.fd_);
-  }
-  [[nodiscard]] bool is_same_file_as(const Fd& other) const noexcept;
+  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
 
   /// Writes and closes; throws `WriteError`.
   void write(std::string_view text);

@@ -8,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -65,13 +64,14 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   if (!options.series_path.empty()) {
     outputs.series.emplace(expand_path(options.series_path, values), options.append);
   }
-  for (const auto& output : {std::cref(outputs.text), std::cref(outputs.json)}) {
-    if (outputs.series && output.get() && outputs.series->is_same_file_as(*output.get())) {
-      throw InvalidArgument(fmt::format("--series names the same file as another output: {}",
-                                        printable(options.series_path)));
-    }
+  const auto are_one_file = [](const auto& a, const auto& b) {
+    return a && b && is_same_file(a->fd(), b->fd());
+  };
+  if (are_one_file(outputs.series, outputs.text) || are_one_file(outputs.series, outputs.json)) {
+    throw InvalidArgument(fmt::format("--series names the same file as another output: {}",
+                                      printable(options.series_path)));
   }
-  if (outputs.text && outputs.json && outputs.text->is_same_file_as(*outputs.json)) {
+  if (are_one_file(outputs.text, outputs.json)) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(options.json_path)));
   }

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "output.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -30,14 +31,11 @@ std::string milliwatts(const std::optional<Watts>& power) {
 
 }  // namespace
 
-Series::Series(const std::string& path, bool append) : path_(path) {
-  constexpr mode_t kMode = 0666;  // minus the umask
-  // A pipe that nobody empties ends the series; it must not hold up the run.
-  const int flags =
-      O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | (append ? O_APPEND : O_TRUNC);
-  fd_ = Fd(::open(path.c_str(), flags, kMode));
+// A pipe that nobody empties ends the series; it must not hold up the run.
+Series::Series(const std::string& path, bool append)
+    : path_(path), fd_(open_for_writing(path, append, O_NONBLOCK)) {
   struct stat status {};
-  if (!fd_ || ::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
+  if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
   if (status.st_size == 0) write(std::string(kHeader));
   if (error_ != 0) throw WriteError(path, error_);
 }

@@ -4,7 +4,6 @@
 #include <string>
 
 #include "base/fd.hpp"
-#include "output.hpp"
 #include "sampling/sampler.hpp"
 #include "usage/machine.hpp"
 
@@ -23,10 +22,7 @@ class Series {
   /// that could not be written it does nothing.
   void add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now, Seconds elapsed);
 
-  /// True if both are one regular file, by whatever names.
-  [[nodiscard]] bool is_same_file_as(const Output& output) const noexcept {
-    return output.is_same_file_as(fd_);
-  }
+  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
   /// Why a row could not be written; empty where all were.
   [[nodiscard]] std::string failure() const;
 

@@ -74,16 +74,16 @@ std::string coverage(const Total& total) {
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
   }
-  std::string last_reason;
-  for (const MissingKind& kind : total.missing) {
-    const bool same = kind.reason == last_reason;
-    last_reason = kind.reason;
-    if (same) {
-      text.insert(text.size() - last_reason.size() - 2, ", no " + kind.kind);
-    } else {
-      text += fmt::format("; {} {}: {}", has_part_of(total, kind) ? "not all of" : "no", kind.kind,
-                          kind.reason);
+  for (auto kind = total.missing.begin(); kind != total.missing.end();) {
+    // Kinds that are missing for one reason stand together.
+    const std::string& reason = kind->reason;
+    const char* separator = "; ";
+    for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
+      text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
+                          kind->kind);
+      separator = ", ";
     }
+    text += ": " + reason;
   }
   return text + "\n";
 }
