@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "lab/world.hpp"
-#include "sampling/flags.hpp"
+#include "wattle/energy.hpp"
 
 namespace wattle::lab {
 

@@ -5,6 +5,7 @@
 
 #include "wattle/clock.hpp"
 #include "wattle/domain.hpp"
+#include "wattle/energy.hpp"
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
 #include "wattle/system.hpp"

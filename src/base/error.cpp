@@ -2,6 +2,8 @@
 
 #include <system_error>
 
+#include "base/text.hpp"
+
 namespace wattle {
 
 // The destructors are defined here so that each type's vtable stands in one place: a `catch` in
@@ -9,16 +11,34 @@ namespace wattle {
 Error::~Error() = default;
 InvalidArgument::~InvalidArgument() = default;
 PermissionDenied::~PermissionDenied() = default;
+NoSuchDomain::~NoSuchDomain() = default;
+NoSuchDevice::~NoSuchDevice() = default;
+NoSuchSample::~NoSuchSample() = default;
+CapabilityError::~CapabilityError() = default;
+NotStarted::~NotStarted() = default;
+NotStopped::~NotStopped() = default;
+InconsistentSamples::~InconsistentSamples() = default;
+NoSampleProcessed::~NoSampleProcessed() = default;
 WriteError::~WriteError() = default;
+FormatError::~FormatError() = default;
 
 PermissionDenied::PermissionDenied(const std::string& path, const std::string& remedy)
     : Error("cannot read " + path + ": permission denied; " + remedy),
       path_(path),
       remedy_(remedy) {}
 
+NoSuchDomain::NoSuchDomain(const std::string& message, const std::string& domain_name)
+    : Error(message), domain_name_(domain_name) {}
+
 WriteError::WriteError(const std::string& path, int error_number)
     : Error("cannot write " + path + ": " + std::generic_category().message(error_number)),
       path_(path),
       error_number_(error_number) {}
+
+FormatError::FormatError(const std::string& path, const std::string& found,
+                         const std::string& expected)
+    : Error("cannot append to " + path + ": it begins with \"" + printable(found) +
+            "\" instead of \"" + printable(expected) + "\"; name another file, or remove it"),
+      path_(path) {}
 
 }  // namespace wattle

@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
-#include "sampling/flags.hpp"
+#include "wattle/energy.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "sampling/flags.hpp"
+#include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {

@@ -9,7 +9,7 @@
 #include <optional>
 
 #include "sampling/counter.hpp"
-#include "sampling/flags.hpp"
+#include "wattle/energy.hpp"
 #include "sampling/timeline.hpp"
 #include "sensors/sensor.hpp"
 

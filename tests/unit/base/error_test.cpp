@@ -21,10 +21,33 @@ TEST(Error, WriteErrorNamesThePathAndTheCause) {
   EXPECT_EQ(error.error_number(), ENOSPC);
 }
 
+TEST(Error, FormatErrorNamesTheFileAndWhatItHolds) {
+  const FormatError error("x.csv", "a;b\n", "timestamp;tag");
+  EXPECT_STREQ(error.what(),
+               "cannot append to x.csv: it begins with \"a;b\\x0a\" instead of "
+               "\"timestamp;tag\"; name another file, or remove it");
+  EXPECT_EQ(error.path(), "x.csv");
+}
+
+TEST(Error, NoSuchDomainNamesTheDomain) {
+  const NoSuchDomain error("no domain dram_7 here", "dram_7");
+  EXPECT_STREQ(error.what(), "no domain dram_7 here");
+  EXPECT_EQ(error.domain_name(), "dram_7");
+}
+
 TEST(Error, EveryTypeIsCaughtAsWattlesOwn) {
   EXPECT_THROW(throw InvalidArgument("x"), Error);
   EXPECT_THROW(throw PermissionDenied("x", "y"), Error);
   EXPECT_THROW(throw WriteError("x", EIO), Error);
+  EXPECT_THROW(throw FormatError("x", "y", "z"), Error);
+  EXPECT_THROW(throw NoSuchDomain("x", "y"), Error);
+  EXPECT_THROW(throw NoSuchDevice("x"), Error);
+  EXPECT_THROW(throw NoSuchSample("x"), Error);
+  EXPECT_THROW(throw CapabilityError("x"), Error);
+  EXPECT_THROW(throw NotStarted("x"), Error);
+  EXPECT_THROW(throw NotStopped("x"), Error);
+  EXPECT_THROW(throw InconsistentSamples("x"), Error);
+  EXPECT_THROW(throw NoSampleProcessed("x"), Error);
 }
 
 }  // namespace

@@ -1,13 +1,17 @@
-// What a figure has to say about itself.
+// A measured energy, and what it has to say about itself.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
+
+#include "wattle/units.hpp"
 
 namespace wattle {
 
+/// What can be said of a measured value. None of these is an error: the value is what is known.
 enum class Flag : std::uint8_t {
   wrapped,           ///< the counter passed its end on the way; nothing is lost
   reset,             ///< the counter restarted: the stretch around it is unknown
@@ -24,6 +28,7 @@ enum class Flag : std::uint8_t {
   unaligned,         ///< the window was to begin and end with updates, which did not come
 };
 
+/// The names of the flags, in the order of `Flag`: as they stand in every report.
 inline constexpr std::array<std::string_view, 13> kFlagNames = {
     "wrapped", "reset",     "ambiguous", "implausible",      "short_window",
     "gap",     "lost",      "late",      "partial_coverage", "disagrees",
@@ -64,6 +69,21 @@ class Flags {
     return std::uint32_t{1} << static_cast<unsigned>(flag);
   }
   std::uint32_t bits_ = 0;
+};
+
+/// The energy that was spent in a stretch of time, as a sensor tells it. Threads: a value type.
+struct MeasuredEnergy {
+  /// Sum over the part of the time that is known: a lower bound where `unknown` is above 0. Absent
+  /// where nothing is known. Negative only where something was taken off (idle energy).
+  std::optional<Joules> energy{};
+  /// Of the measuring process, k = 2: the true energy lies within `energy` +- this in 95 % of all
+  /// cases, but for the sensor's own calibration. Means nothing where `energy` is absent.
+  Joules uncertainty{};
+  /// The part of the time whose energy is not known.
+  Seconds unknown{0};
+  Flags flags{};
+
+  friend bool operator==(const MeasuredEnergy&, const MeasuredEnergy&) = default;
 };
 
 }  // namespace wattle

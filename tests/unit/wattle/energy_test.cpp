@@ -1,4 +1,4 @@
-#include "sampling/flags.hpp"
+#include "wattle/energy.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,0 +1,108 @@
+// What an energy meter recorded: tagged stretches of time with the energy that each domain spent.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// The names of the domains of a sample, in the order of its energies: "package_0", "dram_0" ...
+/// The samples of a trace share one list.
+using DomainNames = std::shared_ptr<const std::vector<std::string>>;
+
+/// A stretch of time and what it cost. Threads: a value type.
+class WATTLE_EXPORT EnergySample {
+ public:
+  /// `energies[i]` is that of `(*domains)[i]`. Throws `InvalidArgument` where their numbers differ,
+  /// where two domains have one name, or where `duration` is negative or not finite.
+  EnergySample(TimePoint timestamp, std::string tag, Seconds duration, DomainNames domains,
+               std::vector<MeasuredEnergy> energies);
+
+  /// When it began.
+  [[nodiscard]] TimePoint timestamp() const noexcept { return timestamp_; }
+  [[nodiscard]] double timestamp_unix_s() const noexcept { return to_unix(timestamp_); }
+  [[nodiscard]] const std::string& tag() const noexcept { return tag_; }
+  [[nodiscard]] Seconds duration() const noexcept { return duration_; }
+
+  [[nodiscard]] const DomainNames& domains() const noexcept { return domains_; }
+  /// In the order of `domains`.
+  [[nodiscard]] std::span<const MeasuredEnergy> energies() const noexcept { return energies_; }
+  /// Its own `energy` is absent where nothing is known. Throws `NoSuchDomain` for a domain that
+  /// was not measured.
+  [[nodiscard]] const MeasuredEnergy& energy(std::string_view domain) const;
+
+  friend bool operator==(const EnergySample& a, const EnergySample& b);
+
+ private:
+  friend class EnergyTrace;  // takes idle energy off
+
+  TimePoint timestamp_;
+  std::string tag_;
+  Seconds duration_;
+  DomainNames domains_;
+  std::vector<MeasuredEnergy> energies_;
+};
+
+/// Why a domain that was asked for, or that this machine has, was not measured.
+struct MissingDomain {
+  std::string domain;  ///< "package_1"; "CPU energy" where it is all of a kind
+  std::string reason;  ///< one sentence
+  std::string remedy;  ///< what would change it; empty where nothing would
+  friend bool operator==(const MissingDomain&, const MissingDomain&) = default;
+};
+
+/// Samples in the order in which they were taken. Threads: a value type.
+class WATTLE_EXPORT EnergyTrace {
+ public:
+  /// True for a sample that is to be kept.
+  using Guard = std::function<bool(const EnergySample&)>;
+
+  EnergyTrace() = default;
+  explicit EnergyTrace(std::vector<EnergySample> samples, std::vector<MissingDomain> missing = {});
+
+  [[nodiscard]] std::size_t size() const noexcept { return samples_.size(); }
+  [[nodiscard]] bool empty() const noexcept { return samples_.empty(); }
+  [[nodiscard]] auto begin() const noexcept { return samples_.begin(); }
+  [[nodiscard]] auto end() const noexcept { return samples_.end(); }
+  /// Throws `NoSuchSample` past the end.
+  [[nodiscard]] const EnergySample& operator[](std::size_t index) const;
+  /// The first sample with that tag; throws `NoSuchSample` where there is none.
+  [[nodiscard]] const EnergySample& operator[](std::string_view tag) const;
+  [[nodiscard]] bool contains(std::string_view tag) const noexcept;
+
+  /// What was not measured, and why. Joined by `+=`, each once.
+  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept { return missing_; }
+
+  void append(EnergySample sample);
+  EnergyTrace& operator+=(const EnergyTrace& other);
+  friend EnergyTrace operator+(EnergyTrace a, const EnergyTrace& b) { return a += b; }
+
+  /// Removes the samples in which the energy of a domain is negative or unknown, or of which any
+  /// guard returns false. A guard is called once for each sample that is left, in their order; if
+  /// it throws, nothing is changed.
+  void clean_data(std::span<const Guard> guards = {});
+
+  /// Takes the idle energies (`EnergyMeter::measure_idle`) off, sample by sample and domain by
+  /// domain: a result may be negative, its uncertainty is that of both. Where either is unknown,
+  /// so is the result. Domains that only `idle` has are ignored. Throws `InvalidArgument`, and
+  /// changes nothing, where the traces have different lengths or `idle` lacks a domain.
+  void remove_idle(const EnergyTrace& idle);
+
+  friend bool operator==(const EnergyTrace&, const EnergyTrace&) = default;
+
+ private:
+  std::vector<EnergySample> samples_;
+  std::vector<MissingDomain> missing_;
+};
+
+}  // namespace wattle

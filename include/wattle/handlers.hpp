@@ -1,0 +1,108 @@
+// Where traces go: to the terminal, into a CSV file, into a table, or wherever you like.
+//
+// Energies are in micro-joules here, as pyJoules gives them: numbers as Python's repr writes them
+// (the shortest that read back the same, ".0" on whole ones), those of NVIDIA GPUs as integers.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <iosfwd>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "wattle/energy_trace.hpp"
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// Takes finished traces. Derive from it for a destination of your own.
+/// Threads: several meters, in several threads, may share a handler; those of this library allow
+/// it.
+class WATTLE_EXPORT EnergyHandler {
+ public:
+  virtual ~EnergyHandler();
+  virtual void process(const EnergyTrace& trace) = 0;
+};
+
+/// Prints each sample as it comes, one line each, nothing kept:
+///
+///   begin timestamp : 1669000000.1; tag : a; duration : 0.5; package_0 : 123456.0
+///
+/// An unknown energy is `None`. A control character in a tag is printed as \xHH. Threads: any.
+class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
+ public:
+  /// To standard output.
+  PrintHandler();
+  /// `out` outlives the handler, and is used by nobody else meanwhile.
+  explicit PrintHandler(std::ostream& out);
+  ~PrintHandler() override;
+  /// Throws `WriteError` where the line could not be written.
+  void process(const EnergyTrace& trace) override;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Keeps traces until they are saved, as rows of a CSV file that is appended to:
+///
+///   timestamp;tag;duration;package_0;dram_0
+///
+/// An unknown energy is an empty cell. A tag that holds a separator, a quote or a line end is
+/// quoted (RFC 4180). Destroyed with traces that were not saved, it says so in the log (`set_log`).
+/// Threads: any.
+class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
+ public:
+  /// Nothing is opened or written before `save_data`.
+  explicit CsvHandler(std::filesystem::path path);
+  ~CsvHandler() override;
+  void process(const EnergyTrace& trace) override;
+
+  /// Appends all samples, below a header where the file is new or empty, and forgets them. Throws,
+  /// keeps the samples and leaves the file as it was: `NoSampleProcessed`; `InconsistentSamples`
+  /// where not all have the same domains in the same order; `FormatError` where the file begins
+  /// with something else than this header; `WriteError` where it cannot be written.
+  void save_data();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// One column of a table; as many values as the table has rows.
+struct EnergyColumn {
+  std::string domain;
+  std::vector<MeasuredEnergy> energies;
+};
+
+/// Samples as columns: what a data frame is made of.
+struct EnergyTable {
+  std::vector<TimePoint> timestamps;
+  std::vector<std::string> tags;
+  std::vector<Seconds> durations;
+  std::vector<EnergyColumn> domains;
+
+  [[nodiscard]] std::size_t rows() const noexcept { return tags.size(); }
+  friend bool operator==(const EnergyTable&, const EnergyTable&) = default;
+};
+
+/// A trace as a table; an empty one gives an empty table. Throws `InconsistentSamples`.
+[[nodiscard]] WATTLE_EXPORT EnergyTable to_table(const EnergyTrace& trace);
+
+/// Keeps all traces, and gives them as one table. Threads: any.
+class WATTLE_EXPORT TableHandler final : public EnergyHandler {
+ public:
+  TableHandler();
+  ~TableHandler() override;
+  void process(const EnergyTrace& trace) override;
+  /// All samples so far, which stay. Throws `NoSampleProcessed` where there are none,
+  /// `InconsistentSamples` where not all have the same domains in the same order.
+  [[nodiscard]] EnergyTable table() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wattle

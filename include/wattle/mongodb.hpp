@@ -1,0 +1,63 @@
+// Traces into MongoDB: its own component, `wattle::mongodb`.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "wattle/error.hpp"
+#include "wattle/handlers.hpp"
+
+namespace wattle {
+
+/// The database could not be used; `cause` tells why.
+class WATTLE_EXPORT DatabaseError : public Error {
+ public:
+  enum class Cause {
+    bad_uri,      ///< the URI cannot be understood
+    unreachable,  ///< no server answered in time
+    server,       ///< the server refused: authentication, rights, a full disk ...
+  };
+  DatabaseError(Cause cause, const std::string& message);
+  ~DatabaseError() override;
+  [[nodiscard]] Cause cause() const noexcept { return cause_; }
+
+ private:
+  Cause cause_;
+};
+
+struct MongoOptions {
+  std::string uri = "mongodb://localhost:27017";
+  std::string database;
+  std::string collection;
+  /// How long a server may take to be found, for the first time and again.
+  std::chrono::milliseconds connect_timeout{30'000};
+  /// A trace's document is named so, and its number.
+  std::string trace_name_prefix = "trace_";
+};
+
+/// Keeps traces until they are saved, one document each:
+///
+///   {"name": "trace_0", "trace": [{"timestamp": 1669000000.1, "tag": "a", "duration": 0.5,
+///                                  "energy": {"package_0": 123456.0, "nvidia_gpu_0": 4000}}]}
+///
+/// Numbers count from 0 for each handler. An unknown energy is null; bytes of a tag that are not
+/// UTF-8 are replaced by U+FFFD. Destroyed with traces that were not saved, it says so in the log
+/// (`set_log`). Threads: any.
+class WATTLE_EXPORT MongoHandler final : public EnergyHandler {
+ public:
+  /// Connects. Throws `DatabaseError`, or `InvalidArgument` for an empty database or collection.
+  explicit MongoHandler(MongoOptions options);
+  ~MongoHandler() override;
+  void process(const EnergyTrace& trace) override;
+  /// Inserts a document for each trace, and forgets those. Where that fails it throws
+  /// `DatabaseError`; traces that were not inserted stay, and can be saved again under the same
+  /// names. Throws `NoSampleProcessed` where there is no trace.
+  void save_data();
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace wattle
