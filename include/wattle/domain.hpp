@@ -75,10 +75,15 @@ class WATTLE_EXPORT Domain {
   std::optional<std::uint32_t> die_;
 };
 
-/// Every domain whose energy this process can read now, in the order of `DomainKind`, each by
-/// number. Empty where nothing can be read: `wattle doctor` says why. Threads: any.
+/// Every domain with an energy counter that this process can read now, in the order of
+/// `DomainKind`, each by number. Empty where nothing can be read: `wattle doctor` says why. Where
+/// there is a driver of GPUs, it is asked: two seconds at most. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(
     const System& system = System::from_environment());
+
+/// Those of one kind, by number. Drivers are asked for GPUs alone. Threads: any.
+[[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(
+    DomainKind kind, const System& system = System::from_environment());
 
 }  // namespace wattle
 

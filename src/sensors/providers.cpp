@@ -40,6 +40,17 @@ Survey probe_one(const Provider& provider, const System& system, const Clock& cl
   return found;
 }
 
+/// The domains of a survey's energy counters, in order, each once.
+std::vector<Domain> domains_of(const Survey& survey) {
+  std::set<Domain> domains;
+  for (const auto& sensor : survey.sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.counts_energy()) domains.insert(channel.domain);
+    }
+  }
+  return {domains.begin(), domains.end()};
+}
+
 }  // namespace
 
 std::span<const Provider> providers() noexcept { return kProviders; }
@@ -72,15 +83,14 @@ std::vector<Survey> survey_each(const System& system, const Clock& clock) {
 }
 
 std::vector<Domain> available_domains(const System& system) {
-  std::vector<Domain> domains;
-  for (const auto& sensor : survey(system, machine_clock()).sensors) {
-    for (const Channel& channel : sensor->channels()) {
-      if (channel.counts_energy()) domains.push_back(channel.domain);
-    }
-  }
-  std::ranges::sort(domains);
-  const auto repeated = std::ranges::unique(domains);
-  domains.erase(repeated.begin(), repeated.end());
+  return domains_of(survey(system, machine_clock(), Asked::all));
+}
+
+std::vector<Domain> available_domains(DomainKind kind, const System& system) {
+  const bool is_gpu = kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu;
+  std::vector<Domain> domains =
+      domains_of(survey(system, machine_clock(), is_gpu ? Asked::all : Asked::prompt));
+  std::erase_if(domains, [kind](const Domain& domain) { return domain.kind() != kind; });
   return domains;
 }
 

@@ -102,6 +102,13 @@ TEST(Domain, CountsInATotalOnlyWhereItOverlapsNoOther) {
   EXPECT_FALSE(counts_in_total(DomainKind::psys));
 }
 
+/// What the tree shows, and no GPU that this machine may have.
+System only(const fakes::PowercapTree& tree) {
+  System system = tree.system();
+  system.nvml_library = system.sysfs / "no-library.so";
+  return system;
+}
+
 TEST(AvailableDomains, AreListedInOrderWhateverTheZonesNumbers) {
   fakes::PowercapTree tree;
   tree.add_zone("intel-rapl:0", "psys");
@@ -109,13 +116,27 @@ TEST(AvailableDomains, AreListedInOrderWhateverTheZonesNumbers) {
   tree.add_zone("intel-rapl:1:0", "dram");
   tree.add_zone("intel-rapl:2", "package-0");
   tree.add_zone("intel-rapl:2:0", "core");
-  EXPECT_THAT(names_of(available_domains(tree.system())),
+  EXPECT_THAT(names_of(available_domains(only(tree))),
               ElementsAre("package_0", "package_1", "dram_1", "core_0", "psys"));
 }
 
 TEST(AvailableDomains, AreNoneWhereNothingCanBeRead) {
   const fakes::PowercapTree tree;
-  EXPECT_THAT(available_domains(tree.system()), IsEmpty());
+  EXPECT_THAT(available_domains(only(tree)), IsEmpty());
+}
+
+TEST(AvailableDomains, AreGivenByKind) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-1");
+  tree.add_zone("intel-rapl:0:0", "dram");
+  tree.add_zone("intel-rapl:1", "package-0");
+  const System system = only(tree);
+  EXPECT_THAT(names_of(available_domains(DomainKind::package, system)),
+              ElementsAre("package_0", "package_1"));
+  EXPECT_THAT(names_of(available_domains(DomainKind::dram, system)), ElementsAre("dram_1"));
+  EXPECT_THAT(available_domains(DomainKind::core, system), IsEmpty());
+  EXPECT_THAT(available_domains(DomainKind::nvidia_gpu, system), IsEmpty());
+  EXPECT_THAT(available_domains(DomainKind::amd_gpu, system), IsEmpty());
 }
 
 }  // namespace

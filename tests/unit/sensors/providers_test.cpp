@@ -40,7 +40,8 @@ TEST(Survey, CollectsWhatTheProvidersFind) {
 /// A virtual machine as it is: no powercap class, the processor's flags tell why.
 TEST(Survey, OfARecordedVirtualMachineSaysWhyThereIsNoEnergy) {
   const std::filesystem::path tree = WATTLE_FIXTURES "/trees/virtual_machine";
-  const System system{.sysfs = tree / "sys", .procfs = tree / "proc"};
+  const System system{
+      .sysfs = tree / "sys", .procfs = tree / "proc", .nvml_library = tree / "no-library.so"};
   const Survey found = survey(system, fakes::VirtualClock());
   EXPECT_THAT(found.sensors, IsEmpty());
   ASSERT_THAT(found.refused, SizeIs(1));

@@ -258,5 +258,20 @@ TEST(NvmlProbe, SurvivesADriverThatComesBackLongAfterItWasGivenUp) {
   EXPECT_EQ(fake.calls("nvmlDeviceGetHandleByIndex_v2"), 0U) << "nobody asks for the GPUs any more";
 }
 
+TEST(AvailableDomains, IncludeTheGpusThatCountEnergy) {
+  const FakeNvml fake("gpu A\ngpu B\ncounter none\ngpu C\n");
+  EXPECT_THAT(available_domains(fake.system()),
+              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(2)));
+  EXPECT_THAT(available_domains(DomainKind::nvidia_gpu, fake.system()),
+              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(2)));
+  EXPECT_THAT(available_domains(DomainKind::package, fake.system()), IsEmpty());
+}
+
+TEST(AvailableDomains, OfTheProcessorAreGivenWithoutAskingADriver) {
+  const FakeNvml fake("gpu A\n");
+  (void)available_domains(DomainKind::package, fake.system());
+  EXPECT_EQ(fake.calls("nvmlInit_v2"), 0U);
+}
+
 }  // namespace
 }  // namespace wattle::nvml
