@@ -1,7 +1,8 @@
 // Where traces go: to the terminal, into a CSV file, into a table, or wherever you like.
 //
-// Energies are in micro-joules here, as pyJoules gives them: numbers as Python's repr writes them
-// (the shortest that read back the same, ".0" on whole ones), those of NVIDIA GPUs as integers.
+// What is written has energies in micro-joules, rounded to a thousandth of one, as pyJoules gives
+// them: numbers as Python's repr writes them (the shortest that read back the same, ".0" on whole
+// ones), those of NVIDIA GPUs (domains named "nvidia_gpu_...") as integers. Tables have joules.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +30,17 @@ class WATTLE_EXPORT EnergyHandler {
 ///
 ///   begin timestamp : 1669000000.1; tag : a; duration : 0.5; package_0 : 123456.0
 ///
-/// An unknown energy is `None`. A control character in a tag is printed as \xHH. Threads: any.
+/// An unknown energy is `None`. In a tag, control characters and bytes that are not UTF-8 are
+/// printed as \xHH: it cannot move a terminal's cursor. However long, it is printed whole.
+/// Threads: any; the lines of a trace stay together.
 class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
  public:
-  /// To standard output.
+  /// To standard output, as `printf` does.
   PrintHandler();
   /// `out` outlives the handler, and is used by nobody else meanwhile.
   explicit PrintHandler(std::ostream& out);
   ~PrintHandler() override;
-  /// Throws `WriteError` where the line could not be written.
+  /// Throws `WriteError` where the lines could not be written.
   void process(const EnergyTrace& trace) override;
 
  private:
@@ -50,8 +53,8 @@ class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
 ///   timestamp;tag;duration;package_0;dram_0
 ///
 /// An unknown energy is an empty cell. A tag that holds a separator, a quote or a line end is
-/// quoted (RFC 4180). Destroyed with traces that were not saved, it says so in the log (`set_log`).
-/// Threads: any.
+/// quoted (RFC 4180); its bytes are not changed. Destroyed with samples that were not saved, it
+/// says so in the log (`set_log`). Threads: any; `process` does not wait for a `save_data`.
 class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
  public:
   /// Nothing is opened or written before `save_data`.
@@ -59,10 +62,14 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
   ~CsvHandler() override;
   void process(const EnergyTrace& trace) override;
 
-  /// Appends all samples, below a header where the file is new or empty, and forgets them. Throws,
-  /// keeps the samples and leaves the file as it was: `NoSampleProcessed`; `InconsistentSamples`
-  /// where not all have the same domains in the same order; `FormatError` where the file begins
-  /// with something else than this header; `WriteError` where it cannot be written.
+  /// Appends all samples, below a header where the file is new or empty, and forgets them. Others
+  /// may append to the same file by a handler, in this process or in another. A last line that was
+  /// cut off, by a crash say, is ended first: it stays as it is, and the new rows are whole.
+  ///
+  /// Throws, keeps the samples and leaves the file as it was (a new one empty):
+  /// `NoSampleProcessed`; `InconsistentSamples` where not all have the same domains in the same
+  /// order; `FormatError` where the file begins with something else than this header; `WriteError`
+  /// where it cannot be written.
   void save_data();
 
  private:
@@ -74,6 +81,7 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
 struct EnergyColumn {
   std::string domain;
   std::vector<MeasuredEnergy> energies;
+  friend bool operator==(const EnergyColumn&, const EnergyColumn&) = default;
 };
 
 /// Samples as columns: what a data frame is made of.

@@ -6,8 +6,10 @@
 #include "wattle/clock.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
+#include "wattle/energy_trace.hpp"
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
+#include "wattle/handlers.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 

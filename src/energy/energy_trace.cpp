@@ -1,0 +1,180 @@
+#include "wattle/energy_trace.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <utility>
+
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+/// The place of a domain's energy in a sample; absent where it was not measured.
+std::optional<std::size_t> find_domain(const std::vector<std::string>& domains,
+                                       std::string_view domain) noexcept {
+  const auto found = std::ranges::find(domains, domain);
+  if (found == domains.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - domains.begin());
+}
+
+/// A name that occurs twice; null where there is none. Samples have a handful of domains, and a
+/// trace a million samples: comparing all pairs is quicker than sorting a copy.
+const std::string* find_repeated(const std::vector<std::string>& names) noexcept {
+  for (auto name = names.begin(); name != names.end(); ++name) {
+    if (std::find(names.begin(), name, *name) != name) return &*name;
+  }
+  return nullptr;
+}
+
+std::string joined(const std::vector<std::string>& names) {
+  std::string all;
+  for (const std::string& name : names) {
+    all += all.empty() ? "" : ", ";
+    all += printable(name);
+  }
+  return all.empty() ? "none" : all;
+}
+
+/// False for a negative and for an unknown energy, and for one that is no number.
+bool is_sound(const MeasuredEnergy& measured) noexcept {
+  return measured.energy && measured.energy->si() >= 0.0;
+}
+
+MeasuredEnergy difference(const MeasuredEnergy& measured, const MeasuredEnergy& idle,
+                          Seconds duration) noexcept {
+  MeasuredEnergy rest;
+  rest.flags = measured.flags;
+  rest.flags |= idle.flags;
+  rest.unknown = duration;
+  if (!measured.energy || !idle.energy) return rest;
+  rest.energy = *measured.energy - *idle.energy;
+  rest.uncertainty = Joules(std::hypot(measured.uncertainty.si(), idle.uncertainty.si()));
+  // What is unknown of the two may lie in different parts of the time.
+  rest.unknown = std::min(measured.unknown + idle.unknown, duration);
+  return rest;
+}
+
+/// The energies of `sample` without those of `idle`.
+std::vector<MeasuredEnergy> without_idle(const EnergySample& sample, const EnergySample& idle) {
+  std::vector<MeasuredEnergy> rest;
+  rest.reserve(sample.energies().size());
+  for (std::size_t i = 0; i < sample.energies().size(); ++i) {
+    const std::string& domain = (*sample.domains())[i];
+    const std::optional<std::size_t> at = find_domain(*idle.domains(), domain);
+    if (!at) {
+      throw InvalidArgument("cannot take idle energy off: it was not measured for the domain \"" +
+                            printable(domain) + "\" of the sample \"" + printable(sample.tag()) +
+                            "\", only for: " + joined(*idle.domains()));
+    }
+    rest.push_back(difference(sample.energies()[i], idle.energies()[*at], sample.duration()));
+  }
+  return rest;
+}
+
+}  // namespace
+
+EnergySample::EnergySample(TimePoint timestamp, std::string tag, Seconds duration,
+                           DomainNames domains, std::vector<MeasuredEnergy> energies)
+    : timestamp_(timestamp),
+      tag_(std::move(tag)),
+      duration_(duration),
+      domains_(std::move(domains)),
+      energies_(std::move(energies)) {
+  if (!domains_) throw InvalidArgument("a sample needs a list of domains, if an empty one");
+  if (domains_->size() != energies_.size()) {
+    throw InvalidArgument("a sample of " + std::to_string(domains_->size()) +
+                          " domains cannot have " + std::to_string(energies_.size()) + " energies");
+  }
+  if (const std::string* const repeated = find_repeated(*domains_)) {
+    throw InvalidArgument("a sample cannot have the domain \"" + printable(*repeated) + "\" twice");
+  }
+  if (!std::isfinite(duration_.count()) || duration_ < Seconds::zero()) {
+    throw InvalidArgument("a sample's duration must be a number of at least 0, not " +
+                          std::to_string(duration_.count()) + " s");
+  }
+}
+
+const MeasuredEnergy& EnergySample::energy(std::string_view domain) const {
+  if (const std::optional<std::size_t> at = find_domain(*domains_, domain)) return energies_[*at];
+  const std::string name(domain);
+  throw NoSuchDomain(
+      "the domain \"" + printable(name) + "\" was not measured, only: " + joined(*domains_), name);
+}
+
+bool operator==(const EnergySample& a, const EnergySample& b) {
+  return a.timestamp_ == b.timestamp_ && a.duration_ == b.duration_ && a.tag_ == b.tag_ &&
+         a.energies_ == b.energies_ && (a.domains_ == b.domains_ || *a.domains_ == *b.domains_);
+}
+
+EnergyTrace::EnergyTrace(std::vector<EnergySample> samples, std::vector<MissingDomain> missing)
+    : samples_(std::move(samples)), missing_(std::move(missing)) {}
+
+const EnergySample& EnergyTrace::operator[](std::size_t index) const {
+  if (index < samples_.size()) return samples_[index];
+  throw NoSuchSample("there is no sample " + std::to_string(index) + " in a trace of " +
+                     std::to_string(samples_.size()));
+}
+
+const EnergySample& EnergyTrace::operator[](std::string_view tag) const {
+  const auto found = std::ranges::find(samples_, tag, &EnergySample::tag);
+  if (found != samples_.end()) return *found;
+  throw NoSuchSample("no sample of the trace has the tag \"" + printable(tag) + "\"");
+}
+
+bool EnergyTrace::contains(std::string_view tag) const noexcept {
+  return std::ranges::find(samples_, tag, &EnergySample::tag) != samples_.end();
+}
+
+void EnergyTrace::append(EnergySample sample) { samples_.push_back(std::move(sample)); }
+
+EnergyTrace& EnergyTrace::operator+=(const EnergyTrace& other) {
+  // By number: `other` may be this trace, which grows. Not reserved: joining many short traces
+  // would then move all samples each time.
+  const std::size_t count = other.samples_.size();
+  for (std::size_t i = 0; i < count; ++i) samples_.push_back(other.samples_[i]);
+  if (&other == this) return *this;
+  for (const MissingDomain& missing : other.missing_) {
+    if (std::ranges::find(missing_, missing) == missing_.end()) missing_.push_back(missing);
+  }
+  return *this;
+}
+
+void EnergyTrace::clean_data(std::span<const Guard> guards) {
+  if (!std::ranges::all_of(guards, [](const Guard& guard) { return bool{guard}; })) {
+    throw InvalidArgument("cannot clean the trace: a guard is empty");
+  }
+  // Decided for all before any is removed: a guard may throw.
+  std::vector<std::uint8_t> keeps;
+  keeps.reserve(samples_.size());
+  for (const EnergySample& sample : samples_) {
+    bool keep = std::ranges::all_of(sample.energies(), is_sound);
+    if (keep) {
+      for (const Guard& guard : guards) keep = guard(sample) && keep;
+    }
+    keeps.push_back(keep ? 1 : 0);
+  }
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < samples_.size(); ++i) {
+    if (keeps[i] == 0) continue;
+    if (kept != i) samples_[kept] = std::move(samples_[i]);
+    ++kept;
+  }
+  samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(kept), samples_.end());
+}
+
+void EnergyTrace::remove_idle(const EnergyTrace& idle) {
+  if (idle.size() != size()) {
+    throw InvalidArgument("cannot take idle energy off: the trace has " + std::to_string(size()) +
+                          " samples, and the idle trace " + std::to_string(idle.size()));
+  }
+  std::vector<std::vector<MeasuredEnergy>> rests;
+  rests.reserve(size());
+  for (std::size_t i = 0; i < size(); ++i) {
+    rests.push_back(without_idle(samples_[i], idle.samples_[i]));
+  }
+  for (std::size_t i = 0; i < size(); ++i) samples_[i].energies_ = std::move(rests[i]);
+}
+
+}  // namespace wattle

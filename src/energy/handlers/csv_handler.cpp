@@ -1,0 +1,98 @@
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/file.hpp"
+#include "energy/handlers/appended_file.hpp"
+#include "energy/handlers/csv_text.hpp"
+#include "energy/handlers/same_domains.hpp"
+#include "energy/handlers/unsaved.hpp"
+#include "wattle/error.hpp"
+#include "wattle/handlers.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
+
+void require_header(const AppendedFile& file, const std::string& path, const std::string& header) {
+  const std::string beginning = file.read(0, std::max(header.size() + 1, kPieceBytes));
+  if (begins_with_header(beginning, header)) return;
+  std::string_view rest = beginning;
+  throw FormatError(path, std::string(take_line(rest)), header);
+}
+
+/// True if the file ends inside a quoted cell: quotes come in pairs everywhere else.
+bool ends_inside_quotes(const AppendedFile& file) {
+  bool inside = false;
+  for (std::uint64_t offset = 0; offset < file.size_before(); offset += kPieceBytes) {
+    if (std::ranges::count(file.read(offset, kPieceBytes), '"') % 2 != 0) inside = !inside;
+  }
+  return inside;
+}
+
+/// Ends the last line, where a crash or a full disk cut it off: it stays, and damages no other.
+void end_last_line(AppendedFile& file) {
+  if (file.read(file.size_before() - 1, 1) == "\n") return;
+  file.write(ends_inside_quotes(file) ? "\"\n" : "\n");
+}
+
+void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) {
+  const DomainNames& domains = traces.front()[0].domains();
+  for (const EnergyTrace& trace : traces) require_same_domains(domains, trace);
+  const std::string header = csv_header(*domains);
+  AppendedFile file(path);
+  if (file.size_before() == 0) {
+    file.write(header + '\n');
+  } else {
+    require_header(file, path, header);
+    end_last_line(file);
+  }
+  std::string row;
+  for (const EnergyTrace& trace : traces) {
+    for (const EnergySample& sample : trace) {
+      row.clear();
+      append_csv_row(row, sample);
+      file.write(row);
+    }
+  }
+  file.commit();
+}
+
+}  // namespace
+
+struct CsvHandler::State {
+  std::string path;
+  std::mutex saving;
+  Unsaved<EnergyTrace> unsaved;  ///< none of them empty
+};
+
+CsvHandler::CsvHandler(std::filesystem::path path) : state_(std::make_unique<State>()) {
+  state_->path = std::move(path).string();
+}
+
+CsvHandler::~CsvHandler() {
+  std::size_t samples = 0;
+  for (const EnergyTrace& trace : state_->unsaved.at_end()) samples += trace.size();
+  if (samples > 0) log_unsaved(samples, "samples", state_->path);
+}
+
+void CsvHandler::process(const EnergyTrace& trace) {
+  if (!trace.empty()) state_->unsaved.add([&trace] { return trace; });
+}
+
+void CsvHandler::save_data() {
+  const std::lock_guard lock(state_->saving);
+  Unsaved<EnergyTrace>::Batch batch(state_->unsaved);
+  if (batch.items.empty()) {
+    throw NoSampleProcessed("cannot save to " + state_->path +
+                            ": the handler was given no sample since it was last saved");
+  }
+  append_rows(state_->path, batch.items);
+  batch.items.clear();
+}
+
+}  // namespace wattle

@@ -1,0 +1,60 @@
+#include "energy/handlers/csv_text.hpp"
+
+#include "energy/micro_joules.hpp"
+#include "energy/python_repr.hpp"
+
+namespace wattle {
+namespace {
+
+struct AppendCell {
+  std::string& out;
+  void operator()(std::monostate) const {}  // unknown: an empty cell
+  void operator()(double value) const { append_python_repr(out, value); }
+  void operator()(std::int64_t value) const { append_python_repr(out, value); }
+};
+
+}  // namespace
+
+void append_csv_cell(std::string& out, std::string_view text) {
+  if (text.find_first_of(";\"\r\n") == std::string_view::npos) {
+    out += text;
+    return;
+  }
+  out += '"';
+  for (const char c : text) {
+    if (c == '"') out += '"';
+    out += c;
+  }
+  out += '"';
+}
+
+std::string csv_header(const std::vector<std::string>& domains) {
+  std::string header = "timestamp;tag;duration";
+  if (domains.empty()) header += ';';
+  for (const std::string& domain : domains) {
+    header += ';';
+    append_csv_cell(header, domain);
+  }
+  return header;
+}
+
+void append_csv_row(std::string& out, const EnergySample& sample) {
+  append_python_repr(out, sample.timestamp_unix_s());
+  out += ';';
+  append_csv_cell(out, sample.tag());
+  out += ';';
+  append_python_repr(out, sample.duration().count());
+  if (sample.energies().empty()) out += ';';
+  for (std::size_t i = 0; i < sample.energies().size(); ++i) {
+    out += ';';
+    std::visit(AppendCell{out}, micro_joules((*sample.domains())[i], sample.energies()[i]));
+  }
+  out += '\n';
+}
+
+bool begins_with_header(std::string_view beginning, std::string_view header) noexcept {
+  if (!beginning.starts_with(header)) return false;
+  return beginning.size() == header.size() || beginning[header.size()] == '\n';
+}
+
+}  // namespace wattle

@@ -1,0 +1,27 @@
+// Samples as lines of CSV: cells between semicolons, lines ended by "\n", quoted as in RFC 4180.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wattle/energy_trace.hpp"
+
+namespace wattle {
+
+/// Adds `text` as a cell: in quotes where it holds a separator, a quote or a line end, else as it
+/// is. Its bytes need not be text.
+void append_csv_cell(std::string& out, std::string_view text);
+
+/// "timestamp;tag;duration;package_0;dram_0", without a line end. Ends in ";" where there is no
+/// domain, and so do the rows.
+[[nodiscard]] std::string csv_header(const std::vector<std::string>& domains);
+
+/// Adds a line with its line end.
+void append_csv_row(std::string& out, const EnergySample& sample);
+
+/// True for what a file begins with, if its first line is `header`. `beginning` is the whole file,
+/// or more bytes of it than `header` has.
+[[nodiscard]] bool begins_with_header(std::string_view beginning, std::string_view header) noexcept;
+
+}  // namespace wattle

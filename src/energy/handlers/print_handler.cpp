@@ -1,0 +1,122 @@
+#include <cerrno>
+#include <cstdio>
+#include <ios>
+#include <memory>
+#include <mutex>
+#include <ostream>
+#include <string>
+
+#include "base/text.hpp"
+#include "energy/micro_joules.hpp"
+#include "energy/python_repr.hpp"
+#include "wattle/error.hpp"
+#include "wattle/handlers.hpp"
+
+namespace wattle {
+namespace {
+
+/// Lines go out in pieces of about this size, however long a trace is.
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
+
+struct AppendPrinted {
+  std::string& out;
+  void operator()(std::monostate) const { out += "None"; }
+  void operator()(double value) const { append_python_repr(out, value); }
+  void operator()(std::int64_t value) const { append_python_repr(out, value); }
+};
+
+/// Whole, however long it is: what was cut off could not be told from what is not there.
+void append_name(std::string& out, std::string_view name) { out += printable(name, name.size()); }
+
+void append_line(std::string& out, const EnergySample& sample) {
+  out += "begin timestamp : ";
+  append_python_repr(out, sample.timestamp_unix_s());
+  out += "; tag : ";
+  append_name(out, sample.tag());
+  out += "; duration : ";
+  append_python_repr(out, sample.duration().count());
+  for (std::size_t i = 0; i < sample.energies().size(); ++i) {
+    const std::string& domain = (*sample.domains())[i];
+    out += "; ";
+    append_name(out, domain);
+    out += " : ";
+    std::visit(AppendPrinted{out}, micro_joules(domain, sample.energies()[i]));
+  }
+  out += '\n';
+}
+
+/// While it lives, no other thread writes to the C stream.
+class StreamLock {
+ public:
+  explicit StreamLock(std::FILE* stream) noexcept : stream_(stream) { ::flockfile(stream_); }
+  ~StreamLock() { ::funlockfile(stream_); }
+  StreamLock(const StreamLock&) = delete;
+  StreamLock& operator=(const StreamLock&) = delete;
+
+ private:
+  std::FILE* stream_;
+};
+
+/// Calls `write(piece)` with the lines of a trace, piece by piece.
+template <class Write>
+void write_lines(const EnergyTrace& trace, Write write) {
+  std::string piece;
+  for (const EnergySample& sample : trace) {
+    append_line(piece, sample);
+    if (piece.size() < kPieceBytes) continue;
+    write(piece);
+    piece.clear();
+  }
+  if (!piece.empty()) write(piece);
+}
+
+[[noreturn]] void fail(int error_number) { throw WriteError("standard output", error_number); }
+
+/// Through the C library's stream, which std::cout shares unless told otherwise: so our lines
+/// stand in order with the program's own, and <iostream>'s initialization is nobody's burden.
+void print_to_standard_output(const EnergyTrace& trace) {
+  const StreamLock lock(stdout);
+  write_lines(trace, [](const std::string& piece) {
+    if (std::fwrite(piece.data(), 1, piece.size(), stdout) != piece.size()) fail(errno);
+  });
+  // A full disk shows here at the latest.
+  if (std::fflush(stdout) != 0) fail(errno);
+}
+
+void print_to(std::ostream& out, const EnergyTrace& trace) {
+  // A stream does not tell why it failed. It may be set to throw its own exception.
+  const auto fail = [] { throw WriteError("the stream", EIO); };
+  try {
+    write_lines(trace, [&out](const std::string& piece) {
+      out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
+    });
+    out.flush();
+  } catch (const std::ios_base::failure&) {
+    fail();
+  }
+  if (!out) fail();
+}
+
+}  // namespace
+
+struct PrintHandler::State {
+  std::ostream* out = nullptr;  ///< null: standard output
+  std::mutex mutex;
+};
+
+PrintHandler::PrintHandler() : state_(std::make_unique<State>()) {}
+
+PrintHandler::PrintHandler(std::ostream& out) : PrintHandler() { state_->out = &out; }
+
+PrintHandler::~PrintHandler() = default;
+
+void PrintHandler::process(const EnergyTrace& trace) {
+  const std::lock_guard lock(state_->mutex);
+  if (state_->out == nullptr) {
+    print_to_standard_output(trace);
+  } else {
+    print_to(*state_->out, trace);
+  }
+}
+
+}  // namespace wattle

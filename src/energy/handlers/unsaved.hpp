@@ -1,0 +1,67 @@
+// What a handler keeps until it is saved.
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <list>
+#include <mutex>
+#include <string_view>
+#include <utility>
+
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// Tells the log that `count` of `what` ("samples") never reached `destination`. Exported for the
+/// component wattle::mongodb.
+WATTLE_EXPORT void log_unsaved(std::size_t count, std::string_view what,
+                               std::string_view destination) noexcept;
+
+/// A queue whose items are taken all at once, and come back where they could not be saved.
+/// Threads: any; adding never waits for a save.
+template <class Item>
+class Unsaved {
+ public:
+  /// What was taken. Items that are left in it when it goes are put back, before all others.
+  class Batch {
+   public:
+    explicit Batch(Unsaved& from) : from_(from) {
+      const std::lock_guard lock(from_.mutex_);
+      items.swap(from_.items_);
+    }
+    ~Batch() {
+      const std::lock_guard lock(from_.mutex_);
+      from_.items_.splice(from_.items_.begin(), items);
+    }
+    Batch(const Batch&) = delete;
+    Batch& operator=(const Batch&) = delete;
+
+    std::list<Item> items;
+
+   private:
+    Unsaved& from_;
+  };
+
+  /// `make()` makes the item; called by one thread at a time.
+  template <class Make>
+  void add(Make make) {
+    const std::lock_guard lock(mutex_);
+    items_.push_back(make());
+  }
+
+  /// What nobody will save any more. None in a process that was forked from the one that made this
+  /// object: there it is a copy, which the other answers for.
+  [[nodiscard]] const std::list<Item>& at_end() noexcept {
+    if (::getpid() != owner_) items_.clear();
+    return items_;
+  }
+
+ private:
+  const pid_t owner_ = ::getpid();
+  std::mutex mutex_;
+  std::list<Item> items_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,32 @@
+#include "energy/micro_joules.hpp"
+
+#include <cmath>
+#include <limits>
+
+namespace wattle {
+namespace {
+
+constexpr double kSmallestStepsPerJoule = 1e9;
+constexpr double kSmallestStepsPerMicroJoule = 1e3;
+
+/// The nearest integer that fits.
+std::int64_t to_integer(double value) noexcept {
+  constexpr double kEnd = 9223372036854775808.0;  // 2^63
+  if (value >= kEnd) return std::numeric_limits<std::int64_t>::max();
+  if (value < -kEnd) return std::numeric_limits<std::int64_t>::min();
+  return std::llround(value);
+}
+
+}  // namespace
+
+MicroJoules micro_joules(std::string_view domain, const MeasuredEnergy& measured) noexcept {
+  if (!measured.energy) return {};
+  const double steps = std::round(measured.energy->si() * kSmallestStepsPerJoule);
+  if (!std::isfinite(steps)) return {};
+  // + 0.0: never "-0.0".
+  const double micro_joules = steps / kSmallestStepsPerMicroJoule + 0.0;
+  if (domain.starts_with("nvidia_gpu_")) return to_integer(micro_joules);
+  return micro_joules;
+}
+
+}  // namespace wattle

@@ -1,0 +1,23 @@
+// Energies as handlers give them out: numbers of micro-joules, as pyJoules does.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <variant>
+
+#include "wattle/energy.hpp"
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// An energy in micro-joules: nothing where it is unknown (or no finite number), an integer for
+/// an NVIDIA GPU, a float for all else.
+using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
+
+/// `domain`: "package_0"; a name that begins with "nvidia_gpu_" is an NVIDIA GPU's. Rounded to
+/// a thousandth of a micro-joule, far below any counter's tick: 0.123456 J are 123456.0, not
+/// 123455.99999999999. Exported for the component wattle::mongodb.
+[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,
+                                                     const MeasuredEnergy& measured) noexcept;
+
+}  // namespace wattle
