@@ -2,6 +2,9 @@
 #include <chrono>
 #include <cmath>
 #include <cstdio>
+#include <memory>
+#include <sstream>
+#include <string>
 #include <string_view>
 #include <unordered_set>
 #include <vector>
@@ -17,11 +20,14 @@ bool check(bool holds, const char* what) {
 bool check_domains() {
   wattle::System nowhere;
   nowhere.sysfs = "/nonexistent";
+  nowhere.nvml_library = "/nonexistent/libnvidia-ml.so.1";
   const std::unordered_set<wattle::Domain> domains = {wattle::Domain::package(0),
                                                       wattle::Domain::dram(1).on_die(2)};
   return check(wattle::Domain::package(0).name() == "package_0", "a domain has its usual name") &&
          check(domains.contains(wattle::Domain::dram(1).on_die(2)), "a domain can be a key") &&
-         check(wattle::available_domains(nowhere).empty(), "without sysfs there is no domain");
+         check(wattle::available_domains(nowhere).empty(), "without sysfs there is no domain") &&
+         check(wattle::available_domains(wattle::DomainKind::dram, nowhere).empty(),
+               "without sysfs there is no domain of a kind");
 }
 
 bool check_units() {
@@ -46,11 +52,29 @@ bool check_errors() {
   }
 }
 
+bool check_traces() {
+  const auto names = std::make_shared<const std::vector<std::string>>(1, "package_0");
+  wattle::EnergyTrace trace;
+  trace.append({wattle::from_unix(1669000000.5),
+                "a",
+                wattle::Seconds(2.0),
+                names,
+                {{.energy = wattle::Joules(0.5)}}});
+  std::ostringstream out;
+  wattle::PrintHandler(out).process(trace);
+  return check(out.str() ==
+                   "begin timestamp : 1669000000.5; tag : a; duration : 2.0; "
+                   "package_0 : 500000.0\n",
+               "a sample is printed as pyJoules prints it") &&
+         check(wattle::to_table(trace).rows() == 1, "a trace becomes a table");
+}
+
 }  // namespace
 
 int main() {
   std::printf("wattle %.*s\n", static_cast<int>(wattle::version().size()),
               wattle::version().data());
-  const bool holds = check_domains() && check_units() && check_clock() && check_errors();
+  const bool holds =
+      check_domains() && check_units() && check_clock() && check_errors() && check_traces();
   return holds ? 0 : 1;
 }
