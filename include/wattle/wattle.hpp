@@ -6,6 +6,7 @@
 #include "wattle/clock.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
+#include "wattle/energy_meter.hpp"
 #include "wattle/energy_trace.hpp"
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"

@@ -36,6 +36,7 @@ std::optional<Ends> ends_of(const History& history, const CounterWindowAsked& wi
   const auto last = or_else(or_else(window.last, [&] { return history.at(window.end); }),
                             [&] { return boundary(history.values().at(window.end).before); });
   if (!first || !last || last->at <= first->at) return std::nullopt;
+  if (last->at <= window.begin || first->at >= window.end) return std::nullopt;
   return Ends{.first = *first, .last = *last};
 }
 
@@ -87,10 +88,14 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
   const TimePoint begin = ends.first.at;
   const TimePoint end = ends.last.at;
   const nanoseconds few_updates = 4 * channel.update.p99;
-  const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
   const Watts mean = energy / Seconds(known);
-  return {.power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
-          .power_before_end = mean_power(history, end - near, end).value_or(mean),
+  // A short window is all near to its ends.
+  const bool is_short = end - begin <= few_updates;
+  const auto near = [&](TimePoint from) {
+    return is_short ? mean : mean_power(history, from, from + few_updates).value_or(mean);
+  };
+  return {.power_after_begin = near(begin),
+          .power_before_end = near(end - few_updates),
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,
           .tick = channel.counter.tick,

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "sampling/integrate.hpp"
 #include "sampling/schedule.hpp"
 
 namespace wattle {
@@ -38,6 +37,13 @@ ChannelSet choose(const Sensor& sensor, Wanted wanted) {
   return chosen;
 }
 
+/// True if the energy of the channel's domain is to be told, and the channel tells it.
+bool tells(const Channel& channel, const SamplerOptions& options) noexcept {
+  return channel.tells_energy() &&
+         (!options.domains ||
+          std::ranges::find(*options.domains, channel.domain) != options.domains->end());
+}
+
 /// Of what is read at every `every` ticks of a lane.
 HistoryOptions lane_history(nanoseconds period, unsigned every) noexcept {
   const auto longest = std::max(every, static_cast<unsigned>(longest_backoff(period)));
@@ -55,7 +61,7 @@ Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& cloc
       continue;
     }
     const ChannelSet telling =
-        choose(*sensor, [](const Channel& channel) { return channel.tells_energy(); });
+        choose(*sensor, [&](const Channel& channel) { return tells(channel, options); });
     if (telling.any()) {
       prompt_.push_back(std::make_unique<Recorder>(std::move(sensor), telling,
                                                    HistoryOptions{.period = options.period}));
@@ -79,9 +85,9 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   const auto is_seldom_read = [&](const Channel& channel) {
     return channel.costly || (has_gauge && channel.metric == Metric::energy);
   };
-  const auto tells = [](const Channel& channel) { return channel.tells_energy(); };
+  const auto telling = [&](const Channel& channel) { return tells(channel, options); };
   const auto is_asked_for = [&](const Channel& channel) {
-    return channel.scope == Scope::device && !tells(channel) &&
+    return channel.scope == Scope::device && !channel.tells_energy() &&
            std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
   };
   Device device{
@@ -102,9 +108,9 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   const unsigned seldom = ticks_in(kSlowPeriod, period);
   std::vector<LaneTask> tasks;
   tasks.push_back(
-      task(1, period, [&](const Channel& c) { return tells(c) && !is_seldom_read(c); }));
+      task(1, period, [&](const Channel& c) { return telling(c) && !is_seldom_read(c); }));
   tasks.push_back(
-      task(seldom, period, [&](const Channel& c) { return tells(c) && is_seldom_read(c); }));
+      task(seldom, period, [&](const Channel& c) { return telling(c) && is_seldom_read(c); }));
   tasks.push_back(
       task(calm, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; }));
   std::vector<LaneTask> slow;
@@ -172,7 +178,8 @@ bool Sampler::read_lanes(TimePoint deadline) {
     all = all && boundaries;
     for (Track& track : tracks_) {
       if (track.lane != i) continue;
-      track.was_answered = track.was_answered && boundaries;
+      track.is_answered = boundaries.has_value();
+      track.was_answered = track.was_answered && track.is_answered;
       if (track.counter == nullptr) continue;
       track.last = boundaries ? boundaries->at(track.place) : std::nullopt;
       if (!lanes_have_begun_) track.first = track.last;
@@ -236,14 +243,11 @@ nanoseconds Sampler::keeper_period() const noexcept {
 std::vector<Sampler::Result> Sampler::results(TimePoint begin, TimePoint end) const {
   std::vector<Result> results;
   for (const Track& track : tracks_) {
-    std::vector<EnergyFigure> figures;
-    if (track.counter != nullptr) {
-      figures.push_back(counter_energy(
-          *track.counter, {.begin = begin, .end = end, .first = track.first, .last = track.last}));
-    }
-    for (const History* gauge : track.gauges) figures.push_back(gauge_energy(*gauge, begin, end));
     const History& source = track.counter != nullptr ? *track.counter : *track.gauges.front();
-    Result result{.channel = source.channel(), .figure = best_energy(std::move(figures))};
+    Result result{
+        .channel = source.channel(),
+        .figure =
+            figure(track, {.begin = begin, .end = end, .first = track.first, .last = track.last})};
     result.figure.max = track.intervals.max();
     if (track.lane && !track.was_answered) result.figure.flags.set(Flag::late);
     results.push_back(std::move(result));
@@ -256,6 +260,34 @@ std::vector<Domain> Sampler::domains() const {
   domains.reserve(tracks_.size());
   for (const Track& track : tracks_) domains.push_back(track.domain);
   return domains;
+}
+
+EnergyFigure Sampler::figure(const Track& track, const CounterWindowAsked& window) {
+  std::vector<EnergyFigure> figures;
+  if (track.counter != nullptr) figures.push_back(counter_energy(*track.counter, window));
+  for (const History* gauge : track.gauges) {
+    figures.push_back(gauge_energy(*gauge, window.begin, window.end));
+  }
+  return best_energy(std::move(figures));
+}
+
+EnergyFigure Sampler::figure(std::size_t domain, const CounterWindowAsked& window) const {
+  return figure(tracks_[domain], window);
+}
+
+std::optional<Boundary> Sampler::last(std::size_t domain) const noexcept {
+  const Track& track = tracks_[domain];
+  if (track.counter == nullptr) return std::nullopt;
+  if (track.lane) return track.last;
+  return track.counter->is_fresh() ? track.counter->last() : std::nullopt;
+}
+
+bool Sampler::has_answered(std::size_t domain) const noexcept {
+  return tracks_[domain].is_answered;
+}
+
+const History* Sampler::counter(std::size_t domain) const noexcept {
+  return tracks_[domain].counter;
 }
 
 std::optional<double> Sampler::latest(const Device& device, Metric metric) const noexcept {

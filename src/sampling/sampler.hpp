@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "sampling/energy_figure.hpp"
+#include "sampling/integrate.hpp"
 #include "sampling/interval_power.hpp"
 #include "sampling/lane.hpp"
 #include "sampling/recorder.hpp"
@@ -28,6 +29,8 @@ struct SamplerOptions {
   std::vector<Metric> metrics{};
   /// Ask devices once a second which processes use them.
   bool lists_processes = false;
+  /// Tell the energy of these only; absent: of every domain that the sensors know.
+  std::optional<std::vector<Domain>> domains{};
 };
 
 /// From its first `read` to its last it measures one window. Threads: one at a time.
@@ -64,6 +67,18 @@ class Sampler {
 
   /// The domains whose energy can be told, in their order.
   [[nodiscard]] std::vector<Domain> domains() const;
+
+  // For who measures more windows than one: by the place of a domain in `domains`.
+
+  /// What its counter showed at the last `read`, or `read_lanes`; absent where that failed, or
+  /// where there is no counter.
+  [[nodiscard]] std::optional<Boundary> last(std::size_t domain) const noexcept;
+  /// False where the domain's device did not answer the last `read_lanes` in time.
+  [[nodiscard]] bool has_answered(std::size_t domain) const noexcept;
+  /// Its energy in a window. Threads: any.
+  [[nodiscard]] EnergyFigure figure(std::size_t domain, const CounterWindowAsked& window) const;
+  /// Null where it has none. Threads: any.
+  [[nodiscard]] const History* counter(std::size_t domain) const noexcept;
   /// The devices that are read in lanes.
   struct Device {
     Domain domain;
@@ -91,13 +106,15 @@ class Sampler {
     std::vector<const History*> gauges{};  ///< of power, those without much delay first
     std::optional<std::size_t> lane{};     ///< absent: read by `read`
     std::size_t place = 0;                 ///< of the counter among the lane's boundaries
-    bool was_answered = true;              ///< the lane did what `read_lanes` asked, each time
+    bool is_answered = true;               ///< the lane did what `read_lanes` asked last
+    bool was_answered = true;              ///< and each time before
     std::optional<Boundary> first{};
     std::optional<Boundary> last{};
     std::optional<Boundary> interval_begin{};
     IntervalPower intervals{};
   };
 
+  [[nodiscard]] static EnergyFigure figure(const Track& track, const CounterWindowAsked& window);
   void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);

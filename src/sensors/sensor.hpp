@@ -221,6 +221,8 @@ struct Refusal {
   std::string proof{};   ///< what was seen that shows it
   std::string remedy{};  ///< what would change it; empty where nothing would
   std::string risk{};    ///< what the remedy opens up; empty where nothing
+  /// The file that this user may not read, where that is the cause.
+  std::string denied_path{};
   /// The domain that is not measured for this reason, where it is a single one.
   std::optional<Domain> domain{};
   /// There is no such device here, as far as can be seen: nothing is amiss.

@@ -20,6 +20,7 @@
 #include "sampling/update_observer.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
+#include "wattle/energy_meter.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define WATTLE_TEST_SANITIZED 1
@@ -153,6 +154,22 @@ TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
     }
   });
   EXPECT_EQ(made, 0U);
+}
+
+TEST_F(Allocations, AreNoneWhereAMeterRecordsATagItKnows) {
+  EnergyMeter meter({.system = tree_.system()});
+  constexpr std::size_t kRecords = 1000;
+  meter.reserve(kRecords + 2);
+  meter.start("even, and longer than a string holds without help");
+  meter.record("odd");
+  const std::uint64_t made = allocations_of([&] {
+    for (std::size_t i = 1; i < kRecords; ++i) {
+      meter.record(i % 2 == 0 ? "odd" : "even, and longer than a string holds without help");
+    }
+    meter.stop();
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_EQ(meter.trace().size(), kRecords + 1);
 }
 
 TEST_F(Allocations, AreNoneWhereUpdatesAreWatched) {

@@ -125,6 +125,7 @@ Refusal not_opened(const Domain& domain, int error, const System& system, bool a
     explain_container(refused);
   } else if (forbidden) {
     explain_permission(refused, attempt.release);
+    refused.denied_path = (system.sysfs / "bus/event_source/devices/power").string();
   } else if (error == ENOSYS) {
     refused.reason = "this kernel was built without perf_event_open";
   } else if (error == EMFILE) {

@@ -123,6 +123,7 @@ Refusal unreadable(const Domain& domain, const std::string& path, int error, con
           ? fmt::format("mode {:04o}, owner {}", status.st_mode & 07777U, status.st_uid)
           : cause;
   refused.reason = fmt::format("{} is readable by root only", path);
+  refused.denied_path = path;
   refused.proof =
       fmt::format("{}; Linux {} (since 5.10 the kernel keeps energy counters from users)", mode,
                   kernel_release());

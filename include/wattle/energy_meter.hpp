@@ -1,0 +1,272 @@
+// The energy of stretches of code, by domain and tag.
+//
+//   wattle::EnergyScope scope;        // measures until the end of the block, then prints
+//   load();
+//   scope.record("train");            // the stretch that begins here is called "train"
+//   train();
+//
+// What is counted is what the whole machine spends meanwhile: no counter tells programs apart.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/energy_trace.hpp"
+#include "wattle/export.hpp"
+#include "wattle/handlers.hpp"
+#include "wattle/system.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+namespace detail {
+class EnergyColumns;
+}
+
+/// A device of your own with energy counters: a wall meter, a battery, a simulation.
+/// Threads: `read` is called by one thread at a time, not always the same one.
+class WATTLE_EXPORT EnergySource {
+ public:
+  /// What is to be known about one of its counters.
+  struct Counter {
+    /// Its column: no domain's name, and no other source's.
+    std::string name;
+    /// Energy of one tick of the raw integer; above 0.
+    Joules tick{1e-6};
+    /// The number of ticks after which the raw integer starts again at 0; 0: it never does.
+    std::uint64_t modulus = 0;
+    /// No device draws more: a fall that would take more power than that is a reset, not a wrap.
+    Watts max_power{10'000.0};
+    /// How often the value is renewed; 0: at once. It decides how uncertain an end of a window is.
+    std::chrono::nanoseconds update_interval{0};
+  };
+
+  virtual ~EnergySource();
+  /// Asked once.
+  [[nodiscard]] virtual std::vector<Counter> counters() const = 0;
+  /// Sets `raw[i]` for `counters()[i]`; one that cannot be read now stays empty. Must return soon:
+  /// the program that is measured waits for it. Never throws.
+  virtual void read(std::span<std::optional<std::uint64_t>> raw) noexcept = 0;
+};
+
+/// What is to be measured, and where it is looked for.
+struct EnergyMeterOptions {
+  /// Absent: all that is available but `psys`. Given domains keep their order.
+  std::optional<std::vector<Domain>> domains{};
+  /// Read beside the domains, in columns behind theirs.
+  std::vector<std::shared_ptr<EnergySource>> sources{};
+  /// The tag of a stretch that is given none.
+  std::string default_tag{};
+  /// Ends are moved to the counters' own updates: `start` takes some 50 ms more, `record` and
+  /// `stop` 1 or 2 ms, reading all the time; what is spent while waiting is taken off. Windows of
+  /// 10 ms are then as exact as those of a second. Only for counters that are renewed at least
+  /// every 5 ms.
+  bool aligned = false;
+  System system = System::from_environment();
+};
+
+/// The energy of a domain since a reader was made.
+struct EnergyReading {
+  std::string domain;
+  TimePoint at;  ///< when this domain was read
+  MeasuredEnergy energy;
+};
+
+/// Reads the energy of domains, all of them back to back. While it exists, a thread reads those
+/// counters that could wrap at least once a minute, so that no pause loses a wrap; each GPU has a
+/// thread that reads its power ten times a second. Made before a `fork`, it is of no use to the
+/// child: there every energy is unknown.
+/// Threads: any; of several that read, one waits for the other.
+class WATTLE_EXPORT EnergyReader {
+ public:
+  /// Throws `InvalidArgument` for an empty list, a repeated name or unusable options,
+  /// `NoSuchDomain` for a domain that this machine lacks, `PermissionDenied` or `NoSuchDevice`
+  /// where none of the domains can be read. `default_tag` and `aligned` say nothing here.
+  explicit EnergyReader(EnergyMeterOptions options = {});
+  explicit EnergyReader(std::vector<Domain> domains);
+  /// For the library's own tests: over sensors and a clock of their own.
+  explicit EnergyReader(std::shared_ptr<detail::EnergyColumns> columns);
+  ~EnergyReader();
+  EnergyReader(EnergyReader&&) noexcept;
+  EnergyReader& operator=(EnergyReader&&) noexcept;
+
+  /// The columns, in the order of `read`: also those that cannot be read (`missing`).
+  [[nodiscard]] const DomainNames& domains() const noexcept;
+  /// What of it is not measured, and why.
+  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept;
+  /// Energy since this reader was made, wraps taken into account: never less than before.
+  [[nodiscard]] std::vector<EnergyReading> read();
+
+ private:
+  struct Start;
+  std::unique_ptr<const Start> start_;
+};
+
+/// Measures stretches that follow each other: `start`, `record` at each border, `stop`. A tag
+/// names the stretch that begins with the call.
+///
+/// A call reads counters, which takes about a micro-second each for CPUs. GPUs are asked in threads
+/// of their own and given half a second. The ends of a stretch are those readings, and the time
+/// from one domain's to another's is part of the uncertainty. Nothing is computed before `trace`.
+///
+/// Threads: one at a time. Meters that share a reader (`another`) may be used by several threads.
+/// After a `fork` nothing is known of the stretches of the child's copy.
+class WATTLE_EXPORT EnergyMeter {
+ public:
+  /// Throws as `EnergyReader` does, and `InvalidArgument` where `aligned` is not possible.
+  explicit EnergyMeter(EnergyMeterOptions options = {});
+  explicit EnergyMeter(std::vector<Domain> domains, std::string default_tag = "");
+  /// For the library's own tests: over sensors and a clock of their own.
+  explicit EnergyMeter(std::shared_ptr<detail::EnergyColumns> columns,
+                       std::string default_tag = "");
+  ~EnergyMeter();
+  EnergyMeter(EnergyMeter&&) noexcept;
+  EnergyMeter& operator=(EnergyMeter&&) noexcept;
+
+  /// A fresh meter that shares this one's sensors: costs nothing to speak of.
+  [[nodiscard]] EnergyMeter another() const;
+
+  /// The columns of its traces.
+  [[nodiscard]] const DomainNames& domains() const noexcept;
+
+  /// Begins a new trace; what was recorded before is forgotten.
+  void start(std::optional<std::string_view> tag = {});
+  /// Ends a stretch and begins the next. Throws `NotStarted` unless it is running. Allocates
+  /// nothing where the tag was used before and capacity is reserved.
+  void record(std::optional<std::string_view> tag = {});
+  /// Ends the last stretch. Does nothing when stopped already; throws `NotStarted` before the
+  /// first start.
+  void stop();
+  /// Goes on after `stop`: the pause is in no sample. Before the first start it is `start`. Throws
+  /// `NotStopped` while running.
+  void resume(std::optional<std::string_view> tag = {});
+  [[nodiscard]] bool is_running() const noexcept;
+
+  /// Makes room for so many calls of `start`, `record`, `resume` and `stop` in all.
+  void reserve(std::size_t calls);
+
+  /// What was recorded; empty before the first start. Throws `NotStopped` while running. Can be
+  /// called again.
+  [[nodiscard]] EnergyTrace trace() const;
+
+  /// Waits, for each sample of `trace`, as long as that took, and measures what is spent
+  /// meanwhile: for `EnergyTrace::remove_idle`. Leaves this meter's own trace alone. Throws
+  /// `NotStopped` while running.
+  [[nodiscard]] EnergyTrace measure_idle(const EnergyTrace& trace) const;
+
+ private:
+  struct Records;
+  std::unique_ptr<Records> records_;
+};
+
+/// Measures from its construction to the end of the block, and then gives the trace to a handler,
+/// also where the block is left by an exception.
+/// Threads: one at a time.
+class WATTLE_EXPORT EnergyScope {
+ public:
+  /// Prints to standard output. Throws as `EnergyMeter` does.
+  EnergyScope();
+  /// `handler` outlives the scope.
+  explicit EnergyScope(EnergyHandler& handler, EnergyMeterOptions options = {},
+                       std::string_view start_tag = "start");
+  EnergyScope(EnergyHandler& handler, EnergyMeter meter, std::string_view start_tag = "start");
+  /// As `close`; what goes wrong is said in the log (`set_log`).
+  ~EnergyScope();
+  EnergyScope(const EnergyScope&) = delete;
+  EnergyScope& operator=(const EnergyScope&) = delete;
+
+  /// The stretch that begins here is called `tag`. Throws `NotStarted` where it is not running.
+  void record(std::optional<std::string_view> tag = {}) { meter_.record(tag); }
+  /// To stop and resume.
+  [[nodiscard]] EnergyMeter& meter() noexcept { return meter_; }
+
+  /// Stops and hands over now. Throws what the handler throws. Does nothing the second time.
+  void close();
+
+ private:
+  EnergyHandler& handler_;
+  EnergyMeter meter_;
+  bool closed_ = false;
+};
+
+/// What `EnergyScope` prints with: one for the whole program, to standard output. Threads: any.
+[[nodiscard]] WATTLE_EXPORT EnergyHandler& default_handler();
+
+/// A function that measures each of its calls. Threads: any, if the function allows it.
+template <class Function>
+class Measured {
+ public:
+  Measured(Function function, EnergyHandler& handler, EnergyMeter meter, std::string tag)
+      : function_(std::move(function)),
+        handler_(handler),
+        meter_(std::make_shared<const EnergyMeter>(std::move(meter))),
+        tag_(std::move(tag)) {}
+
+  /// Calls the function and returns what it returns. Each call is a trace of one sample, which
+  /// the handler gets also where the function throws.
+  template <class... Arguments>
+  decltype(auto) operator()(Arguments&&... arguments) const {
+    const EnergyScope scope(handler_, meter_->another(), tag_);
+    return std::invoke(function_, std::forward<Arguments>(arguments)...);
+  }
+
+ private:
+  Function function_;
+  EnergyHandler& handler_;
+  std::shared_ptr<const EnergyMeter> meter_;  ///< copies share its sensors
+  std::string tag_;
+};
+
+/// `function`, measured: the sensors are opened now, once. `handler` outlives what is returned.
+/// Throws as `EnergyMeter` does.
+template <class Function>
+[[nodiscard]] auto measured(Function&& function, EnergyHandler& handler = default_handler(),
+                            std::optional<std::vector<Domain>> domains = {}, std::string tag = "") {
+  return Measured<std::decay_t<Function>>(std::forward<Function>(function), handler,
+                                          EnergyMeter({.domains = std::move(domains)}),
+                                          std::move(tag));
+}
+
+/// What a function returned and what it cost.
+template <class Result>
+struct Measurement {
+  Result result;
+  EnergySample sample;
+};
+template <>
+struct Measurement<void> {
+  EnergySample sample;
+};
+
+/// Calls `function()` once and measures it. Throws as `EnergyMeter` does, and what the function
+/// throws.
+template <class Function>
+[[nodiscard]] auto measure(Function&& function, EnergyMeterOptions options = {})
+    -> Measurement<std::invoke_result_t<Function>> {
+  EnergyMeter meter(std::move(options));
+  meter.start();
+  if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
+    std::invoke(std::forward<Function>(function));
+    meter.stop();
+    return {meter.trace()[std::size_t{0}]};
+  } else {
+    auto&& result = std::invoke(std::forward<Function>(function));
+    meter.stop();
+    return {std::forward<decltype(result)>(result), meter.trace()[std::size_t{0}]};
+  }
+}
+
+}  // namespace wattle

@@ -1,0 +1,278 @@
+#include "energy/columns.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <new>
+#include <set>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/text.hpp"
+#include "base/thread.hpp"
+#include "energy/source_sensor.hpp"
+#include "sampling/aligned.hpp"
+#include "sampling/sampler.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::detail {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// How long a GPU may take to answer.
+constexpr nanoseconds kPatience = std::chrono::milliseconds(500);
+
+std::uint32_t saturated_ns(nanoseconds width) noexcept {
+  constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::clamp<std::int64_t>(width.count(), 0, kMost));
+}
+
+ColumnEnd plain_end(const Boundary& shown) noexcept {
+  return {.at = shown.at,
+          .ticks = shown.ticks,
+          .width_ns = saturated_ns(shown.half_width),
+          .state = ColumnEnd::State::read};
+}
+
+ColumnEnd aligned_end(const CounterUpdate& update) noexcept {
+  return {.at = update.at,
+          .ticks = update.ticks,
+          .width_ns = saturated_ns(update.latency),
+          .state = ColumnEnd::State::aligned};
+}
+
+CounterUpdate update_of(const ColumnEnd& end) noexcept {
+  return {.at = end.at, .latency = nanoseconds(end.width_ns), .ticks = end.ticks};
+}
+
+/// As a boundary of a stretch that ends at `border`: the others were read at other times.
+std::optional<Boundary> boundary_of(const ColumnEnd& end, TimePoint border) noexcept {
+  if (end.state < ColumnEnd::State::read) return std::nullopt;
+  const nanoseconds skew = std::chrono::abs(end.at - border);
+  return Boundary{.at = end.at, .half_width = nanoseconds(end.width_ns) + skew, .ticks = end.ticks};
+}
+
+}  // namespace
+
+/// Shared with the keeper's thread, so that either can be the last to let go.
+struct EnergyColumns::State {
+  State(std::vector<std::unique_ptr<Sensor>> sensors, std::vector<Domain> domains,
+        const Clock& time)
+      : clock(time), sampler(std::move(sensors), time, {.domains = std::move(domains)}) {}
+
+  void keep() noexcept;
+  Border read(Edge edge) noexcept;
+  Border wait_for_updates(Edge edge) noexcept;
+  /// The place of a column among the sampler's domains; absent where nothing tells it.
+  [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
+
+  const Clock& clock;
+  std::mutex mutex;
+  std::condition_variable wake;
+  bool stopping = false;
+  bool ended = true;
+  Sampler sampler;
+  std::vector<std::optional<std::size_t>> places{};  ///< of each column among sampler.domains()
+  std::vector<UpdateWatch> watches{};                ///< one for each column that is aligned
+  std::function<void(nanoseconds)> sleep{};
+};
+
+void EnergyColumns::State::keep() noexcept {
+  const nanoseconds period = sampler.keeper_period();
+  std::unique_lock lock(mutex);
+  while (!wake.wait_for(lock, period, [&] { return stopping; })) sampler.read(false);
+  ended = true;
+  wake.notify_all();
+}
+
+ColumnEnd EnergyColumns::State::end_of(std::size_t column) const noexcept {
+  if (!places[column]) return {};
+  const std::size_t place = *places[column];
+  if (!sampler.has_answered(place)) return {.state = ColumnEnd::State::late};
+  const std::optional<Boundary> shown = sampler.last(place);
+  return shown ? plain_end(*shown) : ColumnEnd{};
+}
+
+/// A device that is slow to answer does not shift the others: they are read behind it at a begin,
+/// and before it at an end.
+Border EnergyColumns::State::read(Edge edge) noexcept {
+  const auto read_devices = [&] {
+    if (!sampler.devices().empty()) (void)sampler.read_lanes(clock.now() + kPatience);
+  };
+  if (edge == Edge::begin) read_devices();
+  const TimePoint before = clock.now();
+  sampler.read(false);
+  const TimePoint border = before + (clock.now() - before) / 2;
+  if (edge != Edge::begin) read_devices();
+  return {.called = border, .returned = border};
+}
+
+Border EnergyColumns::State::wait_for_updates(Edge edge) noexcept {
+  const TimePoint called = clock.now();
+  const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 1;
+  for (std::size_t i = 0; i < watches.size(); ++i) {
+    watches[i] = UpdateWatch(sampler.counter(*places[i])->channel());
+  }
+  const auto is_done = [&](std::size_t column) {
+    const UpdateWatch& watch = watches[column];
+    return watch.updates() >= wanted || watch.is_overdue() || !sampler.last(*places[column]);
+  };
+  bool done = false;
+  while (!done) {
+    sampler.read(false);
+    done = true;
+    for (std::size_t i = 0; i < watches.size(); ++i) {
+      if (const auto shown = sampler.last(*places[i])) watches[i].add(*shown);
+      done = is_done(i) && done;
+    }
+  }
+  return {.called = called, .returned = clock.now()};
+}
+
+EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
+    : missing_(std::move(parts.missing)), process_(::getpid()) {
+  std::vector<std::string> names;
+  names.reserve(parts.domains.size());
+  for (const Domain& domain : parts.domains) names.push_back(domain.name());
+  std::uint32_t counters = 0;
+  for (std::shared_ptr<EnergySource>& source : parts.sources) {
+    auto sensor = std::make_unique<SourceSensor>(std::move(source), clock, counters);
+    for (const std::string& name : sensor->names()) {
+      names.push_back(name);
+      parts.domains.push_back(SourceSensor::stand_in(counters++));
+    }
+    parts.sensors.push_back(std::move(sensor));
+  }
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!seen.insert(name).second) {
+      throw InvalidArgument("cannot measure \"" + printable(name) + "\" twice: name it once");
+    }
+  }
+  names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
+
+  state_ = std::make_shared<State>(std::move(parts.sensors), parts.domains, clock);
+  const std::vector<Domain> told = state_->sampler.domains();
+  for (const Domain& domain : parts.domains) {
+    const auto found = std::ranges::find(told, domain);
+    state_->places.push_back(found == told.end() ? std::nullopt
+                                                 : std::optional(found - told.begin()));
+  }
+  if (parts.aligned) watch_updates();
+  state_->sleep = std::move(parts.sleep);
+  if (parts.keeps) start_keeper();
+}
+
+void EnergyColumns::watch_updates() {
+  for (std::size_t i = 0; i < names_->size(); ++i) {
+    const std::optional<std::size_t> place = state_->places[i];
+    const History* counter = place ? state_->sampler.counter(*place) : nullptr;
+    if (counter == nullptr || !can_align(counter->channel()) ||
+        !state_->sampler.devices().empty()) {
+      throw InvalidArgument("cannot align to " + (*names_)[i] +
+                            ": it has no counter that is renewed at least every 5 ms; leave it "
+                            "out, or measure without `aligned`");
+    }
+    state_->watches.emplace_back(counter->channel());
+  }
+}
+
+void EnergyColumns::start_keeper() {
+  state_->ended = false;
+  try {
+    start_detached([state = state_] { state->keep(); });
+  } catch (const std::system_error& error) {
+    throw Error("cannot start a thread to read energy counters with: " + error.code().message());
+  }
+}
+
+EnergyColumns::~EnergyColumns() {
+  if (process_ != ::getpid()) {
+    // The parent's thread is not here to wait for, and its descriptors are not ours to close.
+    static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
+    return;
+  }
+  std::unique_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->wake.notify_all();
+  state_->wake.wait_for(lock, kPatience, [&] { return state_->ended; });
+}
+
+bool EnergyColumns::aligned() const noexcept { return !state_->watches.empty(); }
+
+Border EnergyColumns::capture(Edge edge, std::span<ColumnEnd> ends,
+                              std::span<WaitingPower> waiting) noexcept {
+  if (process_ != ::getpid()) {
+    std::ranges::fill(ends, ColumnEnd{});
+    const TimePoint now = state_->clock.now();
+    return {.called = now, .returned = now};
+  }
+  const std::scoped_lock lock(state_->mutex);
+  const Border border = aligned() ? state_->wait_for_updates(edge) : state_->read(edge);
+  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = state_->end_of(i);
+  for (std::size_t i = 0; i < state_->watches.size(); ++i) {
+    const UpdateWatch& watch = state_->watches[i];
+    if (watch.is_overdue() || watch.updates() == 0) continue;
+    if (edge != Edge::begin) {
+      ends[i] = aligned_end(watch.newest());
+    } else if (watch.updates() > UpdateWatch::kUpdates) {
+      ends[i] = aligned_end(watch.newest());
+      const Waiting power = watch.waiting();
+      waiting[i] = {.mean_w = static_cast<float>(power.mean.si()),
+                    .standard_uncertainty_w = static_cast<float>(power.uncertainty.si())};
+    }
+  }
+  return border;
+}
+
+MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch) const {
+  const auto measured = [](const EnergyFigure& figure, Flags more) {
+    MeasuredEnergy energy{.energy = figure.energy,
+                          .uncertainty = figure.uncertainty,
+                          .unknown = figure.unknown,
+                          .flags = figure.flags};
+    energy.flags |= more;
+    return energy;
+  };
+  const std::optional<std::size_t> place = state_->places[column];
+  if (!place) return {.unknown = stretch.end - stretch.begin, .flags = Flags::of(Flag::gap)};
+
+  using End = ColumnEnd::State;
+  const Sampler& sampler = state_->sampler;
+  if (stretch.first.state == End::aligned && stretch.last.state == End::aligned) {
+    const Waiting waiting{
+        .mean = Watts(static_cast<double>(stretch.waiting.mean_w)),
+        .uncertainty = Watts(static_cast<double>(stretch.waiting.standard_uncertainty_w))};
+    return measured(aligned_energy(*sampler.counter(*place), {.begin = stretch.begin,
+                                                              .end = stretch.end,
+                                                              .first = update_of(stretch.first),
+                                                              .last = update_of(stretch.last),
+                                                              .waiting = waiting}),
+                    {});
+  }
+  Flags flags;
+  if (aligned()) flags.set(Flag::unaligned);
+  const bool is_late = stretch.first.state == End::late || stretch.last.state == End::late;
+  if (is_late) flags.set(Flag::late);
+  // Where a column was read a little behind the border, the stretch before has that moment.
+  const auto first = boundary_of(stretch.first, stretch.begin);
+  const auto last = boundary_of(stretch.last, stretch.end);
+  return measured(
+      sampler.figure(*place, {.begin = first ? std::max(stretch.begin, first->at) : stretch.begin,
+                              .end = last ? std::min(stretch.end, last->at) : stretch.end,
+                              .first = first,
+                              .last = last}),
+      flags);
+}
+
+void EnergyColumns::sleep(nanoseconds time) const {
+  state_->sleep ? state_->sleep(time) : std::this_thread::sleep_for(time);
+}
+
+}  // namespace wattle::detail

@@ -1,0 +1,112 @@
+// The columns of a trace: what is read together, and what it means afterwards.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "sensors/sensor.hpp"
+#include "wattle/energy_meter.hpp"
+
+namespace wattle::detail {
+
+/// What one column showed at an end of a stretch: kept for each column and record, hence small.
+struct ColumnEnd {
+  enum class State : std::uint8_t {
+    unread,   ///< no value: its counter failed, or it has none
+    late,     ///< its device did not answer in time
+    read,     ///< read, whenever the counter was renewed before
+    aligned,  ///< this is an update of the counter
+  };
+
+  TimePoint at;
+  std::uint64_t ticks = 0;
+  /// It was at +- this; of an update: the time between the reads around it. At most 4.2 s.
+  std::uint32_t width_ns = 0;
+  State state = State::unread;
+};
+
+/// The power of waiting for updates of a counter.
+struct WaitingPower {
+  float mean_w = 0.0F;
+  float standard_uncertainty_w = 0.0F;
+};
+
+/// When a call that ends a stretch, and begins another, was made and returned. Plain ends are both
+/// at one time.
+struct Border {
+  TimePoint called;
+  TimePoint returned;
+};
+
+/// One column's part of a stretch.
+struct Stretch {
+  TimePoint begin;
+  TimePoint end;
+  ColumnEnd first;
+  ColumnEnd last;
+  WaitingPower waiting{};
+};
+
+/// What the readings are for.
+enum class Edge : std::uint8_t { begin, border, end };
+
+/// What `EnergyColumns` is made of.
+struct ColumnParts {
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  /// In the order of the columns; those that no sensor tells are unknown throughout.
+  std::vector<Domain> domains;
+  std::vector<std::shared_ptr<EnergySource>> sources{};
+  std::vector<MissingDomain> missing{};
+  bool aligned = false;
+  /// A thread reads the counters often enough to lose no wrap.
+  bool keeps = true;
+  /// How to wait; tests let virtual time pass.
+  std::function<void(std::chrono::nanoseconds)> sleep{};
+};
+
+/// Threads: any; of several that capture, one waits for the other. After `fork` the child's copy
+/// reads nothing.
+class EnergyColumns {
+ public:
+  /// Finds the sensors. Throws as `EnergyReader` does.
+  [[nodiscard]] static std::shared_ptr<EnergyColumns> open(const EnergyMeterOptions& options);
+
+  /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources
+  /// that make no sense, and for what cannot be aligned.
+  EnergyColumns(ColumnParts parts, const Clock& clock);
+  ~EnergyColumns();
+  EnergyColumns(const EnergyColumns&) = delete;
+  EnergyColumns& operator=(const EnergyColumns&) = delete;
+
+  [[nodiscard]] const DomainNames& names() const noexcept { return names_; }
+  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept { return missing_; }
+  [[nodiscard]] bool aligned() const noexcept;
+
+  /// Reads all columns, back to back: `ends[i]` is that of column i. Where ends are aligned, waits
+  /// for updates, and sets `waiting` at a begin. `waiting` is as long as `ends`, or empty where
+  /// they are not aligned. Allocates nothing unless a GPU is among the columns.
+  Border capture(Edge edge, std::span<ColumnEnd> ends, std::span<WaitingPower> waiting) noexcept;
+
+  [[nodiscard]] MeasuredEnergy energy(std::size_t column, const Stretch& stretch) const;
+
+  void sleep(std::chrono::nanoseconds time) const;
+
+ private:
+  struct State;
+  void watch_updates();
+  void start_keeper();
+
+  std::shared_ptr<State> state_;
+  DomainNames names_;
+  std::vector<MissingDomain> missing_;
+  int process_;  ///< that it was made in
+};
+
+}  // namespace wattle::detail

@@ -1,0 +1,202 @@
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+#include "energy/columns.hpp"
+#include "wattle/energy_meter.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+using detail::ColumnEnd;
+using detail::EnergyColumns;
+using detail::WaitingPower;
+
+namespace {
+
+/// The tags that were used, each kept once.
+class Tags {
+ public:
+  /// Allocates nothing for one that was used before.
+  std::uint32_t number_of(std::string_view tag) {
+    const auto found = numbers_.find(tag);
+    if (found != numbers_.end()) return found->second;
+    const auto number = static_cast<std::uint32_t>(tags_.size());
+    const auto added = numbers_.emplace(std::string(tag), number).first;
+    tags_.push_back(&added->first);  // a map's keys stay where they are
+    return number;
+  }
+  [[nodiscard]] const std::string& operator[](std::uint32_t number) const noexcept {
+    return *tags_[number];
+  }
+
+ private:
+  struct Hash {
+    using is_transparent = void;
+    std::size_t operator()(std::string_view tag) const noexcept {
+      return std::hash<std::string_view>{}(tag);
+    }
+  };
+  std::unordered_map<std::string, std::uint32_t, Hash, std::equal_to<>> numbers_;
+  std::vector<const std::string*> tags_;
+};
+
+}  // namespace
+
+/// Everything that was recorded: raw readings, of which a trace is computed on request.
+struct EnergyMeter::Records {
+  /// One call; the stretch that begins with it has the tag, or is a pause.
+  struct Call {
+    static constexpr std::uint32_t kPause = ~std::uint32_t{0};
+
+    TimePoint called;
+    TimePoint returned;
+    std::uint32_t tag = kPause;
+    std::uint32_t start = 0;  ///< its waiting power: that of the last start or resume
+  };
+
+  explicit Records(std::shared_ptr<EnergyColumns> read, std::string tag)
+      : columns(std::move(read)), default_tag(std::move(tag)) {}
+
+  [[nodiscard]] std::size_t width() const noexcept { return columns->names()->size(); }
+  void capture(detail::Edge edge, std::optional<std::string_view> tag);
+  void end();
+  void append(detail::Edge edge, std::uint32_t tag);
+  [[nodiscard]] EnergySample sample(std::size_t call) const;
+
+  std::shared_ptr<EnergyColumns> columns;
+  std::string default_tag;
+  Tags tags;
+  std::vector<Call> calls;
+  std::vector<ColumnEnd> ends;        ///< `width` for each call
+  std::vector<WaitingPower> waiting;  ///< `width` for each start and resume, where ends are aligned
+  bool running = false;
+};
+
+void EnergyMeter::Records::capture(detail::Edge edge, std::optional<std::string_view> tag) {
+  append(edge, tags.number_of(tag.value_or(default_tag)));
+  running = true;
+}
+
+void EnergyMeter::Records::end() {
+  append(detail::Edge::end, Call::kPause);
+  running = false;
+}
+
+/// Room is made before anything is read: what fails then has recorded nothing.
+void EnergyMeter::Records::append(detail::Edge edge, std::uint32_t tag) {
+  const bool is_aligned = columns->aligned();
+  const bool begins = edge == detail::Edge::begin;
+  calls.emplace_back();
+  try {
+    ends.resize(calls.size() * width());
+    if (is_aligned && begins) waiting.resize(waiting.size() + width());
+  } catch (...) {
+    calls.pop_back();
+    ends.resize(calls.size() * width());
+    throw;
+  }
+  Call& call = calls.back();
+  const std::size_t starts = is_aligned && width() > 0 ? waiting.size() / width() : 0;
+  call.tag = tag;
+  call.start = starts > 0 ? static_cast<std::uint32_t>(starts - 1) : 0;
+  const std::span<ColumnEnd> shown = std::span(ends).last(width());
+  const auto border = columns->capture(
+      edge, shown, is_aligned ? std::span(waiting).last(width()) : std::span<WaitingPower>());
+  call.called = border.called;
+  call.returned = border.returned;
+}
+
+EnergySample EnergyMeter::Records::sample(std::size_t call) const {
+  const Call& from = calls[call];
+  const Call& to = calls[call + 1];
+  std::vector<MeasuredEnergy> energies;
+  energies.reserve(width());
+  for (std::size_t i = 0; i < width(); ++i) {
+    detail::Stretch stretch{.begin = from.returned,
+                            .end = to.called,
+                            .first = ends[call * width() + i],
+                            .last = ends[(call + 1) * width() + i]};
+    if (!waiting.empty()) stretch.waiting = waiting[from.start * width() + i];
+    energies.push_back(columns->energy(i, stretch));
+  }
+  return {from.returned, tags[from.tag], to.called - from.returned, columns->names(),
+          std::move(energies)};
+}
+
+EnergyMeter::EnergyMeter(EnergyMeterOptions options)
+    : EnergyMeter(EnergyColumns::open(options), options.default_tag) {}
+
+EnergyMeter::EnergyMeter(std::vector<Domain> domains, std::string default_tag)
+    : EnergyMeter(EnergyMeterOptions{.domains = std::move(domains),
+                                     .default_tag = std::move(default_tag)}) {}
+
+EnergyMeter::EnergyMeter(std::shared_ptr<EnergyColumns> columns, std::string default_tag)
+    : records_(std::make_unique<Records>(std::move(columns), std::move(default_tag))) {}
+
+EnergyMeter::~EnergyMeter() = default;
+EnergyMeter::EnergyMeter(EnergyMeter&&) noexcept = default;
+EnergyMeter& EnergyMeter::operator=(EnergyMeter&&) noexcept = default;
+
+EnergyMeter EnergyMeter::another() const {
+  return EnergyMeter(records_->columns, records_->default_tag);
+}
+
+const DomainNames& EnergyMeter::domains() const noexcept { return records_->columns->names(); }
+
+bool EnergyMeter::is_running() const noexcept { return records_->running; }
+
+void EnergyMeter::start(std::optional<std::string_view> tag) {
+  records_->calls.clear();
+  records_->ends.clear();
+  records_->waiting.clear();
+  records_->capture(detail::Edge::begin, tag);
+}
+
+void EnergyMeter::record(std::optional<std::string_view> tag) {
+  if (!is_running()) throw NotStarted("cannot record: the meter is not running; start it first");
+  records_->capture(detail::Edge::border, tag);
+}
+
+void EnergyMeter::stop() {
+  if (is_running()) return records_->end();
+  if (records_->calls.empty()) throw NotStarted("cannot stop: the meter was never started");
+}
+
+void EnergyMeter::resume(std::optional<std::string_view> tag) {
+  if (is_running()) throw NotStopped("cannot resume: the meter is running; stop it first");
+  records_->capture(detail::Edge::begin, tag);
+}
+
+void EnergyMeter::reserve(std::size_t calls) {
+  records_->calls.reserve(calls);
+  records_->ends.reserve(calls * records_->width());
+}
+
+EnergyTrace EnergyMeter::trace() const {
+  if (is_running()) throw NotStopped("cannot give the trace: the meter is running; stop it first");
+  const std::vector<Records::Call>& calls = records_->calls;
+  std::vector<EnergySample> samples;
+  for (std::size_t i = 0; i + 1 < calls.size(); ++i) {
+    if (calls[i].tag != Records::Call::kPause) samples.push_back(records_->sample(i));
+  }
+  const auto missing = records_->columns->missing();
+  return EnergyTrace(std::move(samples), {missing.begin(), missing.end()});
+}
+
+EnergyTrace EnergyMeter::measure_idle(const EnergyTrace& trace) const {
+  if (is_running()) throw NotStopped("cannot measure idle: the meter is running; stop it first");
+  EnergyMeter idle = another();
+  for (const EnergySample& sample : trace) {
+    idle.resume(sample.tag());
+    records_->columns->sleep(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(sample.duration()));
+    idle.stop();
+  }
+  return idle.trace();
+}
+
+}  // namespace wattle

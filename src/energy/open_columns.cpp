@@ -1,0 +1,127 @@
+// Finds what a meter reads: the sensors of the domains that were asked for, or the reason why not.
+#include <algorithm>
+#include <iterator>
+#include <set>
+#include <utility>
+
+#include "energy/columns.hpp"
+#include "sensors/providers.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::detail {
+namespace {
+
+using Domains = std::vector<Domain>;
+
+bool contains(const Domains& domains, const Domain& domain) {
+  return std::ranges::find(domains, domain) != domains.end();
+}
+
+void check(const EnergyMeterOptions& options) {
+  if (!options.domains) return;
+  if (options.domains->empty() && options.sources.empty()) {
+    throw InvalidArgument(
+        "cannot measure an empty list of domains: name some, or leave the list out for all");
+  }
+  std::set<Domain> seen;
+  for (const Domain& domain : *options.domains) {
+    if (!seen.insert(domain).second) {
+      throw InvalidArgument("cannot measure " + domain.name() + " twice: name it once");
+    }
+  }
+}
+
+/// Drivers of GPUs are asked only where a GPU is wanted: that can take two seconds.
+Asked asked_for(const EnergyMeterOptions& options) {
+  if (!options.domains) return Asked::all;
+  const bool needs_gpu = std::ranges::any_of(*options.domains, [](const Domain& domain) {
+    return hardware_of(domain.kind()) != Hardware::cpu;
+  });
+  return needs_gpu ? Asked::all : Asked::prompt;
+}
+
+Domains domains_of(const Survey& found) {
+  std::set<Domain> told;
+  for (const auto& sensor : found.sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.tells_energy()) told.insert(channel.domain);
+    }
+  }
+  return {told.begin(), told.end()};
+}
+
+std::string names_of(const Domains& domains) {
+  if (domains.empty()) return "none";
+  std::string names;
+  for (const Domain& domain : domains) names += (names.empty() ? "" : ", ") + domain.name();
+  return names;
+}
+
+std::vector<MissingDomain> missing_of(const Survey& found) {
+  std::vector<MissingDomain> missing;
+  for (const Refusal& refusal : found.refused) {
+    if (refusal.absent) continue;
+    missing.push_back(
+        {.domain = refusal.subject, .reason = refusal.reason, .remedy = refusal.remedy});
+  }
+  return missing;
+}
+
+/// Nothing that was asked for can be read: the reason, as an exception.
+[[noreturn]] void fail(const Survey& found) {
+  for (const Refusal& refusal : found.refused) {
+    if (!refusal.denied_path.empty()) throw PermissionDenied(refusal.denied_path, refusal.remedy);
+  }
+  std::string message = "cannot measure energy: ";
+  if (found.refused.empty()) message += "no energy counter was found";
+  for (const Refusal& refusal : found.refused) {
+    if (&refusal != &found.refused.front()) message += "; ";
+    message += refusal.subject + ": " + refusal.reason;
+  }
+  throw NoSuchDevice(message + "; `wattle doctor` says what to do");
+}
+
+/// The columns: those that were asked for, or all but the platform's, which overlaps everything.
+Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
+  const Domains told = domains_of(found);
+  Domains columns;
+  if (!options.domains) {
+    std::ranges::copy_if(told, std::back_inserter(columns),
+                         [](const Domain& domain) { return domain.kind() != DomainKind::psys; });
+    if (columns.empty() && options.sources.empty()) fail(found);
+    return columns;
+  }
+  for (const Domain& domain : *options.domains) {
+    const bool is_refused = std::ranges::any_of(
+        found.refused, [&](const Refusal& refusal) { return refusal.domain == domain; });
+    if (!contains(told, domain) && !is_refused) {
+      // Where nothing of its kind is shown at all, the reason is worth more than the list.
+      if (told.empty() && !found.refused.empty()) fail(found);
+      throw NoSuchDomain("cannot measure " + domain.name() +
+                             ": there is no such domain here; there are: " + names_of(told),
+                         domain.name());
+    }
+    columns.push_back(domain);
+  }
+  const bool is_any_told =
+      std::ranges::any_of(columns, [&](const Domain& domain) { return contains(told, domain); });
+  if (!is_any_told && options.sources.empty()) fail(found);
+  return columns;
+}
+
+}  // namespace
+
+std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& options) {
+  check(options);
+  Survey found = survey(options.system, machine_clock(), asked_for(options));
+  Domains columns = columns_of(options, found);
+  std::vector<MissingDomain> missing = missing_of(found);
+  return std::make_shared<EnergyColumns>(ColumnParts{.sensors = std::move(found.sensors),
+                                                     .domains = std::move(columns),
+                                                     .sources = options.sources,
+                                                     .missing = std::move(missing),
+                                                     .aligned = options.aligned},
+                                         machine_clock());
+}
+
+}  // namespace wattle::detail

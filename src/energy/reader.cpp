@@ -1,0 +1,63 @@
+#include <utility>
+
+#include "energy/columns.hpp"
+#include "wattle/energy_meter.hpp"
+
+namespace wattle {
+
+using detail::ColumnEnd;
+using detail::EnergyColumns;
+
+EnergySource::~EnergySource() = default;
+
+/// What was read first.
+struct EnergyReader::Start {
+  std::shared_ptr<EnergyColumns> columns;
+  TimePoint at;
+  std::vector<ColumnEnd> ends;
+};
+
+EnergyReader::EnergyReader(EnergyMeterOptions options)
+    : EnergyReader([&] {
+        options.aligned = false;
+        return EnergyColumns::open(options);
+      }()) {}
+
+EnergyReader::EnergyReader(std::vector<Domain> domains)
+    : EnergyReader(EnergyMeterOptions{.domains = std::move(domains)}) {}
+
+EnergyReader::EnergyReader(std::shared_ptr<EnergyColumns> columns) {
+  Start start{.columns = std::move(columns), .at = {}, .ends = {}};
+  start.ends.resize(start.columns->names()->size());
+  start.at = start.columns->capture(detail::Edge::begin, start.ends, {}).returned;
+  start_ = std::make_unique<const Start>(std::move(start));
+}
+
+EnergyReader::~EnergyReader() = default;
+EnergyReader::EnergyReader(EnergyReader&&) noexcept = default;
+EnergyReader& EnergyReader::operator=(EnergyReader&&) noexcept = default;
+
+const DomainNames& EnergyReader::domains() const noexcept { return start_->columns->names(); }
+
+std::span<const MissingDomain> EnergyReader::missing() const noexcept {
+  return start_->columns->missing();
+}
+
+std::vector<EnergyReading> EnergyReader::read() {
+  EnergyColumns& columns = *start_->columns;
+  std::vector<ColumnEnd> ends(start_->ends.size());
+  const TimePoint now = columns.capture(detail::Edge::end, ends, {}).called;
+  std::vector<EnergyReading> readings;
+  readings.reserve(ends.size());
+  for (std::size_t i = 0; i < ends.size(); ++i) {
+    const bool is_read = ends[i].state == ColumnEnd::State::read;
+    readings.push_back(
+        {.domain = (*columns.names())[i],
+         .at = is_read ? ends[i].at : now,
+         .energy = columns.energy(
+             i, {.begin = start_->at, .end = now, .first = start_->ends[i], .last = ends[i]})});
+  }
+  return readings;
+}
+
+}  // namespace wattle

@@ -1,0 +1,83 @@
+// Windows of a counter whose ends are moved to the counter's own updates.
+//
+// A counter shows the energy up to its last update, which is up to one interval ago: over 10 ms
+// that is several percent. Here who measures waits for an update before the window begins and after
+// it has ended, reading all the time, and what was spent while waiting is taken off again. That
+// power is measured over the updates just before the begin, under the same waiting. It pays where
+// windows are short; the waiting keeps a processor busy.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "sampling/energy_figure.hpp"
+#include "sampling/history.hpp"
+
+namespace wattle {
+
+/// Counters that are renewed less often would be waited for too long.
+inline constexpr std::chrono::nanoseconds kLongestAlignedUpdate = std::chrono::milliseconds(5);
+
+/// True for a counter whose updates can be waited for.
+[[nodiscard]] bool can_align(const Channel& channel) noexcept;
+
+/// A counter's value, and when it was renewed: in the middle of `latency`, give or take half.
+struct CounterUpdate {
+  TimePoint at;
+  std::chrono::nanoseconds latency{0};
+  std::uint64_t ticks = 0;
+};
+
+/// Power while waiting, and its standard uncertainty.
+struct Waiting {
+  Watts mean;
+  Watts uncertainty;
+};
+
+/// Finds the updates of a counter that is read all the time. Threads: one at a time.
+class UpdateWatch {
+ public:
+  /// Updates over which the power of waiting is measured: enough to see the other load's own
+  /// rhythm.
+  static constexpr std::size_t kUpdates = 50;
+
+  explicit UpdateWatch(const Channel& channel) noexcept;
+
+  /// What the counter showed, unwrapped, at the next read.
+  void add(const Boundary& shown) noexcept;
+
+  /// Updates so far: the first value that was read is none.
+  [[nodiscard]] std::size_t updates() const noexcept { return updates_; }
+  /// True if the last update, or the first read, is longer ago than an update should take.
+  [[nodiscard]] bool is_overdue() const noexcept;
+  /// Means something after an update.
+  [[nodiscard]] const CounterUpdate& newest() const noexcept;
+  /// Over the last `kUpdates` intervals, which must be there: one more update than that.
+  [[nodiscard]] Waiting waiting() const noexcept;
+
+ private:
+  Joules tick_;
+  std::chrono::nanoseconds patience_;
+  std::array<CounterUpdate, kUpdates + 1> ring_{};
+  std::size_t updates_ = 0;
+  std::optional<Boundary> last_;
+  TimePoint renewed_;  ///< the last update, or the first read
+};
+
+/// A window from `begin` to `end`, each of which lies next to an update.
+struct AlignedWindow {
+  TimePoint begin;
+  TimePoint end;
+  CounterUpdate first;  ///< before the begin
+  CounterUpdate last;   ///< behind the end
+  Waiting waiting;
+};
+
+/// Its energy. Where it is not known what the counter did between the two updates, that is said,
+/// as `counter_energy` says it.
+[[nodiscard]] EnergyFigure aligned_energy(const History& history, const AlignedWindow& window);
+
+}  // namespace wattle

@@ -1,0 +1,164 @@
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "energy/metered_machine.hpp"
+#include "wattle/energy_meter.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using tests::MeteredMachine;
+
+constexpr double kTickJ = 1.0 / 16384.0;
+
+/// A wall meter that a test sets.
+class WallMeter final : public EnergySource {
+ public:
+  explicit WallMeter(std::vector<Counter> counters = {{.name = "wall"}})
+      : counters_(std::move(counters)), raw(counters_.size(), 0) {}
+  [[nodiscard]] std::vector<Counter> counters() const override { return counters_; }
+  void read(std::span<std::optional<std::uint64_t>> values) noexcept override {
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = raw[i];
+  }
+
+ private:
+  std::vector<Counter> counters_;
+
+ public:
+  std::vector<std::optional<std::uint64_t>> raw;
+};
+
+TEST(EnergyReaderTest, CountsFromWhenItWasMade) {
+  MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(100.0), 12345);
+  machine.wait(1s);
+  EnergyReader reader(machine.columns());
+  machine.wait(2s);
+  EXPECT_NEAR(reader.read()[0].energy.energy->si(), 200.0, kTickJ);
+  machine.wait(2s);
+  EXPECT_NEAR(reader.read()[0].energy.energy->si(), 400.0, kTickJ);
+}
+
+TEST(EnergyReaderTest, GivesEachDomainItsOwnTime) {
+  MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(100.0)).draws(Domain::dram(0), Watts(100.0));
+  machine.clock().advance_at_each_look(2us);
+  EnergyReader reader(machine.columns());
+  const std::vector<EnergyReading> readings = reader.read();
+  ASSERT_EQ(readings.size(), 2U);
+  EXPECT_EQ(readings[0].domain, "package_0");
+  EXPECT_EQ(readings[1].domain, "dram_0");
+  EXPECT_EQ(readings[1].at - readings[0].at, 2us);
+}
+
+TEST(EnergyReaderTest, GoesOnThroughAWrap) {
+  MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(100.0), (std::uint64_t{1} << 32U) - 10);
+  EnergyReader reader(machine.columns());
+  machine.wait(1s);
+  const EnergyReading reading = reader.read()[0];
+  EXPECT_NEAR(reading.energy.energy->si(), 100.0, kTickJ);
+  EXPECT_TRUE(reading.energy.flags.has(Flag::wrapped));
+}
+
+TEST(EnergySourceTest, IsMeasuredBesideTheDomains) {
+  MeteredMachine machine;
+  const auto wall = std::make_shared<WallMeter>();
+  machine.draws(Domain::package(0), Watts(100.0)).has(wall);
+  EnergyMeter meter = machine.meter();
+  meter.start("x");
+  machine.wait(1s);
+  wall->raw[0] = 150'000'000;
+  meter.stop();
+  const EnergyTrace trace = meter.trace();
+  EXPECT_EQ(*trace["x"].domains(), (std::vector<std::string>{"package_0", "wall"}));
+  EXPECT_DOUBLE_EQ(trace["x"].energy("wall").energy->si(), 150.0) << "ticks of a micro-joule";
+}
+
+TEST(EnergySourceTest, IsFollowedThroughItsEnd) {
+  MeteredMachine machine;
+  const auto wall = std::make_shared<WallMeter>(
+      std::vector<EnergySource::Counter>{{.name = "wall", .tick = Joules(1.0), .modulus = 1000}});
+  machine.has(wall);
+  EnergyMeter meter = machine.meter();
+  wall->raw[0] = 900;
+  meter.start("x");
+  machine.wait(1s);
+  wall->raw[0] = 100;
+  meter.stop();
+  EXPECT_EQ(meter.trace()["x"].energy("wall").energy, Joules(200.0));
+}
+
+TEST(EnergySourceTest, IsUnknownWhereItFalls) {
+  MeteredMachine machine;
+  const auto wall = std::make_shared<WallMeter>();
+  machine.has(wall);
+  EnergyMeter meter = machine.meter();
+  wall->raw[0] = 900;
+  meter.start("x");
+  machine.wait(1s);
+  wall->raw[0] = 100;
+  meter.stop();
+  const MeasuredEnergy energy = meter.trace()["x"].energy("wall");
+  EXPECT_EQ(energy.energy, std::nullopt);
+  EXPECT_TRUE(energy.flags.has(Flag::reset));
+}
+
+TEST(EnergySourceTest, IsUnknownWhereItCannotBeRead) {
+  MeteredMachine machine;
+  const auto wall = std::make_shared<WallMeter>();
+  machine.has(wall);
+  EnergyMeter meter = machine.meter();
+  meter.start("x");
+  machine.wait(1s);
+  wall->raw[0] = std::nullopt;
+  meter.stop();
+  EXPECT_EQ(meter.trace()["x"].energy("wall").energy, std::nullopt);
+}
+
+TEST(EnergySourceTest, IsUnknownWhereItShowsWhatItCannot) {
+  MeteredMachine machine;
+  const auto wall = std::make_shared<WallMeter>(
+      std::vector<EnergySource::Counter>{{.name = "wall", .modulus = 1000}});
+  machine.has(wall);
+  EnergyMeter meter = machine.meter();
+  meter.start("x");
+  machine.wait(1s);
+  wall->raw[0] = 1000;
+  meter.stop();
+  EXPECT_EQ(meter.trace()["x"].energy("wall").energy, std::nullopt);
+}
+
+using Counters = std::vector<EnergySource::Counter>;
+
+class UnusableSource : public testing::TestWithParam<Counters> {};
+
+TEST_P(UnusableSource, IsRefused) {
+  MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(1.0)).has(std::make_shared<WallMeter>(GetParam()));
+  EXPECT_THROW((void)machine.columns(), InvalidArgument);
+}
+
+INSTANTIATE_TEST_SUITE_P(Counters, UnusableSource,
+                         testing::Values(Counters{{.name = ""}}, Counters{{.name = "package_0"}},
+                                         Counters{{.name = "a"}, {.name = "a"}},
+                                         Counters{{.name = "a", .tick = Joules(0.0)}},
+                                         Counters{{.name = "a", .tick = Joules(-1.0)}},
+                                         Counters{{.name = "a", .max_power = Watts(0.0)}},
+                                         Counters{{.name = "a", .update_interval = -1ns}}));
+
+TEST(EnergySourceTest, CannotBeNull) {
+  MeteredMachine machine;
+  machine.has(nullptr);
+  EXPECT_THROW((void)machine.columns(), InvalidArgument);
+}
+
+}  // namespace
+}  // namespace wattle
