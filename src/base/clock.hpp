@@ -12,7 +12,8 @@ class Clock {
  public:
   virtual ~Clock() = default;
   [[nodiscard]] virtual TimePoint now() const noexcept = 0;
-  /// Total time the machine was suspended since boot: the boot-time clock minus the steady clock.
+  /// Total time the machine was suspended since boot, the boot-time clock minus the steady clock;
+  /// up to 10 ms too much.
   [[nodiscard]] virtual std::chrono::nanoseconds suspended() const noexcept = 0;
 };
 

@@ -1,7 +1,5 @@
 #include "energy/columns.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <condition_variable>
 #include <limits>
@@ -47,8 +45,25 @@ ColumnEnd aligned_end(const CounterUpdate& update) noexcept {
           .state = ColumnEnd::State::aligned};
 }
 
+WaitingPower power_of(const Waiting& waiting) noexcept {
+  return {.mean_w = static_cast<float>(waiting.mean.si()),
+          .standard_uncertainty_w = static_cast<float>(waiting.uncertainty.si())};
+}
+
 CounterUpdate update_of(const ColumnEnd& end) noexcept {
   return {.at = end.at, .latency = nanoseconds(end.width_ns), .ticks = end.ticks};
+}
+
+/// The middle of the times at which the columns were read; absent where none was.
+std::optional<TimePoint> middle_of(std::span<const ColumnEnd> ends) noexcept {
+  std::optional<TimePoint> first;
+  TimePoint last;
+  for (const ColumnEnd& end : ends) {
+    if (end.state != ColumnEnd::State::read) continue;
+    first = std::min(first.value_or(end.at), end.at);
+    last = std::max(last, end.at);
+  }
+  return first ? std::optional(*first + (last - *first) / 2) : std::nullopt;
 }
 
 /// As a boundary of a stretch that ends at `border`: the others were read at other times.
@@ -67,9 +82,9 @@ struct EnergyColumns::State {
       : clock(time), sampler(std::move(sensors), time, {.domains = std::move(domains)}) {}
 
   void keep() noexcept;
-  Border read(Edge edge) noexcept;
-  Border wait_for_updates(Edge edge) noexcept;
-  /// The place of a column among the sampler's domains; absent where nothing tells it.
+  Border read(Edge edge, std::span<ColumnEnd> ends) noexcept;
+  Border wait_for_updates(Edge edge, std::span<ColumnEnd> ends,
+                          std::span<WaitingPower> waiting) noexcept;
   [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
 
   const Clock& clock;
@@ -78,8 +93,9 @@ struct EnergyColumns::State {
   bool stopping = false;
   bool ended = true;
   Sampler sampler;
-  std::vector<std::optional<std::size_t>> places{};  ///< of each column among sampler.domains()
-  std::vector<UpdateWatch> watches{};                ///< one for each column that is aligned
+  /// Of each column among `sampler.domains()`; absent where nothing tells it.
+  std::vector<std::optional<std::size_t>> places{};
+  std::vector<UpdateWatch> watches{};  ///< one for each column that is aligned
   std::function<void(nanoseconds)> sleep{};
 };
 
@@ -101,19 +117,30 @@ ColumnEnd EnergyColumns::State::end_of(std::size_t column) const noexcept {
 
 /// A device that is slow to answer does not shift the others: they are read behind it at a begin,
 /// and before it at an end.
-Border EnergyColumns::State::read(Edge edge) noexcept {
-  const auto read_devices = [&] {
-    if (!sampler.devices().empty()) (void)sampler.read_lanes(clock.now() + kPatience);
+Border EnergyColumns::State::read(Edge edge, std::span<ColumnEnd> ends) noexcept {
+  const auto read_devices = [&] { (void)sampler.read_lanes(clock.now() + kPatience); };
+  const auto show = [&] {
+    for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = end_of(i);
   };
-  if (edge == Edge::begin) read_devices();
-  const TimePoint before = clock.now();
-  sampler.read(false);
-  const TimePoint border = before + (clock.now() - before) / 2;
-  if (edge != Edge::begin) read_devices();
+  TimePoint border;
+  if (sampler.devices().empty()) {
+    sampler.read(false);
+    show();
+    const std::optional<TimePoint> middle = middle_of(ends);
+    border = middle ? *middle : clock.now();  // a look at the clock is saved
+  } else {
+    if (edge == Edge::begin) read_devices();
+    const TimePoint before = clock.now();
+    sampler.read(false);
+    border = before + (clock.now() - before) / 2;
+    if (edge != Edge::begin) read_devices();
+    show();
+  }
   return {.called = border, .returned = border};
 }
 
-Border EnergyColumns::State::wait_for_updates(Edge edge) noexcept {
+Border EnergyColumns::State::wait_for_updates(Edge edge, std::span<ColumnEnd> ends,
+                                              std::span<WaitingPower> waiting) noexcept {
   const TimePoint called = clock.now();
   const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 1;
   for (std::size_t i = 0; i < watches.size(); ++i) {
@@ -132,11 +159,18 @@ Border EnergyColumns::State::wait_for_updates(Edge edge) noexcept {
       done = is_done(i) && done;
     }
   }
-  return {.called = called, .returned = clock.now()};
+  const Border border{.called = called, .returned = clock.now()};
+  for (std::size_t i = 0; i < watches.size(); ++i) {
+    const UpdateWatch& watch = watches[i];
+    const bool is_aligned = watch.updates() >= wanted && !watch.is_overdue();
+    ends[i] = is_aligned ? aligned_end(watch.newest()) : end_of(i);
+    if (is_aligned && edge == Edge::begin) waiting[i] = power_of(watch.waiting());
+  }
+  return border;
 }
 
 EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
-    : missing_(std::move(parts.missing)), process_(::getpid()) {
+    : missing_(std::move(parts.missing)), forks_(forks()) {
   std::vector<std::string> names;
   names.reserve(parts.domains.size());
   for (const Domain& domain : parts.domains) names.push_back(domain.name());
@@ -193,7 +227,7 @@ void EnergyColumns::start_keeper() {
 }
 
 EnergyColumns::~EnergyColumns() {
-  if (process_ != ::getpid()) {
+  if (forks_ != forks()) {
     // The parent's thread is not here to wait for, and its descriptors are not ours to close.
     static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
     return;
@@ -208,27 +242,13 @@ bool EnergyColumns::aligned() const noexcept { return !state_->watches.empty(); 
 
 Border EnergyColumns::capture(Edge edge, std::span<ColumnEnd> ends,
                               std::span<WaitingPower> waiting) noexcept {
-  if (process_ != ::getpid()) {
+  if (forks_ != forks()) {
     std::ranges::fill(ends, ColumnEnd{});
     const TimePoint now = state_->clock.now();
     return {.called = now, .returned = now};
   }
   const std::scoped_lock lock(state_->mutex);
-  const Border border = aligned() ? state_->wait_for_updates(edge) : state_->read(edge);
-  for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = state_->end_of(i);
-  for (std::size_t i = 0; i < state_->watches.size(); ++i) {
-    const UpdateWatch& watch = state_->watches[i];
-    if (watch.is_overdue() || watch.updates() == 0) continue;
-    if (edge != Edge::begin) {
-      ends[i] = aligned_end(watch.newest());
-    } else if (watch.updates() > UpdateWatch::kUpdates) {
-      ends[i] = aligned_end(watch.newest());
-      const Waiting power = watch.waiting();
-      waiting[i] = {.mean_w = static_cast<float>(power.mean.si()),
-                    .standard_uncertainty_w = static_cast<float>(power.uncertainty.si())};
-    }
-  }
-  return border;
+  return aligned() ? state_->wait_for_updates(edge, ends, waiting) : state_->read(edge, ends);
 }
 
 MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch) const {

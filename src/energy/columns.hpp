@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/forks.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/energy_meter.hpp"
 
@@ -106,7 +107,7 @@ class EnergyColumns {
   std::shared_ptr<State> state_;
   DomainNames names_;
   std::vector<MissingDomain> missing_;
-  int process_;  ///< that it was made in
+  std::uint64_t forks_;  ///< when it was made
 };
 
 }  // namespace wattle::detail
