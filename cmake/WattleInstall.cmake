@@ -20,6 +20,17 @@ file(RELATIVE_PATH WATTLE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 configure_file(cmake/wattle.pc.in ${PROJECT_BINARY_DIR}/wattle.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 
+if(WATTLE_BUILD_MONGODB)
+  install(TARGETS wattle_mongodb EXPORT wattle-mongodb-targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT wattle-mongodb-targets NAMESPACE wattle:: FILE wattle-mongodb-targets.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+  configure_file(cmake/wattle-mongodb.pc.in ${PROJECT_BINARY_DIR}/wattle-mongodb.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/wattle-mongodb.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
 if(WATTLE_BUILD_COMMAND)
   install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -19,6 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (text.size() <= max_bytes && fuzz::is_clean(text)) {
     fuzz::require(shown == text, "clean text stays as it is");
   }
+  fuzz::require(valid_utf8(valid_utf8(text)) == valid_utf8(text), "valid UTF-8 stays as it is");
   fuzz::require(fuzz::is_clean(shell_quoted(text)), "quoted text is clean");
   return 0;
 }

@@ -15,7 +15,7 @@ class WATTLE_EXPORT DatabaseError : public Error {
  public:
   enum class Cause {
     bad_uri,      ///< the URI cannot be understood
-    unreachable,  ///< no server answered in time
+    unreachable,  ///< no server answered in time, or it hung up
     server,       ///< the server refused: authentication, rights, a full disk ...
   };
   DatabaseError(Cause cause, const std::string& message);
@@ -30,7 +30,8 @@ struct MongoOptions {
   std::string uri = "mongodb://localhost:27017";
   std::string database;
   std::string collection;
-  /// How long a server may take to be found, for the first time and again.
+  /// How long a server is looked for, for the first time and again after it hung up: again and
+  /// again, since it may be about to start. What else the URI asks for holds.
   std::chrono::milliseconds connect_timeout{30'000};
   /// A trace's document is named so, and its number.
   std::string trace_name_prefix = "trace_";
@@ -41,18 +42,26 @@ struct MongoOptions {
 ///   {"name": "trace_0", "trace": [{"timestamp": 1669000000.1, "tag": "a", "duration": 0.5,
 ///                                  "energy": {"package_0": 123456.0, "nvidia_gpu_0": 4000}}]}
 ///
-/// Numbers count from 0 for each handler. An unknown energy is null; bytes of a tag that are not
-/// UTF-8 are replaced by U+FFFD. Destroyed with traces that were not saved, it says so in the log
-/// (`set_log`). Threads: any.
+/// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null; bytes of a tag
+/// that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of about 100,000
+/// samples of two domains. Destroyed with traces that were not saved, it says so in the log
+/// (`set_log`).
+///
+/// libmongoc's warnings go to the log as well: who uses libmongoc too, and wants them elsewhere,
+/// calls `mongoc_log_set_handler` after the first MongoHandler was made. After `fork` the child
+/// needs a handler of its own. Threads: any; `process` does not wait for a `save_data`.
 class WATTLE_EXPORT MongoHandler final : public EnergyHandler {
  public:
-  /// Connects. Throws `DatabaseError`, or `InvalidArgument` for an empty database or collection.
+  /// Connects. Throws `DatabaseError`; `InvalidArgument` for an empty database or collection, and
+  /// a timeout that is not above 0.
   explicit MongoHandler(MongoOptions options);
   ~MongoHandler() override;
   void process(const EnergyTrace& trace) override;
-  /// Inserts a document for each trace, and forgets those. Where that fails it throws
-  /// `DatabaseError`; traces that were not inserted stay, and can be saved again under the same
-  /// names. Throws `NoSampleProcessed` where there is no trace.
+  /// Inserts a document for each trace, and forgets those. Throws `NoSampleProcessed` where there
+  /// is no trace; `DatabaseError` where not all could be inserted: those that were not stay, and
+  /// can be saved again under the same names. None is inserted twice, even where the server hung up
+  /// before it answered. A document that the server refuses does not keep others from being
+  /// inserted.
   void save_data();
 
  private:

@@ -5,11 +5,19 @@
 #include <string>
 #include <string_view>
 
+#include "wattle/export.hpp"
+
 namespace wattle {
 
 /// `text` with control characters, and bytes that are not valid UTF-8, as \xHH: it cannot move a
 /// terminal's cursor nor break a line. Past `max_bytes` of input it ends in "...".
-[[nodiscard]] std::string printable(std::string_view text, std::size_t max_bytes = 200);
+/// Exported for the components.
+[[nodiscard]] WATTLE_EXPORT std::string printable(std::string_view text,
+                                                  std::size_t max_bytes = 200);
+
+/// `text` with each byte that is not part of well-formed UTF-8 as U+FFFD, the sign for what cannot
+/// be shown. Exported for the component wattle::mongodb.
+[[nodiscard]] WATTLE_EXPORT std::string valid_utf8(std::string_view text);
 
 /// A word of a command line as one would type it: in single quotes where a shell needs them,
 /// and `printable`.

@@ -92,5 +92,18 @@ TEST(ShellQuoted, KeepsSingleQuotesInside) { EXPECT_EQ(shell_quoted("it's"), R"(
 
 TEST(ShellQuoted, IsPrintable) { EXPECT_EQ(shell_quoted("a\x1b\xff"), R"('a\x1b\xff')"); }
 
+TEST(ValidUtf8, KeepsWhatIsWellFormed) {
+  EXPECT_EQ(valid_utf8(""), "");
+  EXPECT_EQ(valid_utf8("a\n\x1b\u00e9\u20ac\U0001F600"), "a\n\x1b\u00e9\u20ac\U0001F600");
+  EXPECT_EQ(valid_utf8(std::string_view("a\0b", 3)), std::string("a\0b", 3));
+}
+
+TEST(ValidUtf8, ReplacesEachOtherByte) {
+  EXPECT_EQ(valid_utf8("\xff"), "\uFFFD");
+  EXPECT_EQ(valid_utf8("a\xc3(b"), "a\uFFFD(b");
+  EXPECT_EQ(valid_utf8("\xe2\x82"), "\uFFFD\uFFFD");
+  EXPECT_EQ(valid_utf8("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD") << "a surrogate";
+}
+
 }  // namespace
 }  // namespace wattle

@@ -1,0 +1,146 @@
+#include "energy/mongodb/connection.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <string_view>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "energy/mongodb/bson.hpp"
+
+namespace wattle::mongodb {
+namespace {
+
+using Cause = DatabaseError::Cause;
+
+/// The server's code for a document that is there already ("DuplicateKey" in its error_codes.yml).
+constexpr std::uint32_t kDuplicateKey = 11000;
+
+std::string text_of(const bson_error_t& error) {
+  const std::string_view message = static_cast<const char*>(error.message);
+  return printable(message, message.size());
+}
+
+std::int32_t milliseconds_of(std::chrono::milliseconds timeout) noexcept {
+  constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+  return static_cast<std::int32_t>(std::min<std::int64_t>(timeout.count(), kMost));
+}
+
+/// What libmongoc has to say beyond its errors: by default it would print it.
+void pass_on(mongoc_log_level_t level, const char* /*domain*/, const char* message,
+             void* /*context*/) noexcept {
+  if (level > MONGOC_LOG_LEVEL_WARNING) return;
+  try {
+    const std::string_view text = message;
+    log("libmongoc: " + printable(text, text.size()));
+  } catch (const std::exception&) {
+    // Out of memory: libmongoc, which called, is C.
+  }
+}
+
+/// Never undone: mongoc_cleanup is final, and the program may use libmongoc itself.
+void initialize_libmongoc() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    ::mongoc_init();
+    ::mongoc_log_set_handler(pass_on, nullptr);
+  });
+}
+
+/// The server is looked for until the time is over, not once: it may be about to start.
+void set_timeout(mongoc_uri_t* uri, std::chrono::milliseconds timeout) {
+  const std::int32_t all = milliseconds_of(timeout);
+  ::mongoc_uri_set_option_as_bool(uri, MONGOC_URI_SERVERSELECTIONTRYONCE, false);
+  ::mongoc_uri_set_option_as_int32(uri, MONGOC_URI_SERVERSELECTIONTIMEOUTMS, all);
+  const std::int32_t one_try = ::mongoc_uri_get_option_as_int32(uri, MONGOC_URI_CONNECTTIMEOUTMS,
+                                                                MONGOC_DEFAULT_CONNECTTIMEOUTMS);
+  ::mongoc_uri_set_option_as_int32(uri, MONGOC_URI_CONNECTTIMEOUTMS, std::min(one_try, all));
+}
+
+/// "a:27017, b:27017": never the whole URI, which may hold a password.
+std::string hosts_of(const mongoc_uri_t* uri) {
+  std::string hosts;
+  for (const mongoc_host_list_t* host = ::mongoc_uri_get_hosts(uri); host != nullptr;
+       host = host->next) {
+    hosts += hosts.empty() ? "" : ", ";
+    hosts += printable(static_cast<const char*>(host->host_and_port));
+  }
+  return hosts;
+}
+
+}  // namespace
+
+Connection::Connection(const MongoOptions& options) : owner_(::getpid()) {
+  initialize_libmongoc();
+  bson_error_t error{};
+  uri_.reset(::mongoc_uri_new_with_error(options.uri.c_str(), &error));
+  if (uri_) {
+    set_timeout(uri_.get(), options.connect_timeout);
+    client_.reset(::mongoc_client_new_from_uri_with_error(uri_.get(), &error));
+  }
+  if (!client_) {
+    throw DatabaseError(Cause::bad_uri,
+                        "cannot understand the URI of the MongoDB server: " + text_of(error) +
+                            "; it looks like mongodb://localhost:27017");
+  }
+  // Errors of the server are then marked as such, and no others.
+  ::mongoc_client_set_error_api(client_.get(), MONGOC_ERROR_API_VERSION_2);
+  ::mongoc_client_set_appname(client_.get(), "wattle");
+  collection_.reset(::mongoc_client_get_collection(client_.get(), options.database.c_str(),
+                                                   options.collection.c_str()));
+  ping();
+}
+
+Connection::~Connection() {
+  if (is_ours()) return;
+  // Destroying them would say good-bye to the server in the other process's name.
+  (void)collection_.release();
+  (void)client_.release();
+}
+
+bool Connection::is_ours() const noexcept { return ::getpid() == owner_; }
+
+void Connection::ping() const {
+  const Bson command;
+  ::bson_append_int32(command.get(), "ping", -1, 1);
+  bson_error_t error{};
+  if (::mongoc_client_command_simple(client_.get(), "admin", command.get(), nullptr, nullptr,
+                                     &error)) {
+    return;
+  }
+  const Failure why = failure(error);
+  throw DatabaseError(why.cause, "cannot connect: " + why.message);
+}
+
+std::optional<Failure> Connection::insert(const bson_t* document) {
+  bson_error_t error{};
+  if (::mongoc_collection_insert_one(collection_.get(), document, nullptr, nullptr, &error)) {
+    return std::nullopt;
+  }
+  return failure(error);
+}
+
+Failure Connection::failure(const bson_error_t& error) const {
+  Failure failure;
+  const std::string text = text_of(error);
+  if (error.domain == MONGOC_ERROR_SERVER_SELECTION || error.domain == MONGOC_ERROR_STREAM) {
+    failure.cause = Cause::unreachable;
+    failure.unsure = error.domain == MONGOC_ERROR_STREAM;
+    failure.message = "no MongoDB server answers at " + hosts_of(uri_.get()) + ": " + text +
+                      "; see that it runs there";
+    return failure;
+  }
+  failure.unsure = error.domain == MONGOC_ERROR_WRITE_CONCERN;
+  failure.is_there_already =
+      error.code == kDuplicateKey && text.find("index: _id_") != std::string::npos;
+  failure.message = "the MongoDB server at " + hosts_of(uri_.get()) + " refused: " + text;
+  return failure;
+}
+
+}  // namespace wattle::mongodb
