@@ -10,6 +10,7 @@ namespace wattle::integration {
 std::string wattle_program() { return WATTLE_TEST_COMMAND; }
 std::string child_program() { return WATTLE_TEST_CHILD; }
 std::string player_program() { return WATTLE_TEST_PLAYER; }
+std::string measuring_program() { return WATTLE_TEST_MEASURING_PROGRAM; }
 
 Words operator+(Words left, const Words& right) {
   left.insert(left.end(), right.begin(), right.end());

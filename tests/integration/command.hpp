@@ -20,6 +20,8 @@ using Words = std::vector<std::string>;
 [[nodiscard]] std::string wattle_program();
 [[nodiscard]] std::string child_program();
 [[nodiscard]] std::string player_program();
+/// The example that measures a command by itself.
+[[nodiscard]] std::string measuring_program();
 
 [[nodiscard]] Words operator+(Words left, const Words& right);
 

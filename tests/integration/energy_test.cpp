@@ -42,9 +42,10 @@ class Energy : public CommandTest {
     zones_[zone.directory] = zone;
   }
 
-  /// Plays all zones for so long; keeps how many ticks each one counted.
-  Json play(int ms, const std::string& interval = "0.1") {
-    Words command = {player_program(), std::to_string(ms)};
+  /// Plays all zones for so long; keeps how many ticks each one counted, and what the player, or
+  /// what started it (`by`), said on stderr.
+  Json play(int ms, const std::string& interval = "0.1", const Words& by = {}) {
+    Words command = by + Words{player_program(), std::to_string(ms)};
     for (const auto& [directory, zone] : zones_) {
       std::ostringstream exact;
       exact.precision(17);
@@ -57,6 +58,7 @@ class Energy : public CommandTest {
     const auto [outcome, json] = measure(
         Words{"--sysfs", system.sysfs, "--procfs", system.procfs, "--interval", interval}, command);
     EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    said_ = outcome.err;
     std::istringstream lines(outcome.out);
     std::string directory;
     for (std::uint64_t ticks = 0; lines >> directory >> ticks;) {
@@ -69,6 +71,7 @@ class Energy : public CommandTest {
   fakes::PowercapTree tree_;
   std::map<std::string, PlayedZone> zones_;
   std::map<std::string, double> played_j_;  ///< by domain
+  std::string said_;
 };
 
 const Json& domain_of(const Json& energy, const std::string& name) {
@@ -105,6 +108,30 @@ TEST_F(Energy, IsExactToTheTickWhileCountersWrap) {
         << zone.domain;
   }
   EXPECT_THAT(domain_of(energy, "package_1")["flags"], Contains("wrapped"));
+}
+
+TEST_F(Energy, IsWhatAProgramThatMeasuresItselfSays) {
+  add({"intel-rapl:0", "package-0", "package_0", kPackageUnit, 40.0, kEnd - 100'000});
+  add({"intel-rapl:0:0", "dram", "dram_0", kServerDramUnit, 5.0, 0});
+  const System system = tree_.system();
+  const Json energy = play(300, "0.1",
+                           {"env", "WATTLE_SYSFS=" + system.sysfs.string(),
+                            "WATTLE_PROCFS=" + system.procfs.string(), measuring_program()});
+  std::istringstream lines(said_);
+  int compared = 0;
+  std::string domain;
+  std::string unit;
+  std::string uncertainty;
+  for (double energy_j = 0.0; lines >> domain >> energy_j >> unit >> uncertainty; ++compared) {
+    domain.pop_back();  // the colon
+    const Json& outer = domain_of(energy, domain);
+    const double inner_uncertainty_j = std::stod(uncertainty.substr(2));
+    EXPECT_NEAR(energy_j, outer["energy_j"], inner_uncertainty_j + double(outer["uncertainty_j"]))
+        << domain;
+    EXPECT_NEAR(energy_j, played_j_.at(domain), inner_uncertainty_j) << domain;
+    EXPECT_LT(inner_uncertainty_j, 0.1 * energy_j) << domain;
+  }
+  EXPECT_EQ(compared, 2) << said_;
 }
 
 TEST_F(Energy, TotalCountsNothingTwice) {
