@@ -8,6 +8,7 @@
 #include "wattle/energy.hpp"
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
+#include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 
