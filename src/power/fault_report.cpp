@@ -35,8 +35,8 @@ void FaultReport::tell_domain(Gpu& gpu, PowerDomain domain) {
   if (round > told.failed) {
     told.failed = round;
     log(fmt::format(
-        "power monitor: GPU {} gave no {} for the {}th time: the driver fails, or says that this "
-        "is not supported",
+        "power monitor: {2} readings of GPU {0} gave no {1} so far: the driver fails, or says that "
+        "this is not supported",
         index, to_string(domain), round));
   }
   if (counts.zeros > told.zeros) {

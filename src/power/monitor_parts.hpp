@@ -20,7 +20,7 @@ struct PowerMonitorMaker {
                                          ReadBy reader = ReadBy::lanes);
   /// Reads everything once, where that is done by hand.
   static void read(PowerMonitor& monitor) noexcept;
-  /// Tells the log what is new, as happens once a second.
+  /// Tells the log what is new, as lanes do once a second, where it is read by hand.
   static void tell_faults(PowerMonitor& monitor);
   /// How often the lane of a GPU has read it.
   [[nodiscard]] static std::uint64_t readings(const PowerMonitor& monitor, std::uint32_t gpu);
