@@ -118,7 +118,7 @@ std::string reasons_text(const Selection& selection, const std::vector<Refusal>&
     if (!text.empty()) text += "; ";
     text += fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason);
   }
-  return text.empty() ? "no sensor was found" : text;
+  return text.empty() ? "there is no sensor for it" : text;
 }
 
 }  // namespace
