@@ -9,5 +9,7 @@ namespace wattle::app {
 int run(const RunOptions& options);
 int sensors(const SensorsOptions& options);
 int doctor(const DoctorOptions& options);
+/// `wattle power` and `wattle energy`.
+int power(const PowerOptions& options);
 
 }  // namespace wattle::app

@@ -25,6 +25,7 @@ int dispatch(const Options& options) {
   if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
   if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
   if (const auto* chosen = std::get_if<DoctorOptions>(&options)) return doctor(*chosen);
+  if (const auto* chosen = std::get_if<PowerOptions>(&options)) return power(*chosen);
   return answer(std::get<Answer>(options));
 }
 

@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <memory>
 #include <string_view>
@@ -30,6 +31,13 @@ examples:
   srun wattle run --json run-%h.json -- ./solver
 )";
 
+constexpr const char* kPowerFooter = R"(
+Prints a line each period until Ctrl-C, then the totals. A power is the mean since the line before;
+an energy is that since the begin. What is not known is "-", null, or an empty cell. A line for
+which the reader of stdout has no room is left out. Exit status: 0 after Ctrl-C, 2 where nothing
+can be measured, 64 for a wrong option.
+)";
+
 /// What the options are read into before they are checked.
 struct RawOptions {
   System system = System::from_environment();
@@ -40,6 +48,10 @@ struct RawOptions {
   bool json = false;
   bool cross_check = false;
   bool measure = false;
+  std::string period = "1";
+  std::string gpus = "all";
+  std::string domain;
+  bool csv = false;
   RunOptions run;
 };
 
@@ -118,6 +130,29 @@ void add_sensors(CLI::App& app, RawOptions& raw) {
                     "to 7 seconds a GPU");
 }
 
+constexpr const char* kGpusHelp =
+    "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
+    "commas between";
+
+void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(kPowerFooter);
+  command->add_option("--gpus", raw.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  command
+      ->add_option("--domain", raw.domain,
+                   "Show this alone: device_instant, device_average or memory_average of GPUs, "
+                   "package or dram of CPUs")
+      ->type_name("DOMAIN")
+      ->check(reject_empty);
+  command->add_option("--period", raw.period, "Seconds between two lines")
+      ->type_name("SECONDS")
+      ->default_str("1");
+  CLI::Option* json = command->add_flag("--json", raw.json, "JSON lines");
+  command->add_flag("--csv", raw.csv, "Rows with commas between, one a device; totals on stderr")
+      ->excludes(json);
+  add_roots(*command, raw);
+}
+
 Answer error(std::string_view command, std::string_view message) {
   const bool is_run = command == "run";
   return {
@@ -167,16 +202,49 @@ RunOptions checked_run(RawOptions& raw) {
   return run;
 }
 
+void choose_domain(const std::string& name, PowerOptions& options) {
+  if (name.empty()) return;
+  if (name == "package") {
+    options.cpu_domain = DomainKind::package;
+  } else if (name == "dram") {
+    options.cpu_domain = DomainKind::dram;
+  } else {
+    try {
+      options.gpu_domain = parse_power_domain(name);
+    } catch (const InvalidArgument&) {
+      throw InvalidArgument(
+          fmt::format("--domain takes device_instant, device_average, memory_average, package or "
+                      "dram, not '{}'",
+                      printable(name)));
+    }
+  }
+}
+
+PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
+  PowerOptions options{.system = raw.system,
+                       .shows = shows,
+                       .format = raw.json  ? PowerFormat::json
+                                 : raw.csv ? PowerFormat::csv
+                                           : PowerFormat::text,
+                       .period = parse_interval(raw.period, "--period"),
+                       .gpus = raw.gpus};
+  choose_domain(raw.domain, options);
+  return options;
+}
+
+/// The sub-commands, as messages list them.
+constexpr std::array kCommands = {"run", "sensors", "doctor", "power", "energy"};
+constexpr const char* kSayWhich = "run, power, energy, sensors or doctor";
+
 }  // namespace
 
-std::chrono::nanoseconds parse_interval(const std::string& text) {
+std::chrono::nanoseconds parse_interval(const std::string& text, std::string_view option) {
   constexpr double kShortestS = 0.001;
   constexpr double kLongestS = 3600.0;
   const auto seconds = parse_double(text);
   if (!seconds || *seconds < kShortestS || *seconds > kLongestS) {
-    throw InvalidArgument(
-        fmt::format("--interval takes a number of seconds from {} to {}, not '{}'", kShortestS,
-                    kLongestS, printable(text)));
+    throw InvalidArgument(fmt::format("{} takes a number of seconds from {} to {}, not '{}'",
+                                      option, kShortestS, kLongestS, printable(text)));
   }
   return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
 }
@@ -190,6 +258,8 @@ Options parse_options(int argc, const char* const* argv) {
   add_run(app, raw);
   add_sensors(app, raw);
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+  add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
+  add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const std::string name = words.empty() ? "" : words.front();
@@ -201,7 +271,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (has_mark) behind.assign(mark + 1, words.end());
     words.erase(mark, words.end());
   }
-  const bool known = name == "run" || name == "sensors" || name == "doctor";
+  const bool known = std::ranges::find(kCommands, name) != kCommands.end();
   const std::string_view context = known ? std::string_view(name) : std::string_view();
   try {
     std::ranges::reverse(words);  // as CLI11 wants them
@@ -210,6 +280,8 @@ Options parse_options(int argc, const char* const* argv) {
     if (name == "sensors")
       return SensorsOptions{raw.system, raw.json, raw.cross_check, raw.measure};
     if (name == "doctor") return DoctorOptions{raw.system, raw.json};
+    if (name == "power") return checked_power(raw, PowerShows::power);
+    if (name == "energy") return checked_power(raw, PowerShows::energy);
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);
     return run;
@@ -220,10 +292,10 @@ Options parse_options(int argc, const char* const* argv) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
     if (!known && !name.empty()) {
-      return error(context, fmt::format("there is no command {}: say run, sensors or doctor",
-                                        shell_quoted(name)));
+      return error(context,
+                   fmt::format("there is no command {}: say {}", shell_quoted(name), kSayWhich));
     }
-    return error(context, "say what to do: run, sensors or doctor");
+    return error(context, fmt::format("say what to do: {}", kSayWhich));
   } catch (const CLI::ParseError& wrong) {
     return error(context, printable(wrong.what()));
   } catch (const Error& wrong) {

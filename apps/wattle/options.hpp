@@ -2,10 +2,15 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
+#include "wattle/domain.hpp"
+#include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {
@@ -35,6 +40,21 @@ struct DoctorOptions {
   bool json = false;
 };
 
+enum class PowerShows : std::uint8_t { power, energy };
+enum class PowerFormat : std::uint8_t { text, json, csv };
+
+/// `wattle power` and `wattle energy`.
+struct PowerOptions {
+  System system;
+  PowerShows shows = PowerShows::power;
+  PowerFormat format = PowerFormat::text;
+  std::chrono::nanoseconds period{0};
+  std::string gpus = "all";  ///< see gpu_choice.hpp
+  /// At most one of them: nothing else is shown then.
+  std::optional<PowerDomain> gpu_domain{};
+  std::optional<DomainKind> cpu_domain{};
+};
+
 /// Nothing to run: a text was asked for, or the line was wrong.
 struct Answer {
   std::string text;
@@ -42,13 +62,15 @@ struct Answer {
   int exit_status = 0;
 };
 
-using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, Answer>;
+using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
-/// "0.1" seconds to nanoseconds; throws `InvalidArgument` unless it is a number from 0.001 to 3600.
-[[nodiscard]] std::chrono::nanoseconds parse_interval(const std::string& text);
+/// "0.1" seconds to nanoseconds; throws `InvalidArgument`, which names the option, unless it is a
+/// number from 0.001 to 3600.
+[[nodiscard]] std::chrono::nanoseconds parse_interval(const std::string& text,
+                                                      std::string_view option = "--interval");
 
 /// A wrong option of `wattle run`, or Wattle's own failure there: as env(1), timeout(1), nohup(1).
 inline constexpr int kRunFailed = 125;

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/fd.hpp"
 
@@ -28,6 +29,8 @@ class Output {
 
   [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
 
+  /// For who writes by himself.
+  [[nodiscard]] Fd release() && noexcept { return std::move(fd_); }
   /// Writes and closes; throws `WriteError`.
   void write(std::string_view text);
 

@@ -11,6 +11,7 @@
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
+#include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 

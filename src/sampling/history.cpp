@@ -8,7 +8,6 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr std::size_t kStateBytes = std::size_t{64} << 10U;
 constexpr nanoseconds kCounterQuantum = std::chrono::microseconds(1);
 constexpr nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
 
@@ -55,7 +54,7 @@ History::History(const Channel& channel, const HistoryOptions& options)
       period_(options.period),
       hold_(longest_belief(channel, options)),
       values_(values_options(channel, options)),
-      states_(states_options(kStateBytes)),
+      states_(states_options(kHistoryEventBytes - kMinTimelineBytes)),
       losses_(states_options(kMinTimelineBytes)) {}
 
 void History::set_period(nanoseconds period) noexcept {
@@ -134,6 +133,16 @@ std::optional<Boundary> History::at(TimePoint time) const noexcept {
   const auto ticks = static_cast<double>(after->raw - before->raw);
   boundary.fraction = ticks * ((time - before->first_seen) / Seconds(boundary.bracket));
   return boundary;
+}
+
+std::optional<StoredReading> History::held(TimePoint time) const noexcept {
+  const auto [value, next] = values_.at(time);
+  if (!value || time > value->last_confirmed + hold_) return std::nullopt;
+  const auto state = states_.at(time).before;
+  if (state && is_unknown(*state)) return std::nullopt;
+  // Nobody has noted yet that the newest is overdue.
+  if (!next && time > value->last_confirmed + belief()) return std::nullopt;
+  return value;
 }
 
 bool History::was_lost(TimePoint begin, TimePoint end) const {

@@ -9,9 +9,9 @@
 #include <optional>
 
 #include "sampling/counter.hpp"
-#include "wattle/energy.hpp"
 #include "sampling/timeline.hpp"
 #include "sensors/sensor.hpp"
+#include "wattle/energy.hpp"
 
 namespace wattle {
 
@@ -23,6 +23,9 @@ struct HistoryOptions {
   /// Most that the values take, in bytes. Allocated at once, given by the system as they come.
   std::size_t memory_limit = std::size_t{16} << 20U;
 };
+
+/// What a history takes beside its values, at most: for what happened to them.
+inline constexpr std::size_t kHistoryEventBytes = (std::size_t{64} << 10U) + kMinTimelineBytes;
 
 /// One end of a window, as a counter shows it.
 struct Boundary {
@@ -80,8 +83,15 @@ class History {
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
   /// Gauges: how long it counts as often as the channel is read now.
   [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
+  /// Gauges: the reading whose value is to be believed at `time`; absent where there is none.
+  [[nodiscard]] std::optional<StoredReading> held(TimePoint time) const noexcept;
   /// Gauges: the integral over the stretches in which there was a value to be believed.
   [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
+
+  /// Bytes in use.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept {
+    return values_.memory_bytes() + states_.memory_bytes() + losses_.memory_bytes();
+  }
 
   /// What happened from `begin` to `end`. Before the first reading and behind a counter's last it
   /// says nothing.

@@ -7,6 +7,7 @@
 #include <condition_variable>
 #include <mutex>
 #include <new>
+#include <random>
 #include <system_error>
 #include <utility>
 
@@ -24,12 +25,22 @@ unsigned ticks_between(const LaneTask& task, int factor) noexcept {
   return std::max(1U, task.every / static_cast<unsigned>(factor));
 }
 
+/// From 0 to `period`.
+nanoseconds random_part_of(nanoseconds period) {
+  std::random_device device;
+  return nanoseconds(std::uniform_int_distribution<std::int64_t>(0, period.count())(device));
+}
+
 }  // namespace
 
 /// Shared by the lane and its thread, so that either can be the last to let go.
 struct Lane::State {
   State(std::vector<LaneTask> work, const LaneOptions& chosen, const Clock& time)
-      : tasks(std::move(work)), options(chosen), clock(time), lists(tasks.size()) {
+      : tasks(std::move(work)),
+        options(chosen),
+        phase(random_part_of(chosen.period)),
+        clock(time),
+        lists(tasks.size()) {
     std::size_t count = 0;
     for (const LaneTask& task : tasks) count += task.recorder->histories().size();
     boundaries.resize(count);
@@ -45,6 +56,7 @@ struct Lane::State {
 
   std::vector<LaneTask> tasks;
   const LaneOptions options;
+  const nanoseconds phase;  ///< of the deadlines
   const Clock& clock;
   std::atomic<std::uint64_t> ticks{0};
   std::atomic<std::uint64_t> missed{0};
@@ -62,7 +74,7 @@ struct Lane::State {
 };
 
 void Lane::State::run() noexcept {
-  Schedule schedule(clock.now(), options.period);
+  Schedule schedule(clock.now() - phase, options.period);
   Backoff backoff(options.longest_backoff);
   SuspendWatch suspend(clock);
   TimePoint last_begin = clock.now();
@@ -157,10 +169,10 @@ Lane::~Lane() {
     static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
     return;
   }
-  constexpr nanoseconds kPatience = std::chrono::milliseconds(200);
   (void)stop(nanoseconds(0));
   std::unique_lock lock(state_->mutex);
-  state_->answered.wait_until(lock, state_->stop_asked + kPatience, [&] { return state_->ended; });
+  state_->answered.wait_until(lock, state_->stop_asked + state_->options.patience,
+                              [&] { return state_->ended; });
 }
 
 std::uint64_t Lane::ask() noexcept {

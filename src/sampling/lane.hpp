@@ -26,6 +26,8 @@ struct LaneOptions {
   /// Where reading takes too much of all time, read less often: at most so many times the period
   /// (see Backoff). 1: never.
   int longest_backoff = 1;
+  /// How long the destructor waits for a thread that is busy in a driver.
+  std::chrono::nanoseconds patience = std::chrono::milliseconds(200);
 };
 
 /// The processes on a device, and when they were asked for.
@@ -36,10 +38,11 @@ struct ProcessList {
   std::optional<std::vector<DeviceProcess>> processes;
 };
 
-/// Reads its tasks once when it starts and then at absolute deadlines; ticks that were missed are
-/// counted, not made up for. A thread that is stuck in a driver is left behind: it owns what it
-/// touches. All signals are blocked in it. After `fork` the child's copy does nothing.
-/// Threads: any; `stop` and the destructor by one.
+/// Reads its tasks once when it starts and then at absolute deadlines, the first of them at a
+/// random time within a period, so that no two runs see a sensor's updates from the same side;
+/// ticks that were missed are counted, not made up for. A thread that is stuck in a driver is left
+/// behind: it owns what it touches. All signals are blocked in it. After `fork` the child's copy
+/// does nothing. Threads: any; `stop` and the destructor by one.
 class Lane {
  public:
   /// Starts the thread; throws `Error` where there is none to be had. `clock` outlives the thread:

@@ -150,6 +150,17 @@ std::optional<TimePoint> Timeline::oldest() const noexcept {
   return time_of(chunk.first_seen[0]);
 }
 
+std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexcept {
+  // What is dropped meanwhile was far from the newest, unless the limit of memory is that tight.
+  const std::uint64_t dropped = store_.dropped();
+  const std::uint64_t stored = store_.stored();
+  if (stored - dropped <= count || count == 0) return std::nullopt;
+  const std::uint64_t first = stored - count;
+  TimelineChunk chunk;
+  if (!store_.load(first / kChunkReadings, chunk)) return std::nullopt;
+  return time_of(chunk.first_seen[first % kChunkReadings]);
+}
+
 std::optional<TimePoint> Timeline::newest() const noexcept {
   TimelineChunk chunk;
   if (!load_at(~std::uint64_t{0}, chunk)) return std::nullopt;

@@ -105,6 +105,9 @@ class Timeline {
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return store_.memory_bytes(); }
   /// When the oldest reading held was first seen; absent where there is none.
   [[nodiscard]] std::optional<TimePoint> oldest() const noexcept;
+  /// When the first of the newest `count` readings was first seen; absent where no more than these
+  /// are held.
+  [[nodiscard]] std::optional<TimePoint> since_newest(std::uint64_t count) const noexcept;
   /// When the newest reading was last confirmed; absent where there is none.
   [[nodiscard]] std::optional<TimePoint> newest() const noexcept;
 

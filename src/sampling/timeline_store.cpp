@@ -41,6 +41,15 @@ std::size_t wrap(std::size_t index, std::size_t size) noexcept {
 
 }  // namespace
 
+std::size_t timeline_bytes_for(std::uint64_t readings) noexcept {
+  constexpr std::size_t kChunkBytes = kMaxChunkBits / 8 + kWordBytes + kDirectoryBytes + kRingBytes;
+  // The oldest of these is dropped as a whole when the newest begins.
+  const std::uint64_t chunks = readings / kChunkReadings + 3;
+  constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
+  if (chunks > (kMost - kFixedBytes) / kChunkBytes) return kMost;
+  return std::max(kMinTimelineBytes, kFixedBytes + chunks * kChunkBytes);
+}
+
 TimelineStore::TimelineStore(const ChunkCodec& codec, std::size_t memory_limit)
     : codec_(codec),
       starts_(directory_size(memory_limit)),

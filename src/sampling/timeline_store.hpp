@@ -14,6 +14,10 @@ namespace wattle {
 /// The least memory that a timeline can work with, in bytes.
 inline constexpr std::size_t kMinTimelineBytes = 16384;
 
+/// A limit of memory within which so many readings are always held, whatever they are; the most
+/// there can be where that is more.
+[[nodiscard]] std::size_t timeline_bytes_for(std::uint64_t readings) noexcept;
+
 /// Full chunks lie compressed in a ring of words; a second ring, the directory, has for each chunk
 /// the time it starts at and its place in the first. The readings since the last full chunk, the
 /// open one, are plain numbers. Where room runs out the oldest chunks are dropped. All memory is

@@ -133,8 +133,10 @@ void UpdateObserver::judge_period(Observation& seen) const {
   seen.doubt = changes_ == 0 ? PeriodDoubt::no_change : PeriodDoubt::few_changes;
   std::vector<nanoseconds> all;
   for (const Interval& interval : intervals_.sample()) all.push_back(interval.length);
-  if (all.size() < kFewestIntervals) return;
+  if (all.empty()) return;
   const nanoseconds typical = median(all);
+  seen.median = typical;
+  if (all.size() < kFewestIntervals) return;
   const std::vector<nanoseconds> lengths = counting(typical);
   if (4 * lengths.size() < all.size()) {
     seen.doubt = PeriodDoubt::slow_polls;

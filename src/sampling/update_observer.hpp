@@ -44,6 +44,9 @@ struct Observation {
   PeriodDoubt doubt = PeriodDoubt::no_reading;
   /// What the period is at most, where that is all that can be said.
   std::optional<std::chrono::nanoseconds> at_most{};
+  /// From one change of the value to the next, median, of whatever the doubt leaves of it; absent
+  /// where it changed less than twice.
+  std::optional<std::chrono::nanoseconds> median{};
   /// From one reading to the next, median: the resolution of all intervals.
   std::chrono::nanoseconds poll{0};
 

@@ -161,6 +161,42 @@ TEST(Options, AreQuotedPrintably) {
   }
 }
 
+PowerOptions power_options(const std::vector<const char*>& words) {
+  return std::get<PowerOptions>(parse(words));
+}
+
+TEST(PowerOptions, HaveDefaults) {
+  const PowerOptions options = power_options({"power"});
+  EXPECT_EQ(options.shows, PowerShows::power);
+  EXPECT_EQ(options.format, PowerFormat::text);
+  EXPECT_EQ(options.period, 1s);
+  EXPECT_EQ(options.gpus, "all");
+  EXPECT_FALSE(options.gpu_domain || options.cpu_domain);
+}
+
+TEST(PowerOptions, AreReadFromTheLine) {
+  const PowerOptions options = power_options(
+      {"energy", "--csv", "--period", "0.5", "--gpus", "0,2", "--domain", "device_average"});
+  EXPECT_EQ(options.shows, PowerShows::energy);
+  EXPECT_EQ(options.format, PowerFormat::csv);
+  EXPECT_EQ(options.period, 500ms);
+  EXPECT_EQ(options.gpus, "0,2");
+  EXPECT_EQ(options.gpu_domain, PowerDomain::device_average);
+  EXPECT_EQ(power_options({"power", "--domain", "dram"}).cpu_domain, DomainKind::dram);
+  EXPECT_EQ(power_options({"power", "--json"}).format, PowerFormat::json);
+}
+
+TEST(PowerOptions, NameTheDomainsThereAre) {
+  const Answer answer = answer_of({"power", "--domain", "core"});
+  EXPECT_EQ(answer.exit_status, kUsageError);
+  EXPECT_THAT(answer.text, HasSubstr("device_instant, device_average, memory_average, package or "
+                                     "dram, not 'core'"));
+}
+
+TEST(PowerOptions, NameThePeriodInWhatIsWrongWithIt) {
+  EXPECT_THAT(answer_of({"power", "--period", "0"}).text, HasSubstr("--period takes"));
+}
+
 TEST(ParseInterval, TakesSecondsFromAMillisecondToAnHour) {
   EXPECT_EQ(parse_interval("0.001"), 1ms);
   EXPECT_EQ(parse_interval("0.1"), 100ms);

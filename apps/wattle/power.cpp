@@ -1,0 +1,226 @@
+// `wattle power` and `wattle energy`: what the machine draws, until Ctrl-C.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <map>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/fd.hpp"
+#include "commands.hpp"
+#include "gpu_choice.hpp"
+#include "live_output.hpp"
+#include "output.hpp"
+#include "power/monitor_parts.hpp"
+#include "power_lines.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "ticker.hpp"
+#include "wattle/error.hpp"
+#include "wattle/power_monitor.hpp"
+
+namespace wattle::app {
+namespace {
+
+using std::chrono::nanoseconds;
+
+constexpr int kNothingToMeasure = 2;
+
+/// Readable when somebody wants an end. What was ignored when the program began stays so.
+Fd end_signals() {
+  sigset_t wanted;
+  ::sigemptyset(&wanted);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ::sigaction(signal, nullptr, &before);
+    if (before.sa_handler != SIG_IGN) ::sigaddset(&wanted, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
+  (void)std::signal(SIGPIPE, SIG_IGN);
+  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
+  return fd;
+}
+
+/// The kinds of CPU domains that are shown.
+std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {
+  if (options.gpu_domain) return {};
+  if (options.cpu_domain) return {*options.cpu_domain};
+  return {DomainKind::package, DomainKind::dram};
+}
+
+/// What is to be shown, and why the rest is not. Throws `InvalidArgument` for a GPU that is not
+/// there.
+Survey look(const PowerOptions& options) {
+  const auto environment = [](const char* name) {
+    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+  };
+  const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
+  const bool wants_gpus = !choice.none() && !options.cpu_domain;
+  Survey found = survey(options.system, machine_clock(), wants_gpus ? Asked::all : Asked::prompt);
+  if (wants_gpus) keep_chosen(choice, found);
+  const std::vector<DomainKind> kinds = cpu_kinds(options);
+  std::erase_if(found.sensors, [&](const auto& sensor) {
+    return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {
+      const bool is_cpu = hardware_of(channel.domain.kind()) == Hardware::cpu;
+      return is_cpu ? std::ranges::count(kinds, channel.domain.kind()) > 0 : wants_gpus;
+    });
+  });
+  std::erase_if(found.refused, [&](const Refusal& refusal) {
+    return refusal.hardware == Hardware::cpu ? kinds.empty() : !wants_gpus;
+  });
+  return found;
+}
+
+void tell_refused(std::vector<Refusal> refused, std::string_view command) {
+  (void)take_absent(refused);
+  // What else a device cannot tell (its temperature, its energy counter) is not shown anyway.
+  std::erase_if(refused, [](const Refusal& refusal) {
+    return !refusal.domain && refusal.scope != RefusalScope::interface;
+  });
+  for (const SharedCause& cause : by_cause(refused)) {
+    write_to_stderr(fmt::format("wattle {}: not shown: {}: {}\n", command,
+                                fmt::join(cause.subjects, ", "), cause.refusal.reason));
+  }
+}
+
+/// The devices that are shown, from a monitor of them.
+class Watched {
+ public:
+  Watched(const PowerMonitor& monitor, const PowerOptions& options)
+      : monitor_(monitor), options_(options), begin_(machine_clock().now()) {
+    const std::vector<DomainKind> kinds = cpu_kinds(options);
+    for (const Domain& domain : monitor.cpu_domains()) {
+      if (std::ranges::count(kinds, domain.kind()) > 0) cpus_.push_back(domain);
+    }
+    has_gpus_ = std::ranges::any_of(monitor.gpu_indices(), [&](std::uint32_t gpu) {
+      return options.gpu_domain || monitor.default_domain(gpu);
+    });
+  }
+
+  [[nodiscard]] bool nothing() const { return cpus_.empty() && !has_gpus_; }
+  [[nodiscard]] TimePoint begin() const noexcept { return begin_; }
+
+  [[nodiscard]] PowerLine line(TimePoint from, TimePoint to) const {
+    PowerLine line{
+        .time_unix_s = to_unix(to), .elapsed = to - begin_, .length = to - from, .devices = {}};
+    const auto gpus = has_gpus_ ? monitor_.energy(from, to, options_.gpu_domain)
+                                : std::map<std::uint32_t, MeasuredEnergy>();
+    for (const auto& [gpu, energy] : gpus) {
+      line.devices.push_back({Domain::nvidia_gpu(gpu), quantity_of(gpu), energy});
+    }
+    const auto energies = monitor_.cpu_energy(from, to);
+    for (const Domain& domain : cpus_)
+      line.devices.push_back({domain, "energy", energies.at(domain)});
+    return line;
+  }
+
+ private:
+  [[nodiscard]] std::string_view quantity_of(std::uint32_t gpu) const {
+    const auto domain = options_.gpu_domain ? options_.gpu_domain : monitor_.default_domain(gpu);
+    return domain ? to_string(*domain) : "power";
+  }
+
+  const PowerMonitor& monitor_;
+  const PowerOptions& options_;
+  TimePoint begin_;
+  std::vector<Domain> cpus_;
+  bool has_gpus_ = false;  ///< one at least that tells its power
+};
+
+/// Waits for the next tick; false where it is time to end.
+bool wait_for_tick(Ticker& ticker, const Fd& end) {
+  std::array<pollfd, 2> waited = {pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = ticker.fd(), .events = POLLIN, .revents = 0}};
+  while (true) {
+    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) {
+      throw Error("cannot wait: " + std::generic_category().message(errno));
+    }
+    if ((waited[0].revents & POLLIN) != 0) return false;
+    if ((waited[1].revents & POLLIN) != 0 && ticker.ends_interval()) return true;
+  }
+}
+
+void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
+  const std::string text = totals_of(options, total);
+  // A table holds nothing but its rows.
+  if (options.format == PowerFormat::csv) {
+    write_to_stderr(text);
+  } else {
+    (void)out.put(text);
+  }
+}
+
+void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& options,
+            const Fd& end) {
+  LiveOutput out;
+  Ticker ticker(watched.begin(), options.period, options.period);
+  TimePoint from = watched.begin();
+  (void)out.put(header_of(options, watched.line(from, from)));
+  while (!out.is_over() && wait_for_tick(ticker, end)) {
+    const TimePoint now = machine_clock().now();
+    const bool is_power = options.shows == PowerShows::power;
+    const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
+    if (out.put(line_of(options, line))) from = now;
+  }
+  const TimePoint ended = machine_clock().now();
+  monitor.stop();
+  put_totals(options, watched.line(watched.begin(), ended), out);
+  out.close();
+}
+
+int monitor(const PowerOptions& options, std::string_view command) {
+  const auto tell = [&](const std::string& message) {
+    write_to_stderr(fmt::format("wattle {}: {}\n", command, message));
+  };
+  set_log([&](std::string_view message) { tell(std::string(message)); });
+  const Fd end = end_signals();
+  Survey found = look(options);
+  tell_refused(found.refused, command);
+  PowerMonitorOptions wanted{
+      .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
+  if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};
+  try {
+    PowerMonitor monitor = PowerMonitorMaker::make(std::move(found), machine_clock(), wanted);
+    const Watched watched(monitor, options);
+    if (watched.nothing())
+      throw NoSuchDevice("cannot monitor power: nothing here tells what was asked for");
+    follow(monitor, watched, options, end);
+  } catch (const NoSuchDevice& none) {
+    tell(std::string(none.what()) + "\nwattle doctor says what to do");
+    return kNothingToMeasure;
+  } catch (const CapabilityError& none) {
+    tell(none.what());
+    return kNothingToMeasure;
+  }
+  return 0;
+}
+
+}  // namespace
+
+int power(const PowerOptions& options) {
+  const std::string_view command = options.shows == PowerShows::power ? "power" : "energy";
+  int status = 0;
+  try {
+    status = monitor(options, command);
+  } catch (const InvalidArgument& wrong) {
+    write_to_stderr(
+        fmt::format("wattle {0}: {1}\nTry: wattle {0} --help\n", command, wrong.what()));
+    status = kUsageError;
+  }
+  set_log({});
+  return status;
+}
+
+}  // namespace wattle::app

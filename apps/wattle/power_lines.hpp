@@ -1,0 +1,41 @@
+// What `wattle power` and `wattle energy` print, as text, as JSON lines, as a table.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "options.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle::app {
+
+/// The energy of a device in a stretch of time.
+struct DeviceEnergy {
+  Domain domain;
+  std::string_view quantity;  ///< "device_instant", or "energy" for a counter
+  MeasuredEnergy energy;
+};
+
+/// What there is to print at one time.
+struct PowerLine {
+  double time_unix_s = 0.0;
+  Seconds elapsed{0};  ///< since the begin
+  Seconds length{0};   ///< of the time that the energies were spent in
+  std::vector<DeviceEnergy> devices;
+};
+
+/// Over the part of `length` that is known; absent where that is none.
+[[nodiscard]] std::optional<Watts> mean_power(const MeasuredEnergy& energy,
+                                              Seconds length) noexcept;
+
+/// What comes before the first line: names of columns, or nothing.
+[[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first);
+/// Powers, or energies since the begin.
+[[nodiscard]] std::string line_of(const PowerOptions& options, const PowerLine& line);
+/// The end: time, energy and mean power of each device.
+[[nodiscard]] std::string totals_of(const PowerOptions& options, const PowerLine& total);
+
+}  // namespace wattle::app

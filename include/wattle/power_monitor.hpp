@@ -1,0 +1,205 @@
+// Power over time of every GPU and CPU, and the energy between any two times.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/export.hpp"
+#include "wattle/system.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// What a GPU's power sensor looks at. How long each mean is depends on the GPU: `wattle sensors`.
+enum class PowerDomain : std::uint8_t {
+  device_instant,  ///< the GPU, over the shortest window that its sensor has
+  device_average,  ///< the GPU, a mean over a longer window, mostly 1 s
+  memory_average,  ///< the GPU's memory alone; a part of the other two
+};
+
+/// "device_instant", "device_average", "memory_average".
+[[nodiscard]] WATTLE_EXPORT std::string_view to_string(PowerDomain domain) noexcept;
+/// The inverse; throws `InvalidArgument`, which names the three words.
+[[nodiscard]] WATTLE_EXPORT PowerDomain parse_power_domain(std::string_view word);
+
+/// A value that a GPU's power sensor showed for a while. Threads: a value type.
+struct WATTLE_EXPORT PowerSample {
+  TimePoint timestamp;  ///< when it was first seen, on a grid of 100 us
+  std::uint32_t gpu_index = 0;
+  Watts power;
+  PowerDomain domain = PowerDomain::device_instant;
+  TimePoint last_confirmed{};  ///< when it was last read again and found the same
+  Flags flags{};               ///< `zero`: the driver said 0 W, which can be true or not
+
+  /// `timestamp` in seconds since 1970-01-01 UTC: see `to_unix`.
+  [[nodiscard]] double unix_s() const noexcept;
+};
+
+/// The mean power of a CPU domain between two readings of its energy counter. Threads: a value
+/// type.
+struct WATTLE_EXPORT CpuPowerSample {
+  TimePoint begin;      ///< of the first reading
+  TimePoint timestamp;  ///< of the second
+  Domain domain;
+  Watts power;
+
+  /// `timestamp` in seconds since 1970-01-01 UTC: see `to_unix`.
+  [[nodiscard]] double unix_s() const noexcept;
+};
+
+/// Which value stands for a time between two samples.
+enum class Lookup : std::uint8_t {
+  held,     ///< what the sensor showed then; none where it was not read for too long
+  nearest,  ///< the sample whose timestamp is nearest, the earlier one of two; none without samples
+};
+
+/// What to monitor, and how. Threads: a value type.
+struct WATTLE_EXPORT PowerMonitorOptions {
+  /// GPUs by the driver's numbers; absent: all. Empty, or one of them twice, is `InvalidArgument`.
+  std::optional<std::vector<std::uint32_t>> gpu_indices{};
+  /// How often everything is read, above 0 and up to a day. Absent: `infer_update_period` finds
+  /// out, and a GPU whose driver is slow to answer is read less often. Under 50 ms is warned about;
+  /// under 1 ms is raised to 1 ms.
+  std::optional<std::chrono::nanoseconds> update_period{};
+  /// Of each GPU and power domain the newest so many samples are kept; at least 1. Absent: all, as
+  /// far as `memory_limit` goes.
+  std::optional<std::size_t> max_samples_per_gpu{};
+  /// Most that all samples together take, in bytes; past it the oldest go. At least 128 KiB for
+  /// each power domain of each GPU and each CPU domain.
+  std::size_t memory_limit = std::size_t{256} << 20U;
+  /// Power domains of GPUs; absent: all that each GPU has. Empty, or one of them twice, is
+  /// `InvalidArgument`.
+  std::optional<std::vector<PowerDomain>> domains{};
+  /// Where to look for devices.
+  System system = System::from_environment();
+};
+
+/// Reads the power of GPUs and the energy counters of CPUs over and over in threads of its own, one
+/// a device, and answers questions about any time since. GPUs need not be alike; one that fails or
+/// hangs affects no other. What it has to warn about goes to the log (`set_log`).
+///
+/// All windows include both of their ends; one that ends before it starts is `InvalidArgument`. A
+/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say; a GPU
+/// that is not monitored is `NoSuchDevice`. An argument `domain` that is absent means, for each
+/// GPU, its `default_domain`.
+///
+/// After `fork` the child's copy does nothing, and answers from what was known then.
+///
+/// Threads: everything but the constructor, the destructor and `stop` from any, at any time.
+class WATTLE_EXPORT PowerMonitor {
+ public:
+  /// Starts monitoring; the first readings are there when it returns, but those of a GPU that does
+  /// not answer within half a second. Drivers have 2 s to tell which GPUs there are; finding out
+  /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
+  /// monitored. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a GPU
+  /// that is not there and where nothing can be read at all, with the reasons, `CapabilityError`
+  /// where a power domain was asked for that no GPU has, `Error` where no thread can be started.
+  explicit PowerMonitor(const PowerMonitorOptions& options = {});
+  PowerMonitor(const PowerMonitor&) = delete;
+  PowerMonitor& operator=(const PowerMonitor&) = delete;
+  /// As `stop`.
+  ~PowerMonitor();
+
+  /// Reads everything once more, as far as devices answer at once, and ends within 100 ms. What
+  /// was read can still be asked for. A second time it does nothing.
+  void stop() noexcept;
+
+  /// The monitored GPUs: in the order in which they were given, else ascending.
+  [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept;
+  /// The monitored CPU domains, in their order: packages, DRAM, and what else has a counter.
+  [[nodiscard]] const std::vector<Domain>& cpu_domains() const noexcept;
+  /// How often everything is read.
+  [[nodiscard]] std::chrono::nanoseconds update_period() const noexcept;
+  /// The power domains of a GPU that are monitored, in the order of `PowerDomain`.
+  [[nodiscard]] std::vector<PowerDomain> supported_domains(std::uint32_t gpu) const;
+  /// What is looked at where no power domain is named: the instant power, else the average; absent
+  /// where the GPU has neither.
+  [[nodiscard]] std::optional<PowerDomain> default_domain(std::uint32_t gpu) const;
+  /// Memory that the samples take up now, in bytes.
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  /// Samples by GPU, each GPU's in the order of their times.
+  using Timelines = std::map<std::uint32_t, std::vector<PowerSample>>;
+
+  /// The samples whose timestamps lie in the window, of one GPU or all: a value that stays is one
+  /// sample. Absent ends: from the first, to the last. A GPU without that power domain, or that is
+  /// not monitored, has no entry.
+  [[nodiscard]] Timelines timeline(PowerDomain domain, std::optional<std::uint32_t> gpu = {},
+                                   std::optional<TimePoint> start = {},
+                                   std::optional<TimePoint> end = {}) const;
+  [[nodiscard]] Timelines timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
+                                   double start_unix_s, double end_unix_s) const;
+  /// The same of every power domain that any GPU has.
+  [[nodiscard]] std::map<PowerDomain, Timelines> all_timelines(
+      std::optional<std::uint32_t> gpu = {}, std::optional<TimePoint> start = {},
+      std::optional<TimePoint> end = {}) const;
+  [[nodiscard]] std::map<PowerDomain, Timelines> all_timelines(std::optional<std::uint32_t> gpu,
+                                                               double start_unix_s,
+                                                               double end_unix_s) const;
+
+  /// The energy of each GPU in the window: each value counts for as long as it held, at most until
+  /// it was due to be read again and one update of its sensor more. What nobody saw (before the
+  /// first reading, a sensor that failed, samples that were dropped) is in `unknown`, flagged
+  /// `gap`; where nothing is known, `energy` is absent. Throws `CapabilityError` where no GPU has
+  /// the power domain.
+  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
+      TimePoint start, TimePoint end, std::optional<PowerDomain> domain = {}) const;
+  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
+      double start_unix_s, double end_unix_s, std::optional<PowerDomain> domain = {}) const;
+
+  /// A value for each GPU; absent where there is none.
+  using Powers = std::map<std::uint32_t, std::optional<PowerSample>>;
+
+  /// The newest sample of each GPU, however old: its times tell. Throws `CapabilityError` where no
+  /// GPU has the power domain.
+  [[nodiscard]] Powers power(std::optional<PowerDomain> domain = {}) const;
+  /// The value at a time. Throws as `power`.
+  [[nodiscard]] Powers power_at(TimePoint time, Lookup lookup = Lookup::held,
+                                std::optional<PowerDomain> domain = {}) const;
+  [[nodiscard]] Powers power_at(double unix_s, Lookup lookup = Lookup::held,
+                                std::optional<PowerDomain> domain = {}) const;
+
+  /// The mean power between any two readings of a domain's counter that both lie in the window,
+  /// but where it is unknown (reset, suspended). Throws `NoSuchDomain`.
+  [[nodiscard]] std::vector<CpuPowerSample> cpu_timeline(const Domain& domain,
+                                                         std::optional<TimePoint> start = {},
+                                                         std::optional<TimePoint> end = {}) const;
+  [[nodiscard]] std::vector<CpuPowerSample> cpu_timeline(const Domain& domain, double start_unix_s,
+                                                         double end_unix_s) const;
+  /// The energy of each CPU domain in the window, from its counter. What lies before the first and
+  /// behind the last reading is unknown.
+  [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(TimePoint start, TimePoint end) const;
+  [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(double start_unix_s,
+                                                            double end_unix_s) const;
+  /// The mean power between the newest two readings of each CPU domain, however old; absent where
+  /// there are none, or it is unknown.
+  [[nodiscard]] std::map<Domain, std::optional<CpuPowerSample>> cpu_power() const;
+
+ private:
+  class Impl;
+  friend struct PowerMonitorMaker;
+  explicit PowerMonitor(std::unique_ptr<Impl> impl) noexcept;
+
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Half the time between two updates of the GPUs' power sensors: that of the model that is fastest,
+/// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
+/// which is warned about. A model whose power does not change meanwhile counts as updated each
+/// 0.1 s. 0.1 s where no GPU tells its power. Takes at most 1.5 s, and up to 2 s before that where
+/// a driver does not tell which GPUs there are. `gpu_indices`: as in `PowerMonitorOptions`, and
+/// throws as there. Threads: any.
+[[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(
+    const std::optional<std::vector<std::uint32_t>>& gpu_indices = {},
+    const System& system = System::from_environment());
+
+}  // namespace wattle

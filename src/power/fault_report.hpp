@@ -1,0 +1,42 @@
+// Tells the log what is wrong with GPUs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "power/watched_sensor.hpp"
+
+namespace wattle {
+
+/// Of each GPU: when it is lost and when it is back; each power domain that could not be read 11
+/// times more, and that showed 0 W between two values above it. Threads: one at a time.
+class FaultReport {
+ public:
+  /// After so many readings without a value of one power domain there is a message.
+  static constexpr std::uint64_t kFailuresToTell = 11;
+
+  explicit FaultReport(std::vector<std::shared_ptr<const WatchedSensor>> sensors);
+
+  /// Tells what is new: at most one message for each GPU, power domain and cause.
+  void tell();
+
+ private:
+  struct Told {
+    std::uint64_t failed = 0;
+    std::uint64_t zeros = 0;
+  };
+  struct Gpu {
+    std::shared_ptr<const WatchedSensor> sensor;
+    std::array<Told, kPowerDomains.size()> told{};
+    bool is_gone = false;
+  };
+  static void tell_presence(Gpu& gpu);
+  static void tell_domain(Gpu& gpu, PowerDomain domain);
+
+  std::vector<Gpu> gpus_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,71 @@
+#include "power/power_domain.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+std::string_view to_string(PowerDomain domain) noexcept {
+  switch (domain) {
+    case PowerDomain::device_instant:
+      return "device_instant";
+    case PowerDomain::device_average:
+      return "device_average";
+    case PowerDomain::memory_average:
+      return "memory_average";
+  }
+  return "unknown";
+}
+
+PowerDomain parse_power_domain(std::string_view word) {
+  for (const PowerDomain domain : kPowerDomains) {
+    if (to_string(domain) == word) return domain;
+  }
+  throw InvalidArgument(
+      fmt::format("there is no power domain '{}': say device_instant, device_average or "
+                  "memory_average",
+                  printable(word)));
+}
+
+double PowerSample::unix_s() const noexcept { return to_unix(timestamp); }
+double CpuPowerSample::unix_s() const noexcept { return to_unix(timestamp); }
+
+std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept {
+  const bool is_whole = channel.scope == Scope::device;
+  if (is_whole && channel.metric == Metric::power_instant) return PowerDomain::device_instant;
+  if (is_whole && channel.metric == Metric::power_average) return PowerDomain::device_average;
+  if (channel.metric == Metric::power_memory) return PowerDomain::memory_average;
+  return std::nullopt;
+}
+
+bool is_gpu(const Sensor& sensor) noexcept {
+  return !sensor.channels().empty() &&
+         hardware_of(sensor.channels().front().domain.kind()) != Hardware::cpu;
+}
+
+std::uint32_t gpu_index_of(const Sensor& sensor) noexcept {
+  return sensor.channels().front().domain.index();
+}
+
+ChannelSet power_channels(const Sensor& sensor,
+                          const std::optional<std::vector<PowerDomain>>& domains) {
+  std::array<bool, kPowerDomains.size()> is_wanted{};
+  for (const PowerDomain domain : kPowerDomains) {
+    is_wanted.at(place_of(domain)) = !domains || std::ranges::count(*domains, domain) > 0;
+  }
+  ChannelSet chosen;
+  const auto channels = sensor.channels();
+  for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {
+    const auto domain = power_domain_of(channels[i]);
+    if (!domain || !is_wanted.at(place_of(*domain))) continue;
+    is_wanted.at(place_of(*domain)) = false;
+    chosen.set(i);
+  }
+  return chosen;
+}
+
+}  // namespace wattle

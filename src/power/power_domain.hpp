@@ -1,0 +1,33 @@
+// Which of a GPU's channels a power domain is.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+
+#include "sensors/sensor.hpp"
+#include "wattle/power_monitor.hpp"
+
+namespace wattle {
+
+inline constexpr std::array kPowerDomains = {
+    PowerDomain::device_instant, PowerDomain::device_average, PowerDomain::memory_average};
+
+/// A place in an array of as many as `kPowerDomains`.
+[[nodiscard]] constexpr std::size_t place_of(PowerDomain domain) noexcept {
+  return static_cast<std::size_t>(domain);
+}
+
+/// Absent for what is no power of the GPU's own: its energy, or that of a module it is part of.
+[[nodiscard]] std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept;
+
+/// True for the sensor of a GPU. All channels of a sensor are of one device.
+[[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;
+/// The GPU's number.
+[[nodiscard]] std::uint32_t gpu_index_of(const Sensor& sensor) noexcept;
+
+/// The channels of the named power domains, each once, that a GPU has. Absent names: of all.
+[[nodiscard]] ChannelSet power_channels(const Sensor& sensor,
+                                        const std::optional<std::vector<PowerDomain>>& domains);
+
+}  // namespace wattle

@@ -1,0 +1,219 @@
+#include "wattle/power_monitor.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "power/power_monitor_impl.hpp"
+#include "sampling/integrate.hpp"
+#include "sensors/providers.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// The GPU's history of `domain`, or its default one.
+struct Looked {
+  const History* history = nullptr;  ///< null where there is none
+  PowerDomain domain{};
+};
+
+Looked look_at(const MonitoredGpu& gpu, std::optional<PowerDomain> domain) noexcept {
+  const std::optional<PowerDomain> chosen = domain ? domain : gpu.default_domain();
+  if (!chosen) return {};
+  return {.history = gpu.history(*chosen), .domain = *chosen};
+}
+
+PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReading& reading) {
+  PowerSample sample{
+      .timestamp = reading.first_seen,
+      .gpu_index = gpu,
+      .power = Watts(looked.history->channel().scale() * static_cast<double>(reading.raw)),
+      .domain = looked.domain,
+      .last_confirmed = reading.last_confirmed};
+  if (reading.raw == 0) sample.flags.set(Flag::zero);
+  return sample;
+}
+
+MeasuredEnergy measured(const EnergyFigure& figure) {
+  return {.energy = figure.energy,
+          .uncertainty = figure.uncertainty,
+          .unknown = figure.unknown,
+          .flags = figure.flags};
+}
+
+/// Of what is kept: what is not is unknown.
+MeasuredEnergy gauged(const History& history, const PowerWindow& window,
+                      std::optional<TimePoint> kept_since) {
+  const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
+  MeasuredEnergy energy = measured(gauge_energy(history, start, window.end));
+  if (start > window.start) {
+    energy.unknown += start - window.start;
+    energy.flags.set(Flag::gap);
+  }
+  return energy;
+}
+
+std::optional<StoredReading> find(const History& history, TimePoint time, Lookup lookup) {
+  if (lookup == Lookup::held) return history.held(time);
+  const auto [before, after] = history.values().at(time);
+  if (!before || !after) return before ? before : after;
+  return after->first_seen - time < time - before->first_seen ? after : before;
+}
+
+/// The answers of all GPUs: `answer(gpu, looked)` is not called for what is not monitored.
+template <class Answer, class Ask>
+std::map<std::uint32_t, Answer> ask_all(const std::vector<MonitoredGpu>& gpus,
+                                        std::optional<PowerDomain> domain, Answer nothing,
+                                        Ask ask) {
+  std::map<std::uint32_t, Answer> answers;
+  for (const MonitoredGpu& gpu : gpus) {
+    const Looked looked = look_at(gpu, domain);
+    answers.emplace(gpu.index, looked.history == nullptr ? nothing : ask(gpu.index, looked));
+  }
+  return answers;
+}
+
+}  // namespace
+
+PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
+                                     const PowerMonitorOptions& options, ReadBy reader) {
+  const PowerMonitorOptions right = checked(options);
+  const Selection selection = select(std::move(found), right);
+  return PowerMonitor(std::make_unique<PowerMonitor::Impl>(selection, clock, right, reader));
+}
+
+void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_hand(); }
+
+void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
+
+std::uint64_t PowerMonitorMaker::readings(const PowerMonitor& monitor, std::uint32_t gpu) {
+  return monitor.impl_->readings(gpu);
+}
+
+PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
+  const PowerMonitorOptions right = checked(options);
+  const Selection selection = select(survey(right.system, machine_clock(), Asked::all), right);
+  impl_ = std::make_unique<Impl>(selection, machine_clock(), right, ReadBy::lanes);
+}
+
+PowerMonitor::PowerMonitor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
+
+PowerMonitor::~PowerMonitor() { impl_->stop(); }
+
+void PowerMonitor::stop() noexcept { impl_->stop(); }
+
+const std::vector<std::uint32_t>& PowerMonitor::gpu_indices() const noexcept {
+  return impl_->gpu_indices();
+}
+
+nanoseconds PowerMonitor::update_period() const noexcept { return impl_->period(); }
+
+std::vector<PowerDomain> PowerMonitor::supported_domains(std::uint32_t gpu) const {
+  const MonitoredGpu& found = impl_->gpu(gpu);
+  std::vector<PowerDomain> domains;
+  std::ranges::copy_if(kPowerDomains, std::back_inserter(domains),
+                       [&](PowerDomain domain) { return found.history(domain) != nullptr; });
+  return domains;
+}
+
+std::optional<PowerDomain> PowerMonitor::default_domain(std::uint32_t gpu) const {
+  return impl_->gpu(gpu).default_domain();
+}
+
+std::size_t PowerMonitor::memory_bytes() const noexcept { return impl_->memory_bytes(); }
+
+PowerMonitor::Timelines PowerMonitor::Impl::timelines(PowerDomain domain,
+                                                      std::optional<std::uint32_t> only,
+                                                      const PowerWindow& window) const {
+  Timelines timelines;
+  for (const MonitoredGpu& gpu : gpus_) {
+    const Looked looked{.history = gpu.history(domain), .domain = domain};
+    if (looked.history == nullptr || (only && *only != gpu.index)) continue;
+    const TimePoint start =
+        std::max(kept_since(*looked.history).value_or(window.start), window.start);
+    std::vector<PowerSample>& samples = timelines[gpu.index];
+    looked.history->values().for_each(start, window.end, [&](const StoredReading& reading) {
+      // Asked for between two points of the grid, the earlier one is outside.
+      if (reading.first_seen >= start) samples.push_back(sample_of(gpu.index, looked, reading));
+    });
+  }
+  return timelines;
+}
+
+PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
+                                               std::optional<TimePoint> start,
+                                               std::optional<TimePoint> end) const {
+  return impl_->timelines(domain, gpu, PowerWindow::of(start, end));
+}
+
+PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
+                                               double start_unix_s, double end_unix_s) const {
+  return impl_->timelines(domain, gpu, PowerWindow::of_unix(start_unix_s, end_unix_s));
+}
+
+std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::Impl::all_timelines(
+    std::optional<std::uint32_t> only, const PowerWindow& window) const {
+  std::map<PowerDomain, Timelines> all;
+  for (const PowerDomain domain : kPowerDomains) {
+    Timelines of_domain = timelines(domain, only, window);
+    if (!of_domain.empty()) all.emplace(domain, std::move(of_domain));
+  }
+  return all;
+}
+
+std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::all_timelines(
+    std::optional<std::uint32_t> gpu, std::optional<TimePoint> start,
+    std::optional<TimePoint> end) const {
+  return impl_->all_timelines(gpu, PowerWindow::of(start, end));
+}
+
+std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::all_timelines(
+    std::optional<std::uint32_t> gpu, double start_unix_s, double end_unix_s) const {
+  return impl_->all_timelines(gpu, PowerWindow::of_unix(start_unix_s, end_unix_s));
+}
+
+std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::Impl::energy(
+    const PowerWindow& window, std::optional<PowerDomain> domain) const {
+  require(domain, "the energy");
+  const MeasuredEnergy nothing{.unknown = window.end - window.start, .flags = Flags::of(Flag::gap)};
+  return ask_all(gpus_, domain, nothing, [&](std::uint32_t /*gpu*/, const Looked& looked) {
+    return gauged(*looked.history, window, kept_since(*looked.history));
+  });
+}
+
+std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::energy(
+    TimePoint start, TimePoint end, std::optional<PowerDomain> domain) const {
+  return impl_->energy(PowerWindow::of(start, end), domain);
+}
+
+std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::energy(
+    double start_unix_s, double end_unix_s, std::optional<PowerDomain> domain) const {
+  return impl_->energy(PowerWindow::of_unix(start_unix_s, end_unix_s), domain);
+}
+
+PowerMonitor::Powers PowerMonitor::power(std::optional<PowerDomain> domain) const {
+  // The nearest to the end of all time is the newest.
+  return power_at(TimePoint::max(), Lookup::nearest, domain);
+}
+
+PowerMonitor::Powers PowerMonitor::power_at(TimePoint time, Lookup lookup,
+                                            std::optional<PowerDomain> domain) const {
+  impl_->require(domain, "the power");
+  const std::optional<PowerSample> nothing;
+  return ask_all(impl_->gpus(), domain, nothing, [&](std::uint32_t gpu, const Looked& looked) {
+    const std::optional<TimePoint> kept_since = impl_->kept_since(*looked.history);
+    const bool is_forgotten = kept_since && time < *kept_since;
+    if (is_forgotten && lookup == Lookup::held) return nothing;
+    const auto found = find(*looked.history, is_forgotten ? *kept_since : time, lookup);
+    return found ? std::optional(sample_of(gpu, looked, *found)) : nothing;
+  });
+}
+
+PowerMonitor::Powers PowerMonitor::power_at(double unix_s, Lookup lookup,
+                                            std::optional<PowerDomain> domain) const {
+  return power_at(from_unix(unix_s), lookup, domain);
+}
+
+}  // namespace wattle

@@ -1,0 +1,256 @@
+#include "power/power_monitor_impl.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "power/update_period.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// Each history needs this much, events and some thousand samples.
+constexpr std::size_t kLeastBytesEach = std::size_t{128} << 10U;
+static_assert(kLeastBytesEach >= kHistoryEventBytes + 2 * kMinTimelineBytes);
+
+/// A driver that is slow to answer is asked down to so often, where nobody said how often to ask.
+constexpr nanoseconds kLongestPeriod = milliseconds(800);
+
+std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
+  const std::size_t share = memory_limit / channels;
+  if (share >= kLeastBytesEach) return share - kHistoryEventBytes;
+  throw InvalidArgument(
+      fmt::format("cannot monitor power: memory_limit must be at least {} bytes here, {} for each "
+                  "of {} domains, not {}",
+                  kLeastBytesEach * channels, kLeastBytesEach, channels, memory_limit));
+}
+
+ChannelSet energy_channels(const Sensor& sensor) {
+  ChannelSet chosen;
+  for (std::size_t i = 0; i < std::min(sensor.channels().size(), chosen.size()); ++i) {
+    if (sensor.channels()[i].counts_energy()) chosen.set(i);
+  }
+  return chosen;
+}
+
+/// Often enough that no counter can wrap unseen.
+nanoseconds cpu_period(const Selection& selection, nanoseconds period) {
+  for (const auto& sensor : selection.cpus) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.counts_energy()) period = std::min(period, keeper_period(channel.counter));
+    }
+  }
+  return period;
+}
+
+/// The first time that can be computed with; the last is as far from it.
+constexpr TimePoint kFirst{};
+constexpr TimePoint kLast{nanoseconds(std::int64_t{1} << 62U)};
+
+[[noreturn]] void refuse_window() {
+  throw InvalidArgument(
+      "cannot look at power over time: the window ends before it starts, or an end of it is no "
+      "number");
+}
+
+}  // namespace
+
+PowerWindow PowerWindow::of(std::optional<TimePoint> start, std::optional<TimePoint> end) {
+  if (start && end && *end < *start) refuse_window();
+  return {.start = std::clamp(start.value_or(kFirst), kFirst, kLast),
+          .end = std::clamp(end.value_or(kLast), kFirst, kLast)};
+}
+
+PowerWindow PowerWindow::of_unix(double start_unix_s, double end_unix_s) {
+  if (!(start_unix_s <= end_unix_s)) refuse_window();
+  return of(from_unix(start_unix_s), from_unix(end_unix_s));
+}
+
+std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
+  for (const PowerDomain domain : {PowerDomain::device_instant, PowerDomain::device_average}) {
+    if (history(domain) != nullptr) return domain;
+  }
+  return std::nullopt;
+}
+
+PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
+                         const PowerMonitorOptions& options, ReadBy reader)
+    : most_samples_(options.max_samples_per_gpu) {
+  const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
+  period_ = options.update_period ? *options.update_period : infer_period(selection.gpus, clock);
+  const Plan plan{.bytes_each = bytes,
+                  .period = period_,
+                  .longest_backoff = options.update_period
+                                         ? 1
+                                         : std::max(1, static_cast<int>(kLongestPeriod / period_))};
+  const nanoseconds counters = cpu_period(selection, period_);
+
+  // All that takes memory comes before the first thread.
+  std::vector<Work> work;
+  for (const Selection::Gpu& gpu : selection.gpus) work.push_back(gpu_work(gpu, plan));
+  work.push_back(cpu_work(selection, plan, counters));
+  std::ranges::sort(cpus_, {}, &MonitoredCpu::domain);
+  for (const MonitoredCpu& cpu : cpus_) domains_.push_back(cpu.domain);
+  faults_ = std::make_shared<FaultReport>(watched_);
+  if (reader == ReadBy::hand) {
+    by_hand_ = std::move(work);
+  } else {
+    start_lanes(std::move(work), plan, counters, clock);
+  }
+}
+
+PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu, const Plan& plan) {
+  const auto watched = std::make_shared<WatchedSensor>(gpu.sensor);
+  std::size_t bytes = plan.bytes_each;
+  if (most_samples_) bytes = std::min(bytes, timeline_bytes_for(*most_samples_));
+  auto recorder = std::make_unique<Recorder>(
+      watched, gpu.channels,
+      HistoryOptions{.period = plan.period,
+                     .longest_period = plan.period * plan.longest_backoff,
+                     .memory_limit = bytes});
+  MonitoredGpu monitored{.index = gpu.index};
+  for (const History& history : recorder->histories()) {
+    monitored.histories.at(place_of(power_domain_of(history.channel()).value())) = &history;
+  }
+  gpus_.push_back(monitored);
+  indices_.push_back(gpu.index);
+  watched_.push_back(watched);
+  Work work;
+  work.push_back({.recorder = std::move(recorder)});
+  return work;
+}
+
+PowerMonitor::Impl::Work PowerMonitor::Impl::cpu_work(const Selection& selection, const Plan& plan,
+                                                      nanoseconds period) {
+  Work work;
+  for (const auto& sensor : selection.cpus) {
+    work.push_back({.recorder = std::make_unique<Recorder>(
+                        sensor, energy_channels(*sensor),
+                        HistoryOptions{.period = period, .memory_limit = plan.bytes_each})});
+    for (const History& history : work.back().recorder->histories()) {
+      cpus_.push_back({.domain = history.channel().domain, .history = &history});
+    }
+  }
+  return work;
+}
+
+void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
+                                     nanoseconds cpu_period, const Clock& clock) {
+  // Two of these, one for a last reading and one for the end, are within what `stop` may take.
+  constexpr nanoseconds kPatience = milliseconds(40);
+  constexpr nanoseconds kFirstReading = milliseconds(500);
+  for (std::size_t i = 0; i < work.size(); ++i) {
+    if (work[i].empty()) continue;  // no counters
+    const bool is_gpu = i < gpus_.size();
+    const LaneOptions options{.period = is_gpu ? plan.period : cpu_period,
+                              .longest_backoff = is_gpu ? plan.longest_backoff : 1,
+                              .patience = kPatience};
+    lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
+  }
+  telling_ =
+      std::make_unique<Ticking>([faults = faults_] { faults->tell(); }, std::chrono::seconds(1));
+  const TimePoint deadline = clock.now() + kFirstReading;
+  constexpr std::uint64_t kFirst = 1;
+  for (const auto& lane : lanes_) (void)lane->wait_for(kFirst, deadline);
+}
+
+void PowerMonitor::Impl::stop() noexcept {
+  if (std::exchange(stopped_, true)) return;
+  constexpr nanoseconds kPatience = milliseconds(40);
+  const auto begin = std::chrono::steady_clock::now();
+  try {
+    std::vector<std::uint64_t> asked;
+    for (const auto& lane : lanes_) asked.push_back(lane->ask());
+    for (std::size_t i = 0; i < lanes_.size(); ++i) {
+      (void)lanes_[i]->wait_for(asked[i], begin + kPatience);
+    }
+  } catch (const std::exception&) {
+    // Out of memory: the newest readings are those of the last period.
+  }
+  for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
+  for (const auto& lane : lanes_) {
+    (void)lane->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
+                                           nanoseconds(0)));
+  }
+  if (telling_) {
+    telling_->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
+                                         nanoseconds(0)));
+  }
+}
+
+void PowerMonitor::Impl::read_by_hand() noexcept {
+  for (const Work& work : by_hand_) {
+    for (const LaneTask& task : work) task.recorder->read();
+  }
+}
+
+std::uint64_t PowerMonitor::Impl::readings(std::uint32_t gpu) const {
+  const auto found = std::ranges::find(gpus_, gpu, &MonitoredGpu::index);
+  return lanes_.at(static_cast<std::size_t>(found - gpus_.begin()))->ticks();
+}
+
+const MonitoredGpu& PowerMonitor::Impl::gpu(std::uint32_t index) const {
+  const auto found = std::ranges::find(gpus_, index, &MonitoredGpu::index);
+  if (found != gpus_.end()) return *found;
+  throw NoSuchDevice(indices_.empty()
+                         ? fmt::format("GPU {} is not monitored, nor is any other", index)
+                         : fmt::format("GPU {} is not monitored; {} {}", index,
+                                       fmt::join(indices_, ", "),
+                                       indices_.size() == 1 ? "is" : "are"));
+}
+
+const MonitoredCpu& PowerMonitor::Impl::cpu(const Domain& domain) const {
+  const auto found = std::ranges::find(cpus_, domain, &MonitoredCpu::domain);
+  if (found != cpus_.end()) return *found;
+  std::vector<std::string> names;
+  for (const Domain& other : domains_) names.push_back(other.name());
+  throw NoSuchDomain(
+      names.empty() ? fmt::format("{} is not monitored, nor is any other CPU domain", domain.name())
+                    : fmt::format("{} is not monitored; {} {}", domain.name(),
+                                  fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
+      domain.name());
+}
+
+void PowerMonitor::Impl::require(std::optional<PowerDomain> domain, std::string_view what) const {
+  const bool is_there = std::ranges::any_of(gpus_, [&](const MonitoredGpu& gpu) {
+    return domain ? gpu.history(*domain) != nullptr : gpu.default_domain().has_value();
+  });
+  if (is_there || gpus_.empty()) return;
+  std::vector<std::string> others;
+  for (const MonitoredGpu& gpu : gpus_) {
+    std::vector<std::string_view> names;
+    for (const PowerDomain other : kPowerDomains) {
+      if (gpu.history(other) != nullptr) names.push_back(to_string(other));
+    }
+    others.push_back(fmt::format(
+        "GPU {} {}", gpu.index,
+        names.empty() ? "tells no power" : fmt::format("tells {}", fmt::join(names, " and "))));
+  }
+  throw CapabilityError(fmt::format(
+      "cannot tell {}: no GPU is monitored that tells {}; {}", what,
+      domain ? to_string(*domain) : "device_instant or device_average", fmt::join(others, ", ")));
+}
+
+std::size_t PowerMonitor::Impl::memory_bytes() const noexcept {
+  std::size_t sum = 0;
+  for (const MonitoredGpu& gpu : gpus_) {
+    for (const History* history : gpu.histories) {
+      if (history != nullptr) sum += history->memory_bytes();
+    }
+  }
+  for (const MonitoredCpu& cpu : cpus_) sum += cpu.history->memory_bytes();
+  return sum;
+}
+
+std::optional<TimePoint> PowerMonitor::Impl::kept_since(const History& history) const noexcept {
+  return most_samples_ ? history.values().since_newest(*most_samples_) : std::nullopt;
+}
+
+}  // namespace wattle

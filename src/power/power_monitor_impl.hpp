@@ -1,0 +1,119 @@
+// What a power monitor is made of. Private to power_monitor.cpp and its neighbours.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "power/fault_report.hpp"
+#include "power/monitor_parts.hpp"
+#include "power/ticking.hpp"
+#include "power/watched_sensor.hpp"
+#include "sampling/lane.hpp"
+#include "wattle/power_monitor.hpp"
+
+namespace wattle {
+
+/// A stretch of time that can be computed with, whatever was asked for: its length fits.
+struct PowerWindow {
+  TimePoint start;
+  TimePoint end;
+
+  /// Absent ends: all that there is. Throws `InvalidArgument` where it ends before it starts.
+  [[nodiscard]] static PowerWindow of(std::optional<TimePoint> start, std::optional<TimePoint> end);
+  /// Throws as well for what is no number.
+  [[nodiscard]] static PowerWindow of_unix(double start_unix_s, double end_unix_s);
+};
+
+struct MonitoredGpu {
+  std::uint32_t index = 0;
+  /// By `place_of`; null for a power domain that is not monitored.
+  std::array<const History*, kPowerDomains.size()> histories{};
+
+  [[nodiscard]] const History* history(PowerDomain domain) const noexcept {
+    return histories.at(place_of(domain));
+  }
+  /// The instant power, else the average; absent where neither is monitored.
+  [[nodiscard]] std::optional<PowerDomain> default_domain() const noexcept;
+};
+
+struct MonitoredCpu {
+  Domain domain;
+  const History* history;
+};
+
+/// Threads: as `PowerMonitor`.
+class PowerMonitor::Impl {
+ public:
+  /// `options` are checked, and have an update period where `reader` is the hand.
+  Impl(const Selection& selection, const Clock& clock, const PowerMonitorOptions& options,
+       ReadBy reader);
+
+  void stop() noexcept;
+  void read_by_hand() noexcept;
+  void tell_faults() { faults_->tell(); }
+  [[nodiscard]] std::uint64_t readings(std::uint32_t gpu) const;
+
+  [[nodiscard]] const std::vector<MonitoredGpu>& gpus() const noexcept { return gpus_; }
+  [[nodiscard]] const std::vector<MonitoredCpu>& cpus() const noexcept { return cpus_; }
+  [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept { return indices_; }
+  [[nodiscard]] const std::vector<Domain>& cpu_domains() const noexcept { return domains_; }
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
+
+  /// Throws `NoSuchDevice`.
+  [[nodiscard]] const MonitoredGpu& gpu(std::uint32_t index) const;
+  /// Throws `NoSuchDomain`.
+  [[nodiscard]] const MonitoredCpu& cpu(const Domain& domain) const;
+  /// Throws `CapabilityError` where there are GPUs, but none has `domain`, or any default. `what`
+  /// cannot be told then.
+  void require(std::optional<PowerDomain> domain, std::string_view what) const;
+
+  [[nodiscard]] std::size_t memory_bytes() const noexcept;
+
+  [[nodiscard]] Timelines timelines(PowerDomain domain, std::optional<std::uint32_t> only,
+                                    const PowerWindow& window) const;
+  [[nodiscard]] std::map<PowerDomain, Timelines> all_timelines(std::optional<std::uint32_t> only,
+                                                               const PowerWindow& window) const;
+  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
+      const PowerWindow& window, std::optional<PowerDomain> domain) const;
+  [[nodiscard]] std::vector<CpuPowerSample> cpu_timeline(const Domain& domain,
+                                                         const PowerWindow& window) const;
+  [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(const PowerWindow& window) const;
+
+  /// Samples seen before are beyond what is to be kept; absent where all are kept.
+  [[nodiscard]] std::optional<TimePoint> kept_since(const History& history) const noexcept;
+
+ private:
+  using nanoseconds = std::chrono::nanoseconds;
+  /// How much room each history has, and how often it is read.
+  struct Plan {
+    std::size_t bytes_each;
+    nanoseconds period;
+    int longest_backoff;
+  };
+  /// What one lane is to read.
+  using Work = std::vector<LaneTask>;
+
+  [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, const Plan& plan);
+  [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan, nanoseconds period);
+  void start_lanes(std::vector<Work> work, const Plan& plan, nanoseconds cpu_period,
+                   const Clock& clock);
+
+  nanoseconds period_{0};
+  std::optional<std::size_t> most_samples_;
+  std::vector<MonitoredGpu> gpus_;
+  std::vector<MonitoredCpu> cpus_;
+  std::vector<std::uint32_t> indices_;
+  std::vector<Domain> domains_;
+  std::vector<std::shared_ptr<const WatchedSensor>> watched_;
+  std::shared_ptr<FaultReport> faults_;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;  ///< of the GPUs in their order, then the CPUs'
+  std::vector<Work> by_hand_;                 ///< instead of lanes
+  std::unique_ptr<Ticking> telling_;
+  bool stopped_ = false;
+};
+
+}  // namespace wattle

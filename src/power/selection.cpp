@@ -1,0 +1,204 @@
+#include "power/selection.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "power/power_domain.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+using Gpus = std::vector<Selection::Gpu>;
+
+[[noreturn]] void refuse(const std::string& what) {
+  throw InvalidArgument("cannot monitor power: " + what);
+}
+
+template <class Value>
+bool has_repeated(std::vector<Value> values) {
+  std::ranges::sort(values);
+  return std::ranges::adjacent_find(values) != values.end();
+}
+
+void check_indices(const std::optional<std::vector<std::uint32_t>>& indices) {
+  if (!indices) return;
+  if (indices->empty()) refuse("gpu_indices names no GPU; leave it out for all GPUs");
+  if (has_repeated(*indices)) {
+    refuse(fmt::format("gpu_indices names a GPU twice: {}", fmt::join(*indices, ", ")));
+  }
+}
+
+void check_domains(const std::optional<std::vector<PowerDomain>>& domains) {
+  if (!domains) return;
+  if (domains->empty()) refuse("domains is empty; leave it out for all power domains");
+  if (has_repeated(*domains)) refuse("domains names a power domain twice");
+}
+
+/// The period that is used for the one asked for.
+nanoseconds checked_period(nanoseconds period) {
+  constexpr nanoseconds kShortest = std::chrono::milliseconds(1);
+  constexpr nanoseconds kUnwise = std::chrono::milliseconds(50);
+  constexpr nanoseconds kLongest = std::chrono::hours(24);
+  if (period <= nanoseconds(0) || period > kLongest) {
+    refuse(fmt::format("update_period must be above 0 and at most a day, not {} s",
+                       Seconds(period).count()));
+  }
+  if (period < kShortest) {
+    log("power monitor: update_period is raised to 1 ms, the shortest");
+    return kShortest;
+  }
+  if (period < kUnwise) {
+    log(
+        fmt::format("power monitor: update_period is {} ms; GPUs renew their power every 20 to 100 "
+                    "ms, and reading it more often than that costs power and shows nothing new",
+                    Seconds(period).count() * 1e3));
+  }
+  return period;
+}
+
+std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
+  std::vector<std::uint32_t> indices;
+  for (const Selection::Gpu& gpu : gpus) indices.push_back(gpu.index);
+  return indices;
+}
+
+[[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there,
+                             const std::vector<Refusal>& refused) {
+  for (const Refusal& refusal : refused) {
+    const bool is_it = refusal.domain && refusal.domain->index() == index &&
+                       hardware_of(refusal.domain->kind()) != Hardware::cpu;
+    if (is_it) {
+      throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, refusal.reason));
+    }
+  }
+  const std::string others = there.empty()
+                                 ? "there is none that can be read"
+                                 : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
+                                               fmt::join(indices_of(there), ", "));
+  throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, others));
+}
+
+Gpus named(const Gpus& there, const std::vector<Refusal>& refused,
+           const std::vector<std::uint32_t>& indices) {
+  Gpus chosen;
+  for (const std::uint32_t index : indices) {
+    const auto found = std::ranges::find(there, index, &Selection::Gpu::index);
+    if (found == there.end()) refuse_gpu(index, there, refused);
+    chosen.push_back(*found);
+  }
+  return chosen;
+}
+
+void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDomain>>& domains) {
+  if (!domains || gpus.empty()) return;
+  for (const PowerDomain domain : *domains) {
+    const bool is_there = std::ranges::any_of(gpus, [&](const Selection::Gpu& gpu) {
+      return power_channels(*gpu.sensor, std::vector{domain}).any();
+    });
+    if (is_there) continue;
+    Gpus all = gpus;
+    for (Selection::Gpu& gpu : all) gpu.channels = power_channels(*gpu.sensor, std::nullopt);
+    throw CapabilityError(
+        fmt::format("cannot monitor {}: {}", to_string(domain), domains_text(all)));
+  }
+}
+
+std::string reasons_text(const Selection& selection, const std::vector<Refusal>& refused) {
+  std::string text = selection.gpus.empty() ? "" : domains_text(selection.gpus);
+  for (const SharedCause& cause : by_cause(refused)) {
+    if (!text.empty()) text += "; ";
+    text += fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason);
+  }
+  return text.empty() ? "there is no sensor for it" : text;
+}
+
+}  // namespace
+
+PowerMonitorOptions checked(PowerMonitorOptions options) {
+  check_indices(options.gpu_indices);
+  check_domains(options.domains);
+  if (options.max_samples_per_gpu == 0U) {
+    refuse("max_samples_per_gpu must be at least 1; leave it out to keep all samples");
+  }
+  if (options.update_period) options.update_period = checked_period(*options.update_period);
+  return options;
+}
+
+std::size_t Selection::channels() const noexcept {
+  std::size_t count = 0;
+  for (const Gpu& gpu : gpus) count += gpu.channels.count();
+  for (const auto& sensor : cpus) {
+    count += static_cast<std::size_t>(
+        std::ranges::count_if(sensor->channels(), &Channel::counts_energy));
+  }
+  return count;
+}
+
+Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
+                 const std::vector<Refusal>& refused,
+                 const std::optional<std::vector<std::uint32_t>>& gpu_indices,
+                 const std::optional<std::vector<PowerDomain>>& domains) {
+  check_indices(gpu_indices);
+  Gpus there;
+  for (const auto& sensor : sensors) {
+    if (!is_gpu(*sensor)) continue;
+    there.push_back({.index = gpu_index_of(*sensor),
+                     .sensor = sensor,
+                     .channels = power_channels(*sensor, domains)});
+  }
+  std::ranges::sort(there, {}, &Selection::Gpu::index);
+  Gpus chosen = gpu_indices ? named(there, refused, *gpu_indices) : std::move(there);
+  require_domains(chosen, domains);
+  return chosen;
+}
+
+Selection select(Survey found, const PowerMonitorOptions& options) {
+  std::vector<std::shared_ptr<Sensor>> sensors;
+  std::ranges::move(found.sensors, std::back_inserter(sensors));
+  Selection selection{
+      .gpus = select_gpus(sensors, found.refused, options.gpu_indices, options.domains),
+      .cpus = {}};
+  std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [](const auto& sensor) {
+    return !is_gpu(*sensor) && std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
+  });
+  if (selection.channels() == 0) {
+    throw NoSuchDevice("cannot monitor power: nothing can be read here: " +
+                       reasons_text(selection, found.refused));
+  }
+  return selection;
+}
+
+std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {
+  std::vector<PowerDomain> domains;
+  for (std::size_t i = 0; i < std::min(sensor.channels().size(), channels.size()); ++i) {
+    if (channels[i]) domains.push_back(power_domain_of(sensor.channels()[i]).value());
+  }
+  std::ranges::sort(domains);
+  return domains;
+}
+
+std::string domains_text(const Gpus& gpus) {
+  std::string text;
+  for (const Selection::Gpu& gpu : gpus) {
+    if (!text.empty()) text += ", ";
+    std::vector<std::string_view> names;
+    for (const PowerDomain domain : domains_of(*gpu.sensor, gpu.channels)) {
+      names.push_back(to_string(domain));
+    }
+    text += fmt::format(
+        "GPU {} has {}", gpu.index,
+        names.empty() ? "no power sensor" : fmt::format("{}", fmt::join(names, " and ")));
+  }
+  return text;
+}
+
+}  // namespace wattle

@@ -1,0 +1,48 @@
+// What a power monitor's options ask for, held against what is there.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "sensors/sensor.hpp"
+#include "wattle/power_monitor.hpp"
+
+namespace wattle {
+
+/// The options, with what does not depend on the machine checked: throws `InvalidArgument`. Says in
+/// the log what it raised, and what is unwise.
+[[nodiscard]] PowerMonitorOptions checked(PowerMonitorOptions options);
+
+/// What is monitored.
+struct Selection {
+  struct Gpu {
+    std::uint32_t index = 0;
+    std::shared_ptr<Sensor> sensor;
+    ChannelSet channels;  ///< none where it tells no power
+  };
+  std::vector<Gpu> gpus;                      ///< in the order of the options, else ascending
+  std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least
+
+  /// Channels in all.
+  [[nodiscard]] std::size_t channels() const noexcept;
+};
+
+/// The GPUs that `gpu_indices` names, or all, ascending, with their channels of the power domains.
+/// Throws `InvalidArgument`, `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
+[[nodiscard]] std::vector<Selection::Gpu> select_gpus(
+    const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<Refusal>& refused,
+    const std::optional<std::vector<std::uint32_t>>& gpu_indices,
+    const std::optional<std::vector<PowerDomain>>& domains);
+
+/// `options` are checked. Throws as `select_gpus`, and `NoSuchDevice` where nothing is left.
+[[nodiscard]] Selection select(Survey found, const PowerMonitorOptions& options);
+
+/// "GPU 0 has device_instant, GPU 1 has no power sensor": for messages.
+[[nodiscard]] std::string domains_text(const std::vector<Selection::Gpu>& gpus);
+
+/// The power domains among `channels`, in the order of `PowerDomain`.
+[[nodiscard]] std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels);
+
+}  // namespace wattle

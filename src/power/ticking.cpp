@@ -1,0 +1,68 @@
+#include "power/ticking.hpp"
+
+#include <unistd.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <new>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/thread.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+using std::chrono::nanoseconds;
+
+struct Ticking::State {
+  std::function<void()> work;
+  nanoseconds period;
+  std::mutex mutex;
+  std::condition_variable changed;
+  bool stopping = false;
+  bool ended = false;
+
+  void run() noexcept {
+    std::unique_lock lock(mutex);
+    while (!stopping) {
+      changed.wait_for(lock, period, [&] { return stopping; });
+      lock.unlock();
+      work();
+      lock.lock();
+    }
+    ended = true;
+    changed.notify_all();
+  }
+};
+
+Ticking::Ticking(std::function<void()> work, nanoseconds period)
+    : state_(std::make_shared<State>()), process_(::getpid()) {
+  state_->work = std::move(work);
+  state_->period = period;
+  try {
+    start_detached([state = state_] { state->run(); });
+  } catch (const std::system_error& error) {
+    throw Error("cannot start a thread to tell of faults with: " + error.code().message());
+  }
+}
+
+Ticking::~Ticking() {
+  if (process_ != ::getpid()) {
+    // The thread that would let go of it is the parent's.
+    static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
+    return;
+  }
+  stop(nanoseconds(0));
+}
+
+void Ticking::stop(nanoseconds patience) noexcept {
+  if (process_ != ::getpid()) return;
+  std::unique_lock lock(state_->mutex);
+  state_->stopping = true;
+  state_->changed.notify_all();
+  state_->changed.wait_for(lock, patience, [&] { return state_->ended; });
+}
+
+}  // namespace wattle

@@ -1,0 +1,31 @@
+// Something that is done once a second, in a thread.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+
+namespace wattle {
+
+/// Calls `work` every `period`. After `fork` the child's copy does nothing. Threads: one at a time.
+class Ticking {
+ public:
+  /// `work` must not throw, and owns what it touches: it may be at it when this object is gone.
+  /// Throws `Error` where no thread is to be had.
+  Ticking(std::function<void()> work, std::chrono::nanoseconds period);
+  Ticking(const Ticking&) = delete;
+  Ticking& operator=(const Ticking&) = delete;
+  /// As `stop`, without patience.
+  ~Ticking();
+
+  /// The last call begins now, unless it was stopped before; waits until it has ended, or
+  /// `patience` has passed.
+  void stop(std::chrono::nanoseconds patience) noexcept;
+
+ private:
+  struct State;
+  std::shared_ptr<State> state_;
+  int process_;  ///< that it was made in
+};
+
+}  // namespace wattle

@@ -1,0 +1,136 @@
+#include "power/update_period.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/thread.hpp"
+#include "sampling/update_observer.hpp"
+#include "sensors/providers.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// The longest period, and what a power that does not change is taken to be renewed at.
+constexpr nanoseconds kLongestPeriod = milliseconds(100);
+constexpr nanoseconds kAssumedGap = milliseconds(100);
+
+/// The paces of some GPUs, as they come. Threads: any.
+class Paces {
+ public:
+  explicit Paces(std::size_t count) : paces_(count), missing_(count) {}
+
+  void add(std::size_t place, const ModelPace& pace) {
+    const std::scoped_lock lock(mutex_);
+    paces_[place] = pace;
+    --missing_;
+    changed_.notify_all();
+  }
+  [[nodiscard]] bool is_abandoned() const {
+    const std::scoped_lock lock(mutex_);
+    return abandoned_;
+  }
+  [[nodiscard]] std::vector<ModelPace> wait(nanoseconds deadline) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_for(lock, deadline, [&] { return missing_ == 0; });
+    abandoned_ = true;
+    return paces_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<ModelPace> paces_;
+  std::size_t missing_;
+  bool abandoned_ = false;
+};
+
+/// The fastest of the GPU's power domains.
+ModelPace pace_of(const std::vector<Observation>& channels) {
+  ModelPace pace;
+  for (const Observation& seen : channels) {
+    pace.tells_power = pace.tells_power || seen.readings > 0;
+    if (!seen.median) continue;
+    pace.gap = std::min(pace.gap.value_or(*seen.median), *seen.median);
+  }
+  return pace;
+}
+
+/// Finer than what is to be found: no power sensor is known that is renewed more often than each
+/// 10 ms.
+constexpr nanoseconds kPause = milliseconds(1);
+
+std::vector<Selection::Gpu> one_of_each_model(const std::vector<Selection::Gpu>& gpus) {
+  std::vector<Selection::Gpu> chosen;
+  std::set<std::string> models;
+  std::ranges::copy_if(gpus, std::back_inserter(chosen), [&](const Selection::Gpu& gpu) {
+    const DeviceInfo* const info = gpu.sensor->device();
+    return gpu.channels.any() && models.insert(info == nullptr ? "" : info->model).second;
+  });
+  return chosen;
+}
+
+}  // namespace
+
+nanoseconds period_for(const std::vector<ModelPace>& models) {
+  std::optional<nanoseconds> fastest;
+  for (const ModelPace& model : models) {
+    if (!model.tells_power) continue;
+    const nanoseconds gap = model.gap.value_or(kAssumedGap);
+    fastest = std::min(fastest.value_or(gap), gap);
+  }
+  if (!fastest) return kLongestPeriod;
+  if (*fastest / 2 > kLongestPeriod) {
+    log(fmt::format(
+        "power monitor: power is renewed each {} s here, and read each {} s, which is the longest "
+        "period that is chosen by itself; set update_period to read it less often",
+        Seconds(*fastest).count(), Seconds(kLongestPeriod).count()));
+  }
+  return std::clamp<nanoseconds>(*fastest / 2, milliseconds(1), kLongestPeriod);
+}
+
+nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
+                         const PaceSpan& span) {
+  const std::vector<Selection::Gpu> chosen = one_of_each_model(gpus);
+  const auto paces = std::make_shared<Paces>(chosen.size());
+  for (std::size_t i = 0; i < chosen.size(); ++i) {
+    const auto watch = [paces, gpu = chosen[i], length = span.length, &clock, i] {
+      try {
+        const Polling polling{.length = length, .pause = kPause};
+        const auto goes_on = [&] { return !paces->is_abandoned(); };
+        paces->add(i, pace_of(observe(*gpu.sensor, gpu.channels, polling, clock, goes_on)));
+      } catch (const std::exception&) {
+        // Out of memory: nothing is known of this model.
+      }
+    };
+    try {
+      start_detached(watch);
+    } catch (const std::system_error&) {
+      paces->add(i, {});  // no thread to be had
+    }
+  }
+  return period_for(paces->wait(span.deadline));
+}
+
+nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>& gpu_indices,
+                                const System& system) {
+  Survey found = survey(system, machine_clock(), Asked::all);
+  std::vector<std::shared_ptr<Sensor>> sensors;
+  std::ranges::move(found.sensors, std::back_inserter(sensors));
+  return infer_period(select_gpus(sensors, found.refused, gpu_indices, std::nullopt),
+                      machine_clock());
+}
+
+}  // namespace wattle

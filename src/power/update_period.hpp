@@ -1,0 +1,36 @@
+// How often to read the power of GPUs, found out by reading it.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "power/selection.hpp"
+
+namespace wattle {
+
+/// What reading one GPU of a model has shown.
+struct ModelPace {
+  bool tells_power = false;
+  /// From one change of its value to the next, median; absent where there were less than two.
+  std::optional<std::chrono::nanoseconds> gap{};
+};
+
+/// Half the time between two updates of the fastest model, at most 0.1 s: see
+/// `infer_update_period`. Says in the log where it was cut to that.
+[[nodiscard]] std::chrono::nanoseconds period_for(const std::vector<ModelPace>& models);
+
+/// How long GPUs are read for it, and waited for.
+struct PaceSpan {
+  std::chrono::nanoseconds length = std::chrono::milliseconds(1200);
+  std::chrono::nanoseconds deadline = std::chrono::milliseconds(1500);
+};
+
+/// Reads the first GPU of each model, all at the same time, each in a thread of its own. One that
+/// has not answered by the deadline counts as one that tells nothing, and its thread is left to
+/// itself: sensors whose driver may block can be read by several threads.
+[[nodiscard]] std::chrono::nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus,
+                                                    const Clock& clock, const PaceSpan& span = {});
+
+}  // namespace wattle

@@ -1,0 +1,52 @@
+// Counts what goes wrong with a GPU's sensor, for who tells the log about it.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <utility>
+
+#include "power/power_domain.hpp"
+
+namespace wattle {
+
+/// The sensor that it is made of, readings unchanged. Threads: `read` and `read_some` one at a
+/// time; the counts any.
+class WatchedSensor final : public Sensor {
+ public:
+  explicit WatchedSensor(std::shared_ptr<Sensor> sensor) : sensor_(std::move(sensor)) {}
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return sensor_->channels();
+  }
+  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return sensor_->device(); }
+  [[nodiscard]] bool may_block() const noexcept override { return sensor_->may_block(); }
+
+  /// What happened so far to one power domain.
+  struct Counts {
+    std::uint64_t failed = 0;  ///< readings without a value, while the GPU was there
+    std::uint64_t zeros = 0;   ///< values of 0 W between two above that
+  };
+  [[nodiscard]] Counts counts(PowerDomain domain) const noexcept;
+  /// The GPU was not there when it was last asked.
+  [[nodiscard]] bool is_gone() const noexcept { return gone_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Watch {
+    std::atomic<std::uint64_t> failed{0};
+    std::atomic<std::uint64_t> zeros{0};
+    // The reader's own.
+    bool was_above = false;  ///< the last value that was not 0 is known
+    bool is_zero = false;    ///< the last value was 0, and the one before it was not
+  };
+  static void note(Watch& watch, const Reading& reading) noexcept;
+
+  std::shared_ptr<Sensor> sensor_;
+  std::array<Watch, kPowerDomains.size()> watches_{};
+  std::atomic<bool> gone_{false};
+};
+
+}  // namespace wattle

@@ -1,0 +1,220 @@
+// `wattle power` and `wattle energy`, of a scripted driver and a tree of powercap files.
+#include <fcntl.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
+#include <sstream>
+
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+#include "fakes/powercap_tree.hpp"
+#include "pty.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::StartsWith;
+
+constexpr int kNothing = 2;
+constexpr int kUsage = 64;
+constexpr int kFailed = 125;
+
+constexpr const char* kTwoGpus =
+    "gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npower step 0 100\nmemory_power step 0 20\n"
+    "gpu Tesla M40 24GB\nuuid GPU-bbbb\npower step 0 40\ninstant none\naverage none\n";
+
+class PowerCommand : public CommandTest {
+ protected:
+  PowerCommand() : fake_(kTwoGpus) { tree_.add_zone("intel-rapl:0", "package-0"); }
+
+  /// `wattle WORDS` on a machine with these GPUs and CPUs.
+  [[nodiscard]] Start on_machine(const Words& words, bool gpus = true, bool cpus = true) const {
+    const std::string nowhere = path("nothing").string();
+    Start start = wattle(words + Words{"--sysfs", cpus ? tree_.system().sysfs.string() : nowhere,
+                                       "--procfs", cpus ? tree_.system().procfs.string() : nowhere,
+                                       "--nvml-library", gpus ? fake_.library_path() : nowhere});
+    start.environment = {{"WATTLE_FAKE_NVML", fake_.script_path()}};
+    return start;
+  }
+  /// Ends it with Ctrl-C once it has printed `text`.
+  [[nodiscard]] static Outcome end_after(const Start& start, std::string_view text,
+                                         int signal = SIGINT) {
+    Process process(start);
+    EXPECT_TRUE(process.prints(text)) << text;
+    process.send(signal);
+    return process.wait();
+  }
+
+ private:
+  fakes::FakeNvml fake_;
+  fakes::PowercapTree tree_;
+};
+
+TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}), " W\n");
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
+                                      "package_0\n"));
+  EXPECT_THAT(outcome.out, HasSubstr("100.0 W"));
+  EXPECT_THAT(outcome.out, HasSubstr("± of the sampling"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0      device_"));
+  EXPECT_THAT(outcome.out, HasSubstr("\npackage_0         energy"));
+}
+
+TEST_F(PowerCommand, PrintsEnergiesUntilItIsTerminated) {
+  const Outcome outcome = end_after(on_machine({"energy", "--period", "0.05"}), " J\n", SIGTERM);
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" J"), HasSubstr("± of the sampling")));
+}
+
+TEST_F(PowerCommand, PrintsJsonLinesEachWithItsSchema) {
+  const Outcome outcome = end_after(on_machine({"power", "--json", "--period", "0.05"}), "reading");
+  std::istringstream lines(outcome.out);
+  std::string line;
+  Json last;
+  int readings = 0;
+  while (std::getline(lines, line)) {
+    last = parse_json(line);
+    EXPECT_EQ(last["schema"], "wattle.power/1");
+    EXPECT_EQ(last["devices"].size(), 3U);
+    readings += last["type"] == "reading" ? 1 : 0;
+  }
+  EXPECT_GE(readings, 1);
+  EXPECT_EQ(last["type"], "total");
+  EXPECT_GT(last["devices"][0]["energy_j"], 0.0);
+}
+
+TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
+  const Outcome outcome =
+      end_after(on_machine({"energy", "--csv", "--period", "0.05"}), ",package_0,");
+  EXPECT_THAT(outcome.out,
+              StartsWith("time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,"
+                         "flags\n"));
+  EXPECT_THAT(outcome.out, Not(HasSubstr("±")));
+  EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
+}
+
+TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {
+  const Outcome outcome =
+      end_after(on_machine({"power", "--gpus", "GPU-bbbb", "--period", "0.05"}), " W\n");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("nvidia_gpu_1"), Not(HasSubstr("nvidia_gpu_0"))));
+}
+
+TEST_F(PowerCommand, ShowsTheChosenDomainAlone) {
+  const Outcome memory =
+      end_after(on_machine({"power", "--domain", "memory_average", "--period", "0.05"}), " W\n");
+  EXPECT_THAT(memory.out, AllOf(HasSubstr("20.00 W"), Not(HasSubstr("package_0"))));
+  const Outcome package =
+      end_after(on_machine({"power", "--domain", "package", "--period", "0.05"}), " W\n");
+  EXPECT_THAT(package.out, AllOf(HasSubstr("package_0"), Not(HasSubstr("gpu"))));
+}
+
+TEST_F(PowerCommand, RunsWithCpusAlone) {
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, false, true), " W\n");
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("package_0"), Not(HasSubstr("gpu"))));
+}
+
+TEST_F(PowerCommand, RunsWithGpusAloneAndSaysWhatIsNotShown) {
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, true, false), " W\n");
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("nvidia_gpu_0"), Not(HasSubstr("package"))));
+  EXPECT_THAT(outcome.err, HasSubstr("wattle power: not shown: CPU energy: there is no folder"));
+}
+
+TEST_F(PowerCommand, SaysWhyWhereNothingCanBeMeasured) {
+  for (const char* command : {"power", "energy"}) {
+    const Outcome outcome = run(on_machine({command}, false, false));
+    EXPECT_EQ(outcome.code(), kNothing);
+    EXPECT_THAT(outcome.out, IsEmpty());
+    EXPECT_THAT(outcome.err, AllOf(HasSubstr("nothing can be read here"),
+                                   HasSubstr("there is no folder"), HasSubstr("wattle doctor")));
+  }
+}
+
+TEST_F(PowerCommand, SaysWhereTheChosenDomainIsNotThere) {
+  EXPECT_EQ(run(on_machine({"power", "--domain", "dram"})).code(), kNothing);
+  EXPECT_EQ(run(on_machine({"power", "--domain", "memory_average", "--gpus", "1"})).code(),
+            kNothing);
+}
+
+TEST_F(PowerCommand, RefusesWrongOptions) {
+  for (const Words& words : {Words{"power", "--domain", "core"}, Words{"power", "--domain", ""},
+                             Words{"power", "--period", "0"}, Words{"power", "--period", "soon"},
+                             Words{"energy", "--json", "--csv"}, Words{"energy", "--gpus", ""},
+                             Words{"energy", "--gpus", "0,,1"}, Words{"energy", "--gpus", "7"},
+                             Words{"energy", "what"}}) {
+    const Outcome outcome = run(on_machine(words));
+    EXPECT_EQ(outcome.code(), kUsage) << words.back();
+    EXPECT_THAT(outcome.err, HasSubstr("Try: wattle " + words.front() + " --help"));
+    EXPECT_THAT(outcome.out, IsEmpty());
+  }
+}
+
+TEST_F(PowerCommand, EndsSilentlyWhereNobodyReadsAnyMore) {
+  Process process(on_machine({"power", "--period", "0.01"}));
+  ASSERT_TRUE(process.prints(" W\n"));
+  process.close_output();
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, Not(HasSubstr("stdout")));
+}
+
+TEST_F(PowerCommand, FailsOnADiskThatIsFull) {
+  Start start = on_machine({"power", "--period", "0.01"});
+  start.prepare = [] { ::dup2(::open("/dev/full", O_WRONLY | O_CLOEXEC), STDOUT_FILENO); };
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("No space left on device"));
+}
+
+TEST_F(PowerCommand, EndsThoughNobodyTakesItsLines) {
+  Start start = on_machine({"power", "--period", "0.001"});
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  start.prepare = [&] { ::dup2(ends[1], STDOUT_FILENO); };
+  Process process(start);
+  ::close(ends[1]);
+  // Wait until the pipe is full: it holds 64 KiB at most.
+  EXPECT_TRUE(eventually([&] {
+    int waiting = 0;
+    ::ioctl(ends[0], FIONREAD, &waiting);
+    return waiting > 60'000;
+  }));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().code(), 0);
+  ::close(ends[0]);
+}
+
+TEST_F(PowerCommand, GoesOnWhereCtrlCWasIgnoredFromTheBeginning) {
+  Start start = on_machine({"power", "--period", "0.05"});
+  start.prepare = [] { (void)std::signal(SIGINT, SIG_IGN); };
+  Process process(start);
+  ASSERT_TRUE(process.prints(" W\n"));
+  process.send(SIGINT);
+  ASSERT_TRUE(process.prints("     1."));  // a second on
+  process.send(SIGTERM);
+  EXPECT_EQ(process.wait().code(), 0);
+}
+
+TEST_F(PowerCommand, EndsWithTheKeyOnATerminal) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  Pty terminal;
+  Start start = on_machine({"power", "--period", "0.05"});
+  start.prepare = [&] { terminal.become_terminal(); };
+  Process process(start);
+  ASSERT_TRUE(terminal.shows(" W\n"));
+  terminal.type("\x03");
+  EXPECT_TRUE(terminal.shows("of the sampling"));
+  EXPECT_EQ(process.wait().code(), 0);
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,115 @@
+#include "power_lines.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace wattle::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using testing::HasSubstr;
+
+DeviceEnergy gpu() {
+  return {Domain::nvidia_gpu(0),
+          "device_instant",
+          {.energy = Joules(100.0),
+           .uncertainty = Joules(1.5),
+           .unknown = Seconds(0.5),
+           .flags = Flags::of(Flag::gap)}};
+}
+DeviceEnergy silent_package() {
+  return {Domain::package(0),
+          "energy",
+          {.energy = {}, .uncertainty = Joules(9.0), .unknown = Seconds(2.5)}};
+}
+
+/// Two and a half seconds, of which the GPU is known for two and the package for none.
+PowerLine line() {
+  return {.time_unix_s = 1.75e9,
+          .elapsed = Seconds(10.0),
+          .length = Seconds(2.5),
+          .devices = {gpu(), silent_package()}};
+}
+
+PowerOptions options(PowerShows shows, PowerFormat format) {
+  PowerOptions options;
+  options.shows = shows;
+  options.format = format;
+  return options;
+}
+
+TEST(PowerLines, HaveTheMeanPowerOfTheTimeThatIsKnown) {
+  EXPECT_EQ(mean_power(gpu().energy, Seconds(2.5)), Watts(50.0));
+  EXPECT_EQ(mean_power(silent_package().energy, Seconds(2.5)), std::nullopt);
+  EXPECT_EQ(mean_power(gpu().energy, Seconds(0.5)), std::nullopt);
+}
+
+TEST(PowerLines, AreColumnsOfText) {
+  const auto power = options(PowerShows::power, PowerFormat::text);
+  EXPECT_EQ(header_of(power, line()),
+            "     elapsed      nvidia_gpu_0         package_0\n"
+            "                device_instant            energy\n");
+  EXPECT_EQ(line_of(power, line()), "     10.00 s           50.00 W                 -\n");
+  const auto energy = options(PowerShows::energy, PowerFormat::text);
+  EXPECT_EQ(line_of(energy, line()), "     10.00 s           100.0 J                 -\n");
+}
+
+TEST(PowerLines, EndWithEachDevicesEnergy) {
+  const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
+  EXPECT_THAT(totals, HasSubstr("in 10.00 s"));
+  EXPECT_THAT(totals, HasSubstr("nvidia_gpu_0      device_instant          100.0 J ±1.5 J     "
+                                "50.00 W  0.500 s unknown  gap\n"));
+  EXPECT_THAT(totals, HasSubstr("package_0         energy          not known\n"));
+}
+
+TEST(PowerLines, AreRowsOfATable) {
+  const auto power = options(PowerShows::power, PowerFormat::csv);
+  EXPECT_EQ(header_of(power, line()),
+            "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags\n");
+  EXPECT_EQ(line_of(power, line()),
+            "1750000000.000000,10.000000,nvidia_gpu_0,device_instant,50.000000,0.500000,gap\n"
+            "1750000000.000000,10.000000,package_0,energy,,2.500000,\n");
+  const auto energy = options(PowerShows::energy, PowerFormat::csv);
+  EXPECT_EQ(header_of(energy, line()),
+            "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags\n");
+  EXPECT_THAT(line_of(energy, line()), HasSubstr("package_0,energy,,,2.500000,\n"));
+}
+
+TEST(PowerLines, AreJsonThatNamesItsSchema) {
+  const auto power = options(PowerShows::power, PowerFormat::json);
+  EXPECT_EQ(header_of(power, line()), "");
+  const std::string text = line_of(power, line());
+  EXPECT_TRUE(text.ends_with("}\n"));
+  const Json json = Json::parse(text);
+  EXPECT_EQ(json["schema"], "wattle.power/1");
+  EXPECT_EQ(json["type"], "reading");
+  EXPECT_EQ(json["elapsed_s"], 10.0);
+  EXPECT_EQ(json["devices"][0], (Json{{"domain", "nvidia_gpu_0"},
+                                      {"quantity", "device_instant"},
+                                      {"power_w", 50.0},
+                                      {"unknown_s", 0.5},
+                                      {"flags", {"gap"}}}));
+  EXPECT_EQ(json["devices"][1]["power_w"], nullptr);
+}
+
+TEST(PowerLines, AreJsonOfEnergies) {
+  const Json json = Json::parse(line_of(options(PowerShows::energy, PowerFormat::json), line()));
+  EXPECT_EQ(json["schema"], "wattle.energy/1");
+  EXPECT_EQ(json["devices"][0]["energy_j"], 100.0);
+  EXPECT_EQ(json["devices"][0]["uncertainty_j"], 1.5);
+  EXPECT_EQ(json["devices"][1]["energy_j"], nullptr);
+  EXPECT_EQ(json["devices"][1]["uncertainty_j"], nullptr);
+}
+
+TEST(PowerLines, EndWithJsonOfTheTotals) {
+  const Json json = Json::parse(totals_of(options(PowerShows::power, PowerFormat::json), line()));
+  EXPECT_EQ(json["schema"], "wattle.power/1");
+  EXPECT_EQ(json["type"], "total");
+  EXPECT_EQ(json["devices"][0]["energy_j"], 100.0);
+  EXPECT_EQ(json["devices"][0]["mean_w"], 50.0);
+}
+
+}  // namespace
+}  // namespace wattle::app

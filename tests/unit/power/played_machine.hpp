@@ -1,0 +1,140 @@
+// A machine whose power a test plays, in virtual time, and a monitor that reads it by hand.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "fakes/scripted_sensor.hpp"
+#include "fakes/virtual_clock.hpp"
+#include "power/monitor_parts.hpp"
+
+namespace wattle::power_test {
+
+using namespace std::chrono_literals;
+
+/// Where times are counted from: a whole number of any timeline's quanta.
+inline constexpr TimePoint kBegin{std::chrono::hours(1)};
+
+/// A gauge of milliwatts, renewed every 100 ms; of which window is not known.
+inline Channel power_channel(std::uint32_t gpu, PowerDomain domain) {
+  const bool is_memory = domain == PowerDomain::memory_average;
+  const Metric metric = is_memory                               ? Metric::power_memory
+                        : domain == PowerDomain::device_instant ? Metric::power_instant
+                                                                : Metric::power_average;
+  return {.domain = Domain::nvidia_gpu(gpu),
+          .update = {.mean = 100ms, .spread = 1ms, .p99 = 102ms},
+          .source = "script",
+          .metric = metric,
+          .scope = is_memory ? Scope::memory : Scope::device,
+          .gauge = {.scale = 1e-3}};
+}
+
+/// What a sensor shows at a time since `kBegin`.
+using Script = std::function<fakes::Shown(std::chrono::nanoseconds since_begin)>;
+
+inline fakes::Shown watts(double power) {
+  return {.raw = static_cast<std::uint64_t>(power * 1e3 + 0.5)};
+}
+inline Script always(double power) {
+  return [=](auto) { return watts(power); };
+}
+inline Script step(double before, std::chrono::nanoseconds at, double after) {
+  return [=](std::chrono::nanoseconds now) { return watts(now < at ? before : after); };
+}
+
+/// A GPU's sensor, as the driver's would be.
+class PlayedGpu final : public Sensor {
+ public:
+  PlayedGpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts,
+            const Clock& clock, std::string model = "Played")
+      : sensor_(counters(index, std::move(scripts)), clock),
+        info_{.kind = DeviceKind::gpu,
+              .id = {},
+              .pci_address = {},
+              .model = std::move(model),
+              .driver = {}} {}
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return sensor_.channels();
+  }
+  void read(std::span<Reading> readings) noexcept override { sensor_.read(readings); }
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+
+ private:
+  static std::vector<fakes::ScriptedCounter> counters(
+      std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts) {
+    // As a real one: its first channel is that of the energy counter.
+    std::vector<fakes::ScriptedCounter> all;
+    Channel energy{.domain = Domain::nvidia_gpu(index),
+                   .counter = {.tick = Joules(1e-3), .max_power = Watts(1e3)}};
+    all.push_back({std::move(energy), [](TimePoint) { return fakes::Shown{}; }});
+    for (auto& [domain, script] : scripts) {
+      all.push_back({power_channel(index, domain),
+                     [script = std::move(script)](TimePoint now) { return script(now - kBegin); }});
+    }
+    return all;
+  }
+  fakes::ScriptedSensor sensor_;
+  DeviceInfo info_;
+};
+
+inline std::unique_ptr<Sensor> instant_gpu(std::uint32_t index, Script script, const Clock& clock) {
+  std::vector<std::pair<PowerDomain, Script>> scripts;
+  scripts.emplace_back(PowerDomain::device_instant, std::move(script));
+  return std::make_unique<PlayedGpu>(index, std::move(scripts), clock);
+}
+
+/// A CPU package of constant power.
+inline std::unique_ptr<Sensor> package(std::uint32_t socket, double power, const Clock& clock) {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(
+      fakes::constant_power(fakes::counter_channel(Domain::package(socket)), Watts(power), kBegin));
+  return std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock);
+}
+
+/// GPUs and CPUs, and from `monitor` on what reads them.
+class PlayedMachine {
+ public:
+  PlayedMachine() = default;
+
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
+  PlayedMachine& add(std::unique_ptr<Sensor> sensor) {
+    found_.sensors.push_back(std::move(sensor));
+    return *this;
+  }
+  PlayedMachine& add_gpu(std::uint32_t index, Script instant) {
+    return add(instant_gpu(index, std::move(instant), clock_));
+  }
+  PlayedMachine& add_gpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts) {
+    return add(std::make_unique<PlayedGpu>(index, std::move(scripts), clock_));
+  }
+  PlayedMachine& add_package(std::uint32_t socket, double power) {
+    return add(package(socket, power, clock_));
+  }
+  void refuse(Refusal refusal) { found_.refused.push_back(std::move(refusal)); }
+
+  /// Reads every 100 ms unless `options` say otherwise.
+  [[nodiscard]] PowerMonitor monitor(PowerMonitorOptions options = {}) {
+    if (!options.update_period) options.update_period = 100ms;
+    period_ = *options.update_period;
+    return PowerMonitorMaker::make(std::move(found_), clock_, options, ReadBy::hand);
+  }
+  /// Reads now, and every period until `until`, that included.
+  void play(PowerMonitor& monitor, std::chrono::nanoseconds until) {
+    for (; clock_.at() <= kBegin + until; clock_.advance(period_)) PowerMonitorMaker::read(monitor);
+  }
+  void pass(std::chrono::nanoseconds time) { clock_.advance(time); }
+
+ private:
+  fakes::VirtualClock clock_;
+  Survey found_;
+  std::chrono::nanoseconds period_ = 100ms;
+};
+
+}  // namespace wattle::power_test

@@ -1,0 +1,455 @@
+// What a monitor answers, in virtual time. Numbers in brackets are the weaknesses of the original
+// that a test shows the absence of.
+#include "wattle/power_monitor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "heard_log.hpp"
+#include "played_machine.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace power_test;
+using testing::AllOf;
+using testing::DoubleNear;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::Pair;
+using testing::SizeIs;
+using testing::ThrowsMessage;
+
+constexpr PowerDomain kInstant = PowerDomain::device_instant;
+
+class PowerMonitorTest : public testing::Test {
+ protected:
+  PowerMonitorTest() = default;
+
+  [[nodiscard]] static MeasuredEnergy energy(const PowerMonitor& monitor,
+                                             std::chrono::nanoseconds start,
+                                             std::chrono::nanoseconds end) {
+    return monitor.energy(kBegin + start, kBegin + end).at(0);
+  }
+  /// Times in seconds since the begin, and watts.
+  [[nodiscard]] static std::vector<std::pair<double, double>> points(
+      const std::vector<PowerSample>& samples) {
+    std::vector<std::pair<double, double>> points;
+    for (const PowerSample& sample : samples) {
+      points.emplace_back(Seconds(sample.timestamp - kBegin).count(), sample.power.si());
+    }
+    return points;
+  }
+
+  PlayedMachine machine_;
+};
+
+// [4] deduplicated samples under a trapezoid: 0 J in the original.
+TEST_F(PowerMonitorTest, CountsAConstantPowerForAsLongAsItHeld) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_THAT(monitor.timeline(kInstant).at(0), SizeIs(1));
+  EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 1000.0);
+}
+
+// [4], [5]: 1000 J in the original.
+TEST_F(PowerMonitorTest, CountsAStepFromWhereItWasSeen) {
+  machine_.add_gpu(0, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 2000.0);
+}
+
+// [4], [5]: 0 J in the original.
+TEST_F(PowerMonitorTest, CountsAWindowBetweenSamplesFromItsEdges) {
+  machine_.add_gpu(0, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_DOUBLE_EQ(energy(monitor, 1s, 9s).energy->si(), 1600.0);
+  EXPECT_DOUBLE_EQ(energy(monitor, 1250ms, 1750ms).energy->si(), 50.0);
+}
+
+// [5]: 0.0 J in the original, which is a number that nothing was measured for.
+TEST_F(PowerMonitorTest, LeavesTheEnergyOfAGpuThatWasNeverReadEmptyAndGivesTheOthers) {
+  machine_.add_gpu(0, always(100));
+  machine_.add_gpu(1, [](auto) { return fakes::Shown{.raw = 0, .status = ReadStatus::retry}; });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const auto energies = monitor.energy(kBegin, kBegin + 2s);
+  EXPECT_DOUBLE_EQ(energies.at(0).energy->si(), 200.0);
+  EXPECT_EQ(energies.at(1).energy, std::nullopt);
+  EXPECT_EQ(energies.at(1).unknown, 2s);
+}
+
+TEST_F(PowerMonitorTest, SaysWhatOfAWindowLiesBeforeTheFirstReading) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const MeasuredEnergy wide = energy(monitor, -5s, 2s);
+  EXPECT_DOUBLE_EQ(wide.energy->si(), 200.0);
+  EXPECT_EQ(wide.unknown, 5s);
+  EXPECT_TRUE(wide.flags.has(Flag::gap));
+  EXPECT_EQ(energy(monitor, -5s, -1s).energy, std::nullopt);
+}
+
+TEST_F(PowerMonitorTest, SaysWhatOfAWindowLiesBehindTheLastReading) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  // The last value held until it was due again, and one update more.
+  const MeasuredEnergy wide = energy(monitor, 0s, 10s);
+  EXPECT_DOUBLE_EQ(wide.energy->si(), 220.0);
+  EXPECT_EQ(wide.unknown, 7800ms);
+}
+
+TEST_F(PowerMonitorTest, TakesAnyTimesForAWindow) {
+  machine_.add_gpu(0, always(100)).add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const auto all = monitor.energy(TimePoint::min(), TimePoint::max());
+  EXPECT_DOUBLE_EQ(all.at(0).energy->si(), 220.0);
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(monitor.energy(-infinity, infinity).at(0).energy, all.at(0).energy);
+  EXPECT_NEAR(monitor.cpu_energy(-infinity, infinity).at(Domain::package(0)).energy->si(), 100.0,
+              1e-3);
+  EXPECT_THAT(monitor.timeline(kInstant, {}, -infinity, infinity).at(0), SizeIs(1));
+}
+
+TEST_F(PowerMonitorTest, RefusesAWindowThatEndsBeforeItStarts) {
+  machine_.add_gpu(0, always(100)).add_package(0, 50);
+  const PowerMonitor monitor = machine_.monitor();
+  const TimePoint late = kBegin + 1ns;
+  EXPECT_THROW((void)monitor.energy(late, kBegin), InvalidArgument);
+  EXPECT_THROW((void)monitor.energy(2.0, 1.0), InvalidArgument);
+  EXPECT_THROW((void)monitor.timeline(kInstant, {}, late, kBegin), InvalidArgument);
+  EXPECT_THROW((void)monitor.timeline(kInstant, {}, 2.0, 1.0), InvalidArgument);
+  EXPECT_THROW((void)monitor.all_timelines({}, late, kBegin), InvalidArgument);
+  EXPECT_THROW((void)monitor.cpu_timeline(Domain::package(0), late, kBegin), InvalidArgument);
+  EXPECT_THROW((void)monitor.cpu_energy(late, kBegin), InvalidArgument);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  EXPECT_THROW((void)monitor.energy(nan, 1.0), InvalidArgument);
+}
+
+TEST_F(PowerMonitorTest, AnswersTheSameInUnixSeconds) {
+  machine_.add_gpu(0, step(100, 5s, 300)).add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  const double start = to_unix(kBegin + 1s);
+  const double end = to_unix(kBegin + 9s);
+  constexpr double kRounding = 1e-3;  // of a time as a double: 0.2 us, at 300 W
+  EXPECT_NEAR(monitor.energy(start, end).at(0).energy->si(), 1600.0, kRounding);
+  EXPECT_NEAR(monitor.cpu_energy(start, end).at(Domain::package(0)).energy->si(), 400.0, kRounding);
+  EXPECT_THAT(monitor.timeline(kInstant, 0, start, end).at(0), SizeIs(1));
+  EXPECT_THAT(monitor.all_timelines({}, start, end), ElementsAre(Key(kInstant)));
+  EXPECT_EQ(monitor.power_at(to_unix(kBegin + 6s)).at(0)->power, Watts(300.0));
+  EXPECT_NEAR(monitor.power().at(0)->unix_s(), to_unix(kBegin + 5s), 1e-6);
+}
+
+TEST_F(PowerMonitorTest, ListsEachValueOnceWithItsTime) {
+  machine_.add_gpu(0, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_THAT(points(monitor.timeline(kInstant).at(0)),
+              ElementsAre(Pair(0.0, 100.0), Pair(5.0, 300.0)));
+}
+
+TEST_F(PowerMonitorTest, ListsBothEndsOfAWindow) {
+  machine_.add_gpu(0,
+                   [](std::chrono::nanoseconds now) { return watts(Seconds(now).count() * 10); });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const auto listed = monitor.timeline(kInstant, 0, kBegin + 500ms, kBegin + 700ms).at(0);
+  EXPECT_THAT(points(listed), ElementsAre(Pair(0.5, 5.0), Pair(0.6, 6.0), Pair(0.7, 7.0)));
+  EXPECT_THAT(monitor.timeline(kInstant, 0, kBegin + 500ms + 1us, kBegin + 599ms).at(0), IsEmpty());
+}
+
+TEST_F(PowerMonitorTest, ListsNoGpuThatIsNotMonitoredAndNoDomainThatItLacks) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  EXPECT_THAT(monitor.timeline(kInstant, 5), IsEmpty());
+  EXPECT_THAT(monitor.timeline(PowerDomain::memory_average), IsEmpty());
+  EXPECT_THAT(monitor.all_timelines(), ElementsAre(Pair(kInstant, ElementsAre(Key(0)))));
+}
+
+TEST_F(PowerMonitorTest, KeepsAllDomainsOfAGpuApart) {
+  machine_.add_gpu(0, {{kInstant, always(100)},
+                       {PowerDomain::device_average, always(90)},
+                       {PowerDomain::memory_average, always(20)}});
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  const TimePoint end = kBegin + 1s;
+  EXPECT_NEAR(monitor.energy(kBegin, end).at(0).energy->si(), 100.0, 1e-9);
+  EXPECT_NEAR(monitor.energy(kBegin, end, PowerDomain::device_average).at(0).energy->si(), 90.0,
+              1e-9);
+  EXPECT_NEAR(monitor.energy(kBegin, end, PowerDomain::memory_average).at(0).energy->si(), 20.0,
+              1e-9);
+  EXPECT_THAT(monitor.all_timelines(), SizeIs(3));
+}
+
+TEST_F(PowerMonitorTest, FallsBackToTheAverageOfAGpuThatTellsNothingElse) {
+  machine_.add_gpu(0, {{PowerDomain::device_average, always(90)}});
+  machine_.add_gpu(1, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  const auto energies = monitor.energy(kBegin, kBegin + 1s);
+  EXPECT_NEAR(energies.at(0).energy->si(), 90.0, 1e-9);
+  EXPECT_NEAR(energies.at(1).energy->si(), 100.0, 1e-9);
+  EXPECT_EQ(monitor.power().at(0)->domain, PowerDomain::device_average);
+  EXPECT_EQ(monitor.power().at(1)->domain, kInstant);
+}
+
+TEST_F(PowerMonitorTest, RefusesADomainThatNoGpuTellsAndNamesBoth) {
+  machine_.add_gpu(0, {{PowerDomain::memory_average, always(20)}});
+  const PowerMonitor monitor = machine_.monitor();
+  const auto names_both = AllOf(HasSubstr("device_instant"), HasSubstr("GPU 0"));
+  EXPECT_THAT([&] { (void)monitor.power(kInstant); }, ThrowsMessage<CapabilityError>(names_both));
+  EXPECT_THAT([&] { (void)monitor.power_at(kBegin); }, ThrowsMessage<CapabilityError>(names_both));
+  EXPECT_THAT([&] { (void)monitor.energy(kBegin, kBegin); },
+              ThrowsMessage<CapabilityError>(names_both));
+}
+
+TEST_F(PowerMonitorTest, LeavesAGpuThatLacksADomainEmptyWhereAnotherHasIt) {
+  machine_.add_gpu(0, always(100));
+  machine_.add_gpu(1, {{PowerDomain::device_average, always(90)}});
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  EXPECT_TRUE(monitor.power(kInstant).at(0));
+  EXPECT_FALSE(monitor.power(kInstant).at(1));
+  EXPECT_EQ(monitor.energy(kBegin, kBegin + 1s, kInstant).at(1).energy, std::nullopt);
+}
+
+// [6]: the nearest sample is that of the future just before a change.
+TEST_F(PowerMonitorTest, GivesTheValueThatHeldAtATime) {
+  machine_.add_gpu(0, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_EQ(monitor.power_at(kBegin + 4999ms).at(0)->power, Watts(100.0));
+  EXPECT_EQ(monitor.power_at(kBegin + 5s).at(0)->power, Watts(300.0));
+}
+
+TEST_F(PowerMonitorTest, GivesTheNearestSampleWhereThatIsAskedFor) {
+  machine_.add_gpu(0, step(100, 1s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const auto nearest = [&](std::chrono::nanoseconds at) {
+    return monitor.power_at(kBegin + at, Lookup::nearest).at(0)->power;
+  };
+  EXPECT_EQ(nearest(200ms), Watts(100.0));  // the original's example
+  EXPECT_EQ(nearest(900ms), Watts(300.0));
+  EXPECT_EQ(nearest(500ms), Watts(100.0));  // of two equally near, the earlier
+  EXPECT_EQ(nearest(-1h), Watts(100.0));
+  EXPECT_EQ(nearest(1h), Watts(300.0));
+}
+
+TEST_F(PowerMonitorTest, GivesNoValueForATimeThatNobodyLookedAt) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  EXPECT_FALSE(monitor.power_at(kBegin).at(0));
+  EXPECT_FALSE(monitor.power_at(kBegin, Lookup::nearest).at(0));
+  EXPECT_FALSE(monitor.power().at(0));
+  machine_.play(monitor, 1s);
+  EXPECT_FALSE(monitor.power_at(kBegin - 1ms).at(0));
+  EXPECT_TRUE(monitor.power_at(kBegin + 1200ms).at(0));
+  EXPECT_FALSE(monitor.power_at(kBegin + 1201ms).at(0));
+}
+
+// [7]: the newest value can be of any age, and does not say so.
+TEST_F(PowerMonitorTest, GivesTheNewestValueWithItsTimes) {
+  machine_.add_gpu(0, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  machine_.pass(1h);
+  const PowerSample newest = monitor.power().at(0).value();
+  EXPECT_EQ(newest.power, Watts(300.0));
+  EXPECT_EQ(newest.timestamp, kBegin + 5s);
+  EXPECT_EQ(newest.last_confirmed, kBegin + 10s);
+}
+
+// [8]: one time for a whole sweep over GPUs, taken before it.
+TEST_F(PowerMonitorTest, GivesEachReadingItsOwnTime) {
+  fakes::VirtualClock slow;
+  Survey found;
+  found.sensors.push_back(instant_gpu(0, always(1), slow));
+  found.sensors.push_back(instant_gpu(1, always(1), slow));
+  slow.advance_at_each_look(10ms);
+  PowerMonitor monitor =
+      PowerMonitorMaker::make(std::move(found), slow, {.update_period = 100ms}, ReadBy::hand);
+  PowerMonitorMaker::read(monitor);
+  const auto powers = monitor.power();
+  EXPECT_GT(powers.at(1)->timestamp, powers.at(0)->timestamp);
+}
+
+// [11]: memory that grows without bound.
+TEST_F(PowerMonitorTest, StaysWithinItsMemoryAndSaysWhatItForgot) {
+  constexpr std::size_t kLimit = std::size_t{128} << 10U;
+  int number = 0;
+  machine_.add_gpu(0, [&](auto) { return watts(100 + 37 * number++ % 101); });
+  PowerMonitor monitor = machine_.monitor({.update_period = 1ms, .memory_limit = kLimit});
+  constexpr auto kEnd = 1000s;
+  machine_.play(monitor, kEnd);
+  EXPECT_LE(monitor.memory_bytes(), kLimit);
+  const MeasuredEnergy all = energy(monitor, 0s, kEnd);
+  EXPECT_TRUE(all.flags.has(Flag::gap));
+  EXPECT_GT(all.unknown, 100s);
+  EXPECT_EQ(energy(monitor, kEnd - 1s, kEnd).unknown, 0s);
+}
+
+TEST_F(PowerMonitorTest, KeepsTheNewestSamplesOfEachDomainWhereTheirNumberIsLimited) {
+  int number = 0;
+  machine_.add_gpu(0, {{kInstant, [&](auto) { return watts(++number); }},
+                       {PowerDomain::device_average, always(90)}});
+  PowerMonitor monitor = machine_.monitor({.max_samples_per_gpu = 5});
+  machine_.play(monitor, 100s);
+  EXPECT_THAT(points(monitor.timeline(kInstant).at(0)),
+              ElementsAre(Pair(DoubleNear(99.6, 1e-9), 997.0), Pair(DoubleNear(99.7, 1e-9), 998.0),
+                          Pair(DoubleNear(99.8, 1e-9), 999.0), Pair(DoubleNear(99.9, 1e-9), 1000.0),
+                          Pair(100.0, 1001.0)));
+  EXPECT_THAT(monitor.timeline(PowerDomain::device_average).at(0), SizeIs(1));
+  const MeasuredEnergy all = energy(monitor, 99s, 100s);
+  EXPECT_NEAR(all.energy->si(), (997.0 + 998.0 + 999.0 + 1000.0) / 10.0, 1e-9);
+  EXPECT_EQ(all.unknown, 600ms);
+  EXPECT_TRUE(all.flags.has(Flag::gap));
+  EXPECT_FALSE(monitor.power_at(kBegin + 99s).at(0));
+  EXPECT_EQ(monitor.power_at(kBegin + 1s, Lookup::nearest).at(0)->power, Watts(997.0));
+}
+
+TEST_F(PowerMonitorTest, KeepsAllSamplesBelowTheLimitOfTheirNumber) {
+  int number = 0;
+  machine_.add_gpu(0, [&](auto) { return watts(++number); });
+  PowerMonitor monitor = machine_.monitor({.max_samples_per_gpu = 11});
+  machine_.play(monitor, 1s);
+  EXPECT_THAT(monitor.timeline(kInstant).at(0), SizeIs(11));
+}
+
+// [13]: an error of one GPU ends the reading of all.
+TEST_F(PowerMonitorTest, ReadsTheOtherGpusWhileOneFails) {
+  machine_.add_gpu(0, [](auto) { return fakes::Shown{.raw = 0, .status = ReadStatus::gone}; });
+  machine_.add_gpu(1, step(100, 5s, 300));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_NEAR(monitor.energy(kBegin, kBegin + 10s).at(1).energy->si(), 2000.0, 1e-9);
+}
+
+TEST_F(PowerMonitorTest, StoresNoReadingWithoutAValue) {
+  machine_.add_gpu(0, [](std::chrono::nanoseconds now) {
+    const bool fails = now / 100ms % 2 == 1;  // every other call, as when it is not supported
+    return fails ? fakes::Shown{.raw = 0, .status = ReadStatus::retry} : watts(100);
+  });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_THAT(points(monitor.timeline(kInstant).at(0)), ElementsAre(Pair(0.0, 100.0)));
+  // A value holds until it was due to be read, and one update more: here, until the next.
+  EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 1000.0);
+}
+
+TEST_F(PowerMonitorTest, DoesNotCountTheTimeInWhichAGpuWasLost) {
+  machine_.add_gpu(0, [](std::chrono::nanoseconds now) {
+    const bool is_lost = now > 2s && now < 8s;
+    return is_lost ? fakes::Shown{.raw = 0, .status = ReadStatus::gone} : watts(100);
+  });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  const MeasuredEnergy all = energy(monitor, 0s, 10s);
+  EXPECT_TRUE(all.flags.has(Flag::gap));
+  EXPECT_TRUE(all.flags.has(Flag::lost));
+  EXPECT_DOUBLE_EQ(all.energy->si(), 420.0);
+  EXPECT_EQ(all.unknown, 5800ms);
+  EXPECT_FALSE(monitor.power_at(kBegin + 5s).at(0));
+  EXPECT_TRUE(monitor.power_at(kBegin + 9s).at(0));
+}
+
+// [14]: readings of 0 W are dropped as if they were errors.
+TEST_F(PowerMonitorTest, StoresZeroWattsAndSaysSo) {
+  machine_.add_gpu(0, step(100, 5s, 0));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  EXPECT_THAT(points(monitor.timeline(kInstant).at(0)),
+              ElementsAre(Pair(0.0, 100.0), Pair(5.0, 0.0)));
+  EXPECT_FALSE(monitor.power_at(kBegin).at(0)->flags.has(Flag::zero));
+  EXPECT_TRUE(monitor.power().at(0)->flags.has(Flag::zero));
+  EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 500.0);
+  const MeasuredEnergy off = energy(monitor, 6s, 9s);
+  EXPECT_EQ(off.energy, Joules(0.0));
+  EXPECT_TRUE(off.flags.has(Flag::zero));
+}
+
+TEST_F(PowerMonitorTest, GivesTheMeanPowerOfACpuOverTheTimeThatPassed) {
+  machine_.add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  PowerMonitorMaker::read(monitor);
+  machine_.pass(350ms);  // late: the power is that of 350 ms, not of the nominal 100
+  PowerMonitorMaker::read(monitor);
+  const auto power = monitor.cpu_power().at(Domain::package(0));
+  ASSERT_TRUE(power);
+  EXPECT_NEAR(power->power.si(), 50.0, 1e-3);
+  EXPECT_EQ(power->begin, kBegin);
+  EXPECT_EQ(power->timestamp, kBegin + 350ms);
+}
+
+TEST_F(PowerMonitorTest, ListsTheMeanPowersOfACpu) {
+  machine_.add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  const auto all = monitor.cpu_timeline(Domain::package(0));
+  ASSERT_THAT(all, SizeIs(10));
+  EXPECT_EQ(all.front().begin, kBegin);
+  EXPECT_EQ(all.back().timestamp, kBegin + 1s);
+  for (const CpuPowerSample& sample : all) EXPECT_NEAR(sample.power.si(), 50.0, 1e-3);
+  EXPECT_THAT(monitor.cpu_timeline(Domain::package(0), kBegin + 200ms, kBegin + 500ms), SizeIs(3));
+}
+
+TEST_F(PowerMonitorTest, LeavesOutThePowerOfACpuWhereItsCounterRestarted) {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
+                        const Seconds since = now - kBegin;
+                        const double ticks = 16384.0 * 50.0 * since.count();
+                        const bool restarted = since > 550ms;
+                        return fakes::Shown{.raw = static_cast<std::uint64_t>(
+                                                restarted ? ticks - 400000.0 : ticks + 3e9)};
+                      }});
+  machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  EXPECT_THAT(monitor.cpu_timeline(Domain::package(0)), SizeIs(9));
+  const MeasuredEnergy all = monitor.cpu_energy(kBegin, kBegin + 1s).at(Domain::package(0));
+  EXPECT_TRUE(all.flags.has(Flag::reset));
+  EXPECT_EQ(all.unknown, 100ms);
+}
+
+TEST_F(PowerMonitorTest, HasNoPowerOfACpuBeforeTheSecondReading) {
+  machine_.add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  EXPECT_FALSE(monitor.cpu_power().at(Domain::package(0)));
+  PowerMonitorMaker::read(monitor);
+  EXPECT_FALSE(monitor.cpu_power().at(Domain::package(0)));
+}
+
+TEST_F(PowerMonitorTest, NamesTheCpuDomainsThereAreForOneThatIsNotThere) {
+  machine_.add_package(0, 50);
+  const PowerMonitor monitor = machine_.monitor();
+  EXPECT_THAT([&] { (void)monitor.cpu_timeline(Domain::dram(0)); },
+              ThrowsMessage<NoSuchDomain>(AllOf(HasSubstr("dram_0"), HasSubstr("package_0"))));
+}
+
+TEST_F(PowerMonitorTest, KeepsADayOfReadingsEachMillisecond) {
+  // One reading stands for a thousand: a power that stays for a second.
+  machine_.add_gpu(0, [](std::chrono::nanoseconds now) {
+    return watts(100.0 + static_cast<double>(now / 1s % 60));
+  });
+  PowerMonitor monitor = machine_.monitor({.update_period = 100ms});
+  machine_.play(monitor, 24h);
+  const MeasuredEnergy day = energy(monitor, 0s, 24h);
+  EXPECT_EQ(day.unknown, 0s);
+  EXPECT_NEAR(day.energy->si(), 24 * 3600 * 129.5, 1e-3);
+  EXPECT_EQ(monitor.power_at(kBegin + 12h + 30s).at(0)->power, Watts(130.0));
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,327 @@
+// Monitors with their own threads: what is asserted are counts and orders, never how long something
+// took. Numbers in brackets are the weaknesses of the original that a test shows the absence of.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <thread>
+
+#include "../sampling/sanitized.hpp"
+#include "fakes/gated_sensor.hpp"
+#include "fakes/nvml/control.hpp"
+#include "heard_log.hpp"
+#include "played_machine.hpp"
+#include "wattle/error.hpp"
+#include "wattle/power_monitor.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace power_test;
+using fakes::eventually;
+using fakes::FakeNvml;
+using fakes::Gate;
+using fakes::GatedSensor;
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Key;
+using testing::SizeIs;
+
+constexpr PowerDomain kInstant = PowerDomain::device_instant;
+/// Quick enough for a test, and no reason for a warning.
+constexpr std::chrono::nanoseconds kPeriod = 50ms;
+
+std::ptrdiff_t threads() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
+/// Its power is the number of the reading, in mW.
+std::unique_ptr<Sensor> gated_gpu(std::uint32_t index, const std::shared_ptr<Gate>& gate) {
+  return std::make_unique<GatedSensor>(std::vector{power_channel(index, kInstant)}, gate,
+                                       machine_clock());
+}
+
+/// `count` GPUs behind gates.
+struct GatedGpus {
+  std::vector<std::shared_ptr<Gate>> gates;
+  Survey found;
+
+  explicit GatedGpus(std::uint32_t count) {
+    for (std::uint32_t i = 0; i < count; ++i) {
+      gates.push_back(std::make_shared<Gate>());
+      found.sensors.push_back(gated_gpu(i, gates.back()));
+    }
+  }
+  GatedGpus(const GatedGpus&) = delete;
+  GatedGpus& operator=(const GatedGpus&) = delete;
+  ~GatedGpus() {
+    for (const auto& gate : gates) gate->open();
+  }
+  PowerMonitor monitor(std::chrono::nanoseconds period = kPeriod) {
+    return PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = period});
+  }
+};
+
+TEST(PowerMonitorThreads, HaveReadEverythingWhenTheConstructorReturns) {
+  GatedGpus gpus(4);
+  const PowerMonitor monitor = gpus.monitor();
+  for (const auto& [gpu, sample] : monitor.power()) EXPECT_TRUE(sample) << gpu;
+}
+
+TEST(PowerMonitorThreads, ReadAtThePeriod) {
+  GatedGpus gpus(1);
+  const PowerMonitor monitor = gpus.monitor(1ms);
+  EXPECT_EQ(monitor.update_period(), 1ms);
+  EXPECT_TRUE(eventually([&] { return gpus.gates[0]->reads >= 100; }));
+}
+
+TEST(PowerMonitorThreads, KeepTheRateOfSevenGpusWhileTheEighthHangs) {
+  GatedGpus gpus(8);
+  gpus.gates[3]->shut();
+  PowerMonitor monitor = gpus.monitor(1ms);
+  ASSERT_TRUE(eventually([&] { return gpus.gates[3]->waiting.load(); }));
+  for (std::uint32_t i = 0; i < 8; ++i) {
+    if (i == 3) continue;
+    EXPECT_TRUE(eventually([&] { return gpus.gates[i]->reads >= 200; })) << i;
+  }
+  EXPECT_EQ(gpus.gates[3]->reads, 0);
+  EXPECT_EQ(monitor.power().at(3), std::nullopt);
+  EXPECT_TRUE(monitor.power().at(4));
+}
+
+TEST(PowerMonitorThreads, BeginToReadASensorFromNoCertainSide) {
+  constexpr std::uint32_t kCount = 8;
+  GatedGpus gpus(kCount);
+  const PowerMonitor monitor = gpus.monitor();
+  ASSERT_TRUE(eventually([&] {
+    const auto& timelines = monitor.timeline(kInstant);
+    return std::ranges::all_of(timelines, [](const auto& gpu) { return gpu.second.size() >= 2; });
+  }));
+  TimePoint::duration least = kPeriod;
+  TimePoint::duration most = 0ns;
+  for (const auto& [gpu, samples] : monitor.timeline(kInstant)) {
+    least = std::min(least, samples[1].timestamp - samples[0].timestamp);
+    most = std::max(most, samples[1].timestamp - samples[0].timestamp);
+  }
+  // That eight random phases lie so close together happens once in a million runs.
+  EXPECT_GT(most - least, kPeriod / 10);
+}
+
+// [12]: an end that waits for whoever is stuck.
+TEST(PowerMonitorThreads, EndWithoutTheOneThatHangs) {
+  GatedGpus gpus(2);
+  PowerMonitor monitor = gpus.monitor();
+  gpus.gates[0]->shut();
+  ASSERT_TRUE(eventually([&] { return gpus.gates[0]->waiting.load(); }));
+  monitor.stop();
+  EXPECT_TRUE(gpus.gates[0]->waiting);
+  const int reads = gpus.gates[1]->reads;
+  monitor.stop();
+  std::this_thread::sleep_for(2 * kPeriod);
+  EXPECT_EQ(gpus.gates[1]->reads, reads);
+  EXPECT_TRUE(monitor.power().at(1));
+}
+
+TEST(PowerMonitorThreads, ReadOnceMoreAtTheEnd) {
+  GatedGpus gpus(1);
+  PowerMonitor monitor = gpus.monitor(1h);
+  const int reads = gpus.gates[0]->reads;
+  monitor.stop();
+  EXPECT_EQ(gpus.gates[0]->reads, reads + 1);
+}
+
+TEST(PowerMonitorThreads, AreGoneWithTheMonitor) {
+  const std::ptrdiff_t before = threads();
+  {
+    GatedGpus gpus(3);
+    const PowerMonitor monitor = gpus.monitor();
+    EXPECT_GT(threads(), before);
+  }
+  EXPECT_TRUE(eventually([&] { return threads() == before; }));
+}
+
+TEST(PowerMonitorThreads, AreGoneWhereTheConstructorFails) {
+  const FakeNvml fake("gpu A\npower step 0 100\ngpu B\npower step 0 100\n");
+  const std::ptrdiff_t before = threads();
+  EXPECT_THROW(
+      PowerMonitor({.gpu_indices = std::vector<std::uint32_t>{0, 5}, .system = fake.system()}),
+      NoSuchDevice);
+  EXPECT_TRUE(eventually([&] { return threads() == before; }));
+}
+
+/// In a process of its own: half of the threads fit into the address space.
+void start_with_room_for_few_threads() {
+  rlimit limit{};
+  ::getrlimit(RLIMIT_AS, &limit);
+  std::ifstream status("/proc/self/statm");
+  rlim_t pages = 0;
+  status >> pages;
+  constexpr rlim_t kRoom = rlim_t{60} << 20U;  // a thread's stack takes 8 MiB
+  limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + kRoom;
+  ::setrlimit(RLIMIT_AS, &limit);
+  const std::ptrdiff_t before = threads();
+  GatedGpus gpus(16);
+  try {
+    const PowerMonitor monitor =
+        PowerMonitorMaker::make(std::move(gpus.found), machine_clock(),
+                                {.update_period = kPeriod, .memory_limit = std::size_t{4} << 20U});
+    std::_Exit(2);
+  } catch (const Error&) {
+    std::_Exit(eventually([&] { return threads() == before; }) ? 0 : 3);
+  }
+}
+
+TEST(PowerMonitorThreads, AreGoneWhereNotAllOfThemCouldBeStarted) {
+  if (kSanitized) GTEST_SKIP() << "a sanitizer needs the address space";
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  EXPECT_EXIT(start_with_room_for_few_threads(), testing::ExitedWithCode(0), "");
+}
+
+// [10]: processes of their own, which import the user's main module once more.
+TEST(PowerMonitorThreads, StartNoProcess) {
+  GatedGpus gpus(2);
+  const PowerMonitor monitor = gpus.monitor();
+  errno = 0;
+  EXPECT_EQ(::waitpid(-1, nullptr, WNOHANG), -1);
+  EXPECT_EQ(errno, ECHILD);
+}
+
+TEST(PowerMonitorThreads, AnswerAnybodyWhileTheyRead) {
+  GatedGpus gpus(2);
+  PowerMonitor monitor = gpus.monitor(1ms);
+  const TimePoint begin = machine_clock().now();
+  std::atomic<bool> done{false};
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> askers;
+  for (int i = 0; i < 3; ++i) {
+    askers.emplace_back([&] {
+      while (!done) {
+        const auto samples = monitor.timeline(kInstant).at(0);
+        for (std::size_t k = 1; k < samples.size(); ++k) {
+          // Each value is the number of its reading: the next is 1 mW more.
+          const double step = samples[k].power.si() - samples[k - 1].power.si();
+          if (step < 0.0005 || samples[k].timestamp < samples[k - 1].timestamp) ++wrong;
+        }
+        (void)monitor.energy(begin, machine_clock().now());
+        (void)monitor.power_at(begin + 10ms);
+      }
+    });
+  }
+  EXPECT_TRUE(eventually([&] { return gpus.gates[0]->reads >= 500; }));
+  done = true;
+  for (std::thread& asker : askers) asker.join();
+  EXPECT_EQ(wrong, 0);
+}
+
+TEST(PowerMonitorThreads, TellTheLogOfFaults) {
+  const HeardLog log;
+  GatedGpus gpus(1);
+  gpus.gates[0]->status = ReadStatus::retry;
+  PowerMonitor monitor = gpus.monitor();
+  ASSERT_TRUE(eventually([&] { return gpus.gates[0]->reads >= 12; }));
+  monitor.stop();
+  EXPECT_TRUE(eventually([&] { return !log.messages().empty(); }));
+  EXPECT_THAT(log.messages().front(), HasSubstr("GPU 0"));
+}
+
+/// In a child: nothing is waited for, nothing is torn down, and what was known can be asked.
+int look_at_copy(PowerMonitor* monitor) {
+  monitor->stop();
+  if (!monitor->power().at(0)) return 2;
+  monitor->~PowerMonitor();
+  return 0;
+}
+
+TEST(PowerMonitorThreads, LeaveAForkedChildAlone) {
+  GatedGpus gpus(1);
+  auto* const monitor = new PowerMonitor(gpus.monitor());
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    ::alarm(60);
+    ::_exit(look_at_copy(monitor));
+  }
+  int status = -1;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  const int reads = gpus.gates[0]->reads;
+  EXPECT_TRUE(eventually([&] { return gpus.gates[0]->reads > reads; }));
+  delete monitor;
+}
+
+class DriverTest : public testing::Test {
+ protected:
+  /// A monitor of the GPUs of a scripted driver.
+  static void with_monitor(const std::string& script, const PowerMonitorOptions& options,
+                           const std::function<void(PowerMonitor&, FakeNvml&)>& look) {
+    FakeNvml fake(script);
+    PowerMonitorOptions own = options;
+    own.system = fake.system();
+    PowerMonitor monitor(own);
+    look(monitor, fake);
+  }
+};
+
+TEST_F(DriverTest, TellsItsThreeDomainsOfEachGpu) {
+  with_monitor("gpu A\npower step 0 100\nmemory_power step 0 20\ngpu B\npower step 0 200\n",
+               {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml&) {
+                 EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0, 1));
+                 EXPECT_THAT(monitor.supported_domains(0), SizeIs(3));
+                 EXPECT_THAT(monitor.supported_domains(1), SizeIs(2));
+                 EXPECT_EQ(monitor.power().at(0)->power, Watts(100.0));
+                 EXPECT_EQ(monitor.power(PowerDomain::memory_average).at(0)->power, Watts(20.0));
+                 EXPECT_EQ(monitor.power().at(1)->power, Watts(200.0));
+               });
+}
+
+// [20]: fields alone, which old drivers do not have.
+TEST_F(DriverTest, OfOldIsAskedInItsOwnWay) {
+  with_monitor("gpu A\npower step 0 100\ninstant none\naverage none\n", {.update_period = kPeriod},
+               [](PowerMonitor& monitor, FakeNvml&) {
+                 EXPECT_THAT(monitor.supported_domains(0), SizeIs(1));
+                 EXPECT_EQ(monitor.power().at(0)->power, Watts(100.0));
+               });
+}
+
+TEST_F(DriverTest, ThatAnswersNotSupportedNowAndThenIsReadAllTheSame) {
+  with_monitor("gpu A\npower step 0 100\nerror nvmlDeviceGetFieldValues 3 every 2\n",
+               {.update_period = 1ms}, [](PowerMonitor& monitor, FakeNvml& fake) {
+                 const std::uint64_t before = fake.calls("nvmlDeviceGetFieldValues");
+                 EXPECT_TRUE(eventually(
+                     [&] { return fake.calls("nvmlDeviceGetFieldValues") > before + 20; }));
+                 EXPECT_EQ(monitor.power().at(0)->power, Watts(100.0));
+                 EXPECT_TRUE(eventually([&] {
+                   const TimePoint now = machine_clock().now();
+                   return monitor.power_at(now).at(0).has_value();
+                 }));
+               });
+}
+
+TEST_F(DriverTest, ThatIsSlowToListItsGpusDoesNotKeepTheOthersFromBeingMonitored) {
+  with_monitor("gpu A\npower step 0 100\ngpu B\nhang nvmlDeviceGetName\n",
+               {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml& fake) {
+                 EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0));
+                 fake.release_hung();
+               });
+}
+
+TEST_F(DriverTest, IsReadAtHalfItsUpdatePeriodWhereNobodySaysHowOften) {
+  FakeNvml fake("gpu A\npower linear 0 100 100 1100\ninstant window_ms 20 update_ms 60\n");
+  fake.let_time_pass();
+  const PowerMonitor monitor({.system = fake.system()});
+  EXPECT_NEAR(Seconds(monitor.update_period()).count(), 0.03, 0.01);
+}
+
+}  // namespace
+}  // namespace wattle

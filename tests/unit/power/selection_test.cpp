@@ -1,0 +1,193 @@
+#include "power/selection.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "heard_log.hpp"
+#include "played_machine.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace power_test;
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::ThrowsMessage;
+
+PowerMonitorOptions gpus(std::vector<std::uint32_t> indices) {
+  return {.gpu_indices = std::move(indices)};
+}
+
+TEST(PowerOptions, RefuseAnEmptyListOfGpus) {
+  EXPECT_THAT([] { (void)checked(gpus({})); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("leave it out for all GPUs")));
+}
+
+TEST(PowerOptions, RefuseAGpuThatIsNamedTwice) {
+  EXPECT_THAT(
+      [] {
+        (void)checked(gpus({1, 0, 1}));
+      },
+      ThrowsMessage<InvalidArgument>(HasSubstr("twice: 1, 0, 1")));
+}
+
+TEST(PowerOptions, RefuseAPeriodThatIsNotAboveZero) {
+  for (const auto period : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
+    EXPECT_THROW((void)checked({.update_period = period}), InvalidArgument);
+  }
+}
+
+TEST(PowerOptions, RefuseAPeriodOfMoreThanADay) {
+  EXPECT_THROW((void)checked({.update_period = std::chrono::nanoseconds::max()}), InvalidArgument);
+  EXPECT_EQ(checked({.update_period = 24h}).update_period, 24h);
+}
+
+TEST(PowerOptions, TakeAPeriodOfAnHourWithoutAWord) {
+  const HeardLog log;
+  EXPECT_EQ(checked({.update_period = 1h}).update_period, 1h);
+  EXPECT_THAT(log.messages(), IsEmpty());
+}
+
+TEST(PowerOptions, WarnOfAPeriodUnder50Milliseconds) {
+  const HeardLog log;
+  EXPECT_EQ(checked({.update_period = 49ms}).update_period, 49ms);
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("update_period is 49 ms")));
+}
+
+TEST(PowerOptions, RaiseAPeriodUnderAMillisecond) {
+  const HeardLog log;
+  EXPECT_EQ(checked({.update_period = 1us}).update_period, 1ms);
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("raised to 1 ms")));
+}
+
+TEST(PowerOptions, RefuseToKeepNoSample) {
+  EXPECT_THROW((void)checked({.max_samples_per_gpu = 0}), InvalidArgument);
+}
+
+TEST(PowerOptions, RefuseNoPowerDomainAndOneTwice) {
+  EXPECT_THROW((void)checked({.domains = std::vector<PowerDomain>{}}), InvalidArgument);
+  EXPECT_THROW((void)checked({.domains = std::vector{PowerDomain::device_average,
+                                                     PowerDomain::device_average}}),
+               InvalidArgument);
+}
+
+class SelectionTest : public testing::Test {
+ protected:
+  SelectionTest() = default;
+
+  PlayedMachine machine_;
+};
+
+TEST_F(SelectionTest, NamesTheGpusThereAreForOneThatIsNotThere) {
+  machine_.add_gpu(0, always(1)).add_gpu(3, always(1));
+  EXPECT_THAT(
+      [&] {
+        (void)machine_.monitor(gpus({0, 7}));
+      },
+      ThrowsMessage<NoSuchDevice>(AllOf(HasSubstr("GPU 7"), HasSubstr("0, 3"))));
+}
+
+TEST_F(SelectionTest, SaysWhyAGpuThatIsThereCannotBeMonitored) {
+  machine_.add_gpu(0, always(1));
+  machine_.refuse({.source = "nvml",
+                   .subject = "nvidia_gpu_1",
+                   .reason = "it fell off the bus",
+                   .domain = Domain::nvidia_gpu(1),
+                   .hardware = Hardware::nvidia_gpu});
+  EXPECT_THAT([&] { (void)machine_.monitor(gpus({1})); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 1: it fell off the bus")));
+}
+
+TEST_F(SelectionTest, KeepsTheOrderInWhichGpusWereNamed) {
+  machine_.add_gpu(0, always(1)).add_gpu(1, always(1)).add_gpu(2, always(1));
+  EXPECT_THAT(machine_.monitor(gpus({2, 0})).gpu_indices(), ElementsAre(2, 0));
+}
+
+TEST_F(SelectionTest, TakesAllGpusInAscendingOrderWhereNoneIsNamed) {
+  machine_.add_gpu(5, always(1)).add_gpu(1, always(1));
+  EXPECT_THAT(machine_.monitor().gpu_indices(), ElementsAre(1, 5));
+}
+
+TEST_F(SelectionTest, RunsWithCpusAloneWhereThereIsNoGpu) {
+  machine_.add_package(1, 50).add_package(0, 50);
+  const PowerMonitor monitor = machine_.monitor();
+  EXPECT_THAT(monitor.gpu_indices(), IsEmpty());
+  EXPECT_THAT(monitor.cpu_domains(), ElementsAre(Domain::package(0), Domain::package(1)));
+  EXPECT_THAT(monitor.power(), IsEmpty());
+}
+
+TEST_F(SelectionTest, ThrowsWithTheReasonsWhereNothingCanBeRead) {
+  machine_.refuse({.source = "powercap", .subject = "CPU energy", .reason = "it takes root"});
+  EXPECT_THAT([&] { (void)machine_.monitor(); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("CPU energy: it takes root")));
+}
+
+TEST_F(SelectionTest, ThrowsWhereAGpuIsNamedOfAMachineThatHasNone) {
+  machine_.add_package(0, 50);
+  EXPECT_THAT([&] { (void)machine_.monitor(gpus({0})); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0: there is none")));
+}
+
+TEST_F(SelectionTest, ThrowsWhereNoGpuTellsItsPower) {
+  machine_.add_gpu(0, std::vector<std::pair<PowerDomain, Script>>{});
+  EXPECT_THAT([&] { (void)machine_.monitor(); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0 has no power sensor")));
+}
+
+TEST_F(SelectionTest, RefusesAPowerDomainThatNoGpuHasAndSaysWhatTheyHave) {
+  machine_.add_gpu(0, always(1));
+  EXPECT_THAT(
+      [&] { (void)machine_.monitor({.domains = std::vector{PowerDomain::memory_average}}); },
+      ThrowsMessage<CapabilityError>(
+          AllOf(HasSubstr("memory_average"), HasSubstr("GPU 0 has device_instant"))));
+}
+
+TEST_F(SelectionTest, MonitorsThePowerDomainsThatAreAskedForAlone) {
+  machine_.add_gpu(
+      0, {{PowerDomain::device_instant, always(1)}, {PowerDomain::device_average, always(1)}});
+  const PowerMonitor monitor =
+      machine_.monitor({.domains = std::vector{PowerDomain::device_average}});
+  EXPECT_THAT(monitor.supported_domains(0), ElementsAre(PowerDomain::device_average));
+}
+
+TEST_F(SelectionTest, RefusesALimitOfMemoryThatIsTooSmallForWhatIsMonitored) {
+  machine_.add_gpu(0, always(1)).add_package(0, 50);
+  EXPECT_THAT([&] { (void)machine_.monitor({.memory_limit = 200'000}); },
+              ThrowsMessage<InvalidArgument>(
+                  AllOf(HasSubstr("at least 262144 bytes"), HasSubstr("not 200000"))));
+}
+
+// Weakness 15 of the original: it asks GPU 0 alone what all can do.
+TEST_F(SelectionTest, AsksEachGpuForItselfWhatItTells) {
+  machine_.add_gpu(0, {{PowerDomain::device_average, always(1)}});
+  machine_.add_gpu(1, {{PowerDomain::device_instant, always(1)}});
+  const PowerMonitor monitor = machine_.monitor(gpus({1}));
+  EXPECT_THAT(monitor.supported_domains(1), ElementsAre(PowerDomain::device_instant));
+  EXPECT_THROW((void)monitor.supported_domains(0), NoSuchDevice);
+}
+
+// Weaknesses 16 and 17: it wants all GPUs alike, and lists domains in any order.
+TEST_F(SelectionTest, TakesAnyMixOfGpusAndListsTheirDomainsInOneOrder) {
+  machine_.add_gpu(0, {{PowerDomain::memory_average, always(1)},
+                       {PowerDomain::device_average, always(1)},
+                       {PowerDomain::device_instant, always(1)}});
+  machine_.add_gpu(1, {{PowerDomain::device_average, always(1)}});
+  machine_.add_gpu(2, std::vector<std::pair<PowerDomain, Script>>{});
+  const PowerMonitor monitor = machine_.monitor();
+  EXPECT_THAT(monitor.supported_domains(0),
+              ElementsAre(PowerDomain::device_instant, PowerDomain::device_average,
+                          PowerDomain::memory_average));
+  EXPECT_THAT(monitor.supported_domains(1), ElementsAre(PowerDomain::device_average));
+  EXPECT_THAT(monitor.supported_domains(2), IsEmpty());
+  EXPECT_EQ(monitor.default_domain(0), PowerDomain::device_instant);
+  EXPECT_EQ(monitor.default_domain(1), PowerDomain::device_average);
+  EXPECT_EQ(monitor.default_domain(2), std::nullopt);
+}
+
+}  // namespace
+}  // namespace wattle
