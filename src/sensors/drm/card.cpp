@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <system_error>
 #include <tuple>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
@@ -75,28 +77,34 @@ PciDevice parse_uevent(std::string_view text) noexcept {
   return device;
 }
 
-bool Card::is_integrated_intel() const {
+bool GpuCard::is_integrated_intel() const {
   // Bus 0 is the processor's own; a board is behind a bridge. (Intel's integrated GPU has been
   // device 2 there since it exists.)
-  return domain && domain->kind() == DomainKind::intel_gpu && pci_address.starts_with("0000:00:");
+  return domain.kind() == DomainKind::intel_gpu && pci_address.starts_with("0000:00:");
 }
 
-std::vector<Card> find_cards(const System& system) {
+Cards find_cards(const System& system) {
   const fs::path folder = system.sysfs / "class" / "drm";
-  std::vector<Card> cards;
+  std::vector<Card> all;
   for (const std::string& name : names_in(folder)) {
-    if (is_card(name)) cards.push_back(read_card(folder / name));
+    if (is_card(name)) all.push_back(read_card(folder / name));
   }
   // Of two lengths, which differ in the digits of the PCI domain, the longer is the larger number.
-  std::ranges::sort(cards, {}, [](const Card& card) {
+  std::ranges::sort(all, {}, [](const Card& card) {
     return std::tuple(card.pci_address.size(), card.pci_address, card.name);
   });
+  Cards cards;
   std::uint32_t amd = 0;
   std::uint32_t intel = 0;
-  for (Card& card : cards) {
+  for (Card& card : all) {
     const std::optional<DomainKind> kind = kind_of(card);
-    if (kind == DomainKind::amd_gpu) card.domain = Domain::amd_gpu(amd++);
-    if (kind == DomainKind::intel_gpu) card.domain = Domain::intel_gpu(intel++);
+    if (kind == DomainKind::amd_gpu) {
+      cards.gpus.push_back({std::move(card), Domain::amd_gpu(amd++)});
+    } else if (kind == DomainKind::intel_gpu) {
+      cards.gpus.push_back({std::move(card), Domain::intel_gpu(intel++)});
+    } else {
+      cards.others.push_back(std::move(card));
+    }
   }
   return cards;
 }

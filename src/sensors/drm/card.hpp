@@ -3,7 +3,6 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,21 +22,32 @@ struct PciDevice {
 
 /// A card with a number, whoever made it.
 struct Card {
-  std::string name;                ///< "card1"
-  std::filesystem::path folder;    ///< /sys/class/drm/card1
-  std::string driver;              ///< "amdgpu"; empty where it has none
-  std::string ids;                 ///< "1002:73bf"; empty where it is no PCI device
-  std::string pci_address{};       ///< "0000:03:00.0"
-  std::optional<Domain> domain{};  ///< absent where Wattle does not know the driver
+  std::string name;              ///< "card1"
+  std::filesystem::path folder;  ///< /sys/class/drm/card1
+  std::string driver;            ///< "amdgpu"; empty where it has none
+  std::string ids;               ///< "1002:73bf"; empty where it is no PCI device
+  std::string pci_address;       ///< "0000:03:00.0"
 
-  /// A GPU inside a processor: its power is part of that of the package.
-  [[nodiscard]] bool is_integrated_intel() const;
   [[nodiscard]] std::filesystem::path device() const { return folder / "device"; }
 };
 
-/// Ordered by PCI address. GPUs of a driver that is known are numbered in that order for each
-/// vendor, whatever can be read of them, so that a number does not depend on rights.
-[[nodiscard]] std::vector<Card> find_cards(const System& system);
+/// A card whose driver Wattle knows.
+struct GpuCard : Card {
+  Domain domain;
+
+  [[nodiscard]] bool is_amd() const noexcept { return domain.kind() == DomainKind::amd_gpu; }
+  /// A GPU inside a processor: its power is part of that of the package.
+  [[nodiscard]] bool is_integrated_intel() const;
+};
+
+/// Each ordered by PCI address.
+struct Cards {
+  /// Numbered in that order for each vendor, whatever can be read of them, so that a number does
+  /// not depend on rights.
+  std::vector<GpuCard> gpus;
+  std::vector<Card> others;
+};
+[[nodiscard]] Cards find_cards(const System& system);
 
 /// Where the driver's own sensors are: `device/hwmon/hwmonN`, whose number changes at every start.
 /// Empty where it has none.

@@ -15,14 +15,14 @@ namespace {
 namespace fs = std::filesystem;
 
 /// Of the whole GPU, or of `what` of it.
-Refusal refusal(const Card& card, std::string_view what, std::string reason, std::string proof,
+Refusal refusal(const GpuCard& card, std::string_view what, std::string reason, std::string proof,
                 std::string remedy) {
-  Refusal refused{.source = "drm",
-                  .subject = what.empty() ? card.domain->name()
-                                          : fmt::format("{} {}", card.domain->name(), what),
-                  .reason = std::move(reason),
-                  .proof = std::move(proof),
-                  .remedy = std::move(remedy)};
+  Refusal refused{
+      .source = "drm",
+      .subject = what.empty() ? card.domain.name() : fmt::format("{} {}", card.domain.name(), what),
+      .reason = std::move(reason),
+      .proof = std::move(proof),
+      .remedy = std::move(remedy)};
   if (what.empty()) refused.domain = card.domain;
   return refused;
 }
@@ -48,18 +48,18 @@ ReadStatus status_of(int error) noexcept {
   }
 }
 
-Refusal no_gpus(const System& system, const std::vector<Card>& cards) {
+Refusal no_gpus(const System& system, const std::vector<Card>& others) {
   const std::string folder = (system.sysfs / "class/drm").string();
-  std::string others;
-  for (const Card& card : cards) {
-    others += fmt::format("{}{} ({})", others.empty() ? "" : ", ", card.name,
+  std::string listed;
+  for (const Card& card : others) {
+    listed += fmt::format("{}{} ({})", listed.empty() ? "" : ", ", card.name,
                           card.driver.empty() ? "no driver" : card.driver);
   }
   Refusal refused{.source = "drm",
                   .subject = "AMD and Intel GPUs",
                   .reason = "no AMD or Intel GPU",
-                  .proof = others.empty() ? fmt::format("{} holds no cards", folder)
-                                          : fmt::format("{} holds {}", folder, others),
+                  .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
+                                          : fmt::format("{} holds {}", folder, listed),
                   .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
                   .scope = RefusalScope::interface};
   refused.absent = true;
@@ -78,8 +78,8 @@ Refusal unknown_driver(const Card& card) {
           .remedy = is_amd ? "use the driver amdgpu, where it knows this GPU" : ""};
 }
 
-Refusal inside_processor(const Card& card) {
-  const bool is_amd = card.domain->kind() == DomainKind::amd_gpu;
+Refusal inside_processor(const GpuCard& card) {
+  const bool is_amd = card.is_amd();
   Refusal refused =
       refusal(card, "energy", "this GPU lies inside a processor, whose package_N counts its energy",
               is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
@@ -90,10 +90,10 @@ Refusal inside_processor(const Card& card) {
   return refused;
 }
 
-Refusal no_power_sensor(const Card& card, const fs::path& hwmon) {
+Refusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
   const char* remedy =
       "i915 shows a board's energy since Linux 6.2, xe since 6.8: see whether yours is older";
-  if (card.domain->kind() == DomainKind::amd_gpu) {
+  if (card.is_amd()) {
     remedy =
         "amdgpu shows it unless its power management is off (amdgpu.dpm=0) or the GPU is one of "
         "several virtual ones: dmesg | grep -i amdgpu says more";
@@ -104,7 +104,7 @@ Refusal no_power_sensor(const Card& card, const fs::path& hwmon) {
                  remedy);
 }
 
-Refusal unreadable(const Card& card, std::string_view what, const std::string& path, int error) {
+Refusal unreadable(const GpuCard& card, std::string_view what, const std::string& path, int error) {
   const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
   if (error == EACCES) {
     return refusal(
@@ -120,7 +120,7 @@ Refusal unreadable(const Card& card, std::string_view what, const std::string& p
                  fmt::format("dmesg | grep -i {} may say why", card.driver));
 }
 
-Refusal no_answer(const Card& card, std::chrono::nanoseconds deadline) {
+Refusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline) {
   return refusal(
       card, {}, fmt::format("the GPU did not answer within {:g} s", Seconds(deadline).count()),
       fmt::format("a read below {} is still out", card.device().string()),

@@ -49,9 +49,9 @@ class Findings {
   std::size_t missing_;  ///< GPUs that have not answered yet
 };
 
-using Examine = std::function<Gpu(const Card&)>;
+using Examine = std::function<Gpu(const GpuCard&)>;
 
-void examine_into(const std::shared_ptr<Findings>& findings, std::size_t index, const Card& card,
+void examine_into(const std::shared_ptr<Findings>& findings, std::size_t index, const GpuCard& card,
                   const Examine& examine_card) noexcept {
   try {
     findings->add(index, examine_card(card));
@@ -61,7 +61,7 @@ void examine_into(const std::shared_ptr<Findings>& findings, std::size_t index, 
 }
 
 /// Examines each card in a thread of its own.
-std::vector<std::optional<Gpu>> examine_all(const std::vector<Card>& cards, nanoseconds deadline,
+std::vector<std::optional<Gpu>> examine_all(const std::vector<GpuCard>& cards, nanoseconds deadline,
                                             const Examine& examine_card) {
   if (cards.empty()) return {};
   const auto findings = std::make_shared<Findings>(cards.size());
@@ -88,29 +88,33 @@ bool should_be_readable(const Card& card) {
 
 Survey probe_within(const System& system, const Clock& clock, nanoseconds deadline,
                     const Examine& examine_card) {
-  const std::vector<Card> cards = find_cards(system);
+  const Cards cards = find_cards(system);
   Survey survey;
-  std::vector<Card> gpus;
-  for (const Card& card : cards) {
+  std::vector<GpuCard> gpus;
+  for (const GpuCard& card : cards.gpus) {
     if (card.is_integrated_intel()) {
       survey.refused.push_back(inside_processor(card));
-    } else if (card.domain) {
+    } else {
       gpus.push_back(card);
-    } else if (should_be_readable(card)) {
-      survey.refused.push_back(unknown_driver(card));
     }
   }
-  if (gpus.empty() && survey.refused.empty()) survey.refused.push_back(no_gpus(system, cards));
+  for (const Card& card : cards.others) {
+    if (should_be_readable(card)) survey.refused.push_back(unknown_driver(card));
+  }
+  if (gpus.empty() && survey.refused.empty()) {
+    survey.refused.push_back(no_gpus(system, cards.others));
+  }
   const auto open = std::make_shared<OpenNodes>(system.procfs);
   std::vector<std::optional<Gpu>> examined = examine_all(gpus, deadline, examine_card);
   for (std::size_t i = 0; i < gpus.size(); ++i) {
-    if (!examined[i]) {
+    std::optional<Gpu>& gpu = examined[i];
+    if (!gpu) {
       survey.refused.push_back(no_answer(gpus[i], deadline));
       continue;
     }
-    std::ranges::move(examined[i]->refused, std::back_inserter(survey.refused));
-    if (examined[i]->channels.empty()) continue;
-    survey.sensors.push_back(std::make_unique<GpuSensor>(std::move(*examined[i]), open, clock));
+    std::ranges::move(gpu->refused, std::back_inserter(survey.refused));
+    if (gpu->channels.empty()) continue;
+    survey.sensors.push_back(std::make_unique<GpuSensor>(*std::move(gpu), open, clock));
   }
   return survey;
 }

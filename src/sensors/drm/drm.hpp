@@ -23,6 +23,6 @@ inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(
 /// `examine_card`: what is done in those threads.
 [[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
                                   std::chrono::nanoseconds deadline,
-                                  const std::function<Gpu(const Card&)>& examine_card = examine);
+                                  const std::function<Gpu(const GpuCard&)>& examine_card = examine);
 
 }  // namespace wattle::drm

@@ -96,16 +96,16 @@ Trial try_out(const Source& source) {
 
 /// True for a GPU that shares its processor's power sensor: of amdgpu's only these show the voltage
 /// of a northbridge, but for MI300A.
-bool is_apu(const Card& card, const fs::path& hwmon) {
+bool is_apu(const GpuCard& card, const fs::path& hwmon) {
   constexpr std::string_view kMi300a = "1002:74a0";
-  if (card.domain->kind() != DomainKind::amd_gpu) return false;
+  if (!card.is_amd()) return false;
   std::error_code ignored;
   return card.ids == kMi300a || (!hwmon.empty() && fs::exists(hwmon / "in1_input", ignored));
 }
 
-std::string model_of(const Card& card) {
+std::string model_of(const GpuCard& card) {
   const auto name = read_line((card.device() / "product_name").string());  // of server boards
-  const char* const vendor = card.domain->kind() == DomainKind::amd_gpu ? "AMD" : "Intel";
+  const char* const vendor = card.is_amd() ? "AMD" : "Intel";
   return name ? fmt::format("{} ({})", printable(*name), card.ids)
               : fmt::format("{} GPU {}", vendor, card.ids);
 }
@@ -113,7 +113,7 @@ std::string model_of(const Card& card) {
 /// Examines one GPU, one call long.
 class Examination {
  public:
-  explicit Examination(const Card& card)
+  explicit Examination(const GpuCard& card)
       : card_(card), hwmon_(find_hwmon(card)), is_apu_(is_apu(card, hwmon_)) {}
 
   Gpu run() {
@@ -174,7 +174,7 @@ class Examination {
   }
 
   void add(const Definition& definition, const fs::path& path, bool costly) {
-    Channel channel{.domain = *card_.domain,
+    Channel channel{.domain = card_.domain,
                     .source = "drm",
                     .place = path.string(),
                     .metric = definition.metric,
@@ -206,7 +206,7 @@ class Examination {
         if (limit && *limit <= kMostMicrowatts) largest_uw = std::max(largest_uw, *limit);
       }
     }
-    if (largest_uw == 0) return default_max_power(card_.domain->kind());
+    if (largest_uw == 0) return default_max_power(card_.domain.kind());
     return Watts(2.0 * kMicro * static_cast<double>(largest_uw));
   }
 
@@ -237,7 +237,7 @@ class Examination {
     std::erase_if(missing_, counts);
   }
 
-  const Card& card_;
+  const GpuCard& card_;
   fs::path hwmon_;
   bool is_apu_;
   bool asleep_ = false;
@@ -264,6 +264,6 @@ bool is_asleep(const Fd& runtime_status) noexcept {
   return std::string_view(text.data(), static_cast<std::size_t>(count)).starts_with("suspend");
 }
 
-Gpu examine(const Card& card) { return Examination(card).run(); }
+Gpu examine(const GpuCard& card) { return Examination(card).run(); }
 
 }  // namespace wattle::drm

@@ -47,7 +47,7 @@ struct Value {
 inline constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::milliseconds(1);
 
 /// Opens what the card shows, and reads each attribute three times where it is awake. Blocks for as
-/// long as the driver does. The card has a domain.
-[[nodiscard]] Gpu examine(const Card& card);
+/// long as the driver does.
+[[nodiscard]] Gpu examine(const GpuCard& card);
 
 }  // namespace wattle::drm

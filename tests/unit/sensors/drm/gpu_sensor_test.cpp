@@ -20,7 +20,7 @@ constexpr const char* kAddress = "0000:03:00.0";
 class DrmSensor : public testing::Test {
  protected:
   GpuSensor sensor() {
-    return {examine(find_cards(tree_.system()).at(0)),
+    return {examine(find_cards(tree_.system()).gpus.at(0)),
             std::make_shared<OpenNodes>(tree_.system().procfs), clock_};
   }
   static Reading read(GpuSensor& sensor, Metric metric) {

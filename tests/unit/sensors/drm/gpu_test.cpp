@@ -18,7 +18,7 @@ using testing::IsEmpty;
 
 constexpr const char* kAddress = "0000:03:00.0";
 
-Gpu examined(const fakes::DrmTree& tree) { return examine(find_cards(tree.system()).at(0)); }
+Gpu examined(const fakes::DrmTree& tree) { return examine(find_cards(tree.system()).gpus.at(0)); }
 
 /// Each channel's name and the SI value that is read of it.
 std::map<std::string, double> values_of(const Gpu& gpu) {

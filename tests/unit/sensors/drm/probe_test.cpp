@@ -97,7 +97,7 @@ TEST(DrmProbe, DoesNotWaitForADriverBeyondItsDeadline) {
   tree.add_rx6800(0, "0000:03:00.0");
   tree.add_rx6800(1, "0000:83:00.0");
   const auto stuck = std::make_shared<std::promise<void>>();
-  const auto examine_card = [stuck](const Card& card) {
+  const auto examine_card = [stuck](const GpuCard& card) {
     if (card.name == "card0") stuck->get_future().wait();
     return examine(card);
   };
