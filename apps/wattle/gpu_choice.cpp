@@ -52,7 +52,7 @@ GpuChoice visible_to_cuda(const Environment& environment) {
         "CUDA_DEVICE_ORDER is PCI_BUS_ID; set that, or use UUIDs");
   }
   for (std::string& name : choice.names) {
-    if (is_number(name)) name = "nvidia_gpu_" + name;
+    if (is_number(name)) name.insert(0, "nvidia_gpu_");
   }
   return choice;
 }
