@@ -51,6 +51,9 @@ GpuChoice visible_to_cuda(const Environment& environment) {
         "--gpus visible: the numbers in CUDA_VISIBLE_DEVICES mean nothing outside CUDA unless "
         "CUDA_DEVICE_ORDER is PCI_BUS_ID; set that, or use UUIDs");
   }
+  for (std::string& name : choice.names) {
+    if (is_number(name)) name.insert(0, "nvidia_gpu_");
+  }
   return choice;
 }
 
@@ -110,13 +113,19 @@ Domain find(const std::vector<Candidate>& gpus, const std::string& name) {
   if (count == 1) return std::ranges::find_if(gpus, matches)->domain;
   std::vector<std::string> names;
   names.reserve(gpus.size());
+  const bool are_of_one_vendor = std::ranges::all_of(
+      gpus, [&](const Candidate& gpu) { return gpu.domain.kind() == gpus.front().domain.kind(); });
   for (const Candidate& gpu : gpus) {
-    names.push_back(gpu.info.id.empty() ? gpu.domain.name()
-                                        : fmt::format("{} ({})", gpu.domain.index(), gpu.info.id));
+    const std::string called = are_of_one_vendor && !gpu.info.id.empty()
+                                   ? std::to_string(gpu.domain.index())
+                                   : gpu.domain.name();
+    names.push_back(gpu.info.id.empty() ? called : fmt::format("{} ({})", called, gpu.info.id));
   }
+  const char* const problem = count == 0        ? "no GPU is called"
+                              : is_number(name) ? "GPUs of several vendors have the number"
+                                                : "several GPUs begin with";
   throw InvalidArgument(fmt::format(
-      "--gpus: {} '{}'; there {}", count == 0 ? "no GPU is called" : "several GPUs begin with",
-      printable(name),
+      "--gpus: {} '{}'; there {}", problem, printable(name),
       names.empty() ? "is none that can be read" : fmt::format("are {}", fmt::join(names, ", "))));
 }
 

@@ -17,8 +17,8 @@ struct GpuChoice {
 };
 
 /// "all", "none", "visible" (what CUDA_VISIBLE_DEVICES leaves to a CUDA program), or a list of
-/// numbers, UUIDs, beginnings of UUIDs and PCI addresses with commas between. Throws
-/// `InvalidArgument`.
+/// numbers, domains, UUIDs, beginnings of UUIDs and PCI addresses with commas between. A number is
+/// that of a domain, whoever made the GPU. Throws `InvalidArgument`.
 [[nodiscard]] GpuChoice parse_gpu_choice(const std::string& text, const Environment& environment);
 
 /// Leaves the chosen GPUs in `found`, and says of the others that they were left out. Throws

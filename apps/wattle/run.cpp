@@ -85,12 +85,8 @@ std::vector<std::unique_ptr<Sensor>> find_sensors(const RunOptions& options, Rep
   Survey found =
       survey(options.system, machine_clock(), choice.none() ? Asked::prompt : Asked::all);
   keep_chosen(choice, found);
-  const bool knows_gpus = std::ranges::none_of(found.refused, [](const Refusal& refusal) {
-    return !refusal.absent && refusal.scope == RefusalScope::interface &&
-           refusal.hardware != Hardware::cpu;
-  });
-  if (knows_gpus) report.host.gpus.emplace();
   (void)take_absent(found.refused);
+  if (knows_all_gpus(found.refused) || names_gpus(found)) report.host.gpus.emplace();
   report.refused = std::move(found.refused);
   return std::move(found.sensors);
 }

@@ -89,7 +89,12 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
                        .descendants = number(gpus.peak_descendants_bytes),
                        .combined = number(gpus.peak_combined_bytes)};
   const auto count = static_cast<unsigned>(gpus.gpus.size());
-  usage.gpu_utilization.system_gpu_count = static_cast<unsigned>(report.host.gpus->size());
+  if (knows_all_gpus(report.refused)) {
+    usage.gpu_utilization.system_gpu_count = static_cast<unsigned>(report.host.gpus->size());
+  } else {
+    usage.unknown.push_back({{"gpu_utilization.system_gpu_count"},
+                             "not every vendor's GPUs can be listed: see refused"});
+  }
   usage.gpu_utilization.n_expected_gpus = count;
   ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
   percent.max_sum_percent = gpus.max_sum_percent;
@@ -137,6 +142,24 @@ Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
 }
 
 }  // namespace
+
+bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept {
+  return std::ranges::none_of(refused, [](const Refusal& refusal) {
+    return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
+  });
+}
+
+bool names_gpus(const Survey& found) {
+  const auto is_gpu = [](const auto& sensor) {
+    const DeviceInfo* const info = sensor->device();
+    return info != nullptr && info->kind == DeviceKind::gpu;
+  };
+  const auto is_of_gpu = [](const Refusal& refusal) {
+    return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
+  };
+  return std::ranges::any_of(found.sensors, is_gpu) ||
+         std::ranges::any_of(found.refused, is_of_gpu);
+}
 
 Report begin_report(const RunOptions& options, const Job& job) {
   Report report;

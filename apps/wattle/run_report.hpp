@@ -3,17 +3,24 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "instruments.hpp"
 #include "job.hpp"
 #include "options.hpp"
 #include "report/report.hpp"
+#include "sensors/sensor.hpp"
 #include "supervisor.hpp"
 
 namespace wattle::app {
 
 /// What is known before the command starts.
 [[nodiscard]] Report begin_report(const RunOptions& options, const Job& job);
+
+/// False where an interface shows nothing though there may be GPUs; `refused` without the absent.
+[[nodiscard]] bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept;
+/// True if a GPU is known, whether it can be read or not.
+[[nodiscard]] bool names_gpus(const Survey& found);
 
 /// The frame of a run that has ended.
 struct RunFrame {

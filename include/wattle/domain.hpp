@@ -22,7 +22,8 @@ enum class DomainKind : std::uint8_t {
   core,        ///< the cores of a socket; lies inside its package
   uncore,      ///< in practice the integrated GPU; lies inside its package
   nvidia_gpu,  ///< an NVIDIA GPU board
-  amd_gpu,     ///< an AMD GPU board
+  amd_gpu,     ///< an AMD GPU
+  intel_gpu,   ///< an Intel GPU with memory of its own
   psys,        ///< the platform as its maker wired it; overlaps everything else
 };
 
@@ -33,7 +34,8 @@ enum class DomainKind : std::uint8_t {
 /// Cores and integrated GPU lie inside their package; the platform overlaps everything.
 [[nodiscard]] constexpr bool counts_in_total(DomainKind kind) noexcept {
   return kind == DomainKind::package || kind == DomainKind::dram ||
-         kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu;
+         kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu ||
+         kind == DomainKind::intel_gpu;
 }
 
 /// A measurable part of a device. Two domains are equal if they have the same name.
@@ -46,6 +48,7 @@ class WATTLE_EXPORT Domain {
   [[nodiscard]] static Domain uncore(std::uint32_t socket) noexcept;
   [[nodiscard]] static Domain nvidia_gpu(std::uint32_t index) noexcept;
   [[nodiscard]] static Domain amd_gpu(std::uint32_t index) noexcept;
+  [[nodiscard]] static Domain intel_gpu(std::uint32_t index) noexcept;
   /// `index` is 0 but on machines of several boards, each with a platform counter of its own.
   [[nodiscard]] static Domain psys(std::uint32_t index = 0) noexcept;
 

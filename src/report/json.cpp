@@ -41,8 +41,10 @@ Json to_json(const Flags& flags) {
 std::string device_of(const Domain& domain) {
   switch (domain.kind()) {
     case DomainKind::nvidia_gpu:
-    case DomainKind::amd_gpu:
       return fmt::format("gpu:{}", domain.index());
+    case DomainKind::amd_gpu:
+    case DomainKind::intel_gpu:
+      return fmt::format("{}:{}", domain.kind_name(), domain.index());
     case DomainKind::psys:
       return fmt::format("platform:{}", domain.index());
     case DomainKind::package:

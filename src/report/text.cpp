@@ -140,7 +140,8 @@ std::string domain_table(const EnergyReport& energy) {
     row.erase(row.find_last_not_of(' ') + 1);
     table += row + "\n";
   }
-  if (!energy.profile.empty() && energy.total.energy) {
+  const auto is_known = [](const std::optional<Watts>& mean) { return mean.has_value(); };
+  if (energy.total.energy && std::ranges::any_of(energy.profile, is_known)) {
     table += fmt::format("  {:<{}}  {}\n", "power", name_width, sparkline(energy.profile));
   }
   table += "  ± is that of the sampling; the sensors' own error (calibration) is not known\n";

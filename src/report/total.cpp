@@ -24,6 +24,12 @@ std::string_view kind_in_total(DomainKind kind) noexcept {
   return kind == DomainKind::dram ? kKinds[1] : kKinds[2];
 }
 
+/// True for a refusal of everything that an interface to GPUs could show.
+bool hides_gpus(const Refusal& refusal) noexcept {
+  return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu &&
+         !refusal.absent;
+}
+
 /// Why nothing of `kind` is in the total, where no domain of it was refused.
 MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
   MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};
@@ -31,7 +37,8 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     const auto cause = std::ranges::find_if(refused, [](const Refusal& refusal) {
       return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
     });
-    missing.reason = cause != refused.end() ? cause->reason : "no NVIDIA GPU was found";
+    missing.reason =
+        cause != refused.end() ? cause->reason : "no GPU with its own power sensor was found";
     if (cause != refused.end()) missing.remedy = cause->remedy;
   } else if (has_cpu && kind == "dram") {
     missing.reason = "this processor has no counter for its memory";
@@ -84,6 +91,14 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
     }
     if (missing.empty() && !covered(kind)) {
       missing.push_back(why_missing(kind, covered("cpu"), refused));
+    } else if (kind == "gpu") {
+      // One vendor's are told, or refused one by one; another's may be there too.
+      for (const Refusal& refusal : refused) {
+        if (!hides_gpus(refusal)) continue;
+        missing.push_back({.kind = std::string(kind),
+                           .reason = fmt::format("{}: {}", refusal.subject, refusal.reason),
+                           .remedy = refusal.remedy});
+      }
     }
     std::ranges::move(missing, std::back_inserter(total.missing));
   }

@@ -16,6 +16,8 @@ std::string_view to_string(DomainKind kind) noexcept {
       return "nvidia_gpu";
     case DomainKind::amd_gpu:
       return "amd_gpu";
+    case DomainKind::intel_gpu:
+      return "intel_gpu";
     case DomainKind::psys:
       return "psys";
   }
@@ -28,6 +30,7 @@ Domain Domain::core(std::uint32_t socket) noexcept { return {DomainKind::core, s
 Domain Domain::uncore(std::uint32_t socket) noexcept { return {DomainKind::uncore, socket}; }
 Domain Domain::nvidia_gpu(std::uint32_t index) noexcept { return {DomainKind::nvidia_gpu, index}; }
 Domain Domain::amd_gpu(std::uint32_t index) noexcept { return {DomainKind::amd_gpu, index}; }
+Domain Domain::intel_gpu(std::uint32_t index) noexcept { return {DomainKind::intel_gpu, index}; }
 Domain Domain::psys(std::uint32_t index) noexcept { return {DomainKind::psys, index}; }
 
 Domain Domain::on_die(std::uint32_t die) const noexcept {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -27,7 +28,8 @@ namespace wattle {
     case DomainKind::dram:
       return Watts(500.0);
     case DomainKind::nvidia_gpu:  // boards up to 1.4 kW (B300 class)
-    case DomainKind::amd_gpu:
+    case DomainKind::amd_gpu:     // MI355X: 1.4 kW
+    case DomainKind::intel_gpu:   // Data Center GPU Max: 600 W
       return Watts(5000.0);
     case DomainKind::psys:
       return Watts(10000.0);
@@ -57,6 +59,11 @@ inline constexpr UpdateInterval kNvmlCounterUpdate = {
     .spread = std::chrono::milliseconds(10),
     .p99 = std::chrono::milliseconds(125),
 };
+
+/// An Intel GPU's energy counter is made by the driver, which adds up what a register of 32 bits
+/// has advanced between two reads. The register counts in 2^-14 J (the example in i915_hwmon.c and
+/// xe_hwmon.c of Linux, and what the latter sets for boards that do not state it): 2^18 J a turn.
+inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} << 18U) * 1'000'000;
 
 /// How a power gauge looks at the power. Absent, or not `known()`: nobody has told or found out.
 struct GaugeFacts {

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sensors/drm/drm.hpp"
 #include "sensors/nvml/nvml.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
@@ -30,6 +31,11 @@ constexpr std::array kProviders = {
              .what = "NVIDIA GPUs through the driver's library libnvidia-ml.so.1",
              .hardware = Hardware::nvidia_gpu,
              .probe = nvml::probe,
+             .may_block = true},
+    Provider{.name = "drm",
+             .what = "AMD and Intel GPUs through /sys/class/drm",
+             .hardware = Hardware::drm_gpu,
+             .probe = drm::probe,
              .may_block = true},
 };
 

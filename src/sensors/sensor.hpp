@@ -171,6 +171,9 @@ struct DeviceProcess {
   pid_t pid = 0;
   /// The device's memory that it holds; absent where the driver does not say.
   std::optional<std::uint64_t> memory_bytes{};
+  /// For how long the device's engines have worked for it since it opened the device, all engines
+  /// together; absent where the driver does not say.
+  std::optional<std::chrono::nanoseconds> engine_time{};
 };
 
 /// Reads all channels of one device. Threads: one at a time, unless a sensor says otherwise.
@@ -197,11 +200,16 @@ class Sensor {
 };
 
 /// What an interface shows. Interfaces to the same hardware can stand in for each other.
-enum class Hardware : std::uint8_t { cpu, nvidia_gpu, amd_gpu };
+enum class Hardware : std::uint8_t {
+  cpu,
+  nvidia_gpu,
+  drm_gpu,  ///< AMD's and Intel's, which the kernel's own drivers tell about
+};
 
 [[nodiscard]] constexpr Hardware hardware_of(DomainKind kind) noexcept {
   if (kind == DomainKind::nvidia_gpu) return Hardware::nvidia_gpu;
-  return kind == DomainKind::amd_gpu ? Hardware::amd_gpu : Hardware::cpu;
+  const bool is_drm = kind == DomainKind::amd_gpu || kind == DomainKind::intel_gpu;
+  return is_drm ? Hardware::drm_gpu : Hardware::cpu;
 }
 
 /// What a refusal is about.

@@ -12,12 +12,14 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/drm_tree.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
 #include "sampling/update_observer.hpp"
+#include "sensors/drm/drm.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
 #include "wattle/energy_meter.hpp"
@@ -129,6 +131,18 @@ TEST_F(Allocations, AreNoneWhereAReadFails) {
     EXPECT_EQ(allocations_of([&] { found.sensors[0]->read(readings); }), 0U);
     EXPECT_EQ(readings[0].status, ReadStatus::retry);
   }
+}
+
+TEST_F(Allocations, AreNoneWhereAGpuReads) {
+  fakes::DrmTree tree;
+  tree.add_rx6800(0, "0000:03:00.0");
+  const Survey found = drm::probe(tree.system(), clock_, {});
+  std::vector<Reading> readings(found.sensors.at(0)->channels().size());
+  EXPECT_EQ(allocations_of([&] { found.sensors[0]->read(readings); }), 0U);
+  EXPECT_EQ(readings[0].status, ReadStatus::ok);
+  tree.write(0, "power/runtime_status", "suspended\n");
+  EXPECT_EQ(allocations_of([&] { found.sensors[0]->read(readings); }), 0U);
+  EXPECT_EQ(readings[0].status, ReadStatus::retry);
 }
 
 TEST_F(Allocations, AreNoneWhereATimelineIsWrittenAndRead) {

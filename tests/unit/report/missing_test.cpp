@@ -81,6 +81,27 @@ TEST(Missing, IsExplainedByAnInterfaceRatherThanByAPartOfOne) {
   EXPECT_EQ(headline(refused), "no energy: a virtual machine; measure on the host");
 }
 
+TEST(Missing, IsAnotherVendorsGpuThatMayBeThere) {
+  const std::vector<Refusal> refused = {{.source = "nvml",
+                                         .subject = "NVIDIA GPUs",
+                                         .reason = "versions differ",
+                                         .scope = RefusalScope::interface,
+                                         .hardware = Hardware::nvidia_gpu}};
+  const auto gpus = missing("gpu", {measured(Domain::amd_gpu(0))}, refused);
+  ASSERT_EQ(gpus.size(), 1U);
+  EXPECT_EQ(gpus[0].reason, "NVIDIA GPUs: versions differ");
+}
+
+TEST(Missing, IsNoVendorsGpuThatIsNotThere) {
+  const std::vector<Refusal> refused = {{.source = "nvml",
+                                         .subject = "NVIDIA GPUs",
+                                         .reason = "no driver",
+                                         .absent = true,
+                                         .scope = RefusalScope::interface,
+                                         .hardware = Hardware::nvidia_gpu}};
+  EXPECT_THAT(missing("gpu", {measured(Domain::amd_gpu(0))}, refused), IsEmpty());
+}
+
 TEST(Missing, IsNotExplainedByAnotherKindOfDevice) {
   const std::vector<Refusal> refused = {{.source = "nvml",
                                          .subject = "NVIDIA GPUs",

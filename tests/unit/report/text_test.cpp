@@ -71,6 +71,12 @@ TEST(ReportText, SaysAtLeastWhereAPackageCouldNotBeRead) {
   EXPECT_THAT(text_of(report), HasSubstr("not all of cpu: package_2: readable by root only"));
 }
 
+TEST(ReportText, DrawsNoPowerThatNobodyKnows) {
+  Report report = measured();
+  report.energy.profile = {std::nullopt, std::nullopt};
+  EXPECT_EQ(text_of(report).find("0 to"), std::string::npos);
+}
+
 TEST(ReportText, IsBoldInItsHeadlineOnly) {
   const std::string text = to_text(measured(), {.bold = true});
   const std::string headline = text.substr(0, text.find('\n'));

@@ -31,7 +31,7 @@ std::vector<std::pair<std::string, std::string>> missing(const Total& total) {
   return pairs;
 }
 
-constexpr const char* kNoGpus = "no NVIDIA GPU was found";
+constexpr const char* kNoGpus = "no GPU with its own power sensor was found";
 
 TEST(Total, AddsPackagesAndMemory) {
   const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 3.0, 50.0)),

@@ -29,6 +29,7 @@ TEST(Domain, IsNamedByKindAndNumber) {
   EXPECT_EQ(Domain::uncore(0).name(), "uncore_0");
   EXPECT_EQ(Domain::nvidia_gpu(3).name(), "nvidia_gpu_3");
   EXPECT_EQ(Domain::amd_gpu(12).name(), "amd_gpu_12");
+  EXPECT_EQ(Domain::intel_gpu(1).name(), "intel_gpu_1");
   EXPECT_EQ(Domain::package(4294967295).name(), "package_4294967295");
 }
 
@@ -56,6 +57,7 @@ TEST(Domain, IsListedByKindThenNumberThenDie) {
                                  Domain::core(0),
                                  Domain::dram(1),
                                  Domain::dram(0),
+                                 Domain::intel_gpu(0),
                                  Domain::amd_gpu(0),
                                  Domain::nvidia_gpu(1),
                                  Domain::package(10),
@@ -63,9 +65,9 @@ TEST(Domain, IsListedByKindThenNumberThenDie) {
                                  Domain::package(2).on_die(1),
                                  Domain::package(2).on_die(0)};
   std::ranges::sort(domains);
-  EXPECT_THAT(names_of(domains),
-              ElementsAre("package_2", "package_2_die_0", "package_2_die_1", "package_10", "dram_0",
-                          "dram_1", "core_0", "uncore_0", "nvidia_gpu_1", "amd_gpu_0", "psys"));
+  EXPECT_THAT(names_of(domains), ElementsAre("package_2", "package_2_die_0", "package_2_die_1",
+                                             "package_10", "dram_0", "dram_1", "core_0", "uncore_0",
+                                             "nvidia_gpu_1", "amd_gpu_0", "intel_gpu_0", "psys"));
 }
 
 TEST(Domain, ServesAsAKey) {
@@ -97,6 +99,7 @@ TEST(Domain, CountsInATotalOnlyWhereItOverlapsNoOther) {
   EXPECT_TRUE(counts_in_total(DomainKind::dram));
   EXPECT_TRUE(counts_in_total(DomainKind::nvidia_gpu));
   EXPECT_TRUE(counts_in_total(DomainKind::amd_gpu));
+  EXPECT_TRUE(counts_in_total(DomainKind::intel_gpu));
   EXPECT_FALSE(counts_in_total(DomainKind::core));
   EXPECT_FALSE(counts_in_total(DomainKind::uncore));
   EXPECT_FALSE(counts_in_total(DomainKind::psys));

@@ -19,8 +19,8 @@ using testing::HasSubstr;
 /// A GPU that nothing is read of.
 class IdleGpu final : public Sensor {
  public:
-  IdleGpu(std::uint32_t index, std::string uuid, std::string pci_address)
-      : channels_{{.domain = Domain::nvidia_gpu(index)}},
+  IdleGpu(const Domain& domain, std::string uuid, std::string pci_address)
+      : channels_{{.domain = domain}},
         info_{
             .kind = DeviceKind::gpu, .id = std::move(uuid), .pci_address = std::move(pci_address)} {
   }
@@ -46,8 +46,10 @@ class IdleCpu final : public Sensor {
 Survey three_gpus() {
   Survey found;
   found.sensors.push_back(std::make_unique<IdleCpu>());
-  found.sensors.push_back(std::make_unique<IdleGpu>(0, "GPU-aa11", "0000:01:00.0"));
-  found.sensors.push_back(std::make_unique<IdleGpu>(1, "GPU-aa22", "0000:41:00.0"));
+  found.sensors.push_back(
+      std::make_unique<IdleGpu>(Domain::nvidia_gpu(0), "GPU-aa11", "0000:01:00.0"));
+  found.sensors.push_back(
+      std::make_unique<IdleGpu>(Domain::nvidia_gpu(1), "GPU-aa22", "0000:41:00.0"));
   found.refused = {{.source = "nvml",
                     .subject = "nvidia_gpu_2",
                     .reason = "the GPU has fallen off the bus",
@@ -133,6 +135,48 @@ TEST(GpuChoice, RefusesABeginningThatSeveralShare) {
   EXPECT_THAT(error_of("GPU-aa"), HasSubstr("several GPUs begin with 'GPU-aa'"));
 }
 
+/// NVIDIA's GPU 0, AMD's 0 and 1.
+Survey two_vendors() {
+  Survey found;
+  found.sensors.push_back(
+      std::make_unique<IdleGpu>(Domain::nvidia_gpu(0), "GPU-aa11", "0000:01:00.0"));
+  found.sensors.push_back(std::make_unique<IdleGpu>(Domain::amd_gpu(0), "", "0000:03:00.0"));
+  found.sensors.push_back(std::make_unique<IdleGpu>(Domain::amd_gpu(1), "18f6", "0000:83:00.0"));
+  return found;
+}
+
+TEST(GpuChoice, TakesANumberThatOneVendorsGpuHas) {
+  Survey found = two_vendors();
+  keep_chosen(choice("1"), found);
+  EXPECT_THAT(kept(found), ElementsAre("amd_gpu_1"));
+}
+
+TEST(GpuChoice, TakesAnyVendorsGpuByDomainAndAddress) {
+  Survey found = two_vendors();
+  keep_chosen(choice("amd_gpu_0,01:00.0"), found);
+  EXPECT_THAT(kept(found), ElementsAre("nvidia_gpu_0", "amd_gpu_0"));
+}
+
+TEST(GpuChoice, RefusesANumberThatGpusOfSeveralVendorsHave) {
+  Survey found = two_vendors();
+  try {
+    keep_chosen(choice("0"), found);
+    FAIL() << "which of them?";
+  } catch (const InvalidArgument& error) {
+    EXPECT_STREQ(error.what(),
+                 "--gpus: GPUs of several vendors have the number '0'; there are nvidia_gpu_0 "
+                 "(GPU-aa11), amd_gpu_0, amd_gpu_1 (18f6)");
+  }
+}
+
+TEST(VisibleGpus, AreNvidiasWhereTheyAreNumbered) {
+  Survey found = two_vendors();
+  keep_chosen(
+      choice("visible", {{"CUDA_VISIBLE_DEVICES", "0"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}),
+      found);
+  EXPECT_THAT(kept(found), ElementsAre("nvidia_gpu_0"));
+}
+
 TEST(GpuChoice, RefusesAListWithAHoleInIt) {
   for (const char* text : {"", ",", "0,,1", "0,"}) {
     EXPECT_THAT(error_of(text), HasSubstr("--gpus takes all, none, visible or a list")) << text;
@@ -140,7 +184,7 @@ TEST(GpuChoice, RefusesAListWithAHoleInIt) {
 }
 
 TEST(GpuChoice, ShowsForeignBytesHarmlessly) {
-  EXPECT_THAT(error_of("\x1b[2J"), HasSubstr("\\x1B[2J"));
+  EXPECT_THAT(error_of("\x1b[2J"), HasSubstr("\\x1b[2J"));
 }
 
 TEST(VisibleGpus, AreAllWhereNothingIsHidden) {

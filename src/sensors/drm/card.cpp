@@ -1,0 +1,123 @@
+#include "sensors/drm/card.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <system_error>
+#include <tuple>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+
+namespace wattle::drm {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Numbered cards alone: connectors ("card0-DP-1") and render nodes show the same devices again.
+bool is_card(std::string_view name) noexcept {
+  constexpr std::string_view kPrefix = "card";
+  return name.starts_with(kPrefix) &&
+         parse_unsigned<std::uint32_t>(name.substr(kPrefix.size())).has_value();
+}
+
+std::string lower(std::string_view text) {
+  std::string result(text);
+  for (char& letter : result) {
+    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
+  }
+  return result;
+}
+
+/// The names in a folder, in order; none where it cannot be listed.
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    names.push_back(entry->path().filename().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+Card read_card(const fs::path& folder) {
+  const std::string uevent = read_file((folder / "device/uevent").string(), 4096).value_or("");
+  const PciDevice device = parse_uevent(uevent);
+  return {.name = folder.filename().string(),
+          .folder = folder,
+          .driver = printable(device.driver),
+          .ids = lower(printable(device.ids)),
+          .pci_address = lower(printable(device.address))};
+}
+
+std::optional<DomainKind> kind_of(const Card& card) {
+  if (card.pci_address.empty()) return std::nullopt;  // a partition of a GPU that is listed itself
+  if (card.driver == "amdgpu") return DomainKind::amd_gpu;
+  if (card.driver == "i915" || card.driver == "xe") return DomainKind::intel_gpu;
+  return std::nullopt;
+}
+
+}  // namespace
+
+PciDevice parse_uevent(std::string_view text) noexcept {
+  PciDevice device;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::size_t equals = line.find('=');
+    if (equals == std::string_view::npos) continue;
+    const std::string_view key = line.substr(0, equals);
+    const std::string_view value = line.substr(equals + 1);
+    if (key == "DRIVER") device.driver = value;
+    if (key == "PCI_ID") device.ids = value;
+    if (key == "PCI_SLOT_NAME") device.address = value;
+  }
+  return device;
+}
+
+bool GpuCard::is_integrated_intel() const {
+  // Bus 0 is the processor's own; a board is behind a bridge. (Intel's integrated GPU has been
+  // device 2 there since it exists.)
+  return domain.kind() == DomainKind::intel_gpu && pci_address.starts_with("0000:00:");
+}
+
+Cards find_cards(const System& system) {
+  const fs::path folder = system.sysfs / "class" / "drm";
+  std::vector<Card> all;
+  for (const std::string& name : names_in(folder)) {
+    if (is_card(name)) all.push_back(read_card(folder / name));
+  }
+  // Of two lengths, which differ in the digits of the PCI domain, the longer is the larger number.
+  std::ranges::sort(all, {}, [](const Card& card) {
+    return std::tuple(card.pci_address.size(), card.pci_address, card.name);
+  });
+  Cards cards;
+  std::uint32_t amd = 0;
+  std::uint32_t intel = 0;
+  for (Card& card : all) {
+    const std::optional<DomainKind> kind = kind_of(card);
+    if (kind == DomainKind::amd_gpu) {
+      cards.gpus.push_back({std::move(card), Domain::amd_gpu(amd++)});
+    } else if (kind == DomainKind::intel_gpu) {
+      cards.gpus.push_back({std::move(card), Domain::intel_gpu(intel++)});
+    } else {
+      cards.others.push_back(std::move(card));
+    }
+  }
+  return cards;
+}
+
+fs::path find_hwmon(const Card& card) {
+  const fs::path folder = card.device() / "hwmon";
+  for (const std::string& name : names_in(folder)) {
+    // i915 has others, "i915_gt0", for parts of the GPU.
+    if (read_line((folder / name / "name").string()) == card.driver) return folder / name;
+  }
+  return {};
+}
+
+std::vector<std::string> find_nodes(const Card& card) { return names_in(card.device() / "drm"); }
+
+}  // namespace wattle::drm

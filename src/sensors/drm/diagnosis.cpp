@@ -1,0 +1,130 @@
+#include "sensors/drm/diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace wattle::drm {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Of the whole GPU, or of `what` of it.
+Refusal refusal(const GpuCard& card, std::string_view what, std::string reason, std::string proof,
+                std::string remedy) {
+  Refusal refused{
+      .source = "drm",
+      .subject = what.empty() ? card.domain.name() : fmt::format("{} {}", card.domain.name(), what),
+      .reason = std::move(reason),
+      .proof = std::move(proof),
+      .remedy = std::move(remedy)};
+  if (what.empty()) refused.domain = card.domain;
+  return refused;
+}
+
+std::string mode_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
+}
+
+}  // namespace
+
+ReadStatus status_of(int error) noexcept {
+  switch (error) {
+    case ENODEV:  // the device or its driver was removed: its files are open but dead
+    case ENXIO:
+    case ENOENT:
+    case EBADF:
+    case ESTALE:
+      return ReadStatus::gone;
+    default:
+      return ReadStatus::retry;
+  }
+}
+
+Refusal no_gpus(const System& system, const std::vector<Card>& others) {
+  const std::string folder = (system.sysfs / "class/drm").string();
+  std::string listed;
+  for (const Card& card : others) {
+    listed += fmt::format("{}{} ({})", listed.empty() ? "" : ", ", card.name,
+                          card.driver.empty() ? "no driver" : card.driver);
+  }
+  Refusal refused{.source = "drm",
+                  .subject = "AMD and Intel GPUs",
+                  .reason = "no AMD or Intel GPU",
+                  .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
+                                          : fmt::format("{} holds {}", folder, listed),
+                  .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
+                  .scope = RefusalScope::interface};
+  refused.absent = true;
+  return refused;
+}
+
+Refusal unknown_driver(const Card& card) {
+  const bool is_amd = card.ids.starts_with("1002:");
+  return {.source = "drm",
+          .subject = card.name,
+          .reason = card.driver.empty()
+                        ? "this GPU has no driver"
+                        : fmt::format("its driver, {}, tells nothing of energy", card.driver),
+          .proof = fmt::format("{}: {}, PCI {}", (card.device() / "uevent").string(), card.ids,
+                               card.pci_address),
+          .remedy = is_amd ? "use the driver amdgpu, where it knows this GPU" : ""};
+}
+
+Refusal inside_processor(const GpuCard& card) {
+  const bool is_amd = card.is_amd();
+  Refusal refused =
+      refusal(card, "energy", "this GPU lies inside a processor, whose package_N counts its energy",
+              is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
+                                   card.device().string(), card.driver)
+                     : fmt::format("PCI {}, {}", card.pci_address, card.driver),
+              is_amd ? "" : "uncore_N tells its part, where the processor counts that");
+  refused.absent = true;
+  return refused;
+}
+
+Refusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
+  const char* remedy =
+      "i915 shows a board's energy since Linux 6.2, xe since 6.8: see whether yours is older";
+  if (card.is_amd()) {
+    remedy =
+        "amdgpu shows it unless its power management is off (amdgpu.dpm=0) or the GPU is one of "
+        "several virtual ones: dmesg | grep -i amdgpu says more";
+  }
+  return refusal(card, {}, fmt::format("{} shows neither its energy nor its power", card.driver),
+                 hwmon.empty() ? fmt::format("no {}/hwmon/hwmonN", card.device().string())
+                               : fmt::format("{} holds neither", hwmon.string()),
+                 remedy);
+}
+
+Refusal unreadable(const GpuCard& card, std::string_view what, const std::string& path, int error) {
+  const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
+  if (error == EACCES) {
+    return refusal(
+        card, what, prefix + "this user may not open the file", mode_of(path),
+        "every user may, as a rule: see who changed that (a container's rules, udev), or "
+        "run wattle as root");
+  }
+  if (error == 0) {
+    return refusal(card, what, prefix + "the driver gives no value", path + " holds no number", {});
+  }
+  const std::string cause = std::generic_category().message(error);
+  return refusal(card, what, prefix + "the driver refuses it: " + cause, path + ": " + cause,
+                 fmt::format("dmesg | grep -i {} may say why", card.driver));
+}
+
+Refusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline) {
+  return refusal(
+      card, {}, fmt::format("the GPU did not answer within {:g} s", Seconds(deadline).count()),
+      fmt::format("a read below {} is still out", card.device().string()),
+      fmt::format("dmesg | grep -i {} may say why; a restart of the machine helps", card.driver));
+}
+
+}  // namespace wattle::drm

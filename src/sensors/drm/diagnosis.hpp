@@ -1,0 +1,34 @@
+// Why a GPU, or a value of it, is not read: cause, proof, remedy.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "sensors/drm/card.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::drm {
+
+/// What reading goes on as after such an `errno`. A device that was taken away, or whose driver
+/// was, is `gone`; anything else may pass.
+[[nodiscard]] ReadStatus status_of(int error) noexcept;
+
+/// There is no GPU that Wattle could read; `others` are what there is.
+[[nodiscard]] Refusal no_gpus(const System& system, const std::vector<Card>& others);
+/// An AMD or Intel device whose driver tells nothing.
+[[nodiscard]] Refusal unknown_driver(const Card& card);
+/// A GPU inside a processor, whose energy is part of the package's: nothing is amiss.
+[[nodiscard]] Refusal inside_processor(const GpuCard& card);
+/// `hwmon`: where its sensors are; empty where it has none.
+[[nodiscard]] Refusal no_power_sensor(const GpuCard& card, const std::filesystem::path& hwmon);
+/// A file that cannot be opened or read; `error`: the `errno`, 0 where it holds no value. `what`:
+/// the quantity, empty for all that the GPU's energy could be told from.
+[[nodiscard]] Refusal unreadable(const GpuCard& card, std::string_view what,
+                                 const std::string& path, int error);
+/// A read is still out.
+[[nodiscard]] Refusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline);
+
+}  // namespace wattle::drm

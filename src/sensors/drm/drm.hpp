@@ -1,0 +1,28 @@
+// AMD and Intel GPUs through the kernel's own drivers: /sys/class/drm, their hwmon, and
+// /proc/PID/fdinfo. Facts, quirks and where they come from: docs/sensors/drm.md.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <set>
+
+#include "sensors/drm/card.hpp"
+#include "sensors/drm/gpu.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::drm {
+
+/// How long a probe waits for the drivers, for all GPUs together.
+inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(2);
+
+/// One sensor for each GPU of amdgpu, i915 or xe that tells anything. They are examined at the same
+/// time, each in a thread of its own. One that has not answered by the deadline is refused, and its
+/// thread left behind: it owns what it touches, and what it finds is dropped. Without such GPUs
+/// there is no thread. No other interface shows these GPUs, so none is ever `taken`.
+[[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
+/// `examine_card`: what is done in those threads.
+[[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
+                                  std::chrono::nanoseconds deadline,
+                                  const std::function<Gpu(const GpuCard&)>& examine_card = examine);
+
+}  // namespace wattle::drm

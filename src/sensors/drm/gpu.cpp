@@ -1,0 +1,269 @@
+#include "sensors/drm/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "sensors/drm/diagnosis.hpp"
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::drm {
+namespace {
+
+namespace fs = std::filesystem;
+using std::chrono::nanoseconds;
+
+constexpr double kMicro = 1e-6;
+constexpr double kMilli = 1e-3;
+constexpr double kMega = 1e6;
+
+/// What a file's path begins with.
+enum class Place : std::uint8_t { hwmon, device, card };
+
+/// A file that a GPU may have. Of several for one metric the first that is there counts.
+struct Definition {
+  Metric metric;
+  Place place;
+  std::string_view file;
+  double scale;
+  std::uint64_t most = UINT64_MAX;
+  bool wakes = true;
+};
+
+// Larger values are firmware's "unknown", all ones in 16 or 32 bits: a part of 5 kW, or of 250
+// degrees, does not exist.
+constexpr std::uint64_t kMostMicrowatts = 5'000'000'000;
+constexpr std::uint64_t kMostMillidegrees = 250'000;
+
+constexpr std::array kDefinitions = {
+    // xe has one for the board and one for the GPU's package alone, i915 the first.
+    Definition{Metric::energy, Place::hwmon, "energy1_input", kMicro},
+    Definition{Metric::energy, Place::hwmon, "energy2_input", kMicro},
+    Definition{Metric::power_instant, Place::hwmon, "power1_input", kMicro, kMostMicrowatts},
+    Definition{Metric::power_average, Place::hwmon, "power1_average", kMicro, kMostMicrowatts},
+    Definition{Metric::power_limit, Place::hwmon, "power1_cap", kMicro, kMostMicrowatts},
+    Definition{Metric::utilization, Place::device, "gpu_busy_percent", 1.0, 100},
+    Definition{Metric::memory_utilization, Place::device, "mem_busy_percent", 1.0, 100},
+    // These two are the driver's own books.
+    Definition{Metric::memory_used, Place::device, "mem_info_vram_used", 1.0, UINT64_MAX, false},
+    Definition{Metric::memory_total, Place::device, "mem_info_vram_total", 1.0, UINT64_MAX, false},
+    // The first is amdgpu's edge, the second its junction and xe's package.
+    Definition{Metric::temperature, Place::hwmon, "temp1_input", kMilli, kMostMillidegrees},
+    Definition{Metric::temperature, Place::hwmon, "temp2_input", kMilli, kMostMillidegrees},
+    Definition{Metric::clock_sm, Place::hwmon, "freq1_input", 1.0},
+    Definition{Metric::clock_sm, Place::card, "gt_act_freq_mhz", kMega},             // i915
+    Definition{Metric::clock_sm, Place::device, "tile0/gt0/freq0/act_freq", kMega},  // xe
+    Definition{Metric::clock_memory, Place::hwmon, "freq2_input", 1.0},
+};
+
+bool is_power(Metric metric) noexcept {
+  return metric == Metric::power_instant || metric == Metric::power_average;
+}
+
+/// What may pass: the GPU sleeps, is being reset, or its firmware is busy.
+bool may_pass(int error) noexcept {
+  return error == EAGAIN || error == EBUSY || error == EINTR || error == EPERM || error == ETIME ||
+         error == ETIMEDOUT;
+}
+
+/// An attribute tried out.
+struct Trial {
+  Value value;  ///< the first success, else the last failure
+  nanoseconds cost = nanoseconds::max();
+};
+
+Trial try_out(const Source& source) {
+  constexpr int kTries = 3;
+  using Clock = std::chrono::steady_clock;
+  Trial trial;
+  for (int i = 0; i < kTries; ++i) {
+    const Clock::time_point before = Clock::now();
+    const Value value = read_value(source);
+    trial.cost = std::min<nanoseconds>(trial.cost, Clock::now() - before);
+    if (!trial.value.raw) trial.value = value;
+  }
+  return trial;
+}
+
+/// True for a GPU that shares its processor's power sensor: of amdgpu's only these show the voltage
+/// of a northbridge, but for MI300A.
+bool is_apu(const GpuCard& card, const fs::path& hwmon) {
+  constexpr std::string_view kMi300a = "1002:74a0";
+  if (!card.is_amd()) return false;
+  std::error_code ignored;
+  return card.ids == kMi300a || (!hwmon.empty() && fs::exists(hwmon / "in1_input", ignored));
+}
+
+std::string model_of(const GpuCard& card) {
+  const auto name = read_line((card.device() / "product_name").string());  // of server boards
+  const char* const vendor = card.is_amd() ? "AMD" : "Intel";
+  return name ? fmt::format("{} ({})", printable(*name), card.ids)
+              : fmt::format("{} GPU {}", vendor, card.ids);
+}
+
+/// Examines one GPU, one call long.
+class Examination {
+ public:
+  explicit Examination(const GpuCard& card)
+      : card_(card), hwmon_(find_hwmon(card)), is_apu_(is_apu(card, hwmon_)) {}
+
+  Gpu run() {
+    gpu_.info = {.kind = DeviceKind::gpu,
+                 .id = printable(read_line((card_.device() / "unique_id").string()).value_or("")),
+                 .pci_address = card_.pci_address,
+                 .model = model_of(card_),
+                 .driver = card_.driver};
+    gpu_.nodes = find_nodes(card_);
+    gpu_.runtime_status = open_for_reading((card_.device() / "power/runtime_status").string());
+    asleep_ = is_asleep(gpu_.runtime_status);
+    for (const Definition& definition : kDefinitions) examine_file(definition);
+    refuse_missing();
+    return std::move(gpu_);
+  }
+
+ private:
+  struct Missing {
+    Metric metric;
+    std::string path;
+    int error;
+  };
+
+  [[nodiscard]] fs::path path_of(const Definition& definition) const {
+    switch (definition.place) {
+      case Place::hwmon:
+        return hwmon_.empty() ? fs::path() : hwmon_ / definition.file;
+      case Place::device:
+        return card_.device() / definition.file;
+      case Place::card:
+        break;
+    }
+    return card_.folder / definition.file;
+  }
+
+  void examine_file(const Definition& definition) {
+    const fs::path path = path_of(definition);
+    if (path.empty() || has(definition.metric)) return;
+    Source source{.file = open_for_reading(path.string()),
+                  .wakes = definition.wakes,
+                  .most = definition.most};
+    if (!source.file) {
+      // What the hardware lacks, the driver does not show.
+      if (errno != ENOENT) missing_.push_back({definition.metric, path.string(), errno});
+      return;
+    }
+    bool costly = false;
+    if (!asleep_ || !definition.wakes) {
+      const Trial trial = try_out(source);
+      if (!trial.value.raw && !may_pass(trial.value.error)) {
+        missing_.push_back({definition.metric, path.string(), trial.value.error});
+        return;
+      }
+      costly = trial.cost > kCostlyRead;
+    }
+    add(definition, path, costly);
+    gpu_.sources.push_back(std::move(source));
+  }
+
+  void add(const Definition& definition, const fs::path& path, bool costly) {
+    Channel channel{.domain = card_.domain,
+                    .source = "drm",
+                    .place = path.string(),
+                    .metric = definition.metric,
+                    .gauge = {.scale = definition.scale},
+                    .costly = costly};
+    if (definition.metric == Metric::energy) {
+      channel.counter = {.tick = Joules(definition.scale),
+                         .modulus = 0,
+                         .followed_ticks = kIntelGpuFollowedMicrojoules,
+                         .max_power = max_power()};
+    }
+    // It is that of the whole processor: CPU, GPU and what else is in the package.
+    if (is_apu_ && is_power(definition.metric)) channel.scope = Scope::module;
+    gpu_.channels.push_back(std::move(channel));
+  }
+
+  [[nodiscard]] bool has(Metric metric) const {
+    return std::ranges::count(gpu_.channels, metric, &Channel::metric) > 0;
+  }
+
+  /// Twice the largest limit that the board states, else the default.
+  [[nodiscard]] Watts max_power() const {
+    std::uint64_t largest_uw = 0;
+    if (!asleep_) {
+      for (const char* file :
+           {"power1_rated_max", "power1_max", "power1_crit", "power2_rated_max", "power2_max"}) {
+        const auto text = read_line((hwmon_ / file).string());
+        const auto limit = text ? parse_counter(*text) : std::nullopt;
+        if (limit && *limit <= kMostMicrowatts) largest_uw = std::max(largest_uw, *limit);
+      }
+    }
+    if (largest_uw == 0) return default_max_power(card_.domain.kind());
+    return Watts(2.0 * kMicro * static_cast<double>(largest_uw));
+  }
+
+  void refuse_missing() {
+    const bool tells_energy =
+        std::ranges::any_of(gpu_.channels, [](const Channel& c) { return c.tells_energy(); });
+    if (is_apu_) {
+      gpu_.refused.push_back(inside_processor(card_));
+    } else if (!tells_energy) {
+      refuse_everything_that_counts();
+    }
+    for (const Missing& missing : missing_) {
+      if (has(missing.metric)) continue;
+      gpu_.refused.push_back(
+          unreadable(card_, to_string(missing.metric), missing.path, missing.error));
+    }
+  }
+
+  /// The GPU draws power of which nothing can be told: that is a refusal of its domain.
+  void refuse_everything_that_counts() {
+    const auto counts = [](const Missing& missing) {
+      return missing.metric == Metric::energy || is_power(missing.metric);
+    };
+    const auto cause = std::ranges::find_if(missing_, counts);
+    gpu_.refused.push_back(cause != missing_.end()
+                               ? unreadable(card_, {}, cause->path, cause->error)
+                               : no_power_sensor(card_, hwmon_));
+    std::erase_if(missing_, counts);
+  }
+
+  const GpuCard& card_;
+  fs::path hwmon_;
+  bool is_apu_;
+  bool asleep_ = false;
+  Gpu gpu_;
+  std::vector<Missing> missing_;
+};
+
+}  // namespace
+
+Value read_value(const Source& source) noexcept {
+  std::array<char, 32> text;  // 20 digits and a line end
+  const ssize_t count = read_at_start(source.file.get(), text);
+  if (count < 0) return {.error = errno};
+  if (static_cast<std::size_t>(count) >= text.size()) return {};  // cut off
+  const auto raw = parse_counter({text.data(), static_cast<std::size_t>(count)});
+  return {.raw = raw && *raw <= source.most ? raw : std::nullopt};
+}
+
+bool is_asleep(const Fd& runtime_status) noexcept {
+  std::array<char, 32> text;
+  const ssize_t count = read_at_start(runtime_status.get(), text);
+  if (count <= 0) return false;
+  // "suspended", "suspending"; else "active", "resuming", "error", "unsupported".
+  return std::string_view(text.data(), static_cast<std::size_t>(count)).starts_with("suspend");
+}
+
+Gpu examine(const GpuCard& card) { return Examination(card).run(); }
+
+}  // namespace wattle::drm

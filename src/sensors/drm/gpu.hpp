@@ -1,0 +1,53 @@
+// What one GPU can tell: found out by reading its files, never by its name.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "sensors/drm/card.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::drm {
+
+/// An attribute that is open for reading.
+struct Source {
+  Fd file;
+  /// The driver asks the hardware for it, and wakes it up for that.
+  bool wakes = true;
+  /// A larger raw integer is no value: drivers pass on what firmware gives for "unknown".
+  std::uint64_t most = UINT64_MAX;
+};
+
+/// A GPU as it was found. Without channels where nothing of it can be read.
+struct Gpu {
+  DeviceInfo info{};
+  std::vector<Channel> channels{};
+  std::vector<Source> sources{};     ///< one for each channel
+  Fd runtime_status{};               ///< empty: it is taken for awake
+  std::vector<std::string> nodes{};  ///< its names under /dev/dri
+  std::vector<Refusal> refused{};
+};
+
+/// The value of an attribute. `error`: the `errno` where there is none, 0 for text that is no
+/// value.
+struct Value {
+  std::optional<std::uint64_t> raw{};
+  int error = 0;
+};
+[[nodiscard]] Value read_value(const Source& source) noexcept;
+
+/// True while the GPU sleeps, or is about to: reading what asks the hardware would wake it up.
+[[nodiscard]] bool is_asleep(const Fd& runtime_status) noexcept;
+
+/// A reading that takes longer than this, whenever it is tried, belongs on the slow lane.
+inline constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::milliseconds(1);
+
+/// Opens what the card shows, and reads each attribute three times where it is awake. Blocks for as
+/// long as the driver does.
+[[nodiscard]] Gpu examine(const GpuCard& card);
+
+}  // namespace wattle::drm

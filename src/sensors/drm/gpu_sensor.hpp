@@ -1,0 +1,35 @@
+// Reads one GPU.
+#pragma once
+
+#include <memory>
+
+#include "sensors/drm/gpu.hpp"
+#include "sensors/drm/users.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::drm {
+
+/// A GPU that sleeps is let sleep: what would wake it up is `retry` until somebody else does.
+/// Threads: any, several at once; each may stay in the driver for as long as that pleases.
+class GpuSensor final : public Sensor {
+ public:
+  GpuSensor(Gpu gpu, std::shared_ptr<OpenNodes> open, const Clock& clock)
+      : gpu_(std::move(gpu)), open_(std::move(open)), clock_(clock) {}
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return gpu_.channels;
+  }
+  void read(std::span<Reading> readings) noexcept override;
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return &gpu_.info; }
+  /// amdgpu asks the GPU's firmware, which takes from tens of microseconds to seconds.
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+  [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
+
+ private:
+  const Gpu gpu_;
+  const std::shared_ptr<OpenNodes> open_;
+  const Clock& clock_;
+};
+
+}  // namespace wattle::drm
