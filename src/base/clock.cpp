@@ -41,12 +41,14 @@ Anchor compare_clocks() noexcept {
   return best;
 }
 
-/// Asks the process's one history, after a fresh comparison.
+/// The process's one history: no part of `ask_history`, of which each question has its own.
+constinit std::mutex history_mutex;
+constinit AnchorHistory history;
+
+/// Asks the history, after a fresh comparison.
 template <class Question>
 auto ask_history(Question question) noexcept {
-  static std::mutex mutex;
-  static AnchorHistory history;
-  const std::scoped_lock lock(mutex);
+  const std::scoped_lock lock(history_mutex);
   history.observe(compare_clocks());
   return question(history);
 }
@@ -61,16 +63,15 @@ const Clock& machine_clock() noexcept {
 }
 
 double to_unix(TimePoint time) noexcept {
-  return ask_history([&](const AnchorHistory& history) { return history.to_unix(time); });
+  return ask_history([&](const AnchorHistory& known) { return known.to_unix(time); });
 }
 
 TimePoint from_unix(double unix_s) noexcept {
-  return ask_history([&](const AnchorHistory& history) { return history.from_unix(unix_s); });
+  return ask_history([&](const AnchorHistory& known) { return known.from_unix(unix_s); });
 }
 
 bool wall_clock_stepped(TimePoint begin, TimePoint end) noexcept {
-  return ask_history(
-      [&](const AnchorHistory& history) { return history.stepped_between(begin, end); });
+  return ask_history([&](const AnchorHistory& known) { return known.stepped_between(begin, end); });
 }
 
 }  // namespace wattle

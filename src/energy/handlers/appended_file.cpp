@@ -70,8 +70,9 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_
 }
 
 AppendedFile::~AppendedFile() {
+  if (!regular_ || committed_) return;
   // Where even that fails nothing more can be done; the failure before it is being told.
-  if (regular_ && !committed_) (void)!::ftruncate(fd_.get(), static_cast<off_t>(size_before_));
+  [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), static_cast<off_t>(size_before_));
 }
 
 std::string AppendedFile::read(std::uint64_t offset, std::size_t count) const {

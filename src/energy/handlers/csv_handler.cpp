@@ -87,12 +87,12 @@ void CsvHandler::process(const EnergyTrace& trace) {
 void CsvHandler::save_data() {
   const std::lock_guard lock(state_->saving);
   Unsaved<EnergyTrace>::Batch batch(state_->unsaved);
-  if (batch.items.empty()) {
+  if (batch.items().empty()) {
     throw NoSampleProcessed("cannot save to " + state_->path +
                             ": the handler was given no sample since it was last saved");
   }
-  append_rows(state_->path, batch.items);
-  batch.items.clear();
+  append_rows(state_->path, batch.items());
+  batch.items().clear();
 }
 
 }  // namespace wattle

@@ -29,19 +29,20 @@ class Unsaved {
    public:
     explicit Batch(Unsaved& from) : from_(from) {
       const std::lock_guard lock(from_.mutex_);
-      items.swap(from_.items_);
+      items_.swap(from_.items_);
     }
     ~Batch() {
       const std::lock_guard lock(from_.mutex_);
-      from_.items_.splice(from_.items_.begin(), items);
+      from_.items_.splice(from_.items_.begin(), items_);
     }
     Batch(const Batch&) = delete;
     Batch& operator=(const Batch&) = delete;
 
-    std::list<Item> items;
+    [[nodiscard]] std::list<Item>& items() noexcept { return items_; }
 
    private:
     Unsaved& from_;
+    std::list<Item> items_;
   };
 
   /// `make()` makes the item; called by one thread at a time.

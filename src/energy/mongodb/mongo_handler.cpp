@@ -106,16 +106,16 @@ void MongoHandler::save_data() {
                         "process; make another handler after fork");
   }
   Unsaved<Entry>::Batch batch(state_->unsaved);
-  if (batch.items.empty()) {
+  if (batch.items().empty()) {
     throw NoSampleProcessed(
         "cannot save to MongoDB: the handler was given no trace since it was "
         "last saved");
   }
   std::optional<Failure> first;
-  for (auto entry = batch.items.begin(); entry != batch.items.end();) {
+  for (auto entry = batch.items().begin(); entry != batch.items().end();) {
     std::optional<Failure> failure = insert(state_->connection, *entry);
     if (!failure) {
-      entry = batch.items.erase(entry);
+      entry = batch.items().erase(entry);
       continue;
     }
     ++entry;
@@ -125,7 +125,7 @@ void MongoHandler::save_data() {
     if (in_vain) break;
   }
   if (!first) return;
-  const std::size_t kept = batch.items.size();
+  const std::size_t kept = batch.items().size();
   throw DatabaseError(first->cause,
                       "cannot save " +
                           (kept == 1 ? "1 trace, which is kept: "

@@ -43,6 +43,13 @@ TEST(Clock, WallTimeConvertsBack) {
   EXPECT_LE(std::chrono::abs(back - now), 1ms);
 }
 
+/// A second after 1970 a double tells nanoseconds: more than two comparisons of the clocks agree
+/// on.
+TEST(Clock, BothConversionsKnowOneHistory) {
+  EXPECT_EQ(to_unix(from_unix(1.0)), 1.0);
+  EXPECT_EQ(to_unix(from_unix(2.5)), 2.5);
+}
+
 TEST(Clock, NoStepIsSeenWithinAnInstant) {
   const TimePoint now = TimePoint::clock::now();
   EXPECT_FALSE(wall_clock_stepped(now, now));
