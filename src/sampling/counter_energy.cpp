@@ -86,11 +86,20 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
   const Channel& channel = history.channel();
   const TimePoint begin = ends.first.at;
   const TimePoint end = ends.last.at;
-  const nanoseconds few_updates = 4 * channel.update.p99;
-  const nanoseconds near = std::min<nanoseconds>(end - begin, few_updates);
+  constexpr int kNearUpdates = 4;
+  const nanoseconds few_updates = kNearUpdates * channel.update.p99;
   const Watts mean = energy / Seconds(known);
-  return {.power_after_begin = mean_power(history, begin, begin + near).value_or(mean),
-          .power_before_end = mean_power(history, end - near, end).value_or(mean),
+  // Where the power changed near an end, the highest mean that the updates there allow: it may have
+  // been higher still since the last one.
+  Watts first;
+  Watts last;
+  for (int updates = 1; updates <= kNearUpdates; ++updates) {
+    const nanoseconds near = std::min<nanoseconds>(end - begin, updates * channel.update.p99);
+    first = std::max(first, mean_power(history, begin, begin + near).value_or(mean));
+    last = std::max(last, mean_power(history, end - near, end).value_or(mean));
+  }
+  return {.power_after_begin = first,
+          .power_before_end = last,
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,
           .tick = channel.counter.tick,
