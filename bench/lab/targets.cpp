@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <iterator>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "lab/results.hpp"
 
@@ -37,34 +41,42 @@ const WayResult* find_wattle(const Results& results, const Place& place) {
   return &*result->wattle;
 }
 
-/// The worst cell by some measure, and how many miss the limit.
-Verdict worst(const Results& results, std::string target,
-              const std::function<std::optional<double>(const Cell&, const WayResult&)>& excess_of,
-              const std::function<std::string(double)>& text_of) {
-  std::optional<double> most;
-  std::string where;
-  int missed = 0;
-  int judged = 0;
+/// Every cell that misses the limit by some measure; where there is none, how close the worst
+/// comes.
+Verdict each(const Results& results, std::string target,
+             const std::function<std::optional<double>(const Cell&, const WayResult&)>& excess_of,
+             const std::function<std::string(double)>& text_of) {
+  struct Found {
+    double excess;
+    std::string where;
+  };
+  std::vector<Found> found;
   for (const Entry& entry : results.cells) {
     if (!entry.result.wattle) continue;
     const std::optional<double> excess = excess_of(entry.cell, *entry.result.wattle);
-    if (!excess) continue;
-    ++judged;
-    if (*excess > 0.0) ++missed;
-    if (most && *excess <= *most) continue;
-    most = excess;
-    where = entry.cell.name();
+    if (excess) found.push_back({*excess, entry.cell.name()});
   }
-  if (!most) return {.target = std::move(target), .value = kNotMeasured};
-  return {.target = std::move(target),
-          .is_met = missed == 0,
-          .value = fmt::format("{} at worst ({}); {} of {} cells miss it", text_of(*most), where,
-                               missed, judged)};
+  if (found.empty()) return {.target = std::move(target), .value = kNotMeasured};
+  std::ranges::stable_sort(found, std::ranges::greater{}, &Found::excess);
+  const auto missed =
+      std::ranges::count_if(found, [](const Found& cell) { return cell.excess > 0.0; });
+  Verdict verdict{.target = std::move(target), .is_met = missed == 0};
+  if (verdict.is_met) {
+    verdict.value = fmt::format("{} at worst ({}) in {} cells", text_of(found.front().excess),
+                                found.front().where, found.size());
+    return verdict;
+  }
+  verdict.value = fmt::format("{} of {} cells miss it:", missed, found.size());
+  for (auto i = found.begin(); i != found.begin() + missed; ++i) {
+    verdict.value += fmt::format(" {} ({}){}", text_of(i->excess), i->where,
+                                 std::next(i) == found.begin() + missed ? "" : ";");
+  }
+  return verdict;
 }
 
 Verdict coverage(const Results& results) {
   constexpr double kLeast = 0.95;
-  return worst(
+  return each(
       results, "the +- (k = 2) covers the truth in at least 95 % of the trials of every cell",
       [](const Cell&, const WayResult& way) -> std::optional<double> {
         if (!way.claims) return std::nullopt;
@@ -75,7 +87,7 @@ Verdict coverage(const Results& results) {
 
 Verdict width(const Results& results) {
   constexpr double kMost = 3.0;
-  return worst(
+  return each(
       results,
       "median +- at most 3 times the 95th percentile of the error's size, where there is an error",
       [](const Cell& cell, const WayResult& way) -> std::optional<double> {
@@ -107,17 +119,26 @@ Verdict rms_at_edges(const Results& results, std::string_view mode, double windo
   return verdict;
 }
 
-Verdict aperiodic_gauge(const Results& results) {
+/// The limit is that of a simulation of a load that has another period than the gauge; one that has
+/// none at all is told beside it (see the page on what is missed).
+Verdict unaliased_gauge(const Results& results) {
   Verdict verdict{.target =
-                      "10 s of aperiodic load on a 25/100 ms gauge without a counter: at "
-                      "most 0.6 % rms, flagged `partial_coverage`",
+                      "10 s of a load that is not at the gauge's period (130 ms), 25/100 ms gauge "
+                      "without a counter: at most 0.6 % rms, flagged `partial_coverage`",
                   .value = kNotMeasured};
   constexpr double kMost = 0.006;
-  const WayResult* const way = find_wattle(results, {"gauge", "gpu 25/100 ms", "aperiodic", 10.0});
+  const auto under = [&](std::string_view load) {
+    return find_wattle(results, {"gauge", "gpu 25/100 ms", load, 10.0});
+  };
+  const WayResult* const way = under("work, 130 ms square");
   if (way == nullptr) return verdict;
   const double flagged = way->claims ? way->claims->partial_coverage : 0.0;
   verdict.is_met = way->errors.rms <= kMost && flagged == 1.0;
   verdict.value = fmt::format("{}, flagged in {:.1f} %", percent(way->errors.rms), 100.0 * flagged);
+  if (const WayResult* const random = under("aperiodic")) {
+    verdict.value += fmt::format(" ({} under a load that changes at random every 30 ms)",
+                                 percent(random->errors.rms));
+  }
   return verdict;
 }
 
@@ -160,7 +181,7 @@ std::vector<Verdict> judge(const Results& results) {
       rms_at_edges(results, "interpolated", 0.1, 0.006),
       rms_at_edges(results, "aligned", 0.01, 0.0015),
       rms_at_edges(results, "aligned", 0.1, 0.0005),
-      aperiodic_gauge(results),
+      unaliased_gauge(results),
       aliased_load(results),
       exact(results, "constant 100 W", 10.0, 1000.0),
       exact(results, "100 to 300 W after 5 s", 10.0, 2000.0),

@@ -81,21 +81,50 @@ Joules interpolation_bound(const History& history, const Boundary& end,
   return change * Seconds(end.bracket);
 }
 
+constexpr int kNearUpdates = 4;
+
+/// True if the counter was read in between, not only around it.
+bool is_read_between(const History& history, TimePoint begin, TimePoint end) noexcept {
+  constexpr nanoseconds kQuantum = std::chrono::microseconds(1);  // of the times in a timeline
+  const auto last = history.values().at(end - 2 * kQuantum).before;
+  return last && last->first_seen > begin + kQuantum;
+}
+
+/// The power behind `begin`, over a few updates of the counter: where it changed there, the highest
+/// mean that the updates allow, as it may have been higher still since the last one.
+std::optional<Watts> power_after(const History& history, TimePoint begin) noexcept {
+  const nanoseconds update = history.channel().update.p99;
+  std::optional<Watts> highest = mean_power(history, begin, begin + kNearUpdates * update);
+  if (!is_read_between(history, begin, begin + kNearUpdates * update)) return highest;
+  for (int updates = 1; updates < kNearUpdates; ++updates) {
+    highest = std::max(highest, mean_power(history, begin, begin + updates * update));
+  }
+  return highest;
+}
+
+/// The same before `end`.
+std::optional<Watts> power_before(const History& history, TimePoint end) noexcept {
+  const nanoseconds update = history.channel().update.p99;
+  std::optional<Watts> highest = mean_power(history, end - kNearUpdates * update, end);
+  if (!is_read_between(history, end - kNearUpdates * update, end)) return highest;
+  for (int updates = 1; updates < kNearUpdates; ++updates) {
+    highest = std::max(highest, mean_power(history, end - updates * update, end));
+  }
+  return highest;
+}
+
 /// The power next to the ends, over a few updates of the counter.
 CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules energy,
                             nanoseconds known) noexcept {
   const Channel& channel = history.channel();
   const TimePoint begin = ends.first.at;
   const TimePoint end = ends.last.at;
-  const nanoseconds few_updates = 4 * channel.update.p99;
+  const nanoseconds few_updates = kNearUpdates * channel.update.p99;
   const Watts mean = energy / Seconds(known);
   // A short window is all near to its ends.
   const bool is_short = end - begin <= few_updates;
-  const auto near = [&](TimePoint from) {
-    return is_short ? mean : mean_power(history, from, from + few_updates).value_or(mean);
-  };
-  return {.power_after_begin = near(begin),
-          .power_before_end = near(end - few_updates),
+  return {.power_after_begin = is_short ? mean : power_after(history, begin).value_or(mean),
+          .power_before_end = is_short ? mean : power_before(history, end).value_or(mean),
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,
           .tick = channel.counter.tick,

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "sampling/gauge_spread.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 
@@ -12,54 +12,11 @@ using std::chrono::nanoseconds;
 
 nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
 
-/// What the readings of a gauge in a window tell of how much they can be off.
-class GaugeSpread {
- public:
-  GaugeSpread(TimePoint begin, TimePoint end, nanoseconds near) noexcept
-      : begin_(begin), end_(end), near_(near) {}
-
-  void add(const StoredReading& reading, double watts) noexcept {
-    if (is_first_) first_ = last_ = watts;
-    const double change = watts - last_;
-    changes_ += change * change;
-    last_ = watts;
-    is_first_ = false;
-    if (reading.first_seen <= begin_ + near_) begin_range_.add(watts);
-    if (reading.last_confirmed >= end_ - near_) end_range_.add(watts);
-  }
-
-  /// Sum of the squared changes from one value to the next, in W^2.
-  [[nodiscard]] double changes() const noexcept { return changes_; }
-  /// By how much the power changed around the ends.
-  [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
-  [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
-  /// From the one end to the other.
-  [[nodiscard]] Watts overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }
-
- private:
-  struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-    void add(double value) noexcept {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
-  };
-  TimePoint begin_;
-  TimePoint end_;
-  nanoseconds near_;
-  bool is_first_ = true;
-  double first_ = 0.0;
-  double last_ = 0.0;
-  double changes_ = 0.0;
-  Range begin_range_;
-  Range end_range_;
-};
-
+/// `near`: how far from an end what a value says can be from.
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const double scale = history.channel().scale();
-  GaugeSpread spread(begin, end, near);
+  const TimePoint newest = history.values().newest().value_or(end);
+  GaugeSpread spread(begin + near, std::min(end, newest) - near, history.spacing());
   const auto add = [&](const StoredReading& reading) {
     spread.add(reading, scale * static_cast<double>(reading.raw));
   };
@@ -73,7 +30,7 @@ GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, na
 /// Nobody waits for what a mean will say half its time after the window's end: so much of the
 /// window, moved back by that, is left to the newest value.
 struct Tail {
-  nanoseconds length{0};
+  nanoseconds length{0};  ///< longer than the value is to be believed
   std::uint64_t raw = 0;
 };
 
@@ -94,6 +51,35 @@ nanoseconds believed_only(const History& history, TimePoint begin, TimePoint end
   return sum;
 }
 
+/// `figure`: what is known of the window already. `lag`: by how much values are moved back; 0 where
+/// nobody knows what they are the mean of.
+Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePoint begin,
+                      TimePoint end, nanoseconds lag) {
+  const Channel& channel = history.channel();
+  const nanoseconds window = channel.gauge.window.value_or(nanoseconds(0));
+  const nanoseconds spacing = history.spacing();
+  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
+  const bool is_moved = lag > nanoseconds(0);
+  const bool is_open = is_moved && !history.values().at(end + lag).after;
+  // Neighbours among means that overlap differ by that much less than the power does.
+  const double overlap = std::max(1.0, Seconds(window) / Seconds(spacing));
+  return gauge_uncertainty({.length = figure.known,
+                            .spacing = spacing,
+                            .window = window,
+                            .coverage = figure.coverage.value_or(0.0),
+                            .mean = figure.mean.value_or(Watts()),
+                            .believed_only = believed_only(history, begin, end),
+                            .scatter_w2 = spread.scatter_w2(),
+                            .change_at_begin = spread.begin_change(),
+                            .change_at_end = spread.end_change(),
+                            .change_overall = spread.overall_change(),
+                            .lateness = is_moved ? nanoseconds(0) : spacing,
+                            .lateness_range = history.belief() - spacing,
+                            .open_end = is_open ? channel.update.mean : nanoseconds(0),
+                            .change_since = spread.change_since() * overlap,
+                            .step = Watts(channel.scale())});
+}
+
 }  // namespace
 
 EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end) {
@@ -101,7 +87,10 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   EnergyFigure figure{.method = Method::integrated, .quantity = to_string(channel.metric)};
   const nanoseconds length = positive(end - begin);
   const nanoseconds window = channel.gauge.window.value_or(nanoseconds(0));
-  const nanoseconds lag = window / 2;
+  // A value tells of the middle of its window; it is half an update old when it is read, and holds
+  // for half a period more, on average: half of what it is believed for.
+  const nanoseconds lag =
+      window > nanoseconds(0) ? window / 2 + history.belief() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
 
   figure.flags = history.condition(begin, end).flags;
@@ -123,23 +112,11 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
 
-  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
   if (channel.gauge.window) {
     figure.coverage = std::min(1.0, Seconds(window) / Seconds(spacing));
     if (looks_away(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
   }
-  figure.uncertainty = gauge_uncertainty({.length = seen.known,
-                                          .spacing = spacing,
-                                          .window = window,
-                                          .coverage = figure.coverage.value_or(0.0),
-                                          .mean = *figure.mean,
-                                          .believed_only = believed_only(history, begin, end),
-                                          .squared_changes_w2 = spread.changes(),
-                                          .change_at_begin = spread.begin_change(),
-                                          .change_at_end = spread.end_change(),
-                                          .change_overall = spread.overall_change(),
-                                          .tail = tail.length,
-                                          .step = Watts(channel.scale())});
+  figure.uncertainty = uncertainty_of(history, figure, begin, end, lag);
   if (length < spacing) {
     // One value for all of it, which may be from before it: no power can be told, only a bound.
     figure.flags.set(Flag::short_window);

@@ -48,7 +48,7 @@ Joules interpolated_counter_uncertainty(const InterpolatedWindowFacts& window) n
     changes_j += std::max(end.change.si(), across_j);
   }
   const double rounding = square(window.tick.si()) / 6.0;
-  return Joules(kCoverageFactor * std::sqrt(ends + square(changes_j) / 4.0 + rounding));
+  return Joules(kCoverageFactor * std::sqrt(ends + square(changes_j) / 12.0 + rounding));
 }
 
 std::chrono::nanoseconds mean_age(const UpdateInterval& update) noexcept {
@@ -70,23 +70,31 @@ Joules aligned_counter_uncertainty(const AlignedWindowFacts& window) noexcept {
 Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double spacing_s = Seconds(window.spacing).count();
   const double mean_of_s = Seconds(window.window).count();
+  const double late_s = Seconds(window.lateness).count();
+  const double open_s = Seconds(window.open_end).count();
+  const double coverage = std::min(window.coverage, 1.0);
+  const double mean_w = window.mean.si();
   const double end_w2 = square(window.change_at_end.si());
   const double edges_w2 = square(window.change_at_begin.si()) + end_w2;
 
   const double unseen =
-      square(spacing_s) * (1.0 - window.coverage) * window.squared_changes_w2 / 2.0;
-  const double edges = edges_w2 * (square(spacing_s) / 3.0 + square(mean_of_s) / 64.0);
-  const double delay = square(window.change_overall.si() * spacing_s) * 7.0 / 6.0;
-  const double mean_w = window.mean.si();
-  const double looked_away =
-      square(mean_w * spacing_s * (1.0 - std::min(window.coverage, 1.0))) / 12.0;
-  constexpr double kHiddenRipple = 1.0 / 40.0;
-  const double hidden = 2.0 * square(mean_w * mean_of_s * kHiddenRipple);
+      square(spacing_s) * (1.0 - coverage) * (1.0 + coverage / 2.0) * window.scatter_w2;
+  const double looked_away = square(mean_w * spacing_s * (1.0 - coverage)) / 12.0;
+  const double edges = edges_w2 * (square(spacing_s) * (1.0 + 2.0 * coverage) / 36.0 +
+                                   square(late_s) / 3.0 + square(mean_of_s) / 64.0);
+  const double delay = square(window.change_overall.si()) *
+                       (square(late_s) + square(Seconds(window.lateness_range).count()) / 3.0);
+  double open = 0.0;
+  if (open_s > 0.0) {
+    const double since_w2 = square(window.change_since.si()) * open_s / spacing_s;
+    open = end_w2 * square(mean_of_s) / 16.0 + since_w2 * square(open_s) / 3.0;
+  }
+  constexpr double kHiddenRipple = 0.0225;
+  const double hidden = 2.0 * square(kHiddenRipple * mean_w * mean_of_s);
   const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
-  const double tail = end_w2 * square(Seconds(window.tail).count());
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
-  return Joules(kCoverageFactor * std::sqrt(unseen + edges + delay + looked_away + hidden +
-                                            believed + tail + rounding));
+  return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +
+                                            believed + rounding));
 }
 
 }  // namespace wattle

@@ -11,8 +11,8 @@ namespace wattle {
 
 /// What is known about a window whose two ends were read from the counter directly.
 struct CounterWindowFacts {
-  Watts power_after_begin;  ///< mean power of the first interval, or of the whole window
-  Watts power_before_end;   ///< mean power of the last interval, or of the whole window
+  Watts power_after_begin;  ///< highest mean power over the first few updates, or of the window
+  Watts power_before_end;   ///< highest mean power over the last few updates, or of the window
   std::chrono::nanoseconds begin_half_width;  ///< of the reading at the begin
   std::chrono::nanoseconds end_half_width;
   Joules tick;
@@ -37,17 +37,15 @@ struct CounterWindowFacts {
 /// long beside an update, and of power before the begin nothing at all. A power P + d whose
 /// deviation d has the mean 0 and the variance c^2 P^2 at each end gives
 ///
-///   u^2 = (P_begin^2 + P_end^2) (E[a^2] - E[a]^2)          how old the values are
-///       + (P_begin - P_end)^2 E[a]^2                       the mean ages cancel where the powers
-///                                                          are the same; raw energies are told,
-///                                                          so the bias counts as uncertainty
-///       + c^2 (P_begin^2 + P_end^2) E[a^2]                 powers that are not seen
-///       + tick^2/6                                         two roundings to a tick
-///       + (P_begin^2 h_begin^2 + P_end^2 h_end^2)/3        when exactly the reads took place
-///       + (B_begin^2 + B_end^2)/4                          ends between two readings: the change
-///       of
-///                                                          the power across the bracket times its
-///                                                          width, taken as two standard deviations
+///   u^2 = (P_begin^2 + P_end^2) (E[a^2] - E[a]^2)     how old the values are
+///       + (P_begin - P_end)^2 E[a]^2       the mean ages cancel where the powers are the same; raw
+///                                          energies are told, so the bias counts as uncertainty
+///       + c^2 (P_begin^2 + P_end^2) E[a^2]     powers that are not seen
+///       + tick^2/6                         two roundings to a tick
+///       + (P_begin^2 h_begin^2 + P_end^2 h_end^2)/3     when exactly the reads took place
+///       + (B_begin^2 + B_end^2)/4          ends between two readings: the change of the power
+///                                          across the bracket times its width, taken as two
+///                                          standard deviations
 ///
 /// c = 0 would be right for a power that never changes, c = 1 for one that is on half of the time,
 /// or distributed exponentially. bench/lab decides: c^2 = 4/3 is about the least that covers 95 %
@@ -79,10 +77,13 @@ struct InterpolatedWindowFacts {
 ///   u^2 = sum over both ends of (P_before^2 + P_after^2)/2 (tau^2/12 + s^2/4)
 ///                                     where between its updates the counter was read; the spread
 ///                                     counts half, as neighbouring readings share an update
-///       + (D_begin + D_end)^2/4       a line is drawn across a change: D is the change of power
+///       + (D_begin + D_end)^2/12      a line is drawn across a change: D is the change of power
 ///                                     times the distance of the readings around it, at least
-///                                     |P_after - P_before| sqrt(E[a^2]); taken as two standard
-///                                     deviations
+///                                     |P_after - P_before| sqrt(E[a^2]). A step somewhere between
+///                                     two points of a line costs up to D/4; that the points are
+///                                     updates, which are older than the readings, as much again.
+///                                     So it is anything from 0 to D/2 (mean square D^2/12), and in
+///                                     the worst case the same way at both ends
 ///       + tick^2/6                    two roundings to a tick
 [[nodiscard]] Joules interpolated_counter_uncertainty(
     const InterpolatedWindowFacts& window) noexcept;
@@ -116,42 +117,61 @@ struct GaugeWindowFacts {
   Watts mean;
   /// Time in which a value only held, because the next one never came.
   std::chrono::nanoseconds believed_only;
-  double squared_changes_w2;  ///< sum over neighbouring values
-  Watts change_at_begin;      ///< by how much the power changed around the begin
+  double scatter_w2;      ///< sum over the looks (see GaugeSpread)
+  Watts change_at_begin;  ///< by how much the power changed around the begin
   Watts change_at_end;
-  Watts change_overall;           ///< from the begin to the end
-  std::chrono::nanoseconds tail;  ///< at the end, for which no value had come yet
-  Watts step;                     ///< the gauge's resolution
+  Watts change_overall;  ///< from the begin to the end
+  /// How late all values are on average, where that was not allowed for.
+  std::chrono::nanoseconds lateness;
+  /// By how much the values of one window may be later than those of another: the sensor's update
+  /// interval or the reader's period, whichever is shorter.
+  std::chrono::nanoseconds lateness_range;
+  /// How old the newest value may be, where the window ends with it; 0 where later ones are known.
+  std::chrono::nanoseconds open_end;
+  Watts change_since;  ///< by how much the power may have changed since then, over one spacing
+  Watts step;          ///< the gauge's resolution
 };
 
 /// Expanded uncertainty (k = 2) of such a window's energy.
 ///
-/// Between two looks, h apart, the sensor sees the part c of the time. What it says of the rest
-/// errs by the spread of the power from one look to the next, half the mean square change:
+/// Between two looks, h apart, the sensor sees the part c of the time, w = c h of it. A value is
+/// late by the age of what it is the mean of, by up to an update interval when it is read, and by
+/// up to the reader's period more while it holds. Where w is known, that is allowed for on average.
 ///
-///   u^2 = h^2 (1 - c) sum(change^2)/2        what happened while nobody looked
-///       + (D_begin^2 + D_end^2) h^2/3        the value that holds at an end is up to h old: D is
-///                                            by how much the power changed around it
-///       + (P_end - P_begin)^2 7/6 h^2        every value is late: by up to h when it is read, and
-///       by
-///                                            up to h more while it holds; the ends move by the
-///                                            same time, and what that costs is how much they
-///                                            differ
-///       + (D_begin^2 + D_end^2) w^2/64       a mean over w smears a step at an end by w/8 to
-///                                            either side
-///       + P_mean^2 h^2 (1 - c)^2/12              at least one stretch between two looks could have
-///                                            held anything, where all values are the same
-///       + 2 (P_mean w/40)^2                      what a mean over w hides is cut off at the ends:
-///       a
-///                                            ripple of 60 % at three times its pace (bench/lab)
-///       + P_mean^2 b^2/3                         for the time b a value only held, before a gap
-///       + D_end^2 tail^2                     the last value stands in for what comes late
-///       + L^2 step^2/12                      rounding: the same each time while the power is
-///       steady
+///   u^2 = h^2 (1 - c)(1 + c/2) scatter    what happened while nobody looked. The mean of what is
+///                                         seen stands in for what is not: (1 - c)^2 times the sum
+///                                         of both variances, and of a power that holds for about
+///                                         w at a time that of the unseen part is 3c / (2 - 2c) of
+///                                         the seen one's
+///       + P_mean^2 h^2 (1 - c)^2/12       at least one stretch between two looks could have held
+///                                         anything, where all values are the same
+///       + (D_begin^2 + D_end^2) h^2/12 (1 + 2c)/3   an end cuts the time that one of the values
+///                                         around it holds for: D is by how much they differ. A
+///                                         step takes place within +-h/2 of where they tell. Where
+///                                         looks are short it is the one that is cut in one of
+///                                         three cases; means over all of h smear it to each
+///       + (D_begin^2 + D_end^2) l^2/3     lateness l that was not allowed for: the value that
+///                                         holds at an end is up to l old
+///       + (P_end - P_begin)^2 (l^2 + r^2/3)   it moves both ends by the same time, and what that
+///                                         costs is how much they differ; what was allowed for is
+///                                         known to r only
+///       + (D_begin^2 + D_end^2) w^2/64    a mean over w smears a step at an end by w/8 to either
+///                                         side
+///       + D_end^2 w^2/16                  where the end is open, the newest mean stands in for its
+///                                         own second half: off by up to D w/2, two standard
+///                                         deviations
+///       + D_now^2 a^3/(3 h)               and for the age a of that value, for which nobody has
+///                                         looked: the square of a change grows with the time
+///       + 2 (0.0225 P_mean w)^2           what a mean over w hides is cut off at the ends: the rms
+///                                         of what a ripple of 60 % at three times its pace holds
+///                                         there, 0.6/(6 pi sqrt(2)) (bench/lab)
+///       + P_mean^2 b^2/3                  for the time b a value only held, before a gap
+///       + L^2 step^2/12                   rounding: the same each time while the power is steady
 ///
-/// In simulations of loads that change every 0.05 to 5 s, 2u covered 96 to 100 % of the
-/// errors (tests/unit/sampling/uncertainty_coverage_test.cpp).
-/// A load that repeats at the sensor's own period cannot be seen in its values, nor in this.
+/// In simulations of loads that change every 0.05 to 5 s, 2u covered 95 to 100 % of the errors
+/// (tests/unit/sampling/uncertainty_coverage_test.cpp), in bench/lab at least 95 % but for two
+/// cases that docs/accuracy.md names: a load that repeats at the sensor's own period cannot be seen
+/// in its values, nor in this; nor can what happens after the last of them.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 
 }  // namespace wattle

@@ -132,9 +132,9 @@ TEST(BestEnergy, IsTheCountersWhereTheyDisagree) {
 }
 
 TEST(BestEnergy, AgreesWithinWhatSensorsAreOff) {
-  // 5 % of the greater one, and 5.4 J of sampling.
-  EXPECT_FALSE(best_energy({counted(1000, 5), integrated(945, 2)}).flags.has(Flag::disagrees));
-  EXPECT_TRUE(best_energy({counted(1000, 5), integrated(944, 2)}).flags.has(Flag::disagrees));
+  // 5 % of the greater one, and 13 J of sampling: 51.7 J in quadrature.
+  EXPECT_FALSE(best_energy({counted(1000, 12), integrated(949, 5)}).flags.has(Flag::disagrees));
+  EXPECT_TRUE(best_energy({counted(1000, 12), integrated(948, 5)}).flags.has(Flag::disagrees));
 }
 
 TEST(BestEnergy, IsNotOfASensorThatShowsNothing) {

@@ -367,7 +367,28 @@ TEST_F(CounterEnergy, UncertaintyTakesThePowersNextToItsEnds) {
                                                      .end_half_width = 0ns,
                                                      .tick = Joules(0.5),
                                                      .update = channel().update});
-  EXPECT_DOUBLE_EQ(figure.uncertainty.si(), expected.si());
+  EXPECT_NEAR(figure.uncertainty.si(), expected.si(), 1e-9);
+}
+
+TEST_F(CounterEnergy, UncertaintyTakesTheHighestPowerOfTheLastFewUpdates) {
+  Channel slow = channel();
+  slow.update = {.mean = 100ms, .p99 = 100ms};
+  History history(slow, {.period = 100ms});
+  std::uint64_t raw = 0;
+  for (int i = 0; i <= 10; ++i, raw += i < 10 ? 2 : 16) {
+    history.add({.at = kBegin + i * 100ms, .raw = raw, .status = ReadStatus::ok});
+  }
+  const EnergyFigure figure = counter_energy(history, {.begin = kBegin,
+                                                       .end = kBegin + 1s,
+                                                       .first = Boundary{.at = kBegin},
+                                                       .last = history.last()});
+  const Joules expected = plain_counter_uncertainty({.power_after_begin = Watts(10.0),
+                                                     .power_before_end = Watts(80.0),
+                                                     .begin_half_width = 0ns,
+                                                     .end_half_width = 0ns,
+                                                     .tick = Joules(0.5),
+                                                     .update = slow.update});
+  EXPECT_NEAR(figure.uncertainty.si(), expected.si(), 1e-9);
 }
 
 TEST_F(CounterEnergy, UncertaintyOfOneStretchTakesItsMeanPower) {

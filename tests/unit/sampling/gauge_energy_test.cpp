@@ -164,11 +164,12 @@ TEST(GaugeEnergy, ShorterThanASpacingGivesABound) {
 
 // Means over time.
 
-TEST(GaugeEnergy, OfMeansIsShiftedByHalfTheirWindow) {
-  // A second's means of 100 W, 300 W from 5 s on, after the mean of both has passed by.
+TEST(GaugeEnergy, OfMeansIsShiftedByHalfTheirWindowAndByHowLateTheyAreOnAverage) {
+  // A second's means of 100 W, 300 W from 5 s on, after the mean of both has passed by; renewed
+  // 50 ms before they are read, on average, and held for 50 ms more than they tell of.
   KnownHistory history(mean_of(1s));
-  history.read_through(0s, 5400ms, 100);
-  history.read_through(5500ms, 10s, 300);
+  history.read_through(0s, 5500ms, 100);
+  history.read_through(5600ms, 10s, 300);
   const EnergyFigure figure = energy(history, 1s, 9s);
   EXPECT_EQ(figure.energy, Joules(4 * 100.0 + 4 * 300.0));
   EXPECT_EQ(figure.coverage, 1.0);
@@ -197,7 +198,7 @@ TEST(GaugeEnergy, EstimatesNothingForASensorThatIsGone) {
   KnownHistory history(mean_of(1s));
   history.read_through(0s, 3s, 100);
   const EnergyFigure figure = energy(history, 1s, 5s);
-  EXPECT_EQ(figure.energy, Joules(170.0)) << "until 3.2 s the values tell of, half a second back";
+  EXPECT_EQ(figure.energy, Joules(160.0)) << "until 3.2 s the values tell of, 0.6 s back";
   EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
 }
 
@@ -243,11 +244,14 @@ GaugeWindowFacts facts(Seconds length, Watts mean) {
           .coverage = 0.0,
           .mean = mean,
           .believed_only = 0ms,
-          .squared_changes_w2 = 0.0,
+          .scatter_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),
           .change_overall = Watts(0.0),
-          .tail = 0ms,
+          .lateness = 100ms,
+          .lateness_range = 100ms,
+          .open_end = 0ms,
+          .change_since = Watts(0.0),
           .step = Watts(1.0)};
 }
 
@@ -259,14 +263,14 @@ TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRoundingAndWhatIsNotSeen) {
 
 TEST(GaugeEnergy, UncertaintyKnowsTheStepFromTheValueHeldAtTheOpening) {
   GaugeWindowFacts expected = facts(8s, Watts(200.0));
-  expected.squared_changes_w2 = 200.0 * 200.0;
+  expected.scatter_w2 = 200.0 * 200.0 / 2.0;
   expected.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 1s, 9s).uncertainty, gauge_uncertainty(expected));
 }
 
 TEST(GaugeEnergy, UncertaintyKnowsHowMuchThePowerChangedAroundItsEnds) {
   GaugeWindowFacts at_begin = facts(4s, Watts(300.0));
-  at_begin.squared_changes_w2 = 200.0 * 200.0;
+  at_begin.scatter_w2 = 200.0 * 200.0 / 2.0;
   at_begin.change_at_begin = Watts(200.0);
   at_begin.change_overall = Watts(200.0);
   EXPECT_EQ(energy(StepAt5s(), 5s, 9s).uncertainty, gauge_uncertainty(at_begin));

@@ -95,11 +95,14 @@ GaugeWindowFacts steady() {
           .spacing = 100ms,
           .window = 0ns,
           .coverage = 1.0,
-          .squared_changes_w2 = 0.0,
+          .scatter_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),
           .change_overall = Watts(0.0),
-          .tail = 0ns,
+          .lateness = 0ns,
+          .lateness_range = 0ns,
+          .open_end = 0ns,
+          .change_since = Watts(0.0),
           .step = Watts(0.0)};
 }
 
@@ -109,19 +112,39 @@ TEST(GaugeUncertainty, IsNoneWhereNothingIsUncertain) {
 
 TEST(GaugeUncertainty, OfWhatHappenedWhileNobodyLooked) {
   GaugeWindowFacts window = steady();
-  window.squared_changes_w2 = 200.0 * 200.0;
+  window.scatter_w2 = 20'000.0;
   EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "all of it was seen";
   window.coverage = 0.25;
-  // 2 x sqrt(0.1^2 x 0.75 x 200^2 / 2)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 24.49489742783178, kRounding);
+  // 2 x sqrt(0.1^2 x 0.75 x 1.125 x 20000)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 25.98076211353316, kRounding);
 }
 
-TEST(GaugeUncertainty, OfTheEndsByTheAgeOfTheValueThere) {
+TEST(GaugeUncertainty, OfAnythingInOneStretchThatWasNotSeen) {
+  GaugeWindowFacts window = steady();
+  window.mean = Watts(200.0);
+  window.coverage = 0.25;
+  // 2 x sqrt((200 x 0.1 x 0.75)^2 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 8.660254037844387, kRounding);
+}
+
+TEST(GaugeUncertainty, OfTheEndsByTheValuesThatTheyCut) {
   GaugeWindowFacts window = steady();
   window.change_at_begin = Watts(30.0);
   window.change_at_end = Watts(40.0);
-  // 2 x sqrt((30^2 + 40^2) x 0.1^2 / 3)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 5.773502691896258, kRounding);
+  // 2 x sqrt((30^2 + 40^2) x 0.1^2 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.886751345948129, kRounding);
+  window.coverage = 0.0;
+  // 2 x sqrt((30^2 + 40^2) x 0.1^2 / 36)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 1.6666666666666667, kRounding);
+}
+
+TEST(GaugeUncertainty, OfTheEndsByALatenessThatWasNotAllowedFor) {
+  GaugeWindowFacts window = steady();
+  window.change_at_begin = Watts(30.0);
+  window.change_at_end = Watts(40.0);
+  window.lateness = 100ms;
+  // 2 x sqrt((30^2 + 40^2) x 0.1^2 x (1 / 12 + 1 / 3))
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 6.454972243679028, kRounding);
 }
 
 TEST(GaugeUncertainty, OfTheEndsByTheSmearOfAMean) {
@@ -134,20 +157,45 @@ TEST(GaugeUncertainty, OfTheEndsByTheSmearOfAMean) {
   EXPECT_NEAR(gauge_uncertainty(window).si(), 125.0, kRounding);
 }
 
-TEST(GaugeUncertainty, OfATailThatTheLastValueStandsInFor) {
+TEST(GaugeUncertainty, OfAnOpenEndByTheSecondHalfOfItsMean) {
   GaugeWindowFacts window = steady();
-  window.spacing = 0ns;
-  window.tail = 500ms;
-  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "as steady as before";
+  window.window = 1s;
   window.change_at_end = Watts(200.0);
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * 200.0 * 0.5, kRounding);
+  const double closed_j = gauge_uncertainty(window).si();
+  window.open_end = 100ms;
+  // (200 x 1)^2 / 16 more
+  EXPECT_NEAR(gauge_uncertainty(window).si(), std::hypot(closed_j, 2.0 * 200.0 / 4.0), kRounding);
+}
+
+TEST(GaugeUncertainty, OfAnOpenEndByWhatHappenedSinceTheNewestValue) {
+  GaugeWindowFacts window = steady();
+  window.change_since = Watts(300.0);
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "later values are known";
+  window.open_end = 100ms;
+  // 2 x sqrt(300^2 x 0.1^2 / 3)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 34.64101615137755, kRounding);
+  window.open_end = 25ms;
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 34.64101615137755 / 8.0, kRounding)
+      << "a quarter of the time, and half the change";
 }
 
 TEST(GaugeUncertainty, OfTheDelayOfAllValuesWhereTheEndsDiffer) {
   GaugeWindowFacts window = steady();
   window.change_overall = Watts(200.0);
-  // 2 x sqrt(200^2 x 0.1^2 x 7 / 6)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 43.20493798938573, kRounding);
+  window.lateness_range = 100ms;
+  // 2 x sqrt(200^2 x 0.1^2 / 3)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 23.094010767585033, kRounding);
+  window.lateness = 100ms;
+  // 2 x sqrt(200^2 x 0.1^2 x 4 / 3)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 46.18802153517006, kRounding);
+}
+
+TEST(GaugeUncertainty, OfWhatAMeanHidesAtTheEnds) {
+  GaugeWindowFacts window = steady();
+  window.mean = Watts(200.0);
+  window.window = 1s;
+  // 2 x sqrt(2 x (0.0225 x 200)^2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 12.727922061357855, kRounding);
 }
 
 TEST(GaugeUncertainty, OfRoundingEachValue) {
@@ -160,11 +208,11 @@ TEST(GaugeUncertainty, OfRoundingEachValue) {
 TEST(GaugeUncertainty, AddsItsTermsInQuadrature) {
   GaugeWindowFacts window = steady();
   window.coverage = 0.5;
-  window.squared_changes_w2 = 100.0;
-  window.change_at_begin = Watts(10.0);
+  window.scatter_w2 = 100.0;
+  window.change_at_begin = Watts(30.0);
   window.step = Watts(2.0);
-  // 0.1^2 x 0.5 x 100 / 2, 10^2 x 0.1^2 / 3, 10^2 x 2^2 / 12
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * std::sqrt(0.25 + 1.0 / 3.0 + 100.0 / 3.0),
+  // 0.1^2 x 0.5 x 1.25 x 100, 30^2 x 0.1^2 x 2 / 36, 10^2 x 2^2 / 12
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.0 * std::sqrt(0.625 + 0.5 + 100.0 / 3.0),
               kRounding);
 }
 

@@ -1,0 +1,80 @@
+#include "sampling/gauge_spread.hpp"
+
+#include <cmath>
+
+namespace wattle {
+void Innovations::add(double value, std::uint64_t looks) noexcept {
+  if (looks_ == 0) first_ = value;
+  const double shifted = value - first_;
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(looks, kMostLags); ++i)
+    add_look(shifted, 1.0);
+  if (looks <= kMostLags) return;
+  // From here on each is as all before it.
+  const std::uint64_t same = looks - kMostLags;
+  add_look(shifted, static_cast<double>(same));
+  looks_ += same - 1;
+}
+
+void Innovations::add_look(double value, double times) noexcept {
+  if (looks_ >= lags_) {
+    const std::array<double, kTerms> terms = {1.0, before_[0], before_[1],
+                                              lags_ == kMostLags ? before_[2] : 0.0, value};
+    for (std::size_t i = 0; i < kTerms; ++i) {
+      for (std::size_t j = i; j < kTerms; ++j) products_[i][j] += times * terms[i] * terms[j];
+    }
+  }
+  before_ = {value, before_[0], before_[1]};
+  ++looks_;
+}
+
+// Gaussian elimination of the normal equations: what is left of the last square is the rest's.
+double Innovations::squares() const noexcept {
+  const double equations = products_[0][0];
+  if (equations < fewest_equations_) return std::numeric_limits<double>::infinity();
+  auto rest = products_;
+  constexpr double kNothingNew = 1e-12;
+  for (std::size_t pivot = 0; pivot + 1 < kTerms; ++pivot) {
+    const double size = rest[pivot][pivot];
+    if (size <= kNothingNew * products_[pivot][pivot]) continue;
+    for (std::size_t i = pivot + 1; i < kTerms; ++i) {
+      const double part = rest[pivot][i] / size;
+      for (std::size_t j = i; j < kTerms; ++j) rest[i][j] -= part * rest[pivot][j];
+    }
+  }
+  // Akaike's final prediction error: that of values that were not fitted to.
+  const double fitted = 1.0 + static_cast<double>(lags_);
+  const double more = (equations + fitted) / (equations - fitted);
+  const double left = std::max(rest[kTerms - 1][kTerms - 1], 0.0);
+  return left * more * static_cast<double>(looks_) / equations;
+}
+
+void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
+  if (is_first_) first_ = last_ = watts;
+  is_first_ = false;
+  squared_changes_w2_ += (watts - last_) * (watts - last_);
+  change_before_last_ = last_change_;
+  last_change_ = std::abs(watts - last_);
+  last_ = watts;
+  const std::int64_t held = (reading.last_confirmed - reading.first_seen + spacing_ / 2) / spacing_;
+  if (held > 0) last_change_ = 0.0;
+  // The look at the end of a window comes when that ends.
+  const bool is_regular = of_few_.looks() == 0 || reading.first_seen - looked_ > spacing_ / 2;
+  const auto looks = static_cast<std::uint64_t>(std::max<std::int64_t>(held, 0)) + 1;
+  if (is_regular) {
+    of_few_.add(watts, looks);
+    of_many_.add(watts, looks);
+  }
+  looked_ = reading.last_confirmed;
+  if (reading.first_seen <= begin_until_) begin_range_.add(watts);
+  if (reading.last_confirmed >= end_from_) end_range_.add(watts);
+}
+
+Watts GaugeSpread::change_since() const noexcept {
+  const auto looks = static_cast<double>(std::max<std::uint64_t>(of_few_.looks(), 1));
+  const double growth = std::max(last_change_ - change_before_last_, 0.0);
+  return Watts(std::max(last_change_ + growth, std::sqrt(squared_changes_w2_ / looks)));
+}
+
+Watts GaugeSpread::overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }
+
+}  // namespace wattle

@@ -1,0 +1,105 @@
+// How much a gauge's values scatter from one look to the next: what a window's uncertainty is made
+// from, since the power between two looks was as far off as that.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+
+#include "sampling/timeline.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// Sums what cannot be foretold of each value x(t) from those before it, by least squares:
+///
+///   x(t) = a + b x(t - 1) + c x(t - 2) + d x(t - 3) + rest(t)      as many as `lags` says
+///
+/// That is 0 for a sine of any period (b = 2 cos(2 pi h / period), c = -1), however coarse the
+/// looks at it, and the variance of the values themselves for a power that has nothing to do with
+/// what it was a look ago. Memory does not grow with the values. Threads: one at a time.
+class Innovations {
+ public:
+  /// `lags`: 2 or 3. What is fitted to few values fits anything: none are told from fewer than
+  /// `fewest_equations`, one for each look that has so many before it.
+  Innovations(std::size_t lags, double fewest_equations) noexcept
+      : lags_(lags), fewest_equations_(fewest_equations) {}
+
+  /// The next value, which was seen at `looks` looks, one after the other.
+  void add(double value, std::uint64_t looks) noexcept;
+  [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
+  /// Sum over all looks of what cannot be foretold, squared; infinite for too few looks.
+  [[nodiscard]] double squares() const noexcept;
+
+ private:
+  static constexpr std::size_t kMostLags = 3;
+  static constexpr std::size_t kTerms = kMostLags + 2;
+  void add_look(double value, double times) noexcept;
+
+  std::size_t lags_;
+  double fewest_equations_;
+  double first_ = 0.0;
+  std::array<double, kMostLags> before_{};  ///< the newest first; all values are less the first one
+  std::uint64_t looks_ = 0;
+  /// Sums of the products of 1, x(t - 1), x(t - 2), x(t - 3), x(t); a lag that is not used is 0.
+  std::array<std::array<double, kTerms>, kTerms> products_{};
+};
+
+/// What the readings of a gauge around a window tell of how much they can be off. Threads: one at a
+/// time.
+class GaugeSpread {
+ public:
+  /// A value counts as around the begin until `begin_until`, as around the end from `end_from` on.
+  /// `spacing`: from one look to the next.
+  GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing) noexcept
+      : begin_until_(begin_until),
+        end_from_(end_from),
+        spacing_(std::max(spacing, std::chrono::nanoseconds(1))) {}
+
+  /// Takes the next reading, in their order.
+  void add(const StoredReading& reading, double watts) noexcept;
+
+  /// Sum over all looks of the variance of the power from one to the next, in W^2: half the squared
+  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less.
+  [[nodiscard]] double scatter_w2() const noexcept {
+    return std::min({squared_changes_w2_ / 2.0, of_few_.squares(), of_many_.squares()});
+  }
+  /// By how much the power changed around the ends.
+  [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
+  [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
+  /// By how much it may change until the next look: as much as it last did, and more where that was
+  /// growing, or as much as it does on average.
+  [[nodiscard]] Watts change_since() const noexcept;
+  /// From the one end to the other.
+  [[nodiscard]] Watts overall_change() const noexcept;
+
+ private:
+  struct Range {
+    double low = std::numeric_limits<double>::infinity();
+    double high = -std::numeric_limits<double>::infinity();
+    void add(double value) noexcept {
+      low = std::min(low, value);
+      high = std::max(high, value);
+    }
+    [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
+  };
+  TimePoint begin_until_;
+  TimePoint end_from_;
+  std::chrono::nanoseconds spacing_;
+  bool is_first_ = true;
+  TimePoint looked_;
+  double first_ = 0.0;
+  double last_ = 0.0;
+  double change_before_last_ = 0.0;
+  double last_change_ = 0.0;
+  double squared_changes_w2_ = 0.0;
+  Innovations of_few_{2, 6.0};
+  Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
+  Range begin_range_;
+  Range end_range_;
+};
+
+}  // namespace wattle

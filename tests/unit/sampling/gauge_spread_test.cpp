@@ -1,0 +1,120 @@
+#include "sampling/gauge_spread.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <numbers>
+#include <vector>
+
+#include "known_history.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+
+constexpr double kRounding = 1e-6;
+constexpr double kPlenty = 20.0;
+
+double sine(int look, double looks_per_period) {
+  return 250.0 + 150.0 * std::sin(2.0 * std::numbers::pi * look / looks_per_period);
+}
+
+TEST(Innovations, OfASineAreNone) {
+  for (const double looks_per_period : {40.0, 7.3, 10.0 / 3.0}) {
+    Innovations innovations(2, kPlenty);
+    for (int look = 0; look < 100; ++look) innovations.add(sine(look, looks_per_period), 1);
+    EXPECT_NEAR(innovations.squares(), 0.0, kRounding) << looks_per_period;
+  }
+}
+
+TEST(Innovations, OfAConstantPowerAreNone) {
+  Innovations innovations(3, kPlenty);
+  innovations.add(300.0, 100);
+  EXPECT_EQ(innovations.squares(), 0.0);
+}
+
+TEST(Innovations, OfAStepAreItsSquareAndALittleMore) {
+  Innovations innovations(2, kPlenty);
+  innovations.add(100.0, 50);
+  innovations.add(300.0, 50);
+  EXPECT_GT(innovations.squares(), 0.9 * 200.0 * 200.0);
+  EXPECT_LT(innovations.squares(), 1.1 * 200.0 * 200.0);
+}
+
+TEST(Innovations, CountAValueForEachLookAtIt) {
+  Innovations once(3, kPlenty);
+  Innovations often(3, kPlenty);
+  for (int i = 0; i < 50; ++i) {
+    const double value = sine(i, 9.1) + (i % 7 == 0 ? 40.0 : 0.0);
+    const auto looks = static_cast<std::uint64_t>(1 + i % 6);
+    once.add(value, looks);
+    for (std::uint64_t look = 0; look < looks; ++look) often.add(value, 1);
+  }
+  EXPECT_EQ(once.looks(), often.looks());
+  EXPECT_GT(once.squares(), 0.0);
+  EXPECT_NEAR(once.squares() / often.squares(), 1.0, kRounding);
+}
+
+TEST(Innovations, OfTooFewLooksAreNotTold) {
+  Innovations innovations(2, 6.0);
+  for (int look = 0; look < 7; ++look) innovations.add(sine(look, 5.0), 1);
+  EXPECT_EQ(innovations.squares(), std::numeric_limits<double>::infinity());
+  innovations.add(sine(7, 5.0), 1);
+  EXPECT_NEAR(innovations.squares(), 0.0, kRounding);
+}
+
+/// Values of one look each, 100 ms apart, from `kBegin` on.
+GaugeSpread spread_of(const std::vector<double>& values) {
+  GaugeSpread spread(kBegin + 200ms, kBegin + 100ms * (static_cast<int>(values.size()) - 2), 100ms);
+  TimePoint at = kBegin;
+  for (const double watts : values) {
+    spread.add({.first_seen = at, .last_confirmed = at}, watts);
+    at += 100ms;
+  }
+  return spread;
+}
+
+TEST(GaugeSpread, OfAFewValuesIsHalfTheirSquaredChanges) {
+  EXPECT_DOUBLE_EQ(spread_of({100, 300, 200, 200}).scatter_w2(), (40'000.0 + 10'000.0) / 2.0);
+}
+
+TEST(GaugeSpread, OfWhatCanBeForetoldIsNone) {
+  std::vector<double> values;
+  for (int look = 0; look < 30; ++look) values.push_back(sine(look, 10.0 / 3.0));
+  EXPECT_NEAR(spread_of(values).scatter_w2(), 0.0, kRounding);
+}
+
+TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  for (int look = 0; look < 30; ++look) {
+    const TimePoint at = kBegin + look * 100ms;
+    spread.add({.first_seen = at, .last_confirmed = at}, sine(look, 10.0 / 3.0));
+  }
+  const TimePoint early = kBegin + 2930ms;
+  spread.add({.first_seen = early, .last_confirmed = early}, 390.0);
+  EXPECT_NEAR(spread.scatter_w2(), 0.0, kRounding);
+}
+
+TEST(GaugeSpread, KnowsTheChangesAroundTheEndsAndBetweenThem) {
+  const GaugeSpread spread = spread_of({100, 120, 110, 200, 200, 170, 190});
+  EXPECT_EQ(spread.begin_change(), Watts(20.0));
+  EXPECT_EQ(spread.end_change(), Watts(20.0));
+  EXPECT_EQ(spread.overall_change(), Watts(90.0));
+}
+
+TEST(GaugeSpread, TakesAChangeForTheBeginOfALargerOneWhereItGrows) {
+  EXPECT_EQ(spread_of({100, 100, 100, 100, 150}).change_since(), Watts(100.0)) << "it just began";
+  EXPECT_EQ(spread_of({100, 100, 100, 150, 200}).change_since(), Watts(50.0)) << "it goes on";
+}
+
+TEST(GaugeSpread, TakesItThatThePowerMayChangeAsItDoesOnAverage) {
+  EXPECT_EQ(spread_of({100, 200, 100, 200, 200}).change_since(), Watts(std::sqrt(30'000.0 / 5.0)));
+}
+
+}  // namespace
+}  // namespace wattle
