@@ -13,61 +13,57 @@ using std::chrono::nanoseconds;
 nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
 
 /// What the readings of a gauge in a window tell of how much they can be off.
-class GaugeSpread {
- public:
-  GaugeSpread(TimePoint begin, TimePoint end, nanoseconds near) noexcept
-      : begin_(begin), end_(end), near_(near) {}
-
-  void add(const StoredReading& reading, double watts) noexcept {
-    if (is_first_) first_ = last_ = watts;
-    const double change = watts - last_;
-    changes_ += change * change;
-    last_ = watts;
-    is_first_ = false;
-    if (reading.first_seen <= begin_ + near_) begin_range_.add(watts);
-    if (reading.last_confirmed >= end_ - near_) end_range_.add(watts);
-  }
-
-  /// Sum of the squared changes from one value to the next, in W^2.
-  [[nodiscard]] double changes() const noexcept { return changes_; }
-  /// By how much the power changed around the ends.
-  [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
-  [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
-  /// From the one end to the other.
-  [[nodiscard]] Watts overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }
-
- private:
-  struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-    void add(double value) noexcept {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
-  };
-  TimePoint begin_;
-  TimePoint end_;
-  nanoseconds near_;
-  bool is_first_ = true;
-  double first_ = 0.0;
-  double last_ = 0.0;
-  double changes_ = 0.0;
-  Range begin_range_;
-  Range end_range_;
+struct GaugeSpread {
+  double squared_changes_w2 = 0.0;  ///< of all changes from one value to the next
+  Watts begin_change{};             ///< by how much the power changed around the ends
+  Watts end_change{};
+  Watts overall_change{};  ///< from the one end to the other
 };
 
+/// The least and the greatest of some values.
+class Range {
+ public:
+  void add(double value) noexcept {
+    low_ = std::min(low_, value);
+    high_ = std::max(high_, value);
+  }
+  [[nodiscard]] double width() const noexcept { return std::max(high_ - low_, 0.0); }
+
+ private:
+  double low_ = std::numeric_limits<double>::infinity();
+  double high_ = -std::numeric_limits<double>::infinity();
+};
+
+/// Looks at the readings within `near` of either end alone: the cost does not depend on the length.
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
+  const Timeline& values = history.values();
   const double scale = history.channel().scale();
-  GaugeSpread spread(begin, end, near);
-  const auto add = [&](const StoredReading& reading) {
-    spread.add(reading, scale * static_cast<double>(reading.raw));
+  const auto watts = [&](const StoredReading& reading) {
+    return scale * static_cast<double>(reading.raw);
   };
-  const TimePoint first = begin - near;
-  const auto held = history.values().at(first).before;
-  if (held && held->last_confirmed + history.hold() >= first) add(*held);
-  history.values().for_each(first, end + near, add);
-  return spread;
+  const TimePoint from = begin - near;
+  const TimePoint to = end + near;
+  const auto [held, next] = values.at(from);
+  const bool is_believed = held && held->last_confirmed + history.hold() >= from;
+  const std::optional<StoredReading> first = is_believed ? held : next;
+  const std::optional<StoredReading> last = values.at(to).before;
+  if (!first || first->first_seen > to || !last) return {};
+
+  Range around_begin;
+  if (first->first_seen <= begin + near) around_begin.add(watts(*first));
+  values.for_each(from, begin + near, [&](const StoredReading& r) { around_begin.add(watts(r)); });
+  Range around_end;
+  const std::optional<StoredReading> held_before_end = values.at(end - near).before;
+  if (held_before_end && held_before_end->last_confirmed >= end - near) {
+    around_end.add(watts(*held_before_end));
+  }
+  values.for_each(end - near, to, [&](const StoredReading& r) { around_end.add(watts(r)); });
+  const auto changes =
+      static_cast<double>(values.squared_changes(std::max(from, first->first_seen), to));
+  return {.squared_changes_w2 = scale * scale * changes,
+          .begin_change = Watts(around_begin.width()),
+          .end_change = Watts(around_end.width()),
+          .overall_change = Watts(std::abs(watts(*last) - watts(*first)))};
 }
 
 /// Nobody waits for what a mean will say half its time after the window's end: so much of the
@@ -134,10 +130,10 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                                           .coverage = figure.coverage.value_or(0.0),
                                           .mean = *figure.mean,
                                           .believed_only = believed_only(history, begin, end),
-                                          .squared_changes_w2 = spread.changes(),
-                                          .change_at_begin = spread.begin_change(),
-                                          .change_at_end = spread.end_change(),
-                                          .change_overall = spread.overall_change(),
+                                          .squared_changes_w2 = spread.squared_changes_w2,
+                                          .change_at_begin = spread.begin_change,
+                                          .change_at_end = spread.end_change,
+                                          .change_overall = spread.overall_change,
                                           .tail = tail.length,
                                           .step = Watts(channel.scale())});
   if (length < spacing) {

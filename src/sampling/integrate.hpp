@@ -22,8 +22,8 @@ struct CounterWindowAsked {
 [[nodiscard]] EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window);
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
-/// that are known to be means are moved back by half the time they are the mean of. Takes time in
-/// proportion to the readings in the window.
+/// that are known to be means are moved back by half the time they are the mean of. What it costs
+/// does not depend on the length of the window, but for what happened in it (gaps).
 [[nodiscard]] EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than

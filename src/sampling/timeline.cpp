@@ -62,6 +62,8 @@ void Timeline::append(TimePoint at, std::uint64_t raw) noexcept {
     const std::uint64_t held = std::min(time, held_until) - first_seen_;
     before_.raw_quanta += Uint128{raw_} * held;
     before_.quanta += held;
+    const std::uint64_t change = std::max(raw, raw_) - std::min(raw, raw_);
+    before_.squared_changes += Uint128{change} * change;
   }
   store_.push(time, raw, before_);
   first_seen_ = time;
@@ -112,6 +114,25 @@ GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcep
   if (until_end.known <= until_begin.known) return {};
   return {.raw_ns = until_end.raw_ns - until_begin.raw_ns,
           .known = until_end.known - until_begin.known};
+}
+
+Uint128 Timeline::squared_changes(TimePoint begin, TimePoint end) const noexcept {
+  // As in `gauge_window`: the end first.
+  TimelineChunk chunk;
+  if (!load_at(quanta_of(end), chunk)) return 0;
+  const Uint128 until_end = changes_until(quanta_of(end), chunk);
+  if (quanta_of(begin) < chunk.first_seen[0]) (void)load_at(quanta_of(begin), chunk);
+  const Uint128 until_begin = changes_until(quanta_of(begin), chunk);
+  return until_end > until_begin ? until_end - until_begin : 0;
+}
+
+Uint128 Timeline::changes_until(std::uint64_t quanta, const TimelineChunk& chunk) noexcept {
+  Uint128 sum = chunk.before.squared_changes;
+  for (std::size_t i = 1; i < chunk.count && chunk.first_seen[i] <= quanta; ++i) {
+    const auto [low, high] = std::minmax(chunk.raw[i], chunk.raw[i - 1]);
+    sum += Uint128{high - low} * (high - low);
+  }
+  return sum;
 }
 
 GaugeWindow Timeline::integral_until(TimePoint time, const TimelineChunk& chunk) const noexcept {

@@ -92,6 +92,10 @@ class Timeline {
   /// The value held at `begin` counts from there. The cost does not depend on the length.
   [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
+  /// Gauges: the sum of the squares of all changes from one reading to the next, of those to a
+  /// reading first seen after `begin`, up to `end`. Exact; the cost does not depend on the length.
+  [[nodiscard]] Uint128 squared_changes(TimePoint begin, TimePoint end) const noexcept;
+
   /// Calls `visit(const StoredReading&)` for each reading first seen from `begin` to `end`, both
   /// included, in order. What is dropped meanwhile is left out.
   template <class Visit>
@@ -124,6 +128,9 @@ class Timeline {
   /// Absent where there is no reading yet.
   [[nodiscard]] std::optional<Found> load_at(std::uint64_t quanta,
                                              TimelineChunk& chunk) const noexcept;
+  /// Of all changes ever, to readings up to `quanta`, which lies in `chunk`.
+  [[nodiscard]] static Uint128 changes_until(std::uint64_t quanta,
+                                             const TimelineChunk& chunk) noexcept;
   /// The integral from the first reading ever to `time`, which lies in `chunk`.
   [[nodiscard]] GaugeWindow integral_until(TimePoint time,
                                            const TimelineChunk& chunk) const noexcept;
