@@ -32,13 +32,13 @@ using std::chrono::nanoseconds;
 
 constexpr nanoseconds kUpdate = 100ms;
 
-Channel power_channel(std::uint32_t gpu, PowerDomain domain) {
+Channel power_channel(std::uint32_t gpu, PowerDomain domain, nanoseconds update = kUpdate) {
   const bool is_memory = domain == PowerDomain::memory_average;
   const Metric metric = is_memory                               ? Metric::power_memory
                         : domain == PowerDomain::device_instant ? Metric::power_instant
                                                                 : Metric::power_average;
   return {.domain = Domain::nvidia_gpu(gpu),
-          .update = {.mean = kUpdate, .spread = 1ms, .p99 = 102ms},
+          .update = {.mean = update, .spread = update / 100, .p99 = update * 103 / 100},
           .metric = metric,
           .scope = is_memory ? Scope::memory : Scope::device,
           .gauge = {.scale = 1e-3}};
@@ -52,7 +52,7 @@ class NoisyGpu final : public Sensor {
   NoisyGpu(std::uint32_t index, std::size_t domains, nanoseconds update, const Clock& clock)
       : clock_(clock), update_(update), random_(index), raw_(domains) {
     for (std::size_t i = 0; i < domains; ++i) {
-      channels_.push_back(power_channel(index, kPowerDomains.at(i)));
+      channels_.push_back(power_channel(index, kPowerDomains.at(i), update));
     }
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }

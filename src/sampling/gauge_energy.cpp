@@ -34,36 +34,64 @@ class Range {
   double high_ = -std::numeric_limits<double>::infinity();
 };
 
+/// What the readings around an end of a window tell.
+struct AroundEnd {
+  /// One of them, and the squares of all changes until it.
+  struct Seen {
+    StoredReading reading;
+    Uint128 changes;
+  };
+  std::optional<Seen> first;
+  std::optional<Seen> last;
+  Range raw;
+};
+
+/// The last reading up to `time`, believed or not.
+std::optional<AroundEnd::Seen> last_reading(const Timeline& values, TimePoint time) {
+  std::optional<AroundEnd::Seen> last;
+  values.for_each_change(time, time, [&](const StoredReading& reading, Uint128 changes) {
+    last = {reading, changes};
+  });
+  return last;
+}
+
+/// The first reading after `begin`, up to `end`.
+std::optional<AroundEnd::Seen> next_reading(const Timeline& values, TimePoint begin,
+                                            TimePoint end) {
+  const auto next = values.at(begin).after;
+  if (!next || next->first_seen > end) return std::nullopt;
+  return last_reading(values, next->first_seen);
+}
+
 /// Looks at the readings within `near` of either end alone: the cost does not depend on the length.
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const Timeline& values = history.values();
-  const double scale = history.channel().scale();
-  const auto watts = [&](const StoredReading& reading) {
-    return scale * static_cast<double>(reading.raw);
+  const auto look_around = [&](TimePoint time, nanoseconds held_for) {
+    AroundEnd around;
+    const auto add = [&](const StoredReading& reading, Uint128 changes) {
+      if (reading.last_confirmed + held_for < time - near) return;
+      around.last = {reading, changes};
+      if (!around.first) around.first = around.last;
+      around.raw.add(static_cast<double>(reading.raw));
+    };
+    values.for_each_change(time - near, time + near, add);
+    return around;
   };
-  const TimePoint from = begin - near;
-  const TimePoint to = end + near;
-  const auto [held, next] = values.at(from);
-  const bool is_believed = held && held->last_confirmed + history.hold() >= from;
-  const std::optional<StoredReading> first = is_believed ? held : next;
-  const std::optional<StoredReading> last = values.at(to).before;
-  if (!first || first->first_seen > to || !last) return {};
-
-  Range around_begin;
-  if (first->first_seen <= begin + near) around_begin.add(watts(*first));
-  values.for_each(from, begin + near, [&](const StoredReading& r) { around_begin.add(watts(r)); });
-  Range around_end;
-  const std::optional<StoredReading> held_before_end = values.at(end - near).before;
-  if (held_before_end && held_before_end->last_confirmed >= end - near) {
-    around_end.add(watts(*held_before_end));
-  }
-  values.for_each(end - near, to, [&](const StoredReading& r) { around_end.add(watts(r)); });
-  const auto changes =
-      static_cast<double>(values.squared_changes(std::max(from, first->first_seen), to));
-  return {.squared_changes_w2 = scale * scale * changes,
-          .begin_change = Watts(around_begin.width()),
-          .end_change = Watts(around_end.width()),
-          .overall_change = Watts(std::abs(watts(*last) - watts(*first)))};
+  AroundEnd around_begin = look_around(begin, history.hold());
+  AroundEnd around_end = look_around(end, nanoseconds(0));
+  if (!around_begin.first) around_begin.first = next_reading(values, begin, end + near);
+  if (!around_end.last) around_end.last = last_reading(values, end);
+  const auto& first = around_begin.first;
+  const auto& last = around_end.last;
+  if (!first || !last || last->reading.first_seen < first->reading.first_seen) return {};
+  const double scale = history.channel().scale();
+  const auto change = [](const StoredReading& from, const StoredReading& to) {
+    return std::abs(static_cast<double>(to.raw) - static_cast<double>(from.raw));
+  };
+  return {.squared_changes_w2 = scale * scale * static_cast<double>(last->changes - first->changes),
+          .begin_change = Watts(scale * around_begin.raw.width()),
+          .end_change = Watts(scale * around_end.raw.width()),
+          .overall_change = Watts(scale * change(first->reading, last->reading))};
 }
 
 /// Nobody waits for what a mean will say half its time after the window's end: so much of the
@@ -74,6 +102,9 @@ struct Tail {
 };
 
 Tail tail_of(const History& history, TimePoint begin, TimePoint end, nanoseconds lag) noexcept {
+  // Nothing is missing where somebody read the gauge later.
+  const auto newest = history.values().newest();
+  if (!newest || *newest >= end + lag) return {};
   const auto [last, next] = history.values().at(end + lag);
   if (!last || next) return {};
   const TimePoint believed_until = last->last_confirmed + history.belief();

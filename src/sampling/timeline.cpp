@@ -62,8 +62,7 @@ void Timeline::append(TimePoint at, std::uint64_t raw) noexcept {
     const std::uint64_t held = std::min(time, held_until) - first_seen_;
     before_.raw_quanta += Uint128{raw_} * held;
     before_.quanta += held;
-    const std::uint64_t change = std::max(raw, raw_) - std::min(raw, raw_);
-    before_.squared_changes += Uint128{change} * change;
+    before_.squared_changes += squared_difference(raw, raw_);
   }
   store_.push(time, raw, before_);
   first_seen_ = time;
@@ -116,25 +115,6 @@ GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcep
           .known = until_end.known - until_begin.known};
 }
 
-Uint128 Timeline::squared_changes(TimePoint begin, TimePoint end) const noexcept {
-  // As in `gauge_window`: the end first.
-  TimelineChunk chunk;
-  if (!load_at(quanta_of(end), chunk)) return 0;
-  const Uint128 until_end = changes_until(quanta_of(end), chunk);
-  if (quanta_of(begin) < chunk.first_seen[0]) (void)load_at(quanta_of(begin), chunk);
-  const Uint128 until_begin = changes_until(quanta_of(begin), chunk);
-  return until_end > until_begin ? until_end - until_begin : 0;
-}
-
-Uint128 Timeline::changes_until(std::uint64_t quanta, const TimelineChunk& chunk) noexcept {
-  Uint128 sum = chunk.before.squared_changes;
-  for (std::size_t i = 1; i < chunk.count && chunk.first_seen[i] <= quanta; ++i) {
-    const auto [low, high] = std::minmax(chunk.raw[i], chunk.raw[i - 1]);
-    sum += Uint128{high - low} * (high - low);
-  }
-  return sum;
-}
-
 GaugeWindow Timeline::integral_until(TimePoint time, const TimelineChunk& chunk) const noexcept {
   const std::uint64_t quantum_ns = quantum_.divisor();
   const std::uint64_t quanta = quanta_of(time);
@@ -183,9 +163,8 @@ std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexc
 }
 
 std::optional<TimePoint> Timeline::newest() const noexcept {
-  TimelineChunk chunk;
-  if (!load_at(~std::uint64_t{0}, chunk)) return std::nullopt;
-  return reading(chunk, chunk.count - 1).last_confirmed;
+  const std::optional<std::uint64_t> quanta = store_.last_confirmed();
+  return quanta ? std::optional(time_of(*quanta)) : std::nullopt;
 }
 
 std::optional<Timeline::Found> Timeline::load_at(std::uint64_t quanta,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/exact_divider.hpp"
 #include "base/uint128.hpp"
@@ -92,14 +93,17 @@ class Timeline {
   /// The value held at `begin` counts from there. The cost does not depend on the length.
   [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
-  /// Gauges: the sum of the squares of all changes from one reading to the next, of those to a
-  /// reading first seen after `begin`, up to `end`. Exact; the cost does not depend on the length.
-  [[nodiscard]] Uint128 squared_changes(TimePoint begin, TimePoint end) const noexcept;
-
   /// Calls `visit(const StoredReading&)` for each reading first seen from `begin` to `end`, both
   /// included, in order. What is dropped meanwhile is left out.
   template <class Visit>
   void for_each(TimePoint begin, TimePoint end, Visit visit) const;
+
+  /// Gauges: the same, and before them the last reading before `begin`, if there is one; calls
+  /// `visit(const StoredReading&, Uint128 changes)`. The difference of two `changes` is the sum of
+  /// the squares of all changes from one reading to the next in between, exact however long that
+  /// is.
+  template <class Visit>
+  void for_each_change(TimePoint begin, TimePoint end, Visit visit) const;
 
   /// Readings held.
   [[nodiscard]] std::uint64_t size() const noexcept;
@@ -128,9 +132,6 @@ class Timeline {
   /// Absent where there is no reading yet.
   [[nodiscard]] std::optional<Found> load_at(std::uint64_t quanta,
                                              TimelineChunk& chunk) const noexcept;
-  /// Of all changes ever, to readings up to `quanta`, which lies in `chunk`.
-  [[nodiscard]] static Uint128 changes_until(std::uint64_t quanta,
-                                             const TimelineChunk& chunk) noexcept;
   /// The integral from the first reading ever to `time`, which lies in `chunk`.
   [[nodiscard]] GaugeWindow integral_until(TimePoint time,
                                            const TimelineChunk& chunk) const noexcept;
@@ -163,6 +164,38 @@ void Timeline::for_each(TimePoint begin, TimePoint end, Visit visit) const {
       if (chunk.first_seen[i] >= first) visit(reading(chunk, i));
     }
   }
+}
+
+template <class Visit>
+void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) const {
+  const auto held = store_.held();
+  if (!held) return;
+  const std::uint64_t first = quanta_of(begin);
+  const std::uint64_t last = quanta_of(end);
+  const auto start = first > 0 ? store_.find(*held, first - 1) : std::nullopt;
+  TimelineChunk chunk;
+  // The last reading before `begin` comes with the first one behind it.
+  std::optional<std::pair<StoredReading, Uint128>> before;
+  const auto tell_before = [&] {
+    if (before) visit(before->first, before->second);
+    before.reset();
+  };
+  for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
+    if (!store_.load(number, chunk)) continue;
+    Uint128 changes = chunk.before.squared_changes;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      if (chunk.first_seen[i] > last) return tell_before();
+      if (i > 0) changes += squared_difference(chunk.raw[i], chunk.raw[i - 1]);
+      const bool is_before = chunk.first_seen[i] < first;
+      const bool is_last_before =
+          is_before && (i + 1 == chunk.count || chunk.first_seen[i + 1] >= first);
+      if (is_last_before) before = std::pair(reading(chunk, i), changes);
+      if (is_before) continue;
+      tell_before();
+      visit(reading(chunk, i), changes);
+    }
+  }
+  tell_before();
 }
 
 }  // namespace wattle

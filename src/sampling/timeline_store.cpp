@@ -213,6 +213,18 @@ void TimelineStore::copy_open(std::uint64_t number, std::size_t count,
   chunk.before.quanta = open_.load(base + kBefore + 4);
 }
 
+std::optional<std::uint64_t> TimelineStore::last_confirmed() const noexcept {
+  while (true) {
+    const std::uint64_t stored = this->stored();
+    if (stored == 0) return std::nullopt;
+    const std::uint64_t number = (stored - 1) / kChunkReadings;
+    const std::uint64_t time =
+        open_.load(open_base(number) + kConfirmed + (stored - 1) % kChunkReadings);
+    // As in `load`: chunk number + 2 is written to the same buffer.
+    if (this->stored() < (number + 2) * kChunkReadings) return time;
+  }
+}
+
 std::size_t TimelineStore::memory_bytes() const noexcept {
   const std::optional<Range> range = held();
   const std::uint64_t chunks = range ? range->newest - range->oldest + 1 : 0;
