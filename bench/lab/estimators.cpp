@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
+#include <utility>
 
 #include "lab/common_ways.hpp"
+#include "power/monitor_parts.hpp"
 #include "sampling/aligned_window.hpp"
 #include "sampling/integrate.hpp"
 
@@ -80,15 +83,22 @@ Estimate plain(World& world, double length_s) {
   return counter.estimate(World::time_point(begin_s), World::time_point(end_s));
 }
 
-/// Asked for afterwards, of a lane that follows the counter's own pace.
-Estimate interpolated(World& world, double length_s) {
+constexpr std::chrono::nanoseconds kCounterPeriod = std::chrono::milliseconds(1);
+
+/// As a lane that follows the counter's own pace. `read` is called for each reading.
+template <class Read>
+void follow_counter(World& world, double length_s, Read read) {
   constexpr double kPeriodS = 1e-3;
   constexpr double kMarginS = 0.02;
-  const std::size_t channel = World::counter_channel();
-  History history = history_of(world.sensor().channels()[channel], std::chrono::milliseconds(1));
   world.work_between(0.0, length_s);
-  follow(world, channel, -kMarginS, length_s + kMarginS, kPeriodS,
-         [&](const Reading& reading) { history.add(reading); });
+  wake_each(world, -kMarginS, length_s + kMarginS, kPeriodS, read);
+}
+
+/// Asked for afterwards.
+Estimate interpolated(World& world, double length_s) {
+  const std::size_t channel = World::counter_channel();
+  History history = history_of(world.sensor().channels()[channel], kCounterPeriod);
+  follow_counter(world, length_s, [&] { history.add(world.read(channel)); });
   const TimePoint begin = World::time_point(0.0);
   const TimePoint end = World::time_point(length_s);
   return estimate_of(counter_energy(history, {.begin = begin, .end = end}), begin, end);
@@ -131,6 +141,57 @@ Estimate both(World& world, double length_s) {
                      begin, end);
 }
 
+/// One channel of a world's sensor. The world outlives it.
+class BorrowedChannel final : public Sensor {
+ public:
+  BorrowedChannel(World& world, std::size_t channel)
+      : world_(world), channel_(channel), channels_{world.sensor().channels()[channel]} {}
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  void read(std::span<Reading> readings) noexcept override { readings[0] = world_.read(channel_); }
+
+ private:
+  World& world_;
+  std::size_t channel_;
+  std::array<Channel, 1> channels_;
+};
+
+PowerMonitor monitor_of(World& world, std::size_t channel, std::chrono::nanoseconds period) {
+  Survey found;
+  found.sensors.push_back(std::make_unique<BorrowedChannel>(world, channel));
+  return PowerMonitorMaker::make(std::move(found), world.clock(),
+                                 {.update_period = period, .memory_limit = 4 * kHistoryBytes},
+                                 ReadBy::hand);
+}
+
+Estimate estimate_of(const MeasuredEnergy& energy, TimePoint begin, TimePoint end) {
+  return estimate_of(EnergyFigure{.energy = energy.energy,
+                                  .uncertainty = energy.uncertainty,
+                                  .unknown = energy.unknown,
+                                  .flags = energy.flags},
+                     begin, end);
+}
+
+Estimate monitored_gauge(World& world, double length_s) {
+  PowerMonitor monitor = monitor_of(world, world.gauge_channel(), kLanePeriod);
+  const auto [begin_s, end_s] = watch(world, length_s, [&] { PowerMonitorMaker::read(monitor); });
+  const TimePoint begin = World::time_point(begin_s);
+  const TimePoint end = World::time_point(end_s);
+  return estimate_of(monitor.energy(begin, end).begin()->second, begin, end);
+}
+
+Estimate monitored_counter(World& world, double length_s) {
+  PowerMonitor monitor = monitor_of(world, World::counter_channel(), kCounterPeriod);
+  follow_counter(world, length_s, [&] { PowerMonitorMaker::read(monitor); });
+  const TimePoint begin = World::time_point(0.0);
+  const TimePoint end = World::time_point(length_s);
+  return estimate_of(monitor.cpu_energy(begin, end).begin()->second, begin, end);
+}
+
+constexpr std::array kMonitorWays = {
+    Way{"gauge", false, true, monitored_gauge},
+    Way{"interpolated", true, false, monitored_counter},
+};
+
 constexpr std::array kModes = {
     Way{"plain", true, false, plain},     Way{"interpolated", true, false, interpolated},
     Way{"aligned", true, false, aligned}, Way{"gauge", false, true, gauge},
@@ -148,6 +209,8 @@ constexpr std::array kCommonWays = {
 std::span<const Way> modes() noexcept { return kModes; }
 
 std::span<const Way> common_ways() noexcept { return kCommonWays; }
+
+std::span<const Way> monitor_ways() noexcept { return kMonitorWays; }
 
 const Way* find_mode(std::string_view name) noexcept {
   const auto* const found = std::ranges::find(kModes, name, &Way::name);

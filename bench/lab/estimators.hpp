@@ -38,6 +38,10 @@ struct Way {
 /// is read as in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two.
 [[nodiscard]] std::span<const Way> modes() noexcept;
 
+/// The power monitor's public face, read by hand: `gauge` and `interpolated` of `modes()` by
+/// another road, so their figures are the same.
+[[nodiscard]] std::span<const Way> monitor_ways() noexcept;
+
 /// The common ways. None states an error.
 ///
 /// `two reads`: a counter's difference between two reads. `trapezoid`: a gauge is polled twice per

@@ -125,19 +125,24 @@ class World {
   std::vector<Reading> readings_;
 };
 
-/// Reads `channel` at the deadlines of a lane, which are multiples of `period_s` after a random
-/// phase, from `begin_s` until `end_s`, each a little late as threads wake up. Calls
-/// `visit(reading)` for each.
-template <class Visit>
-void follow(World& world, std::size_t channel, double begin_s, double end_s, double period_s,
-            Visit visit) {
+/// Calls `wake()` at the deadlines of a lane, which are multiples of `period_s` after a random
+/// phase, from `begin_s` until `end_s`, each a little late as threads wake up.
+template <class Wake>
+void wake_each(World& world, double begin_s, double end_s, double period_s, Wake wake) {
   constexpr double kMeanWakeUpS = 50e-6;
   for (double due_s = begin_s + period_s * world.random().uniform(); due_s < end_s;
        due_s += period_s) {
     world.wait_until(due_s + world.random().exponential(kMeanWakeUpS));
     if (world.now_s() >= end_s) return;
-    visit(world.read(channel));
+    wake();
   }
+}
+
+/// Reads `channel` so. Calls `visit(reading)` for each.
+template <class Visit>
+void follow(World& world, std::size_t channel, double begin_s, double end_s, double period_s,
+            Visit visit) {
+  wake_each(world, begin_s, end_s, period_s, [&] { visit(world.read(channel)); });
 }
 
 }  // namespace wattle::lab

@@ -86,22 +86,22 @@ class PowerMonitor::Impl {
   [[nodiscard]] std::optional<TimePoint> kept_since(const History& history) const noexcept;
 
  private:
-  using nanoseconds = std::chrono::nanoseconds;
   /// How much room each history has, and how often it is read.
   struct Plan {
     std::size_t bytes_each;
-    nanoseconds period;
+    std::chrono::nanoseconds period;
     int longest_backoff;
   };
   /// What one lane is to read.
   using Work = std::vector<LaneTask>;
 
   [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, const Plan& plan);
-  [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan, nanoseconds period);
-  void start_lanes(std::vector<Work> work, const Plan& plan, nanoseconds cpu_period,
+  [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
+                              std::chrono::nanoseconds period);
+  void start_lanes(std::vector<Work> work, const Plan& plan, std::chrono::nanoseconds cpu_period,
                    const Clock& clock);
 
-  nanoseconds period_{0};
+  std::chrono::nanoseconds period_{0};
   std::optional<std::size_t> most_samples_;
   std::vector<MonitoredGpu> gpus_;
   std::vector<MonitoredCpu> cpus_;

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "sampling/gauge_spread.hpp"
 #include "sampling/integrate.hpp"
@@ -12,11 +13,46 @@ using std::chrono::nanoseconds;
 
 nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
 
+/// All readings of a window are looked at where it holds at most so many looks.
+constexpr std::int64_t kLongestLookedAt = 1000;
+
+/// Of a long window: the readings next to its ends, and of those in between the squares of their
+/// changes, which the timeline keeps summed up.
+GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint begin,
+                           TimePoint end, nanoseconds near) {
+  const double scale = history.channel().scale();
+  const nanoseconds spacing = history.spacing();
+  std::optional<Uint128> changes_so_far;
+  const auto add = [&](const StoredReading& reading, Uint128 changes) {
+    if (reading.last_confirmed + history.hold() < begin - near) return;
+    spread.add(reading, scale * static_cast<double>(reading.raw));
+    changes_so_far = changes;
+  };
+  history.values().for_each_change(begin - near, begin + near, add);
+
+  constexpr int kForTheTrend = 3;  // looks that tell how the power changed last
+  const TimePoint end_from = end - near - kForTheTrend * spacing;
+  bool is_first = true;
+  history.values().for_each_change(
+      end_from, end + near, [&](const StoredReading& reading, Uint128 changes) {
+        if (is_first && changes_so_far) {
+          spread.leave_out(static_cast<double>(changes - *changes_so_far) * scale * scale,
+                           scale * static_cast<double>(reading.raw), end_from - begin - near);
+        }
+        is_first = false;
+        add(reading, changes);
+      });
+  return spread;
+}
+
 /// `near`: how far from an end what a value says can be from.
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const double scale = history.channel().scale();
-  const TimePoint newest = history.values().newest().value_or(end);
-  GaugeSpread spread(begin + near, std::min(end, newest) - near, history.spacing());
+  const TimePoint newest = std::min(end, history.values().newest().value_or(end));
+  GaugeSpread spread(begin + near, newest - near, history.spacing());
+  if (newest - begin > kLongestLookedAt * history.spacing()) {
+    return spread_of_long(history, spread, begin, newest, near);
+  }
   const auto add = [&](const StoredReading& reading) {
     spread.add(reading, scale * static_cast<double>(reading.raw));
   };

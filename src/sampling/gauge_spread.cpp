@@ -3,6 +3,7 @@
 #include <cmath>
 
 namespace wattle {
+
 void Innovations::add(double value, std::uint64_t looks) noexcept {
   if (looks_ == 0) first_ = value;
   const double shifted = value - first_;
@@ -69,8 +70,22 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   if (reading.last_confirmed >= end_from_) end_range_.add(watts);
 }
 
+void GaugeSpread::leave_out(double squared_changes_w2, double watts,
+                            std::chrono::nanoseconds time) noexcept {
+  squared_changes_w2_ += squared_changes_w2;
+  looks_left_out_ += Seconds(time) / Seconds(spacing_);
+  last_ = watts;
+}
+
+double GaugeSpread::scatter_w2() const noexcept {
+  const double of_neighbours_w2 = squared_changes_w2_ / 2.0;
+  if (looks_left_out_ > 0.0) return of_neighbours_w2;
+  return std::min({of_neighbours_w2, of_few_.squares(), of_many_.squares()});
+}
+
 Watts GaugeSpread::change_since() const noexcept {
-  const auto looks = static_cast<double>(std::max<std::uint64_t>(of_few_.looks(), 1));
+  const double looks =
+      looks_left_out_ + static_cast<double>(std::max<std::uint64_t>(of_few_.looks(), 1));
   const double growth = std::max(last_change_ - change_before_last_, 0.0);
   return Watts(std::max(last_change_ + growth, std::sqrt(squared_changes_w2_ / looks)));
 }

@@ -62,11 +62,14 @@ class GaugeSpread {
   /// Takes the next reading, in their order.
   void add(const StoredReading& reading, double watts) noexcept;
 
+  /// The readings of a stretch of so much time are left out, up to the next one to be added:
+  /// `watts`. From the last reading to that, the squares of all changes are `squared_changes_w2`.
+  void leave_out(double squared_changes_w2, double watts, std::chrono::nanoseconds time) noexcept;
+
   /// Sum over all looks of the variance of the power from one to the next, in W^2: half the squared
-  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less.
-  [[nodiscard]] double scatter_w2() const noexcept {
-    return std::min({squared_changes_w2_ / 2.0, of_few_.squares(), of_many_.squares()});
-  }
+  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less. That
+  /// is known where no reading was left out.
+  [[nodiscard]] double scatter_w2() const noexcept;
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
   [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
@@ -96,6 +99,7 @@ class GaugeSpread {
   double change_before_last_ = 0.0;
   double last_change_ = 0.0;
   double squared_changes_w2_ = 0.0;
+  double looks_left_out_ = 0.0;
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
   Range begin_range_;

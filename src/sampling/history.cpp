@@ -137,11 +137,11 @@ std::optional<Boundary> History::at(TimePoint time) const noexcept {
 
 std::optional<StoredReading> History::held(TimePoint time) const noexcept {
   const auto [value, next] = values_.at(time);
-  if (!value || time > value->last_confirmed + hold_) return std::nullopt;
+  if (!value || time >= value->last_confirmed + hold_) return std::nullopt;
   const auto state = states_.at(time).before;
   if (state && is_unknown(*state)) return std::nullopt;
   // Nobody has noted yet that the newest is overdue.
-  if (!next && time > value->last_confirmed + belief()) return std::nullopt;
+  if (!next && time >= value->last_confirmed + belief()) return std::nullopt;
   return value;
 }
 

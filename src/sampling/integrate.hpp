@@ -22,8 +22,9 @@ struct CounterWindowAsked {
 [[nodiscard]] EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window);
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
-/// that are known to be means are moved back by half the time they are the mean of. Takes time in
-/// proportion to the readings in the window.
+/// that are known to be means are moved back by half the time they are the mean of, and by how late
+/// they are on average. A window of at most 1000 looks at the gauge costs as many readings as it
+/// holds; a longer one the same however long it is, but for what happened in it (gaps).
 [[nodiscard]] EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than

@@ -62,6 +62,7 @@ void Timeline::append(TimePoint at, std::uint64_t raw) noexcept {
     const std::uint64_t held = std::min(time, held_until) - first_seen_;
     before_.raw_quanta += Uint128{raw_} * held;
     before_.quanta += held;
+    before_.squared_changes += squared_difference(raw, raw_);
   }
   store_.push(time, raw, before_);
   first_seen_ = time;
@@ -162,9 +163,8 @@ std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexc
 }
 
 std::optional<TimePoint> Timeline::newest() const noexcept {
-  TimelineChunk chunk;
-  if (!load_at(~std::uint64_t{0}, chunk)) return std::nullopt;
-  return reading(chunk, chunk.count - 1).last_confirmed;
+  const std::optional<std::uint64_t> quanta = store_.last_confirmed();
+  return quanta ? std::optional(time_of(*quanta)) : std::nullopt;
 }
 
 std::optional<Timeline::Found> Timeline::load_at(std::uint64_t quanta,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "base/exact_divider.hpp"
 #include "base/uint128.hpp"
@@ -97,6 +98,13 @@ class Timeline {
   template <class Visit>
   void for_each(TimePoint begin, TimePoint end, Visit visit) const;
 
+  /// Gauges: the same, and before them the last reading before `begin`, if there is one; calls
+  /// `visit(const StoredReading&, Uint128 changes)`. The difference of two `changes` is the sum of
+  /// the squares of all changes from one reading to the next in between, exact however long that
+  /// is.
+  template <class Visit>
+  void for_each_change(TimePoint begin, TimePoint end, Visit visit) const;
+
   /// Readings held.
   [[nodiscard]] std::uint64_t size() const noexcept;
   /// Readings that were dropped to stay within the limit.
@@ -156,6 +164,38 @@ void Timeline::for_each(TimePoint begin, TimePoint end, Visit visit) const {
       if (chunk.first_seen[i] >= first) visit(reading(chunk, i));
     }
   }
+}
+
+template <class Visit>
+void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) const {
+  const auto held = store_.held();
+  if (!held) return;
+  const std::uint64_t first = quanta_of(begin);
+  const std::uint64_t last = quanta_of(end);
+  const auto start = first > 0 ? store_.find(*held, first - 1) : std::nullopt;
+  TimelineChunk chunk;
+  // The last reading before `begin` comes with the first one behind it.
+  std::optional<std::pair<StoredReading, Uint128>> before;
+  const auto tell_before = [&] {
+    if (before) visit(before->first, before->second);
+    before.reset();
+  };
+  for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
+    if (!store_.load(number, chunk)) continue;
+    Uint128 changes = chunk.before.squared_changes;
+    for (std::size_t i = 0; i < chunk.count; ++i) {
+      if (chunk.first_seen[i] > last) return tell_before();
+      if (i > 0) changes += squared_difference(chunk.raw[i], chunk.raw[i - 1]);
+      const bool is_before = chunk.first_seen[i] < first;
+      const bool is_last_before =
+          is_before && (i + 1 == chunk.count || chunk.first_seen[i + 1] >= first);
+      if (is_last_before) before = std::pair(reading(chunk, i), changes);
+      if (is_before) continue;
+      tell_before();
+      visit(reading(chunk, i), changes);
+    }
+  }
+  tell_before();
 }
 
 }  // namespace wattle

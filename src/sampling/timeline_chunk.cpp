@@ -76,14 +76,24 @@ std::span<std::uint64_t> but_first(std::array<std::uint64_t, kChunkReadings>& co
   return std::span(column).subspan(1);
 }
 
+void put_wide(BitWriter& writer, Uint128 number) noexcept {
+  put_number(writer, static_cast<std::uint64_t>(number >> 64U));
+  put_number(writer, static_cast<std::uint64_t>(number));
+}
+
+Uint128 take_wide(BitReader& reader) noexcept {
+  const Uint128 high = take_number(reader);
+  return (high << 64U) | take_number(reader);
+}
+
 }  // namespace
 
 std::size_t ChunkCodec::encode(const TimelineChunk& chunk, ChunkWords& words) const noexcept {
   BitWriter writer(words);
   if (kind_ == TimelineKind::gauge) {
-    put_number(writer, static_cast<std::uint64_t>(chunk.before.raw_quanta >> 64U));
-    put_number(writer, static_cast<std::uint64_t>(chunk.before.raw_quanta));
+    put_wide(writer, chunk.before.raw_quanta);
     put_number(writer, chunk.before.quanta);
+    put_wide(writer, chunk.before.squared_changes);
   }
   put_times(writer, chunk);
   if (kind_ == TimelineKind::gauge) put_holds(writer, chunk);
@@ -96,9 +106,9 @@ void ChunkCodec::decode(const ChunkWords& words, std::uint64_t start,
   BitReader reader(words.data());
   chunk.count = kChunkReadings;
   if (kind_ == TimelineKind::gauge) {
-    const Uint128 high = take_number(reader);
-    chunk.before.raw_quanta = (high << 64U) | take_number(reader);
+    chunk.before.raw_quanta = take_wide(reader);
     chunk.before.quanta = take_number(reader);
+    chunk.before.squared_changes = take_wide(reader);
   }
   take_times(reader, start, chunk);
   if (kind_ == TimelineKind::gauge) take_holds(reader, chunk);

@@ -23,6 +23,8 @@ inline constexpr std::size_t kChunkReadings = 128;
 struct GaugeSum {
   Uint128 raw_quanta = 0;    ///< each value times the quanta that it held
   std::uint64_t quanta = 0;  ///< time covered by a value, in quanta
+  /// Each change from one value to the next, squared; with that to the chunk's first value.
+  Uint128 squared_changes = 0;
 };
 
 /// A run of readings as plain numbers. Times are in quanta since the clock's epoch. Large: made on
@@ -35,9 +37,9 @@ struct TimelineChunk {
   GaugeSum before;
 };
 
-/// Five columns and as many single numbers.
+/// Five columns, and single numbers.
 inline constexpr std::size_t kMaxChunkBits =
-    5 * max_rice_bits(kChunkReadings) + std::size_t{6} * (6 + 64) + 1;
+    5 * max_rice_bits(kChunkReadings) + std::size_t{8} * (6 + 64) + 1;
 /// Where a chunk is written to or read from; the last word is there for `BitReader` only.
 using ChunkWords = std::array<std::uint64_t, kMaxChunkBits / 64 + 2>;
 

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kConfirmed = kChunkReadings;
 constexpr std::size_t kRaw = 2 * kChunkReadings;
 constexpr std::size_t kBefore = 3 * kChunkReadings;
-constexpr std::size_t kOpenWords = kBefore + 3;
+constexpr std::size_t kOpenWords = kBefore + 5;
 
 constexpr std::size_t kWordBytes = sizeof(std::uint32_t);
 constexpr std::size_t kWordBits = 8 * kWordBytes;
@@ -37,6 +37,15 @@ std::size_t open_base(std::uint64_t number) noexcept { return (number % 2) * kOp
 /// `index` in a ring of `size`, which it exceeds by less than that.
 std::size_t wrap(std::size_t index, std::size_t size) noexcept {
   return index >= size ? index - size : index;
+}
+
+void store_wide(SharedArray<std::uint64_t>& words, std::size_t at, Uint128 number) noexcept {
+  words.store(at, static_cast<std::uint64_t>(number));
+  words.store(at + 1, static_cast<std::uint64_t>(number >> 64U));
+}
+
+Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexcept {
+  return (Uint128{words.load(at + 1)} << 64U) | words.load(at);
 }
 
 }  // namespace
@@ -85,9 +94,9 @@ void TimelineStore::open(std::uint64_t number, std::uint64_t start,
   starts_.store(entry, start);
   offsets_.store(entry, static_cast<std::uint32_t>(head_));
   const std::size_t at = open_base(number) + kBefore;
-  open_.store(at, static_cast<std::uint64_t>(before.raw_quanta));
-  open_.store(at + 1, static_cast<std::uint64_t>(before.raw_quanta >> 64U));
-  open_.store(at + 2, before.quanta);
+  store_wide(open_, at, before.raw_quanta);
+  store_wide(open_, at + 2, before.squared_changes);
+  open_.store(at + 4, before.quanta);
 }
 
 void TimelineStore::close(std::uint64_t number) noexcept {
@@ -199,9 +208,21 @@ void TimelineStore::copy_open(std::uint64_t number, std::size_t count,
     chunk.last_confirmed[i] = open_.load(base + kConfirmed + i);
     chunk.raw[i] = open_.load(base + kRaw + i);
   }
-  const Uint128 high = open_.load(base + kBefore + 1);
-  chunk.before.raw_quanta = (high << 64U) | open_.load(base + kBefore);
-  chunk.before.quanta = open_.load(base + kBefore + 2);
+  chunk.before.raw_quanta = load_wide(open_, base + kBefore);
+  chunk.before.squared_changes = load_wide(open_, base + kBefore + 2);
+  chunk.before.quanta = open_.load(base + kBefore + 4);
+}
+
+std::optional<std::uint64_t> TimelineStore::last_confirmed() const noexcept {
+  while (true) {
+    const std::uint64_t stored = this->stored();
+    if (stored == 0) return std::nullopt;
+    const std::uint64_t number = (stored - 1) / kChunkReadings;
+    const std::uint64_t time =
+        open_.load(open_base(number) + kConfirmed + (stored - 1) % kChunkReadings);
+    // As in `load`: chunk number + 2 is written to the same buffer.
+    if (this->stored() < (number + 2) * kChunkReadings) return time;
+  }
 }
 
 std::size_t TimelineStore::memory_bytes() const noexcept {

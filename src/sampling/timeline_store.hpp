@@ -60,6 +60,8 @@ class TimelineStore {
   [[nodiscard]] std::uint64_t dropped() const noexcept {
     return dropped_.load(std::memory_order_acquire) * kChunkReadings;
   }
+  /// When the last reading was last seen; absent where there is none.
+  [[nodiscard]] std::optional<std::uint64_t> last_confirmed() const noexcept;
   /// Bytes that the readings held take up, with everything around them.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 

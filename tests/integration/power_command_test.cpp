@@ -57,7 +57,7 @@ class PowerCommand : public CommandTest {
 };
 
 TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
-  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}), " W\n");
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}), " W");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
@@ -103,27 +103,27 @@ TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
 
 TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {
   const Outcome outcome =
-      end_after(on_machine({"power", "--gpus", "GPU-bbbb", "--period", "0.05"}), " W\n");
+      end_after(on_machine({"power", "--gpus", "GPU-bbbb", "--period", "0.05"}), " W");
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("nvidia_gpu_1"), Not(HasSubstr("nvidia_gpu_0"))));
 }
 
 TEST_F(PowerCommand, ShowsTheChosenDomainAlone) {
   const Outcome memory =
-      end_after(on_machine({"power", "--domain", "memory_average", "--period", "0.05"}), " W\n");
+      end_after(on_machine({"power", "--domain", "memory_average", "--period", "0.05"}), " W");
   EXPECT_THAT(memory.out, AllOf(HasSubstr("20.00 W"), Not(HasSubstr("package_0"))));
   const Outcome package =
-      end_after(on_machine({"power", "--domain", "package", "--period", "0.05"}), " W\n");
+      end_after(on_machine({"power", "--domain", "package", "--period", "0.05"}), " W");
   EXPECT_THAT(package.out, AllOf(HasSubstr("package_0"), Not(HasSubstr("gpu"))));
 }
 
 TEST_F(PowerCommand, RunsWithCpusAlone) {
-  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, false, true), " W\n");
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, false, true), " W");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("package_0"), Not(HasSubstr("gpu"))));
 }
 
 TEST_F(PowerCommand, RunsWithGpusAloneAndSaysWhatIsNotShown) {
-  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, true, false), " W\n");
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}, true, false), " W");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("nvidia_gpu_0"), Not(HasSubstr("package"))));
   EXPECT_THAT(outcome.err, HasSubstr("wattle power: not shown: CPU energy: there is no folder"));
@@ -160,7 +160,7 @@ TEST_F(PowerCommand, RefusesWrongOptions) {
 
 TEST_F(PowerCommand, EndsSilentlyWhereNobodyReadsAnyMore) {
   Process process(on_machine({"power", "--period", "0.01"}));
-  ASSERT_TRUE(process.prints(" W\n"));
+  ASSERT_TRUE(process.prints(" W"));
   process.close_output();
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code(), 0);
@@ -197,7 +197,7 @@ TEST_F(PowerCommand, GoesOnWhereCtrlCWasIgnoredFromTheBeginning) {
   Start start = on_machine({"power", "--period", "0.05"});
   start.prepare = [] { (void)std::signal(SIGINT, SIG_IGN); };
   Process process(start);
-  ASSERT_TRUE(process.prints(" W\n"));
+  ASSERT_TRUE(process.prints(" W"));
   process.send(SIGINT);
   ASSERT_TRUE(process.prints("     1."));  // a second on
   process.send(SIGTERM);
@@ -210,7 +210,7 @@ TEST_F(PowerCommand, EndsWithTheKeyOnATerminal) {
   Start start = on_machine({"power", "--period", "0.05"});
   start.prepare = [&] { terminal.become_terminal(); };
   Process process(start);
-  ASSERT_TRUE(terminal.shows(" W\n"));
+  ASSERT_TRUE(terminal.shows(" W"));
   terminal.type("\x03");
   EXPECT_TRUE(terminal.shows("of the sampling"));
   EXPECT_EQ(process.wait().code(), 0);

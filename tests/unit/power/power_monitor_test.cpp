@@ -256,8 +256,8 @@ TEST_F(PowerMonitorTest, GivesNoValueForATimeThatNobodyLookedAt) {
   EXPECT_FALSE(monitor.power().at(0));
   machine_.play(monitor, 1s);
   EXPECT_FALSE(monitor.power_at(kBegin - 1ms).at(0));
-  EXPECT_TRUE(monitor.power_at(kBegin + 1200ms).at(0));
-  EXPECT_FALSE(monitor.power_at(kBegin + 1201ms).at(0));
+  EXPECT_TRUE(monitor.power_at(kBegin + 1199ms).at(0));
+  EXPECT_FALSE(monitor.power_at(kBegin + 1200ms).at(0));
 }
 
 // [7]: the newest value can be of any age, and does not say so.

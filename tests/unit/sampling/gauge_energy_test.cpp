@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 
 #include "known_history.hpp"
@@ -295,6 +296,22 @@ TEST(GaugeEnergy, UncertaintyKnowsThatAValueOnlyHeldBeforeAGap) {
   history.read_through(6s, 10s, 100);
   const Joules whole = gauge_uncertainty(facts(8s, Watts(100.0)));
   EXPECT_GT(energy(history, 1s, 9s).uncertainty, whole * 2.0);
+}
+
+TEST(GaugeEnergy, UncertaintyOfALongWindowIsNotLessThanThatOfAShortOne) {
+  KnownHistory history(whole_watts());
+  std::uint64_t noise = 1;
+  for (int look = 0; look <= 2100; ++look) {
+    noise = noise * 6364136223846793005U + 1442695040888963407U;
+    history.read(look * 100ms, 200 + (noise >> 60U));
+  }
+  // Of the shorter window all readings are looked at, of the longer ones not.
+  const double short_j = energy(history, 1s, 100s).uncertainty.si();
+  const double long_j = energy(history, 1s, 109s).uncertainty.si();
+  const double twice_j = energy(history, 1s, 199s).uncertainty.si();
+  EXPECT_GT(long_j, short_j);
+  EXPECT_LT(long_j, 2.0 * short_j);
+  EXPECT_NEAR(twice_j / short_j, std::sqrt(2.0), 0.5) << "it grows with the root of the time";
 }
 
 }  // namespace

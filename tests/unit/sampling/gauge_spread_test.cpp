@@ -100,6 +100,33 @@ TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
   EXPECT_NEAR(spread.scatter_w2(), 0.0, kRounding);
 }
 
+TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
+  const std::vector<double> values = {100, 120, 110, 200, 180, 170, 190};
+  GaugeSpread spread(kBegin, kBegin + 600ms, 100ms);
+  double left_out_w2 = 0.0;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TimePoint at = kBegin + static_cast<int>(i) * 100ms;
+    if (i >= 2 && i < 6) {
+      left_out_w2 += std::pow(values[i] - values[i - 1], 2);
+    }
+    if (i == 5) spread.leave_out(left_out_w2, values[i], 400ms);
+    if (i < 2 || i >= 5) spread.add({.first_seen = at, .last_confirmed = at}, values[i]);
+  }
+  const GaugeSpread whole = spread_of(values);
+  EXPECT_DOUBLE_EQ(spread.scatter_w2(), whole.scatter_w2());
+  EXPECT_EQ(spread.overall_change(), whole.overall_change());
+}
+
+TEST(GaugeSpread, ForetellsNothingOfReadingsThatWereLeftOut) {
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  for (int look = 0; look < 30; ++look) {
+    const TimePoint at = kBegin + look * 100ms;
+    if (look == 15) spread.leave_out(0.0, sine(look, 10.0 / 3.0), 1s);
+    spread.add({.first_seen = at, .last_confirmed = at}, sine(look, 10.0 / 3.0));
+  }
+  EXPECT_GT(spread.scatter_w2(), 1000.0) << "a sine would be foretold";
+}
+
 TEST(GaugeSpread, KnowsTheChangesAroundTheEndsAndBetweenThem) {
   const GaugeSpread spread = spread_of({100, 120, 110, 200, 200, 170, 190});
   EXPECT_EQ(spread.begin_change(), Watts(20.0));

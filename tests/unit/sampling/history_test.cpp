@@ -326,5 +326,35 @@ TEST(GaugeHistory, SaysNothingBeforeItsFirstValue) {
   EXPECT_THAT(history.flags(0s, 1s), IsEmpty());
 }
 
+TEST(GaugeHistory, HoldsAValueUntilItIsOverdue) {
+  KnownHistory history(whole_watts());
+  history.read(1s, 100);
+  history.read(1100ms, 100);
+  EXPECT_EQ(history->held(kBegin + 999ms), std::nullopt);
+  ASSERT_TRUE(history->held(kBegin + 1s));
+  EXPECT_EQ(history->held(kBegin + 1299ms)->raw, 100U);
+  EXPECT_EQ(history->held(kBegin + 1299ms)->first_seen, kBegin + 1s);
+  EXPECT_EQ(history->held(kBegin + 1300ms), std::nullopt);
+}
+
+TEST(GaugeHistory, HoldsNothingWhereItIsUnknown) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 1s, 100);
+  history.read(3s, 200);
+  EXPECT_TRUE(history->held(kBegin + 1199ms));
+  EXPECT_FALSE(history->held(kBegin + 1200ms));
+  EXPECT_FALSE(history->held(kBegin + 2s));
+  EXPECT_EQ(history->held(kBegin + 3s)->raw, 200U);
+}
+
+TEST(GaugeHistory, HoldsNothingWhileTheMachineSlept) {
+  KnownHistory history(whole_watts());
+  history.read(0s, 100);
+  history.suspend();
+  history.read(150ms, 200);
+  EXPECT_FALSE(history->held(kBegin + 100ms));
+  EXPECT_EQ(history->held(kBegin + 150ms)->raw, 200U);
+}
+
 }  // namespace
 }  // namespace wattle

@@ -92,6 +92,41 @@ void expect_same_integral(const Timeline& timeline, const PlainTimeline& plain, 
   ASSERT_TRUE(timeline.gauge_window(begin, end) == plain.integral(begin, end));
 }
 
+/// The readings of a window and the last one before it, with the squares of all changes between.
+void expect_same_changes(const Timeline& timeline, const PlainTimeline& plain, TimePoint begin,
+                         TimePoint end) {
+  std::vector<StoredReading> expected;
+  for (const StoredReading& reading : plain.readings()) {
+    if (reading.first_seen > end) break;
+    if (reading.first_seen < begin) expected.clear();
+    expected.push_back(reading);
+  }
+  // Times are asked for on the grid, where a reading is at its own time.
+  std::vector<StoredReading> visited;
+  Uint128 first = 0;
+  Uint128 last = 0;
+  timeline.for_each_change(begin, end, [&](const StoredReading& reading, Uint128 changes) {
+    if (visited.empty()) first = changes;
+    last = changes;
+    visited.push_back(reading);
+  });
+  ASSERT_EQ(visited, expected);
+  Uint128 changes = 0;
+  for (std::size_t i = 1; i < expected.size(); ++i) {
+    changes += squared_difference(expected[i].raw, expected[i - 1].raw);
+  }
+  ASSERT_TRUE(last - first == changes);
+}
+
+/// As above, of times on the grid.
+void expect_same_changes_on_grid(const Timeline& timeline, const PlainTimeline& plain,
+                                 TimePoint begin, TimePoint end) {
+  const auto on_grid = [](TimePoint time) {
+    return TimePoint(time.time_since_epoch() / 100us * 100us);
+  };
+  expect_same_changes(timeline, plain, on_grid(begin), on_grid(end));
+}
+
 /// Many short histories, compared from begin to end and at random places.
 template <class Expect>
 void expect_same(const TimelineOptions& options, Expect expect) {
@@ -143,6 +178,11 @@ TEST(TimelineProperty, GaugeIntegratesLikeAPlainVector) {
 TEST(TimelineProperty, GaugeHeldForADayIntegratesLikeAPlainVector) {
   expect_same({.kind = TimelineKind::gauge, .quantum = 1us, .period = 1ms, .hold = 24h},
               expect_same_integral);
+}
+
+TEST(TimelineProperty, GaugeAddsUpItsChangesLikeAPlainVector) {
+  expect_same({.kind = TimelineKind::gauge, .quantum = 100us, .period = 20ms, .hold = 50ms},
+              expect_same_changes_on_grid);
 }
 
 }  // namespace

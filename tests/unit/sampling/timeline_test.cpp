@@ -301,5 +301,45 @@ TEST(Timeline, RefusesOptionsOutOfRange) {
                InvalidArgument);
 }
 
+TEST(Timeline, KnowsSinceWhenItsNewestReadingsAre) {
+  Timeline timeline(kCounter);
+  append_steady(timeline, 300);
+  EXPECT_EQ(timeline.since_newest(1), at(300ms));
+  EXPECT_EQ(timeline.since_newest(100), at(201ms));
+  EXPECT_EQ(timeline.since_newest(299), at(2ms));
+  EXPECT_EQ(timeline.since_newest(300), std::nullopt);
+  EXPECT_EQ(timeline.since_newest(1000), std::nullopt);
+}
+
+TEST(Timeline, KnowsWhenItsNewestReadingWasConfirmed) {
+  Timeline timeline(kGauge);
+  timeline.append(at(10ms), 1);
+  timeline.append(at(60ms), 1);
+  EXPECT_EQ(timeline.newest(), at(60ms));
+  for (unsigned i = 0; i < 200; ++i) timeline.append(at((i + 2) * 50ms), i + 2);
+  EXPECT_EQ(timeline.newest(), at(201 * 50ms));
+}
+
+TEST(Timeline, HoldsAsManyReadingsAsItHasRoomForWhateverTheyAre) {
+  constexpr std::uint64_t kCount = 5000;
+  TimelineOptions options = kGauge;
+  options.memory_limit = timeline_bytes_for(kCount);
+  Timeline timeline(options);
+  std::uint64_t raw = 1;
+  TimePoint time = at(0s);
+  for (std::uint64_t i = 0; i < 4 * kCount; ++i) {
+    raw = raw * 6364136223846793005U + 1442695040888963407U;  // no two alike: nothing to compress
+    time += nanoseconds(raw % 100'000'000'000);
+    timeline.append(time, raw);
+    ASSERT_GE(timeline.size(), std::min(i + 1, kCount));
+  }
+}
+
+TEST(Timeline, HasNoMoreRoomThanThereIs) {
+  EXPECT_EQ(timeline_bytes_for(std::numeric_limits<std::uint64_t>::max()),
+            std::numeric_limits<std::size_t>::max());
+  EXPECT_GE(timeline_bytes_for(0), kMinTimelineBytes);
+}
+
 }  // namespace
 }  // namespace wattle

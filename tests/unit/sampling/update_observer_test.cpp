@@ -283,5 +283,12 @@ TEST_F(Observe, EndsWhenItMayNotGoOn) {
   EXPECT_EQ(seen[0].readings, 3U);
 }
 
+TEST(UpdateObserver, TellsTheMedianOfTwoChangesAlready) {
+  const Observation seen = watch(gauge(), 1s, 1ms, regular(400ms, 1));
+  EXPECT_NE(seen.doubt, PeriodDoubt::none);
+  EXPECT_EQ(seen.median, 400ms);
+  EXPECT_EQ(watch(gauge(), 500ms, 1ms, regular(400ms, 1)).median, std::nullopt);
+}
+
 }  // namespace
 }  // namespace wattle

@@ -1,0 +1,42 @@
+// What each CPU and GPU spent in one phase of a program.
+#include <iostream>
+#include <wattle/wattle.hpp>
+
+namespace {
+
+double some_work() {
+  double sum = 0.0;
+  for (int i = 1; i < 20'000'000; ++i) sum += 1.0 / i;
+  return sum;
+}
+
+void print(const std::string& name, const wattle::MeasuredEnergy& measured) {
+  std::cout << name << ": ";
+  if (measured.energy) {
+    std::cout << measured.energy->si() << " J +-" << measured.uncertainty.si() << '\n';
+  } else {
+    std::cout << "not known\n";
+  }
+}
+
+}  // namespace
+
+int main() {
+  try {
+    wattle::PowerMonitor monitor({.update_period = std::chrono::milliseconds(50)});
+    const wattle::TimePoint start = std::chrono::steady_clock::now();
+    const double result = some_work();
+    const wattle::TimePoint end = std::chrono::steady_clock::now();
+    monitor.stop();  // reads once more: now the end of the phase is known too
+
+    std::cout << "result " << result << '\n';
+    for (const auto& [domain, energy] : monitor.cpu_energy(start, end)) {
+      print(domain.name(), energy);
+    }
+    for (const auto& [gpu, energy] : monitor.energy(start, end)) {
+      print("GPU " + std::to_string(gpu), energy);
+    }
+  } catch (const wattle::NoSuchDevice& nothing) {
+    std::cout << nothing.what() << '\n';
+  }
+}
