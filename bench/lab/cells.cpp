@@ -251,6 +251,7 @@ void add_trace_cells(Cells& cells, const Waveform& trace) {
 std::vector<Cell> all_cells(const std::optional<Waveform>& trace) {
   Cells cells;
   add_cpu_cells(cells, "plain");
+  add_cpu_cells(cells, "meter");
   add_cpu_cells(cells, "interpolated");
   add_aligned_cells(cells);
   add_gauge_cells(cells);

@@ -5,9 +5,9 @@
 #include <memory>
 #include <utility>
 
+#include "energy/columns.hpp"
 #include "lab/common_ways.hpp"
 #include "power/monitor_parts.hpp"
-#include "sampling/aligned_window.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -104,19 +104,6 @@ Estimate interpolated(World& world, double length_s) {
   return estimate_of(counter_energy(history, {.begin = begin, .end = end}), begin, end);
 }
 
-Estimate aligned(World& world, double length_s) {
-  AlignedWindow window(world.sensor(), World::counter_channel(), world.clock());
-  constexpr double kWaitS = 0.06;  // for fifty updates
-  world.wait_until(-kWaitS);
-  window.begin();
-  const double begin_s = world.now_s();
-  const double end_s = begin_s + length_s;
-  world.work_between(begin_s, end_s);
-  world.wait_until(end_s);
-  const TimePoint end = World::time_point(world.now_s());
-  return estimate_of(window.end(), World::time_point(begin_s), end);
-}
-
 Estimate gauge(World& world, double length_s) {
   const std::size_t channel = world.gauge_channel();
   History history = history_of(world.sensor().channels()[channel], kLanePeriod);
@@ -187,14 +174,51 @@ Estimate monitored_counter(World& world, double length_s) {
   return estimate_of(monitor.cpu_energy(begin, end).begin()->second, begin, end);
 }
 
+EnergyMeter meter_of(World& world, bool aligned) {
+  const std::size_t channel = World::counter_channel();
+  detail::ColumnParts parts;
+  parts.domains.push_back(world.sensor().channels()[channel].domain);
+  parts.sensors.push_back(std::make_unique<BorrowedChannel>(world, channel));
+  parts.aligned = aligned;
+  parts.keeps = false;
+  return EnergyMeter(std::make_shared<detail::EnergyColumns>(std::move(parts), world.clock()));
+}
+
+Estimate measured(World& world, double length_s, EnergyMeter meter) {
+  meter.start();
+  const double begin_s = world.now_s();
+  const double end_s = begin_s + length_s;
+  world.work_between(begin_s, end_s);
+  world.wait_until(end_s);
+  meter.stop();
+  const EnergyTrace trace = meter.trace();
+  const EnergySample& sample = trace[std::size_t{0}];
+  const auto length = std::chrono::round<std::chrono::nanoseconds>(sample.duration());
+  return estimate_of(sample.energies()[0], sample.timestamp(), sample.timestamp() + length);
+}
+
+Estimate meter(World& world, double length_s) {
+  world.wait_until(0.0);
+  return measured(world, length_s, meter_of(world, false));
+}
+
+Estimate aligned(World& world, double length_s) {
+  constexpr double kWaitS = 0.06;  // for fifty updates
+  world.wait_until(-kWaitS);
+  return measured(world, length_s, meter_of(world, true));
+}
+
 constexpr std::array kMonitorWays = {
     Way{"gauge", false, true, monitored_gauge},
     Way{"interpolated", true, false, monitored_counter},
 };
 
 constexpr std::array kModes = {
-    Way{"plain", true, false, plain},     Way{"interpolated", true, false, interpolated},
-    Way{"aligned", true, false, aligned}, Way{"gauge", false, true, gauge},
+    Way{"plain", true, false, plain},
+    Way{"meter", true, false, meter},
+    Way{"interpolated", true, false, interpolated},
+    Way{"aligned", true, false, aligned},
+    Way{"gauge", false, true, gauge},
     Way{"both", true, true, both},
 };
 

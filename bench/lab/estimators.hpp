@@ -33,9 +33,10 @@ struct Way {
 /// How Wattle measures a window.
 ///
 /// `plain`: the counter is read when the window begins and when it ends, and each 100 ms in
-/// between, as `wattle run` does. `interpolated`: a lane reads the counter at 1 kHz; the window is
-/// asked for afterwards. `aligned`: the window waits for updates of the counter. `gauge`: a gauge
-/// is read as in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two.
+/// between, as `wattle run` does. `meter`: an `EnergyMeter`, which reads at both ends alone.
+/// `interpolated`: a lane reads the counter at 1 kHz; the window is asked for afterwards.
+/// `aligned`: an `EnergyMeter` that waits for updates of the counter. `gauge`: a gauge is read as
+/// in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two.
 [[nodiscard]] std::span<const Way> modes() noexcept;
 
 /// The power monitor's public face, read by hand: `gauge` and `interpolated` of `modes()` by

@@ -119,26 +119,19 @@ Verdict rms_at_edges(const Results& results, std::string_view mode, double windo
   return verdict;
 }
 
-/// The limit is that of a simulation of a load that has another period than the gauge; one that has
-/// none at all is told beside it (see the page on what is missed).
-Verdict unaliased_gauge(const Results& results) {
-  Verdict verdict{.target =
-                      "10 s of a load that is not at the gauge's period (130 ms), 25/100 ms gauge "
-                      "without a counter: at most 0.6 % rms, flagged `partial_coverage`",
-                  .value = kNotMeasured};
+/// Ten seconds of a gauge that sees a quarter of the time.
+Verdict part_time_gauge(const Results& results, std::string_view load, std::string_view what) {
   constexpr double kMost = 0.006;
-  const auto under = [&](std::string_view load) {
-    return find_wattle(results, {"gauge", "gpu 25/100 ms", load, 10.0});
-  };
-  const WayResult* const way = under("work, 130 ms square");
+  Verdict verdict{
+      .target = fmt::format("10 s of {} on a 25/100 ms gauge without a counter: at most "
+                            "{:g} % rms, flagged `partial_coverage`",
+                            what, 100.0 * kMost),
+      .value = kNotMeasured};
+  const WayResult* const way = find_wattle(results, {"gauge", "gpu 25/100 ms", load, 10.0});
   if (way == nullptr) return verdict;
   const double flagged = way->claims ? way->claims->partial_coverage : 0.0;
   verdict.is_met = way->errors.rms <= kMost && flagged == 1.0;
   verdict.value = fmt::format("{}, flagged in {:.1f} %", percent(way->errors.rms), 100.0 * flagged);
-  if (const WayResult* const random = under("aperiodic")) {
-    verdict.value += fmt::format(" ({} under a load that changes at random every 30 ms)",
-                                 percent(random->errors.rms));
-  }
   return verdict;
 }
 
@@ -178,10 +171,12 @@ std::vector<Verdict> judge(const Results& results) {
       coverage(results),
       width(results),
       rms_at_edges(results, "plain", 0.1, 0.008),
+      rms_at_edges(results, "meter", 0.1, 0.008),
       rms_at_edges(results, "interpolated", 0.1, 0.006),
       rms_at_edges(results, "aligned", 0.01, 0.0015),
       rms_at_edges(results, "aligned", 0.1, 0.0005),
-      unaliased_gauge(results),
+      part_time_gauge(results, "aperiodic", "a load that changes at random every 30 ms"),
+      part_time_gauge(results, "work, 130 ms square", "work with a period of 130 ms"),
       aliased_load(results),
       exact(results, "constant 100 W", 10.0, 1000.0),
       exact(results, "100 to 300 W after 5 s", 10.0, 2000.0),
