@@ -224,6 +224,19 @@ TEST(PowerMonitorThreads, AnswerAnybodyWhileTheyRead) {
   EXPECT_EQ(wrong, 0);
 }
 
+TEST(PowerMonitorThreads, ReadCountersSoOftenThatNoneWrapsUnseenWhateverThePeriod) {
+  Channel channel = fakes::counter_channel(Domain::package(0));
+  channel.counter.modulus = 16384 * 40;  // at 2 kW, the most there can be, a turn takes 20 ms
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(fakes::constant_power(channel, Watts(50.0), machine_clock().now()));
+  Survey found;
+  found.sensors.push_back(
+      std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
+  const PowerMonitor monitor =
+      PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 1h});
+  EXPECT_TRUE(eventually([&] { return monitor.cpu_timeline(Domain::package(0)).size() >= 5; }));
+}
+
 TEST(PowerMonitorThreads, TellTheLogOfFaults) {
   const HeardLog log;
   GatedGpus gpus(1);
