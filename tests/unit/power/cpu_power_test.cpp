@@ -6,10 +6,9 @@
 #include "wattle/error.hpp"
 #include "wattle/power_monitor.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::SizeIs;
@@ -81,4 +80,4 @@ TEST_F(CpuPowerTest, NamesTheCpuDomainsThereAreForOneThatIsNotThere) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test

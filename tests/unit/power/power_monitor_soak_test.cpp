@@ -4,10 +4,8 @@
 #include "played_machine.hpp"
 #include "wattle/power_monitor.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
-
-using namespace power_test;
 
 TEST(PowerMonitorSoak, KeepsADayOfReadingsEachMillisecond) {
   PlayedMachine machine;
@@ -23,4 +21,4 @@ TEST(PowerMonitorSoak, KeepsADayOfReadingsEachMillisecond) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test

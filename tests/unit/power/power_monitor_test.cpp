@@ -11,10 +11,9 @@
 #include "played_machine.hpp"
 #include "wattle/error.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using testing::AllOf;
 using testing::DoubleNear;
 using testing::ElementsAre;
@@ -393,4 +392,4 @@ TEST_F(PowerMonitorTest, KeepsADayOfReadings) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test
