@@ -94,9 +94,11 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
 
   // All that takes memory comes before the first thread.
   std::vector<Work> work;
+  work.reserve(selection.gpus.size() + 1);
   for (const Selection::Gpu& gpu : selection.gpus) work.push_back(gpu_work(gpu, plan));
   work.push_back(cpu_work(selection, plan, counters));
   std::ranges::sort(cpus_, {}, &MonitoredCpu::domain);
+  domains_.reserve(cpus_.size());
   for (const MonitoredCpu& cpu : cpus_) domains_.push_back(cpu.domain);
   faults_ = std::make_shared<FaultReport>(watched_);
   if (reader == ReadBy::hand) {
@@ -117,7 +119,8 @@ PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
                      .memory_limit = bytes});
   MonitoredGpu monitored{.index = gpu.index};
   for (const History& history : recorder->histories()) {
-    monitored.histories.at(place_of(power_domain_of(history.channel()).value())) = &history;
+    const auto domain = power_domain_of(history.channel());
+    if (domain) monitored.histories.at(place_of(*domain)) = &history;
   }
   gpus_.push_back(monitored);
   indices_.push_back(gpu.index);
@@ -167,6 +170,7 @@ void PowerMonitor::Impl::stop() noexcept {
   const auto begin = std::chrono::steady_clock::now();
   try {
     std::vector<std::uint64_t> asked;
+    asked.reserve(lanes_.size());
     for (const auto& lane : lanes_) asked.push_back(lane->ask());
     for (std::size_t i = 0; i < lanes_.size(); ++i) {
       (void)lanes_[i]->wait_for(asked[i], begin + kPatience);
@@ -210,6 +214,7 @@ const MonitoredCpu& PowerMonitor::Impl::cpu(const Domain& domain) const {
   const auto found = std::ranges::find(cpus_, domain, &MonitoredCpu::domain);
   if (found != cpus_.end()) return *found;
   std::vector<std::string> names;
+  names.reserve(domains_.size());
   for (const Domain& other : domains_) names.push_back(other.name());
   throw NoSuchDomain(
       names.empty() ? fmt::format("{} is not monitored, nor is any other CPU domain", domain.name())

@@ -180,7 +180,8 @@ Selection select(Survey found, const PowerMonitorOptions& options) {
 std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {
   std::vector<PowerDomain> domains;
   for (std::size_t i = 0; i < std::min(sensor.channels().size(), channels.size()); ++i) {
-    if (channels[i]) domains.push_back(power_domain_of(sensor.channels()[i]).value());
+    const auto domain = power_domain_of(sensor.channels()[i]);
+    if (channels[i] && domain) domains.push_back(*domain);
   }
   std::ranges::sort(domains);
   return domains;

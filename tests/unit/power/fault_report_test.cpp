@@ -6,10 +6,9 @@
 #include "heard_log.hpp"
 #include "played_machine.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -103,4 +102,4 @@ TEST_F(FaultReportTest, TellsThatAGpuIsLostAndThatItIsBack) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -38,7 +39,7 @@ inline Channel power_channel(std::uint32_t gpu, PowerDomain domain) {
 using Script = std::function<fakes::Shown(std::chrono::nanoseconds since_begin)>;
 
 inline fakes::Shown watts(double power) {
-  return {.raw = static_cast<std::uint64_t>(power * 1e3 + 0.5)};
+  return {.raw = static_cast<std::uint64_t>(std::llround(power * 1e3))};
 }
 inline Script always(double power) {
   return [=](auto) { return watts(power); };

@@ -22,19 +22,15 @@
 #include "wattle/error.hpp"
 #include "wattle/power_monitor.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using fakes::eventually;
 using fakes::FakeNvml;
 using fakes::Gate;
 using fakes::GatedSensor;
-using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Key;
 using testing::SizeIs;
 
 constexpr PowerDomain kInstant = PowerDomain::device_instant;
@@ -203,8 +199,10 @@ TEST(PowerMonitorThreads, AnswerAnybodyWhileTheyRead) {
   const TimePoint begin = machine_clock().now();
   std::atomic<bool> done{false};
   std::atomic<int> wrong{0};
+  constexpr int kAskers = 3;
   std::vector<std::thread> askers;
-  for (int i = 0; i < 3; ++i) {
+  askers.reserve(kAskers);
+  for (int i = 0; i < kAskers; ++i) {
     askers.emplace_back([&] {
       while (!done) {
         const auto samples = monitor.timeline(kInstant).at(0);
@@ -222,6 +220,20 @@ TEST(PowerMonitorThreads, AnswerAnybodyWhileTheyRead) {
   done = true;
   for (std::thread& asker : askers) asker.join();
   EXPECT_EQ(wrong, 0);
+}
+
+TEST(PowerMonitorThreads, ReadCountersSoOftenThatNoneWrapsUnseenWhateverThePeriod) {
+  Channel channel = fakes::counter_channel(Domain::package(0));
+  channel.counter.modulus =
+      std::uint64_t{16384} * 40;  // at 2 kW, the most there can be, a turn takes 20 ms
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(fakes::constant_power(channel, Watts(50.0), machine_clock().now()));
+  Survey found;
+  found.sensors.push_back(
+      std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
+  const PowerMonitor monitor =
+      PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 1h});
+  EXPECT_TRUE(eventually([&] { return monitor.cpu_timeline(Domain::package(0)).size() >= 5; }));
 }
 
 TEST(PowerMonitorThreads, TellTheLogOfFaults) {
@@ -324,4 +336,4 @@ TEST_F(DriverTest, IsReadAtHalfItsUpdatePeriodWhereNobodySaysHowOften) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test

@@ -9,10 +9,9 @@
 #include "played_machine.hpp"
 #include "wattle/error.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -190,4 +189,4 @@ TEST_F(SelectionTest, TakesAnyMixOfGpusAndListsTheirDomainsInOneOrder) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test

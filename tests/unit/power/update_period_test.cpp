@@ -10,10 +10,9 @@
 #include "power/power_domain.hpp"
 #include "wattle/error.hpp"
 
-namespace wattle {
+namespace wattle::power_test {
 namespace {
 
-using namespace power_test;
 using std::chrono::nanoseconds;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -124,4 +123,4 @@ TEST(InferUpdatePeriod, Is100MillisecondsWithoutGpus) {
 }
 
 }  // namespace
-}  // namespace wattle
+}  // namespace wattle::power_test
