@@ -136,10 +136,13 @@ void ask(const char* what, Question question) {
   for (int i = 0; i < kQuestions; ++i) {
     for (std::size_t at = 0; at < elsewhere.size(); at += 64) ++elsewhere[at];
     cold.push_back(timed(i));
-    // Another one in between, so that what is warm is the timeline and not the answer.
-    question(i + kQuestions);
     std::vector<double> few;
-    for (int k = 0; k < 9; ++k) few.push_back(timed(i));
+    for (int k = 0; k < 9; ++k) {
+      // Others in between, so that what is warm is the timeline and not the answer.
+      question(i + kQuestions);
+      question(i + 2 * kQuestions);
+      few.push_back(timed(i));
+    }
     warm.push_back(median(few));
   }
   fmt::print("  {:<28} warm {:6.2f} us   cold {:6.2f} us\n", what, median(warm), median(cold));

@@ -1,6 +1,8 @@
 #include "sampling/timeline_store.hpp"
 
 #include <algorithm>
+#include <array>
+#include <atomic>
 #include <limits>
 
 namespace wattle {
@@ -48,6 +50,43 @@ Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexc
   return (Uint128{words.load(at + 1)} << 64U) | words.load(at);
 }
 
+/// Full chunks that this thread has decoded: who asks about a window asks for the same two several
+/// times, at its begin and at its end.
+class DecodedChunks {
+ public:
+  /// Null where it is not here.
+  [[nodiscard]] const TimelineChunk* find(std::uint64_t store, std::uint64_t number) const noexcept {
+    for (const Decoded& decoded : last_two_) {
+      if (decoded.store == store && decoded.number == number) return &decoded.chunk;
+    }
+    return nullptr;
+  }
+  void keep(std::uint64_t store, std::uint64_t number, const TimelineChunk& chunk) noexcept {
+    next_ = 1 - next_;
+    last_two_[next_] = {.store = store, .number = number, .chunk = chunk};
+  }
+
+ private:
+  struct Decoded {
+    std::uint64_t store = 0;  ///< no store has this number
+    std::uint64_t number = 0;
+    TimelineChunk chunk;
+  };
+  std::array<Decoded, 2> last_two_;
+  std::size_t next_ = 0;
+};
+
+DecodedChunks& decoded_chunks() noexcept {
+  thread_local DecodedChunks chunks;
+  return chunks;
+}
+
+/// Numbers are never reused, as addresses are.
+std::uint64_t next_store() noexcept {
+  static std::atomic<std::uint64_t> last{0};
+  return ++last;
+}
+
 }  // namespace
 
 std::size_t timeline_bytes_for(std::uint64_t readings) noexcept {
@@ -60,7 +99,8 @@ std::size_t timeline_bytes_for(std::uint64_t readings) noexcept {
 }
 
 TimelineStore::TimelineStore(const ChunkCodec& codec, std::size_t memory_limit)
-    : codec_(codec),
+    : id_(next_store()),
+      codec_(codec),
       starts_(directory_size(memory_limit)),
       offsets_(directory_size(memory_limit)),
       ring_(ring_size(memory_limit)),
@@ -180,6 +220,10 @@ bool TimelineStore::load(std::uint64_t number, TimelineChunk& chunk) const noexc
 }
 
 bool TimelineStore::load_closed(std::uint64_t number, TimelineChunk& chunk) const noexcept {
+  if (const TimelineChunk* const decoded = decoded_chunks().find(id_, number)) {
+    chunk = *decoded;
+    return dropped_.load(std::memory_order_acquire) <= number;
+  }
   const std::size_t entry = number % starts_.size();
   const std::uint64_t start = starts_.load(entry);
   const std::size_t offset = offsets_.load(entry);
@@ -196,6 +240,7 @@ bool TimelineStore::load_closed(std::uint64_t number, TimelineChunk& chunk) cons
   // `BitReader` looks at one word behind the last.
   words[(count + 1) / 2] = 0;
   codec_.decode(words, start, chunk);
+  decoded_chunks().keep(id_, number, chunk);
   return true;
 }
 

@@ -74,6 +74,7 @@ class TimelineStore {
   void copy_open(std::uint64_t number, std::size_t count, TimelineChunk& chunk) const noexcept;
   [[nodiscard]] bool load_closed(std::uint64_t number, TimelineChunk& chunk) const noexcept;
 
+  std::uint64_t id_;  ///< no other store of this process ever has it
   ChunkCodec codec_;
   SharedArray<std::uint64_t> starts_;   ///< directory: time of the first reading
   SharedArray<std::uint32_t> offsets_;  ///< directory: first word in the ring

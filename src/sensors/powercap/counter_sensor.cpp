@@ -53,8 +53,13 @@ void CounterSensor::read_one(const Source& source, Reading& reading) noexcept {
 }
 
 void CounterSensor::read(std::span<Reading> readings) noexcept {
+  read_some(~ChannelSet(), readings);
+}
+
+void CounterSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   TimePoint before = clock_.now();
   for (std::size_t i = 0; i < std::min(readings.size(), sources_.size()); ++i) {
+    if (!wanted[i]) continue;
     read_one(sources_[i], readings[i]);
     const TimePoint after = clock_.now();
     readings[i].half_width = (after - before) / 2;

@@ -43,6 +43,28 @@ TimelineStore small_store() {
   return TimelineStore(ChunkCodec(TimelineKind::gauge, kPeriod), kMinTimelineBytes);
 }
 
+TEST(TimelineStore, IsNotTakenForOneThatWasInItsPlace) {
+  std::optional<TimelineStore> store;
+  TimelineChunk chunk;
+  for (const std::uint64_t raw : {1U, 2U}) {
+    store.emplace(ChunkCodec(TimelineKind::gauge, kPeriod), kMinTimelineBytes);
+    for (std::uint64_t i = 0; i < 2 * kChunkReadings; ++i) store->push(i * kPeriod, raw, {});
+    ASSERT_TRUE(store->load(0, chunk));
+    ASSERT_TRUE(store->load(0, chunk)) << "a second time, from what was decoded";
+    EXPECT_EQ(chunk.raw[0], raw);
+  }
+}
+
+TEST(TimelineStore, DoesNotGiveADroppedChunkThatWasDecodedBefore) {
+  TimelineStore store = small_store();
+  TimelineChunk chunk;
+  std::uint64_t i = 0;
+  while (i < 2 * kChunkReadings) push(store, i++);
+  ASSERT_TRUE(store.load(0, chunk));
+  while (store.dropped() == 0) push(store, i++);
+  EXPECT_FALSE(store.load(0, chunk));
+}
+
 TEST(TimelineStore, HoldsNothingAtFirst) {
   const TimelineStore store = small_store();
   EXPECT_FALSE(store.held());

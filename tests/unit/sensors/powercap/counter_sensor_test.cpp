@@ -82,6 +82,18 @@ TEST_F(CounterSensorTest, ReadsEveryCounterInTheOrderOfItsChannels) {
   EXPECT_EQ(readings[1].status, ReadStatus::ok);
 }
 
+TEST_F(CounterSensorTest, ReadsOnlyWhatIsAskedFor) {
+  std::vector<OpenCounter> counters;
+  counters.push_back(counter("a", "11\n", Domain::package(0)));
+  counters.push_back(counter("b", "22\n", Domain::dram(0)));
+  CounterSensor sensor(std::move(counters), clock_);
+  std::vector<Reading> readings(2);
+  readings[0].raw = 7;
+  sensor.read_some(0b10, readings);
+  EXPECT_EQ(readings[0].raw, 7U) << "left as it was";
+  EXPECT_EQ(readings[1].raw, 22U);
+}
+
 TEST_F(CounterSensorTest, StampsTheMiddleBetweenTheClockBeforeAndAfter) {
   clock_.advance_at_each_look(10us);
   std::vector<OpenCounter> counters;
