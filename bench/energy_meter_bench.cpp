@@ -106,7 +106,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
   const Tree tree;
   std::vector<wattle::Fd> fds;
   for (const std::string& file : tree.files()) {
-    fds.push_back(wattle::open_for_reading(file.c_str()));
+    fds.push_back(wattle::open_for_reading(file));
   }
   std::array<char, 32> text{};
   const auto read_all = [&] {

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <chrono>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -71,9 +72,10 @@ struct EnergyMeterOptions {
   /// The tag of a stretch that is given none.
   std::string default_tag{};
   /// Ends are moved to the counters' own updates: `start` takes some 50 ms more, `record` and
-  /// `stop` 1 or 2 ms, reading all the time; what is spent while waiting is taken off. Windows of
-  /// 10 ms are then as exact as those of a second. Only for counters that are renewed at least
-  /// every 5 ms.
+  /// `stop` about 2 ms, reading all the time; what is spent while waiting is taken off. Beside an
+  /// otherwise idle machine windows of 10 ms are then as exact as those of a second: another load
+  /// makes the power of waiting less certain, which is in the uncertainty. Only for counters that
+  /// are renewed at least every 5 ms.
   bool aligned = false;
   System system = System::from_environment();
 };
@@ -96,7 +98,9 @@ class WATTLE_EXPORT EnergyReader {
   /// `NoSuchDomain` for a domain that this machine lacks, `PermissionDenied` or `NoSuchDevice`
   /// where none of the domains can be read. `default_tag` and `aligned` say nothing here.
   explicit EnergyReader(EnergyMeterOptions options = {});
-  explicit EnergyReader(std::vector<Domain> domains);
+  template <std::same_as<std::vector<Domain>> Domains>
+  explicit EnergyReader(Domains domains)
+      : EnergyReader(EnergyMeterOptions{.domains = std::move(domains)}) {}
   /// For the library's own tests: over sensors and a clock of their own.
   explicit EnergyReader(std::shared_ptr<detail::EnergyColumns> columns);
   ~EnergyReader();
@@ -107,7 +111,8 @@ class WATTLE_EXPORT EnergyReader {
   [[nodiscard]] const DomainNames& domains() const noexcept;
   /// What of it is not measured, and why.
   [[nodiscard]] std::span<const MissingDomain> missing() const noexcept;
-  /// Energy since this reader was made, wraps taken into account: never less than before.
+  /// Energy since this reader was made, wraps taken into account. That of a counter is never less
+  /// than before; what is summed up from a gauge can be, as later values tell more of the end.
   [[nodiscard]] std::vector<EnergyReading> read();
 
  private:
@@ -122,13 +127,18 @@ class WATTLE_EXPORT EnergyReader {
 /// of their own and given half a second. The ends of a stretch are those readings, and the time
 /// from one domain's to another's is part of the uncertainty. Nothing is computed before `trace`.
 ///
-/// Threads: one at a time. Meters that share a reader (`another`) may be used by several threads.
+/// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
+/// while one reads, the others wait: a micro-second for CPUs, up to half a second once for a GPU
+/// that hangs, the waits of `aligned`.
 /// After a `fork` nothing is known of the stretches of the child's copy.
 class WATTLE_EXPORT EnergyMeter {
  public:
   /// Throws as `EnergyReader` does, and `InvalidArgument` where `aligned` is not possible.
   explicit EnergyMeter(EnergyMeterOptions options = {});
-  explicit EnergyMeter(std::vector<Domain> domains, std::string default_tag = "");
+  template <std::same_as<std::vector<Domain>> Domains>
+  explicit EnergyMeter(Domains domains, std::string default_tag = "")
+      : EnergyMeter(EnergyMeterOptions{.domains = std::move(domains),
+                                       .default_tag = std::move(default_tag)}) {}
   /// For the library's own tests: over sensors and a clock of their own.
   explicit EnergyMeter(std::shared_ptr<detail::EnergyColumns> columns,
                        std::string default_tag = "");
@@ -145,7 +155,7 @@ class WATTLE_EXPORT EnergyMeter {
   /// Begins a new trace; what was recorded before is forgotten.
   void start(std::optional<std::string_view> tag = {});
   /// Ends a stretch and begins the next. Throws `NotStarted` unless it is running. Allocates
-  /// nothing where the tag was used before and capacity is reserved.
+  /// nothing where the tag was used before, capacity is reserved, and no GPU is read.
   void record(std::optional<std::string_view> tag = {});
   /// Ends the last stretch. Does nothing when stopped already; throws `NotStarted` before the
   /// first start.
@@ -155,7 +165,8 @@ class WATTLE_EXPORT EnergyMeter {
   void resume(std::optional<std::string_view> tag = {});
   [[nodiscard]] bool is_running() const noexcept;
 
-  /// Makes room for so many calls of `start`, `record`, `resume` and `stop` in all.
+  /// Makes room for so many calls of `start`, `record`, `resume` and `stop` in all. Throws
+  /// `InvalidArgument` above 2^32.
   void reserve(std::size_t calls);
 
   /// What was recorded; empty before the first start. Throws `NotStopped` while running. Can be
@@ -164,7 +175,7 @@ class WATTLE_EXPORT EnergyMeter {
 
   /// Waits, for each sample of `trace`, as long as that took, and measures what is spent
   /// meanwhile: for `EnergyTrace::remove_idle`. Leaves this meter's own trace alone. Throws
-  /// `NotStopped` while running.
+  /// `NotStopped` while running, `InvalidArgument` for a sample of more than a year.
   [[nodiscard]] EnergyTrace measure_idle(const EnergyTrace& trace) const;
 
  private:
@@ -182,7 +193,11 @@ class WATTLE_EXPORT EnergyScope {
   /// `handler` outlives the scope.
   explicit EnergyScope(EnergyHandler& handler, EnergyMeterOptions options = {},
                        std::string_view start_tag = "start");
-  EnergyScope(EnergyHandler& handler, EnergyMeter meter, std::string_view start_tag = "start");
+  template <std::same_as<EnergyMeter> Meter>
+  EnergyScope(EnergyHandler& handler, Meter meter, std::string_view start_tag = "start")
+      : handler_(handler), meter_(std::move(meter)) {
+    meter_.start(start_tag);
+  }
   /// As `close`; what goes wrong is said in the log (`set_log`).
   ~EnergyScope();
   EnergyScope(const EnergyScope&) = delete;
@@ -205,7 +220,8 @@ class WATTLE_EXPORT EnergyScope {
 /// What `EnergyScope` prints with: one for the whole program, to standard output. Threads: any.
 [[nodiscard]] WATTLE_EXPORT EnergyHandler& default_handler();
 
-/// A function that measures each of its calls. Threads: any, if the function allows it.
+/// A function that measures each of its calls. It is called as a constant. Threads: any, if the
+/// function allows it.
 template <class Function>
 class Measured {
  public:

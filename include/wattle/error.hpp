@@ -45,7 +45,7 @@ class WATTLE_EXPORT PermissionDenied : public Error {
 class WATTLE_EXPORT NoSuchDomain : public Error {
  public:
   /// `message` is the whole sentence; `domain_name` the domain that was asked for.
-  NoSuchDomain(const std::string& message, const std::string& domain_name);
+  NoSuchDomain(const std::string& message, std::string domain_name);
   ~NoSuchDomain() override;
   [[nodiscard]] const std::string& domain_name() const noexcept { return domain_name_; }
 

@@ -42,8 +42,10 @@ Anchor compare_clocks() noexcept {
 }
 
 /// The process's one history: no part of `ask_history`, of which each question has its own.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 constinit std::mutex history_mutex;
 constinit AnchorHistory history;
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// Asks the history, after a fresh comparison.
 template <class Question>

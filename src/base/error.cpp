@@ -1,6 +1,7 @@
 #include "wattle/error.hpp"
 
 #include <system_error>
+#include <utility>
 
 #include "base/text.hpp"
 
@@ -27,8 +28,8 @@ PermissionDenied::PermissionDenied(const std::string& path, const std::string& r
       path_(path),
       remedy_(remedy) {}
 
-NoSuchDomain::NoSuchDomain(const std::string& message, const std::string& domain_name)
-    : Error(message), domain_name_(domain_name) {}
+NoSuchDomain::NoSuchDomain(const std::string& message, std::string domain_name)
+    : Error(message), domain_name_(std::move(domain_name)) {}
 
 WriteError::WriteError(const std::string& path, int error_number)
     : Error("cannot write " + path + ": " + std::generic_category().message(error_number)),

@@ -1,6 +1,7 @@
 #include "energy/columns.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <condition_variable>
 #include <limits>
 #include <mutex>
@@ -22,6 +23,9 @@ namespace wattle::detail {
 using std::chrono::nanoseconds;
 
 namespace {
+
+/// Readings between the ends of stretches are kept only to look up an end that could not be read.
+constexpr std::size_t kHistoryBytes = std::size_t{1} << 20U;
 
 /// How long a GPU may take to answer.
 constexpr nanoseconds kPatience = std::chrono::milliseconds(500);
@@ -48,6 +52,13 @@ ColumnEnd aligned_end(const CounterUpdate& update) noexcept {
 WaitingPower power_of(const Waiting& waiting) noexcept {
   return {.mean_w = static_cast<float>(waiting.mean.si()),
           .standard_uncertainty_w = static_cast<float>(waiting.uncertainty.si())};
+}
+
+/// The power may change while the meter runs: by as much as that it is uncertain.
+WaitingPower doubted(WaitingPower then, Watts now) noexcept {
+  const float change_w = std::abs(static_cast<float>(now.si()) - then.mean_w);
+  then.standard_uncertainty_w = std::max(then.standard_uncertainty_w, change_w);
+  return then;
 }
 
 CounterUpdate update_of(const ColumnEnd& end) noexcept {
@@ -79,13 +90,19 @@ std::optional<Boundary> boundary_of(const ColumnEnd& end, TimePoint border) noex
 struct EnergyColumns::State {
   State(std::vector<std::unique_ptr<Sensor>> sensors, std::vector<Domain> domains,
         const Clock& time)
-      : clock(time), sampler(std::move(sensors), time, {.domains = std::move(domains)}) {}
+      : clock(time),
+        sampler(std::move(sensors), time,
+                {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}) {}
 
   void keep() noexcept;
   Border read(Edge edge, std::span<ColumnEnd> ends) noexcept;
-  Border wait_for_updates(Edge edge, std::span<ColumnEnd> ends,
+  Border wait_for_updates(Edge edge, TimePoint called, std::span<ColumnEnd> ends,
                           std::span<WaitingPower> waiting) noexcept;
   [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
+  /// What the column that is aligned showed last; absent where that failed.
+  [[nodiscard]] std::optional<Boundary> shown_by(std::size_t column) const noexcept {
+    return sampler.last(places[column].value_or(0));
+  }
 
   const Clock& clock;
   std::mutex mutex;
@@ -139,23 +156,24 @@ Border EnergyColumns::State::read(Edge edge, std::span<ColumnEnd> ends) noexcept
   return {.called = border, .returned = border};
 }
 
-Border EnergyColumns::State::wait_for_updates(Edge edge, std::span<ColumnEnd> ends,
+Border EnergyColumns::State::wait_for_updates(Edge edge, TimePoint called,
+                                              std::span<ColumnEnd> ends,
                                               std::span<WaitingPower> waiting) noexcept {
-  const TimePoint called = clock.now();
-  const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 1;
+  // From the second update on the power of this wait is known.
+  const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 2;
   for (std::size_t i = 0; i < watches.size(); ++i) {
-    watches[i] = UpdateWatch(sampler.counter(*places[i])->channel());
+    watches[i] = UpdateWatch(sampler.counter(places[i].value_or(0))->channel());
   }
   const auto is_done = [&](std::size_t column) {
     const UpdateWatch& watch = watches[column];
-    return watch.updates() >= wanted || watch.is_overdue() || !sampler.last(*places[column]);
+    return watch.updates() >= wanted || watch.is_overdue() || !shown_by(column);
   };
   bool done = false;
   while (!done) {
     sampler.read(false);
     done = true;
     for (std::size_t i = 0; i < watches.size(); ++i) {
-      if (const auto shown = sampler.last(*places[i])) watches[i].add(*shown);
+      if (const auto shown = shown_by(i)) watches[i].add(*shown);
       done = is_done(i) && done;
     }
   }
@@ -164,7 +182,13 @@ Border EnergyColumns::State::wait_for_updates(Edge edge, std::span<ColumnEnd> en
     const UpdateWatch& watch = watches[i];
     const bool is_aligned = watch.updates() >= wanted && !watch.is_overdue();
     ends[i] = is_aligned ? aligned_end(watch.newest()) : end_of(i);
-    if (is_aligned && edge == Edge::begin) waiting[i] = power_of(watch.waiting());
+    if (!is_aligned) {
+      waiting[i] = {};
+    } else if (edge == Edge::begin) {
+      waiting[i] = power_of(watch.waiting());
+    } else {
+      waiting[i] = doubted(waiting[i], watch.newest_power());
+    }
   }
   return border;
 }
@@ -183,6 +207,10 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
     }
     parts.sensors.push_back(std::move(sensor));
   }
+  if (names.empty()) {
+    throw InvalidArgument(
+        "cannot measure nothing: no domain is named, and no source has a counter");
+  }
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (!seen.insert(name).second) {
@@ -195,8 +223,8 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
   const std::vector<Domain> told = state_->sampler.domains();
   for (const Domain& domain : parts.domains) {
     const auto found = std::ranges::find(told, domain);
-    state_->places.push_back(found == told.end() ? std::nullopt
-                                                 : std::optional(found - told.begin()));
+    state_->places.emplace_back(
+        found == told.end() ? std::nullopt : std::optional<std::size_t>(found - told.begin()));
   }
   if (parts.aligned) watch_updates();
   state_->sleep = std::move(parts.sleep);
@@ -247,8 +275,10 @@ Border EnergyColumns::capture(Edge edge, std::span<ColumnEnd> ends,
     const TimePoint now = state_->clock.now();
     return {.called = now, .returned = now};
   }
+  const TimePoint called = aligned() ? state_->clock.now() : TimePoint();
   const std::scoped_lock lock(state_->mutex);
-  return aligned() ? state_->wait_for_updates(edge, ends, waiting) : state_->read(edge, ends);
+  return aligned() ? state_->wait_for_updates(edge, called, ends, waiting)
+                   : state_->read(edge, ends);
 }
 
 MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch) const {
@@ -265,30 +295,33 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
 
   using End = ColumnEnd::State;
   const Sampler& sampler = state_->sampler;
-  if (stretch.first.state == End::aligned && stretch.last.state == End::aligned) {
-    const Waiting waiting{
-        .mean = Watts(static_cast<double>(stretch.waiting.mean_w)),
-        .uncertainty = Watts(static_cast<double>(stretch.waiting.standard_uncertainty_w))};
-    return measured(aligned_energy(*sampler.counter(*place), {.begin = stretch.begin,
-                                                              .end = stretch.end,
-                                                              .first = update_of(stretch.first),
-                                                              .last = update_of(stretch.last),
-                                                              .waiting = waiting}),
-                    {});
+  const WaitingPower& waiting = stretch.waiting_before;
+  if (stretch.first.state == End::aligned && stretch.last.state == End::aligned &&
+      !std::isnan(waiting.mean_w)) {
+    const float uncertainty_w =
+        std::max(waiting.standard_uncertainty_w, stretch.waiting_after.standard_uncertainty_w);
+    return measured(
+        aligned_energy(*sampler.counter(*place),
+                       {.begin = stretch.begin,
+                        .end = stretch.end,
+                        .first = update_of(stretch.first),
+                        .last = update_of(stretch.last),
+                        .waiting = {.mean = Watts(static_cast<double>(waiting.mean_w)),
+                                    .uncertainty = Watts(static_cast<double>(uncertainty_w))}}),
+        {});
   }
   Flags flags;
   if (aligned()) flags.set(Flag::unaligned);
   const bool is_late = stretch.first.state == End::late || stretch.last.state == End::late;
   if (is_late) flags.set(Flag::late);
-  // Where a column was read a little behind the border, the stretch before has that moment.
   const auto first = boundary_of(stretch.first, stretch.begin);
   const auto last = boundary_of(stretch.last, stretch.end);
+  // What was read behind a border is part of the stretch before it: neighbours lose nothing.
+  const TimePoint begin = first ? std::max(stretch.begin, first->at) : stretch.begin;
+  TimePoint end = stretch.end;
+  if (last) end = stretch.is_followed ? last->at : std::min(stretch.end, last->at);
   return measured(
-      sampler.figure(*place, {.begin = first ? std::max(stretch.begin, first->at) : stretch.begin,
-                              .end = last ? std::min(stretch.end, last->at) : stretch.end,
-                              .first = first,
-                              .last = last}),
-      flags);
+      sampler.figure(*place, {.begin = begin, .end = end, .first = first, .last = last}), flags);
 }
 
 void EnergyColumns::sleep(nanoseconds time) const {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,9 +34,9 @@ struct ColumnEnd {
   State state = State::unread;
 };
 
-/// The power of waiting for updates of a counter.
+/// The power of waiting for updates of a counter. Not a number where it was not measured.
 struct WaitingPower {
-  float mean_w = 0.0F;
+  float mean_w = std::numeric_limits<float>::quiet_NaN();
   float standard_uncertainty_w = 0.0F;
 };
 
@@ -52,7 +53,10 @@ struct Stretch {
   TimePoint end;
   ColumnEnd first;
   ColumnEnd last;
-  WaitingPower waiting{};
+  WaitingPower waiting_before{};  ///< at the begin
+  WaitingPower waiting_after{};   ///< at the end
+  /// Another stretch begins with `last`: what lies between the end and that reading is in this one.
+  bool is_followed = false;
 };
 
 /// What the readings are for.
@@ -91,8 +95,9 @@ class EnergyColumns {
   [[nodiscard]] bool aligned() const noexcept;
 
   /// Reads all columns, back to back: `ends[i]` is that of column i. Where ends are aligned, waits
-  /// for updates, and sets `waiting` at a begin. `waiting` is as long as `ends`, or empty where
-  /// they are not aligned. Allocates nothing unless a GPU is among the columns.
+  /// for updates; `waiting` is as long as `ends` then, else empty. At a begin it is measured; else
+  /// it is that of the begin, and becomes less certain where the power has changed since. Allocates
+  /// nothing unless a GPU is among the columns.
   Border capture(Edge edge, std::span<ColumnEnd> ends, std::span<WaitingPower> waiting) noexcept;
 
   [[nodiscard]] MeasuredEnergy energy(std::size_t column, const Stretch& stretch) const;

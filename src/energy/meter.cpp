@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -29,13 +30,14 @@ class Tags {
     tags_.push_back(&added->first);  // a map's keys stay where they are
     return number;
   }
+  [[nodiscard]] std::size_t size() const noexcept { return tags_.size(); }
   [[nodiscard]] const std::string& operator[](std::uint32_t number) const noexcept {
     return *tags_[number];
   }
 
  private:
   struct Hash {
-    using is_transparent = void;
+    using is_transparent = void;  // NOLINT(readability-identifier-naming): the library's name
     std::size_t operator()(std::string_view tag) const noexcept {
       return std::hash<std::string_view>{}(tag);
     }
@@ -55,7 +57,7 @@ struct EnergyMeter::Records {
     TimePoint called;
     TimePoint returned;
     std::uint32_t tag = kPause;
-    std::uint32_t start = 0;  ///< its waiting power: that of the last start or resume
+    std::uint32_t begin = 0;  ///< the number of the last start or resume
   };
 
   explicit Records(std::shared_ptr<EnergyColumns> read, std::string tag)
@@ -72,7 +74,7 @@ struct EnergyMeter::Records {
   Tags tags;
   std::vector<Call> calls;
   std::vector<ColumnEnd> ends;        ///< `width` for each call
-  std::vector<WaitingPower> waiting;  ///< `width` for each start and resume, where ends are aligned
+  std::vector<WaitingPower> waiting;  ///< as `ends`, where these are aligned
   bool running = false;
 };
 
@@ -88,26 +90,25 @@ void EnergyMeter::Records::end() {
 
 /// Room is made before anything is read: what fails then has recorded nothing.
 void EnergyMeter::Records::append(detail::Edge edge, std::uint32_t tag) {
-  const bool is_aligned = columns->aligned();
+  const std::size_t number = calls.size();
   const bool begins = edge == detail::Edge::begin;
+  const std::uint32_t begin = begins ? static_cast<std::uint32_t>(number) : calls.back().begin;
   calls.emplace_back();
   try {
     ends.resize(calls.size() * width());
-    if (is_aligned && begins) waiting.resize(waiting.size() + width());
+    if (columns->aligned()) waiting.resize(ends.size());
   } catch (...) {
     calls.pop_back();
     ends.resize(calls.size() * width());
     throw;
   }
-  Call& call = calls.back();
-  const std::size_t starts = is_aligned && width() > 0 ? waiting.size() / width() : 0;
-  call.tag = tag;
-  call.start = starts > 0 ? static_cast<std::uint32_t>(starts - 1) : 0;
-  const std::span<ColumnEnd> shown = std::span(ends).last(width());
-  const auto border = columns->capture(
-      edge, shown, is_aligned ? std::span(waiting).last(width()) : std::span<WaitingPower>());
-  call.called = border.called;
-  call.returned = border.returned;
+  std::span<WaitingPower> power;
+  if (!waiting.empty()) {
+    power = std::span(waiting).last(width());
+    std::ranges::copy(std::span(waiting).subspan(begin * width(), width()), power.begin());
+  }
+  const detail::Border border = columns->capture(edge, std::span(ends).last(width()), power);
+  calls.back() = {.called = border.called, .returned = border.returned, .tag = tag, .begin = begin};
 }
 
 EnergySample EnergyMeter::Records::sample(std::size_t call) const {
@@ -119,8 +120,12 @@ EnergySample EnergyMeter::Records::sample(std::size_t call) const {
     detail::Stretch stretch{.begin = from.returned,
                             .end = to.called,
                             .first = ends[call * width() + i],
-                            .last = ends[(call + 1) * width() + i]};
-    if (!waiting.empty()) stretch.waiting = waiting[from.start * width() + i];
+                            .last = ends[(call + 1) * width() + i],
+                            .is_followed = to.tag != Call::kPause};
+    if (!waiting.empty()) {
+      stretch.waiting_before = waiting[call * width() + i];
+      stretch.waiting_after = waiting[(call + 1) * width() + i];
+    }
     energies.push_back(columns->energy(i, stretch));
   }
   return {from.returned, tags[from.tag], to.called - from.returned, columns->names(),
@@ -129,10 +134,6 @@ EnergySample EnergyMeter::Records::sample(std::size_t call) const {
 
 EnergyMeter::EnergyMeter(EnergyMeterOptions options)
     : EnergyMeter(EnergyColumns::open(options), options.default_tag) {}
-
-EnergyMeter::EnergyMeter(std::vector<Domain> domains, std::string default_tag)
-    : EnergyMeter(EnergyMeterOptions{.domains = std::move(domains),
-                                     .default_tag = std::move(default_tag)}) {}
 
 EnergyMeter::EnergyMeter(std::shared_ptr<EnergyColumns> columns, std::string default_tag)
     : records_(std::make_unique<Records>(std::move(columns), std::move(default_tag))) {}
@@ -150,6 +151,9 @@ const DomainNames& EnergyMeter::domains() const noexcept { return records_->colu
 bool EnergyMeter::is_running() const noexcept { return records_->running; }
 
 void EnergyMeter::start(std::optional<std::string_view> tag) {
+  constexpr std::size_t kManyTags = 10'000;
+  if (records_->tags.size() > kManyTags) records_->tags = {};
+  records_->running = false;
   records_->calls.clear();
   records_->ends.clear();
   records_->waiting.clear();
@@ -172,8 +176,11 @@ void EnergyMeter::resume(std::optional<std::string_view> tag) {
 }
 
 void EnergyMeter::reserve(std::size_t calls) {
+  constexpr std::size_t kMost = std::size_t{1} << 32U;
+  if (calls > kMost) throw InvalidArgument("cannot make room for more than 4294967296 calls");
   records_->calls.reserve(calls);
   records_->ends.reserve(calls * records_->width());
+  if (records_->columns->aligned()) records_->waiting.reserve(calls * records_->width());
 }
 
 EnergyTrace EnergyMeter::trace() const {
@@ -190,7 +197,11 @@ EnergyTrace EnergyMeter::trace() const {
 EnergyTrace EnergyMeter::measure_idle(const EnergyTrace& trace) const {
   if (is_running()) throw NotStopped("cannot measure idle: the meter is running; stop it first");
   EnergyMeter idle = another();
+  constexpr Seconds kLongest = std::chrono::hours(24 * 365);
   for (const EnergySample& sample : trace) {
+    if (sample.duration() > kLongest) {
+      throw InvalidArgument("cannot measure idle for more than a year: a sample took that long");
+    }
     idle.resume(sample.tag());
     records_->columns->sleep(
         std::chrono::duration_cast<std::chrono::nanoseconds>(sample.duration()));

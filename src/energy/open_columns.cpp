@@ -67,18 +67,51 @@ std::vector<MissingDomain> missing_of(const Survey& found) {
   return missing;
 }
 
-/// Nothing that was asked for can be read: the reason, as an exception.
-[[noreturn]] void fail(const Survey& found) {
+/// What is refused of the hardware that `domains` belong to; all of it where none are named.
+std::vector<const Refusal*> refused_of(const Survey& found, const Domains& domains) {
+  std::vector<const Refusal*> refused;
   for (const Refusal& refusal : found.refused) {
-    if (!refusal.denied_path.empty()) throw PermissionDenied(refusal.denied_path, refusal.remedy);
+    const bool concerns = std::ranges::any_of(domains, [&](const Domain& domain) {
+      return refusal.hardware == hardware_of(domain.kind());
+    });
+    if (domains.empty() || concerns) refused.push_back(&refusal);
   }
-  std::string message = "cannot measure energy: ";
-  if (found.refused.empty()) message += "no energy counter was found";
-  for (const Refusal& refusal : found.refused) {
-    if (&refusal != &found.refused.front()) message += "; ";
-    message += refusal.subject + ": " + refusal.reason;
+  return refused;
+}
+
+std::string reasons_of(const std::vector<const Refusal*>& refused) {
+  std::string reasons;
+  for (const Refusal* refusal : refused) {
+    if (!reasons.empty()) reasons += "; ";
+    reasons += refusal->subject + ": " + refusal->reason;
   }
-  throw NoSuchDevice(message + "; `wattle doctor` says what to do");
+  return reasons;
+}
+
+/// None of `domains` can be read: the reason, as an exception.
+[[noreturn]] void fail(const Survey& found, const Domains& domains) {
+  const std::vector<const Refusal*> refused = refused_of(found, domains);
+  for (const Refusal* refusal : refused) {
+    if (!refusal->denied_path.empty()) {
+      throw PermissionDenied(refusal->denied_path, refusal->remedy);
+    }
+  }
+  const std::string reasons = reasons_of(refused);
+  throw NoSuchDevice(
+      "cannot measure energy: " + (reasons.empty() ? "no energy counter was found" : reasons) +
+      "; `wattle doctor` says what to do");
+}
+
+/// There is no such domain, among those of its kind or at all.
+[[noreturn]] void fail_for(const Domain& domain, const Survey& found, const Domains& told) {
+  const bool is_hardware_told = std::ranges::any_of(told, [&](const Domain& other) {
+    return hardware_of(other.kind()) == hardware_of(domain.kind());
+  });
+  // Where nothing of its kind is shown, the reason is worth more than the list.
+  if (!is_hardware_told && !refused_of(found, {domain}).empty()) fail(found, {domain});
+  throw NoSuchDomain("cannot measure " + domain.name() +
+                         ": there is no such domain here; there are: " + names_of(told),
+                     domain.name());
 }
 
 /// The columns: those that were asked for, or all but the platform's, which overlaps everything.
@@ -88,24 +121,18 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   if (!options.domains) {
     std::ranges::copy_if(told, std::back_inserter(columns),
                          [](const Domain& domain) { return domain.kind() != DomainKind::psys; });
-    if (columns.empty() && options.sources.empty()) fail(found);
+    if (columns.empty() && options.sources.empty()) fail(found, {});
     return columns;
   }
   for (const Domain& domain : *options.domains) {
     const bool is_refused = std::ranges::any_of(
         found.refused, [&](const Refusal& refusal) { return refusal.domain == domain; });
-    if (!contains(told, domain) && !is_refused) {
-      // Where nothing of its kind is shown at all, the reason is worth more than the list.
-      if (told.empty() && !found.refused.empty()) fail(found);
-      throw NoSuchDomain("cannot measure " + domain.name() +
-                             ": there is no such domain here; there are: " + names_of(told),
-                         domain.name());
-    }
+    if (!contains(told, domain) && !is_refused) fail_for(domain, found, told);
     columns.push_back(domain);
   }
   const bool is_any_told =
       std::ranges::any_of(columns, [&](const Domain& domain) { return contains(told, domain); });
-  if (!is_any_told && options.sources.empty()) fail(found);
+  if (!is_any_told && options.sources.empty()) fail(found, columns);
   return columns;
 }
 

@@ -23,9 +23,6 @@ EnergyReader::EnergyReader(EnergyMeterOptions options)
         return EnergyColumns::open(options);
       }()) {}
 
-EnergyReader::EnergyReader(std::vector<Domain> domains)
-    : EnergyReader(EnergyMeterOptions{.domains = std::move(domains)}) {}
-
 EnergyReader::EnergyReader(std::shared_ptr<EnergyColumns> columns) {
   Start start{.columns = std::move(columns), .at = {}, .ends = {}};
   start.ends.resize(start.columns->names()->size());

@@ -9,7 +9,7 @@ namespace wattle {
 
 EnergyHandler& default_handler() {
   // Never destroyed: a scope may end after everything static has.
-  static auto& handler = *new PrintHandler;
+  static auto& handler = *new PrintHandler;  // NOLINT(*-avoid-non-const-global-variables)
   return handler;
 }
 
@@ -18,11 +18,6 @@ EnergyScope::EnergyScope() : EnergyScope(default_handler()) {}
 EnergyScope::EnergyScope(EnergyHandler& handler, EnergyMeterOptions options,
                          std::string_view start_tag)
     : EnergyScope(handler, EnergyMeter(std::move(options)), start_tag) {}
-
-EnergyScope::EnergyScope(EnergyHandler& handler, EnergyMeter meter, std::string_view start_tag)
-    : handler_(handler), meter_(std::move(meter)) {
-  meter_.start(start_tag);
-}
 
 EnergyScope::~EnergyScope() {
   try {

@@ -63,10 +63,11 @@ void SourceSensor::read(std::span<Reading> readings) noexcept {
   const auto half_width = (clock_.now() - before) / 2;
   for (std::size_t i = 0; i < raw_.size(); ++i) {
     const std::uint64_t modulus = channels_[i].counter.modulus;
-    const bool is_possible = raw_[i] && (modulus == 0 || *raw_[i] < modulus);
+    const std::uint64_t raw = raw_[i].value_or(0);
+    const bool is_possible = raw_[i].has_value() && (modulus == 0 || raw < modulus);
     readings[i] = {.at = before + half_width,
                    .half_width = half_width,
-                   .raw = raw_[i].value_or(0),
+                   .raw = raw,
                    .status = is_possible ? ReadStatus::ok : ReadStatus::retry};
   }
 }

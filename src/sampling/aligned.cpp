@@ -45,20 +45,24 @@ void UpdateWatch::add(const Boundary& shown) noexcept {
 
 bool UpdateWatch::is_overdue() const noexcept { return last_ && last_->at > renewed_ + patience_; }
 
-const CounterUpdate& UpdateWatch::newest() const noexcept {
-  return ring_[(updates_ + ring_.size() - 1) % ring_.size()];
+const CounterUpdate& UpdateWatch::update(std::size_t back) const noexcept {
+  return ring_[(updates_ + 2 * ring_.size() - 1 - back) % ring_.size()];
 }
 
+Watts UpdateWatch::power(const CounterUpdate& from, const CounterUpdate& to) const noexcept {
+  return tick_ * static_cast<double>(to.ticks - from.ticks) / Seconds(to.at - from.at);
+}
+
+const CounterUpdate& UpdateWatch::newest() const noexcept { return update(0); }
+
+Watts UpdateWatch::newest_power() const noexcept { return power(update(1), update(0)); }
+
 Waiting UpdateWatch::waiting() const noexcept {
-  const auto power = [&](const CounterUpdate& from, const CounterUpdate& to) {
-    return tick_ * static_cast<double>(to.ticks - from.ticks) / Seconds(to.at - from.at);
-  };
   // The mean from the first to the last, and how far a single interval lies from it.
-  const Watts mean = power(ring_[updates_ % ring_.size()], newest());
+  const Watts mean = power(update(kUpdates), update(0));
   double squares_w2 = 0.0;
   for (std::size_t i = 0; i < kUpdates; ++i) {
-    const Watts one =
-        power(ring_[(updates_ + i) % ring_.size()], ring_[(updates_ + i + 1) % ring_.size()]);
+    const Watts one = power(update(i + 1), update(i));
     squares_w2 += (one - mean).si() * (one - mean).si();
   }
   const double deviation_w = std::sqrt(squares_w2 / (kUpdates - 1.0));

@@ -55,10 +55,16 @@ class UpdateWatch {
   [[nodiscard]] bool is_overdue() const noexcept;
   /// Means something after an update.
   [[nodiscard]] const CounterUpdate& newest() const noexcept;
+  /// Over the last interval; two updates must be there.
+  [[nodiscard]] Watts newest_power() const noexcept;
   /// Over the last `kUpdates` intervals, which must be there: one more update than that.
   [[nodiscard]] Waiting waiting() const noexcept;
 
  private:
+  /// The update `back` updates before the newest.
+  [[nodiscard]] const CounterUpdate& update(std::size_t back) const noexcept;
+  [[nodiscard]] Watts power(const CounterUpdate& from, const CounterUpdate& to) const noexcept;
+
   Joules tick_;
   std::chrono::nanoseconds patience_;
   std::array<CounterUpdate, kUpdates + 1> ring_{};

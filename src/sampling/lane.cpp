@@ -175,6 +175,12 @@ Lane::~Lane() {
                               [&] { return state_->ended; });
 }
 
+bool Lane::has_answered(std::uint64_t asked) const noexcept {
+  if (process_ != ::getpid()) return false;
+  const std::scoped_lock lock(state_->mutex);
+  return state_->answered_number >= asked;
+}
+
 std::uint64_t Lane::ask() noexcept {
   if (process_ != ::getpid()) return 0;
   const std::scoped_lock lock(state_->mutex);

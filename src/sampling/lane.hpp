@@ -54,6 +54,8 @@ class Lane {
   /// of several lanes that are stuck only the first is waited for.
   ~Lane();
 
+  /// False while the reading `asked` is not done.
+  [[nodiscard]] bool has_answered(std::uint64_t asked) const noexcept;
   /// Asks for a reading of everything, now; the number to wait for.
   std::uint64_t ask() noexcept;
   /// What the counters of all tasks showed at the reading `asked`, in the order of the tasks and

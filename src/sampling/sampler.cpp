@@ -63,8 +63,9 @@ Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& cloc
     const ChannelSet telling =
         choose(*sensor, [&](const Channel& channel) { return tells(channel, options); });
     if (telling.any()) {
-      prompt_.push_back(std::make_unique<Recorder>(std::move(sensor), telling,
-                                                   HistoryOptions{.period = options.period}));
+      prompt_.push_back(std::make_unique<Recorder>(
+          std::move(sensor), telling,
+          HistoryOptions{.period = options.period, .memory_limit = options.prompt_history_bytes}));
       track(prompt_.back()->histories(), std::nullopt, 0);
     }
   }
@@ -169,12 +170,16 @@ void Sampler::read(bool ends_interval) noexcept {
 }
 
 bool Sampler::read_lanes(TimePoint deadline) {
-  std::vector<std::uint64_t> asked;
-  asked.reserve(lanes_.size());
-  for (const auto& lane : lanes_) asked.push_back(lane->ask());
+  owed_.resize(lanes_.size());
+  std::vector<bool> is_stuck;
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    is_stuck.push_back(owed_[i] && !lanes_[i]->has_answered(*owed_[i]));
+    if (!is_stuck[i]) owed_[i] = lanes_[i]->ask();
+  }
   bool all = true;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const auto boundaries = lanes_[i]->wait_for(asked[i], deadline);
+    const auto boundaries =
+        is_stuck[i] ? std::optional<Lane::Boundaries>() : lanes_[i]->wait_for(*owed_[i], deadline);
     all = all && boundaries;
     for (Track& track : tracks_) {
       if (track.lane != i) continue;

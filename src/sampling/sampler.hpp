@@ -31,6 +31,8 @@ struct SamplerOptions {
   bool lists_processes = false;
   /// Tell the energy of these only; absent: of every domain that the sensors know.
   std::optional<std::vector<Domain>> domains{};
+  /// Most that the history of a counter that answers at once takes.
+  std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
 };
 
 /// From its first `read` to its last it measures one window. Threads: one at a time.
@@ -49,7 +51,8 @@ class Sampler {
   /// intervals that `max` and `interval_power` look at ends with it.
   void read(bool ends_interval) noexcept;
   /// Has the lanes read now, all at the same time, and waits until `deadline` for them; true if
-  /// every one has. To be called at both ends of the window.
+  /// every one has. One that has not answered the last time yet is not waited for again. To be
+  /// called at both ends of the window.
   bool read_lanes(TimePoint deadline);
 
   /// Mean power of the domains that make up a total over the last interval that ended; absent
@@ -125,7 +128,8 @@ class Sampler {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`
+  std::vector<std::unique_ptr<Lane>> slow_lanes_;   ///< one for each of `devices_`
+  std::vector<std::optional<std::uint64_t>> owed_;  ///< what each lane was asked for last
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
   bool has_begun_ = false;  ///< `read` was called

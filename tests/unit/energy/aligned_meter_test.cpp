@@ -36,6 +36,7 @@ class AlignedMeter : public testing::Test {
   /// The true energy since the test's begin.
   [[nodiscard]] double energy_j(TimePoint now) const {
     double energy = kIdleW * Seconds(now - begin_).count();
+    energy += other_load_w_ * Seconds(std::max<nanoseconds>(now - other_load_from_, 0ns)).count();
     for (const auto& [from, to] : works_) {
       const nanoseconds worked = std::clamp<nanoseconds>(now - from, 0ns, to - from);
       energy += (kWorkW - kIdleW) * Seconds(worked).count();
@@ -70,6 +71,8 @@ class AlignedMeter : public testing::Test {
   std::vector<std::pair<TimePoint, TimePoint>> works_;
   TimePoint fails_from_ = TimePoint::max();
   bool stops_ = false;
+  double other_load_w_ = 0.0;
+  TimePoint other_load_from_;
   std::uint64_t start_ = 0;
 };
 
@@ -149,6 +152,48 @@ TEST_F(AlignedMeter, FallsBackWhereTheCounterStandsStill) {
   const EnergyTrace trace = measure(meter, 10ms);
   EXPECT_TRUE(trace["x"].energy("package_0").flags.has(Flag::unaligned));
   EXPECT_EQ(trace["x"].energy("package_0").energy, Joules(0.0));
+}
+
+TEST_F(AlignedMeter, TakesNothingOffWhereThePowerOfWaitingIsNotKnown) {
+  stops_ = true;
+  EnergyMeter meter = machine_.meter();
+  meter.start("idle");  // the counter stands still: nothing is learnt of waiting
+  stops_ = false;
+  machine_.wait(10ms);
+  meter.record("first");
+  work(10ms);
+  meter.record("second");
+  machine_.wait(10ms);
+  meter.stop();
+  const EnergyTrace trace = meter.trace();
+  for (const char* tag : {"first", "second"}) {
+    EXPECT_TRUE(trace[tag].energy("package_0").flags.has(Flag::unaligned)) << tag;
+  }
+  const MeasuredEnergy& second = trace["first"].energy("package_0");
+  EXPECT_NEAR(second.energy->si(), kWorkW * 0.01, second.uncertainty.si());
+}
+
+TEST_F(AlignedMeter, KnowsLessWherePowerHasChangedSinceItsStart) {
+  EnergyMeter meter = machine_.meter();
+  meter.start("warm");
+  machine_.wait(5ms);
+  other_load_from_ = machine_.clock().at();
+  other_load_w_ = 200.0;  // another job begins
+  machine_.wait(5ms);
+  for (int i = 0; i < 20; ++i) {
+    meter.record("beside it");
+    machine_.wait(10'370us);
+  }
+  meter.stop();
+  int compared = 0;
+  for (const EnergySample& sample : meter.trace()) {
+    if (sample.tag() != "beside it") continue;
+    const MeasuredEnergy& energy = sample.energy("package_0");
+    const double true_j = (kIdleW + other_load_w_) * sample.duration().count();
+    EXPECT_NEAR(energy.energy->si(), true_j, energy.uncertainty.si());
+    ++compared;
+  }
+  EXPECT_EQ(compared, 20);
 }
 
 TEST_F(AlignedMeter, DoesNotWaitLongerThanThreeUpdates) {

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <memory>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -77,6 +78,61 @@ TEST_F(GpuMeter, DoesNotWaitForOneThatHangs) {
   EXPECT_TRUE(trace["x"].energy("package_0").energy);
   EXPECT_LT(trace["x"].energy("package_0").unknown, Seconds(1e-3));
   gate_->open();
+}
+
+TEST_F(GpuMeter, DoesNotWaitAgainForOneThatStillHangs) {
+  EnergyMeter gpu = meter();
+  gpu.start("x");
+  gate_->shut();
+  const TimePoint before = clock_.now();
+  constexpr int kRecords = 40;
+  for (int i = 0; i < kRecords; ++i) gpu.record("x");
+  EXPECT_LT(clock_.now() - before, kRecords * 500ms / 4) << "half a second, once";
+  gpu.stop();
+  gate_->open();
+}
+
+/// Draws 100 W, and takes its time to say so.
+class SlowGpu final : public Sensor {
+ public:
+  SlowGpu(const Clock& clock, std::chrono::milliseconds delay) : clock_(clock), delay_(delay) {}
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+  void read(std::span<Reading> readings) noexcept override {
+    std::this_thread::sleep_for(delay_);
+    const TimePoint now = clock_.now();
+    const double energy_mj = 100.0 * Seconds(now - began_).count() * 1000.0;
+    readings[0] = {
+        .at = now, .raw = static_cast<std::uint64_t>(energy_mj), .status = ReadStatus::ok};
+  }
+
+ private:
+  const Clock& clock_;
+  std::chrono::milliseconds delay_;
+  TimePoint began_ = clock_.now();
+  std::vector<Channel> channels_ = {
+      {.domain = Domain::nvidia_gpu(0),
+       .counter = {.tick = Joules(1e-3), .max_power = Watts(2000.0)}}};
+};
+
+TEST_F(GpuMeter, LosesNothingBetweenStretchesOfADeviceThatIsSlowToAnswer) {
+  constexpr auto kDelay = 40ms;
+  detail::ColumnParts parts;
+  parts.sensors.push_back(std::make_unique<SlowGpu>(clock_, kDelay));
+  parts.domains = {Domain::nvidia_gpu(0)};
+  EnergyMeter meter(std::make_shared<detail::EnergyColumns>(std::move(parts), clock_));
+  const TimePoint begin = clock_.now();
+  meter.start("x");
+  constexpr int kStretches = 8;
+  for (int i = 1; i < kStretches; ++i) meter.record("x");
+  const Seconds length = clock_.now() - begin;
+  meter.stop();
+  double sum_j = 0.0;
+  for (const EnergySample& sample : meter.trace()) {
+    sum_j += sample.energy("nvidia_gpu_0").energy.value_or(Joules()).si();
+  }
+  // Each border would cost 4 J; the ends, and a busy machine, may cost some.
+  EXPECT_GT(sum_j, 100.0 * length.count() - 100.0 * 3 * Seconds(kDelay).count());
 }
 
 TEST_F(GpuMeter, KeepsTheOthersWhereOneIsLost) {

@@ -281,6 +281,17 @@ TEST_F(EnergyMeterTest, MeasuresNoIdleWhileRunning) {
   EXPECT_THROW(static_cast<void>(meter.measure_idle({})), NotStopped);
 }
 
+TEST_F(EnergyMeterTest, RefusesWhatNobodyCanWaitFor) {
+  EnergyMeter meter = machine_.meter();
+  EXPECT_THROW(meter.reserve(~std::size_t{0}), InvalidArgument);
+  EnergyTrace endless({EnergySample({}, "x", Seconds(1e300), meter.domains(), {{}, {}})});
+  EXPECT_THROW((void)meter.measure_idle(endless), InvalidArgument);
+}
+
+// Of a record each column keeps an end, and the call its times and tag; of what is read meanwhile a
+// bounded history.
+static_assert(sizeof(detail::ColumnEnd) + 2 * sizeof(TimePoint) + 2 * sizeof(std::uint32_t) <= 64);
+
 TEST_F(EnergyMeterTest, TakesAMillionSamples) {
   constexpr std::size_t kMany = 1'000'000;
   EnergyMeter meter = machine_.meter();

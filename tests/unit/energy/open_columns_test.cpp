@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -15,6 +17,12 @@ namespace {
 
 using fakes::PowercapTree;
 using Names = std::vector<std::string>;
+
+class SourceOfNothing final : public EnergySource {
+ public:
+  [[nodiscard]] std::vector<Counter> counters() const override { return {}; }
+  void read(std::span<std::optional<std::uint64_t>> /*raw*/) noexcept override {}
+};
 
 class OpenColumns : public testing::Test {
  protected:
@@ -79,6 +87,42 @@ TEST_F(OpenColumns, AreNotAnEmptyList) {
   add_two_sockets();
   EXPECT_EQ(message<InvalidArgument>(std::vector<Domain>{}),
             "cannot measure an empty list of domains: name some, or leave the list out for all");
+}
+
+TEST_F(OpenColumns, AreNotNothing) {
+  EnergyMeterOptions options;
+  options.domains.emplace();
+  options.sources.push_back(std::make_shared<SourceOfNothing>());
+  EXPECT_THROW(EnergyMeter{options}, InvalidArgument);
+}
+
+TEST_F(OpenColumns, CanBeNamedInEveryUsualWay) {
+  add_two_sockets();
+  const System system = tree_.system();
+  const std::vector<Domain> domains = {Domain::package(0)};
+  std::vector<EnergyMeter> meters;
+  meters.emplace_back(EnergyMeterOptions{.domains = domains, .system = system});
+  meters.push_back(EnergyMeter({.domains = {{Domain::package(0)}}, .system = system}));
+  meters.push_back(EnergyMeter({.domains = domains, .aligned = true, .system = system}));
+  for (const EnergyMeter& meter : meters) EXPECT_EQ(*meter.domains(), (Names{"package_0"}));
+
+  TableHandler table;
+  { const EnergyScope scope(table, {.system = system}, "begin"); }
+  { const EnergyScope scope(table, meters[0].another(), "begin"); }
+  { const EnergyScope scope(table, meters[0].another()); }
+}
+
+TEST_F(OpenColumns, SayWhyThereIsNoGpu) {
+  add_two_sockets();
+  System system = tree_.system();
+  system.nvml_library = "/nonexistent/libnvidia-ml.so.1";
+  try {
+    (void)EnergyMeter({.domains = {{Domain::package(0), Domain::nvidia_gpu(0)}}, .system = system});
+    FAIL() << "there is no GPU";
+  } catch (const NoSuchDevice& error) {
+    EXPECT_NE(std::string(error.what()).find("NVIDIA"), std::string::npos) << error.what();
+    EXPECT_EQ(std::string(error.what()).find("energy_uj"), std::string::npos) << error.what();
+  }
 }
 
 TEST_F(OpenColumns, AreEachNamedOnce) {
