@@ -25,19 +25,22 @@ void require_header(const AppendedFile& file, const std::string& path, const std
   throw FormatError(path, std::string(take_line(rest)), header);
 }
 
-/// True if the file ends inside a quoted cell: quotes come in pairs everywhere else.
 bool ends_inside_quotes(const AppendedFile& file) {
-  bool inside = false;
+  QuotedCells cells;
   for (std::uint64_t offset = 0; offset < file.size_before(); offset += kPieceBytes) {
-    if (std::ranges::count(file.read(offset, kPieceBytes), '"') % 2 != 0) inside = !inside;
+    cells.read(file.read(offset, kPieceBytes));
   }
-  return inside;
+  return cells.is_open();
 }
 
 /// Ends the last line, where a crash or a full disk cut it off: it stays, and damages no other.
 void end_last_line(AppendedFile& file) {
-  if (file.read(file.size_before() - 1, 1) == "\n") return;
-  file.write(ends_inside_quotes(file) ? "\"\n" : "\n");
+  // Whatever the last byte is: within quotes a line end ends no line.
+  if (ends_inside_quotes(file)) {
+    file.write("\"\n");
+  } else if (file.read(file.size_before() - 1, 1) != "\n") {
+    file.write("\n");
+  }
 }
 
 void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) {

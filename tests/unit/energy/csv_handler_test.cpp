@@ -169,6 +169,20 @@ TEST_F(CsvHandlerTest, ClosesTheQuotesOfALastLineThatWasCutOff) {
   EXPECT_EQ(content(), before + "\"\n1.0;a;2.0;1.0;2.0\n");
 }
 
+TEST_F(CsvHandlerTest, ClosesTheQuotesOfATagThatWasCutOffBehindALineEnd) {
+  const std::string before = std::string(kHeader) + "0.5;\"two\n";
+  write(before);
+  save(one_row("a"));
+  EXPECT_EQ(content(), before + "\"\n1.0;a;2.0;1.0;2.0\n");
+}
+
+TEST_F(CsvHandlerTest, AddsNoQuoteForOneWithinATag) {
+  const std::string before = std::string(kHeader) + "0.5;17\";2.0;1.0;2.0";
+  write(before);
+  save(one_row("a"));
+  EXPECT_EQ(content(), before + "\n1.0;a;2.0;1.0;2.0\n");
+}
+
 TEST_F(CsvHandlerTest, QuotesWhatWouldBreakTheTable) {
   save(one_row("a;\"b\"\r\nc"));
   EXPECT_EQ(content(), std::string(kHeader) + "1.0;\"a;\"\"b\"\"\r\nc\";2.0;1.0;2.0\n");
