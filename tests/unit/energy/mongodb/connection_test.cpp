@@ -86,5 +86,16 @@ TEST_F(ConnectionTest, TellsThatTheServerRefusesTheUser) {
   EXPECT_THAT(thrown.message, Not(HasSubstr("secret")));
 }
 
+/// The last part of the name is one that no name server may know (RFC 6761).
+TEST_F(ConnectionTest, TellsThatTheNameOfAClusterCannotBeLookedUp) {
+  ::setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);  // where no name server answers
+  MongoOptions unknown = options();
+  unknown.uri = "mongodb+srv://user:secret@db.nosuch.invalid/";
+  const Thrown thrown = thrown_by([&] { MongoHandler{unknown}; });
+  EXPECT_EQ(thrown.cause, Cause::unreachable);
+  EXPECT_THAT(thrown.message, HasSubstr("no MongoDB server answers at db.nosuch.invalid: "));
+  EXPECT_THAT(thrown.message, Not(HasSubstr("secret")));
+}
+
 }  // namespace
 }  // namespace wattle
