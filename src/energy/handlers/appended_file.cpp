@@ -11,13 +11,11 @@
 #include <ctime>
 #include <utility>
 
+#include "energy/handlers/piece.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
-
-/// Written at once when this much has come together: few system calls, little memory.
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 Fd open_to_append(const std::string& path) noexcept {
   struct stat status {};

@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "energy/handlers/appended_file.hpp"
 #include "energy/handlers/csv_text.hpp"
+#include "energy/handlers/piece.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "wattle/error.hpp"
@@ -15,8 +16,6 @@
 
 namespace wattle {
 namespace {
-
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 void require_header(const AppendedFile& file, const std::string& path, const std::string& header) {
   const std::string beginning = file.read(0, std::max(header.size() + 1, kPieceBytes));

@@ -6,13 +6,6 @@
 namespace wattle {
 namespace {
 
-struct AppendCell {
-  std::string& out;
-  void operator()(std::monostate) const {}  // unknown: an empty cell
-  void operator()(double value) const { append_python_repr(out, value); }
-  void operator()(std::int64_t value) const { append_python_repr(out, value); }
-};
-
 bool ends_cell(char c) noexcept { return c == ';' || c == '\n' || c == '\r'; }
 
 }  // namespace
@@ -49,7 +42,7 @@ void append_csv_row(std::string& out, const EnergySample& sample) {
   if (sample.energies().empty()) out += ';';
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     out += ';';
-    std::visit(AppendCell{out}, micro_joules((*sample.domains())[i], sample.energies()[i]));
+    append_micro_joules(out, micro_joules((*sample.domains())[i], sample.energies()[i]), "");
   }
   out += '\n';
 }
