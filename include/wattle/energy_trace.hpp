@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "wattle/clock.hpp"
@@ -74,14 +75,20 @@ class WATTLE_EXPORT EnergyTrace {
   [[nodiscard]] bool empty() const noexcept { return samples_.empty(); }
   [[nodiscard]] auto begin() const noexcept { return samples_.begin(); }
   [[nodiscard]] auto end() const noexcept { return samples_.end(); }
-  /// Throws `NoSuchSample` past the end.
-  [[nodiscard]] const EnergySample& operator[](std::size_t index) const;
-  /// The first sample with that tag; throws `NoSuchSample` where there is none.
-  [[nodiscard]] const EnergySample& operator[](std::string_view tag) const;
+  /// Throws `NoSuchSample` past the end. Of a trace that is about to go (`meter.trace()[0]`): a
+  /// copy, which stays.
+  [[nodiscard]] const EnergySample& operator[](std::size_t index) const&;
+  [[nodiscard]] EnergySample operator[](std::size_t index) &&;
+  /// The first sample with that tag; throws `NoSuchSample` where there is none. Of a trace that is
+  /// about to go: a copy.
+  [[nodiscard]] const EnergySample& operator[](std::string_view tag) const&;
+  [[nodiscard]] EnergySample operator[](std::string_view tag) &&;
   [[nodiscard]] bool contains(std::string_view tag) const noexcept;
 
-  /// What was not measured, and why. Joined by `+=`, each once.
-  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept { return missing_; }
+  /// What was not measured, and why. Joined by `+=`, each once. Of a trace that is about to go
+  /// (`meter.trace().missing()`): its own.
+  [[nodiscard]] std::span<const MissingDomain> missing() const& noexcept { return missing_; }
+  [[nodiscard]] std::vector<MissingDomain> missing() && noexcept { return std::move(missing_); }
 
   void append(EnergySample sample);
   EnergyTrace& operator+=(const EnergyTrace& other);

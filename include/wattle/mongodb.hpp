@@ -15,7 +15,7 @@ class WATTLE_EXPORT DatabaseError : public Error {
  public:
   enum class Cause {
     bad_uri,      ///< the URI cannot be understood
-    unreachable,  ///< no server answered in time, or it hung up
+    unreachable,  ///< its name is unknown, no server answered in time, or it hung up
     server,       ///< the server refused: authentication, rights, a full disk ...
   };
   DatabaseError(Cause cause, const std::string& message);

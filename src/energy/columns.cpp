@@ -42,10 +42,13 @@ ColumnEnd plain_end(const Boundary& shown) noexcept {
           .state = ColumnEnd::State::read};
 }
 
-ColumnEnd aligned_end(const CounterUpdate& update) noexcept {
-  return {.at = update.at,
-          .ticks = update.ticks,
-          .width_ns = saturated_ns(update.latency),
+/// Of the update that a stretch ends with, and the one that the next begins with.
+ColumnEnd aligned_end(const CounterUpdate& ends, const CounterUpdate& begins) noexcept {
+  return {.at = ends.at,
+          .ticks = ends.ticks,
+          .width_ns = saturated_ns(std::max(ends.latency, begins.latency)),
+          .next_ns = saturated_ns(begins.at - ends.at),
+          .next_ticks = static_cast<std::uint32_t>(begins.ticks - ends.ticks),
           .state = ColumnEnd::State::aligned};
 }
 
@@ -61,8 +64,14 @@ WaitingPower doubted(WaitingPower then, Watts now) noexcept {
   return then;
 }
 
-CounterUpdate update_of(const ColumnEnd& end) noexcept {
+CounterUpdate ending_update(const ColumnEnd& end) noexcept {
   return {.at = end.at, .latency = nanoseconds(end.width_ns), .ticks = end.ticks};
+}
+
+CounterUpdate beginning_update(const ColumnEnd& end) noexcept {
+  return {.at = end.at + nanoseconds(end.next_ns),
+          .latency = nanoseconds(end.width_ns),
+          .ticks = end.ticks + end.next_ticks};
 }
 
 /// The middle of the times at which the columns were read; absent where none was.
@@ -181,12 +190,14 @@ Border EnergyColumns::State::wait_for_updates(Edge edge, TimePoint called,
   for (std::size_t i = 0; i < watches.size(); ++i) {
     const UpdateWatch& watch = watches[i];
     const bool is_aligned = watch.updates() >= wanted && !watch.is_overdue();
-    ends[i] = is_aligned ? aligned_end(watch.newest()) : end_of(i);
     if (!is_aligned) {
+      ends[i] = end_of(i);
       waiting[i] = {};
     } else if (edge == Edge::begin) {
+      ends[i] = aligned_end(watch.newest(), watch.newest());
       waiting[i] = power_of(watch.waiting());
     } else {
+      ends[i] = aligned_end(watch.first(), watch.newest());
       waiting[i] = doubted(waiting[i], watch.newest_power());
     }
   }
@@ -304,8 +315,8 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
         aligned_energy(*sampler.counter(*place),
                        {.begin = stretch.begin,
                         .end = stretch.end,
-                        .first = update_of(stretch.first),
-                        .last = update_of(stretch.last),
+                        .first = beginning_update(stretch.first),
+                        .last = ending_update(stretch.last),
                         .waiting = {.mean = Watts(static_cast<double>(waiting.mean_w)),
                                     .uncertainty = Watts(static_cast<double>(uncertainty_w))}}),
         {});

@@ -111,17 +111,21 @@ bool operator==(const EnergySample& a, const EnergySample& b) {
 EnergyTrace::EnergyTrace(std::vector<EnergySample> samples, std::vector<MissingDomain> missing)
     : samples_(std::move(samples)), missing_(std::move(missing)) {}
 
-const EnergySample& EnergyTrace::operator[](std::size_t index) const {
+const EnergySample& EnergyTrace::operator[](std::size_t index) const& {
   if (index < samples_.size()) return samples_[index];
   throw NoSuchSample("there is no sample " + std::to_string(index) + " in a trace of " +
                      std::to_string(samples_.size()));
 }
 
-const EnergySample& EnergyTrace::operator[](std::string_view tag) const {
+const EnergySample& EnergyTrace::operator[](std::string_view tag) const& {
   const auto found = std::ranges::find(samples_, tag, &EnergySample::tag);
   if (found != samples_.end()) return *found;
   throw NoSuchSample("no sample of the trace has the tag \"" + printable(tag) + "\"");
 }
+
+EnergySample EnergyTrace::operator[](std::size_t index) && { return std::as_const(*this)[index]; }
+
+EnergySample EnergyTrace::operator[](std::string_view tag) && { return std::as_const(*this)[tag]; }
 
 bool EnergyTrace::contains(std::string_view tag) const noexcept {
   return std::ranges::find(samples_, tag, &EnergySample::tag) != samples_.end();

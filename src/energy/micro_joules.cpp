@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include "energy/python_repr.hpp"
+
 namespace wattle {
 namespace {
 
@@ -17,6 +19,14 @@ std::int64_t to_integer(double value) noexcept {
   return std::llround(value);
 }
 
+struct AppendNumber {
+  std::string& out;
+  std::string_view unknown;
+  void operator()(std::monostate) const { out += unknown; }
+  void operator()(double value) const { append_python_repr(out, value); }
+  void operator()(std::int64_t value) const { append_python_repr(out, value); }
+};
+
 }  // namespace
 
 MicroJoules micro_joules(std::string_view domain, const MeasuredEnergy& measured) noexcept {
@@ -27,6 +37,10 @@ MicroJoules micro_joules(std::string_view domain, const MeasuredEnergy& measured
   const double micro_joules = steps / kSmallestStepsPerMicroJoule + 0.0;
   if (domain.starts_with("nvidia_gpu_")) return to_integer(micro_joules);
   return micro_joules;
+}
+
+void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown) {
+  std::visit(AppendNumber{out, unknown}, value);
 }
 
 }  // namespace wattle

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 #include <variant>
 
@@ -19,5 +20,8 @@ using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
 /// 123455.99999999999. Exported for the component wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,
                                                      const MeasuredEnergy& measured) noexcept;
+
+/// Adds a number as Python's repr of it, and `unknown` for nothing.
+void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown);
 
 }  // namespace wattle

@@ -53,6 +53,10 @@ Watts UpdateWatch::power(const CounterUpdate& from, const CounterUpdate& to) con
   return tick_ * static_cast<double>(to.ticks - from.ticks) / Seconds(to.at - from.at);
 }
 
+const CounterUpdate& UpdateWatch::first() const noexcept {
+  return update(std::min(updates_, ring_.size()) - 1);
+}
+
 const CounterUpdate& UpdateWatch::newest() const noexcept { return update(0); }
 
 Watts UpdateWatch::newest_power() const noexcept { return power(update(1), update(0)); }

@@ -53,7 +53,8 @@ class UpdateWatch {
   [[nodiscard]] std::size_t updates() const noexcept { return updates_; }
   /// True if the last update, or the first read, is longer ago than an update should take.
   [[nodiscard]] bool is_overdue() const noexcept;
-  /// Means something after an update.
+  /// Mean something after an update; the first, of the last 51.
+  [[nodiscard]] const CounterUpdate& first() const noexcept;
   [[nodiscard]] const CounterUpdate& newest() const noexcept;
   /// Over the last interval; two updates must be there.
   [[nodiscard]] Watts newest_power() const noexcept;

@@ -274,7 +274,8 @@ std::string MongoServer::insert(const std::string& collection, const Request& re
       return command_error(13, "not authorized on test to execute command");
     case Answer::another_key_is_taken:
       return write_error(
-          11000, "E11000 duplicate key error collection: " + collection + " index: name_1 dup key");
+          11000, "E11000 duplicate key error collection: " + collection +
+                     R"( index: name_1 dup key: { name: 'a name with index: _id_ in it' })");
     case Answer::inserted:
     case Answer::not_replicated:
     case Answer::hang_up_after:

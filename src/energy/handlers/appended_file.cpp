@@ -11,13 +11,11 @@
 #include <ctime>
 #include <utility>
 
+#include "energy/handlers/piece.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
-
-/// Written at once when this much has come together: few system calls, little memory.
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 Fd open_to_append(const std::string& path) noexcept {
   struct stat status {};
@@ -28,30 +26,34 @@ Fd open_to_append(const std::string& path) noexcept {
   return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
 }
 
-/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) is an error
-/// of the writing thread's `write`, not the end of the process.
-class NoFileSizeSignal {
+/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe
+/// whose reader has gone are errors of the writing thread's `write`, not the end of the process.
+class NoWriteSignals {
  public:
-  NoFileSizeSignal() noexcept {
-    ::sigemptyset(&signal_);
-    ::sigaddset(&signal_, SIGXFSZ);
+  NoWriteSignals() noexcept {
     sigset_t pending;
     ::sigpending(&pending);
-    was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
+    sigset_t both;
+    ::sigemptyset(&both);
+    ::sigemptyset(&ours_);
+    for (const int signal : {SIGXFSZ, SIGPIPE}) {
+      ::sigaddset(&both, signal);
+      if (::sigismember(&pending, signal) != 1) ::sigaddset(&ours_, signal);
+    }
+    ::pthread_sigmask(SIG_BLOCK, &both, &before_);
   }
-  ~NoFileSizeSignal() {
+  ~NoWriteSignals() {
     const timespec at_once{};
-    if (!was_pending_) ::sigtimedwait(&signal_, nullptr, &at_once);
+    while (::sigtimedwait(&ours_, nullptr, &at_once) >= 0 || errno == EINTR) {
+    }
     ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
   }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+  NoWriteSignals(const NoWriteSignals&) = delete;
+  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
 
  private:
-  sigset_t signal_{};
+  sigset_t ours_{};  ///< those that nobody sent before
   sigset_t before_{};
-  bool was_pending_ = false;
 };
 
 }  // namespace
@@ -106,7 +108,7 @@ void AppendedFile::commit() {
 }
 
 void AppendedFile::flush() {
-  const NoFileSizeSignal guard;
+  const NoWriteSignals guard;
   if (const int error = write_all(fd_.get(), kept_back_); error != 0) fail(error);
   kept_back_.clear();
 }

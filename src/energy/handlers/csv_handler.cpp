@@ -8,6 +8,7 @@
 #include "base/file.hpp"
 #include "energy/handlers/appended_file.hpp"
 #include "energy/handlers/csv_text.hpp"
+#include "energy/handlers/piece.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "wattle/error.hpp"
@@ -16,8 +17,6 @@
 namespace wattle {
 namespace {
 
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
-
 void require_header(const AppendedFile& file, const std::string& path, const std::string& header) {
   const std::string beginning = file.read(0, std::max(header.size() + 1, kPieceBytes));
   if (begins_with_header(beginning, header)) return;
@@ -25,19 +24,22 @@ void require_header(const AppendedFile& file, const std::string& path, const std
   throw FormatError(path, std::string(take_line(rest)), header);
 }
 
-/// True if the file ends inside a quoted cell: quotes come in pairs everywhere else.
 bool ends_inside_quotes(const AppendedFile& file) {
-  bool inside = false;
+  QuotedCells cells;
   for (std::uint64_t offset = 0; offset < file.size_before(); offset += kPieceBytes) {
-    if (std::ranges::count(file.read(offset, kPieceBytes), '"') % 2 != 0) inside = !inside;
+    cells.read(file.read(offset, kPieceBytes));
   }
-  return inside;
+  return cells.is_open();
 }
 
 /// Ends the last line, where a crash or a full disk cut it off: it stays, and damages no other.
 void end_last_line(AppendedFile& file) {
-  if (file.read(file.size_before() - 1, 1) == "\n") return;
-  file.write(ends_inside_quotes(file) ? "\"\n" : "\n");
+  // Whatever the last byte is: within quotes a line end ends no line.
+  if (ends_inside_quotes(file)) {
+    file.write("\"\n");
+  } else if (file.read(file.size_before() - 1, 1) != "\n") {
+    file.write("\n");
+  }
 }
 
 void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) {

@@ -6,12 +6,7 @@
 namespace wattle {
 namespace {
 
-struct AppendCell {
-  std::string& out;
-  void operator()(std::monostate) const {}  // unknown: an empty cell
-  void operator()(double value) const { append_python_repr(out, value); }
-  void operator()(std::int64_t value) const { append_python_repr(out, value); }
-};
+bool ends_cell(char c) noexcept { return c == ';' || c == '\n' || c == '\r'; }
 
 }  // namespace
 
@@ -47,7 +42,7 @@ void append_csv_row(std::string& out, const EnergySample& sample) {
   if (sample.energies().empty()) out += ';';
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     out += ';';
-    std::visit(AppendCell{out}, micro_joules((*sample.domains())[i], sample.energies()[i]));
+    append_micro_joules(out, micro_joules((*sample.domains())[i], sample.energies()[i]), "");
   }
   out += '\n';
 }
@@ -55,6 +50,18 @@ void append_csv_row(std::string& out, const EnergySample& sample) {
 bool begins_with_header(std::string_view beginning, std::string_view header) noexcept {
   if (!beginning.starts_with(header)) return false;
   return beginning.size() == header.size() || beginning[header.size()] == '\n';
+}
+
+void QuotedCells::read(std::string_view piece) noexcept {
+  if (piece.empty()) return;
+  for (std::size_t at = piece.find('"'); at != std::string_view::npos;
+       at = piece.find('"', at + 1)) {
+    const char before = at == 0 ? last_ : piece[at - 1];
+    const bool opens = ends_cell(before) || (before == '"' && last_quote_closed_);
+    last_quote_closed_ = open_;
+    open_ = !open_ && opens;
+  }
+  last_ = piece.back();
 }
 
 }  // namespace wattle

@@ -24,4 +24,19 @@ void append_csv_row(std::string& out, const EnergySample& sample);
 /// or more bytes of it than `header` has.
 [[nodiscard]] bool begins_with_header(std::string_view beginning, std::string_view header) noexcept;
 
+/// Finds out whether text ends within a quoted cell. A quote opens one only as its first byte;
+/// elsewhere in a cell that is not quoted it is a byte like others. Threads: one.
+class QuotedCells {
+ public:
+  /// The text's next piece.
+  void read(std::string_view piece) noexcept;
+  /// True if the quotes of the last cell are still open.
+  [[nodiscard]] bool is_open() const noexcept { return open_; }
+
+ private:
+  bool open_ = false;
+  bool last_quote_closed_ = false;  ///< a quote right behind it makes both one quote of the cell
+  char last_ = '\n';
+};
+
 }  // namespace wattle

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/text.hpp"
+#include "energy/handlers/piece.hpp"
 #include "energy/micro_joules.hpp"
 #include "energy/python_repr.hpp"
 #include "wattle/error.hpp"
@@ -14,16 +15,6 @@
 
 namespace wattle {
 namespace {
-
-/// Lines go out in pieces of about this size, however long a trace is.
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
-
-struct AppendPrinted {
-  std::string& out;
-  void operator()(std::monostate) const { out += "None"; }
-  void operator()(double value) const { append_python_repr(out, value); }
-  void operator()(std::int64_t value) const { append_python_repr(out, value); }
-};
 
 /// Whole, however long it is: what was cut off could not be told from what is not there.
 void append_name(std::string& out, std::string_view name) { out += printable(name, name.size()); }
@@ -40,7 +31,7 @@ void append_line(std::string& out, const EnergySample& sample) {
     out += "; ";
     append_name(out, domain);
     out += " : ";
-    std::visit(AppendPrinted{out}, micro_joules(domain, sample.energies()[i]));
+    append_micro_joules(out, micro_joules(domain, sample.energies()[i]), "None");
   }
   out += '\n';
 }

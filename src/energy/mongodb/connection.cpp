@@ -71,7 +71,25 @@ std::string hosts_of(const mongoc_uri_t* uri) {
     hosts += hosts.empty() ? "" : ", ";
     hosts += printable(static_cast<const char*>(host->host_and_port));
   }
-  return hosts;
+  if (!hosts.empty()) return hosts;
+  // Those of a mongodb+srv URI are not known before its name is looked up.
+  const char* const name = ::mongoc_uri_get_srv_hostname(uri);
+  return name != nullptr ? printable(name) : "no host";
+}
+
+DatabaseError bad_uri(const bson_error_t& error) {
+  return {Cause::bad_uri, "cannot understand the URI of the MongoDB server: " + text_of(error) +
+                              "; it looks like mongodb://localhost:27017"};
+}
+
+/// True if the server refused a document because one with its `_id` is there. The first index that
+/// the text names is the one that refused; values of the document come behind it.
+bool is_there_already(const bson_error_t& error) {
+  if (error.code != kDuplicateKey) return false;
+  const std::string_view text = static_cast<const char*>(error.message);
+  constexpr std::string_view kIndex = " index: ";
+  const std::size_t at = text.find(kIndex);
+  return at != std::string_view::npos && text.substr(at + kIndex.size()).starts_with("_id_ ");
 }
 
 }  // namespace
@@ -80,15 +98,11 @@ Connection::Connection(const MongoOptions& options) : owner_(::getpid()) {
   initialize_libmongoc();
   bson_error_t error{};
   uri_.reset(::mongoc_uri_new_with_error(options.uri.c_str(), &error));
-  if (uri_) {
-    set_timeout(uri_.get(), options.connect_timeout);
-    client_.reset(::mongoc_client_new_from_uri_with_error(uri_.get(), &error));
-  }
-  if (!client_) {
-    throw DatabaseError(Cause::bad_uri,
-                        "cannot understand the URI of the MongoDB server: " + text_of(error) +
-                            "; it looks like mongodb://localhost:27017");
-  }
+  if (!uri_) throw bad_uri(error);
+  set_timeout(uri_.get(), options.connect_timeout);
+  // Looks the hosts of a mongodb+srv URI up.
+  client_.reset(::mongoc_client_new_from_uri_with_error(uri_.get(), &error));
+  if (!client_) throw error.domain == MONGOC_ERROR_STREAM ? cannot_connect(error) : bad_uri(error);
   // Errors of the server are then marked as such, and no others.
   ::mongoc_client_set_error_api(client_.get(), MONGOC_ERROR_API_VERSION_2);
   ::mongoc_client_set_appname(client_.get(), "wattle");
@@ -114,33 +128,33 @@ void Connection::ping() const {
                                      &error)) {
     return;
   }
+  throw cannot_connect(error);
+}
+
+DatabaseError Connection::cannot_connect(const bson_error_t& error) const {
   const Failure why = failure(error);
-  throw DatabaseError(why.cause, "cannot connect: " + why.message);
+  return {why.cause, "cannot connect: " + why.message};
 }
 
 std::optional<Failure> Connection::insert(const bson_t* document) {
   bson_error_t error{};
-  if (::mongoc_collection_insert_one(collection_.get(), document, nullptr, nullptr, &error)) {
+  if (::mongoc_collection_insert_one(collection_.get(), document, nullptr, nullptr, &error) ||
+      is_there_already(error)) {
     return std::nullopt;
   }
   return failure(error);
 }
 
 Failure Connection::failure(const bson_error_t& error) const {
-  Failure failure;
   const std::string text = text_of(error);
+  const std::string hosts = hosts_of(uri_.get());
   if (error.domain == MONGOC_ERROR_SERVER_SELECTION || error.domain == MONGOC_ERROR_STREAM) {
-    failure.cause = Cause::unreachable;
-    failure.unsure = error.domain == MONGOC_ERROR_STREAM;
-    failure.message = "no MongoDB server answers at " + hosts_of(uri_.get()) + ": " + text +
-                      "; see that it runs there";
-    return failure;
+    return {.cause = Cause::unreachable,
+            .message =
+                "no MongoDB server answers at " + hosts + ": " + text + "; see that it runs there"};
   }
-  failure.unsure = error.domain == MONGOC_ERROR_WRITE_CONCERN;
-  failure.is_there_already =
-      error.code == kDuplicateKey && text.find("index: _id_") != std::string::npos;
-  failure.message = "the MongoDB server at " + hosts_of(uri_.get()) + " refused: " + text;
-  return failure;
+  return {.cause = Cause::server,
+          .message = "the MongoDB server at " + hosts + " refused: " + text};
 }
 
 }  // namespace wattle::mongodb

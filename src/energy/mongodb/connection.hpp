@@ -16,10 +16,6 @@ namespace wattle::mongodb {
 struct Failure {
   DatabaseError::Cause cause = DatabaseError::Cause::server;
   std::string message;
-  /// It may have been done all the same: the server did not say.
-  bool unsure = false;
-  /// A document with its `_id` is there already.
-  bool is_there_already = false;
 };
 
 /// To one collection. Threads: one at a time. In a process forked from the one that made it, it
@@ -32,7 +28,8 @@ class Connection {
   Connection(const Connection&) = delete;
   Connection& operator=(const Connection&) = delete;
 
-  /// Absent where the document is inserted.
+  /// Absent where the document is there. An earlier attempt whose answer was lost may have inserted
+  /// it: nobody else makes documents with its `_id`.
   [[nodiscard]] std::optional<Failure> insert(const bson_t* document);
   /// True in the process that made it.
   [[nodiscard]] bool is_ours() const noexcept;
@@ -47,6 +44,7 @@ class Connection {
   };
 
   void ping() const;
+  [[nodiscard]] DatabaseError cannot_connect(const bson_error_t& error) const;
   [[nodiscard]] Failure failure(const bson_error_t& error) const;
 
   pid_t owner_;

@@ -21,8 +21,6 @@ struct Entry {
   std::string name;
   /// Chosen here and kept: a second attempt cannot insert a document twice.
   bson_oid_t id{};
-  /// An earlier attempt may have inserted it.
-  bool maybe_inserted = false;
 };
 
 bson_oid_t new_id() noexcept {
@@ -47,7 +45,7 @@ MongoOptions checked(MongoOptions options) {
   return options;
 }
 
-std::optional<Failure> insert(mongodb::Connection& connection, Entry& entry) {
+std::optional<Failure> insert(mongodb::Connection& connection, const Entry& entry) {
   const std::optional<mongodb::Bson> document =
       mongodb::make_document(entry.id, entry.name, entry.trace);
   if (!document) {
@@ -56,11 +54,7 @@ std::optional<Failure> insert(mongodb::Connection& connection, Entry& entry) {
                               " are more than a MongoDB document can hold (16 MiB); let the "
                               "handler process shorter traces"};
   }
-  std::optional<Failure> failure = connection.insert(document->get());
-  if (!failure) return std::nullopt;
-  if (entry.maybe_inserted && failure->is_there_already) return std::nullopt;
-  entry.maybe_inserted = entry.maybe_inserted || failure->unsure;
-  return failure;
+  return connection.insert(document->get());
 }
 
 }  // namespace

@@ -169,6 +169,20 @@ TEST_F(CsvHandlerTest, ClosesTheQuotesOfALastLineThatWasCutOff) {
   EXPECT_EQ(content(), before + "\"\n1.0;a;2.0;1.0;2.0\n");
 }
 
+TEST_F(CsvHandlerTest, ClosesTheQuotesOfATagThatWasCutOffBehindALineEnd) {
+  const std::string before = std::string(kHeader) + "0.5;\"two\n";
+  write(before);
+  save(one_row("a"));
+  EXPECT_EQ(content(), before + "\"\n1.0;a;2.0;1.0;2.0\n");
+}
+
+TEST_F(CsvHandlerTest, AddsNoQuoteForOneWithinATag) {
+  const std::string before = std::string(kHeader) + "0.5;17\";2.0;1.0;2.0";
+  write(before);
+  save(one_row("a"));
+  EXPECT_EQ(content(), before + "\n1.0;a;2.0;1.0;2.0\n");
+}
+
 TEST_F(CsvHandlerTest, QuotesWhatWouldBreakTheTable) {
   save(one_row("a;\"b\"\r\nc"));
   EXPECT_EQ(content(), std::string(kHeader) + "1.0;\"a;\"\"b\"\"\r\nc\";2.0;1.0;2.0\n");
@@ -261,6 +275,31 @@ TEST_F(CsvHandlerTest, WritesToAPipe) {
   handler.save_data();
   reader.join();
   EXPECT_EQ(read, std::string(kHeader) + "1.0;a;2.0;1.0;2.0\n");
+}
+
+TEST_F(CsvHandlerTest, SaysThatAPipesReaderHasGoneAndKeepsTheSamples) {
+  const std::string pipe = (folder_.path() / "pipe").string();
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  CsvHandler handler(pipe);
+  // More than a pipe holds: the last write meets no reader.
+  for (int i = 0; i < 10'000; ++i) handler.process(one_row(std::to_string(i)));
+  int error_number = 0;
+  {
+    const std::jthread reader([&pipe] { std::ifstream(pipe).get(); });
+    try {
+      handler.save_data();
+    } catch (const WriteError& error) {
+      error_number = error.error_number();
+    }
+  }
+  EXPECT_EQ(error_number, EPIPE);
+  sigset_t pending;
+  ::sigpending(&pending);
+  EXPECT_EQ(::sigismember(&pending, SIGPIPE), 0);
+
+  std::filesystem::remove(pipe);
+  handler.save_data();
+  EXPECT_EQ(std::filesystem::file_size(pipe), 208'919U);
 }
 
 /// Commas for points and points between thousands, as in Germany.

@@ -74,5 +74,41 @@ TEST(BeginsWithHeader, TakesTheWholeFirstLineOrNothing) {
   EXPECT_FALSE(begins_with_header("", "a;b"));
 }
 
+/// Whole, and then byte by byte.
+bool ends_in_quotes(std::string_view text) {
+  QuotedCells whole;
+  whole.read(text);
+  QuotedCells in_pieces;
+  for (std::size_t i = 0; i < text.size(); ++i) in_pieces.read(text.substr(i, 1));
+  EXPECT_EQ(whole.is_open(), in_pieces.is_open()) << text;
+  return whole.is_open();
+}
+
+TEST(QuotedCells, AreOpenUpToTheirSecondQuote) {
+  EXPECT_FALSE(ends_in_quotes(""));
+  EXPECT_FALSE(ends_in_quotes("a;b\n"));
+  EXPECT_TRUE(ends_in_quotes("\"a"));
+  EXPECT_TRUE(ends_in_quotes("a;\"b;\n"));
+  EXPECT_TRUE(ends_in_quotes("a\n\""));
+  EXPECT_FALSE(ends_in_quotes("a;\"b;\n\""));
+  EXPECT_FALSE(ends_in_quotes("a;\"b;\n\";c\n"));
+  EXPECT_TRUE(ends_in_quotes("a;\"b\";\"c"));
+}
+
+TEST(QuotedCells, MayHoldQuotesInPairs) {
+  EXPECT_TRUE(ends_in_quotes("\"a\"\""));
+  EXPECT_TRUE(ends_in_quotes("\"a\"\"b"));
+  EXPECT_FALSE(ends_in_quotes("\"a\"\"b\""));
+  EXPECT_TRUE(ends_in_quotes("\"\"\""));
+  EXPECT_FALSE(ends_in_quotes("\"\"\"\";c"));
+}
+
+TEST(QuotedCells, BeginNowhereButAtTheBeginningOfACell) {
+  EXPECT_FALSE(ends_in_quotes("17\";b"));
+  EXPECT_FALSE(ends_in_quotes("17\"\"\";b"));
+  EXPECT_FALSE(ends_in_quotes("\"17\" \";b"));
+  EXPECT_TRUE(ends_in_quotes("17\";\"b"));
+}
+
 }  // namespace
 }  // namespace wattle

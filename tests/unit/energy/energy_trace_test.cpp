@@ -8,6 +8,7 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "unit/energy/samples.hpp"
@@ -168,6 +169,26 @@ TEST(EnergyTrace, JoinsWhatIsMissingEachOnce) {
   EnergyTrace trace({}, {dram});
   trace += EnergyTrace({}, {dram, gpu});
   EXPECT_THAT(trace.missing(), ElementsAre(dram, gpu));
+}
+
+/// `meter.trace()` returns a trace by value: what is taken from it must not go with it.
+TEST(EnergyTrace, ThatIsAboutToGoGivesItsMissingDomainsAway) {
+  const MissingDomain dram{.domain = "dram_0", .reason = "not permitted", .remedy = "ask"};
+  const auto trace = [&dram] { return EnergyTrace({}, {dram}); };
+  static_assert(std::is_same_v<decltype(trace().missing()), std::vector<MissingDomain>>);
+  std::vector<std::string> names;
+  for (const MissingDomain& missing : trace().missing()) names.push_back(missing.domain);
+  EXPECT_THAT(names, ElementsAre("dram_0"));
+}
+
+TEST(EnergyTrace, ThatIsAboutToGoGivesCopiesOfItsSamples) {
+  static_assert(std::is_same_v<decltype(abc()[std::size_t{0}]), EnergySample>);
+  static_assert(std::is_same_v<decltype(abc()["a"]), EnergySample>);
+  const EnergySample& first = abc()[std::size_t{0}];
+  const EnergySample& last = abc()["c"];
+  EXPECT_EQ(first, abc()["a"]);
+  EXPECT_EQ(last, abc()[std::size_t{2}]);
+  EXPECT_THROW((void)abc()["d"], NoSuchSample);
 }
 
 TEST(CleanData, KeepsWhatIsNotNegative) {

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <limits>
+#include <string>
 
 #include "unit/energy/samples.hpp"
 
@@ -48,6 +49,17 @@ TEST(MicroJoules, AreNothingWhereNothingIsKnown) {
 TEST(MicroJoules, OfLittleLessThanNothingAreZeroWithoutASign) {
   const MicroJoules zero = micro_joules("package_0", joules(-1e-12));
   EXPECT_FALSE(std::signbit(std::get<double>(zero)));
+}
+
+TEST(MicroJoules, AreWrittenAsPythonDoesOrAsTheCallerDoesWhatIsUnknown) {
+  const auto written = [](const MicroJoules& value) {
+    std::string out = ">";
+    append_micro_joules(out, value, "None");
+    return out;
+  };
+  EXPECT_EQ(written(MicroJoules(4000.0)), ">4000.0");
+  EXPECT_EQ(written(MicroJoules(std::int64_t{4000})), ">4000");
+  EXPECT_EQ(written(MicroJoules()), ">None");
 }
 
 }  // namespace

@@ -1,0 +1,49 @@
+// What a meter takes of the system, and must not take more of the longer it is used.
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+
+#include "fakes/powercap_tree.hpp"
+#include "wattle/energy_meter.hpp"
+
+namespace wattle {
+namespace {
+
+std::size_t open_descriptors() {
+  // One of them is that of the folder itself, each time.
+  const std::filesystem::directory_iterator entries("/proc/self/fd");
+  return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
+}
+
+class MeterResources : public testing::Test {
+ protected:
+  MeterResources() {
+    tree_.add_zone("intel-rapl:0", "package-0");
+    tree_.add_zone("intel-rapl:0:0", "dram", fakes::kServerDramUnit);
+  }
+
+  fakes::PowercapTree tree_;
+};
+
+TEST_F(MeterResources, AreAsManyDescriptorsAfterAHundredThousandStretches) {
+  const std::size_t without_meter = open_descriptors();
+  {
+    EnergyMeter meter({.system = tree_.system()});
+    meter.start();
+    meter.stop();
+    const std::size_t with_meter = open_descriptors();
+    EXPECT_GT(with_meter, without_meter) << "counters are kept open";
+    for (int i = 0; i < 100'000; ++i) {
+      meter.start();
+      meter.stop();
+    }
+    EXPECT_EQ(meter.trace().size(), 1U) << "start forgets what was before";
+    EXPECT_EQ(open_descriptors(), with_meter);
+  }
+  EXPECT_EQ(open_descriptors(), without_meter);
+}
+
+}  // namespace
+}  // namespace wattle
