@@ -50,7 +50,7 @@ void Instruments::read(bool ends_interval) {
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
   if (now - looked_at_gpus_ >= kNews) {
-    gpus_.sample(command_, began_);
+    gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
     looked_at_gpus_ = now;
   }
   if (!ends_interval) return;
@@ -62,7 +62,7 @@ TimePoint Instruments::end() {
   ended_ = clock_.now();
   read(false);
   (void)sampler_.read_lanes(ended_ + kPatience);
-  gpus_.sample(command_, began_);
+  gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
   return ended_;
 }
 

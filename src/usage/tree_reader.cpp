@@ -20,7 +20,8 @@ namespace {
 using std::chrono::nanoseconds;
 
 /// How often what changes slowly, or is known well enough from the CPU clock, is read.
-constexpr std::chrono::seconds kRefresh{1};
+/// A tick that comes a little early counts.
+constexpr std::chrono::milliseconds kRefresh{950};
 /// /proc/PID/stat and statm are shorter.
 using ShortText = std::array<char, 1024>;
 /// So are /proc/PID/status and smaps_rollup.
@@ -62,9 +63,9 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
       options_(options),
       procfs_(options.most_kept_files ? Procfs(system, *options.most_kept_files) : Procfs(system)),
       root_(root),
-      began_(clock.now()),
+      refreshed_(clock.now()),
       text_(std::size_t{64} << 10U),
-      budget_(options.pss, began_) {
+      budget_(options.pss, refreshed_) {
   const auto stat = root > 0 ? stat_of(root) : std::nullopt;
   if (!stat) {
     throw InvalidArgument(fmt::format("cannot track process {}: {}", root,
@@ -148,7 +149,7 @@ void TreeReader::look_at(Watched& process, bool all) {
     process.peak_bytes = std::max(process.peak_bytes, memory->rss_bytes);
   }
   const bool may_have_ended = memory && memory->rss_bytes == 0;
-  if (all || !own || may_have_ended || clock_.now() - process.refreshed >= kRefresh) {
+  if (all || !own || may_have_ended) {
     refresh(process, all);
   }
 }
@@ -168,12 +169,10 @@ void TreeReader::refresh(Watched& process, bool all) {
   process.parent = stat->parent;
   process.name = stat->name;
   process.threads = stat->state == 'Z' ? 0 : stat->threads;
-  if (all || clock_.now() - process.refreshed >= kRefresh) {
-    process.refreshed = clock_.now();
-    process.is_denied = false;
-    process.lists_threads = true;
-    look_at_peak(process);
-  }
+  if (!all) return;
+  process.is_denied = false;
+  process.lists_threads = true;
+  look_at_peak(process);
 }
 
 void TreeReader::take_times(Watched& process, const ProcessStat& stat) noexcept {
@@ -196,7 +195,7 @@ void TreeReader::look_at_peak(Watched& process) noexcept {
 }
 
 const TreeState& TreeReader::read() {
-  if (!state_.has_ended) tick(false);
+  if (!state_.has_ended) tick(clock_.now() - refreshed_ >= kRefresh);
   return state_;
 }
 
@@ -206,7 +205,10 @@ const TreeState& TreeReader::read_all() {
 }
 
 void TreeReader::tick(bool all) {
-  budget_.advance(clock_.now());
+  const TimePoint now = clock_.now();
+  budget_.advance(now);
+  state_.is_complete = all;
+  if (all) refreshed_ = now;
   for (Watched& process : watched_) look_at(process, all);
   bury();
   if (watched_.empty()) return;

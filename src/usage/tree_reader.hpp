@@ -44,7 +44,8 @@ struct GroupState {
 /// A tree at one time.
 struct TreeState {
   TimePoint at;
-  bool has_ended = false;  ///< the process itself; then the rest is what was last seen
+  bool has_ended = false;    ///< the process itself; then the rest is what was last seen
+  bool is_complete = false;  ///< everything was read, children that came and went unseen included
   GroupState main;
   GroupState descendants;
 };
@@ -121,7 +122,6 @@ class TreeReader {
     std::uint64_t peak_bytes = 0;
     double user_share = 0.0;  ///< of its time, its children's included
     CpuLedger cpu;
-    TimePoint refreshed;
   };
 
   void tick(bool all);
@@ -149,8 +149,8 @@ class TreeReader {
   Procfs procfs_;
   pid_t root_;
   KeptFile adopted_;
-  bool scans_ = false;  ///< the kernel lists no children: look at all processes
-  TimePoint began_;
+  bool scans_ = false;             ///< the kernel lists no children: look at all processes
+  TimePoint refreshed_;            ///< when everything was read last
   std::uint64_t began_ticks_ = 0;  ///< on the clock of `start_time`: the newest process by then
   std::vector<Watched> watched_;   ///< the root first, parents before their children
   std::unordered_map<pid_t, std::size_t> places_;
