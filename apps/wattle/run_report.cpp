@@ -51,10 +51,6 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   }
 
   fill_machine(usage, machine);
-  usage.unknown.push_back(
-      {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
-        "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes"},
-       "this version of Wattle does not sample the command's processes"});
 }
 
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
@@ -149,6 +145,12 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
   }
   fill_usage(report, instruments.machine(), collected, frame.launcher_rss_bytes);
+  instruments.fill_processes(report.usage);
+  // What `collect` brought is exact, and of those that were never seen too.
+  report.usage.mechanisms.push_back(
+      {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},
+       "the kernel's account of every process that was waited for (wait4); misses those that "
+       "ended while their parent ignored it"});
   fill_gpus(report, instruments.gpus());
   report.overhead =
       own_overhead(instruments.reads(), frame.late + instruments.sampler().lane_missed());

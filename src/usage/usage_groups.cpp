@@ -16,6 +16,11 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
       cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
     if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
   }
+  if (cpu.system.mean_sum_percent && !cpu.system.max_sum_percent) {
+    usage.unknown.push_back(
+        {{"cpu_utilization.system.max_sum_percent", "cpu_utilization.system.max_hardware_percent"},
+         "less than two seconds were measured"});
+  }
   if (machine.memory_total_bytes && machine.peak_memory_used_bytes) {
     const double factor = memory_factor(usage.max_ram.unit, "RAM");
     usage.max_ram.system_capacity = static_cast<double>(*machine.memory_total_bytes) * factor;
@@ -37,12 +42,17 @@ void fill_tree(ResourceUsage& usage, const TreeReader& tree) {
     }
   }
   fill_mechanisms(usage, tree);
+  usage.mechanisms.push_back({{"cpu_user_s", "cpu_system_s"}, tree.cpu_mechanism()});
+  usage.mechanisms.push_back(
+      {{"peak_rss_bytes"},
+       "the kernel's own peak (VmHWM) once a second and statm at each look; misses a peak within "
+       "the last second of a process"});
 }
 
 void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {
-  usage.mechanisms.push_back({{"cpu_utilization.main", "cpu_utilization.descendants",
-                               "cpu_utilization.combined", "cpu_user_s", "cpu_system_s"},
-                              tree.cpu_mechanism()});
+  usage.mechanisms.push_back(
+      {{"cpu_utilization.main", "cpu_utilization.descendants", "cpu_utilization.combined"},
+       tree.cpu_mechanism()});
   usage.mechanisms.push_back({{"processes", "still_running"}, tree.tree_mechanism()});
   usage.mechanisms.push_back(
       {{"max_ram.main.total_rss"},
@@ -51,10 +61,6 @@ void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {
                                "max_ram.descendants", "max_ram.combined", "peak_pss_bytes"},
                               "/proc/PID/smaps_rollup at each look, within 1 % of a core; misses "
                               "peaks between two looks"});
-  usage.mechanisms.push_back(
-      {{"peak_rss_bytes"},
-       "the kernel's own peak (VmHWM) once a second and statm at each look; misses a peak within "
-       "the last second of a process"});
 }
 
 }  // namespace wattle

@@ -11,7 +11,7 @@ namespace wattle {
 void fill_machine(ResourceUsage& usage, const MachineUsage& machine);
 /// Wattle's own figures of a tree, and where figures come from.
 void fill_tree(ResourceUsage& usage, const TreeReader& tree);
-/// `mechanisms` alone.
+/// `mechanisms` of the groups alone.
 void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree);
 
 }  // namespace wattle
