@@ -13,6 +13,7 @@ namespace wattle {
 enum class PssPolicy : std::uint8_t {
   budget,  ///< within 1 % of a core, and never 20 ms at once
   force,   ///< always
+  never,
 };
 
 /// Threads: one at a time.
@@ -45,7 +46,8 @@ class PssBudget {
   /// To be asked before a reading.
   [[nodiscard]] bool allows(std::uint64_t rss_bytes) const noexcept {
     return policy_ == PssPolicy::force ||
-           (!is_too_large(rss_bytes) && expected(rss_bytes) <= left_);
+           (policy_ == PssPolicy::budget && !is_too_large(rss_bytes) &&
+            expected(rss_bytes) <= left_);
   }
   /// A reading took so long.
   void spend(Time time) noexcept { left_ -= time; }

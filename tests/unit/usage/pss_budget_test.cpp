@@ -47,5 +47,7 @@ TEST(PssBudget, IsNoneWhereItIsForced) {
   EXPECT_TRUE(budget.allows(100 * kGiB));
 }
 
+TEST(PssBudget, CanBeNothingAtAll) { EXPECT_FALSE(PssBudget(PssPolicy::never, kBegin).allows(1)); }
+
 }  // namespace
 }  // namespace wattle
