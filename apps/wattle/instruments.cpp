@@ -1,9 +1,13 @@
 #include "instruments.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "usage/usage_groups.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
@@ -22,7 +26,8 @@ nanoseconds lane_period(nanoseconds interval) noexcept {
 }  // namespace
 
 Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
-                         nanoseconds interval, pid_t command, std::optional<Series> series)
+                         nanoseconds interval, pid_t command, std::set<pid_t> strangers,
+                         std::optional<Series> series)
     : clock_(machine_clock()),
       sampler_(std::move(sensors), clock_,
                {.period = lane_period(interval),
@@ -32,13 +37,24 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
       gpus_(sampler_),
       profile_(kSparklineWidth),
       command_(command),
-      series_(std::move(series)) {}
+      series_(std::move(series)) {
+  try {
+    // Our own processes, not those of the machine that is measured: of the real /proc.
+    tree_.emplace(System{}, clock_, command,
+                  TreeOptions{.adopter = ::getpid(), .strangers = std::move(strangers)});
+  } catch (const InvalidArgument& error) {
+    no_tree_ = error.what();
+  }
+}
 
 TimePoint Instruments::begin() {
   (void)sampler_.read_lanes(clock_.now() + kPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   read(false);
+  // What runs now is the launcher, whose memory is not the command's.
+  if (tree_) statistics_.begin(tree_->read_all(), false);
   began_ = ended_ = clock_.now();
+  has_begun_ = true;
   return began_;
 }
 
@@ -46,11 +62,12 @@ void Instruments::read(bool ends_interval) {
   sampler_.read(ends_interval);
   const TimePoint now = clock_.now();
   machine_.sample(now);
+  if (has_begun_ && tree_) statistics_.add(tree_->read());
   ++reads_;
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
   if (now - looked_at_gpus_ >= kNews) {
-    gpus_.sample(command_, began_);
+    gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
     looked_at_gpus_ = now;
   }
   if (!ends_interval) return;
@@ -60,10 +77,27 @@ void Instruments::read(bool ends_interval) {
 
 TimePoint Instruments::end() {
   ended_ = clock_.now();
+  // It has ended, but nobody has waited for it: its times are still there.
+  if (tree_) statistics_.add(tree_->read_all());
+  statistics_.end();
+  has_begun_ = false;
   read(false);
   (void)sampler_.read_lanes(ended_ + kPatience);
-  gpus_.sample(command_, began_);
+  gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
   return ended_;
+}
+
+void Instruments::fill_processes(ResourceUsage& usage) const {
+  if (!tree_) {
+    usage.unknown.push_back(
+        {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
+          "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes"},
+         no_tree_});
+    return;
+  }
+  statistics_.fill(usage, tree_->pss_gaps());
+  usage.processes = tree_->processes_seen();
+  fill_mechanisms(usage, *tree_);
 }
 
 nanoseconds Instruments::longest_period() const noexcept {

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
 #include "usage/process_tree.hpp"
+#include "usage/tree_reader.hpp"
+#include "usage/usage_statistics.hpp"
 
 namespace wattle::app {
 
@@ -20,7 +23,8 @@ namespace wattle::app {
 class Instruments {
  public:
   Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
-              std::chrono::nanoseconds interval, pid_t command, std::optional<Series> series);
+              std::chrono::nanoseconds interval, pid_t command, std::set<pid_t> strangers,
+              std::optional<Series> series);
 
   /// The window's begin, just before the command starts.
   TimePoint begin();
@@ -33,6 +37,8 @@ class Instruments {
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(began_, ended_); }
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
+  /// Fills what the command's processes used, but for their total processor time.
+  void fill_processes(ResourceUsage& usage) const;
   /// Why the series ended early; empty where it did not.
   [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
   /// The longest time between two calls of `read` in which nothing is missed.
@@ -47,6 +53,10 @@ class Instruments {
   GpuMonitor gpus_;
   PowerProfile profile_;
   ProcessTree command_;
+  std::optional<TreeReader> tree_;  ///< absent where there is no procfs
+  std::string no_tree_;             ///< why
+  UsageStatistics statistics_;
+  bool has_begun_ = false;  ///< and not ended: the command's processes are looked at
   std::optional<Series> series_;
   TimePoint began_;
   TimePoint ended_;

@@ -12,6 +12,7 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "track_options.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -52,6 +53,7 @@ struct RawOptions {
   std::string gpus = "all";
   std::string domain;
   bool csv = false;
+  RawTrackOptions track;
   RunOptions run;
 };
 
@@ -65,11 +67,6 @@ class HelpText : public CLI::Formatter {
                        name == "run" ? " -- CMD [ARG...]" : "");
   }
 };
-
-/// An empty path is a variable of a script that is not set, not a wish for no file.
-std::string reject_empty(const std::string& path) {
-  return path.empty() ? "takes a path, not nothing" : "";
-}
 
 void add_roots(CLI::App& command, RawOptions& raw) {
   command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
@@ -233,8 +230,8 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 /// The sub-commands, as messages list them.
-constexpr std::array kCommands = {"run", "sensors", "doctor", "power", "energy"};
-constexpr const char* kSayWhich = "run, power, energy, sensors or doctor";
+constexpr std::array kCommands = {"run", "track", "sensors", "doctor", "power", "energy"};
+constexpr const char* kSayWhich = "run, track, power, energy, sensors or doctor";
 
 }  // namespace
 
@@ -256,6 +253,7 @@ Options parse_options(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>());
   add_run(app, raw);
+  add_roots(*add_track(app, raw.track), raw);
   add_sensors(app, raw);
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
   add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
@@ -280,6 +278,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (name == "sensors")
       return SensorsOptions{raw.system, raw.json, raw.cross_check, raw.measure};
     if (name == "doctor") return DoctorOptions{raw.system, raw.json};
+    if (name == "track") return checked_track(raw.track, raw.system);
     if (name == "power") return checked_power(raw, PowerShows::power);
     if (name == "energy") return checked_power(raw, PowerShows::energy);
     RunOptions run = checked_run(raw);

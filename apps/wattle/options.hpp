@@ -12,6 +12,7 @@
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
+#include "wattle/tracker.hpp"
 
 namespace wattle::app {
 
@@ -62,7 +63,16 @@ struct Answer {
   int exit_status = 0;
 };
 
-using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, Answer>;
+/// `wattle track`.
+struct TrackOptions {
+  TrackerOptions tracker;
+  std::optional<std::chrono::nanoseconds> duration{};  ///< absent: until the process ends
+  std::string json_path;                               ///< empty: none; "-": stdout
+  std::optional<std::string> recovered_path{};         ///< a usage file to read instead
+};
+
+using Options =
+    std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

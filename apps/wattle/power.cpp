@@ -2,13 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <poll.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <csignal>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -19,6 +17,7 @@
 #include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "commands.hpp"
+#include "end_signals.hpp"
 #include "gpu_choice.hpp"
 #include "live_output.hpp"
 #include "output.hpp"
@@ -36,22 +35,6 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kNothingToMeasure = 2;
-
-/// Readable when somebody wants an end. What was ignored when the program began stays so.
-Fd end_signals() {
-  sigset_t wanted;
-  ::sigemptyset(&wanted);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
-    struct sigaction before {};
-    ::sigaction(signal, nullptr, &before);
-    if (before.sa_handler != SIG_IGN) ::sigaddset(&wanted, signal);
-  }
-  ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
-  (void)std::signal(SIGPIPE, SIG_IGN);
-  Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
-  if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
-  return fd;
-}
 
 /// The kinds of CPU domains that are shown.
 std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {

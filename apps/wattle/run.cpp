@@ -152,10 +152,10 @@ int run(const RunOptions& options) {
   std::vector<std::unique_ptr<Sensor>> sensors = find_sensors(options, report);
   drop_privileges();
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
-  Supervisor supervisor(launcher.pid(), std::move(strangers));
+  Supervisor supervisor(launcher.pid(), strangers);
   // From here on there may be threads, without the privileges and the signals.
   Instruments instruments(std::move(sensors), options.system, options.interval, launcher.pid(),
-                          std::move(outputs.series));
+                          std::move(strangers), std::move(outputs.series));
 
   const TimePoint begin = instruments.begin();
   Ticker ticker(begin, options.interval, instruments.longest_period());

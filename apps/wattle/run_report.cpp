@@ -9,6 +9,8 @@
 
 #include "base/file.hpp"
 #include "sensors/cpu_info.hpp"
+#include "usage/gpu_groups.hpp"
+#include "usage/usage_groups.hpp"
 
 namespace wattle::app {
 namespace {
@@ -21,11 +23,18 @@ std::string host_name() {
 void fill_usage(Report& report, const MachineUsage& machine, const Collected& collected,
                 std::optional<std::uint64_t> launcher_rss) {
   ResourceUsage& usage = report.usage;
-  usage.compute_time = report.wall;
+  usage.compute_time = {.unit = "seconds", .time = report.wall.count()};
   usage.cpu_user = collected.usage.cpu_user;
   usage.cpu_system = collected.usage.cpu_system;
-  usage.still_running = collected.still_running;
-  if (!collected.still_running) {
+  if (collected.still_running) {
+    usage.still_running.emplace();
+    for (const LiveProcess& process : *collected.still_running) {
+      usage.still_running->push_back({.pid = process.pid,
+                                      .name = process.name,
+                                      .cpu = process.cpu_user + process.cpu_system,
+                                      .peak_rss_bytes = process.peak_rss_bytes});
+    }
+  } else {
     usage.unknown.push_back({{"still_running"}, "procfs does not show this process"});
   }
   // The kernel counts what a process held before its exec into its peak: the launcher's size. Its
@@ -41,25 +50,7 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
                      inherited)});
   }
 
-  CPUUtilization& cpu = usage.cpu_utilization;
-  cpu.system_core_count = machine.processors;
-  cpu.n_expected_cores = machine.processors;
-  cpu.system.mean_sum_percent = machine.mean_cpu_percent;
-  cpu.system.max_sum_percent = machine.max_cpu_percent;
-  if (machine.processors) {
-    const double count = *machine.processors;
-    if (machine.mean_cpu_percent)
-      cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
-    if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
-  }
-  if (machine.memory_total_bytes && machine.peak_memory_used_bytes) {
-    usage.max_ram.system_capacity = static_cast<double>(*machine.memory_total_bytes);
-    usage.max_ram.system = static_cast<double>(*machine.peak_memory_used_bytes);
-  }
-  usage.unknown.push_back(
-      {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
-        "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes"},
-       "this version of Wattle does not sample the command's processes"});
+  fill_machine(usage, machine);
 }
 
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
@@ -79,43 +70,9 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
                                  .used_by_command_unknown = refusal.reason,
                                  .unknown = refusal.reason});
   }
-  const auto number = [](const std::optional<std::uint64_t>& bytes) {
-    return bytes ? std::optional(static_cast<double>(*bytes)) : std::nullopt;
-  };
-  ResourceUsage& usage = report.usage;
-  usage.max_gpu_ram = {.system_capacity = number(gpus.memory_total_bytes),
-                       .system = number(gpus.peak_memory_used_bytes),
-                       .main = number(gpus.peak_main_bytes),
-                       .descendants = number(gpus.peak_descendants_bytes),
-                       .combined = number(gpus.peak_combined_bytes)};
-  const auto count = static_cast<unsigned>(gpus.gpus.size());
-  if (knows_all_gpus(report.refused)) {
-    usage.gpu_utilization.system_gpu_count = static_cast<unsigned>(report.host.gpus->size());
-  } else {
-    usage.unknown.push_back({{"gpu_utilization.system_gpu_count"},
-                             "not every vendor's GPUs can be listed: see refused"});
-  }
-  usage.gpu_utilization.n_expected_gpus = count;
-  ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
-  percent.max_sum_percent = gpus.max_sum_percent;
-  percent.mean_sum_percent = gpus.mean_sum_percent;
-  if (gpus.max_sum_percent) percent.max_hardware_percent = *gpus.max_sum_percent / count;
-  if (gpus.mean_sum_percent) percent.mean_hardware_percent = *gpus.mean_sum_percent / count;
-  if (count == 0) {
-    usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
-                             "no GPU was found that this version reads"});
-    return;
-  }
-  if (!gpus.peak_memory_used_bytes || !gpus.mean_sum_percent) {
-    usage.unknown.push_back({{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"},
-                             "not every GPU told it: see unknown of host.gpus"});
-  }
-  if (!gpus.peak_combined_bytes) {
-    usage.unknown.push_back(
-        {{"max_gpu_ram.main", "max_gpu_ram.descendants", "max_gpu_ram.combined"},
-         "it is not known which processes used the GPUs, or how much of their "
-         "memory: see used_by_command_unknown of host.gpus"});
-  }
+  const auto on_machine = static_cast<unsigned>(report.host.gpus->size());
+  fill_gpu_groups(report.usage, gpus,
+                  knows_all_gpus(report.refused) ? std::optional(on_machine) : std::nullopt);
 }
 
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
@@ -188,6 +145,12 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
   }
   fill_usage(report, instruments.machine(), collected, frame.launcher_rss_bytes);
+  instruments.fill_processes(report.usage);
+  // What `collect` brought is exact, and of those that were never seen too.
+  report.usage.mechanisms.push_back(
+      {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},
+       "the kernel's account of every process that was waited for (wait4); misses those that "
+       "ended while their parent ignored it"});
   fill_gpus(report, instruments.gpus());
   report.overhead =
       own_overhead(instruments.reads(), frame.late + instruments.sampler().lane_missed());

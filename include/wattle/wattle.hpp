@@ -13,6 +13,7 @@
 #include "wattle/handlers.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
+#include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {

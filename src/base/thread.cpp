@@ -1,7 +1,6 @@
 #include "base/thread.hpp"
 
 #include <csignal>
-#include <thread>
 #include <utility>
 
 namespace wattle {
@@ -25,9 +24,11 @@ class SignalBlock {
 
 }  // namespace
 
-void start_detached(std::function<void()> work) {
+std::thread start_thread(std::function<void()> work) {
   const SignalBlock block;
-  std::thread(std::move(work)).detach();
+  return std::thread(std::move(work));
 }
+
+void start_detached(std::function<void()> work) { start_thread(std::move(work)).detach(); }
 
 }  // namespace wattle

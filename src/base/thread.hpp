@@ -1,13 +1,16 @@
-// Threads that may never come back.
+// Threads that receive no signals; some may never come back.
 #pragma once
 
 #include <functional>
+#include <thread>
 
 namespace wattle {
 
-/// Runs `work` in a thread that nobody joins: what it touches it must own, by `shared_ptr`. It
-/// receives no signals; these are for the threads of the program. `work` must not throw. Throws
-/// `std::system_error` where no thread can be had.
+/// Runs `work` in a thread that receives no signals: these are for the threads of the program.
+/// `work` must not throw. Throws `std::system_error` where no thread can be had.
+[[nodiscard]] std::thread start_thread(std::function<void()> work);
+
+/// Runs `work` in such a thread that nobody joins: what it touches it must own, by `shared_ptr`.
 void start_detached(std::function<void()> work);
 
 }  // namespace wattle

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "report/report.hpp"
+#include "usage/usage_json.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle {
@@ -23,14 +24,7 @@ Json or_null(const std::optional<Joules>& value) {
 Json or_null(const std::optional<Watts>& value) {
   return value ? Json(value->si()) : Json(nullptr);
 }
-Json or_null(const std::optional<Seconds>& value) {
-  return value ? Json(value->count()) : Json(nullptr);
-}
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-Json in_gigabytes(const std::optional<double>& bytes) {
-  return bytes ? Json(*bytes * 1e-9) : Json(nullptr);
-}
 
 Json to_json(const Flags& flags) {
   Json names = Json::array();
@@ -108,88 +102,6 @@ Json to_json(const EnergyReport& energy) {
           {"domains", std::move(domains)}};
 }
 
-Json to_json(const RSSValues& values) {
-  return {{"total_rss", in_gigabytes(values.total_rss)},
-          {"private_rss", in_gigabytes(values.private_rss)},
-          {"shared_rss", in_gigabytes(values.shared_rss)}};
-}
-
-Json to_json(const ProcessingUnitPercentages& percent) {
-  return {{"max_sum_percent", or_null(percent.max_sum_percent)},
-          {"max_hardware_percent", or_null(percent.max_hardware_percent)},
-          {"mean_sum_percent", or_null(percent.mean_sum_percent)},
-          {"mean_hardware_percent", or_null(percent.mean_hardware_percent)}};
-}
-
-Json to_json(const MaxRAM& ram) {
-  return {{"unit", "gigabytes"},
-          {"system_capacity", in_gigabytes(ram.system_capacity)},
-          {"system", in_gigabytes(ram.system)},
-          {"main", to_json(ram.main)},
-          {"descendants", to_json(ram.descendants)},
-          {"combined", to_json(ram.combined)}};
-}
-
-Json to_json(const MaxGPURAM& ram) {
-  return {{"unit", "gigabytes"},
-          {"system_capacity", in_gigabytes(ram.system_capacity)},
-          {"system", in_gigabytes(ram.system)},
-          {"main", in_gigabytes(ram.main)},
-          {"descendants", in_gigabytes(ram.descendants)},
-          {"combined", in_gigabytes(ram.combined)}};
-}
-
-Json to_json(const CPUUtilization& cpu) {
-  return {{"system_core_count", or_null(cpu.system_core_count)},
-          {"n_expected_cores", or_null(cpu.n_expected_cores)},
-          {"system", to_json(cpu.system)},
-          {"main", to_json(cpu.main)},
-          {"descendants", to_json(cpu.descendants)},
-          {"combined", to_json(cpu.combined)},
-          {"main_n_threads", or_null(cpu.main_n_threads)},
-          {"descendants_n_threads", or_null(cpu.descendants_n_threads)},
-          {"combined_n_threads", or_null(cpu.combined_n_threads)}};
-}
-
-Json to_json(const GPUUtilization& gpu) {
-  return {{"system_gpu_count", or_null(gpu.system_gpu_count)},
-          {"n_expected_gpus", or_null(gpu.n_expected_gpus)},
-          {"gpu_percentages", to_json(gpu.gpu_percentages)}};
-}
-
-Json still_running(const std::optional<std::vector<LiveProcess>>& processes) {
-  if (!processes) return nullptr;
-  Json list = Json::array();
-  for (const LiveProcess& process : *processes) {
-    list.push_back({{"pid", process.pid},
-                    {"name", process.name},
-                    {"cpu_s", (process.cpu_user + process.cpu_system).count()}});
-  }
-  return list;
-}
-
-Json to_json(const ResourceUsage& usage) {
-  Json unknown = Json::array();
-  for (const UnknownUsage& group : usage.unknown) {
-    unknown.push_back({{"keys", group.keys}, {"reason", group.reason}});
-  }
-  std::optional<Seconds> cpu;
-  if (usage.cpu_user && usage.cpu_system) cpu = *usage.cpu_user + *usage.cpu_system;
-  return {{"max_ram", to_json(usage.max_ram)},
-          {"max_gpu_ram", to_json(usage.max_gpu_ram)},
-          {"cpu_utilization", to_json(usage.cpu_utilization)},
-          {"gpu_utilization", to_json(usage.gpu_utilization)},
-          {"compute_time", {{"unit", "seconds"}, {"time", usage.compute_time.count()}}},
-          {"cpu_user_s", or_null(usage.cpu_user)},
-          {"cpu_system_s", or_null(usage.cpu_system)},
-          {"cpu_s", or_null(cpu)},
-          {"peak_rss_bytes", or_null(usage.peak_rss_bytes)},
-          {"peak_pss_bytes", or_null(usage.peak_pss_bytes)},
-          {"still_running", still_running(usage.still_running)},
-          {"processes", or_null(usage.processes)},
-          {"unknown", std::move(unknown)}};
-}
-
 Json to_json(const std::optional<SlurmJob>& job) {
   if (!job) return nullptr;
   return {{"job_id", text_or_null(job->job_id)},
@@ -253,7 +165,7 @@ std::string to_json(const Report& report) {
                        {"gpus", to_json(report.host.gpus)}}},
                      {"slurm", to_json(report.slurm)},
                      {"energy", to_json(report.energy)},
-                     {"resource_usage", to_json(report.usage)},
+                     {"resource_usage", usage_json(report.usage)},
                      {"refused", to_json(report.refused)},
                      {"overhead",
                       {{"cpu_s", report.overhead.cpu.count()},

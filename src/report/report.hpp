@@ -9,8 +9,8 @@
 #include "sampling/energy_figure.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/gpu_usage.hpp"
-#include "usage/resource_usage.hpp"
 #include "wattle/domain.hpp"
+#include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {

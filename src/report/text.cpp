@@ -12,6 +12,7 @@
 
 #include "report/quantity.hpp"
 #include "report/report.hpp"
+#include "usage/usage_units.hpp"
 
 namespace wattle {
 namespace {
@@ -174,6 +175,10 @@ std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
   return text;
 }
 
+std::uint64_t bytes_of(double value, const MaxRAM& ram) {
+  return static_cast<std::uint64_t>(std::llround(value / memory_factor(ram.unit, "RAM")));
+}
+
 std::string machine_text(const ResourceUsage& usage) {
   std::vector<std::string> parts;
   const CPUUtilization& cpu = usage.cpu_utilization;
@@ -184,8 +189,8 @@ std::string machine_text(const ResourceUsage& usage) {
   const MaxRAM& ram = usage.max_ram;
   if (ram.system && ram.system_capacity) {
     parts.push_back(fmt::format("{} of {} memory used at most",
-                                bytes_to_text(static_cast<std::uint64_t>(*ram.system)),
-                                bytes_to_text(static_cast<std::uint64_t>(*ram.system_capacity))));
+                                bytes_to_text(bytes_of(*ram.system, ram)),
+                                bytes_to_text(bytes_of(*ram.system_capacity, ram))));
   }
   return parts.empty() ? "unknown" : join(parts, ", ");
 }
@@ -209,10 +214,10 @@ std::string gpu_text(const GpuUsage& gpu) {
   return join(parts, ", ");
 }
 
-std::string still_running_text(const std::vector<LiveProcess>& processes) {
+std::string still_running_text(const std::vector<ProcessUsage>& processes) {
   constexpr std::size_t kShown = 5;
   std::vector<std::string> parts;
-  for (const LiveProcess& process : processes) {
+  for (const ProcessUsage& process : processes) {
     if (parts.size() == kShown) break;
     parts.push_back(fmt::format("{} ({})", process.pid, process.name));
   }

@@ -49,10 +49,13 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   return {};
 }
 
-GpuMonitor::GpuMonitor(const Sampler& sampler)
-    : sampler_(sampler), machine_pids_(sees_machine_pids()), gpus_(sampler.devices().size()) {}
+GpuMonitor::GpuMonitor(const Sampler& sampler, std::optional<std::vector<bool>> counted)
+    : sampler_(sampler),
+      machine_pids_(sees_machine_pids()),
+      counted_(counted.value_or(std::vector<bool>(sampler_.devices().size(), true))),
+      gpus_(sampler_.devices().size()) {}
 
-void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
+void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   Sum<std::uint64_t> used;
   Sum<double> busy;
   Sum<std::uint64_t> main;
@@ -68,13 +71,13 @@ void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
     used.add(memory);
     const auto percent = sampler_.latest(device, Metric::utilization);
     raise(gpu.max_percent, percent);
-    busy.add(percent);
+    if (counted_[i]) busy.add(percent);
     if (percent) {
       gpu.sum_percent += *percent;
       ++gpu.percent_count;
     }
     raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
-    look_at_processes(device, gpu, command, began);
+    look_at_processes(device, gpu, kinship_of, began);
     main.add(gpu.main_bytes);
     descendants.add(gpu.descendants_bytes);
   }
@@ -84,6 +87,10 @@ void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
     sum_percent_ += *percent;
     ++percent_count_;
   }
+  now_ = {.used_bytes = used.value(),
+          .main_bytes = main.value(),
+          .descendants_bytes = descendants.value(),
+          .sum_percent = busy.value()};
   raise(peak_main_bytes_, main.value());
   raise(peak_descendants_bytes_, descendants.value());
   main.add(descendants.value());
@@ -91,7 +98,7 @@ void GpuMonitor::sample(const ProcessTree& command, TimePoint began) {
 }
 
 void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
-                                   const ProcessTree& command, TimePoint began) {
+                                   const KinshipOf& kinship_of, TimePoint began) {
   if (!machine_pids_) return;
   const std::optional<ProcessList> list = sampler_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
@@ -103,7 +110,7 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
   main.add(0);
   descendants.add(0);
   for (const DeviceProcess& process : *list->processes) {
-    switch (command.kinship_of(process.pid)) {
+    switch (kinship_of(process.pid)) {
       case Kinship::main:
         gpu.was_used = true;
         main.add(process.memory_bytes);
@@ -149,6 +156,7 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
     }
     usage.gpus.push_back(std::move(one));
   }
+  usage.counted = static_cast<unsigned>(std::ranges::count(counted_, true));
   usage.memory_total_bytes = total.value();
   usage.peak_memory_used_bytes = peak_bytes_;
   usage.max_sum_percent = max_percent_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,15 +19,28 @@ class GpuMonitor {
   /// What `Sampler` has to read for it.
   [[nodiscard]] static std::vector<Metric> metrics();
 
-  /// `sampler` outlives it.
-  explicit GpuMonitor(const Sampler& sampler);
+  /// Tells whose a process is.
+  using KinshipOf = std::function<Kinship(pid_t)>;
+
+  /// `sampler` outlives it. `counted`: the devices whose utilization is in the sums, by their place
+  /// in `sampler.devices()`; absent: all.
+  explicit GpuMonitor(const Sampler& sampler, std::optional<std::vector<bool>> counted = {});
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
-  void sample(const ProcessTree& command, TimePoint began);
+  void sample(const KinshipOf& kinship_of, TimePoint began);
 
   /// The command `began` and `ended`.
   [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const;
+
+  /// All GPUs together at the last `sample`.
+  struct Now {
+    std::optional<std::uint64_t> used_bytes;
+    std::optional<std::uint64_t> main_bytes;
+    std::optional<std::uint64_t> descendants_bytes;
+    std::optional<double> sum_percent;
+  };
+  [[nodiscard]] const Now& now() const noexcept { return now_; }
 
  private:
   struct Gpu {
@@ -47,12 +61,14 @@ class GpuMonitor {
   };
 
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
-  void look_at_processes(const Sampler::Device& device, Gpu& gpu, const ProcessTree& command,
+  void look_at_processes(const Sampler::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
                          TimePoint began);
 
   const Sampler& sampler_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
+  std::vector<bool> counted_;
   std::vector<Gpu> gpus_;
+  Now now_;
   std::optional<std::uint64_t> peak_bytes_;
   double sum_percent_ = 0.0;
   std::uint64_t percent_count_ = 0;

@@ -28,6 +28,7 @@ struct GpuUsage {
 /// All GPUs together.
 struct GpusUsage {
   std::vector<GpuUsage> gpus;
+  unsigned counted = 0;  ///< those whose utilization is in the sums
   std::optional<std::uint64_t> memory_total_bytes;
   std::optional<std::uint64_t> peak_memory_used_bytes;  ///< largest sum at one time
   std::optional<double> mean_sum_percent;               ///< of the GPUs' utilizations

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -88,7 +89,50 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
     if (!value) return std::nullopt;
     *ticks = *value;
   }
+  take_word(rest);  // priority
+  take_word(rest);  // nice
+  const auto threads = parse_unsigned<std::uint64_t>(take_word(rest));
+  take_word(rest);  // itrealvalue
+  const auto start_time = parse_unsigned<std::uint64_t>(take_word(rest));
+  take_word(rest);  // vsize
+  const auto rss_pages = parse_unsigned<std::uint64_t>(take_word(rest));
+  if (!threads || !start_time || !rss_pages) return std::nullopt;
+  process.threads = *threads;
+  process.start_time = *start_time;
+  process.rss_pages = *rss_pages;
   return process;
+}
+
+std::optional<ProcessMemory> parse_statm(std::string_view text) noexcept {
+  static const auto page_bytes = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  take_word(text);  // size
+  const auto resident = parse_unsigned<std::uint64_t>(take_word(text));
+  const auto shared = parse_unsigned<std::uint64_t>(take_word(text));
+  if (!resident || !shared || *resident > UINT64_MAX / page_bytes) return std::nullopt;
+  return ProcessMemory{.rss_bytes = *resident * page_bytes,
+                       .shared_bytes = std::min(*shared, *resident) * page_bytes};
+}
+
+std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noexcept {
+  ProportionalMemory memory;
+  constexpr unsigned kFields = 4;
+  unsigned found = 0;
+  (void)take_line(text);  // the range of addresses
+  while (!text.empty() && found < kFields) {
+    std::string_view line = take_line(text);
+    const std::string_view key = take_word(line);
+    std::uint64_t* const sum = key == "Rss:"   ? &memory.rss_bytes
+                               : key == "Pss:" ? &memory.pss_bytes
+                               : key == "Private_Clean:" || key == "Private_Dirty:"
+                                   ? &memory.private_bytes
+                                   : nullptr;
+    if (sum == nullptr) continue;
+    const auto kib = parse_unsigned<std::uint64_t>(take_word(line));
+    if (!kib || *kib > UINT64_MAX / 4096) return std::nullopt;
+    *sum += *kib * 1024;
+    ++found;
+  }
+  return found == kFields ? std::optional(memory) : std::nullopt;
 }
 
 std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept {

@@ -24,6 +24,9 @@ struct ProcessStat {
   std::uint64_t system = 0;
   std::uint64_t waited_user = 0;  ///< of the children that it waited for, and of theirs
   std::uint64_t waited_system = 0;
+  std::uint64_t threads = 0;
+  std::uint64_t start_time = 0;  ///< since boot; with `pid` it names a process for good
+  std::uint64_t rss_pages = 0;
 };
 
 /// Absent where `text` is not what the kernel writes. The name may hold blanks and parentheses.
@@ -42,6 +45,21 @@ struct LiveProcess {
 /// All descendants of this process, by procfs; absent where procfs does not show it (another
 /// machine's tree). Looks at every process of the machine: 4 to 8 us for each.
 [[nodiscard]] std::optional<std::vector<LiveProcess>> live_descendants(const System& system);
+
+/// A file of numbers beside `stat`: /proc/PID/statm, in bytes.
+struct ProcessMemory {
+  std::uint64_t rss_bytes = 0;     ///< 0 for a process that has ended, and for kernel threads
+  std::uint64_t shared_bytes = 0;  ///< of them: pages of files and of shared memory
+};
+[[nodiscard]] std::optional<ProcessMemory> parse_statm(std::string_view text) noexcept;
+
+/// From /proc/PID/smaps_rollup, in bytes.
+struct ProportionalMemory {
+  std::uint64_t rss_bytes = 0;
+  std::uint64_t pss_bytes = 0;      ///< each page divided by the number of its users
+  std::uint64_t private_bytes = 0;  ///< Private_Clean + Private_Dirty
+};
+[[nodiscard]] std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noexcept;
 
 /// Peak resident set (VmHWM) from the text of /proc/PID/status.
 [[nodiscard]] std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept;

@@ -149,5 +149,17 @@ TEST_F(Accounting, WithoutProcfsTheRestIsStillTold) {
   EXPECT_GE(usage["cpu_s"], 0.05);
 }
 
+TEST_F(Accounting, FollowsTheCommandAndItsDescendants) {
+  const Json usage =
+      measure({"--interval", "0.01"}, {"sh", "-c", "sleep 0.3; true"}).json["resource_usage"];
+  EXPECT_EQ(usage["processes"], 2);
+  for (const char* group : {"main", "descendants", "combined"}) {
+    EXPECT_GT(usage["max_ram"][group]["total_rss"], 0.0) << group;
+    EXPECT_TRUE(usage["cpu_utilization"][group]["mean_sum_percent"].is_number()) << group;
+  }
+  EXPECT_EQ(usage["cpu_utilization"]["combined_n_threads"], 2);
+  EXPECT_THAT(usage["mechanisms"].dump(), testing::HasSubstr("CPU clocks"));
+}
+
 }  // namespace
 }  // namespace wattle::integration

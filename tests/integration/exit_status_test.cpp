@@ -44,10 +44,11 @@ TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
 
 TEST_F(ExitStatus, JsonHoldsTheFiveGroupsOfUsageFirstAndInOrder) {
   const auto [outcome, json] = measure({}, child({"exit", "0"}));
-  EXPECT_THAT(keys_of(json["resource_usage"]),
-              ElementsAre("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization",
-                          "compute_time", "cpu_user_s", "cpu_system_s", "cpu_s", "peak_rss_bytes",
-                          "peak_pss_bytes", "still_running", "processes", "unknown"));
+  EXPECT_THAT(
+      keys_of(json["resource_usage"]),
+      ElementsAre("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time",
+                  "cpu_user_s", "cpu_system_s", "cpu_s", "peak_rss_bytes", "peak_pss_bytes",
+                  "still_running", "processes", "unknown", "estimated", "mechanisms"));
 }
 
 TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {

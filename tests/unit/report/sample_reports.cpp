@@ -18,7 +18,7 @@ Report a_build() {
                  .boot_id = "0b4d1f2e-7c3a-4b5d-9e8f-001122334455",
                  .cpu = "Intel(R) Xeon(R) Test CPU @ 2.00GHz"};
   ResourceUsage& usage = report.usage;
-  usage.compute_time = Seconds(2.0);
+  usage.compute_time = {.unit = "seconds", .time = 2.0};
   usage.cpu_user = Seconds(12.5);
   usage.cpu_system = Seconds(1.25);
   usage.peak_rss_bytes = 345'678'912;
@@ -29,8 +29,8 @@ Report a_build() {
                                   .max_hardware_percent = 50.0,
                                   .mean_sum_percent = 704.0,
                                   .mean_hardware_percent = 44.0};
-  usage.max_ram.system_capacity = 67.5e9;
-  usage.max_ram.system = 4.25e9;
+  usage.max_ram.system_capacity = 67.5e9 * 1e-9;
+  usage.max_ram.system = 4.25e9 * 1e-9;
   usage.unknown = {{{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
                     "no GPU was found that this version reads"}};
   report.overhead = {.cpu = Seconds(0.004), .samples = 22, .late = 1};
@@ -111,7 +111,7 @@ Report killed() {
   report.command = {"./crash"};
   report.exit = {.started = true, .signal = SIGSEGV, .core_dumped = true};
   report.wall = Seconds(0.0008);
-  report.usage.compute_time = report.wall;
+  report.usage.compute_time.time = report.wall.count();
   report.usage.cpu_user = Seconds(0.0);
   report.usage.cpu_system = Seconds(0.001);
   report.usage.peak_rss_bytes.reset();
@@ -127,10 +127,9 @@ Report still_running() {
   Report report = without_sensors();
   report.command = {"sh", "-c", "sleep 100 &"};
   report.exit.code = 7;
-  std::vector<LiveProcess> left;
+  std::vector<ProcessUsage> left;
   for (int i = 0; i < 7; ++i) {
-    left.push_back(
-        {.pid = 100 + i, .name = "sleep", .cpu_user = Seconds(0.5), .cpu_system = Seconds(0.25)});
+    left.push_back({.pid = 100 + i, .name = "sleep", .cpu = Seconds(0.75)});
   }
   report.usage.still_running = std::move(left);
   return report;

@@ -38,6 +38,44 @@ TEST(ProcessStat, GivesWhatWattleUses) {
   EXPECT_EQ(process->system, 20U);
   EXPECT_EQ(process->waited_user, 3000U);
   EXPECT_EQ(process->waited_system, 400U);
+  EXPECT_EQ(process->threads, 1U);
+  EXPECT_EQ(process->start_time, 12345U);
+  EXPECT_EQ(process->rss_pages, 250U);
+}
+
+TEST(Statm, IsInBytes) {
+  const auto page = static_cast<std::uint64_t>(::sysconf(_SC_PAGESIZE));
+  const auto memory = parse_statm("1000 250 100 1 0 200 0\n");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->rss_bytes, 250 * page);
+  EXPECT_EQ(memory->shared_bytes, 100 * page);
+}
+
+TEST(Statm, IsAbsentInGarbage) {
+  for (const char* text : {"", "\n", "1", "1 2", "1 x 3", "1 -2 3", "1 18446744073709551615 3"}) {
+    EXPECT_FALSE(parse_statm(text)) << text;
+  }
+}
+
+constexpr std::string_view kRollup =
+    "5581-7ffd ---p 00000000 00:00 0 [rollup]\nRss: 1000 kB\nPss: 700 kB\nPss_Dirty: 9 kB\n"
+    "Shared_Clean: 500 kB\nPrivate_Clean: 100 kB\nPrivate_Dirty: 400 kB\nSwap: 0 kB\n";
+
+TEST(SmapsRollup, CountsKilobytesOf1024Bytes) {
+  const auto memory = parse_smaps_rollup(kRollup);
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->rss_bytes, 1'024'000U);
+  EXPECT_EQ(memory->pss_bytes, 716'800U);
+  EXPECT_EQ(memory->private_bytes, 512'000U) << "clean and dirty";
+}
+
+TEST(SmapsRollup, IsAbsentWhereAnythingIsMissing) {
+  for (std::size_t length = 0; length < kRollup.find("400 kB"); ++length) {
+    EXPECT_FALSE(parse_smaps_rollup(kRollup.substr(0, length))) << length;
+  }
+  EXPECT_FALSE(
+      parse_smaps_rollup("x\nRss: 18446744073709551615 kB\nPss: 1 kB\n"
+                         "Private_Clean: 1 kB\nPrivate_Dirty: 1 kB\n"));
 }
 
 TEST(ProcessStat, TakesNamesOfBlanksAndParentheses) {

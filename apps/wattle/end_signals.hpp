@@ -1,0 +1,12 @@
+// Waiting for somebody to want an end.
+#pragma once
+
+#include "base/fd.hpp"
+
+namespace wattle::app {
+
+/// Readable when INT, TERM or HUP has come. What was ignored when the program began stays so.
+/// To be called before there are threads: they inherit the blocked signals.
+[[nodiscard]] Fd end_signals();
+
+}  // namespace wattle::app

@@ -1,0 +1,96 @@
+// `wattle track`: what a running process and its descendants use, until it ends or Ctrl-C.
+#include <fmt/format.h>
+#include <poll.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <string>
+#include <string_view>
+#include <system_error>
+
+#include "base/clock.hpp"
+#include "commands.hpp"
+#include "end_signals.hpp"
+#include "output.hpp"
+#include "privileges.hpp"
+#include "wattle/error.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle::app {
+namespace {
+
+using std::chrono::milliseconds;
+
+void tell(std::string_view message) { write_to_stderr(fmt::format("wattle track: {}\n", message)); }
+
+/// Waits for the process's end, for a signal, or until the time is over.
+void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {
+  const TimePoint begin = machine_clock().now();
+  pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
+  // The tracker knows at once that its process has ended; this is how soon we ask.
+  constexpr milliseconds kLongest{50};
+  while (!tracker.has_target_ended()) {
+    milliseconds left = kLongest;
+    if (options.duration) {
+      const auto rest = begin + *options.duration - machine_clock().now();
+      if (rest <= rest.zero()) return;
+      left = std::min(left, std::chrono::ceil<milliseconds>(rest));
+    }
+    const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) {
+      throw Error("cannot wait: " + std::generic_category().message(errno));
+    }
+    if (ready > 0) return;
+  }
+}
+
+void put(const TrackOptions& options, const std::string& text, const std::string& json,
+         std::optional<Output>& file) {
+  if (file) file->write(json + "\n");
+  if (options.json_path != "-") Output::open("-", false).write(text + "\n");
+}
+
+int follow(const TrackOptions& options) {
+  const Fd end = end_signals();
+  set_log(tell);
+  // Before any work: a bad path fails now.
+  std::optional<Output> file;
+  if (!options.json_path.empty()) file = Output::open(options.json_path, false);
+  if (options.recovered_path) {
+    const RecoveredUsage found = recover_usage(*options.recovered_path);
+    put(options, found.text, found.native_json, file);
+    return 0;
+  }
+  Tracker tracker(options.tracker);
+  tracker.start();
+  wait(tracker, options, end);
+  int status = 0;
+  try {
+    tracker.stop();
+  } catch (const WriteError&) {  // the log has told it when it happened
+    status = kRunFailed;
+  }
+  const ResourceUsage& usage = tracker.resource_usage();
+  put(options, usage.to_text(), usage.to_native_json(), file);
+  return status;
+}
+
+}  // namespace
+
+int track(const TrackOptions& options) {
+  int status = 0;
+  try {
+    drop_privileges();
+    status = follow(options);
+  } catch (const InvalidArgument& wrong) {
+    write_to_stderr(fmt::format("wattle track: {}\nTry: wattle track --help\n", wrong.what()));
+    status = kUsageError;
+  } catch (const Error& failed) {
+    tell(failed.what());
+    status = kRunFailed;
+  }
+  set_log({});
+  return status;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,137 @@
+#include "track_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kFooter = R"(
+Tracks a process and all its descendants until it ends, the duration is over, or Ctrl-C; then
+prints what they used. Exit status: 0, 64 for a wrong option, 125 where a file cannot be read or
+written.
+
+examples:
+  wattle track --pid 4711 --time-unit seconds
+  wattle track --pid 4711 --tracking-file rows.csv --usage-file usage.jsonl
+  wattle track --recover usage.jsonl
+)";
+
+std::chrono::nanoseconds parse_seconds(const std::string& text, std::string_view option,
+                                       double least) {
+  constexpr double kMost = 1e9;  // 30 years
+  const auto seconds = parse_double(text);
+  if (!seconds || *seconds < least || *seconds > kMost) {
+    throw InvalidArgument(fmt::format("{} takes a number of seconds from {}, not '{}'", option,
+                                      least, printable(text)));
+  }
+  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
+}
+
+template <class T>
+T parse_positive(const std::string& text, std::string_view option, std::string_view what) {
+  const auto number = parse_unsigned<unsigned>(text);
+  if (!number || *number == 0 || !std::in_range<T>(*number)) {
+    throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, what, printable(text)));
+  }
+  return static_cast<T>(*number);
+}
+
+std::set<std::string> split(std::string_view list) {
+  std::set<std::string> parts;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    if (end > 0) parts.emplace(list.substr(0, end));
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return parts;
+}
+
+std::optional<std::filesystem::path> path_of(const std::string& text) {
+  return text.empty() ? std::nullopt : std::optional<std::filesystem::path>(text);
+}
+
+}  // namespace
+
+std::string reject_empty(const std::string& path) {
+  return path.empty() ? "takes a path, not nothing" : "";
+}
+
+CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
+  CLI::App* track = app.add_subcommand("track", "Report what a running process uses");
+  track->footer(kFooter);
+  const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
+    return track->add_option(name, into, help)->type_name(type);
+  };
+  const auto add_file = [&](const char* name, std::string& into, const char* help) {
+    return add(name, into, "FILE", help)->check(reject_empty);
+  };
+  CLI::Option* pid = add("--pid", raw.pid, "PID", "The process");
+  add("--duration", raw.duration, "SECONDS", "Stop after so long");
+  add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two looks, at least 0.01")
+      ->default_str("1");
+  add("--ram-unit", raw.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes")
+      ->default_str("gigabytes");
+  add("--gpu-ram-unit", raw.gpu_ram_unit, "UNIT", "The same, for GPU memory")
+      ->default_str("gigabytes");
+  add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
+  add("--expected-cores", raw.expected_cores, "NUMBER",
+      "Divide processor percentages by this (default: the machine's processors)");
+  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between")
+      ->check(reject_empty);
+  add("--gpu-brand", raw.gpu_brand, "BRAND", "nvidia or amd: GPUs of these only")
+      ->check(reject_empty);
+  add_file("--tracking-file", raw.tracking_file, "Write a row a look to FILE (CSV)");
+  add_file("--usage-file", raw.usage_file,
+           "Keep in FILE what is known so far; it is removed at the end");
+  track->add_flag("--overwrite", raw.overwrite, "Replace files that exist");
+  track->add_flag("--pss", raw.pss,
+                  "Read proportional memory of processes of any size (about 5 ms a GiB)");
+  add_file("--json", raw.json_path, "Write everything as JSON to FILE (-: stdout, without text)");
+  add_file("--recover", raw.recover, "Tell what the usage file of a killed wattle holds")
+      ->excludes(pid);
+  return track;
+}
+
+TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
+  TrackOptions options;
+  options.json_path = raw.json_path;
+  if (!raw.recover.empty()) {
+    options.recovered_path = raw.recover;
+    return options;
+  }
+  if (raw.pid.empty()) {
+    throw InvalidArgument("say which process: --pid PID, or --recover FILE");
+  }
+  TrackerOptions& tracker = options.tracker;
+  tracker.system = system;
+  tracker.process_id = parse_positive<int>(raw.pid, "--pid", "the number of a process");
+  if (!raw.duration.empty()) options.duration = parse_seconds(raw.duration, "--duration", 0.001);
+  constexpr double kLeastPeriodS = 0.01;
+  tracker.sleep_time = parse_seconds(raw.sleep_time, "--sleep-time", kLeastPeriodS);
+  tracker.ram_unit = raw.ram_unit;
+  tracker.gpu_ram_unit = raw.gpu_ram_unit;
+  tracker.time_unit = raw.time_unit;
+  if (!raw.expected_cores.empty()) {
+    tracker.n_expected_cores =
+        parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
+  }
+  if (!raw.gpu_uuids.empty()) tracker.gpu_uuids = split(raw.gpu_uuids);
+  if (!raw.gpu_brand.empty()) tracker.gpu_brand = raw.gpu_brand;
+  tracker.tracking_file = path_of(raw.tracking_file);
+  tracker.resource_usage_file = path_of(raw.usage_file);
+  tracker.overwrite = raw.overwrite;
+  tracker.force_pss = raw.pss;
+  return options;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,41 @@
+// The command line of `wattle track`.
+#pragma once
+
+#include <string>
+
+#include "options.hpp"
+
+namespace CLI {
+class App;
+}
+
+namespace wattle::app {
+
+/// What the options are read into before they are checked.
+struct RawTrackOptions {
+  std::string pid;
+  std::string duration;
+  std::string sleep_time = "1";
+  std::string expected_cores;
+  std::string gpu_uuids;
+  std::string gpu_brand;
+  std::string tracking_file;
+  std::string usage_file;
+  std::string recover;
+  std::string json_path;
+  std::string ram_unit = "gigabytes";
+  std::string gpu_ram_unit = "gigabytes";
+  std::string time_unit = "hours";
+  bool overwrite = false;
+  bool pss = false;
+};
+
+/// An empty path is a variable of a script that is not set, not a wish for no file.
+[[nodiscard]] std::string reject_empty(const std::string& path);
+
+/// `raw` outlives the parsing.
+CLI::App* add_track(CLI::App& app, RawTrackOptions& raw);
+/// Throws `InvalidArgument`.
+[[nodiscard]] TrackOptions checked_track(const RawTrackOptions& raw, const System& system);
+
+}  // namespace wattle::app

@@ -1,0 +1,148 @@
+// What a look at a process tree of 200 costs in processor time, beside psutil in the same run, and
+// what 800 other processes add to it.
+//
+//   process_tree_bench process_tree_peer.py [rounds] [python]
+#include <fmt/format.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "base/parse.hpp"
+#include "usage/tree_reader.hpp"
+
+namespace {
+
+using wattle::Seconds;
+
+constexpr int kChildren = 200;
+constexpr int kOthers = 800;
+/// Ten seconds of looks at 10 Hz, so that what is done once a second has its share.
+constexpr int kTicks = 100;
+constexpr std::chrono::milliseconds kPeriod{100};
+
+[[noreturn]] void rest() {
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  while (true) ::pause();
+}
+
+/// A process with children that rest.
+class Family {
+ public:
+  explicit Family(int children) {
+    std::array<int, 2> ready{};
+    if (::pipe(ready.data()) != 0) std::abort();
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      for (int i = 0; i < children; ++i) {
+        if (::fork() == 0) rest();
+      }
+      (void)!::write(ready[1], "x", 1);
+      rest();
+    }
+    char byte = 0;
+    if (::read(ready[0], &byte, 1) != 1) std::abort();
+    ::close(ready[0]);
+    ::close(ready[1]);
+  }
+  ~Family() {
+    ::kill(pid_, SIGKILL);
+    ::waitpid(pid_, nullptr, 0);
+  }
+  Family(const Family&) = delete;
+  Family& operator=(const Family&) = delete;
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+
+ private:
+  pid_t pid_ = -1;
+};
+
+double cpu_s() {
+  timespec time{};
+  ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
+}
+
+/// Time of a clock that a look is told: looks one after the other count as 0.1 s apart.
+class SteppedClock final : public wattle::Clock {
+ public:
+  void step() noexcept { now_ += kPeriod; }
+  [[nodiscard]] wattle::TimePoint now() const noexcept override { return now_; }
+  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override {
+    return std::chrono::nanoseconds(0);
+  }
+
+ private:
+  wattle::TimePoint now_{std::chrono::hours(1)};
+};
+
+double tick_s(pid_t root) {
+  SteppedClock clock;
+  wattle::TreeReader tree({}, clock, root, {.pss = wattle::PssPolicy::never});
+  const double begin = cpu_s();
+  for (int i = 0; i < kTicks; ++i) {
+    clock.step();
+    (void)tree.read();
+  }
+  if (tree.state().descendants.processes != kChildren) std::abort();
+  return (cpu_s() - begin) / kTicks;
+}
+
+std::array<double, 2> peer_s(const std::string& python, const std::string& peer, pid_t root) {
+  const std::string command = fmt::format("'{}' '{}' {} 5", python, peer, root);
+  const std::unique_ptr<FILE, int (*)(FILE*)> out(::popen(command.c_str(), "r"), ::pclose);
+  std::array<double, 2> seconds{};
+  if (!out || std::fscanf(out.get(), "%lf %lf", &seconds[0], &seconds[1]) != 2) std::abort();
+  return seconds;
+}
+
+double median(std::vector<double> values) {
+  std::ranges::sort(values);
+  return values[values.size() / 2];
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may end so
+  if (argc < 2) {
+    fmt::print(stderr, "usage: process_tree_bench PEER.PY [rounds] [python]\n");
+    return 1;
+  }
+  const unsigned rounds = argc > 2 ? wattle::parse_unsigned<unsigned>(argv[2]).value_or(9) : 9;
+  const std::string python = argc > 3 ? argv[3] : "python3";
+  const Family family(kChildren);
+  std::vector<double> own;
+  std::vector<double> crowded;
+  std::vector<double> all_calls;
+  std::vector<double> cheapest;
+  for (unsigned round = 0; round < std::max(1U, rounds); ++round) {
+    own.push_back(tick_s(family.pid()));
+    {
+      const Family others(kOthers);
+      crowded.push_back(tick_s(family.pid()));
+    }
+    const auto [calls, least] = peer_s(python, argv[1], family.pid());
+    all_calls.push_back(calls);
+    cheapest.push_back(least);
+  }
+  const double tick = median(own);
+  fmt::print("a look at {} processes             {:8.3f} ms\n", kChildren + 1, tick * 1e3);
+  fmt::print("with {} others on the machine      {:8.3f} ms  {:+.1f} %\n", kOthers,
+             median(crowded) * 1e3, 100.0 * (median(crowded) / tick - 1.0));
+  fmt::print("psutil, as gpu_tracker calls it     {:8.3f} ms  {:.0f} times\n",
+             median(all_calls) * 1e3, median(all_calls) / tick);
+  fmt::print("psutil, its cheapest equivalents    {:8.3f} ms  {:.1f} times\n",
+             median(cheapest) * 1e3, median(cheapest) / tick);
+}

@@ -1,0 +1,247 @@
+// What a process and all its descendants use of a machine: memory, processors, GPUs, time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/export.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle {
+
+// In all that follows an absent value is not known; `ResourceUsage::unknown` says why.
+
+/// Resident memory at the moment at which the total was largest, in the unit of its `MaxRAM`:
+/// total = private + shared. Threads: a value type.
+struct RSSValues {
+  std::optional<double> total_rss;
+  std::optional<double> private_rss;  ///< in nobody else's memory
+  std::optional<double> shared_rss;
+};
+
+/// Largest memory. `main` is the process itself, whose total is its resident set. In the sums of
+/// `descendants` and `combined` (all of them) what processes share counts once. Threads: a value
+/// type.
+struct MaxRAM {
+  std::string unit = "gigabytes";  ///< of all values; 10^9 bytes
+  std::optional<double> system_capacity;
+  std::optional<double> system;  ///< of the whole machine: what could not be had without swapping
+  RSSValues main;
+  RSSValues descendants;
+  RSSValues combined;
+};
+
+/// Largest memory of all GPUs together. Threads: a value type.
+struct MaxGPURAM {
+  std::string unit = "gigabytes";
+  std::optional<double> system_capacity;
+  std::optional<double> system;
+  std::optional<double> main;
+  std::optional<double> descendants;
+  std::optional<double> combined;
+};
+
+/// A sum over processing units (200: two of them busy), and that divided by their number. Means
+/// are over the whole time; the largest is a mean over about a second. Threads: a value type.
+struct ProcessingUnitPercentages {
+  std::optional<double> max_sum_percent;
+  std::optional<double> max_hardware_percent;
+  std::optional<double> mean_sum_percent;
+  std::optional<double> mean_hardware_percent;
+};
+
+/// Threads: a value type.
+struct CPUUtilization {
+  std::optional<unsigned> system_core_count;  ///< online logical processors
+  std::optional<unsigned> n_expected_cores;   ///< what the hardware percentages divide by
+  ProcessingUnitPercentages system;           ///< by all processors
+  ProcessingUnitPercentages main;
+  ProcessingUnitPercentages descendants;
+  ProcessingUnitPercentages combined;
+  std::optional<unsigned> main_n_threads;  ///< the most at one time
+  std::optional<unsigned> descendants_n_threads;
+  std::optional<unsigned> combined_n_threads;
+};
+
+/// Threads: a value type.
+struct GPUUtilization {
+  std::optional<unsigned> system_gpu_count;
+  std::optional<unsigned> n_expected_gpus;  ///< whose utilization counts
+  ProcessingUnitPercentages gpu_percentages;
+};
+
+/// Threads: a value type.
+struct ComputeTime {
+  std::string unit = "hours";
+  double time = 0.0;  ///< from start to stop, or to the process's end
+};
+
+/// A process of the tree. Threads: a value type.
+struct ProcessUsage {
+  int pid = 0;
+  std::string name;
+  Seconds cpu{0};  ///< with that of its children that ended
+  std::optional<std::uint64_t> peak_rss_bytes;
+};
+
+/// Why one or more keys are null. Threads: a value type.
+struct UnknownUsage {
+  std::vector<std::string> keys;  ///< "max_ram.main", "processes" ...
+  std::string reason;
+};
+
+/// Where figures come from, and what that can miss. Threads: a value type.
+struct UsageMechanism {
+  std::vector<std::string> keys;
+  std::string mechanism;
+};
+
+/// The five groups that gpu_tracker's users know, and figures of Wattle's own. Threads: a value
+/// type.
+struct WATTLE_EXPORT ResourceUsage {
+  MaxRAM max_ram;
+  MaxGPURAM max_gpu_ram;
+  CPUUtilization cpu_utilization;
+  GPUUtilization gpu_utilization;
+  ComputeTime compute_time;
+
+  /// Of the process and everything it started, ended or not.
+  std::optional<Seconds> cpu_user;
+  std::optional<Seconds> cpu_system;
+  /// Of the largest single process among them, not of their sum.
+  std::optional<std::uint64_t> peak_rss_bytes;
+  /// Largest sum of the proportional memory (PSS) of all of them.
+  std::optional<std::uint64_t> peak_pss_bytes;
+  /// Those that were alive at the end: of a tracker all, of a run those that outlived the command.
+  std::optional<std::vector<ProcessUsage>> still_running;
+  std::optional<std::uint64_t> processes;  ///< that were seen, ended or not
+
+  std::vector<UnknownUsage> unknown;
+  /// Keys of figures that are an upper bound: processes whose PSS was not read count by their RSS.
+  std::vector<std::string> estimated;
+  std::vector<UsageMechanism> mechanisms;
+  std::optional<Seconds> tracker_cpu;  ///< what the tracking itself took
+
+  /// The five groups alone, with the keys, their nesting and order of gpu_tracker; unknown is null.
+  [[nodiscard]] std::string to_json() const;
+  /// The five groups and everything else: schema `wattle.track/1`, see docs/json.md.
+  [[nodiscard]] std::string to_native_json() const;
+  /// The five groups for people, in gpu_tracker's layout; "unknown" where nothing is known. Numbers
+  /// have three decimals at most. No line end at the end.
+  [[nodiscard]] std::string to_text() const;
+};
+
+/// Threads: a value type.
+struct WATTLE_EXPORT TrackerOptions {
+  /// The time between two looks, at least 0.01 s. What is counted (processor time, the peak of a
+  /// process's memory) does not depend on it.
+  Seconds sleep_time{1.0};
+  /// bytes, kilobytes, megabytes, gigabytes or terabytes, of 1000 each.
+  std::string ram_unit = "gigabytes";
+  std::string gpu_ram_unit = "gigabytes";
+  /// seconds, minutes, hours or days.
+  std::string time_unit = "hours";
+  /// What percentages of `main`, `descendants` and `combined` are divided by, at least 1; absent:
+  /// the processors of the machine.
+  std::optional<unsigned> n_expected_cores{};
+  /// GPUs whose utilization counts, by UUID; absent: all. GPU memory is always that of all.
+  std::optional<std::set<std::string>> gpu_uuids{};
+  /// Nothing goes to the log (`set_log`).
+  bool disable_logs = false;
+  /// The process to track; absent: this one. What trackers of this process do is left out.
+  std::optional<int> process_id{};
+  /// What is known so far is appended to it at each look, as a line of JSON, so that it is there
+  /// after a crash too (`recover_usage`). `stop` removes it. Absent: none.
+  std::optional<std::filesystem::path> resource_usage_file{};
+  /// "nvidia" or "amd": its GPUs only; absent: all.
+  std::optional<std::string> gpu_brand{};
+  /// A row each look (CSV). Absent: none.
+  std::optional<std::filesystem::path> tracking_file{};
+  /// Either file may exist already, and is replaced then.
+  bool overwrite = false;
+  /// Reads proportional memory (PSS) at every look, whatever it costs: about 5 ms a GiB, during
+  /// which the process may have to wait. Otherwise it takes at most 1 % of a core, and processes
+  /// larger than about 4 GiB are left out.
+  bool force_pss = false;
+  /// Where to look.
+  System system = System::from_environment();
+};
+
+/// Tracks a process and all its descendants while it is started, in a thread of its own. It can be
+/// started once. After the process's end it waits for `stop`, and takes no processor time. In the
+/// child after a `fork` it does nothing.
+///
+/// Threads: one at a time.
+class WATTLE_EXPORT Tracker {
+ public:
+  enum class State : std::uint8_t { NEW, STARTED, STOPPED };
+
+  /// Looks for GPUs, which can take two seconds where a driver does not answer. Throws
+  /// `InvalidArgument`, which lists what would be valid, for an option out of its range, a GPU that
+  /// is not there, a file that exists, a process that does not exist or has ended; `WriteError`
+  /// where a file cannot be written.
+  explicit Tracker(const TrackerOptions& options = {});
+  Tracker(const Tracker&) = delete;
+  Tracker& operator=(const Tracker&) = delete;
+  /// Stops where it is started; what goes wrong then is lost. The usage file stays.
+  ~Tracker();
+
+  /// Throws `Error` where it was started before, or where there is no thread to be had.
+  void start();
+  /// Looks a last time, and ends within 50 ms. Throws `NotStarted` where it is not started. Where a
+  /// file could not be written to its end it throws `WriteError`, but has stopped, and
+  /// `resource_usage` tells everything.
+  void stop();
+
+  [[nodiscard]] State state() const noexcept;
+  /// True once the process was seen to have ended. Threads: any.
+  [[nodiscard]] bool has_target_ended() const noexcept;
+  /// Throws `NotStopped` before `stop`.
+  [[nodiscard]] const ResourceUsage& resource_usage() const;
+  /// Those of `resource_usage()`; they throw as it does.
+  [[nodiscard]] std::string to_json() const;
+  [[nodiscard]] std::string to_text() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// "NEW", "STARTED", "STOPPED".
+[[nodiscard]] WATTLE_EXPORT std::string_view to_string(Tracker::State state) noexcept;
+
+/// Starts a tracker, and stops it at the end of the scope, also where an exception ends it.
+/// Threads: as the tracker.
+class WATTLE_EXPORT TrackerScope {
+ public:
+  /// `tracker` outlives it. Throws as `Tracker::start`.
+  explicit TrackerScope(Tracker& tracker);
+  TrackerScope(const TrackerScope&) = delete;
+  TrackerScope& operator=(const TrackerScope&) = delete;
+  /// A file that could not be written is told to the log.
+  ~TrackerScope();
+
+ private:
+  Tracker& tracker_;
+};
+
+/// What a usage file tells of a tracker that was killed.
+struct WATTLE_EXPORT RecoveredUsage {
+  std::string json;         ///< as `ResourceUsage::to_json`
+  std::string native_json;  ///< as `ResourceUsage::to_native_json`
+  std::string text;         ///< as `ResourceUsage::to_text`
+  std::size_t ticks = 0;    ///< looks that were completed
+};
+/// Reads it. A line that was not completed does not count. Throws `FormatError` where there is no
+/// whole line of a usage file, `Error` where it cannot be read. Threads: any.
+[[nodiscard]] WATTLE_EXPORT RecoveredUsage recover_usage(const std::filesystem::path& usage_file);
+
+}  // namespace wattle

@@ -1,0 +1,46 @@
+// Processor time of one process of a tree, and of those that it has made and lost. Arithmetic
+// only.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+namespace wattle {
+
+/// All times count from where the process came under watch. Its children's time is known twice: by
+/// what was last seen of each that is gone, which misses what it did after that and whoever came
+/// and went unseen; and by what the kernel adds up for those that the process waited for, which
+/// misses all where it ignores SIGCHLD. Neither says too much, so the larger one holds.
+/// Threads: one at a time.
+class CpuLedger {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  CpuLedger() noexcept = default;
+  /// `own`, `waited`: what the process and the children that it waited for had used by then.
+  CpuLedger(Time own, Time waited) noexcept
+      : own_begin_(own), own_(own), waited_begin_(waited), waited_(waited) {}
+
+  /// Later figures of the kernel. A smaller one than before is not believed.
+  void see_own(Time own) noexcept { own_ = std::max(own_, own); }
+  void see_waited(Time waited) noexcept { waited_ = std::max(waited_, waited); }
+  /// A child is gone.
+  void inherit(const CpuLedger& child) noexcept {
+    seen_ += child.total();
+    // Once it is waited for, also what it used before it was watched counts as waited.
+    waited_begin_ += child.own_begin_ + child.waited_begin_;
+  }
+
+  [[nodiscard]] Time own() const noexcept { return own_ - own_begin_; }
+  [[nodiscard]] Time children() const noexcept { return std::max(seen_, waited_ - waited_begin_); }
+  [[nodiscard]] Time total() const noexcept { return own() + children(); }
+
+ private:
+  Time own_begin_{0};
+  Time own_{0};
+  Time waited_begin_{0};
+  Time waited_{0};
+  Time seen_{0};  ///< of children that are gone
+};
+
+}  // namespace wattle

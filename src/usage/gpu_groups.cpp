@@ -1,0 +1,46 @@
+#include "usage/gpu_groups.hpp"
+
+#include "usage/usage_units.hpp"
+
+namespace wattle {
+
+void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
+                     std::optional<unsigned> on_machine) {
+  const double factor = memory_factor(usage.max_gpu_ram.unit, "GPU RAM");
+  const auto in_unit = [&](const std::optional<std::uint64_t>& bytes) {
+    return bytes ? std::optional(static_cast<double>(*bytes) * factor) : std::nullopt;
+  };
+  usage.max_gpu_ram.system_capacity = in_unit(gpus.memory_total_bytes);
+  usage.max_gpu_ram.system = in_unit(gpus.peak_memory_used_bytes);
+  usage.max_gpu_ram.main = in_unit(gpus.peak_main_bytes);
+  usage.max_gpu_ram.descendants = in_unit(gpus.peak_descendants_bytes);
+  usage.max_gpu_ram.combined = in_unit(gpus.peak_combined_bytes);
+  usage.gpu_utilization.system_gpu_count = on_machine;
+  if (!on_machine) {
+    usage.unknown.push_back({{"gpu_utilization.system_gpu_count"},
+                             "not every vendor's GPUs can be listed: see refused"});
+  }
+  usage.gpu_utilization.n_expected_gpus = gpus.counted;
+  ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
+  percent.max_sum_percent = gpus.max_sum_percent;
+  percent.mean_sum_percent = gpus.mean_sum_percent;
+  if (gpus.max_sum_percent) percent.max_hardware_percent = *gpus.max_sum_percent / gpus.counted;
+  if (gpus.mean_sum_percent) percent.mean_hardware_percent = *gpus.mean_sum_percent / gpus.counted;
+  if (gpus.gpus.empty()) {
+    usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
+                             "no GPU was found that this version reads"});
+    return;
+  }
+  if (!gpus.peak_memory_used_bytes || !gpus.mean_sum_percent) {
+    usage.unknown.push_back({{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"},
+                             "not every GPU told it: see unknown of host.gpus"});
+  }
+  if (!gpus.peak_combined_bytes) {
+    usage.unknown.push_back(
+        {{"max_gpu_ram.main", "max_gpu_ram.descendants", "max_gpu_ram.combined"},
+         "it is not known which processes used the GPUs, or how much of their "
+         "memory: see used_by_command_unknown of host.gpus"});
+  }
+}
+
+}  // namespace wattle

@@ -1,0 +1,114 @@
+#include "usage/procfs.hpp"
+
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+constexpr std::size_t kMostKept = 4096;
+
+std::size_t half_of_all_descriptors() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return 0;
+  return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur / 2, kMostKept));
+}
+
+const char* name_of(ProcessFile file) noexcept {
+  switch (file) {
+    case ProcessFile::stat:
+      return "stat";
+    case ProcessFile::statm:
+      return "statm";
+    case ProcessFile::status:
+      return "status";
+    case ProcessFile::smaps_rollup:
+      return "smaps_rollup";
+    case ProcessFile::children:
+      break;
+  }
+  return "children";
+}
+
+Fd open_at(int root, const char* path) noexcept {
+  return Fd(::openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
+
+/// Longest: two process numbers and words of procfs.
+using Path = std::array<char, 64>;
+
+}  // namespace
+
+Procfs::Procfs(const System& system) : Procfs(system, half_of_all_descriptors()) {}
+
+Procfs::Procfs(const System& system, std::size_t most_kept)
+    : root_(::open(system.procfs.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
+      is_own_(system.procfs.lexically_normal() == "/proc"),
+      left_(most_kept) {}
+
+Fd Procfs::open(pid_t pid, ProcessFile file) const noexcept {
+  if (file == ProcessFile::children) return open_children(pid, pid);
+  Path path;
+  (void)std::snprintf(path.data(), path.size(), "%d/%s", pid, name_of(file));
+  return open_at(root_.get(), path.data());
+}
+
+Fd Procfs::open_children(pid_t pid, pid_t thread) const noexcept {
+  Path path;
+  (void)std::snprintf(path.data(), path.size(), "%d/task/%d/children", pid, thread);
+  return open_at(root_.get(), path.data());
+}
+
+KeptFile::KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept
+    : procfs_(&procfs), pid_(pid), file_(file) {
+  if (procfs.left_ == 0) return;
+  fd_ = procfs.open(pid, file);
+  if (fd_) --procfs.left_;
+}
+
+KeptFile::KeptFile(KeptFile&& other) noexcept
+    : procfs_(std::exchange(other.procfs_, nullptr)),
+      pid_(other.pid_),
+      file_(other.file_),
+      fd_(std::move(other.fd_)) {}
+
+KeptFile& KeptFile::operator=(KeptFile&& other) noexcept {
+  std::swap(procfs_, other.procfs_);
+  std::swap(pid_, other.pid_);
+  std::swap(file_, other.file_);
+  std::swap(fd_, other.fd_);
+  return *this;
+}
+
+KeptFile::~KeptFile() {
+  if (fd_) ++procfs_->left_;
+}
+
+ssize_t KeptFile::read(std::span<char> buffer) const noexcept {
+  const Fd once = fd_ ? Fd() : procfs_->open(pid_, file_);
+  const int fd = fd_ ? fd_.get() : once.get();
+  if (fd < 0) return -1;
+  return file_ == ProcessFile::children ? read_pieces(fd, buffer) : read_at_start(fd, buffer);
+}
+
+ssize_t read_pieces(int fd, std::span<char> buffer) noexcept {
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const ssize_t count =
+        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
+}  // namespace wattle

@@ -1,0 +1,75 @@
+// The files of processes in procfs, kept open where there is room.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/fd.hpp"
+#include "wattle/system.hpp"
+
+namespace wattle {
+
+/// What is read of a process.
+enum class ProcessFile : std::uint8_t { stat, statm, status, smaps_rollup, children };
+
+/// A mounted procfs, and how many of its files may stay open. Threads: one at a time.
+class Procfs {
+ public:
+  /// Half of the descriptors that this process may have, 4096 at most, stay open.
+  explicit Procfs(const System& system);
+  Procfs(const System& system, std::size_t most_kept);
+
+  [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(root_); }
+  /// True where its process numbers are those of this process's own system calls: only then a
+  /// process has a CPU clock.
+  [[nodiscard]] bool is_own() const noexcept { return is_own_; }
+  [[nodiscard]] int root() const noexcept { return root_.get(); }
+
+  /// An empty `Fd` with `errno` set where that fails. Allocates nothing.
+  [[nodiscard]] Fd open(pid_t pid, ProcessFile file) const noexcept;
+  /// The list of children that one thread of a process has made.
+  [[nodiscard]] Fd open_children(pid_t pid, pid_t thread) const noexcept;
+
+ private:
+  friend class KeptFile;
+  Fd root_;
+  bool is_own_;
+  std::size_t left_;  ///< files that may still be kept open
+};
+
+/// One file of one process, for reading it again and again. It stays open as long as `procfs` has
+/// room for it, and then never shows another process that got the same number; else it is opened
+/// for each reading. (First come, first kept: files are read in turns, and of files in turns the
+/// one that was not used for longest is the one that is needed next.) Threads: one at a time.
+class KeptFile {
+ public:
+  KeptFile() noexcept = default;
+  /// `procfs` outlives it.
+  KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept;
+  KeptFile(KeptFile&& other) noexcept;
+  KeptFile& operator=(KeptFile&& other) noexcept;
+  KeptFile(const KeptFile&) = delete;
+  KeptFile& operator=(const KeptFile&) = delete;
+  ~KeptFile();
+
+  /// As much as fits; -1 with `errno` set, ESRCH or ENOENT where the process is gone.
+  [[nodiscard]] ssize_t read(std::span<char> buffer) const noexcept;
+
+  [[nodiscard]] bool is_kept() const noexcept { return static_cast<bool>(fd_); }
+
+ private:
+  Procfs* procfs_ = nullptr;
+  pid_t pid_ = 0;
+  ProcessFile file_ = ProcessFile::stat;
+  Fd fd_;
+};
+
+/// All of a file that the kernel hands out in pieces, from its begin, as much as fits; -1 with
+/// `errno` set.
+[[nodiscard]] ssize_t read_pieces(int fd, std::span<char> buffer) noexcept;
+
+}  // namespace wattle

@@ -1,0 +1,239 @@
+// The tracker's thread, and its states.
+#include "wattle/tracker.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <ctime>
+#include <exception>
+#include <new>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/log.hpp"
+#include "base/thread.hpp"
+#include "sampling/schedule.hpp"
+#include "usage/tracking.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// What all trackers of this process took so far, and how many of their threads there are: no
+/// tracker of this process counts another, or itself.
+std::atomic<std::int64_t> all_cpu_ns{0};
+std::atomic<std::uint64_t> all_threads{0};
+
+TrackerCost cost_of_all() noexcept {
+  return {.cpu = nanoseconds(all_cpu_ns.load()), .threads = all_threads.load()};
+}
+
+nanoseconds cpu_of_this_thread() noexcept {
+  timespec time{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+/// Readable when the process has ended; none where the kernel has no such thing (before 5.3).
+Fd open_process(int pid) noexcept {
+  return Fd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+}
+
+/// Waits for one of the two, or until a time; a descriptor of -1 never comes.
+void wait_for(int stop, int target, std::optional<nanoseconds> longest) noexcept {
+  std::array<pollfd, 2> waiting = {pollfd{stop, POLLIN, 0}, pollfd{target, POLLIN, 0}};
+  timespec time{};
+  if (longest) {
+    const auto left = std::max(*longest, nanoseconds(0));
+    const auto whole = std::chrono::duration_cast<std::chrono::seconds>(left);
+    time = {.tv_sec = whole.count(), .tv_nsec = (left - whole).count()};
+  }
+  (void)::ppoll(waiting.data(), waiting.size(), longest ? &time : nullptr, nullptr);
+}
+
+}  // namespace
+
+/// The thread owns what it touches only between `start` and `stop`, which waits for it.
+class Tracker::Impl {
+ public:
+  explicit Impl(const TrackerOptions& options)
+      : period_(std::chrono::duration_cast<nanoseconds>(options.sleep_time)),
+        logs_(!options.disable_logs),
+        is_own_(options.system.procfs.lexically_normal() == "/proc"),
+        tracking_(options, machine_clock()),
+        process_(::getpid()) {}
+
+  void start();
+  void stop();
+
+  [[nodiscard]] bool is_copy() const noexcept { return process_ != ::getpid(); }
+
+  State state = State::NEW;
+  std::atomic<bool> has_ended{false};
+  ResourceUsage usage;
+
+ private:
+  void run() noexcept;
+  void publish_cost() noexcept;
+
+  nanoseconds period_;
+  bool logs_;
+  bool is_own_;
+  Tracking tracking_;
+  pid_t process_;
+  Fd stop_;
+  Fd target_;
+  std::atomic<bool> stopping_{false};
+  std::thread thread_;
+  nanoseconds cpu_{0};  ///< of the thread
+  TrackerCost before_;
+};
+
+void Tracker::Impl::start() {
+  if (state != State::NEW) {
+    throw Error(state == State::STARTED
+                    ? "cannot start the tracker: it was started already"
+                    : "cannot start the tracker: it was stopped; make another one");
+  }
+  stop_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  if (!stop_) {
+    throw Error("cannot start the tracker: " + std::generic_category().message(errno));
+  }
+  if (is_own_) target_ = open_process(tracking_.process());
+  before_ = cost_of_all();
+  tracking_.begin({.threads = before_.threads});
+  ++all_threads;
+  try {
+    thread_ = start_thread([this] { run(); });
+  } catch (const std::system_error& error) {
+    --all_threads;
+    throw Error("cannot start a thread to track with: " + error.code().message());
+  }
+  state = State::STARTED;
+}
+
+void Tracker::Impl::publish_cost() noexcept {
+  const nanoseconds now = cpu_of_this_thread();
+  all_cpu_ns += (now - std::exchange(cpu_, now)).count();
+}
+
+void Tracker::Impl::run() noexcept {
+  const Clock& clock = machine_clock();
+  Schedule schedule(clock.now(), period_);
+  int target = target_.get();
+  while (!stopping_) {
+    wait_for(stop_.get(), target, schedule.next() - clock.now());
+    if (stopping_) break;
+    publish_cost();
+    bool goes_on = false;
+    try {
+      TrackerCost cost = cost_of_all();
+      cost.cpu -= before_.cpu;
+      goes_on = tracking_.look(cost);
+    } catch (const std::exception& error) {  // no memory: the next look may go better
+      if (logs_) log(error.what());
+      goes_on = true;
+    }
+    publish_cost();
+    schedule.advance(clock.now());
+    if (goes_on) continue;
+    has_ended = true;
+    wait_for(stop_.get(), -1, std::nullopt);
+    break;
+  }
+  publish_cost();
+}
+
+void Tracker::Impl::stop() {
+  if (state != State::STARTED) {
+    throw NotStarted(state == State::NEW ? "cannot stop the tracker: it was not started"
+                                         : "cannot stop the tracker: it was stopped already");
+  }
+  stopping_ = true;
+  const std::uint64_t one = 1;
+  (void)!::write(stop_.get(), &one, sizeof one);
+  thread_.join();
+  --all_threads;
+  state = State::STOPPED;
+  TrackerCost cost = cost_of_all();
+  cost.cpu -= before_.cpu;
+  tracking_.end(cost);
+  usage = tracking_.usage();
+  usage.tracker_cpu = cpu_;
+  if (const auto& failure = tracking_.failure()) {
+    throw WriteError(failure->path, failure->error_number);
+  }
+}
+
+Tracker::Tracker(const TrackerOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+
+Tracker::~Tracker() {
+  if (impl_->is_copy()) {
+    // The thread is the parent's, and so is everything that it uses.
+    (void)impl_.release();
+    return;
+  }
+  if (impl_->state != State::STARTED) return;
+  try {
+    impl_->stop();
+  } catch (const std::exception&) {  // nobody is there to be told
+  }
+}
+
+void Tracker::start() {
+  if (!impl_->is_copy()) impl_->start();
+}
+
+void Tracker::stop() {
+  if (!impl_->is_copy()) impl_->stop();
+}
+
+Tracker::State Tracker::state() const noexcept { return impl_->state; }
+
+bool Tracker::has_target_ended() const noexcept { return impl_->has_ended; }
+
+const ResourceUsage& Tracker::resource_usage() const {
+  if (impl_->state != State::STOPPED) {
+    throw NotStopped("cannot tell the resource usage: the tracker was not stopped yet");
+  }
+  return impl_->usage;
+}
+
+std::string Tracker::to_json() const { return resource_usage().to_json(); }
+std::string Tracker::to_text() const { return resource_usage().to_text(); }
+
+std::string_view to_string(Tracker::State state) noexcept {
+  switch (state) {
+    case Tracker::State::NEW:
+      return "NEW";
+    case Tracker::State::STARTED:
+      return "STARTED";
+    case Tracker::State::STOPPED:
+      break;
+  }
+  return "STOPPED";
+}
+
+TrackerScope::TrackerScope(Tracker& tracker) : tracker_(tracker) { tracker_.start(); }
+
+TrackerScope::~TrackerScope() {
+  if (tracker_.state() != Tracker::State::STARTED) return;
+  try {
+    tracker_.stop();
+  } catch (const std::exception& error) {
+    log(error.what());
+  }
+}
+
+}  // namespace wattle

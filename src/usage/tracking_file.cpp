@@ -1,0 +1,56 @@
+#include "usage/tracking_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+Fd make_file(const std::filesystem::path& path, bool overwrite, std::string_view what) {
+  struct stat status {};
+  // What is no regular file (a pipe, a terminal) is only written to.
+  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  const int mode = special ? 0 : O_CREAT | (overwrite ? O_TRUNC : O_EXCL);
+  constexpr mode_t kForAll = 0666;  // less the user's umask
+  Fd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | mode, kForAll));
+  if (fd) return fd;
+  if (errno == EEXIST) {
+    throw InvalidArgument(
+        fmt::format("cannot make the {} {}: it exists; take another name, or say "
+                    "that it is to be overwritten",
+                    what, printable(path.string())));
+  }
+  throw WriteError(path.string(), errno);
+}
+
+std::string_view static_columns() noexcept {
+  return "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,"
+         "system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus";
+}
+
+std::string_view sample_columns() noexcept {
+  return "main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,descendants_gpu_ram,"
+         "combined_gpu_ram,system_gpu_ram,gpu_sum_utilization_percent,"
+         "gpu_hardware_utilization_percent,main_n_threads,descendants_n_threads,"
+         "combined_n_threads,cpu_system_sum_utilization_percent,"
+         "cpu_system_hardware_utilization_percent,cpu_main_sum_utilization_percent,"
+         "cpu_main_hardware_utilization_percent,cpu_descendants_sum_utilization_percent,"
+         "cpu_descendants_hardware_utilization_percent,cpu_combined_sum_utilization_percent,"
+         "cpu_combined_hardware_utilization_percent,timestamp";
+}
+
+std::string csv_line(const std::vector<Cell>& cells) {
+  std::string line;
+  for (std::size_t i = 0; i < cells.size(); ++i) {
+    if (i > 0) line += ',';
+    if (cells[i]) line += fmt::format("{}", *cells[i]);
+  }
+  return line + "\n";
+}
+
+}  // namespace wattle

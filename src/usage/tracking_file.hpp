@@ -1,0 +1,28 @@
+// The tracking file: gpu_tracker's columns, a row a look.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// Makes an empty file that is appended to. Throws `InvalidArgument` where a file of that name
+/// exists and `overwrite` is false, `WriteError`.
+[[nodiscard]] Fd make_file(const std::filesystem::path& path, bool overwrite,
+                           std::string_view what);
+
+/// A cell of numbers; an empty one where it is not known.
+using Cell = std::optional<double>;
+
+/// The names of the two tables' columns, in their order.
+[[nodiscard]] std::string_view static_columns() noexcept;
+[[nodiscard]] std::string_view sample_columns() noexcept;
+/// "1.5,,3\n". Whole numbers have no point.
+[[nodiscard]] std::string csv_line(const std::vector<Cell>& cells);
+
+}  // namespace wattle

@@ -1,0 +1,388 @@
+#include "usage/tree_reader.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <ctime>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "usage/process_list.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// How often what changes slowly, or is known well enough from the CPU clock, is read.
+/// A tick that comes a little early counts.
+constexpr std::chrono::milliseconds kRefresh{950};
+/// /proc/PID/stat and statm are shorter.
+using ShortText = std::array<char, 1024>;
+/// So are /proc/PID/status and smaps_rollup.
+using Text = std::array<char, 4096>;
+
+template <std::size_t Size>
+std::string_view view(const std::array<char, Size>& text, ssize_t count) noexcept {
+  return {text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))};
+}
+
+nanoseconds of_ticks(std::uint64_t ticks) noexcept {
+  static const auto ns_per_tick =
+      static_cast<std::uint64_t>(1'000'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L));
+  return nanoseconds(ticks * ns_per_tick);
+}
+
+/// The time since boot in the unit of `ProcessStat::start_time`.
+std::uint64_t ticks_since_boot() noexcept {
+  timespec now{};
+  ::clock_gettime(CLOCK_BOOTTIME, &now);
+  const auto per_s = static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
+  return static_cast<std::uint64_t>(now.tv_sec) * per_s +
+         static_cast<std::uint64_t>(now.tv_nsec) * per_s / 1'000'000'000;
+}
+
+std::optional<nanoseconds> cpu_of(clockid_t clock) noexcept {
+  timespec time{};
+  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
+  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
+}
+
+bool means_gone(int error) noexcept { return error == ESRCH || error == ENOENT; }
+
+}  // namespace
+
+TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
+                       const TreeOptions& options)
+    : clock_(clock),
+      options_(options),
+      procfs_(options.most_kept_files ? Procfs(system, *options.most_kept_files) : Procfs(system)),
+      root_(root),
+      refreshed_(clock.now()),
+      text_(std::size_t{64} << 10U),
+      budget_(options.pss, refreshed_) {
+  const auto stat = root > 0 ? stat_of(root) : std::nullopt;
+  if (!stat) {
+    throw InvalidArgument(fmt::format("cannot track process {}: {}", root,
+                                      procfs_.is_open()
+                                          ? "there is no such process, or this user cannot see it"
+                                          : "there is no procfs at " + system.procfs.string()));
+  }
+  if (stat->state == 'Z' || stat->state == 'X') {
+    throw InvalidArgument(fmt::format("cannot track process {}: it has ended", root));
+  }
+  scans_ = !procfs_.open(root, ProcessFile::children);
+  if (options_.adopter && !scans_) {
+    adopted_ = KeptFile(procfs_, *options_.adopter, ProcessFile::children);
+  }
+  watch(*stat, true);
+  began_ticks_ = UINT64_MAX;  // whoever is found now was there before
+  find_children();
+  began_ticks_ = 0;
+  if (procfs_.is_own()) {
+    began_ticks_ = ticks_since_boot();
+  } else {
+    for (const Watched& process : watched_) {
+      began_ticks_ = std::max(began_ticks_, process.start_time);
+    }
+  }
+  sum();
+}
+
+std::optional<ProcessStat> TreeReader::stat_of(pid_t pid) const {
+  errno = 0;
+  const Fd fd = procfs_.open(pid, ProcessFile::stat);
+  ShortText text;
+  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
+  if (count <= 0) return std::nullopt;
+  auto stat = parse_process_stat(view(text, count));
+  return stat && stat->pid == pid ? stat : std::nullopt;
+}
+
+TreeReader::Watched* TreeReader::find(pid_t pid) noexcept {
+  const auto place = places_.find(pid);
+  return place != places_.end() ? &watched_[place->second] : nullptr;
+}
+
+/// `was_there`: before the tree came under watch.
+void TreeReader::watch(const ProcessStat& stat, bool was_there) {
+  Watched process;
+  process.pid = stat.pid;
+  process.parent = stat.parent;
+  process.start_time = stat.start_time;
+  process.name = stat.name;
+  process.statm = KeptFile(procfs_, stat.pid, ProcessFile::statm);
+  if (!scans_) process.children = KeptFile(procfs_, stat.pid, ProcessFile::children);
+  process.has_clock = procfs_.is_own() && ::clock_getcpuclockid(stat.pid, &process.clock) == 0;
+  if (was_there) {
+    const auto own = process.has_clock ? cpu_of(process.clock) : std::nullopt;
+    process.cpu = CpuLedger(own.value_or(of_ticks(stat.user + stat.system)),
+                            of_ticks(stat.waited_user + stat.waited_system));
+  } else {
+    process.first_peak_bytes = 0;
+  }
+  look_at(process, true);
+  if (process.is_gone) return;
+  places_.emplace(stat.pid, watched_.size());
+  watched_.push_back(std::move(process));
+  ++seen_;
+}
+
+void TreeReader::look_at(Watched& process, bool all) {
+  // The clock goes by the number alone: what it says is the process's only if that lives after.
+  const auto own = process.has_clock ? cpu_of(process.clock) : std::nullopt;
+  ShortText text;
+  const ssize_t count = process.statm.read(text);
+  if (count < 0 && means_gone(errno)) {
+    process.is_gone = true;
+    return;
+  }
+  if (own) process.cpu.see_own(*own);
+  const auto memory = parse_statm(view(text, count));
+  if (memory) {
+    process.memory = *memory;
+    process.peak_bytes = std::max(process.peak_bytes, memory->rss_bytes);
+  }
+  const bool may_have_ended = memory && memory->rss_bytes == 0;
+  if (all || !own || may_have_ended) {
+    refresh(process, all);
+  }
+}
+
+void TreeReader::refresh(Watched& process, bool all) {
+  const auto stat = stat_of(process.pid);
+  if (!stat) {
+    process.is_gone = means_gone(errno);
+    return;
+  }
+  if (stat->start_time != process.start_time) {
+    process.is_gone = true;  // and somebody else has its number
+    return;
+  }
+  take_times(process, *stat);
+  if (process.pid == root_ && (stat->state == 'Z' || stat->state == 'X')) state_.has_ended = true;
+  process.parent = stat->parent;
+  process.name = stat->name;
+  process.threads = stat->state == 'Z' ? 0 : stat->threads;
+  if (!all) return;
+  process.is_denied = false;
+  process.lists_threads = true;
+  look_at_peak(process);
+}
+
+void TreeReader::take_times(Watched& process, const ProcessStat& stat) noexcept {
+  if (!process.has_clock) process.cpu.see_own(of_ticks(stat.user + stat.system));
+  process.cpu.see_waited(of_ticks(stat.waited_user + stat.waited_system));
+  const std::uint64_t user = stat.user + stat.waited_user;
+  const std::uint64_t all = user + stat.system + stat.waited_system;
+  if (all > 0) process.user_share = static_cast<double>(user) / static_cast<double>(all);
+}
+
+void TreeReader::look_at_peak(Watched& process) noexcept {
+  const Fd fd = procfs_.open(process.pid, ProcessFile::status);
+  Text text;
+  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
+  const auto peak = parse_peak_rss(view(text, count));
+  if (!peak) return;
+  if (!process.first_peak_bytes) process.first_peak_bytes = peak;
+  // A peak from before does not count.
+  if (*peak > *process.first_peak_bytes) process.peak_bytes = std::max(process.peak_bytes, *peak);
+}
+
+const TreeState& TreeReader::read() {
+  if (!state_.has_ended) tick(clock_.now() - refreshed_ >= kRefresh);
+  return state_;
+}
+
+const TreeState& TreeReader::read_all() {
+  if (!state_.has_ended) tick(true);
+  return state_;
+}
+
+void TreeReader::tick(bool all) {
+  const TimePoint now = clock_.now();
+  budget_.advance(now);
+  state_.is_complete = all;
+  if (all) refreshed_ = now;
+  for (Watched& process : watched_) look_at(process, all);
+  bury();
+  if (watched_.empty()) return;
+  find_children();
+  sum();
+}
+
+/// Those that are gone leave their time to their parents.
+void TreeReader::bury() {
+  const auto is_gone = [](const Watched& process) { return process.is_gone; };
+  if (std::ranges::none_of(watched_, is_gone)) return;
+  std::vector<pid_t> heirs;
+  // Children first: a parent that is gone too hands on what it gets.
+  for (std::size_t i = watched_.size(); i-- > 0;) {
+    const Watched& process = watched_[i];
+    if (!process.is_gone) continue;
+    peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
+    if (process.pid == root_) {
+      state_.has_ended = true;
+      continue;
+    }
+    Watched* const parent = find(process.parent);
+    if (parent == nullptr) {
+      lost_ += process.cpu.total();
+      lost_user_ns_ += process.user_share * static_cast<double>(process.cpu.total().count());
+      continue;
+    }
+    parent->cpu.inherit(process.cpu);
+    if (!parent->is_gone) heirs.push_back(process.parent);
+  }
+  // Only now they can be asked what they waited for: it includes the whole time of the gone.
+  std::ranges::sort(heirs);
+  heirs.erase(std::unique(heirs.begin(), heirs.end()), heirs.end());
+  for (const pid_t pid : heirs) {
+    Watched& heir = *find(pid);
+    const auto stat = stat_of(pid);
+    if (stat && stat->start_time == heir.start_time) take_times(heir, *stat);
+  }
+  // The root stays, with what was last seen of it.
+  std::erase_if(watched_,
+                [&](const Watched& process) { return process.is_gone && process.pid != root_; });
+  places_.clear();
+  for (std::size_t i = 0; i < watched_.size(); ++i) places_.emplace(watched_[i].pid, i);
+}
+
+void TreeReader::find_children() {
+  if (scans_) {
+    scan();
+    return;
+  }
+  // Grandchildren are appended, and so looked at in the same tick.
+  for (std::size_t i = 0; i < watched_.size(); ++i) {
+    meet(watched_[i].children);
+    if (std::exchange(watched_[i].lists_threads, false) && watched_[i].threads > 1) {
+      find_children_of_threads(watched_[i].pid);
+    }
+  }
+  if (options_.adopter) meet(adopted_);
+}
+
+void TreeReader::meet(const KeptFile& children) {
+  ssize_t count = children.read(text_);
+  while (count == static_cast<ssize_t>(text_.size()) && text_.size() < kMaxFileBytes) {
+    text_.resize(2 * text_.size());
+    count = children.read(text_);
+  }
+  if (count > 0) meet({text_.data(), static_cast<std::size_t>(count)});
+}
+
+void TreeReader::find_children_of_threads(pid_t pid) {
+  // A child belongs to the thread that made it. The first thread's are known already.
+  for (const pid_t thread : threads_of(procfs_, pid)) {
+    if (thread == pid) continue;
+    const Fd fd = procfs_.open_children(pid, thread);
+    const ssize_t count = fd ? read_pieces(fd.get(), text_) : -1;
+    if (count > 0) meet({text_.data(), static_cast<std::size_t>(count)});
+  }
+}
+
+void TreeReader::meet(std::string_view children) {
+  while (!children.empty()) {
+    const auto number = parse_unsigned<std::uint32_t>(take_word(children));
+    if (!number || !std::in_range<pid_t>(*number)) continue;
+    const auto pid = static_cast<pid_t>(*number);
+    if (places_.contains(pid) || options_.strangers.contains(pid) || is_self(pid)) continue;
+    if (const auto stat = stat_of(pid)) watch(*stat, stat->start_time < began_ticks_);
+  }
+}
+
+bool TreeReader::is_self(pid_t pid) const noexcept { return procfs_.is_own() && pid == ::getpid(); }
+
+void TreeReader::scan() {
+  std::vector<ProcessStat> others;
+  for (const pid_t pid : processes_of(procfs_)) {
+    if (places_.contains(pid) || options_.strangers.contains(pid) || is_self(pid)) continue;
+    if (auto stat = stat_of(pid)) others.push_back(std::move(*stat));
+  }
+  // Children can stand before their parents.
+  const auto belongs = [&](const ProcessStat& stat) {
+    if (!places_.contains(stat.parent) && stat.parent != options_.adopter) return false;
+    watch(stat, stat.start_time < began_ticks_);
+    return true;
+  };
+  while (std::erase_if(others, belongs) > 0) {
+  }
+}
+
+void TreeReader::sum() {
+  read_proportional();
+  GroupState main;
+  GroupState descendants;
+  nanoseconds below = lost_;
+  for (const Watched& process : watched_) {
+    const bool is_main = process.pid == root_;
+    GroupState& group = is_main ? main : descendants;
+    below += is_main ? process.cpu.children() : process.cpu.total();
+    if (is_main) group.cpu = process.cpu.own();
+    add_memory(group, process);
+    group.threads += process.threads;
+    ++group.processes;
+    peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
+  }
+  descendants.cpu = below;
+  // The kernel counts children in ticks, so a sum can fall by less than one where a process ends.
+  main.cpu = std::max(main.cpu, state_.main.cpu);
+  descendants.cpu = std::max(descendants.cpu, state_.descendants.cpu);
+  state_.at = clock_.now();
+  state_.main = main;
+  state_.descendants = descendants;
+}
+
+/// As far as the budget goes, beginning behind where it ended the last time.
+void TreeReader::read_proportional() {
+  const std::size_t count = watched_.size();
+  pss_turn_ %= std::max<std::size_t>(count, 1);
+  const std::size_t first = pss_turn_;
+  for (std::size_t i = 0; i < count; ++i) {
+    Watched& process = watched_[(first + i) % count];
+    process.proportional.reset();
+    const std::uint64_t rss = process.memory.rss_bytes;
+    if (rss == 0) {
+      process.proportional.emplace();
+    } else if (process.is_denied) {
+      ++gaps_.denied;
+    } else if (budget_.is_too_large(rss)) {
+      ++gaps_.too_large;
+    } else if (!budget_.allows(rss)) {
+      ++gaps_.budget;
+    } else {
+      process.proportional = proportional(process);
+      pss_turn_ = first + i + 1;
+    }
+  }
+}
+
+std::optional<ProportionalMemory> TreeReader::proportional(Watched& process) {
+  const TimePoint begin = clock_.now();
+  // Not kept open: it belongs to one program, and ends where another is executed.
+  const Fd fd = procfs_.open(process.pid, ProcessFile::smaps_rollup);
+  process.is_denied = !fd && (errno == EACCES || errno == EPERM);
+  if (process.is_denied) ++gaps_.denied;
+  Text text;
+  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
+  budget_.spend(clock_.now() - begin);
+  return parse_smaps_rollup(view(text, count));
+}
+
+void TreeReader::add_memory(GroupState& group, const Watched& process) {
+  const ProcessMemory& memory = process.memory;
+  group.rss_bytes += memory.rss_bytes;
+  group.is_estimated |= !process.proportional;
+  group.pss_bytes += process.proportional ? process.proportional->pss_bytes : memory.rss_bytes;
+  group.private_bytes += process.proportional ? process.proportional->private_bytes
+                                              : memory.rss_bytes - memory.shared_bytes;
+}
+
+}  // namespace wattle

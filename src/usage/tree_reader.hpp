@@ -1,0 +1,168 @@
+// What a process and all its descendants use, tick by tick.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "usage/cpu_ledger.hpp"
+#include "usage/process.hpp"
+#include "usage/process_tree.hpp"
+#include "usage/procfs.hpp"
+#include "usage/pss_budget.hpp"
+
+namespace wattle {
+
+struct TreeOptions {
+  PssPolicy pss = PssPolicy::budget;
+  /// A process that orphans of the tree become children of (a subreaper), but for these children.
+  std::optional<pid_t> adopter{};
+  std::set<pid_t> strangers{};
+  /// Descriptors that may stay open; absent: half of what this process may have, at most 4096.
+  std::optional<std::size_t> most_kept_files{};
+};
+
+/// Some processes of a tree at one time.
+struct GroupState {
+  std::chrono::nanoseconds cpu{0};  ///< since the tree came under watch; never falls
+  std::uint64_t rss_bytes = 0;      ///< sum: what processes share counts in each of them
+  std::uint64_t pss_bytes = 0;      ///< sum; of processes whose own is not known, their RSS
+  std::uint64_t private_bytes = 0;
+  std::uint64_t threads = 0;
+  std::size_t processes = 0;
+  bool is_estimated = false;  ///< the last but two: an upper bound, as some PSS is not known
+};
+
+/// A tree at one time.
+struct TreeState {
+  TimePoint at;
+  bool has_ended = false;    ///< the process itself; then the rest is what was last seen
+  bool is_complete = false;  ///< everything was read, children that came and went unseen included
+  GroupState main;
+  GroupState descendants;
+};
+
+/// Why the PSS of processes was not read, and how often.
+struct PssGaps {
+  std::uint64_t denied = 0;     ///< rights
+  std::uint64_t too_large = 0;  ///< it would have taken too long
+  std::uint64_t budget = 0;     ///< it would have taken too much of all time
+  [[nodiscard]] bool any() const noexcept { return denied + too_large + budget > 0; }
+};
+
+/// One process that was seen, for reports.
+struct ProcessRow {
+  pid_t pid = 0;
+  std::string name;
+  Seconds cpu{0};
+  std::uint64_t peak_rss_bytes = 0;
+};
+
+/// Follows a tree. Every tick reads the CPU clock, `statm` and `children` of each process; `stat`
+/// and the peak of its memory once a second, and when it appears. A descendant stays one when its
+/// parent ends. Threads: one at a time.
+class TreeReader {
+ public:
+  /// Throws `InvalidArgument` where there is no such process, or it has ended. What it used before
+  /// this does not count.
+  TreeReader(const System& system, const Clock& clock, pid_t root, const TreeOptions& options = {});
+
+  /// A tick. Allocates only for processes that are new.
+  const TreeState& read();
+  /// A tick that reads everything, for the end.
+  const TreeState& read_all();
+  [[nodiscard]] const TreeState& state() const noexcept { return state_; }
+
+  [[nodiscard]] pid_t root() const noexcept { return root_; }
+  /// By the numbers that procfs shows. Reads files.
+  [[nodiscard]] Kinship kinship_of(pid_t pid) const;
+
+  /// User and system time of everything together, by the kernel's 10 ms ticks.
+  struct CpuParts {
+    Seconds user{0};
+    Seconds system{0};
+  };
+  [[nodiscard]] CpuParts cpu_parts() const noexcept;
+  /// Peak resident memory of the largest process while it was watched.
+  [[nodiscard]] std::uint64_t peak_rss_bytes() const noexcept { return peak_rss_bytes_; }
+  [[nodiscard]] std::uint64_t processes_seen() const noexcept { return seen_; }
+  /// Those that are alive, the root first.
+  [[nodiscard]] std::vector<ProcessRow> rows() const;
+  [[nodiscard]] const PssGaps& pss_gaps() const noexcept { return gaps_; }
+
+  /// Where processor times and the list of processes came from, and what that can miss.
+  [[nodiscard]] std::string cpu_mechanism() const;
+  [[nodiscard]] std::string tree_mechanism() const;
+
+ private:
+  struct Watched {
+    pid_t pid = 0;
+    pid_t parent = 0;
+    std::uint64_t start_time = 0;
+    std::string name;
+    KeptFile statm;
+    KeptFile children;
+    clockid_t clock = 0;
+    bool has_clock = false;
+    bool is_gone = false;
+    bool is_denied = false;      ///< its PSS, to this user
+    bool lists_threads = false;  ///< at the next look for children
+    std::uint64_t threads = 0;
+    ProcessMemory memory;
+    std::optional<ProportionalMemory> proportional;  ///< at this tick
+    std::optional<std::uint64_t> first_peak_bytes;   ///< VmHWM when it came under watch
+    std::uint64_t peak_bytes = 0;
+    double user_share = 0.0;  ///< of its time, its children's included
+    CpuLedger cpu;
+  };
+
+  void tick(bool all);
+  void watch(const ProcessStat& stat, bool was_there);
+  void look_at(Watched& process, bool all);
+  void refresh(Watched& process, bool all);
+  static void take_times(Watched& process, const ProcessStat& stat) noexcept;
+  void look_at_peak(Watched& process) noexcept;
+  void bury();
+  void find_children();
+  void find_children_of_threads(pid_t pid);
+  void meet(const KeptFile& children);
+  void meet(std::string_view children);
+  [[nodiscard]] bool is_self(pid_t pid) const noexcept;
+  void scan();
+  void sum();
+  void read_proportional();
+  static void add_memory(GroupState& group, const Watched& process);
+  [[nodiscard]] std::optional<ProcessStat> stat_of(pid_t pid) const;
+  [[nodiscard]] std::optional<ProportionalMemory> proportional(Watched& process);
+  [[nodiscard]] Watched* find(pid_t pid) noexcept;
+
+  const Clock& clock_;
+  TreeOptions options_;
+  Procfs procfs_;
+  pid_t root_;
+  KeptFile adopted_;
+  bool scans_ = false;             ///< the kernel lists no children: look at all processes
+  TimePoint refreshed_;            ///< when everything was read last
+  std::uint64_t began_ticks_ = 0;  ///< on the clock of `start_time`: the newest process by then
+  std::vector<Watched> watched_;   ///< the root first, parents before their children
+  std::unordered_map<pid_t, std::size_t> places_;
+  std::vector<char> text_;
+  PssBudget budget_;
+  std::size_t pss_turn_ = 0;
+  PssGaps gaps_;
+  TreeState state_;
+  CpuLedger::Time lost_{0};  ///< of those whose parents are not watched
+  double lost_user_ns_ = 0.0;
+  std::uint64_t peak_rss_bytes_ = 0;
+  std::uint64_t seen_ = 0;
+};
+
+}  // namespace wattle

@@ -1,0 +1,68 @@
+#include "usage/usage_file.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "usage/usage_json.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// A line is about 2 KiB, and longer where many processes run.
+constexpr std::size_t kTailBytes = std::size_t{1} << 30U;
+
+bool is_whole(const Json& json) {
+  return json.is_object() && json.contains("schema") && json["schema"] == kTrackSchema &&
+         json.contains("tick") && json["tick"].is_number_unsigned() &&
+         json.contains("resource_usage") && json["resource_usage"].is_object();
+}
+
+}  // namespace
+
+std::string usage_line(const ResourceUsage& usage, std::uint64_t tick) {
+  Json json = {{"schema", kTrackSchema}, {"tick", tick}};
+  json["resource_usage"] = usage_json(usage);
+  return dumped(json) + "\n";
+}
+
+RecoveredUsage recovered(std::string_view lines, const std::string& path) {
+  const std::string_view all = lines;
+  // What stands behind the last line end was not completed.
+  while (!lines.empty()) {
+    const std::size_t end = lines.rfind('\n');
+    if (end == std::string_view::npos) break;
+    lines = lines.substr(0, end);
+    const std::size_t before = lines.rfind('\n');
+    const std::string_view line =
+        before == std::string_view::npos ? lines : lines.substr(before + 1);
+    const Json json = Json::parse(line, nullptr, false);
+    if (!is_whole(json)) continue;
+    const Json& usage = json["resource_usage"];
+    const Json groups = only_groups(usage);
+    return {.json = dumped(groups),
+            .native_json = dumped({{"schema", kTrackSchema}, {"resource_usage", usage}}),
+            .text = groups_text(groups),
+            .ticks = json["tick"].get<std::size_t>()};
+  }
+  constexpr std::size_t kShown = 60;
+  throw FormatError(path, printable(all.substr(0, kShown)),
+                    "lines of JSON that a tracker wrote (schema wattle.track/1)");
+}
+
+RecoveredUsage recover_usage(const std::filesystem::path& usage_file) {
+  const auto lines = read_file(usage_file.string(), kTailBytes);
+  if (!lines) {
+    throw Error("cannot read the usage file " + printable(usage_file.string()) + ": " +
+                std::generic_category().message(errno));
+  }
+  return recovered(*lines, usage_file.string());
+}
+
+}  // namespace wattle

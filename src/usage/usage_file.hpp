@@ -1,0 +1,17 @@
+// The usage file: what a tracker knows so far, for after a crash.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// A line of a usage file with its end. `tick` counts the looks from 1.
+[[nodiscard]] std::string usage_line(const ResourceUsage& usage, std::uint64_t tick);
+/// The last whole line among `lines`. Throws `FormatError`, which names `path`, where there is
+/// none.
+[[nodiscard]] RecoveredUsage recovered(std::string_view lines, const std::string& path);
+
+}  // namespace wattle

@@ -1,0 +1,17 @@
+// The groups of resource usage that are about the machine and the processes.
+#pragma once
+
+#include "usage/machine.hpp"
+#include "usage/tree_reader.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// What the whole machine did, in the units that stand in `usage`.
+void fill_machine(ResourceUsage& usage, const MachineUsage& machine);
+/// Wattle's own figures of a tree, and where figures come from.
+void fill_tree(ResourceUsage& usage, const TreeReader& tree);
+/// `mechanisms` of the groups alone.
+void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree);
+
+}  // namespace wattle

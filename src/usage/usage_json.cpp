@@ -1,0 +1,210 @@
+#include "usage/usage_json.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+#include "wattle/wattle.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+template <class T>
+Json or_null(const std::optional<T>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
+Json or_null(const std::optional<Seconds>& value) {
+  return value ? Json(value->count()) : Json(nullptr);
+}
+
+Json to_json(const RSSValues& values) {
+  return {{"total_rss", or_null(values.total_rss)},
+          {"private_rss", or_null(values.private_rss)},
+          {"shared_rss", or_null(values.shared_rss)}};
+}
+
+Json to_json(const ProcessingUnitPercentages& percent) {
+  return {{"max_sum_percent", or_null(percent.max_sum_percent)},
+          {"max_hardware_percent", or_null(percent.max_hardware_percent)},
+          {"mean_sum_percent", or_null(percent.mean_sum_percent)},
+          {"mean_hardware_percent", or_null(percent.mean_hardware_percent)}};
+}
+
+Json to_json(const MaxRAM& ram) {
+  return {{"unit", ram.unit},
+          {"system_capacity", or_null(ram.system_capacity)},
+          {"system", or_null(ram.system)},
+          {"main", to_json(ram.main)},
+          {"descendants", to_json(ram.descendants)},
+          {"combined", to_json(ram.combined)}};
+}
+
+Json to_json(const MaxGPURAM& ram) {
+  return {{"unit", ram.unit},
+          {"system_capacity", or_null(ram.system_capacity)},
+          {"system", or_null(ram.system)},
+          {"main", or_null(ram.main)},
+          {"descendants", or_null(ram.descendants)},
+          {"combined", or_null(ram.combined)}};
+}
+
+Json to_json(const CPUUtilization& cpu) {
+  return {{"system_core_count", or_null(cpu.system_core_count)},
+          {"n_expected_cores", or_null(cpu.n_expected_cores)},
+          {"system", to_json(cpu.system)},
+          {"main", to_json(cpu.main)},
+          {"descendants", to_json(cpu.descendants)},
+          {"combined", to_json(cpu.combined)},
+          {"main_n_threads", or_null(cpu.main_n_threads)},
+          {"descendants_n_threads", or_null(cpu.descendants_n_threads)},
+          {"combined_n_threads", or_null(cpu.combined_n_threads)}};
+}
+
+Json to_json(const GPUUtilization& gpu) {
+  return {{"system_gpu_count", or_null(gpu.system_gpu_count)},
+          {"n_expected_gpus", or_null(gpu.n_expected_gpus)},
+          {"gpu_percentages", to_json(gpu.gpu_percentages)}};
+}
+
+Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
+  if (!processes) return nullptr;
+  Json list = Json::array();
+  for (const ProcessUsage& process : *processes) {
+    list.push_back({{"pid", process.pid},
+                    {"name", process.name},
+                    {"cpu_s", process.cpu.count()},
+                    {"peak_rss_bytes", or_null(process.peak_rss_bytes)}});
+  }
+  return list;
+}
+
+constexpr std::size_t kGroups = 5;
+
+/// Words that gpu_tracker writes otherwise than by their key.
+using Label = std::pair<std::string_view, std::string_view>;
+constexpr std::array kLabels = {Label{"max_ram", "Max RAM"},
+                                Label{"max_gpu_ram", "Max GPU RAM"},
+                                Label{"cpu_utilization", "CPU utilization"},
+                                Label{"gpu_utilization", "GPU utilization"},
+                                Label{"total_rss", "Total RSS"},
+                                Label{"private_rss", "Private RSS"},
+                                Label{"shared_rss", "Shared RSS"},
+                                Label{"n_expected_cores", "Number of expected cores"},
+                                Label{"main_n_threads", "Main number of threads"},
+                                Label{"descendants_n_threads", "Descendants number of threads"},
+                                Label{"combined_n_threads", "Combined number of threads"},
+                                Label{"system_gpu_count", "System GPU count"},
+                                Label{"n_expected_gpus", "Number of expected GPUs"},
+                                Label{"gpu_percentages", "GPU percentages"}};
+
+std::string label_of(const std::string& key) {
+  for (const auto& [name, label] : kLabels) {
+    if (name == key) return std::string(label);
+  }
+  std::string label = key;
+  for (char& letter : label) {
+    if (letter == '_') letter = ' ';
+  }
+  // Keys are plain ASCII.
+  if (!label.empty() && label[0] >= 'a' && label[0] <= 'z') {
+    label[0] = static_cast<char>(label[0] - 'a' + 'A');
+  }
+  return label;
+}
+
+/// "0.228", "192.2", "0.0": at most three decimals, at least one.
+std::string short_number(double value) {
+  std::string text = fmt::format("{:.3f}", value);
+  while (text.back() == '0' && text[text.size() - 2] != '.') text.pop_back();
+  return text;
+}
+
+std::string value_text(const Json& value) {
+  if (value.is_null()) return "unknown";
+  if (value.is_number_float()) return short_number(value.get<double>());
+  if (value.is_string()) return value.get<std::string>();
+  return value.dump();
+}
+
+void append_text(std::string& text, const Json& object, std::size_t depth) {
+  for (const auto& [key, value] : object.items()) {
+    if (!text.empty()) text += '\n';
+    text.append(3 * depth, ' ');
+    text += label_of(key) + ":";
+    if (value.is_object()) {
+      append_text(text, value, depth + 1);
+    } else {
+      text += " " + value_text(value);
+    }
+  }
+}
+
+}  // namespace
+
+Json usage_groups(const ResourceUsage& usage) {
+  return {{"max_ram", to_json(usage.max_ram)},
+          {"max_gpu_ram", to_json(usage.max_gpu_ram)},
+          {"cpu_utilization", to_json(usage.cpu_utilization)},
+          {"gpu_utilization", to_json(usage.gpu_utilization)},
+          {"compute_time", {{"unit", usage.compute_time.unit}, {"time", usage.compute_time.time}}}};
+}
+
+Json usage_json(const ResourceUsage& usage) {
+  Json unknown = Json::array();
+  for (const UnknownUsage& group : usage.unknown) {
+    unknown.push_back({{"keys", group.keys}, {"reason", group.reason}});
+  }
+  Json mechanisms = Json::array();
+  for (const UsageMechanism& group : usage.mechanisms) {
+    mechanisms.push_back({{"keys", group.keys}, {"mechanism", group.mechanism}});
+  }
+  std::optional<Seconds> cpu;
+  if (usage.cpu_user && usage.cpu_system) cpu = *usage.cpu_user + *usage.cpu_system;
+  Json json = usage_groups(usage);
+  json["cpu_user_s"] = or_null(usage.cpu_user);
+  json["cpu_system_s"] = or_null(usage.cpu_system);
+  json["cpu_s"] = or_null(cpu);
+  json["peak_rss_bytes"] = or_null(usage.peak_rss_bytes);
+  json["peak_pss_bytes"] = or_null(usage.peak_pss_bytes);
+  json["still_running"] = to_json(usage.still_running);
+  json["processes"] = or_null(usage.processes);
+  json["unknown"] = std::move(unknown);
+  json["estimated"] = usage.estimated;
+  json["mechanisms"] = std::move(mechanisms);
+  return json;
+}
+
+Json only_groups(const Json& usage) {
+  Json groups = Json::object();
+  for (const auto& [key, value] : usage.items()) {
+    if (groups.size() < kGroups) groups[key] = value;
+  }
+  return groups;
+}
+
+std::string groups_text(const Json& groups) {
+  std::string text;
+  append_text(text, groups, 0);
+  return text;
+}
+
+std::string dumped(const Json& json) {
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+std::string ResourceUsage::to_json() const { return dumped(usage_groups(*this)); }
+
+std::string ResourceUsage::to_native_json() const {
+  Json json = {{"schema", kTrackSchema}, {"wattle_version", version()}};
+  json["resource_usage"] = usage_json(*this);
+  json["tracker_cpu_s"] = or_null(tracker_cpu);
+  return dumped(json);
+}
+
+std::string ResourceUsage::to_text() const { return groups_text(usage_groups(*this)); }
+
+}  // namespace wattle

@@ -1,0 +1,24 @@
+// Resource usage as JSON, and as the text that gpu_tracker makes of that.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// The five groups, in their order.
+[[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);
+/// The groups, and behind them Wattle's own keys.
+[[nodiscard]] nlohmann::ordered_json usage_json(const ResourceUsage& usage);
+/// Of JSON that begins with the five groups: these alone.
+[[nodiscard]] nlohmann::ordered_json only_groups(const nlohmann::ordered_json& usage);
+/// The text of five groups.
+[[nodiscard]] std::string groups_text(const nlohmann::ordered_json& groups);
+/// On one line without its end; what is not UTF-8 becomes U+FFFD.
+[[nodiscard]] std::string dumped(const nlohmann::ordered_json& json);
+
+inline constexpr const char* kTrackSchema = "wattle.track/1";
+
+}  // namespace wattle

@@ -1,0 +1,77 @@
+// Maxima and means of a process tree over a stretch of time.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+
+#include "usage/tree_reader.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// How busy something was, from a total that grows. Threads: one at a time.
+class Busyness {
+ public:
+  using Time = std::chrono::nanoseconds;
+
+  void begin(TimePoint at, Time cpu) noexcept;
+  /// `ends_span`: the mean since the last span's end counts for the maximum.
+  void add(TimePoint at, Time cpu, bool ends_span) noexcept;
+  /// What is left since the last span counts as well, unless it is much shorter than a span.
+  void end() noexcept;
+  /// In percent, over everything and over the busiest span.
+  [[nodiscard]] std::optional<double> mean() const noexcept;
+  [[nodiscard]] std::optional<double> max() const noexcept;
+
+ private:
+  struct Point {
+    TimePoint at;
+    Time cpu{0};
+  };
+  void end_span() noexcept;
+
+  Point begin_;
+  Point span_;
+  Point last_;
+  std::optional<double> max_;
+};
+
+/// Threads: one at a time.
+class UsageStatistics {
+ public:
+  /// `looks`: false where what runs by then is not yet what is to be tracked.
+  void begin(const TreeState& state, bool looks = true) noexcept;
+  void add(const TreeState& state) noexcept;
+  void end() noexcept;
+
+  /// Fills the groups of main, descendants and combined in the units that stand in `usage`, whose
+  /// `n_expected_cores` divides, and `peak_pss_bytes`.
+  void fill(ResourceUsage& usage, const PssGaps& gaps) const;
+
+ private:
+  /// Of the moment with the largest total.
+  struct MemoryPeak {
+    std::uint64_t total = 0;
+    std::uint64_t of_own = 0;
+    bool is_total_estimated = false;
+    bool is_split_estimated = false;
+    void see(std::uint64_t seen_total, std::uint64_t seen_own, bool total_estimated,
+             bool split_estimated) noexcept;
+  };
+  struct Group {
+    Busyness busy;
+    MemoryPeak memory;
+    std::uint64_t threads = 0;
+  };
+
+  void look(const TreeState& state) noexcept;
+  void fill_memory(ResourceUsage& usage) const;
+
+  Group main_;
+  Group descendants_;
+  Group combined_;
+  std::uint64_t peak_pss_bytes_ = 0;
+};
+
+}  // namespace wattle

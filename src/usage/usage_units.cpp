@@ -1,0 +1,48 @@
+#include "usage/usage_units.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <span>
+#include <string>
+
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+struct Unit {
+  std::string_view name;
+  double factor;
+};
+
+// In the order in which messages list them.
+constexpr std::array kMemory = {Unit{"bytes", 1.0}, Unit{"gigabytes", 1e-9},
+                                Unit{"kilobytes", 1e-3}, Unit{"megabytes", 1e-6},
+                                Unit{"terabytes", 1e-12}};
+constexpr std::array kTime = {Unit{"days", 1.0 / 86400.0}, Unit{"hours", 1.0 / 3600.0},
+                              Unit{"minutes", 1.0 / 60.0}, Unit{"seconds", 1.0}};
+
+double factor_of(std::span<const Unit> units, std::string_view name, std::string_view what) {
+  const auto found = std::ranges::find(units, name, &Unit::name);
+  if (found != units.end()) return found->factor;
+  std::string valid;
+  for (const Unit& unit : units) {
+    if (!valid.empty()) valid += ", ";
+    valid += unit.name;
+  }
+  throw InvalidArgument(fmt::format("\"{}\" is not a valid {} unit. Valid values are {}",
+                                    printable(name), what, valid));
+}
+
+}  // namespace
+
+double memory_factor(std::string_view unit, std::string_view what) {
+  return factor_of(kMemory, unit, what);
+}
+
+double time_factor(std::string_view unit) { return factor_of(kTime, unit, "time"); }
+
+}  // namespace wattle

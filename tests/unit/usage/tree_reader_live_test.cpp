@@ -1,0 +1,167 @@
+// The tree reader against the kernel: real processes, whose time does not depend on how busy the
+// machine is.
+#include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <ctime>
+#include <functional>
+#include <thread>
+
+#include "base/fd.hpp"
+#include "usage/tree_reader.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+
+void burn(std::chrono::nanoseconds time) {
+  timespec now{};
+  do {
+    ::clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  } while (std::chrono::seconds(now.tv_sec) + std::chrono::nanoseconds(now.tv_nsec) < time);
+}
+
+/// A process that does something when it is told to, says when it is done, and waits to be killed.
+class Worker {
+ public:
+  explicit Worker(const std::function<void()>& work) {
+    std::array<int, 2> go{};
+    std::array<int, 2> done{};
+    EXPECT_EQ(::pipe(go.data()) + ::pipe(done.data()), 0);
+    pid_ = ::fork();
+    if (pid_ == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      char byte = 0;
+      if (::read(go[0], &byte, 1) == 1) work();
+      (void)!::write(done[1], &byte, 1);
+      while (true) ::pause();
+    }
+    go_ = Fd(go[1]);
+    done_ = Fd(done[0]);
+    ::close(go[0]);
+    ::close(done[1]);
+  }
+  ~Worker() { end(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+  [[nodiscard]] pid_t pid() const noexcept { return pid_; }
+  void go() const { EXPECT_EQ(::write(go_.get(), "x", 1), 1); }
+  void wait() const {
+    char byte = 0;
+    EXPECT_EQ(::read(done_.get(), &byte, 1), 1);
+  }
+  /// What it used, its children included.
+  std::chrono::microseconds end() {
+    rusage used{};
+    if (pid_ <= 0) return {};
+    ::kill(pid_, SIGKILL);
+    ::wait4(pid_, nullptr, 0, &used);
+    pid_ = -1;
+    return std::chrono::seconds(used.ru_utime.tv_sec + used.ru_stime.tv_sec) +
+           std::chrono::microseconds(used.ru_utime.tv_usec + used.ru_stime.tv_usec);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  Fd go_;
+  Fd done_;
+};
+
+void spawn_one_after_the_other(int count) {
+  for (int i = 0; i < count; ++i) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+      burn(30ms);
+      ::_exit(0);
+    }
+    ::waitpid(child, nullptr, 0);
+  }
+}
+
+TEST(LiveTree, CountsShortChildrenWithinTwoPercent) {
+  Worker worker([] { spawn_one_after_the_other(40); });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  std::chrono::nanoseconds before{0};
+  for (int i = 0; i < 5; ++i) {
+    std::this_thread::sleep_for(20ms);  // any time does: what counts is the sum at the end
+    const auto now = tree.read().descendants.cpu;
+    EXPECT_GE(now, before);
+    before = now;
+  }
+  worker.wait();
+  tree.read_all();
+  const auto counted = tree.state().main.cpu + tree.state().descendants.cpu;
+  const auto used = worker.end();
+  EXPECT_NEAR(Seconds(counted).count(), Seconds(used).count(), 0.02 * Seconds(used).count());
+}
+
+TEST(LiveTree, ReadsTheCpuClockOfAZombie) {
+  Worker worker([] {
+    if (::fork() == 0) {
+      burn(50ms);
+      ::_exit(0);
+    }
+    siginfo_t info{};
+    ::waitid(P_ALL, 0, &info, WEXITED | WNOWAIT);
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  worker.wait();
+  tree.read_all();
+  EXPECT_EQ(tree.state().descendants.processes, 1U);
+  EXPECT_GE(tree.state().descendants.cpu, 50ms);
+  EXPECT_LT(tree.state().descendants.cpu, 80ms);
+}
+
+TEST(LiveTree, FindsChildrenOfOtherThreads) {
+  Worker worker([] {
+    std::atomic<bool> forked{false};
+    std::thread([&] {
+      if (::fork() == 0) {
+        ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+        while (true) ::pause();
+      }
+      forked = true;
+      while (true) ::pause();
+    }).detach();
+    while (!forked) std::this_thread::yield();
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  worker.wait();
+  EXPECT_EQ(tree.read_all().descendants.processes, 1U);
+}
+
+TEST(LiveTree, SeesTheWholeMemoryOfAProcessThatRanBefore) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20U;
+  Worker worker([] {
+    static volatile char* memory = new char[kBytes];
+    for (std::size_t i = 0; i < kBytes; i += 4096) memory[i] = 1;
+  });
+  worker.go();
+  worker.wait();
+  const TreeReader tree({}, machine_clock(), worker.pid());
+  EXPECT_GE(tree.state().main.rss_bytes, kBytes);
+  EXPECT_LT(static_cast<double>(tree.state().main.rss_bytes), 1.3 * kBytes);
+  EXPECT_GE(tree.state().main.private_bytes, kBytes);
+}
+
+TEST(LiveTree, EndsWhereTheProcessIsGone) {
+  Worker worker([] {});
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.end();
+  EXPECT_TRUE(tree.read().has_ended);
+}
+
+}  // namespace
+}  // namespace wattle

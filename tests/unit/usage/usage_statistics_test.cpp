@@ -1,0 +1,95 @@
+#include "usage/usage_statistics.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::Contains;
+using testing::IsEmpty;
+
+const TimePoint kBegin{1h};
+
+TEST(Busyness, IsTheMeanOfAllTime) {
+  Busyness busy;
+  busy.begin(kBegin, 5s);
+  busy.add(kBegin + 100ms, 5100ms, false);
+  busy.add(kBegin + 2s, 5600ms, true);
+  busy.end();
+  EXPECT_DOUBLE_EQ(busy.mean().value_or(0), 30.0);
+  EXPECT_DOUBLE_EQ(busy.max().value_or(0), 30.0);
+}
+
+TEST(Busyness, IsLargestInTheBusiestSpan) {
+  Busyness busy;
+  busy.begin(kBegin, 0s);
+  busy.add(kBegin + 100ms, 100ms, false);  // a look, no span
+  busy.add(kBegin + 1s, 500ms, true);
+  busy.add(kBegin + 2s, 1400ms, true);
+  busy.add(kBegin + 2100ms, 1500ms, true);  // the last look, too soon after a span
+  busy.end();
+  EXPECT_DOUBLE_EQ(busy.max().value_or(0), 90.0);
+}
+
+TEST(Busyness, OfAShortTimeIsItsMean) {
+  Busyness busy;
+  busy.begin(kBegin, 0s);
+  busy.add(kBegin + 200ms, 100ms, true);
+  busy.end();
+  EXPECT_DOUBLE_EQ(busy.max().value_or(0), 50.0);
+}
+
+TEST(Busyness, IsUnknownOfNoTime) {
+  Busyness busy;
+  busy.begin(kBegin, 0s);
+  busy.end();
+  EXPECT_FALSE(busy.mean());
+  EXPECT_FALSE(busy.max());
+}
+
+TEST(UsageStatistics, TakesMemoryOfOneMoment) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
+  state.descendants = {.rss_bytes = 500, .pss_bytes = 300, .private_bytes = 290, .processes = 2};
+  statistics.begin(state);
+  state.at += 1s;
+  state.main = {.rss_bytes = 90, .pss_bytes = 89, .private_bytes = 89};
+  state.descendants = {.rss_bytes = 500, .pss_bytes = 310, .private_bytes = 1, .processes = 2};
+  statistics.add(state);
+  statistics.end();
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {});
+  EXPECT_EQ(usage.max_ram.main.total_rss, 100);
+  EXPECT_EQ(usage.max_ram.main.private_rss, 50);
+  EXPECT_EQ(usage.max_ram.main.shared_rss, 50);
+  EXPECT_EQ(usage.max_ram.descendants.total_rss, 310);
+  EXPECT_EQ(usage.max_ram.descendants.private_rss, 1) << "of the same moment";
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 399);
+  EXPECT_EQ(usage.peak_pss_bytes, 399U);
+  EXPECT_THAT(usage.estimated, IsEmpty());
+}
+
+TEST(UsageStatistics, FlagsUpperBounds) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
+  state.descendants = {
+      .rss_bytes = 500, .pss_bytes = 500, .private_bytes = 9, .is_estimated = true};
+  statistics.begin(state);
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {.too_large = 1});
+  EXPECT_THAT(usage.estimated, Contains("max_ram.descendants.total_rss"));
+  EXPECT_THAT(usage.estimated, Contains("max_ram.combined.total_rss"));
+  EXPECT_THAT(usage.estimated, testing::Not(Contains("max_ram.main.total_rss")));
+  EXPECT_FALSE(usage.peak_pss_bytes);
+  ASSERT_EQ(usage.unknown.size(), 1U);
+  EXPECT_THAT(usage.unknown[0].reason, testing::HasSubstr("more than 20 ms"));
+}
+
+}  // namespace
+}  // namespace wattle
