@@ -12,6 +12,7 @@
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
 #include "wattle/power_monitor.hpp"
+#include "wattle/run_log.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 

@@ -1,16 +1,14 @@
 #include "energy/handlers/appended_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
+#include "base/appending.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -19,41 +17,6 @@ namespace {
 /// Written at once when this much has come together: few system calls, little memory.
 constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
-Fd open_to_append(const std::string& path) noexcept {
-  struct stat status {};
-  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  // A pipe opened for reading too would never tell that its reader is gone.
-  const int access = special ? O_WRONLY : O_RDWR | O_CREAT;
-  constexpr mode_t kForAll = 0666;  // less the user's umask
-  return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
-}
-
-/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) is an error
-/// of the writing thread's `write`, not the end of the process.
-class NoFileSizeSignal {
- public:
-  NoFileSizeSignal() noexcept {
-    ::sigemptyset(&signal_);
-    ::sigaddset(&signal_, SIGXFSZ);
-    sigset_t pending;
-    ::sigpending(&pending);
-    was_pending_ = ::sigismember(&pending, SIGXFSZ) == 1;
-    ::pthread_sigmask(SIG_BLOCK, &signal_, &before_);
-  }
-  ~NoFileSizeSignal() {
-    const timespec at_once{};
-    if (!was_pending_) ::sigtimedwait(&signal_, nullptr, &at_once);
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
-  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
-
- private:
-  sigset_t signal_{};
-  sigset_t before_{};
-  bool was_pending_ = false;
-};
-
 }  // namespace
 
 AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_to_append(path_)) {
@@ -61,9 +24,7 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
   if (!regular_) return;
-  // Some file systems have no locks. The lock goes with the descriptor.
-  while (::flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  lock_file(fd_.get());  // until the descriptor is closed
   // Again: another process may have appended while we waited.
   if (::fstat(fd_.get(), &status) != 0) fail(errno);
   size_before_ = static_cast<std::uint64_t>(status.st_size);

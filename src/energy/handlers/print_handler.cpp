@@ -6,9 +6,9 @@
 #include <ostream>
 #include <string>
 
+#include "base/python_repr.hpp"
 #include "base/text.hpp"
 #include "energy/micro_joules.hpp"
-#include "energy/python_repr.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
 

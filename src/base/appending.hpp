@@ -1,0 +1,35 @@
+// What adds to files that others add to as well needs of the system.
+#pragma once
+
+#include <csignal>
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// Opens a file to write at its end, or makes it; a regular one can be read too. An empty `Fd` with
+/// `errno` set where that fails.
+[[nodiscard]] Fd open_to_append(const std::string& path) noexcept;
+
+/// Waits until nobody else holds the lock of the file (flock), and takes it. Some file systems have
+/// no locks: then it does nothing.
+void lock_file(int fd) noexcept;
+void unlock_file(int fd) noexcept;
+
+/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) is an error
+/// of the writing thread's `write`, not the end of the process.
+class NoFileSizeSignal {
+ public:
+  NoFileSizeSignal() noexcept;
+  ~NoFileSizeSignal();
+  NoFileSizeSignal(const NoFileSizeSignal&) = delete;
+  NoFileSizeSignal& operator=(const NoFileSizeSignal&) = delete;
+
+ private:
+  sigset_t signal_{};
+  sigset_t before_{};
+  bool was_pending_ = false;
+};
+
+}  // namespace wattle
