@@ -11,5 +11,6 @@ int sensors(const SensorsOptions& options);
 int doctor(const DoctorOptions& options);
 /// `wattle power` and `wattle energy`.
 int power(const PowerOptions& options);
+int summary(const SummaryOptions& options);
 
 }  // namespace wattle::app

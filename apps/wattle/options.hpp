@@ -55,6 +55,12 @@ struct PowerOptions {
   std::optional<DomainKind> cpu_domain{};
 };
 
+struct SummaryOptions {
+  std::string folder;
+  std::optional<double> allocator_peak_mb{};
+  bool json = false;
+};
+
 /// Nothing to run: a text was asked for, or the line was wrong.
 struct Answer {
   std::string text;
@@ -62,7 +68,8 @@ struct Answer {
   int exit_status = 0;
 };
 
-using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, Answer>;
+using Options =
+    std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, SummaryOptions, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

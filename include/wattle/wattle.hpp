@@ -11,6 +11,7 @@
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
+#include "wattle/hardware_monitor.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/run_log.hpp"
 #include "wattle/system.hpp"
