@@ -102,7 +102,8 @@ class WATTLE_EXPORT RunLog {
   /// Writes all entries so far to a file in place of what it held. Throws `WriteError`, and
   /// `InvalidArgument` for a log that was opened on a path: there they are written already.
   void write(const std::filesystem::path& path) const;
-  /// Writes what `Durability::none` keeps back. Throws `WriteError`.
+  /// Writes what `Durability::none` keeps back. Throws `WriteError`: it is kept, and tried again
+  /// with what comes next.
   void flush();
 
  private:

@@ -51,12 +51,10 @@ bool DmonTable::take_row(std::string_view line) {
   if (sm.is_bad() || mem.is_bad() || fb.is_bad() || pwr.is_bad()) return false;
   Gpu* const known = gpu(*index);
   if (known == nullptr) return false;
-  for (GpuSpreads* spreads : {&all_, &known->spreads}) {
-    spreads->util.add(sm);
-    spreads->mem_util.add(mem);
-    spreads->memory_mib.add(fb);
-    spreads->power_w.add(pwr);
-  }
+  known->spreads.util.add(sm);
+  known->spreads.mem_util.add(mem);
+  known->spreads.memory_mib.add(fb);
+  known->spreads.power_w.add(pwr);
   return true;
 }
 
@@ -68,7 +66,9 @@ DmonTable::Gpu* DmonTable::gpu(unsigned index) {
 }
 
 GpuTable DmonTable::result() const {
-  GpuTable table{.all = all_.figures()};
+  GpuSpreads all;
+  for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
+  GpuTable table{.all = all.figures()};
   for (const Gpu& gpu : gpus_) {
     table.gpus.push_back({gpu.spreads.figures(), std::to_string(gpu.index)});
   }

@@ -43,7 +43,6 @@ class DmonTable {
   [[nodiscard]] Gpu* gpu(unsigned index);
 
   Columns columns_;
-  GpuSpreads all_;
   std::vector<Gpu> gpus_;
   std::uint64_t rows_ = 0;
   std::uint64_t bad_rows_ = 0;

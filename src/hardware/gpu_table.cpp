@@ -1,6 +1,7 @@
 #include "hardware/gpu_table.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <chrono>
 #include <cstring>
 
@@ -40,6 +41,19 @@ std::optional<std::int64_t> minute_of(std::string_view text) noexcept {
   return std::chrono::milliseconds(time).count();
 }
 
+constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+
+/// The highest bit of each byte that is a comma, the first byte in the lowest ones.
+std::uint64_t commas_in(const char* bytes) noexcept {
+  constexpr std::uint64_t kEach = 0x0101010101010101;
+  std::uint64_t word = 0;
+  std::memcpy(&word, bytes, sizeof word);
+  if constexpr (std::endian::native == std::endian::big) word = __builtin_bswap64(word);
+  word ^= kEach * ',';  // now a comma is a zero
+  const std::uint64_t low_bits = (word & kEach * 0x7F) + kEach * 0x7F;
+  return ~(low_bits | word) & kEach * 0x80;
+}
+
 /// The name of a column: without its unit, "power.draw [W]".
 std::string_view column_name(std::string_view cell) noexcept {
   return trimmed(cell.substr(0, cell.find('[')));
@@ -75,12 +89,22 @@ void GpuCsv::take(std::string_view line) {
 std::size_t GpuCsv::split(std::string_view line) noexcept {
   std::size_t count = 0;
   std::size_t begin = 0;
-  for (std::size_t i = 0; i <= line.size(); ++i) {
-    if (i < line.size() && line[i] != ',') continue;
-    if (count == kMostColumns) return kMostColumns + 1;
-    cells_[count++] = line.substr(begin, i - begin);
-    begin = i + 1;
+  const auto end_cell = [&](std::size_t end) {
+    if (count < kMostColumns) cells_[count] = line.substr(begin, end - begin);
+    count += count <= kMostColumns ? 1 : 0;
+    begin = end + 1;
+  };
+  std::size_t i = 0;
+  for (; i + kWordBytes <= line.size(); i += kWordBytes) {
+    for (std::uint64_t commas = commas_in(line.data() + i); commas != 0; commas &= commas - 1) {
+      end_cell(i + static_cast<std::size_t>(std::countr_zero(commas)) / 8);
+    }
   }
+  for (; i < line.size(); ++i) {
+    if (line[i] == ',') end_cell(i);
+  }
+  end_cell(line.size());
+  cells_[kNone] = {};
   return count;
 }
 
@@ -126,12 +150,10 @@ bool GpuCsv::take_row(std::string_view line) {
   if (util.is_bad() || mem_util.is_bad() || memory.is_bad() || power.is_bad()) return false;
   Gpu* const known = gpu();
   if (known == nullptr) return false;
-  for (GpuSpreads* spreads : {&all_, &known->spreads}) {
-    spreads->util.add(util);
-    spreads->mem_util.add(mem_util);
-    spreads->memory_mib.add(memory);
-    spreads->power_w.add(power);
-  }
+  known->spreads.util.add(util);
+  known->spreads.mem_util.add(mem_util);
+  known->spreads.memory_mib.add(memory);
+  known->spreads.power_w.add(power);
   if (time_ms) known->power.add(*time_ms, power);
   return true;
 }
@@ -174,7 +196,9 @@ void GpuCsv::watch_gap(std::int64_t gap_ms) noexcept {
 }
 
 GpuTable GpuCsv::result() const {
-  GpuTable table{.all = all_.figures()};
+  GpuSpreads all;
+  for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
+  GpuTable table{.all = all.figures()};
   if (by_place_ && (lacks_time_ || comes_in_bursts())) {
     table.problem =
         "which GPU a row is of is not known (no column index or uuid, and no common time of the "

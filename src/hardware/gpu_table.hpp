@@ -79,7 +79,6 @@ class GpuCsv {
   Columns columns_;
   Cells cells_;  ///< of the line that is looked at
   TableTime time_;
-  GpuSpreads all_;
   std::vector<Gpu> gpus_;
   std::optional<std::int64_t> last_ms_;
   std::size_t place_ = 0;  ///< among the rows of `last_ms_`

@@ -21,6 +21,11 @@ class Spread {
     sum_ += cell.value;
     max_ = std::max(max_, cell.value);
   }
+  void add(const Spread& other) noexcept {
+    count_ += other.count_;
+    sum_ += other.sum_;
+    max_ = std::max(max_, other.max_);
+  }
   [[nodiscard]] std::optional<double> mean() const noexcept {
     return count_ == 0 ? std::nullopt : std::optional(sum_ / static_cast<double>(count_));
   }
@@ -41,6 +46,12 @@ struct GpuSpreads {
   Spread memory_mib;
   Spread power_w;
 
+  void add(const GpuSpreads& other) noexcept {
+    util.add(other.util);
+    mem_util.add(other.mem_util);
+    memory_mib.add(other.memory_mib);
+    power_w.add(other.power_w);
+  }
   [[nodiscard]] GpuFigures figures() const;
 };
 

@@ -142,6 +142,25 @@ TEST(GpuCsv, ReadsColumnsByTheirHeader) {
   EXPECT_FALSE(table.all.gpu_util_mean_pct);
 }
 
+TEST(GpuCsv, SplitsAtCommasWhereverTheyStand) {
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (std::size_t after = 0; after < 20; ++after) {
+      GpuCsv table;
+      table.take("name,utilization.gpu,note,index");
+      table.take("N" + std::string(before, '-') + ",42," + std::string(after, 'x') + ",7");
+      ASSERT_EQ(table.rows(), 1U);
+      EXPECT_EQ(table.result().all.gpu_util_max_pct, 42.0);
+      EXPECT_EQ(table.result().gpus[0].name, "7");
+    }
+  }
+}
+
+TEST(GpuCsv, LeavesOutARowOfMoreColumnsThanThereCanBe) {
+  const GpuCsv table = table_of({std::string(1000, ','), std::string(63, ','), row(0, "100")});
+  EXPECT_EQ(table.rows(), 1U);
+  EXPECT_EQ(table.bad_rows(), 2U);
+}
+
 TEST(GpuCsv, HasNoRoomForMoreGpusThanThereAre) {
   GpuCsv table;
   table.take("index, utilization.gpu");
