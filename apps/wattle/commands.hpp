@@ -12,5 +12,6 @@ int doctor(const DoctorOptions& options);
 /// `wattle power` and `wattle energy`.
 int power(const PowerOptions& options);
 int track(const TrackOptions& options);
+int summary(const SummaryOptions& options);
 
 }  // namespace wattle::app

@@ -39,6 +39,12 @@ which the reader of stdout has no room is left out. Exit status: 0 after Ctrl-C,
 can be measured, 64 for a wrong option.
 )";
 
+constexpr const char* kSummaryFooter = R"(
+Reads hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or nvidia-smi wrote
+them; each may be missing. What is not known is "-" or null; damaged rows are left out and counted.
+Exit status: 0, 2 where none of the files tells anything, 64 for a wrong option.
+)";
+
 /// What the options are read into before they are checked.
 struct RawOptions {
   System system = System::from_environment();
@@ -54,6 +60,8 @@ struct RawOptions {
   std::string domain;
   bool csv = false;
   RawTrackOptions track;
+  std::optional<std::string> allocator_peak;
+  SummaryOptions summary;
   RunOptions run;
 };
 
@@ -64,7 +72,9 @@ class HelpText : public CLI::Formatter {
     const std::string& name = app->get_name();
     if (name == "wattle") return "usage: wattle COMMAND [options]\n";
     return fmt::format("usage: wattle {} [options]{}\n", name,
-                       name == "run" ? " -- CMD [ARG...]" : "");
+                       name == "run"       ? " -- CMD [ARG...]"
+                       : name == "summary" ? " DIR"
+                                           : "");
   }
 };
 
@@ -150,6 +160,34 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
   add_roots(*command, raw);
 }
 
+void add_summary(CLI::App& app, RawOptions& raw) {
+  CLI::App* command =
+      app.add_subcommand("summary", "Summarize the files that a run monitor left in a folder");
+  command->footer(kSummaryFooter);
+  command->add_option("DIR", raw.summary.folder, "The folder")
+      ->type_name("")
+      ->required()
+      ->check(reject_empty);
+  command->add_flag("--json", raw.json, "As JSON on stdout");
+  command
+      ->add_option("--allocator-peak-mb", raw.allocator_peak,
+                   "The most MiB that the program's own allocator had in use, for the summary")
+      ->type_name("X");
+}
+
+SummaryOptions checked_summary(RawOptions& raw) {
+  SummaryOptions summary = std::move(raw.summary);
+  summary.json = raw.json;
+  if (!raw.allocator_peak) return summary;
+  summary.allocator_peak_mb = parse_double(*raw.allocator_peak);
+  if (!summary.allocator_peak_mb || *summary.allocator_peak_mb < 0.0) {
+    throw InvalidArgument(
+        fmt::format("--allocator-peak-mb takes a number of MiB from 0 on, not '{}'",
+                    printable(*raw.allocator_peak)));
+  }
+  return summary;
+}
+
 Answer error(std::string_view command, std::string_view message) {
   const bool is_run = command == "run";
   return {
@@ -230,8 +268,9 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 /// The sub-commands, as messages list them.
-constexpr std::array kCommands = {"run", "track", "sensors", "doctor", "power", "energy"};
-constexpr const char* kSayWhich = "run, track, power, energy, sensors or doctor";
+constexpr std::array kCommands = {"run",    "track",   "power",   "energy",
+                                  "summary", "sensors", "doctor"};
+constexpr const char* kSayWhich = "run, track, power, energy, summary, sensors or doctor";
 
 }  // namespace
 
@@ -258,6 +297,7 @@ Options parse_options(int argc, const char* const* argv) {
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
   add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
   add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
+  add_summary(app, raw);
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const std::string name = words.empty() ? "" : words.front();
@@ -281,6 +321,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (name == "track") return checked_track(raw.track, raw.system);
     if (name == "power") return checked_power(raw, PowerShows::power);
     if (name == "energy") return checked_power(raw, PowerShows::energy);
+    if (name == "summary") return checked_summary(raw);
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);
     return run;
@@ -290,7 +331,8 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
-    if (!known && !name.empty()) {
+    if (known) return error(context, "say which folder: wattle summary DIR");
+    if (!name.empty()) {
       return error(context,
                    fmt::format("there is no command {}: say {}", shell_quoted(name), kSayWhich));
     }

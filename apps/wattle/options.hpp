@@ -56,6 +56,12 @@ struct PowerOptions {
   std::optional<DomainKind> cpu_domain{};
 };
 
+struct SummaryOptions {
+  std::string folder;
+  std::optional<double> allocator_peak_mb{};
+  bool json = false;
+};
+
 /// Nothing to run: a text was asked for, or the line was wrong.
 struct Answer {
   std::string text;
@@ -71,8 +77,8 @@ struct TrackOptions {
   std::optional<std::string> recovered_path{};         ///< a usage file to read instead
 };
 
-using Options =
-    std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions, Answer>;
+using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
+                             SummaryOptions, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "energy/python_repr.hpp"
+#include "base/python_repr.hpp"
 
 namespace wattle {
 namespace {

@@ -1,60 +1,20 @@
 #include "energy/handlers/appended_file.hpp"
 
 #include <fcntl.h>
-#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
-#include <ctime>
 #include <utility>
 
+#include "base/appending.hpp"
 #include "energy/handlers/piece.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
 
-Fd open_to_append(const std::string& path) noexcept {
-  struct stat status {};
-  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  // A pipe opened for reading too would never tell that its reader is gone.
-  const int access = special ? O_WRONLY : O_RDWR | O_CREAT;
-  constexpr mode_t kForAll = 0666;  // less the user's umask
-  return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
-}
-
-/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe
-/// whose reader has gone are errors of the writing thread's `write`, not the end of the process.
-class NoWriteSignals {
- public:
-  NoWriteSignals() noexcept {
-    sigset_t pending;
-    ::sigpending(&pending);
-    sigset_t both;
-    ::sigemptyset(&both);
-    ::sigemptyset(&ours_);
-    for (const int signal : {SIGXFSZ, SIGPIPE}) {
-      ::sigaddset(&both, signal);
-      if (::sigismember(&pending, signal) != 1) ::sigaddset(&ours_, signal);
-    }
-    ::pthread_sigmask(SIG_BLOCK, &both, &before_);
-  }
-  ~NoWriteSignals() {
-    const timespec at_once{};
-    while (::sigtimedwait(&ours_, nullptr, &at_once) >= 0 || errno == EINTR) {
-    }
-    ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
-  }
-  NoWriteSignals(const NoWriteSignals&) = delete;
-  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
-
- private:
-  sigset_t ours_{};  ///< those that nobody sent before
-  sigset_t before_{};
-};
 
 }  // namespace
 
@@ -63,9 +23,7 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
   if (!regular_) return;
-  // Some file systems have no locks. The lock goes with the descriptor.
-  while (::flock(fd_.get(), LOCK_EX) != 0 && errno == EINTR) {
-  }
+  lock_file(fd_.get());  // until the descriptor is closed
   // Again: another process may have appended while we waited.
   if (::fstat(fd_.get(), &status) != 0) fail(errno);
   size_before_ = static_cast<std::uint64_t>(status.st_size);

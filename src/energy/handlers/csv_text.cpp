@@ -1,7 +1,7 @@
 #include "energy/handlers/csv_text.hpp"
 
+#include "base/python_repr.hpp"
 #include "energy/micro_joules.hpp"
-#include "energy/python_repr.hpp"
 
 namespace wattle {
 namespace {

@@ -6,10 +6,10 @@
 #include <ostream>
 #include <string>
 
+#include "base/python_repr.hpp"
 #include "base/text.hpp"
 #include "energy/handlers/piece.hpp"
 #include "energy/micro_joules.hpp"
-#include "energy/python_repr.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
 

@@ -1,6 +1,5 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -18,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
 #include "unit/energy/samples.hpp"
@@ -221,22 +221,6 @@ TEST_F(CsvHandlerTest, KeepsItsSamplesWhereSavingFails) {
   EXPECT_EQ(content(), std::string(kHeader) + "1.0;a;2.0;1.0;2.0\n1.0;b;2.0;1.0;2.0\n");
 }
 
-/// While it lives, files of this process can have so many bytes.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    ::getrlimit(RLIMIT_FSIZE, &before_);
-    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
-    ::setrlimit(RLIMIT_FSIZE, &limit);
-  }
-  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-};
-
 TEST_F(CsvHandlerTest, PutsTheFileBackWhereThereIsNoRoomAndKeepsTheSamples) {
   const std::string before = std::string(kHeader) + "0.5;old;2.0;1.0;2.0";
   write(before);
@@ -245,7 +229,7 @@ TEST_F(CsvHandlerTest, PutsTheFileBackWhereThereIsNoRoomAndKeepsTheSamples) {
   int error_number = 0;
   {
     // Several pieces are written before the one that does not fit.
-    const FileSizeLimit limit(200'000);
+    const fakes::FileSizeLimit limit(200'000);
     try {
       handler.save_data();
     } catch (const WriteError& error) {

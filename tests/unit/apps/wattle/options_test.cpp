@@ -222,5 +222,26 @@ TEST(ParseInterval, RefusesEverythingElse) {
   }
 }
 
+TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
+  const Options options = parse({"summary", "out", "--json", "--allocator-peak-mb", "1024.5"});
+  ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));
+  EXPECT_EQ(std::get<SummaryOptions>(options).folder, "out");
+  EXPECT_TRUE(std::get<SummaryOptions>(options).json);
+  EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, 1024.5);
+}
+
+TEST(SummaryOptions, AreRefusedWithTheStatusOfAWrongOption) {
+  for (const std::vector<const char*>& words : {std::vector<const char*>{"summary"},
+                                                {"summary", ""},
+                                                {"summary", "a", "b"},
+                                                {"summary", "a", "--allocator-peak-mb", "-1"},
+                                                {"summary", "a", "--allocator-peak-mb", "x"},
+                                                {"summary", "a", "--allocator-peak-mb", ""}}) {
+    const Options options = parse(words);
+    ASSERT_TRUE(std::holds_alternative<Answer>(options));
+    EXPECT_EQ(std::get<Answer>(options).exit_status, kUsageError);
+  }
+}
+
 }  // namespace
 }  // namespace wattle::app

@@ -1,4 +1,4 @@
-#include "energy/python_repr.hpp"
+#include "base/python_repr.hpp"
 
 #include <array>
 #include <charconv>
@@ -85,6 +85,18 @@ void append_python_repr(std::string& out, double value) {
   const bool plain =
       decimal.exponent >= kLeastPlainExponent && decimal.exponent < kEndOfPlainExponents;
   plain ? append_plain(out, decimal) : append_with_exponent(out, decimal);
+}
+
+double python_round(double value, int decimals) noexcept {
+  // Sign, 309 digits before the point, the point, and the decimals.
+  std::array<char, 330> buffer;
+  if (!std::isfinite(value)) return value;
+  char* const begin = buffer.data();
+  const auto written =
+      std::to_chars(begin, begin + buffer.size(), value, std::chars_format::fixed, decimals);
+  double rounded = value;
+  std::from_chars(begin, written.ptr, rounded);
+  return rounded;
 }
 
 void append_python_repr(std::string& out, std::int64_t value) {

@@ -1,4 +1,4 @@
-#include "energy/python_repr.hpp"
+#include "base/python_repr.hpp"
 
 #include <gtest/gtest.h>
 
@@ -102,6 +102,26 @@ TEST(PythonRepr, IsWhatPythonItselfWrites) {
     ++compared;
   }
   EXPECT_EQ(compared, 100'000U);
+}
+
+TEST(PythonRound, RoundsWhatTheNumberIsNotWhatItLooksLike) {
+  // 2.675 and 1.0005 lie below, 0.125 and 0.375 exactly between two.
+  EXPECT_EQ(python_round(2.675, 2), 2.67);
+  EXPECT_EQ(python_round(1.0005, 3), 1.0);
+  EXPECT_EQ(python_round(0.125, 2), 0.12);
+  EXPECT_EQ(python_round(0.375, 2), 0.38);
+  EXPECT_EQ(python_round(1.23456, 3), 1.235);
+  EXPECT_EQ(python_round(-1.26, 1), -1.3);
+}
+
+TEST(PythonRound, TakesTheLargestNumbersAndThoseThatAreNone) {
+  EXPECT_EQ(python_round(std::numeric_limits<double>::max(), 3),
+            std::numeric_limits<double>::max());
+  EXPECT_EQ(python_round(-std::numeric_limits<double>::max(), 9),
+            -std::numeric_limits<double>::max());
+  EXPECT_EQ(python_round(std::numeric_limits<double>::infinity(), 1),
+            std::numeric_limits<double>::infinity());
+  EXPECT_TRUE(std::isnan(python_round(std::numeric_limits<double>::quiet_NaN(), 1)));
 }
 
 }  // namespace

@@ -11,6 +11,10 @@ namespace wattle {
 /// Whatever the locale.
 void append_python_repr(std::string& out, double value);
 
+/// As Python's round: the nearest number with so many decimals (0 to 9), found from all digits of
+/// `value`; of two that are as near, the even one. NaN and infinities stay.
+[[nodiscard]] double python_round(double value, int decimals) noexcept;
+
 /// Adds `value` as Python's repr of an int.
 void append_python_repr(std::string& out, std::int64_t value);
 

@@ -1,0 +1,48 @@
+#include "base/appending.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <ctime>
+
+namespace wattle {
+
+Fd open_to_append(const std::string& path) noexcept {
+  struct stat status {};
+  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  // A pipe opened for reading too would never tell that its reader is gone.
+  const int access = special ? O_WRONLY : O_RDWR | O_CREAT;
+  constexpr mode_t kForAll = 0666;  // less the user's umask
+  return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
+}
+
+void lock_file(int fd) noexcept {
+  while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+  }
+}
+
+void unlock_file(int fd) noexcept { ::flock(fd, LOCK_UN); }
+
+NoWriteSignals::NoWriteSignals() noexcept {
+  sigset_t pending;
+  ::sigpending(&pending);
+  sigset_t both;
+  ::sigemptyset(&both);
+  ::sigemptyset(&ours_);
+  for (const int signal : {SIGXFSZ, SIGPIPE}) {
+    ::sigaddset(&both, signal);
+    if (::sigismember(&pending, signal) != 1) ::sigaddset(&ours_, signal);
+  }
+  ::pthread_sigmask(SIG_BLOCK, &both, &before_);
+}
+
+NoWriteSignals::~NoWriteSignals() {
+  const timespec at_once{};
+  while (::sigtimedwait(&ours_, nullptr, &at_once) >= 0 || errno == EINTR) {
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+}  // namespace wattle

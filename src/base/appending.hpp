@@ -1,0 +1,34 @@
+// What adds to files that others add to as well needs of the system.
+#pragma once
+
+#include <csignal>
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// Opens a file to write at its end, or makes it; a regular one can be read too. An empty `Fd` with
+/// `errno` set where that fails.
+[[nodiscard]] Fd open_to_append(const std::string& path) noexcept;
+
+/// Waits until nobody else holds the lock of the file (flock), and takes it. Some file systems have
+/// no locks: then it does nothing.
+void lock_file(int fd) noexcept;
+void unlock_file(int fd) noexcept;
+
+/// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe
+/// whose reader has gone are errors of the writing thread's `write`, not the end of the process.
+class NoWriteSignals {
+ public:
+  NoWriteSignals() noexcept;
+  ~NoWriteSignals();
+  NoWriteSignals(const NoWriteSignals&) = delete;
+  NoWriteSignals& operator=(const NoWriteSignals&) = delete;
+
+ private:
+  sigset_t ours_{};  ///< those that nobody sent before
+  sigset_t before_{};
+};
+
+}  // namespace wattle

@@ -1,0 +1,126 @@
+#include "base/line_file.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "base/appending.hpp"
+#include "base/file.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
+
+/// Holds the file's lock.
+class Turn {
+ public:
+  Turn(int fd, bool regular) noexcept : fd_(regular ? fd : -1) {
+    if (fd_ >= 0) lock_file(fd_);
+  }
+  ~Turn() {
+    if (fd_ >= 0) unlock_file(fd_);
+  }
+  Turn(const Turn&) = delete;
+  Turn& operator=(const Turn&) = delete;
+
+ private:
+  int fd_;
+};
+
+/// Bytes from `offset` on, at most `count`: fewer at the end of the file. -1 with `errno` set where
+/// they cannot be read.
+ssize_t read_at(int fd, char* bytes, std::size_t count, std::uint64_t offset) noexcept {
+  ssize_t got = 0;
+  do {
+    got = ::pread(fd, bytes, count, static_cast<off_t>(offset));
+  } while (got < 0 && errno == EINTR);
+  return got;
+}
+
+}  // namespace
+
+LineFile::LineFile(std::filesystem::path path, std::string first_bytes)
+    : path_(std::move(path).string()), first_bytes_(std::move(first_bytes)) {
+  open();
+}
+
+void LineFile::add(std::string_view lines) {
+  if (was_deleted()) open();
+  const Turn turn(fd_.get(), regular_);
+  struct stat status {};
+  if (regular_ && ::fstat(fd_.get(), &status) != 0) fail(errno);
+  const NoWriteSignals guard;
+  const int error = write_all(fd_.get(), lines);
+  if (error == 0) return;
+  // Where even that fails, who opens the file next takes away what has no line end.
+  if (regular_) {
+    [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), status.st_size);
+  }
+  fail(error);
+}
+
+void LineFile::sync() {
+  if (regular_ && ::fdatasync(fd_.get()) != 0) fail(errno);
+}
+
+void LineFile::open() {
+  const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
+  std::error_code error;
+  if (!folder.empty()) std::filesystem::create_directories(folder, error);
+  if (error) fail(error.value());
+  fd_ = open_to_append(path_);
+  struct stat status {};
+  if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
+  regular_ = S_ISREG(status.st_mode);
+  if (!regular_) return;
+  const Turn turn(fd_.get(), regular_);
+  // Again: another process may have added to it while we waited.
+  if (::fstat(fd_.get(), &status) != 0) fail(errno);
+  if (status.st_size > 0) check_and_repair(static_cast<std::uint64_t>(status.st_size));
+}
+
+void LineFile::check_and_repair(std::uint64_t size) {
+  std::string begin(std::max<std::size_t>(first_bytes_.size(), 80), '\0');
+  const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
+  if (got < 0) fail(errno);
+  begin.resize(static_cast<std::size_t>(got));
+  // A file may hold no more than the begin of its first line.
+  const std::size_t length = std::min(begin.size(), first_bytes_.size());
+  if (begin.compare(0, length, first_bytes_, 0, length) != 0) {
+    std::string_view rest = begin;
+    throw FormatError(path_, std::string(take_line(rest)), first_bytes_);
+  }
+  const std::uint64_t end = end_of_last_line(size);
+  if (end < size && ::ftruncate(fd_.get(), static_cast<off_t>(end)) != 0) fail(errno);
+}
+
+std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {
+  std::array<char, kPieceBytes> piece;
+  std::uint64_t end = size;
+  while (end > 0) {
+    const std::uint64_t begin = end - std::min<std::uint64_t>(end, piece.size());
+    const ssize_t got = read_at(fd_.get(), piece.data(), end - begin, begin);
+    if (got < 0) fail(errno);
+    const std::string_view text(piece.data(), static_cast<std::size_t>(got));
+    const std::size_t line_end = text.rfind('\n');
+    if (line_end != std::string_view::npos) return begin + line_end + 1;
+    end = begin;
+  }
+  return 0;
+}
+
+bool LineFile::was_deleted() const noexcept {
+  struct stat status {};
+  return !fd_ || (regular_ && ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0);
+}
+
+void LineFile::fail(int error_number) const { throw WriteError(path_, error_number); }
+
+}  // namespace wattle

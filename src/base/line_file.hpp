@@ -1,0 +1,48 @@
+// A file of lines that grows as things happen, and survives what happens to its writer.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// Adds whole lines to the end of a file, each in one system call: what is killed in the middle
+/// leaves every line that was added before, and at most one that lacks its end. That one is taken
+/// away when the file is opened again; so is what a full disk had no room for, at once.
+/// Others may add to the file through this class as well: they take turns. A file that is deleted
+/// meanwhile is made again, with its folder. What is no regular file is only written to.
+/// Threads: one at a time.
+class LineFile {
+ public:
+  /// Opens the file, or makes it and the folders above it. `first_bytes`: what a file that is not
+  /// empty must begin with, so that none of another kind is cut off or added to. Throws
+  /// `WriteError`, and `FormatError` for another file.
+  LineFile(std::filesystem::path path, std::string first_bytes);
+
+  /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
+  void add(std::string_view lines);
+  /// What was added reaches the disk: a machine that loses power does not lose it. Does nothing for
+  /// what is no regular file. Throws `WriteError`.
+  void sync();
+
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+
+ private:
+  void open();
+  void check_and_repair(std::uint64_t size);
+  /// Where the line after the last whole one begins.
+  [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
+  [[nodiscard]] bool was_deleted() const noexcept;
+  [[noreturn]] void fail(int error_number) const;
+
+  std::string path_;
+  std::string first_bytes_;
+  Fd fd_;
+  bool regular_ = false;
+};
+
+}  // namespace wattle

@@ -1,0 +1,70 @@
+#include "base/line_reader.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+constexpr std::size_t kBufferBytes = std::size_t{256} << 10U;
+static_assert(kBufferBytes > LineReader::kMaxLineBytes);
+
+}  // namespace
+
+LineReader::LineReader(Fd file) : file_(std::move(file)), buffer_(kBufferBytes) {
+  // Advice: where it is not taken, nothing is lost.
+  (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
+}
+
+std::optional<std::string_view> LineReader::next() {
+  std::size_t searched = 0;
+  while (true) {
+    const char* const from = buffer_.data() + begin_ + searched;
+    const void* const found = std::memchr(from, '\n', end_ - begin_ - searched);
+    if (found != nullptr) {
+      const auto* const line_end = static_cast<const char*>(found);
+      std::string_view line(buffer_.data() + begin_,
+                            static_cast<std::size_t>(line_end - buffer_.data()) - begin_);
+      begin_ += line.size() + 1;
+      if (std::exchange(too_long_, false) || line.size() > kMaxLineBytes) {
+        ++damaged_;
+        searched = 0;
+        continue;
+      }
+      if (line.ends_with('\r')) line.remove_suffix(1);
+      return line;
+    }
+    searched = end_ - begin_;
+    if (searched > kMaxLineBytes) {
+      too_long_ = true;
+      begin_ = end_ = searched = 0;
+    }
+    if (!fill()) {
+      if (begin_ != end_ || too_long_) ++damaged_;
+      begin_ = end_ = 0;
+      too_long_ = false;
+      return std::nullopt;
+    }
+  }
+}
+
+bool LineReader::fill() {
+  std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
+            buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
+  end_ -= std::exchange(begin_, 0);
+  ssize_t got = 0;
+  do {
+    got = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
+  } while (got < 0 && errno == EINTR);
+  if (got < 0) error_ = errno;
+  if (got <= 0) return false;
+  end_ += static_cast<std::size_t>(got);
+  return true;
+}
+
+}  // namespace wattle

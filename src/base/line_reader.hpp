@@ -1,0 +1,43 @@
+// The lines of a file of any length, in constant memory.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// Threads: one at a time.
+class LineReader {
+ public:
+  /// Lines of more bytes are passed over, and counted as one.
+  static constexpr std::size_t kMaxLineBytes = std::size_t{64} << 10U;
+
+  explicit LineReader(Fd file);
+
+  /// The next line, without its end ("\n" or "\r\n"); valid until the next call.
+  /// Absent at the end of the file, or of what can be read of it: `error` tells.
+  [[nodiscard]] std::optional<std::string_view> next();
+
+  /// The `errno` that reading stopped with; 0 while it did not.
+  [[nodiscard]] int error() const noexcept { return error_; }
+  /// Lines that were too long, and a last one without its end, which `next` does not give.
+  [[nodiscard]] std::size_t damaged() const noexcept { return damaged_; }
+
+ private:
+  /// More of the file behind what is kept; false at its end.
+  bool fill();
+
+  Fd file_;
+  std::vector<char> buffer_;
+  std::size_t begin_ = 0;  ///< of what was not given yet
+  std::size_t end_ = 0;
+  std::size_t damaged_ = 0;
+  bool too_long_ = false;  ///< the begin of the line is gone already
+  int error_ = 0;
+};
+
+}  // namespace wattle

@@ -1,0 +1,28 @@
+#include "hardware/cpu_table.hpp"
+
+#include <array>
+
+namespace wattle {
+
+void CpuTable::take(std::string_view line) {
+  if (trimmed(line) == "timestamp,usr_pct,idle_pct") return;
+  const std::size_t first = line.find(',');
+  const std::size_t second = first == std::string_view::npos ? first : line.find(',', first + 1);
+  const bool begins_with_time = !line.empty() && line[0] >= '0' && line[0] <= '9';
+  if (!begins_with_time || second == std::string_view::npos) {
+    ++bad_rows_;
+    return;
+  }
+  const Cell usr = parse_cell(line.substr(first + 1, second - first - 1));
+  const Cell idle = parse_cell(line.substr(second + 1));
+  // No processor is busy or idle for more than all of the time.
+  if (usr.is_bad() || idle.is_bad() || usr.value > 100.0 || idle.value > 100.0) {
+    ++bad_rows_;
+    return;
+  }
+  ++rows_;
+  usr_.add(usr);
+  idle_.add(idle);
+}
+
+}  // namespace wattle

@@ -1,0 +1,208 @@
+#include "wattle/run_log.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <mutex>
+
+#include "base/appending.hpp"
+#include "base/fd.hpp"
+#include "base/forks.hpp"
+#include "base/line_file.hpp"
+#include "base/log.hpp"
+#include "base/python_repr.hpp"
+#include "hardware/json_text.hpp"
+
+namespace wattle {
+namespace {
+
+/// What every line begins with.
+constexpr const char* kFirstBytes = R"({"ts": ")";
+
+/// `Durability::none` keeps back so much.
+constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
+
+void require_free(std::string_view name) {
+  for (const std::string_view reserved : {"ts", "type", "name", "seconds"}) {
+    if (name != reserved) continue;
+    throw InvalidArgument("cannot log a phase with an extra member named \"" + std::string(name) +
+                          "\": every phase has one of that name; choose another name");
+  }
+}
+
+void require_free(const Value::Object& extra) {
+  for (const auto& member : extra) require_free(member.first);
+}
+
+/// "2026-11-21T01:50:09.123+00:00"
+std::string utc_text(double unix_s) {
+  using std::chrono::floor;
+  const std::chrono::sys_time<std::chrono::milliseconds> time(
+      std::chrono::milliseconds(static_cast<std::int64_t>(std::floor(unix_s * 1e3))));
+  const auto day = floor<std::chrono::days>(time);
+  const std::chrono::year_month_day date(day);
+  const std::chrono::hh_mm_ss clock(time - day);
+  std::array<char, 64> text;
+  const int length = std::snprintf(
+      text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03d+00:00",
+      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
+      static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
+      static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
+      static_cast<int>(clock.subseconds().count()));
+  return {text.data(), static_cast<std::size_t>(length)};
+}
+
+std::string line_begin(std::string_view type) {
+  std::string line = kFirstBytes + utc_text(to_unix(std::chrono::steady_clock::now())) + "\", ";
+  append_json_member(line, "type", Value(type));
+  return line;
+}
+
+void append_member(std::string& line, std::string_view name, const Value& value) {
+  line += ", ";
+  append_json_member(line, name, value);
+}
+
+}  // namespace
+
+void Value::refuse_number() {
+  throw InvalidArgument(
+      "cannot make a value of a whole number from 2^63 on: give it as a floating-point number or "
+      "as "
+      "a text");
+}
+
+struct RunLog::State {
+  explicit State(Durability wanted) noexcept : durability(wanted) {}
+
+  /// Adds lines to what is written; called with the lock held.
+  void put(std::string_view lines) {
+    file->add(lines);
+    if (durability == Durability::fsync) file->sync();
+  }
+  void put_kept() {
+    if (!file || kept.empty()) return;
+    put(kept);
+    kept.clear();
+  }
+  /// In the copy that a forked child has, nothing is written: the parent's is.
+  [[nodiscard]] bool is_copy() const noexcept { return forks() != made_at; }
+
+  Durability durability;
+  std::uint64_t made_at = forks();
+  std::unique_ptr<LineFile> file;  ///< null: the entries are kept
+  mutable std::mutex mutex;
+  std::string kept;  ///< without a file: all entries
+};
+
+RunLog::RunLog() : state_(std::make_unique<State>(Durability::none)) {}
+
+RunLog::RunLog(std::filesystem::path path, Durability durability)
+    : state_(std::make_unique<State>(durability)) {
+  state_->file = std::make_unique<LineFile>(std::move(path), kFirstBytes);
+}
+
+RunLog::~RunLog() {
+  if (!state_ || state_->is_copy()) return;
+  try {
+    flush();
+  } catch (const std::exception& error) {
+    wattle::log(error.what());
+  }
+}
+
+RunLog::RunLog(RunLog&&) noexcept = default;
+
+RunLog& RunLog::operator=(RunLog&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+void RunLog::log_phase(std::string_view name, Seconds seconds, const Value::Object& extra) {
+  require_free(extra);
+  std::string line = line_begin("phase");
+  append_member(line, "name", Value(name));
+  append_member(line, "seconds", Value(python_round(seconds.count(), 3)));
+  for (const auto& [key, value] : extra) append_member(line, key, value);
+  log(std::move(line));
+}
+
+void RunLog::log_event(std::string_view event, const Value::Object& data) {
+  std::string line = line_begin("event");
+  append_member(line, "event", Value(event));
+  if (!data.empty()) append_member(line, "data", Value(data));
+  log(std::move(line));
+}
+
+void RunLog::log(std::string line) {
+  line += "}\n";
+  if (state_->is_copy()) return;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->file && state_->durability != Durability::none) {
+    state_->put(line);
+    return;
+  }
+  state_->kept += line;
+  if (state_->file && state_->kept.size() >= kPieceBytes) state_->put_kept();
+}
+
+void RunLog::flush() {
+  if (state_->is_copy()) return;
+  const std::lock_guard lock(state_->mutex);
+  state_->put_kept();
+}
+
+void RunLog::write(const std::filesystem::path& path) const {
+  if (state_->is_copy()) return;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->file) {
+    throw InvalidArgument("cannot write a log to " + path.string() + " that adds its entries to " +
+                          state_->file->path() + " as they happen: copy that file");
+  }
+  constexpr mode_t kForAll = 0666;  // less the user's umask
+  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kForAll));
+  if (!file) throw WriteError(path.string(), errno);
+  const NoWriteSignals guard;
+  int error = write_all(file.get(), state_->kept);
+  // Some file systems tell only now that there is no room.
+  if (::close(file.release()) != 0 && error == 0 && errno != EINTR) error = errno;
+  if (error != 0) throw WriteError(path.string(), error);
+}
+
+RunLog::Phase RunLog::phase(std::string name, Value::Object extra) {
+  require_free(extra);
+  return {*this, std::move(name), std::move(extra)};
+}
+
+RunLog::Phase::Phase(RunLog& log, std::string name, Value::Object extra)
+    : log_(&log),
+      name_(std::move(name)),
+      extra_(std::move(extra)),
+      begin_(std::chrono::steady_clock::now()) {}
+
+RunLog::Phase::~Phase() {
+  try {
+    close();
+  } catch (const std::exception& error) {
+    wattle::log(error.what());
+  }
+}
+
+void RunLog::Phase::add(std::string name, Value value) {
+  require_free(name);
+  extra_.emplace_back(std::move(name), std::move(value));
+}
+
+void RunLog::Phase::close() {
+  if (log_ == nullptr) return;
+  RunLog& log = *std::exchange(log_, nullptr);
+  log.log_phase(name_, std::chrono::steady_clock::now() - begin_, extra_);
+}
+
+}  // namespace wattle

@@ -1,0 +1,70 @@
+// `wattle summary`, of folders that a run monitor left.
+#include "command.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::StartsWith;
+
+constexpr int kNothing = 2;
+constexpr int kUsage = 64;
+constexpr int kFailed = 125;
+
+class SummaryCommand : public CommandTest {
+ protected:
+  void write_files() const {
+    folder_.write("hw_metrics.csv",
+                  "2026/11/21 00:00:00.000, 10, 1, 1000, 81920, 100.5, 45, 1410, 1593\n"
+                  "2026/11/21 00:00:02.000, 30, 3, 2000, 81920, 101.5, 45, 1410, 1593\n"
+                  "2026/11/21 00:0");
+    folder_.write("cpu_metrics.csv", "timestamp,usr_pct,idle_pct\n2026,25.0,75.0\n");
+  }
+};
+
+TEST_F(SummaryCommand, TellsOfTheFilesOfAFolder) {
+  write_files();
+  const Outcome outcome = run(wattle({"summary", folder_.path()}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("2000.0 MiB"), HasSubstr("101.0 W"),
+                                 HasSubstr("201.0 J"), HasSubstr("25.0 % user, 75.0 % idle"),
+                                 HasSubstr("hw_metrics.csv: 2 rows, 1 damaged ones left out\n"),
+                                 HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
+}
+
+TEST_F(SummaryCommand, PrintsOneLineOfJson) {
+  write_files();
+  const Json json = parse_json(
+      run(wattle({"summary", folder_.path(), "--json", "--allocator-peak-mb", "2"})).out);
+  EXPECT_EQ(json["schema"], "wattle.summary/1");
+  EXPECT_EQ(json["all_gpus"]["mean_power_w"], 101.0);
+  EXPECT_EQ(json["allocator_peak_bytes"], 2097152);
+  EXPECT_EQ(json["files"][0]["bad_rows"], 1);
+}
+
+TEST_F(SummaryCommand, SaysWhereThereIsNothing) {
+  const Outcome outcome = run(wattle({"summary", path("nowhere")}));
+  EXPECT_EQ(outcome.code(), kNothing);
+  EXPECT_THAT(outcome.out, HasSubstr("cpu_metrics.csv: 0 rows: No such file or directory\n"));
+}
+
+TEST_F(SummaryCommand, AsksForAFolder) {
+  const Outcome outcome = run(wattle({"summary"}));
+  EXPECT_EQ(outcome.code(), kUsage);
+  EXPECT_THAT(outcome.err, StartsWith("wattle summary: say which folder: wattle summary DIR\n"));
+}
+
+TEST_F(SummaryCommand, FailsWhereItCannotWrite) {
+  write_files();
+  Start start{.command = {"/bin/sh", "-c", "\"$0\" summary \"$1\" > /dev/full", wattle_program(),
+                          folder_.path()}};
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot write stdout"));
+}
+
+}  // namespace
+}  // namespace wattle::integration

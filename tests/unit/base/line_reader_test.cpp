@@ -1,0 +1,79 @@
+#include "base/line_reader.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+#include <vector>
+
+#include "fakes/temp_folder.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+struct Lines {
+  std::vector<std::string> lines;
+  std::size_t damaged = 0;
+  int error = 0;
+};
+
+Lines read_at(const std::string& path) {
+  LineReader reader(open_for_reading(path));
+  Lines result;
+  while (const auto line = reader.next()) result.lines.emplace_back(*line);
+  result.damaged = reader.damaged();
+  result.error = reader.error();
+  return result;
+}
+
+Lines read(const std::string& content) {
+  const fakes::TempFolder folder;
+  folder.write("f", content);
+  return read_at((folder.path() / "f").string());
+}
+
+TEST(LineReader, GivesLinesWithoutTheirEnds) {
+  EXPECT_THAT(read("a\n\nb\r\n\r\nc\rd\n").lines, ElementsAre("a", "", "b", "", "c\rd"));
+  EXPECT_THAT(read("").lines, IsEmpty());
+  EXPECT_EQ(read("a\n").damaged, 0U);
+}
+
+TEST(LineReader, KeepsToItselfALastLineThatWasCutOff) {
+  const Lines lines = read("a\nhal");
+  EXPECT_THAT(lines.lines, ElementsAre("a"));
+  EXPECT_EQ(lines.damaged, 1U);
+}
+
+TEST(LineReader, PassesOverLinesThatAreTooLong) {
+  const std::string most(LineReader::kMaxLineBytes, 'm');
+  for (const std::size_t length : {LineReader::kMaxLineBytes + 1, std::size_t{1'000'000}}) {
+    const Lines lines = read("a\n" + std::string(length, '\0') + "\n" + most + "\nb\n");
+    EXPECT_THAT(lines.lines, ElementsAre("a", most, "b"));
+    EXPECT_EQ(lines.damaged, 1U);
+  }
+  const Lines endless = read("a\n" + std::string(1'000'000, 'x'));
+  EXPECT_THAT(endless.lines, ElementsAre("a"));
+  EXPECT_EQ(endless.damaged, 1U);
+}
+
+TEST(LineReader, PutsLinesTogetherThatLieAcrossItsBuffer) {
+  std::string content;
+  std::vector<std::string> expected;
+  for (int i = 0; i < 20'000; ++i) {
+    expected.push_back(std::string(static_cast<std::size_t>(i % 97), 'x') + std::to_string(i));
+    content += expected.back() + "\n";
+  }
+  EXPECT_EQ(read(content).lines, expected);
+}
+
+TEST(LineReader, SaysWhyItStopped) {
+  EXPECT_EQ(read_at("/").error, EISDIR);
+  EXPECT_EQ(read("a\n").error, 0);
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,173 @@
+#include "hardware/gpu_table.hpp"
+
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace wattle {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// A row of the nine columns, `ms` after midnight of a day.
+std::string row(int ms, const std::string& power, int util = 50) {
+  return fmt::format("2026/11/21 00:{:02}:{:02}.{:03}, {}, 5, 1000, 81920, {}, 45, 1410, 1593",
+                     ms / 60'000, ms / 1000 % 60, ms % 1000, util, power);
+}
+
+GpuCsv table_of(const std::vector<std::string>& lines) {
+  GpuCsv table;
+  for (const std::string& line : lines) table.take(line);
+  return table;
+}
+
+TEST(TableTime, IsMillisecondsOfAnyDay) {
+  TableTime time;
+  const auto before = time.parse("2024/02/28 23:59:59.999");
+  const auto after = time.parse("2024/02/29 00:00:00.000");
+  ASSERT_TRUE(before && after);
+  EXPECT_EQ(*after - *before, 1);
+  EXPECT_EQ(time.parse("1970/01/02 00:00:01.002"), 86'401'002);
+}
+
+TEST(TableTime, RefusesAnythingElse) {
+  TableTime time;
+  for (const std::string text :
+       {"", "2026/11/21 01:50:09", "2026-11-21 01:50:09.123", "2026/02/29 01:50:09.123",
+        "2026/13/01 01:50:09.123", "2026/11/21 24:50:09.123", "2026/11/21 01:60:09.123",
+        "2026/11/21 01:50:61.123", "2026/11/21 01:50:09,123", "2026/11/21 01:50:0x.123",
+        "2026/11/21T01:50:09.123", "2026/11/21 01:50:09.1234"}) {
+    EXPECT_FALSE(time.parse(text)) << text;
+  }
+}
+
+TEST(GpuCsv, LeavesOutRowsThatAreNotWhole) {
+  const std::string good = row(0, "100.0");
+  GpuCsv table = table_of({good, good.substr(0, 40), good + ", 1", row(1000, "1x"),
+                           "2026/11/21 01:50:09.123, 50, 5, 10002026/11/21 01:50:10.123, 50, 5, "
+                           "1000, 81920, 9999, 45, 1410, 1593",
+                           std::string(50, '\0'), ",,,,,,,,", row(2000, "100.0")});
+  EXPECT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.bad_rows(), 6U);
+  EXPECT_EQ(table.result().all.power_watts_max, 100.0);
+}
+
+TEST(GpuCsv, TakesAnErrorMessageForNoRow) {
+  const GpuCsv table = table_of(
+      {"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
+       "that the latest NVIDIA driver is installed and running.",
+       "No devices were found"});
+  EXPECT_EQ(table.rows(), 0U);
+  EXPECT_EQ(table.bad_rows(), 2U);
+  EXPECT_FALSE(table.result().all.gpu_util_mean_pct);
+  EXPECT_FALSE(table.result().all.energy);
+}
+
+TEST(GpuCsv, CountsTheOtherCellsOfARowThatLacksOne) {
+  const GpuCsv table = table_of({row(0, "[N/A]", 10), row(1000, "[Not Supported]", 20)});
+  EXPECT_EQ(table.rows(), 2U);
+  EXPECT_EQ(table.result().all.gpu_util_mean_pct, 15.0);
+  EXPECT_FALSE(table.result().all.power_watts_mean);
+  EXPECT_FALSE(table.result().all.energy);
+  EXPECT_EQ(table.result().all.energy_unknown, Seconds(1.0));
+}
+
+TEST(GpuCsv, HoldsAPowerUntilTheNextRow) {
+  const GpuTable table =
+      table_of({row(0, "100"), row(1000, "200"), row(3000, "50"), row(4000, "0")}).result();
+  EXPECT_EQ(table.all.energy, Joules(100.0 + 400.0 + 50.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(0.0));
+}
+
+TEST(GpuCsv, DoesNotHoldAPowerOverAPause) {
+  const GpuTable table = table_of({row(0, "100"), row(1000, "100"), row(2000, "100"),
+                                   row(602'000, "100"), row(603'000, "100")})
+                             .result();
+  EXPECT_EQ(table.all.energy, Joules(300.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(600.0));
+}
+
+TEST(GpuCsv, GoesOnWhenTheClockIsSetBack) {
+  const GpuTable table =
+      table_of({row(5000, "100"), row(6000, "100"), row(1000, "100"), row(2000, "100")}).result();
+  EXPECT_EQ(table.all.energy, Joules(200.0));
+}
+
+TEST(GpuCsv, TellsGpusApartByTheirPlaceAmongRowsOfOneTime) {
+  const GpuTable table = table_of({row(0, "100"), row(0, "300"), row(1000, "bad"), row(1000, "300"),
+                                   row(2000, "100"), row(2000, "300")})
+                             .result();
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_EQ(table.gpus[0].power_watts_max, 100.0);
+  EXPECT_EQ(table.gpus[1].power_watts_mean, 300.0);
+  EXPECT_EQ(table.gpus[1].energy, Joules(600.0));
+}
+
+TEST(GpuCsv, SaysWhereItCannotTellGpusApart) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) {
+    for (int gpu = 0; gpu < 4; ++gpu) lines.push_back(row(i * 1000 + gpu * 2, "100"));
+  }
+  const GpuTable skewed = table_of(lines).result();
+  EXPECT_THAT(skewed.problem, HasSubstr("which GPU a row is of is not known"));
+  EXPECT_THAT(skewed.gpus, IsEmpty());
+  EXPECT_FALSE(skewed.all.energy);
+  EXPECT_EQ(skewed.all.power_watts_mean, 100.0);
+
+  EXPECT_THAT(table_of({"utilization.gpu [%]", "50 %", "60 %"}).result().problem,
+              HasSubstr("not known"));
+}
+
+TEST(GpuCsv, TakesOneGpuWithJitterForOne) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 1000; ++i) lines.push_back(row(i * 1000 + i * 37 % 400, "100"));
+  EXPECT_THAT(table_of(lines).result().problem, IsEmpty());
+}
+
+TEST(GpuCsv, ReadsColumnsByTheirHeader) {
+  const GpuTable table = table_of({"uuid, power.draw.average [W], power.draw.instant [W], "
+                                   "clocks.sm [MHz], timestamp",
+                                   "GPU-1, 100.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:09.123",
+                                   "GPU-1, 120.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:10.123"})
+                             .result();
+  ASSERT_THAT(table.gpus, SizeIs(1));
+  EXPECT_EQ(table.gpus[0].name, "GPU-1");
+  EXPECT_EQ(table.all.power_watts_mean, 110.0);
+  EXPECT_EQ(table.all.energy, Joules(100.0));
+  EXPECT_FALSE(table.all.gpu_util_mean_pct);
+}
+
+TEST(GpuCsv, SplitsAtCommasWhereverTheyStand) {
+  for (std::size_t before = 0; before < 20; ++before) {
+    for (std::size_t after = 0; after < 20; ++after) {
+      GpuCsv table;
+      table.take("name,utilization.gpu,note,index");
+      table.take("N" + std::string(before, '-') + ",42," + std::string(after, 'x') + ",7");
+      ASSERT_EQ(table.rows(), 1U);
+      EXPECT_EQ(table.result().all.gpu_util_max_pct, 42.0);
+      EXPECT_EQ(table.result().gpus[0].name, "7");
+    }
+  }
+}
+
+TEST(GpuCsv, LeavesOutARowOfMoreColumnsThanThereCanBe) {
+  const GpuCsv table = table_of({std::string(1000, ','), std::string(63, ','), row(0, "100")});
+  EXPECT_EQ(table.rows(), 1U);
+  EXPECT_EQ(table.bad_rows(), 2U);
+}
+
+TEST(GpuCsv, HasNoRoomForMoreGpusThanThereAre) {
+  GpuCsv table;
+  table.take("index, utilization.gpu");
+  for (int i = 0; i < 3000; ++i) table.take(std::to_string(i) + ", 50");
+  EXPECT_EQ(table.rows(), kMostGpus);
+  EXPECT_EQ(table.bad_rows(), 3000 - kMostGpus);
+}
+
+}  // namespace
+}  // namespace wattle
