@@ -182,6 +182,7 @@ struct WATTLE_EXPORT TrackerOptions {
 /// Threads: one at a time.
 class WATTLE_EXPORT Tracker {
  public:
+  // NOLINTNEXTLINE(readability-identifier-naming): the words that gpu_tracker's users know
   enum class State : std::uint8_t { NEW, STARTED, STOPPED };
 
   /// Looks for GPUs, which can take two seconds where a driver does not answer. Throws

@@ -1,5 +1,7 @@
 #include "usage/gpu_groups.hpp"
 
+#include <algorithm>
+
 #include "usage/usage_units.hpp"
 
 namespace wattle {
@@ -18,7 +20,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
   usage.gpu_utilization.system_gpu_count = on_machine;
   if (!on_machine) {
     usage.unknown.push_back({{"gpu_utilization.system_gpu_count"},
-                             "not every vendor's GPUs can be listed: see refused"});
+                             "not every vendor's GPUs can be listed: wattle doctor says why"});
   }
   usage.gpu_utilization.n_expected_gpus = gpus.counted;
   ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;
@@ -32,14 +34,17 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
     return;
   }
   if (!gpus.peak_memory_used_bytes || !gpus.mean_sum_percent) {
-    usage.unknown.push_back({{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"},
-                             "not every GPU told it: see unknown of host.gpus"});
+    usage.unknown.push_back(
+        {{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"}, "not every GPU told it"});
   }
   if (!gpus.peak_combined_bytes) {
+    std::string reason =
+        "it is not known which processes used the GPUs, or how much of their memory";
+    const auto told = std::ranges::find_if(
+        gpus.gpus, [](const GpuUsage& gpu) { return !gpu.used_by_command_unknown.empty(); });
+    if (told != gpus.gpus.end()) reason += ": " + told->used_by_command_unknown;
     usage.unknown.push_back(
-        {{"max_gpu_ram.main", "max_gpu_ram.descendants", "max_gpu_ram.combined"},
-         "it is not known which processes used the GPUs, or how much of their "
-         "memory: see used_by_command_unknown of host.gpus"});
+        {{"max_gpu_ram.main", "max_gpu_ram.descendants", "max_gpu_ram.combined"}, reason});
   }
 }
 

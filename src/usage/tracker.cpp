@@ -32,11 +32,19 @@ using std::chrono::nanoseconds;
 
 /// What all trackers of this process took so far, and how many of their threads there are: no
 /// tracker of this process counts another, or itself.
-std::atomic<std::int64_t> all_cpu_ns{0};
-std::atomic<std::uint64_t> all_threads{0};
+struct AllTrackers {
+  std::atomic<std::int64_t> cpu_ns{0};
+  std::atomic<std::uint64_t> threads{0};
+};
+
+AllTrackers& all_trackers() noexcept {
+  static AllTrackers all;
+  return all;
+}
 
 TrackerCost cost_of_all() noexcept {
-  return {.cpu = nanoseconds(all_cpu_ns.load()), .threads = all_threads.load()};
+  return {.cpu = nanoseconds(all_trackers().cpu_ns.load()),
+          .threads = all_trackers().threads.load()};
 }
 
 nanoseconds cpu_of_this_thread() noexcept {
@@ -79,14 +87,17 @@ class Tracker::Impl {
 
   [[nodiscard]] bool is_copy() const noexcept { return process_ != ::getpid(); }
 
-  State state = State::NEW;
-  std::atomic<bool> has_ended{false};
-  ResourceUsage usage;
+  [[nodiscard]] State state() const noexcept { return state_; }
+  [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
+  [[nodiscard]] const ResourceUsage& usage() const noexcept { return usage_; }
 
  private:
   void run() noexcept;
   void publish_cost() noexcept;
 
+  State state_ = State::NEW;
+  std::atomic<bool> has_ended_{false};
+  ResourceUsage usage_;
   nanoseconds period_;
   bool logs_;
   bool is_own_;
@@ -101,8 +112,8 @@ class Tracker::Impl {
 };
 
 void Tracker::Impl::start() {
-  if (state != State::NEW) {
-    throw Error(state == State::STARTED
+  if (state_ != State::NEW) {
+    throw Error(state_ == State::STARTED
                     ? "cannot start the tracker: it was started already"
                     : "cannot start the tracker: it was stopped; make another one");
   }
@@ -113,19 +124,19 @@ void Tracker::Impl::start() {
   if (is_own_) target_ = open_process(tracking_.process());
   before_ = cost_of_all();
   tracking_.begin({.threads = before_.threads});
-  ++all_threads;
+  ++all_trackers().threads;
   try {
     thread_ = start_thread([this] { run(); });
   } catch (const std::system_error& error) {
-    --all_threads;
+    --all_trackers().threads;
     throw Error("cannot start a thread to track with: " + error.code().message());
   }
-  state = State::STARTED;
+  state_ = State::STARTED;
 }
 
 void Tracker::Impl::publish_cost() noexcept {
   const nanoseconds now = cpu_of_this_thread();
-  all_cpu_ns += (now - std::exchange(cpu_, now)).count();
+  all_trackers().cpu_ns += (now - std::exchange(cpu_, now)).count();
 }
 
 void Tracker::Impl::run() noexcept {
@@ -148,7 +159,7 @@ void Tracker::Impl::run() noexcept {
     publish_cost();
     schedule.advance(clock.now());
     if (goes_on) continue;
-    has_ended = true;
+    has_ended_ = true;
     wait_for(stop_.get(), -1, std::nullopt);
     break;
   }
@@ -156,21 +167,21 @@ void Tracker::Impl::run() noexcept {
 }
 
 void Tracker::Impl::stop() {
-  if (state != State::STARTED) {
-    throw NotStarted(state == State::NEW ? "cannot stop the tracker: it was not started"
-                                         : "cannot stop the tracker: it was stopped already");
+  if (state_ != State::STARTED) {
+    throw NotStarted(state_ == State::NEW ? "cannot stop the tracker: it was not started"
+                                          : "cannot stop the tracker: it was stopped already");
   }
   stopping_ = true;
   const std::uint64_t one = 1;
-  (void)!::write(stop_.get(), &one, sizeof one);
+  [[maybe_unused]] const ssize_t always = ::write(stop_.get(), &one, sizeof one);
   thread_.join();
-  --all_threads;
-  state = State::STOPPED;
+  --all_trackers().threads;
+  state_ = State::STOPPED;
   TrackerCost cost = cost_of_all();
   cost.cpu -= before_.cpu;
   tracking_.end(cost);
-  usage = tracking_.usage();
-  usage.tracker_cpu = cpu_;
+  usage_ = tracking_.usage();
+  usage_.tracker_cpu = cpu_;
   if (const auto& failure = tracking_.failure()) {
     throw WriteError(failure->path, failure->error_number);
   }
@@ -184,7 +195,7 @@ Tracker::~Tracker() {
     (void)impl_.release();
     return;
   }
-  if (impl_->state != State::STARTED) return;
+  if (impl_->state() != State::STARTED) return;
   try {
     impl_->stop();
   } catch (const std::exception&) {  // nobody is there to be told
@@ -199,15 +210,15 @@ void Tracker::stop() {
   if (!impl_->is_copy()) impl_->stop();
 }
 
-Tracker::State Tracker::state() const noexcept { return impl_->state; }
+Tracker::State Tracker::state() const noexcept { return impl_->state(); }
 
-bool Tracker::has_target_ended() const noexcept { return impl_->has_ended; }
+bool Tracker::has_target_ended() const noexcept { return impl_->has_ended(); }
 
 const ResourceUsage& Tracker::resource_usage() const {
-  if (impl_->state != State::STOPPED) {
+  if (impl_->state() != State::STOPPED) {
     throw NotStopped("cannot tell the resource usage: the tracker was not stopped yet");
   }
-  return impl_->usage;
+  return impl_->usage();
 }
 
 std::string Tracker::to_json() const { return resource_usage().to_json(); }

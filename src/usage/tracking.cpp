@@ -50,18 +50,21 @@ Tracking::Tracking(const TrackerOptions& options, const Clock& clock)
       gpu_ram_factor_(memory_factor(options.gpu_ram_unit, "GPU RAM")),
       time_factor_(time_factor(options.time_unit)),
       is_own_process_(pid_ == ::getpid()),
-      machine_(options.system) {
+      machine_(options.system),
+      tracking_path_(options.tracking_file.value_or("")),
+      usage_path_(options.resource_usage_file.value_or("")) {
   check();
   // Says now, not at the start, that there is no such process.
   (void)TreeReader(options_.system, clock_, pid_, {.most_kept_files = 0});
   find_gpus();
   machine_.sample(clock_.now());
   if (options_.tracking_file) {
-    tracking_file_ = make_file(*options_.tracking_file, options_.overwrite, "tracking file");
+    tracking_file_ = make_file(tracking_path_, options_.overwrite, "tracking file");
     write_header();
   }
   if (options_.resource_usage_file) {
-    usage_file_ = make_file(*options_.resource_usage_file, options_.overwrite, "usage file");
+    usage_file_ = make_file(usage_path_, options_.overwrite, "usage file");
+    is_usage_regular_ = std::filesystem::is_regular_file(usage_path_);
   }
   if (failure_) throw WriteError(failure_->path, failure_->error_number);
 }
@@ -70,7 +73,7 @@ void Tracking::check() const {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 86400.0;
   const double period_s = options_.sleep_time.count();
-  if (!(period_s >= kShortestS && period_s <= kLongestS)) {
+  if (std::isnan(period_s) || period_s < kShortestS || period_s > kLongestS) {
     throw InvalidArgument(fmt::format("a sleep time of {} s is invalid: it must be from {} to {} s",
                                       period_s, kShortestS, kLongestS));
   }
@@ -88,7 +91,7 @@ void Tracking::check() const {
   }
   if (options_.tracking_file && options_.tracking_file == options_.resource_usage_file) {
     throw InvalidArgument(fmt::format("the tracking file and the usage file are both {}",
-                                      printable(options_.tracking_file->string())));
+                                      printable(tracking_path_.string())));
   }
 }
 
@@ -131,8 +134,9 @@ void Tracking::find_gpus() {
 }
 
 void Tracking::begin(const TrackerCost& cost) {
-  tree_.emplace(options_.system, clock_, pid_,
-                TreeOptions{.pss = options_.force_pss ? PssPolicy::force : PssPolicy::budget});
+  tree_ = std::make_unique<TreeReader>(
+      options_.system, clock_, pid_,
+      TreeOptions{.pss = options_.force_pss ? PssPolicy::force : PssPolicy::budget});
   machine_ = MachineMonitor(options_.system);
   last_ = tree_->state();
   leave_out(last_, cost);
@@ -152,7 +156,8 @@ void Tracking::end(const TrackerCost& cost) {
   statistics_.end();
   if (usage_file_ && !failure_) {
     usage_file_.reset();
-    ::unlink(options_.resource_usage_file->c_str());
+    // A pipe, or /dev/null, is not ours to remove.
+    if (is_usage_regular_) ::unlink(usage_path_.c_str());
   }
 }
 
@@ -222,7 +227,7 @@ void Tracking::write_header() {
   text += csv_line({known.max_ram.system_capacity, gpu_capacity, cell(cores), cell(expected),
                     knows_all_gpus_ ? Cell(devices) : std::nullopt, counted});
   text += fmt::format("{}\n", sample_columns());
-  write(tracking_file_, *options_.tracking_file, text);
+  write(tracking_file_, tracking_path_, text);
 }
 
 void Tracking::write_row(const TreeState& before, const TreeState& state) {
@@ -249,7 +254,7 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const auto both_gpu = gpus.main_bytes && gpus.descendants_bytes
                             ? std::optional(*gpus.main_bytes + *gpus.descendants_bytes)
                             : std::nullopt;
-  write(tracking_file_, *options_.tracking_file,
+  write(tracking_file_, tracking_path_,
         csv_line({ram(main.rss_bytes),
                   ram(rest.pss_bytes),
                   ram(main.pss_bytes + rest.pss_bytes),
@@ -277,18 +282,17 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
 
 void Tracking::write_usage() {
   const std::string line = usage_line(usage(), ticks_);
-  const std::filesystem::path& path = *options_.resource_usage_file;
-  if (usage_bytes_ > kUsageFileBytes) {
+  if (is_usage_regular_ && usage_bytes_ > kUsageFileBytes) {
     // The new file takes the old one's place only when it holds a whole line.
-    const std::filesystem::path next = path.string() + ".next";
+    const std::filesystem::path next = usage_path_.string() + ".next";
     Fd fd = make_file(next, true, "usage file");
     write(fd, next, line);
-    if (failure_ || ::rename(next.c_str(), path.c_str()) != 0) return;
+    if (failure_ || ::rename(next.c_str(), usage_path_.c_str()) != 0) return;
     usage_file_ = std::move(fd);
     usage_bytes_ = line.size();
     return;
   }
-  write(usage_file_, path, line);
+  write(usage_file_, usage_path_, line);
   usage_bytes_ += line.size();
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,14 +70,17 @@ class Tracking {
   std::unique_ptr<GpuMonitor> gpus_;
   bool knows_all_gpus_ = true;
   MachineMonitor machine_;
-  std::optional<TreeReader> tree_;
+  std::unique_ptr<TreeReader> tree_;  ///< from `begin` on
   UsageStatistics statistics_;
   TreeState last_;
   TimePoint began_;
   TimePoint ended_;
   std::uint64_t ticks_ = 0;
+  std::filesystem::path tracking_path_;
+  std::filesystem::path usage_path_;
   Fd tracking_file_;
   Fd usage_file_;
+  bool is_usage_regular_ = false;
   std::size_t usage_bytes_ = 0;
   std::optional<Failure> failure_;
 };

@@ -259,7 +259,8 @@ void TreeReader::find_children() {
     scan();
     return;
   }
-  // Grandchildren are appended, and so looked at in the same tick.
+  // Grandchildren are appended, and so looked at in the same tick: the vector grows meanwhile.
+  // NOLINTNEXTLINE(modernize-loop-convert)
   for (std::size_t i = 0; i < watched_.size(); ++i) {
     meet(watched_[i].children);
     if (std::exchange(watched_[i].lists_threads, false) && watched_[i].threads > 1) {

@@ -15,6 +15,7 @@
 #include "fakes/drm_tree.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/powercap_tree.hpp"
+#include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
@@ -22,6 +23,7 @@
 #include "sensors/drm/drm.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
+#include "usage/tree_reader.hpp"
 #include "wattle/energy_meter.hpp"
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
@@ -212,6 +214,22 @@ TEST_F(Allocations, AreNoneWhereALaneReads) {
     EXPECT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= ticks + 300; }));
   });
   EXPECT_EQ(made, 0U) << "in whatever thread";
+}
+
+TEST_F(Allocations, AreNoneWhereAProcessTreeIsLookedAt) {
+  const fakes::ProcessFiles files;
+  files.put({.pid = 100, .children = {101}});
+  files.put({.pid = 101, .parent = 100});
+  // Some files stay open, some are opened each time.
+  TreeReader tree(files.system(), clock_, 100, {.most_kept_files = 3});
+  const std::uint64_t made = allocations_of([&] {
+    for (int i = 0; i < 10; ++i) {
+      clock_.advance(500ms);
+      (void)tree.read();
+    }
+  });
+  EXPECT_EQ(made, 0U);
+  EXPECT_EQ(tree.state().descendants.processes, 1U) << "it has read something";
 }
 
 TEST_F(Allocations, AreNoneWhereTheMachineIsSampled) {

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <filesystem>
 #include <sstream>
@@ -171,6 +172,18 @@ TEST_F(TrackingTest, RemovesItsUsageFileOnlyWhenAllWentWell) {
   EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
   tracking.end();
   EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
+}
+
+TEST_F(TrackingTest, RemovesNoPipeThatWasGivenAsUsageFile) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const Fd reader = open_for_reading(path("pipe").string());
+  options_.resource_usage_file = path("pipe");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  tracking.end();
+  EXPECT_FALSE(tracking.failure());
+  EXPECT_TRUE(std::filesystem::exists(path("pipe")));
 }
 
 TEST_F(TrackingTest, GoesOnWhereTheDiskIsFull) {
