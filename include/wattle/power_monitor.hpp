@@ -88,9 +88,10 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 /// hangs affects no other. What it has to warn about goes to the log (`set_log`).
 ///
 /// All windows include both of their ends; one that ends before it starts is `InvalidArgument`. A
-/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say; a GPU
-/// that is not monitored is `NoSuchDevice`. An argument `domain` that is absent means, for each
-/// GPU, its `default_domain`.
+/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
+/// `supported_domains` and `default_domain` of a GPU that is not monitored are `NoSuchDevice`; the
+/// timelines leave it out. An argument `domain` that is absent means, for each GPU, its
+/// `default_domain`.
 ///
 /// After `fork` the child's copy does nothing, and answers from what was known then.
 ///

@@ -59,12 +59,8 @@ std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domai
 std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindow& window) const {
   std::map<Domain, MeasuredEnergy> energies;
   for (const MonitoredCpu& cpu : cpus_) {
-    const EnergyFigure figure =
-        counter_energy(*cpu.history, {.begin = window.start, .end = window.end});
-    energies.emplace(cpu.domain, MeasuredEnergy{.energy = figure.energy,
-                                                .uncertainty = figure.uncertainty,
-                                                .unknown = figure.unknown,
-                                                .flags = figure.flags});
+    energies.emplace(cpu.domain, measured(counter_energy(
+                                     *cpu.history, {.begin = window.start, .end = window.end})));
   }
   return energies;
 }

@@ -36,13 +36,6 @@ PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReadi
   return sample;
 }
 
-MeasuredEnergy measured(const EnergyFigure& figure) {
-  return {.energy = figure.energy,
-          .uncertainty = figure.uncertainty,
-          .unknown = figure.unknown,
-          .flags = figure.flags};
-}
-
 /// Of what is kept: what is not is unknown.
 MeasuredEnergy gauged(const History& history, const PowerWindow& window,
                       std::optional<TimePoint> kept_since) {
@@ -86,11 +79,11 @@ PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
 
 void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_hand(); }
 
-void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
-
-std::uint64_t PowerMonitorMaker::readings(const PowerMonitor& monitor, std::uint32_t gpu) {
-  return monitor.impl_->readings(gpu);
+void PowerMonitorMaker::read_cpus(PowerMonitor& monitor, nanoseconds patience) {
+  monitor.impl_->read_cpus(patience);
 }
+
+void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);

@@ -156,6 +156,7 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
                               .longest_backoff = is_gpu ? plan.longest_backoff : 1,
                               .patience = kPatience};
     lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
+    if (!is_gpu) cpu_lane_ = lanes_.back().get();
   }
   telling_ =
       std::make_unique<Ticking>([faults = faults_] { faults->tell(); }, std::chrono::seconds(1));
@@ -189,15 +190,16 @@ void PowerMonitor::Impl::stop() noexcept {
   }
 }
 
+void PowerMonitor::Impl::read_cpus(nanoseconds patience) {
+  if (cpu_lane_ == nullptr) return;
+  const std::uint64_t asked = cpu_lane_->ask();
+  (void)cpu_lane_->wait_for(asked, std::chrono::steady_clock::now() + patience);
+}
+
 void PowerMonitor::Impl::read_by_hand() noexcept {
   for (const Work& work : by_hand_) {
     for (const LaneTask& task : work) task.recorder->read();
   }
-}
-
-std::uint64_t PowerMonitor::Impl::readings(std::uint32_t gpu) const {
-  const auto found = std::ranges::find(gpus_, gpu, &MonitoredGpu::index);
-  return lanes_.at(static_cast<std::size_t>(found - gpus_.begin()))->ticks();
 }
 
 const MonitoredGpu& PowerMonitor::Impl::gpu(std::uint32_t index) const {

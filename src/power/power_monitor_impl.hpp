@@ -53,8 +53,8 @@ class PowerMonitor::Impl {
 
   void stop() noexcept;
   void read_by_hand() noexcept;
+  void read_cpus(std::chrono::nanoseconds patience);
   void tell_faults() { faults_->tell(); }
-  [[nodiscard]] std::uint64_t readings(std::uint32_t gpu) const;
 
   [[nodiscard]] const std::vector<MonitoredGpu>& gpus() const noexcept { return gpus_; }
   [[nodiscard]] const std::vector<MonitoredCpu>& cpus() const noexcept { return cpus_; }
@@ -111,6 +111,7 @@ class PowerMonitor::Impl {
   std::shared_ptr<FaultReport> faults_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< of the GPUs in their order, then the CPUs'
+  Lane* cpu_lane_ = nullptr;                  ///< the last of them; null where there are no CPUs
   std::vector<Work> by_hand_;                 ///< instead of lanes
   std::unique_ptr<Ticking> telling_;
   bool stopped_ = false;
