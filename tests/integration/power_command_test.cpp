@@ -91,6 +91,14 @@ TEST_F(PowerCommand, PrintsJsonLinesEachWithItsSchema) {
   EXPECT_GT(last["devices"][0]["energy_j"], 0.0);
 }
 
+TEST_F(PowerCommand, KnowsTheCountersOfCpusUpToEachLine) {
+  const Outcome outcome = end_after(
+      on_machine({"power", "--domain", "package", "--json", "--period", "0.05"}), "reading");
+  const Json line = parse_json(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_EQ(line["devices"][0]["unknown_s"], 0.0);
+  EXPECT_THAT(line["devices"][0]["flags"].dump(), Not(HasSubstr("gap")));
+}
+
 TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
   const Outcome outcome =
       end_after(on_machine({"energy", "--csv", "--period", "0.05"}), ",package_0,");
@@ -137,6 +145,20 @@ TEST_F(PowerCommand, SaysWhyWhereNothingCanBeMeasured) {
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("nothing can be read here"),
                                    HasSubstr("there is no folder"), HasSubstr("wattle doctor")));
   }
+}
+
+TEST_F(PowerCommand, SaysEachReasonOnceWhereNothingCanBeMeasured) {
+  const std::string err = run(on_machine({"power"}, false, false)).err;
+  const std::size_t first = err.find("there is no folder");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(err.find("CPU energy", err.find("CPU energy") + 1), std::string::npos) << err;
+}
+
+TEST_F(PowerCommand, SaysThatTheGpusOfADomainWereLeftOut) {
+  const Outcome outcome =
+      run(on_machine({"power", "--gpus", "none", "--domain", "device_instant"}));
+  EXPECT_EQ(outcome.code(), kNothing);
+  EXPECT_THAT(outcome.err, HasSubstr("left out by --gpus"));
 }
 
 TEST_F(PowerCommand, SaysWhereTheChosenDomainIsNotThere) {
@@ -189,8 +211,18 @@ TEST_F(PowerCommand, EndsThoughNobodyTakesItsLines) {
     return waiting > 60'000;
   }));
   process.send(SIGINT);
-  EXPECT_EQ(process.wait().code(), 0);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
   ::close(ends[0]);
+}
+
+TEST_F(PowerCommand, FailsWhereStdoutIsClosed) {
+  Start start = on_machine({"power"});
+  start.prepare = [] { ::close(STDOUT_FILENO); };
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stdout"), Not(HasSubstr("--help"))));
 }
 
 TEST_F(PowerCommand, GoesOnWhereCtrlCWasIgnoredFromTheBeginning) {
