@@ -123,7 +123,8 @@ class Watched {
     const auto gpus = has_gpus_ ? monitor_.energy(from, to, options_.gpu_domain)
                                 : std::map<std::uint32_t, MeasuredEnergy>();
     for (const auto& [gpu, energy] : gpus) {
-      line.devices.push_back({Domain::nvidia_gpu(gpu), quantity_of(gpu), energy});
+      line.devices.push_back(
+          {PowerMonitorMaker::domain_of(monitor_, gpu), quantity_of(gpu), energy});
     }
     const auto energies = monitor_.cpu_energy(from, to);
     for (const Domain& domain : cpus_)

@@ -23,6 +23,8 @@ struct PowerMonitorMaker {
   /// Has the lane read the CPUs' counters now, and waits for it for at most `patience`: what was
   /// spent until this call is known then. Not after `stop`.
   static void read_cpus(PowerMonitor& monitor, std::chrono::nanoseconds patience);
+  /// What a monitored GPU is called among all devices. Throws `NoSuchDevice`.
+  [[nodiscard]] static Domain domain_of(const PowerMonitor& monitor, std::uint32_t gpu);
   /// Tells the log what is new, as lanes do once a second, where it is read by hand.
   static void tell_faults(PowerMonitor& monitor);
 };

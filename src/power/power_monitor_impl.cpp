@@ -73,6 +73,12 @@ PowerWindow PowerWindow::of_unix(double start_unix_s, double end_unix_s) {
   return of(from_unix(start_unix_s), from_unix(end_unix_s));
 }
 
+PowerWindow PowerWindow::of_unix_times(double start_unix_s, double end_unix_s) {
+  const PowerWindow window = of_unix(start_unix_s, end_unix_s);
+  return {.start = std::max(window.start - kUnixRounding, kFirst),
+          .end = std::min(window.end + kUnixRounding, kLast)};
+}
+
 std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
   for (const PowerDomain domain : {PowerDomain::device_instant, PowerDomain::device_average}) {
     if (history(domain) != nullptr) return domain;
@@ -117,14 +123,14 @@ PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
       HistoryOptions{.period = plan.period,
                      .longest_period = plan.period * plan.longest_backoff,
                      .memory_limit = bytes});
-  MonitoredGpu monitored{.index = gpu.index};
+  MonitoredGpu monitored{.index = gpu.index, .device = gpu_domain_of(*gpu.sensor)};
   for (const History& history : recorder->histories()) {
     const auto domain = power_domain_of(history.channel());
     if (domain) monitored.histories.at(place_of(*domain)) = &history;
   }
   gpus_.push_back(monitored);
   indices_.push_back(gpu.index);
-  watched_.push_back(watched);
+  watched_.push_back({.gpu = gpu_text(gpu.index, monitored.device), .sensor = watched});
   Work work;
   work.push_back({.recorder = std::move(recorder)});
   return work;
@@ -237,7 +243,7 @@ void PowerMonitor::Impl::require(std::optional<PowerDomain> domain, std::string_
       if (gpu.history(other) != nullptr) names.push_back(to_string(other));
     }
     others.push_back(fmt::format(
-        "GPU {} {}", gpu.index,
+        "{} {}", gpu_text(gpu.index, gpu.device),
         names.empty() ? "tells no power" : fmt::format("tells {}", fmt::join(names, " and "))));
   }
   throw CapabilityError(fmt::format(

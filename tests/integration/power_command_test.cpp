@@ -1,13 +1,15 @@
 // `wattle power` and `wattle energy`, of a scripted driver and a tree of powercap files.
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <sstream>
 
 #include "command.hpp"
+#include "fakes/drm_tree.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "pty.hpp"
@@ -109,6 +111,16 @@ TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
   EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
 }
 
+TEST_F(PowerCommand, CallsAGpuOfEachMakerByItsOwnName) {
+  fakes::DrmTree amd;
+  amd.add_rx6800(0, "0000:03:00.0");
+  Start start = on_machine({"power", "--period", "0.05"}, true, false);
+  *std::ranges::find(start.command, path("nothing").string()) = amd.system().sysfs.string();
+  const Outcome outcome = end_after(start, " W");
+  EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
+                                      "amd_gpu_0\n"));
+}
+
 TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {
   const Outcome outcome =
       end_after(on_machine({"power", "--gpus", "GPU-bbbb", "--period", "0.05"}), " W");
@@ -203,18 +215,17 @@ TEST_F(PowerCommand, EndsThoughNobodyTakesItsLines) {
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   start.prepare = [&] { ::dup2(ends[1], STDOUT_FILENO); };
   Process process(start);
-  ::close(ends[1]);
-  // Wait until the pipe is full: it holds 64 KiB at most.
+  // Wait until the pipe is full.
   EXPECT_TRUE(eventually([&] {
-    int waiting = 0;
-    ::ioctl(ends[0], FIONREAD, &waiting);
-    return waiting > 60'000;
+    pollfd room{.fd = ends[1], .events = POLLOUT, .revents = 0};
+    return ::poll(&room, 1, 0) == 0;
   }));
   process.send(SIGINT);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
   ::close(ends[0]);
+  ::close(ends[1]);
 }
 
 TEST_F(PowerCommand, FailsWhereStdoutIsClosed) {
