@@ -1,31 +1,97 @@
 #include "live_output.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
 #include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <climits>
 #include <utility>
 
 #include "output.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
+namespace {
 
-LiveOutput::LiveOutput() : fd_(Output::open("-", false).release()) {}
+bool is_a(int fd, mode_t kind) noexcept {
+  struct stat status {};
+  return ::fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind;
+}
+
+/// A pipe whose writes do not wait. Opened anew: that is nothing which the other holders of the
+/// descriptor would notice. As it was where that cannot be done.
+Fd without_waiting(Fd fd) {
+  if (!is_a(fd.get(), S_IFIFO)) return fd;
+  const std::string path = fmt::format("/proc/self/fd/{}", fd.get());
+  Fd own(::open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  return own ? std::move(own) : std::move(fd);
+}
+
+/// Writes what there is room for; as write(2), with EAGAIN for none.
+ssize_t write_some(int fd, std::string_view text, bool is_socket) noexcept {
+  if (is_socket) return ::send(fd, text.data(), text.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
+  pollfd ready{.fd = fd, .events = POLLOUT, .revents = 0};
+  if (::poll(&ready, 1, 0) == 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  // Of a pipe, also of one that could not be opened anew, there is room for so much.
+  return ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
+}
+
+}  // namespace
+
+LiveOutput::LiveOutput(Fd fd, std::string name)
+    : fd_(without_waiting(std::move(fd))),
+      name_(std::move(name)),
+      is_socket_(is_a(fd_.get(), S_IFSOCK)) {}
+
+LiveOutput LiveOutput::of_stdout() {
+  try {
+    return {Output::open("-", false).release(), "stdout"};
+  } catch (const InvalidArgument&) {
+    // Whoever follows a program did not ask for a report in a file, but for this.
+    throw WriteError("stdout", EBADF);
+  }
+}
+
+LiveOutput LiveOutput::of_stderr() {
+  constexpr int kFirst = 3;
+  return {Fd(::fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, kFirst)), "stderr"};
+}
 
 bool LiveOutput::put(std::string_view text) {
-  if (over_) return false;
-  // For a pipe this means room for 4 KiB at least, which a line is shorter than.
-  pollfd ready{.fd = fd_.get(), .events = POLLOUT, .revents = 0};
-  if (::poll(&ready, 1, 0) == 0) return false;
-  const int error = write_all(fd_.get(), text);
-  over_ = error == EPIPE;
-  if (error != 0 && !over_) throw WriteError("stdout", error);
-  return !over_;
+  flush();
+  if (over_ || has_rest() || text.empty()) return !over_ && !has_rest();
+  rest_ = text;
+  flush();
+  const bool is_taken = !over_ && rest_.size() < text.size();
+  if (!is_taken) rest_.clear();
+  return is_taken;
+}
+
+void LiveOutput::flush() {
+  while (!over_ && has_rest()) {
+    const ssize_t count = write_some(fd_.get(), rest_, is_socket_);
+    if (count >= 0) {
+      rest_.erase(0, static_cast<std::size_t>(count));
+    } else if (errno == EAGAIN) {
+      return;
+    } else if (errno == EPIPE) {
+      over_ = true;
+    } else if (errno != EINTR) {
+      throw WriteError(name_, errno);
+    }
+  }
 }
 
 void LiveOutput::close() {
-  if (::close(fd_.release()) != 0 && errno != EINTR) throw WriteError("stdout", errno);
+  if (::close(fd_.release()) != 0 && errno != EINTR) throw WriteError(name_, errno);
 }
 
 }  // namespace wattle::app

@@ -1,22 +1,31 @@
 // Lines on stdout for whoever follows a program as it runs.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "base/fd.hpp"
 
 namespace wattle::app {
 
-/// A reader that does not read holds nobody up: what it has no room for is left out.
+/// A reader that does not read holds nobody up: what it has no room for is left out. A line is
+/// written whole or not at all, though perhaps in parts: the rest of it waits until there is room.
 /// Threads: one at a time.
 class LiveOutput {
  public:
-  /// Throws `InvalidArgument` where stdout is closed.
-  LiveOutput();
+  /// `name` is for messages.
+  LiveOutput(Fd fd, std::string name);
+  /// Throws `WriteError` where stdout is closed.
+  [[nodiscard]] static LiveOutput of_stdout();
+  [[nodiscard]] static LiveOutput of_stderr();
 
   /// False where it was left out, since nobody took what was written before. Throws `WriteError`,
   /// but not for a reader that is gone: then `is_over`.
   bool put(std::string_view text);
+  /// A part of what was put waits for room: `flush` when `fd` can be written to. Throws as `put`.
+  [[nodiscard]] bool has_rest() const noexcept { return !rest_.empty(); }
+  void flush();
+  [[nodiscard]] int fd() const noexcept { return fd_.get(); }
   /// Nobody reads any more.
   [[nodiscard]] bool is_over() const noexcept { return over_; }
   /// What could not be written until now (a disk that is full): throws `WriteError`.
@@ -24,6 +33,9 @@ class LiveOutput {
 
  private:
   Fd fd_;
+  std::string name_;
+  std::string rest_;
+  bool is_socket_;
   bool over_ = false;
 };
 

@@ -92,6 +92,10 @@ void add_roots(CLI::App& command, RawOptions& raw) {
       ->check(reject_empty);
 }
 
+constexpr const char* kGpusHelp =
+    "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
+    "commas between";
+
 void add_run(CLI::App& app, RawOptions& raw) {
   CLI::App* run = app.add_subcommand("run", "Run a command and report what it cost");
   run->footer(kRunFooter);
@@ -106,11 +110,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
                   "Write power and use over time to FILE, one row an interval and domain (CSV)")
       ->type_name("FILE")
       ->check(reject_empty);
-  run->add_option("--gpus", raw.run.gpus,
-                  "Measure these GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, "
-                  "UUIDs, PCI addresses with commas between")
-      ->type_name("LIST")
-      ->default_str("all");
+  run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
   run->add_option("--interval", raw.interval, "Seconds between two readings")
@@ -136,10 +136,6 @@ void add_sensors(CLI::App& app, RawOptions& raw) {
                     "Find out how often each value is renewed, and what reading it costs: takes up "
                     "to 7 seconds a GPU");
 }
-
-constexpr const char* kGpusHelp =
-    "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
-    "commas between";
 
 void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
   CLI::App* command = app.add_subcommand(name, what);

@@ -51,8 +51,9 @@ Survey look(const PowerOptions& options) {
   };
   const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
   const bool wants_gpus = !choice.none() && !options.cpu_domain;
+  const bool tells_gpus = wants_gpus || options.gpu_domain;
   Survey found = survey(options.system, machine_clock(), wants_gpus ? Asked::all : Asked::prompt);
-  if (wants_gpus) keep_chosen(choice, found);
+  if (tells_gpus) keep_chosen(choice, found);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {
@@ -61,9 +62,13 @@ Survey look(const PowerOptions& options) {
     });
   });
   std::erase_if(found.refused, [&](const Refusal& refusal) {
-    return refusal.hardware == Hardware::cpu ? kinds.empty() : !wants_gpus;
+    return refusal.hardware == Hardware::cpu ? kinds.empty() : !tells_gpus;
   });
   return found;
+}
+
+void tell(std::string_view command, std::string_view message) {
+  write_to_stderr(fmt::format("wattle {}: {}\n", command, message));
 }
 
 void tell_refused(std::vector<Refusal> refused, std::string_view command) {
@@ -73,8 +78,8 @@ void tell_refused(std::vector<Refusal> refused, std::string_view command) {
     return !refusal.domain && refusal.scope != RefusalScope::interface;
   });
   for (const SharedCause& cause : by_cause(refused)) {
-    write_to_stderr(fmt::format("wattle {}: not shown: {}: {}\n", command,
-                                fmt::join(cause.subjects, ", "), cause.refusal.reason));
+    tell(command,
+         fmt::format("not shown: {}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason));
   }
 }
 
@@ -101,7 +106,8 @@ class Watched {
     const auto gpus = has_gpus_ ? monitor_.energy(from, to, options_.gpu_domain)
                                 : std::map<std::uint32_t, MeasuredEnergy>();
     for (const auto& [gpu, energy] : gpus) {
-      line.devices.push_back({Domain::nvidia_gpu(gpu), quantity_of(gpu), energy});
+      line.devices.push_back(
+          {PowerMonitorMaker::domain_of(monitor_, gpu), quantity_of(gpu), energy});
     }
     const auto energies = monitor_.cpu_energy(from, to);
     for (const Domain& domain : cpus_)
@@ -122,37 +128,55 @@ class Watched {
   bool has_gpus_ = false;  ///< one at least that tells its power
 };
 
-/// Waits for the next tick; false where it is time to end.
-bool wait_for_tick(Ticker& ticker, const Fd& end) {
-  std::array<pollfd, 2> waited = {pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = ticker.fd(), .events = POLLIN, .revents = 0}};
-  while (true) {
+/// Waits for the next tick, and writes meanwhile what `out` has not written yet; false where it is
+/// time to end.
+bool wait_for_tick(Ticker& ticker, LiveOutput& out, const Fd& end) {
+  std::array<pollfd, 3> waited = {pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = ticker.fd(), .events = POLLIN, .revents = 0},
+                                  pollfd{.fd = -1, .events = POLLOUT, .revents = 0}};
+  while (!out.is_over()) {
+    waited[2].fd = out.has_rest() ? out.fd() : -1;
     if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) {
       throw Error("cannot wait: " + std::generic_category().message(errno));
     }
     if ((waited[0].revents & POLLIN) != 0) return false;
     if ((waited[1].revents & POLLIN) != 0 && ticker.ends_interval()) return true;
+    if (waited[2].revents != 0) out.flush();
   }
+  return false;
 }
 
 void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
   const std::string text = totals_of(options, total);
   // A table holds nothing but its rows.
-  if (options.format == PowerFormat::csv) {
-    write_to_stderr(text);
-  } else {
-    (void)out.put(text);
+  if (options.format != PowerFormat::csv) {
+    const bool is_written = out.put(text) && !out.has_rest();
+    if (is_written || out.is_over()) return;
+    // The reader does not read, and nobody is to wait for him.
   }
+  try {
+    (void)LiveOutput::of_stderr().put(text);
+  } catch (const WriteError&) {
+    // There is nobody left to tell.
+  }
+}
+
+/// Makes counters known up to now: a time between two readings is known, and the same at each look,
+/// so that lines add up. A counter that cannot be read so quickly is known up to its last reading.
+void read_cpus(PowerMonitor& monitor) {
+  PowerMonitorMaker::read_cpus(monitor, std::chrono::milliseconds(100));
 }
 
 void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& options,
             const Fd& end) {
-  LiveOutput out;
+  LiveOutput out = LiveOutput::of_stdout();
+  read_cpus(monitor);
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
   (void)out.put(header_of(options, watched.line(from, from)));
-  while (!out.is_over() && wait_for_tick(ticker, end)) {
+  while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
+    read_cpus(monitor);
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
     if (out.put(line_of(options, line))) from = now;
@@ -163,28 +187,39 @@ void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& o
   out.close();
 }
 
+/// What the library has to say goes to stderr for as long as this lives.
+class LogToStderr {
+ public:
+  explicit LogToStderr(std::string_view command) {
+    // A thread that was left behind may have something to say when this is gone.
+    set_log([command = std::string(command)](std::string_view message) { tell(command, message); });
+  }
+  LogToStderr(const LogToStderr&) = delete;
+  LogToStderr& operator=(const LogToStderr&) = delete;
+  ~LogToStderr() { set_log({}); }
+};
+
 int monitor(const PowerOptions& options, std::string_view command) {
-  const auto tell = [&](const std::string& message) {
-    write_to_stderr(fmt::format("wattle {}: {}\n", command, message));
-  };
-  set_log([&](std::string_view message) { tell(std::string(message)); });
+  const LogToStderr log(command);
   const Fd end = end_signals();
   Survey found = look(options);
-  tell_refused(found.refused, command);
+  const std::vector<Refusal> refused = found.refused;
   PowerMonitorOptions wanted{
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
   if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};
   try {
     PowerMonitor monitor = PowerMonitorMaker::make(std::move(found), machine_clock(), wanted);
+    tell_refused(refused, command);
     const Watched watched(monitor, options);
     if (watched.nothing())
       throw NoSuchDevice("cannot monitor power: nothing here tells what was asked for");
     follow(monitor, watched, options, end);
   } catch (const NoSuchDevice& none) {
-    tell(std::string(none.what()) + "\nwattle doctor says what to do");
+    tell(command, std::string(none.what()) + "\nwattle doctor says what to do");
     return kNothingToMeasure;
   } catch (const CapabilityError& none) {
-    tell(none.what());
+    tell_refused(refused, command);
+    tell(command, none.what());
     return kNothingToMeasure;
   }
   return 0;
@@ -194,16 +229,13 @@ int monitor(const PowerOptions& options, std::string_view command) {
 
 int power(const PowerOptions& options) {
   const std::string_view command = options.shows == PowerShows::power ? "power" : "energy";
-  int status = 0;
   try {
-    status = monitor(options, command);
+    return monitor(options, command);
   } catch (const InvalidArgument& wrong) {
     write_to_stderr(
         fmt::format("wattle {0}: {1}\nTry: wattle {0} --help\n", command, wrong.what()));
-    status = kUsageError;
+    return kUsageError;
   }
-  set_log({});
-  return status;
 }
 
 }  // namespace wattle::app

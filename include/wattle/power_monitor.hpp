@@ -64,7 +64,8 @@ enum class Lookup : std::uint8_t {
 
 /// What to monitor, and how. Threads: a value type.
 struct WATTLE_EXPORT PowerMonitorOptions {
-  /// GPUs by the driver's numbers; absent: all. Empty, or one of them twice, is `InvalidArgument`.
+  /// GPUs by their numbers (see `PowerMonitor`); absent: all. Empty, or one of them twice, is
+  /// `InvalidArgument`.
   std::optional<std::vector<std::uint32_t>> gpu_indices{};
   /// How often everything is read, above 0 and up to a day. Absent: `infer_update_period` finds
   /// out, and a GPU whose driver is slow to answer is read less often. Under 50 ms is warned about;
@@ -87,10 +88,16 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 /// a device, and answers questions about any time since. GPUs need not be alike; one that fails or
 /// hangs affects no other. What it has to warn about goes to the log (`set_log`).
 ///
-/// All windows include both of their ends; one that ends before it starts is `InvalidArgument`. A
-/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say; a GPU
-/// that is not monitored is `NoSuchDevice`. An argument `domain` that is absent means, for each
-/// GPU, its `default_domain`.
+/// A GPU has one number, whoever made it: an NVIDIA GPU that of its driver (`nvidia_gpu_1` is 1);
+/// those of others follow behind the last NVIDIA GPU, AMD's before Intel's, each in the order of
+/// its domains. With two NVIDIA GPUs `amd_gpu_0` is 2; with none it is 0.
+///
+/// All windows include both of their ends, in Unix seconds too: the times of a sample find it. One
+/// that ends before it starts is `InvalidArgument`. A
+/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
+/// `supported_domains` and `default_domain` of a GPU that is not monitored are `NoSuchDevice`; the
+/// timelines leave it out. An argument `domain` that is absent means, for each GPU, its
+/// `default_domain`.
 ///
 /// After `fork` the child's copy does nothing, and answers from what was known then.
 ///
@@ -149,8 +156,8 @@ class WATTLE_EXPORT PowerMonitor {
   /// The energy of each GPU in the window: each value counts for as long as it held, at most until
   /// it was due to be read again and one update of its sensor more. What nobody saw (before the
   /// first reading, a sensor that failed, samples that were dropped) is in `unknown`, flagged
-  /// `gap`; where nothing is known, `energy` is absent. Throws `CapabilityError` where no GPU has
-  /// the power domain.
+  /// `gap`; where nothing is known, `energy` is absent. A window without length at a time that is
+  /// known is 0 J and `short_window`. Throws `CapabilityError` where no GPU has the power domain.
   [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
       TimePoint start, TimePoint end, std::optional<PowerDomain> domain = {}) const;
   [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
@@ -162,7 +169,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// The newest sample of each GPU, however old: its times tell. Throws `CapabilityError` where no
   /// GPU has the power domain.
   [[nodiscard]] Powers power(std::optional<PowerDomain> domain = {}) const;
-  /// The value at a time. Throws as `power`.
+  /// The value at a time. Throws as `power`, and `InvalidArgument` for what is no number.
   [[nodiscard]] Powers power_at(TimePoint time, Lookup lookup = Lookup::held,
                                 std::optional<PowerDomain> domain = {}) const;
   [[nodiscard]] Powers power_at(double unix_s, Lookup lookup = Lookup::held,
@@ -194,10 +201,10 @@ class WATTLE_EXPORT PowerMonitor {
 
 /// Half the time between two updates of the GPUs' power sensors: that of the model that is fastest,
 /// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
-/// which is warned about. A model whose power does not change meanwhile counts as updated each
-/// 0.1 s. 0.1 s where no GPU tells its power. Takes at most 1.5 s, and up to 2 s before that where
-/// a driver does not tell which GPUs there are. `gpu_indices`: as in `PowerMonitorOptions`, and
-/// throws as there. Threads: any.
+/// which is warned about. A model whose power changes less than four times meanwhile counts as
+/// updated each 0.1 s. 0.1 s where no GPU tells its power. Takes at most 1.5 s, and up to 2 s
+/// before that where a driver does not tell which GPUs there are. `gpu_indices`: as in
+/// `PowerMonitorOptions`, and throws as there. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(
     const std::optional<std::vector<std::uint32_t>>& gpu_indices = {},
     const System& system = System::from_environment());

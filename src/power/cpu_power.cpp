@@ -59,12 +59,10 @@ std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domai
 std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindow& window) const {
   std::map<Domain, MeasuredEnergy> energies;
   for (const MonitoredCpu& cpu : cpus_) {
-    const EnergyFigure figure =
-        counter_energy(*cpu.history, {.begin = window.start, .end = window.end});
-    energies.emplace(cpu.domain, MeasuredEnergy{.energy = figure.energy,
-                                                .uncertainty = figure.uncertainty,
-                                                .unknown = figure.unknown,
-                                                .flags = figure.flags});
+    const CounterWindowAsked asked{.begin = window.start, .end = window.end};
+    const bool is_no_time = window.start == window.end && cpu.history->at(window.start);
+    energies.emplace(cpu.domain,
+                     is_no_time ? of_no_time() : measured(counter_energy(*cpu.history, asked)));
   }
   return energies;
 }
@@ -81,7 +79,7 @@ std::vector<CpuPowerSample> PowerMonitor::cpu_timeline(const Domain& domain,
 
 std::vector<CpuPowerSample> PowerMonitor::cpu_timeline(const Domain& domain, double start_unix_s,
                                                        double end_unix_s) const {
-  return impl_->cpu_timeline(domain, PowerWindow::of_unix(start_unix_s, end_unix_s));
+  return impl_->cpu_timeline(domain, PowerWindow::of_unix_times(start_unix_s, end_unix_s));
 }
 
 std::map<Domain, MeasuredEnergy> PowerMonitor::cpu_energy(TimePoint start, TimePoint end) const {

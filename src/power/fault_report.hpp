@@ -11,6 +11,12 @@
 
 namespace wattle {
 
+/// A monitored GPU; `gpu` is what messages call it.
+struct GpuSensor {
+  std::string gpu;
+  std::shared_ptr<const WatchedSensor> sensor;
+};
+
 /// Of each GPU: when it is lost and when it is back; each power domain that could not be read 11
 /// times more, and that showed 0 W between two values above it. Threads: one at a time.
 class FaultReport {
@@ -18,7 +24,7 @@ class FaultReport {
   /// After so many readings without a value of one power domain there is a message.
   static constexpr std::uint64_t kFailuresToTell = 11;
 
-  explicit FaultReport(std::vector<std::shared_ptr<const WatchedSensor>> sensors);
+  explicit FaultReport(std::vector<GpuSensor> sensors);
 
   /// Tells what is new: at most one message for each GPU, power domain and cause.
   void tell();
@@ -29,6 +35,7 @@ class FaultReport {
     std::uint64_t zeros = 0;
   };
   struct Gpu {
+    std::string name;
     std::shared_ptr<const WatchedSensor> sensor;
     std::array<Told, kPowerDomains.size()> told{};
     bool is_gone = false;

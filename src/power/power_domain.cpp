@@ -47,8 +47,25 @@ bool is_gpu(const Sensor& sensor) noexcept {
          hardware_of(sensor.channels().front().domain.kind()) != Hardware::cpu;
 }
 
-std::uint32_t gpu_index_of(const Sensor& sensor) noexcept {
-  return sensor.channels().front().domain.index();
+const Domain& gpu_domain_of(const Sensor& sensor) noexcept {
+  return sensor.channels().front().domain;
+}
+
+std::map<Domain, std::uint32_t> gpu_numbers(const std::set<Domain>& gpus) {
+  std::map<Domain, std::uint32_t> numbers;
+  std::uint32_t next = 0;
+  // NVIDIA's come first: domains are in the order of their kinds.
+  for (const Domain& gpu : gpus) {
+    const std::uint32_t number = gpu.kind() == DomainKind::nvidia_gpu ? gpu.index() : next;
+    numbers.emplace(gpu, number);
+    next = number + 1;
+  }
+  return numbers;
+}
+
+std::string gpu_text(std::uint32_t number, const Domain& gpu) {
+  return gpu.kind() == DomainKind::nvidia_gpu ? fmt::format("GPU {}", number)
+                                              : fmt::format("GPU {} ({})", number, gpu.name());
 }
 
 ChannelSet power_channels(const Sensor& sensor,

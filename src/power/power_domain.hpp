@@ -3,7 +3,12 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <map>
 #include <optional>
+#include <set>
+#include <string>
+#include <vector>
 
 #include "sensors/sensor.hpp"
 #include "wattle/power_monitor.hpp"
@@ -23,8 +28,15 @@ inline constexpr std::array kPowerDomains = {
 
 /// True for the sensor of a GPU. All channels of a sensor are of one device.
 [[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;
-/// The GPU's number.
-[[nodiscard]] std::uint32_t gpu_index_of(const Sensor& sensor) noexcept;
+/// What the GPU is called.
+[[nodiscard]] const Domain& gpu_domain_of(const Sensor& sensor) noexcept;
+
+/// One number for each GPU, whoever made it: NVIDIA's have the driver's, those of others follow
+/// behind the last of them, in their order. `gpus`: all there are, also those that cannot be read,
+/// so that numbers stay when one fails.
+[[nodiscard]] std::map<Domain, std::uint32_t> gpu_numbers(const std::set<Domain>& gpus);
+/// "GPU 0", "GPU 2 (amd_gpu_0)": for messages.
+[[nodiscard]] std::string gpu_text(std::uint32_t number, const Domain& gpu);
 
 /// The channels of the named power domains, each once, that a GPU has. Absent names: of all.
 [[nodiscard]] ChannelSet power_channels(const Sensor& sensor,

@@ -1,12 +1,13 @@
 #include "wattle/power_monitor.hpp"
 
 #include <algorithm>
-#include <cstdlib>
+#include <cmath>
 #include <utility>
 
 #include "power/power_monitor_impl.hpp"
 #include "sampling/integrate.hpp"
 #include "sensors/providers.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -36,18 +37,12 @@ PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReadi
   return sample;
 }
 
-MeasuredEnergy measured(const EnergyFigure& figure) {
-  return {.energy = figure.energy,
-          .uncertainty = figure.uncertainty,
-          .unknown = figure.unknown,
-          .flags = figure.flags};
-}
-
 /// Of what is kept: what is not is unknown.
 MeasuredEnergy gauged(const History& history, const PowerWindow& window,
                       std::optional<TimePoint> kept_since) {
   const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
   MeasuredEnergy energy = measured(gauge_energy(history, start, window.end));
+  if (window.start == window.end && history.held(window.start)) energy = of_no_time();
   if (start > window.start) {
     energy.unknown += start - window.start;
     energy.flags.set(Flag::gap);
@@ -86,11 +81,15 @@ PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
 
 void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_hand(); }
 
-void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
-
-std::uint64_t PowerMonitorMaker::readings(const PowerMonitor& monitor, std::uint32_t gpu) {
-  return monitor.impl_->readings(gpu);
+void PowerMonitorMaker::read_cpus(PowerMonitor& monitor, nanoseconds patience) {
+  monitor.impl_->read_cpus(patience);
 }
+
+Domain PowerMonitorMaker::domain_of(const PowerMonitor& monitor, std::uint32_t gpu) {
+  return monitor.impl_->gpu(gpu).device;
+}
+
+void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);
@@ -150,7 +149,7 @@ PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional
 
 PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
                                                double start_unix_s, double end_unix_s) const {
-  return impl_->timelines(domain, gpu, PowerWindow::of_unix(start_unix_s, end_unix_s));
+  return impl_->timelines(domain, gpu, PowerWindow::of_unix_times(start_unix_s, end_unix_s));
 }
 
 std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::Impl::all_timelines(
@@ -171,7 +170,7 @@ std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::all_timelines(
 
 std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::all_timelines(
     std::optional<std::uint32_t> gpu, double start_unix_s, double end_unix_s) const {
-  return impl_->all_timelines(gpu, PowerWindow::of_unix(start_unix_s, end_unix_s));
+  return impl_->all_timelines(gpu, PowerWindow::of_unix_times(start_unix_s, end_unix_s));
 }
 
 std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::Impl::energy(
@@ -213,7 +212,12 @@ PowerMonitor::Powers PowerMonitor::power_at(TimePoint time, Lookup lookup,
 
 PowerMonitor::Powers PowerMonitor::power_at(double unix_s, Lookup lookup,
                                             std::optional<PowerDomain> domain) const {
-  return power_at(from_unix(unix_s), lookup, domain);
+  if (std::isnan(unix_s)) {
+    throw InvalidArgument("cannot look at the power at a time: it is no number");
+  }
+  const TimePoint time = from_unix(unix_s);
+  const bool has_room = time < TimePoint::max() - kUnixRounding;
+  return power_at(has_room ? time + kUnixRounding : time, lookup, domain);
 }
 
 }  // namespace wattle

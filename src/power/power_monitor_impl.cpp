@@ -73,6 +73,12 @@ PowerWindow PowerWindow::of_unix(double start_unix_s, double end_unix_s) {
   return of(from_unix(start_unix_s), from_unix(end_unix_s));
 }
 
+PowerWindow PowerWindow::of_unix_times(double start_unix_s, double end_unix_s) {
+  const PowerWindow window = of_unix(start_unix_s, end_unix_s);
+  return {.start = std::max(window.start - kUnixRounding, kFirst),
+          .end = std::min(window.end + kUnixRounding, kLast)};
+}
+
 std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
   for (const PowerDomain domain : {PowerDomain::device_instant, PowerDomain::device_average}) {
     if (history(domain) != nullptr) return domain;
@@ -117,14 +123,14 @@ PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
       HistoryOptions{.period = plan.period,
                      .longest_period = plan.period * plan.longest_backoff,
                      .memory_limit = bytes});
-  MonitoredGpu monitored{.index = gpu.index};
+  MonitoredGpu monitored{.index = gpu.index, .device = gpu_domain_of(*gpu.sensor)};
   for (const History& history : recorder->histories()) {
     const auto domain = power_domain_of(history.channel());
     if (domain) monitored.histories.at(place_of(*domain)) = &history;
   }
   gpus_.push_back(monitored);
   indices_.push_back(gpu.index);
-  watched_.push_back(watched);
+  watched_.push_back({.gpu = gpu_text(gpu.index, monitored.device), .sensor = watched});
   Work work;
   work.push_back({.recorder = std::move(recorder)});
   return work;
@@ -156,6 +162,7 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
                               .longest_backoff = is_gpu ? plan.longest_backoff : 1,
                               .patience = kPatience};
     lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
+    if (!is_gpu) cpu_lane_ = lanes_.back().get();
   }
   telling_ =
       std::make_unique<Ticking>([faults = faults_] { faults->tell(); }, std::chrono::seconds(1));
@@ -189,15 +196,16 @@ void PowerMonitor::Impl::stop() noexcept {
   }
 }
 
+void PowerMonitor::Impl::read_cpus(nanoseconds patience) {
+  if (cpu_lane_ == nullptr) return;
+  const std::uint64_t asked = cpu_lane_->ask();
+  (void)cpu_lane_->wait_for(asked, std::chrono::steady_clock::now() + patience);
+}
+
 void PowerMonitor::Impl::read_by_hand() noexcept {
   for (const Work& work : by_hand_) {
     for (const LaneTask& task : work) task.recorder->read();
   }
-}
-
-std::uint64_t PowerMonitor::Impl::readings(std::uint32_t gpu) const {
-  const auto found = std::ranges::find(gpus_, gpu, &MonitoredGpu::index);
-  return lanes_.at(static_cast<std::size_t>(found - gpus_.begin()))->ticks();
 }
 
 const MonitoredGpu& PowerMonitor::Impl::gpu(std::uint32_t index) const {
@@ -235,7 +243,7 @@ void PowerMonitor::Impl::require(std::optional<PowerDomain> domain, std::string_
       if (gpu.history(other) != nullptr) names.push_back(to_string(other));
     }
     others.push_back(fmt::format(
-        "GPU {} {}", gpu.index,
+        "{} {}", gpu_text(gpu.index, gpu.device),
         names.empty() ? "tells no power" : fmt::format("tells {}", fmt::join(names, " and "))));
   }
   throw CapabilityError(fmt::format(

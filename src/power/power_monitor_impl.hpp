@@ -25,10 +25,16 @@ struct PowerWindow {
   [[nodiscard]] static PowerWindow of(std::optional<TimePoint> start, std::optional<TimePoint> end);
   /// Throws as well for what is no number.
   [[nodiscard]] static PowerWindow of_unix(double start_unix_s, double end_unix_s);
+  /// The same, for a list: with whatever has one of these times, as a double tells it.
+  [[nodiscard]] static PowerWindow of_unix_times(double start_unix_s, double end_unix_s);
 };
+
+/// More than a time is off by in Unix seconds: a double holds those of today to 0.24 us.
+inline constexpr std::chrono::nanoseconds kUnixRounding{500};
 
 struct MonitoredGpu {
   std::uint32_t index = 0;
+  Domain device;  ///< what it is called
   /// By `place_of`; null for a power domain that is not monitored.
   std::array<const History*, kPowerDomains.size()> histories{};
 
@@ -38,6 +44,11 @@ struct MonitoredGpu {
   /// The instant power, else the average; absent where neither is monitored.
   [[nodiscard]] std::optional<PowerDomain> default_domain() const noexcept;
 };
+
+/// What is spent in no time, where it is known what was being spent.
+[[nodiscard]] inline MeasuredEnergy of_no_time() noexcept {
+  return {.energy = Joules(0.0), .flags = Flags::of(Flag::short_window)};
+}
 
 struct MonitoredCpu {
   Domain domain;
@@ -53,8 +64,8 @@ class PowerMonitor::Impl {
 
   void stop() noexcept;
   void read_by_hand() noexcept;
+  void read_cpus(std::chrono::nanoseconds patience);
   void tell_faults() { faults_->tell(); }
-  [[nodiscard]] std::uint64_t readings(std::uint32_t gpu) const;
 
   [[nodiscard]] const std::vector<MonitoredGpu>& gpus() const noexcept { return gpus_; }
   [[nodiscard]] const std::vector<MonitoredCpu>& cpus() const noexcept { return cpus_; }
@@ -107,10 +118,11 @@ class PowerMonitor::Impl {
   std::vector<MonitoredCpu> cpus_;
   std::vector<std::uint32_t> indices_;
   std::vector<Domain> domains_;
-  std::vector<std::shared_ptr<const WatchedSensor>> watched_;
+  std::vector<GpuSensor> watched_;
   std::shared_ptr<FaultReport> faults_;
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< of the GPUs in their order, then the CPUs'
+  Lane* cpu_lane_ = nullptr;                  ///< the last of them; null where there are no CPUs
   std::vector<Work> by_hand_;                 ///< instead of lanes
   std::unique_ptr<Ticking> telling_;
   bool stopped_ = false;

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -71,12 +73,29 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
   return indices;
 }
 
-[[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there,
+using Numbers = std::map<Domain, std::uint32_t>;
+
+bool is_of_gpu(const Refusal& refusal) {
+  return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
+}
+
+/// Of all GPUs that were found, readable or not.
+Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
+                   const std::vector<Refusal>& refused) {
+  std::set<Domain> gpus;
+  for (const auto& sensor : sensors) {
+    if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
+  }
+  for (const Refusal& refusal : refused) {
+    if (is_of_gpu(refusal)) gpus.insert(*refusal.domain);
+  }
+  return gpu_numbers(gpus);
+}
+
+[[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there, const Numbers& numbers,
                              const std::vector<Refusal>& refused) {
   for (const Refusal& refusal : refused) {
-    const bool is_it = refusal.domain && refusal.domain->index() == index &&
-                       hardware_of(refusal.domain->kind()) != Hardware::cpu;
-    if (is_it) {
+    if (is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
       throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, refusal.reason));
     }
   }
@@ -87,12 +106,12 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
   throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, others));
 }
 
-Gpus named(const Gpus& there, const std::vector<Refusal>& refused,
+Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<Refusal>& refused,
            const std::vector<std::uint32_t>& indices) {
   Gpus chosen;
   for (const std::uint32_t index : indices) {
     const auto found = std::ranges::find(there, index, &Selection::Gpu::index);
-    if (found == there.end()) refuse_gpu(index, there, refused);
+    if (found == there.end()) refuse_gpu(index, there, numbers, refused);
     chosen.push_back(*found);
   }
   return chosen;
@@ -148,15 +167,16 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
                  const std::optional<std::vector<std::uint32_t>>& gpu_indices,
                  const std::optional<std::vector<PowerDomain>>& domains) {
   check_indices(gpu_indices);
+  const Numbers numbers = numbers_of(sensors, refused);
   Gpus there;
   for (const auto& sensor : sensors) {
     if (!is_gpu(*sensor)) continue;
-    there.push_back({.index = gpu_index_of(*sensor),
+    there.push_back({.index = numbers.at(gpu_domain_of(*sensor)),
                      .sensor = sensor,
                      .channels = power_channels(*sensor, domains)});
   }
   std::ranges::sort(there, {}, &Selection::Gpu::index);
-  Gpus chosen = gpu_indices ? named(there, refused, *gpu_indices) : std::move(there);
+  Gpus chosen = gpu_indices ? named(there, numbers, refused, *gpu_indices) : std::move(there);
   require_domains(chosen, domains);
   return chosen;
 }
@@ -196,7 +216,7 @@ std::string domains_text(const Gpus& gpus) {
       names.push_back(to_string(domain));
     }
     text += fmt::format(
-        "GPU {} has {}", gpu.index,
+        "{} has {}", gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)),
         names.empty() ? "no power sensor" : fmt::format("{}", fmt::join(names, " and ")));
   }
   return text;

@@ -18,7 +18,7 @@ namespace wattle {
 /// What is monitored.
 struct Selection {
   struct Gpu {
-    std::uint32_t index = 0;
+    std::uint32_t index = 0;  ///< see `gpu_numbers`
     std::shared_ptr<Sensor> sensor;
     ChannelSet channels;  ///< none where it tells no power
   };

@@ -57,12 +57,15 @@ class Paces {
   bool abandoned_ = false;
 };
 
+/// What is told from fewer says how the load changed once, not how often the power is renewed.
+constexpr std::uint64_t kFewestChanges = 4;
+
 /// The fastest of the GPU's power domains.
 ModelPace pace_of(const std::vector<Observation>& channels) {
   ModelPace pace;
   for (const Observation& seen : channels) {
     pace.tells_power = pace.tells_power || seen.readings > 0;
-    if (!seen.median) continue;
+    if (!seen.median || seen.changes < kFewestChanges) continue;
     pace.gap = std::min(pace.gap.value_or(*seen.median), *seen.median);
   }
   return pace;

@@ -13,7 +13,7 @@ namespace wattle {
 /// What reading one GPU of a model has shown.
 struct ModelPace {
   bool tells_power = false;
-  /// From one change of its value to the next, median; absent where there were less than two.
+  /// From one change of its value to the next, median; absent where there were less than four.
   std::optional<std::chrono::nanoseconds> gap{};
 };
 

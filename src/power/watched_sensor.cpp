@@ -11,15 +11,19 @@ void WatchedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) no
     if (!wanted[i]) continue;
     gone_.store(readings[i].status == ReadStatus::gone, std::memory_order_relaxed);
     const auto domain = power_domain_of(channels[i]);
-    if (domain) note(watches_[place_of(*domain)], readings[i]);
+    if (domain) note(watches_[place_of(*domain)], readings[i], channels[i].update.mean);
   }
 }
 
-void WatchedSensor::note(Watch& watch, const Reading& reading) noexcept {
+void WatchedSensor::note(Watch& watch, const Reading& reading,
+                         std::chrono::nanoseconds update) noexcept {
   if (reading.status == ReadStatus::retry) watch.failed.fetch_add(1, std::memory_order_relaxed);
   if (reading.status != ReadStatus::ok) return;
   if (reading.raw == 0) {
-    watch.is_zero = watch.was_above;
+    if (watch.was_above) watch.zero_since = reading.at;
+    // A sensor that is read more often than it is renewed shows one value several times.
+    const bool is_repeated = watch.is_zero && reading.at - watch.zero_since <= update + update / 4;
+    watch.is_zero = watch.was_above || is_repeated;
     watch.was_above = false;
     return;
   }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -40,9 +41,11 @@ class WatchedSensor final : public Sensor {
     std::atomic<std::uint64_t> zeros{0};
     // The reader's own.
     bool was_above = false;  ///< the last value that was not 0 is known
-    bool is_zero = false;    ///< the last value was 0, and the one before it was not
+    bool is_zero = false;    ///< the last value was 0, for about one update, and none before it
+    TimePoint zero_since;    ///< where it is
   };
-  static void note(Watch& watch, const Reading& reading) noexcept;
+  /// `update`: from one value of the sensor to the next.
+  static void note(Watch& watch, const Reading& reading, std::chrono::nanoseconds update) noexcept;
 
   std::shared_ptr<Sensor> sensor_;
   std::array<Watch, kPowerDomains.size()> watches_{};

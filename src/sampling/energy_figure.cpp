@@ -14,4 +14,11 @@ std::string_view to_string(Method method) noexcept {
   return "";
 }
 
+MeasuredEnergy measured(const EnergyFigure& figure) noexcept {
+  return {.energy = figure.energy,
+          .uncertainty = figure.uncertainty,
+          .unknown = figure.unknown,
+          .flags = figure.flags};
+}
+
 }  // namespace wattle

@@ -46,4 +46,7 @@ struct EnergyFigure {
   std::vector<AlternativeEnergy> alternatives{};
 };
 
+/// The part of it that the public interface tells.
+[[nodiscard]] MeasuredEnergy measured(const EnergyFigure& figure) noexcept;
+
 }  // namespace wattle

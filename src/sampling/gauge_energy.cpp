@@ -16,28 +16,48 @@ nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseco
 /// All readings of a window are looked at where it holds at most so many looks.
 constexpr std::int64_t kLongestLookedAt = 1000;
 
+/// `time`, or the first reading behind it where no value is to be believed then.
+TimePoint known_from(const History& history, TimePoint time) noexcept {
+  const auto [before, after] = history.values().at(time);
+  if (before && before->last_confirmed + history.hold() >= time) return time;
+  return after ? after->first_seen : time;
+}
+
 /// Of a long window: the readings next to its ends, and of those in between the squares of their
 /// changes, which the timeline keeps summed up.
 GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint begin,
                            TimePoint end, nanoseconds near) {
+  struct Added {
+    TimePoint first_seen;
+    Uint128 changes;
+  };
   const double scale = history.channel().scale();
   const nanoseconds spacing = history.spacing();
-  std::optional<Uint128> changes_so_far;
+  std::optional<Added> last;
   const auto add = [&](const StoredReading& reading, Uint128 changes) {
-    if (reading.last_confirmed + history.hold() < begin - near) return;
     spread.add(reading, scale * static_cast<double>(reading.raw));
-    changes_so_far = changes;
+    last = Added{.first_seen = reading.first_seen, .changes = changes};
   };
-  history.values().for_each_change(begin - near, begin + near, add);
+  const TimePoint begin_from = known_from(history, begin - near);
+  const TimePoint begin_until = begin_from + 2 * near;
+  history.values().for_each_change(begin_from, begin_until,
+                                   [&](const StoredReading& reading, Uint128 changes) {
+                                     if (reading.last_confirmed + history.hold() < begin_from)
+                                       return;
+                                     add(reading, changes);
+                                   });
 
   constexpr int kForTheTrend = 3;  // looks that tell how the power changed last
   const TimePoint end_from = end - near - kForTheTrend * spacing;
+  const nanoseconds between = positive(end_from - begin_until);
   bool is_first = true;
   history.values().for_each_change(
       end_from, end + near, [&](const StoredReading& reading, Uint128 changes) {
-        if (is_first && changes_so_far) {
-          spread.leave_out(static_cast<double>(changes - *changes_so_far) * scale * scale,
-                           scale * static_cast<double>(reading.raw), end_from - begin - near);
+        // What is known can begin so late that both ends see the same readings.
+        if (last && reading.first_seen <= last->first_seen) return;
+        if (is_first && last) {
+          spread.leave_out(static_cast<double>(changes - last->changes) * scale * scale,
+                           scale * static_cast<double>(reading.raw), between);
         }
         is_first = false;
         add(reading, changes);

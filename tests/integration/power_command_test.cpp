@@ -1,13 +1,15 @@
 // `wattle power` and `wattle energy`, of a scripted driver and a tree of powercap files.
 #include <fcntl.h>
-#include <sys/ioctl.h>
+#include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <sstream>
 
 #include "command.hpp"
+#include "fakes/drm_tree.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "pty.hpp"
@@ -91,6 +93,14 @@ TEST_F(PowerCommand, PrintsJsonLinesEachWithItsSchema) {
   EXPECT_GT(last["devices"][0]["energy_j"], 0.0);
 }
 
+TEST_F(PowerCommand, KnowsTheCountersOfCpusUpToEachLine) {
+  const Outcome outcome = end_after(
+      on_machine({"power", "--domain", "package", "--json", "--period", "0.05"}), "reading");
+  const Json line = parse_json(outcome.out.substr(0, outcome.out.find('\n')));
+  EXPECT_EQ(line["devices"][0]["unknown_s"], 0.0);
+  EXPECT_THAT(line["devices"][0]["flags"].dump(), Not(HasSubstr("gap")));
+}
+
 TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
   const Outcome outcome =
       end_after(on_machine({"energy", "--csv", "--period", "0.05"}), ",package_0,");
@@ -99,6 +109,16 @@ TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
                          "flags\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("±")));
   EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
+}
+
+TEST_F(PowerCommand, CallsAGpuOfEachMakerByItsOwnName) {
+  fakes::DrmTree amd;
+  amd.add_rx6800(0, "0000:03:00.0");
+  Start start = on_machine({"power", "--period", "0.05"}, true, false);
+  *std::ranges::find(start.command, path("nothing").string()) = amd.system().sysfs.string();
+  const Outcome outcome = end_after(start, " W");
+  EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
+                                      "amd_gpu_0\n"));
 }
 
 TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {
@@ -137,6 +157,20 @@ TEST_F(PowerCommand, SaysWhyWhereNothingCanBeMeasured) {
     EXPECT_THAT(outcome.err, AllOf(HasSubstr("nothing can be read here"),
                                    HasSubstr("there is no folder"), HasSubstr("wattle doctor")));
   }
+}
+
+TEST_F(PowerCommand, SaysEachReasonOnceWhereNothingCanBeMeasured) {
+  const std::string err = run(on_machine({"power"}, false, false)).err;
+  const std::size_t first = err.find("there is no folder");
+  ASSERT_NE(first, std::string::npos);
+  EXPECT_EQ(err.find("CPU energy", err.find("CPU energy") + 1), std::string::npos) << err;
+}
+
+TEST_F(PowerCommand, SaysThatTheGpusOfADomainWereLeftOut) {
+  const Outcome outcome =
+      run(on_machine({"power", "--gpus", "none", "--domain", "device_instant"}));
+  EXPECT_EQ(outcome.code(), kNothing);
+  EXPECT_THAT(outcome.err, HasSubstr("left out by --gpus"));
 }
 
 TEST_F(PowerCommand, SaysWhereTheChosenDomainIsNotThere) {
@@ -181,16 +215,25 @@ TEST_F(PowerCommand, EndsThoughNobodyTakesItsLines) {
   ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   start.prepare = [&] { ::dup2(ends[1], STDOUT_FILENO); };
   Process process(start);
-  ::close(ends[1]);
-  // Wait until the pipe is full: it holds 64 KiB at most.
+  // Wait until the pipe is full.
   EXPECT_TRUE(eventually([&] {
-    int waiting = 0;
-    ::ioctl(ends[0], FIONREAD, &waiting);
-    return waiting > 60'000;
+    pollfd room{.fd = ends[1], .events = POLLOUT, .revents = 0};
+    return ::poll(&room, 1, 0) == 0;
   }));
   process.send(SIGINT);
-  EXPECT_EQ(process.wait().code(), 0);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
   ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+TEST_F(PowerCommand, FailsWhereStdoutIsClosed) {
+  Start start = on_machine({"power"});
+  start.prepare = [] { ::close(STDOUT_FILENO); };
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("stdout"), Not(HasSubstr("--help"))));
 }
 
 TEST_F(PowerCommand, GoesOnWhereCtrlCWasIgnoredFromTheBeginning) {

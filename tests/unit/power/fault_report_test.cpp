@@ -19,10 +19,10 @@ class FaultReportTest : public testing::Test {
  protected:
   FaultReportTest() : monitor_(make()) {}
 
-  void read(fakes::Shown shown) {
+  void read(fakes::Shown shown, std::chrono::nanoseconds until_next = 100ms) {
     shown_ = shown;
     PowerMonitorMaker::read(monitor_);
-    machine_.pass(100ms);
+    machine_.pass(until_next);
   }
   void fail(int times) {
     for (int i = 0; i < times; ++i) read({.raw = 0, .status = ReadStatus::retry});
@@ -82,6 +82,11 @@ TEST_F(FaultReportTest, TellsOfAZeroBetweenTwoValuesAboveIt) {
   read(watts(100));
   EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
   EXPECT_THAT(told(), IsEmpty());
+}
+
+TEST_F(FaultReportTest, TellsOfAZeroThatIsReadTwiceBeforeItIsRenewed) {
+  for (const double power : {100, 100, 0, 0, 100, 100}) read(watts(power), 50ms);
+  EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
 }
 
 TEST_F(FaultReportTest, IsSilentAboutAGpuThatIsOff) {

@@ -133,6 +133,59 @@ TEST_F(PowerMonitorTest, RefusesAWindowThatEndsBeforeItStarts) {
   EXPECT_THROW((void)monitor.cpu_energy(late, kBegin), InvalidArgument);
   const double nan = std::numeric_limits<double>::quiet_NaN();
   EXPECT_THROW((void)monitor.energy(nan, 1.0), InvalidArgument);
+  EXPECT_THROW((void)monitor.power_at(nan), InvalidArgument);
+}
+
+TEST_F(PowerMonitorTest, FindsEachSampleByItsTimeInUnixSeconds) {
+  int number = 0;
+  machine_.add_gpu(0, [&](auto) { return watts(++number); }).add_package(0, 50);
+  // Not of a whole second: a double does not hold these times.
+  machine_.pass(123'456'700ns);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 100s);
+  const auto samples = monitor.timeline(kInstant).at(0);
+  ASSERT_THAT(samples, SizeIs(999));
+  for (const PowerSample& sample : samples) {
+    const double time = sample.unix_s();
+    const auto listed = monitor.timeline(kInstant, 0, time, time).at(0);
+    ASSERT_THAT(listed, SizeIs(1)) << sample.power.si();
+    EXPECT_EQ(listed[0].timestamp, sample.timestamp);
+    EXPECT_EQ(monitor.power_at(time).at(0)->power, sample.power);
+  }
+  const auto powers = monitor.cpu_timeline(Domain::package(0));
+  ASSERT_THAT(powers, SizeIs(998));
+  for (const CpuPowerSample& sample : powers) {
+    const auto listed =
+        monitor.cpu_timeline(Domain::package(0), to_unix(sample.begin), sample.unix_s());
+    ASSERT_THAT(listed, SizeIs(1));
+    EXPECT_EQ(listed[0].timestamp, sample.timestamp);
+  }
+}
+
+TEST_F(PowerMonitorTest, TakesAnyUnixTimeForAMoment) {
+  machine_.add_gpu(0, always(100));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  const double infinity = std::numeric_limits<double>::infinity();
+  EXPECT_EQ(monitor.power_at(infinity, Lookup::nearest).at(0)->power, Watts(100.0));
+  EXPECT_EQ(monitor.power_at(-infinity, Lookup::nearest).at(0)->power, Watts(100.0));
+}
+
+TEST_F(PowerMonitorTest, SpendsNothingInNoTime) {
+  machine_.add_gpu(0, always(100)).add_package(0, 50);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const TimePoint inside = kBegin + 1050ms;
+  const auto package = Domain::package(0);
+  for (const MeasuredEnergy& energy :
+       {monitor.energy(inside, inside).at(0), monitor.cpu_energy(inside, inside).at(package)}) {
+    EXPECT_EQ(energy.energy, Joules(0.0));
+    EXPECT_TRUE(energy.flags.has(Flag::short_window));
+    EXPECT_FALSE(energy.flags.has(Flag::gap));
+  }
+  const TimePoint before = kBegin - 1s;
+  EXPECT_EQ(monitor.energy(before, before).at(0).energy, std::nullopt);
+  EXPECT_EQ(monitor.cpu_energy(before, before).at(package).energy, std::nullopt);
 }
 
 TEST_F(PowerMonitorTest, AnswersTheSameInUnixSeconds) {

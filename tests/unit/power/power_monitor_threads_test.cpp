@@ -236,6 +236,34 @@ TEST(PowerMonitorThreads, ReadCountersSoOftenThatNoneWrapsUnseenWhateverThePerio
   EXPECT_TRUE(eventually([&] { return monitor.cpu_timeline(Domain::package(0)).size() >= 5; }));
 }
 
+TEST(PowerMonitorThreads, ReadCpusWhenAskedSoThatTheEnergiesOfLinesAddUp) {
+  Survey found;
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
+                                           machine_clock().now()));
+  found.sensors.push_back(
+      std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
+  PowerMonitor monitor =
+      PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 1h});
+  std::vector<TimePoint> ends;
+  Joules sum;
+  for (int line = 0; line <= 10; ++line) {
+    ends.push_back(machine_clock().now());
+    PowerMonitorMaker::read_cpus(monitor, fakes::kLongWait);
+    if (line == 0) continue;
+    const MeasuredEnergy energy =
+        monitor.cpu_energy(ends[ends.size() - 2], ends.back()).at(Domain::package(0));
+    ASSERT_TRUE(energy.energy);
+    EXPECT_FALSE(energy.flags.has(Flag::gap));
+    EXPECT_EQ(energy.unknown, Seconds(0));
+    sum += *energy.energy;
+    std::this_thread::sleep_for(2ms);
+  }
+  const MeasuredEnergy all = monitor.cpu_energy(ends.front(), ends.back()).at(Domain::package(0));
+  EXPECT_NEAR(sum.si(), all.energy->si(), 1e-9);
+  EXPECT_NEAR(sum.si(), 50.0 * Seconds(ends.back() - ends.front()).count(), 1e-3);
+}
+
 TEST(PowerMonitorThreads, TellTheLogOfFaults) {
   const HeardLog log;
   GatedGpus gpus(1);

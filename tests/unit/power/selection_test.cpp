@@ -5,8 +5,12 @@
 
 #include <limits>
 
+#include "base/clock.hpp"
+#include "fakes/drm_tree.hpp"
+#include "fakes/nvml/control.hpp"
 #include "heard_log.hpp"
 #include "played_machine.hpp"
+#include "sensors/providers.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::power_test {
@@ -186,6 +190,69 @@ TEST_F(SelectionTest, TakesAnyMixOfGpusAndListsTheirDomainsInOneOrder) {
   EXPECT_EQ(monitor.default_domain(0), PowerDomain::device_instant);
   EXPECT_EQ(monitor.default_domain(1), PowerDomain::device_average);
   EXPECT_EQ(monitor.default_domain(2), std::nullopt);
+}
+
+/// GPUs of two makers, as their drivers show them: both are numbered from 0.
+class MixedGpusTest : public testing::Test {
+ protected:
+  MixedGpusTest() : nvidia_("gpu A\npower step 0 100\ngpu B\npower step 0 200\n") {
+    amd_.add_rx6800(0, "0000:03:00.0");
+    amd_.add_rx6800(1, "0000:83:00.0");
+    amd_.set_hwmon_number(1, "power1_average", 50'000'000);
+  }
+  [[nodiscard]] System system() const {
+    System both = amd_.system();
+    both.nvml_library = nvidia_.system().nvml_library;
+    return both;
+  }
+  [[nodiscard]] PowerMonitor monitor(std::optional<std::vector<std::uint32_t>> gpus = {}) const {
+    return PowerMonitorMaker::make(survey(system(), machine_clock(), Asked::all), machine_clock(),
+                                   {.gpu_indices = std::move(gpus), .update_period = 50ms});
+  }
+
+ private:
+  fakes::FakeNvml nvidia_;
+  fakes::DrmTree amd_;
+};
+
+TEST_F(MixedGpusTest, HaveOneNumberEach) {
+  const PowerMonitor monitor = this->monitor();
+  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0, 1, 2, 3));
+  const auto powers = monitor.power();
+  EXPECT_EQ(powers.at(0)->power, Watts(100.0));
+  EXPECT_EQ(powers.at(1)->power, Watts(200.0));
+  EXPECT_EQ(powers.at(2)->power, Watts(100.0));
+  EXPECT_EQ(powers.at(3)->power, Watts(50.0));
+}
+
+TEST_F(MixedGpusTest, KeepTheirOwnNames) {
+  const PowerMonitor monitor = this->monitor();
+  EXPECT_EQ(PowerMonitorMaker::domain_of(monitor, 1), Domain::nvidia_gpu(1));
+  EXPECT_EQ(PowerMonitorMaker::domain_of(monitor, 2), Domain::amd_gpu(0));
+}
+
+TEST_F(MixedGpusTest, AreNamedByTheirNumbers) {
+  const PowerMonitor monitor = this->monitor(std::vector<std::uint32_t>{3, 0});
+  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(3, 0));
+  EXPECT_EQ(monitor.power().at(3)->power, Watts(50.0));
+  EXPECT_THAT([&] { (void)this->monitor(std::vector<std::uint32_t>{7}); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("0, 1, 2, 3")));
+}
+
+TEST(GpuNumbers, StayWhenAGpuCannotBeRead) {
+  PlayedMachine machine;
+  machine.add_gpu(0, always(1));
+  machine.refuse({.source = "nvml",
+                  .subject = "nvidia_gpu_1",
+                  .reason = "it fell off the bus",
+                  .domain = Domain::nvidia_gpu(1),
+                  .hardware = Hardware::nvidia_gpu});
+  std::vector<fakes::ScriptedCounter> gauges;
+  Channel channel = power_channel(0, PowerDomain::device_average);
+  channel.domain = Domain::amd_gpu(0);
+  gauges.push_back({channel, [](TimePoint) { return watts(50); }});
+  machine.add(std::make_unique<fakes::ScriptedSensor>(std::move(gauges), machine.clock()));
+  EXPECT_THAT(machine.monitor().gpu_indices(), ElementsAre(0, 2));
 }
 
 }  // namespace

@@ -91,6 +91,15 @@ TEST_F(InferPeriodTest, Is50MillisecondsForAPowerThatStays) {
   EXPECT_EQ(infer({gpu(0, always(100))}), 50ms);
 }
 
+TEST_F(InferPeriodTest, IsNotLedAstrayByALoadThatBegins) {
+  const Script ramp = [](nanoseconds now) {
+    return watts(now < 500ms
+                     ? 100.0
+                     : 100.0 + static_cast<double>(std::min<nanoseconds>(now, 529ms) / 10ms));
+  };
+  EXPECT_EQ(infer({gpu(0, ramp)}), 50ms);
+}
+
 TEST_F(InferPeriodTest, Is100MillisecondsWhereNothingCanBeRead) {
   EXPECT_EQ(infer({gpu(0, [](auto) { return fakes::Shown{.status = ReadStatus::retry}; })}), 100ms);
   EXPECT_EQ(infer({}), 100ms);

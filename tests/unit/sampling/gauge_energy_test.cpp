@@ -298,6 +298,19 @@ TEST(GaugeEnergy, UncertaintyKnowsThatAValueOnlyHeldBeforeAGap) {
   EXPECT_GT(energy(history, 1s, 9s).uncertainty, whole * 2.0);
 }
 
+/// 100 to 300 W, another value at every look but from 90 to 100 s, when nobody looks.
+class NoiseWithALoss : public KnownHistory {
+ public:
+  NoiseWithALoss() : KnownHistory(whole_watts()) {
+    std::uint64_t noise = 1;
+    for (int look = 0; look <= 2100; ++look) {
+      noise = noise * 6364136223846793005U + 1442695040888963407U;
+      if (look > 900 && look < 1000) continue;
+      read(look * 100ms, 100 + (noise >> 33U) % 201);
+    }
+  }
+};
+
 TEST(GaugeEnergy, UncertaintyOfALongWindowIsNotLessThanThatOfAShortOne) {
   KnownHistory history(whole_watts());
   std::uint64_t noise = 1;
@@ -312,6 +325,21 @@ TEST(GaugeEnergy, UncertaintyOfALongWindowIsNotLessThanThatOfAShortOne) {
   EXPECT_GT(long_j, short_j);
   EXPECT_LT(long_j, 2.0 * short_j);
   EXPECT_NEAR(twice_j / short_j, std::sqrt(2.0), 0.5) << "it grows with the root of the time";
+}
+
+TEST(GaugeEnergy, UncertaintyOfALongWindowThatBeginsWhereNothingIsKnownIsThatOfTheRest) {
+  const NoiseWithALoss history;
+  const double all_j = energy(history, 0s, 209s).uncertainty.si();
+  EXPECT_NEAR(energy(history, -1s, 209s).uncertainty.si() / all_j, 1.0, 0.05);
+  const double behind_j = energy(history, 100s, 209s).uncertainty.si();
+  EXPECT_NEAR(energy(history, 95s, 209s).uncertainty.si() / behind_j, 1.0, 0.05);
+}
+
+TEST(GaugeEnergy, UncertaintyOfALongWindowOfWhichOnlyTheEndIsKnown) {
+  KnownHistory history(whole_watts());
+  for (int look = 0; look <= 4; ++look) history.read(look * 100ms, look % 2 == 0 ? 100 : 110);
+  const double alone_j = energy(history, 0s, 400ms).uncertainty.si();
+  EXPECT_LE(energy(history, -1000s, 400ms).uncertainty.si(), alone_j + 1.0);
 }
 
 }  // namespace
