@@ -49,7 +49,7 @@ class Family {
       for (int i = 0; i < children; ++i) {
         if (::fork() == 0) rest();
       }
-      (void)!::write(ready[1], "x", 1);
+      if (::write(ready[1], "x", 1) != 1) std::abort();
       rest();
     }
     char byte = 0;
@@ -104,7 +104,7 @@ std::array<double, 2> peer_s(const std::string& python, const std::string& peer,
   const std::string command = fmt::format("'{}' '{}' {} 5", python, peer, root);
   const std::unique_ptr<FILE, int (*)(FILE*)> out(::popen(command.c_str(), "r"), ::pclose);
   std::array<double, 2> seconds{};
-  if (!out || std::fscanf(out.get(), "%lf %lf", &seconds[0], &seconds[1]) != 2) std::abort();
+  if (!out || std::fscanf(out.get(), "%lf %lf", seconds.data(), &seconds[1]) != 2) std::abort();
   return seconds;
 }
 

@@ -264,7 +264,7 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 /// The sub-commands, as messages list them.
-constexpr std::array kCommands = {"run",    "track",   "power",   "energy",
+constexpr std::array kCommands = {"run",     "track",   "power", "energy",
                                   "summary", "sensors", "doctor"};
 constexpr const char* kSayWhich = "run, track, power, energy, summary, sensors or doctor";
 

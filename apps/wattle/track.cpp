@@ -20,6 +20,7 @@ namespace wattle::app {
 namespace {
 
 using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
 
 void tell(std::string_view message) { write_to_stderr(fmt::format("wattle track: {}\n", message)); }
 
@@ -33,7 +34,7 @@ void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {
     milliseconds left = kLongest;
     if (options.duration) {
       const auto rest = begin + *options.duration - machine_clock().now();
-      if (rest <= rest.zero()) return;
+      if (rest <= nanoseconds(0)) return;
       left = std::min(left, std::chrono::ceil<milliseconds>(rest));
     }
     const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));

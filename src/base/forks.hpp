@@ -6,7 +6,8 @@
 namespace wattle {
 
 /// How often this process and its ancestors have forked since `forks` was first called: a child
-/// sees another number than its parent did. Cheaper than to ask the kernel who one is. Threads: any.
+/// sees another number than its parent did. Cheaper than to ask the kernel who one is. Threads:
+/// any.
 [[nodiscard]] std::uint64_t forks() noexcept;
 
 }  // namespace wattle

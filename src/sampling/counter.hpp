@@ -5,8 +5,8 @@
 #include <chrono>
 #include <cstdint>
 
-#include "wattle/energy.hpp"
 #include "sensors/sensor.hpp"
+#include "wattle/energy.hpp"
 
 namespace wattle {
 

@@ -55,7 +55,8 @@ Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexc
 class DecodedChunks {
  public:
   /// Null where it is not here.
-  [[nodiscard]] const TimelineChunk* find(std::uint64_t store, std::uint64_t number) const noexcept {
+  [[nodiscard]] const TimelineChunk* find(std::uint64_t store,
+                                          std::uint64_t number) const noexcept {
     for (const Decoded& decoded : last_two_) {
       if (decoded.store == store && decoded.number == number) return &decoded.chunk;
     }

@@ -13,10 +13,7 @@
 #include "wattle/error.hpp"
 
 namespace wattle {
-namespace {
-
-
-}  // namespace
+namespace {}  // namespace
 
 AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_to_append(path_)) {
   struct stat status {};
