@@ -134,10 +134,10 @@ void EnergyColumns::State::keep() noexcept {
 }
 
 ColumnEnd EnergyColumns::State::end_of(std::size_t column) const noexcept {
-  if (!places[column]) return {};
-  const std::size_t place = *places[column];
-  if (!sampler.has_answered(place)) return {.state = ColumnEnd::State::late};
-  const std::optional<Boundary> shown = sampler.last(place);
+  const std::optional<std::size_t> place = places[column];
+  if (!place) return {};
+  if (!sampler.has_answered(*place)) return {.state = ColumnEnd::State::late};
+  const std::optional<Boundary> shown = sampler.last(*place);
   return shown ? plain_end(*shown) : ColumnEnd{};
 }
 

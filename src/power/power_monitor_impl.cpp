@@ -167,8 +167,8 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
   telling_ =
       std::make_unique<Ticking>([faults = faults_] { faults->tell(); }, std::chrono::seconds(1));
   const TimePoint deadline = clock.now() + kFirstReading;
-  constexpr std::uint64_t kFirst = 1;
-  for (const auto& lane : lanes_) (void)lane->wait_for(kFirst, deadline);
+  constexpr std::uint64_t kStart = 1;  // the reading that nobody asked for
+  for (const auto& lane : lanes_) (void)lane->wait_for(kStart, deadline);
 }
 
 void PowerMonitor::Impl::stop() noexcept {

@@ -87,7 +87,7 @@ Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
     if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
   }
   for (const Refusal& refusal : refused) {
-    if (is_of_gpu(refusal)) gpus.insert(*refusal.domain);
+    if (refusal.domain && is_of_gpu(refusal)) gpus.insert(*refusal.domain);
   }
   return gpu_numbers(gpus);
 }
@@ -95,7 +95,7 @@ Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
 [[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there, const Numbers& numbers,
                              const std::vector<Refusal>& refused) {
   for (const Refusal& refusal : refused) {
-    if (is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
+    if (refusal.domain && is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
       throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, refusal.reason));
     }
   }

@@ -173,13 +173,13 @@ bool Sampler::read_lanes(TimePoint deadline) {
   owed_.resize(lanes_.size());
   std::vector<bool> is_stuck;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    is_stuck.push_back(owed_[i] && !lanes_[i]->has_answered(*owed_[i]));
+    is_stuck.push_back(!lanes_[i]->has_answered(owed_[i]));
     if (!is_stuck[i]) owed_[i] = lanes_[i]->ask();
   }
   bool all = true;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const auto boundaries =
-        is_stuck[i] ? std::optional<Lane::Boundaries>() : lanes_[i]->wait_for(*owed_[i], deadline);
+        is_stuck[i] ? std::optional<Lane::Boundaries>() : lanes_[i]->wait_for(owed_[i], deadline);
     all = all && boundaries;
     for (Track& track : tracks_) {
       if (track.lane != i) continue;

@@ -128,8 +128,8 @@ class Sampler {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<Lane>> slow_lanes_;   ///< one for each of `devices_`
-  std::vector<std::optional<std::uint64_t>> owed_;  ///< what each lane was asked for last
+  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`
+  std::vector<std::uint64_t> owed_;  ///< what each lane was asked for last; 0: nothing yet
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
   bool has_begun_ = false;  ///< `read` was called

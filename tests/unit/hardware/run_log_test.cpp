@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <clocale>
@@ -13,9 +14,9 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
-#include <regex>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -42,14 +43,14 @@ class RunLogTest : public testing::Test {
   }
   /// The file's lines, each without its `ts`, which must be well-formed.
   [[nodiscard]] std::vector<std::string> lines() const {
-    static const std::regex begin(
-        R"re(\{"ts": "\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}\+00:00", )re");
+    constexpr std::string_view kBegin = R"({"ts": "0000-00-00T00:00:00.000+00:00", )";
     std::vector<std::string> lines;
     std::ifstream file(path_, std::ios::binary);
     for (std::string line; std::getline(file, line);) {
-      std::smatch match;
-      EXPECT_TRUE(std::regex_search(line, match, begin)) << line;
-      lines.push_back(match.suffix());
+      std::string begin = line.substr(0, kBegin.size());
+      for (char& c : begin) c = c >= '0' && c <= '9' ? '0' : c;
+      EXPECT_EQ(begin, kBegin) << line;
+      lines.push_back(line.substr(std::min(kBegin.size(), line.size())));
     }
     return lines;
   }
