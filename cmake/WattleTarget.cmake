@@ -19,7 +19,9 @@ function(wattle_target target)
   endif()
   if(WATTLE_SANITIZE)
     target_compile_options(${target} PRIVATE
-      -fsanitize=${WATTLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+      -fsanitize=${WATTLE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+      # g++ sees uninitialized values in what the sanitizers put in (GCC bug 105562).
+      $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
     target_link_options(${target} PRIVATE -fsanitize=${WATTLE_SANITIZE})
   else()
     target_compile_options(${target} PRIVATE
