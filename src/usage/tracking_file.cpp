@@ -48,7 +48,7 @@ std::string csv_line(const std::vector<Cell>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line += ',';
-    if (cells[i]) line += fmt::format("{}", *cells[i]);
+    if (const Cell& cell = cells[i]) line += fmt::format("{}", *cell);
   }
   return line + "\n";
 }

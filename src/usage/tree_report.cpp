@@ -35,6 +35,7 @@ TreeReader::CpuParts TreeReader::cpu_parts() const noexcept {
 
 std::vector<ProcessRow> TreeReader::rows() const {
   std::vector<ProcessRow> rows;
+  rows.reserve(watched_.size());
   for (const Watched& process : watched_) {
     rows.push_back({.pid = process.pid,
                     .name = process.name,

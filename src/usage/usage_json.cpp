@@ -130,6 +130,7 @@ std::string value_text(const Json& value) {
   return value.dump();
 }
 
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the groups of a usage, which are ours
 void append_text(std::string& text, const Json& object, std::size_t depth) {
   for (const auto& [key, value] : object.items()) {
     if (!text.empty()) text += '\n';
