@@ -62,7 +62,7 @@ std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindo
     const CounterWindowAsked asked{.begin = window.start, .end = window.end};
     const bool is_no_time = window.start == window.end && cpu.history->at(window.start);
     energies.emplace(cpu.domain,
-                     is_no_time ? of_no_time() : measured(counter_energy(*cpu.history, asked)));
+                     is_no_time ? of_no_time() : counter_energy(*cpu.history, asked).measured());
   }
   return energies;
 }

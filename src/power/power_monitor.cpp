@@ -41,8 +41,9 @@ PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReadi
 MeasuredEnergy gauged(const History& history, const PowerWindow& window,
                       std::optional<TimePoint> kept_since) {
   const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
-  MeasuredEnergy energy = measured(gauge_energy(history, start, window.end));
-  if (window.start == window.end && history.held(window.start)) energy = of_no_time();
+  MeasuredEnergy energy = gauge_energy(history, start, window.end).measured();
+  const bool is_kept = !kept_since || *kept_since <= window.start;
+  if (window.start == window.end && is_kept && history.held(window.start)) energy = of_no_time();
   if (start > window.start) {
     energy.unknown += start - window.start;
     energy.flags.set(Flag::gap);

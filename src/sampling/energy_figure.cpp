@@ -14,11 +14,8 @@ std::string_view to_string(Method method) noexcept {
   return "";
 }
 
-MeasuredEnergy measured(const EnergyFigure& figure) noexcept {
-  return {.energy = figure.energy,
-          .uncertainty = figure.uncertainty,
-          .unknown = figure.unknown,
-          .flags = figure.flags};
+MeasuredEnergy EnergyFigure::measured() const noexcept {
+  return {.energy = energy, .uncertainty = uncertainty, .unknown = unknown, .flags = flags};
 }
 
 }  // namespace wattle

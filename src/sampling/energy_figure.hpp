@@ -44,9 +44,9 @@ struct EnergyFigure {
   std::optional<double> coverage{};
   Flags flags;
   std::vector<AlternativeEnergy> alternatives{};
-};
 
-/// The part of it that the public interface tells.
-[[nodiscard]] MeasuredEnergy measured(const EnergyFigure& figure) noexcept;
+  /// The part of it that the public interface tells.
+  [[nodiscard]] MeasuredEnergy measured() const noexcept;
+};
 
 }  // namespace wattle
