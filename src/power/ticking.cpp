@@ -1,7 +1,5 @@
 #include "power/ticking.hpp"
 
-#include <unistd.h>
-
 #include <condition_variable>
 #include <mutex>
 #include <new>
@@ -9,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/forks.hpp"
 #include "base/thread.hpp"
 #include "wattle/error.hpp"
 
@@ -38,7 +37,7 @@ struct Ticking::State {
 };
 
 Ticking::Ticking(std::function<void()> work, nanoseconds period)
-    : state_(std::make_shared<State>()), process_(::getpid()) {
+    : state_(std::make_shared<State>()), forks_(forks()) {
   state_->work = std::move(work);
   state_->period = period;
   try {
@@ -49,7 +48,7 @@ Ticking::Ticking(std::function<void()> work, nanoseconds period)
 }
 
 Ticking::~Ticking() {
-  if (process_ != ::getpid()) {
+  if (forks_ != forks()) {
     // The thread that would let go of it is the parent's.
     static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
     return;
@@ -58,7 +57,7 @@ Ticking::~Ticking() {
 }
 
 void Ticking::stop(nanoseconds patience) noexcept {
-  if (process_ != ::getpid()) return;
+  if (forks_ != forks()) return;
   std::unique_lock lock(state_->mutex);
   state_->stopping = true;
   state_->changed.notify_all();

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -25,7 +26,7 @@ class Ticking {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  int process_;  ///< that it was made in
+  std::uint64_t forks_;  ///< when it was made
 };
 
 }  // namespace wattle

@@ -1,7 +1,5 @@
 #include "sampling/lane.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -11,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/forks.hpp"
 #include "base/thread.hpp"
 #include "sampling/schedule.hpp"
 #include "wattle/error.hpp"
@@ -155,7 +154,7 @@ void Lane::State::answer(std::uint64_t number) noexcept {
 }
 
 Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock)
-    : state_(std::make_shared<State>(std::move(tasks), options, clock)), process_(::getpid()) {
+    : state_(std::make_shared<State>(std::move(tasks), options, clock)), forks_(forks()) {
   try {
     start_detached([state = state_] { state->run(); });
   } catch (const std::system_error& error) {
@@ -164,7 +163,7 @@ Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock&
 }
 
 Lane::~Lane() {
-  if (process_ != ::getpid()) {
+  if (forks_ != forks()) {
     // What the parent's sensors hold of a driver is not this process's to give back.
     static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
     return;
@@ -176,20 +175,20 @@ Lane::~Lane() {
 }
 
 bool Lane::has_answered(std::uint64_t asked) const noexcept {
-  if (process_ != ::getpid()) return false;
+  if (forks_ != forks()) return false;
   const std::scoped_lock lock(state_->mutex);
   return state_->answered_number >= asked;
 }
 
 std::uint64_t Lane::ask() noexcept {
-  if (process_ != ::getpid()) return 0;
+  if (forks_ != forks()) return 0;
   const std::scoped_lock lock(state_->mutex);
   state_->wake.notify_one();
   return ++state_->asked_number;
 }
 
 std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint deadline) {
-  if (process_ != ::getpid()) return std::nullopt;
+  if (forks_ != forks()) return std::nullopt;
   std::unique_lock lock(state_->mutex);
   const auto is_done = [&] { return state_->answered_number >= asked; };
   if (!state_->answered.wait_until(lock, deadline, is_done)) return std::nullopt;
@@ -197,7 +196,7 @@ std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint de
 }
 
 bool Lane::stop(nanoseconds patience) noexcept {
-  if (process_ != ::getpid()) return true;
+  if (forks_ != forks()) return true;
   std::unique_lock lock(state_->mutex);
   if (!state_->stopping) state_->stop_asked = std::chrono::steady_clock::now();
   state_->stopping = true;
@@ -208,7 +207,7 @@ bool Lane::stop(nanoseconds patience) noexcept {
 const std::vector<LaneTask>& Lane::tasks() const noexcept { return state_->tasks; }
 
 ProcessList Lane::processes(std::size_t task) const {
-  if (process_ != ::getpid()) return {};
+  if (forks_ != forks()) return {};
   const std::scoped_lock lock(state_->mutex);
   return state_->lists.at(task);
 }

@@ -77,7 +77,7 @@ class Lane {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  int process_;  ///< that it was made in
+  std::uint64_t forks_;  ///< when it was made
 };
 
 }  // namespace wattle

@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <new>
@@ -19,6 +20,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/forks.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
 #include "sampling/schedule.hpp"
@@ -80,12 +82,12 @@ class Tracker::Impl {
         logs_(!options.disable_logs),
         is_own_(options.system.procfs.lexically_normal() == "/proc"),
         tracking_(options, machine_clock()),
-        process_(::getpid()) {}
+        forks_(forks()) {}
 
   void start();
   void stop();
 
-  [[nodiscard]] bool is_copy() const noexcept { return process_ != ::getpid(); }
+  [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
 
   [[nodiscard]] State state() const noexcept { return state_; }
   [[nodiscard]] bool has_ended() const noexcept { return has_ended_; }
@@ -102,7 +104,7 @@ class Tracker::Impl {
   bool logs_;
   bool is_own_;
   Tracking tracking_;
-  pid_t process_;
+  std::uint64_t forks_;  ///< when it was made
   Fd stop_;
   Fd target_;
   std::atomic<bool> stopping_{false};
