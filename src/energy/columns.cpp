@@ -293,14 +293,6 @@ Border EnergyColumns::capture(Edge edge, std::span<ColumnEnd> ends,
 }
 
 MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch) const {
-  const auto measured = [](const EnergyFigure& figure, Flags more) {
-    MeasuredEnergy energy{.energy = figure.energy,
-                          .uncertainty = figure.uncertainty,
-                          .unknown = figure.unknown,
-                          .flags = figure.flags};
-    energy.flags |= more;
-    return energy;
-  };
   const std::optional<std::size_t> place = state_->places[column];
   if (!place) return {.unknown = stretch.end - stretch.begin, .flags = Flags::of(Flag::gap)};
 
@@ -311,15 +303,14 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
       !std::isnan(waiting.mean_w)) {
     const float uncertainty_w =
         std::max(waiting.standard_uncertainty_w, stretch.waiting_after.standard_uncertainty_w);
-    return measured(
-        aligned_energy(*sampler.counter(*place),
-                       {.begin = stretch.begin,
-                        .end = stretch.end,
-                        .first = beginning_update(stretch.first),
-                        .last = ending_update(stretch.last),
-                        .waiting = {.mean = Watts(static_cast<double>(waiting.mean_w)),
-                                    .uncertainty = Watts(static_cast<double>(uncertainty_w))}}),
-        {});
+    return aligned_energy(*sampler.counter(*place),
+                          {.begin = stretch.begin,
+                           .end = stretch.end,
+                           .first = beginning_update(stretch.first),
+                           .last = ending_update(stretch.last),
+                           .waiting = {.mean = Watts(static_cast<double>(waiting.mean_w)),
+                                       .uncertainty = Watts(static_cast<double>(uncertainty_w))}})
+        .measured();
   }
   Flags flags;
   if (aligned()) flags.set(Flag::unaligned);
@@ -331,8 +322,10 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
   const TimePoint begin = first ? std::max(stretch.begin, first->at) : stretch.begin;
   TimePoint end = stretch.end;
   if (last) end = stretch.is_followed ? last->at : std::min(stretch.end, last->at);
-  return measured(
-      sampler.figure(*place, {.begin = begin, .end = end, .first = first, .last = last}), flags);
+  MeasuredEnergy energy =
+      sampler.figure(*place, {.begin = begin, .end = end, .first = first, .last = last}).measured();
+  energy.flags |= flags;
+  return energy;
 }
 
 void EnergyColumns::sleep(nanoseconds time) const {
