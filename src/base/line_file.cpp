@@ -11,12 +11,11 @@
 
 #include "base/appending.hpp"
 #include "base/file.hpp"
+#include "base/piece.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
-
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 /// Holds the file's lock.
 class Turn {

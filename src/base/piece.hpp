@@ -6,7 +6,7 @@
 namespace wattle {
 
 /// Text is read and written when about this much has come together: few system calls, little
-/// memory, however long a trace or a file is.
+/// memory, however long a file is.
 inline constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 }  // namespace wattle

@@ -16,6 +16,7 @@
 #include "base/forks.hpp"
 #include "base/line_file.hpp"
 #include "base/log.hpp"
+#include "base/piece.hpp"
 #include "base/python_repr.hpp"
 #include "hardware/json_text.hpp"
 
@@ -24,9 +25,6 @@ namespace {
 
 /// What every line begins with.
 constexpr const char* kFirstBytes = R"({"ts": ")";
-
-/// `Durability::none` keeps back so much.
-constexpr std::size_t kPieceBytes = std::size_t{64} << 10U;
 
 void require_free(std::string_view name) {
   for (const std::string_view reserved : {"ts", "type", "name", "seconds"}) {

@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/appending.hpp"
-#include "energy/handlers/piece.hpp"
+#include "base/piece.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

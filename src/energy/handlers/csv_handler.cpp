@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/piece.hpp"
 #include "energy/handlers/appended_file.hpp"
 #include "energy/handlers/csv_text.hpp"
-#include "energy/handlers/piece.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "wattle/error.hpp"

@@ -6,9 +6,9 @@
 #include <ostream>
 #include <string>
 
+#include "base/piece.hpp"
 #include "base/python_repr.hpp"
 #include "base/text.hpp"
-#include "energy/handlers/piece.hpp"
 #include "energy/micro_joules.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
