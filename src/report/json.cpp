@@ -14,16 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json or_null(const std::optional<Joules>& value) {
-  return value ? Json(value->si()) : Json(nullptr);
-}
-Json or_null(const std::optional<Watts>& value) {
-  return value ? Json(value->si()) : Json(nullptr);
-}
 Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json to_json(const Flags& flags) {

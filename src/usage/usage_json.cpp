@@ -13,14 +13,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-template <class T>
-Json or_null(const std::optional<T>& value) {
-  return value ? Json(*value) : Json(nullptr);
-}
-Json or_null(const std::optional<Seconds>& value) {
-  return value ? Json(value->count()) : Json(nullptr);
-}
-
 Json to_json(const RSSValues& values) {
   return {{"total_rss", or_null(values.total_rss)},
           {"private_rss", or_null(values.private_rss)},

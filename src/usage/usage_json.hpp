@@ -2,11 +2,26 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 
 #include "wattle/tracker.hpp"
+#include "wattle/units.hpp"
 
 namespace wattle {
+
+/// A value in its SI unit, or null where it is not known.
+template <class T>
+[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<T>& value) {
+  return value ? nlohmann::ordered_json(*value) : nlohmann::ordered_json(nullptr);
+}
+template <class Tag>
+[[nodiscard]] nlohmann::ordered_json or_null(const std::optional<Quantity<Tag>>& value) {
+  return value ? nlohmann::ordered_json(value->si()) : nlohmann::ordered_json(nullptr);
+}
+[[nodiscard]] inline nlohmann::ordered_json or_null(const std::optional<Seconds>& value) {
+  return value ? nlohmann::ordered_json(value->count()) : nlohmann::ordered_json(nullptr);
+}
 
 /// The five groups, in their order.
 [[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);
