@@ -1,22 +1,10 @@
 // The table of GPUs that nvidia-smi or a run monitor wrote.
-#include "base/file.hpp"
 #include "check.hpp"
 #include "gpu_figures.hpp"
 #include "hardware/gpu_table.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace wattle;
-  std::string_view text = fuzz::text_of(data, size);
-  GpuCsv table;
-  std::size_t lines = 0;
-  while (!text.empty()) {
-    table.take(take_line(text));
-    ++lines;
-  }
-  fuzz::require(table.rows() + table.bad_rows() <= lines, "a line is one row at most");
-  const GpuTable result = table.result();
-  fuzz::require(result.gpus.size() <= kMostGpus, "no file takes more memory than that");
-  fuzz::require_figures(result.all);
-  for (const GpuSummary& gpu : result.gpus) fuzz::require_figures(gpu);
+  fuzz::require_table<GpuCsv>(fuzz::text_of(data, size));
   return 0;
 }
