@@ -13,12 +13,11 @@
 
 #include "base/clock.hpp"
 #include "base/fd.hpp"
+#include "count_allocations.hpp"
 #include "sampling/history.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 
 namespace {
-
-std::size_t allocations = 0;
 
 constexpr const char* kFile = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
 
@@ -60,13 +59,13 @@ void sensor_read(benchmark::State& state) {
   if (!usable(state)) return;
   auto sensor = make_sensor();
   std::array<wattle::Reading, 1> reading;
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (auto _ : state) {
     sensor.read(reading);
     benchmark::DoNotOptimize(reading);
   }
   if (reading[0].status != wattle::ReadStatus::ok) state.SkipWithError("not read");
-  state.counters["allocations"] = static_cast<double>(allocations - before);
+  state.counters["allocations"] = static_cast<double>(allocations() - before);
 }
 BENCHMARK(sensor_read);
 
@@ -76,13 +75,13 @@ void sensor_read_into_history(benchmark::State& state) {
   auto sensor = make_sensor();
   wattle::History history(sensor.channels()[0], {});
   std::array<wattle::Reading, 1> reading;
-  const std::size_t before = allocations;
+  const std::size_t before = allocations();
   for (auto _ : state) {
     sensor.read(reading);
     history.add(reading[0]);
     benchmark::DoNotOptimize(history);
   }
-  state.counters["allocations"] = static_cast<double>(allocations - before);
+  state.counters["allocations"] = static_cast<double>(allocations() - before);
 }
 BENCHMARK(sensor_read_into_history);
 
@@ -99,12 +98,3 @@ void open_read_close(benchmark::State& state) {
 BENCHMARK(open_read_close);
 
 }  // namespace
-
-// Counted, so that a hidden allocation shows.
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }

@@ -22,6 +22,7 @@
 
 #include "base/fd.hpp"
 #include "base/parse.hpp"
+#include "count_allocations.hpp"
 #include "wattle/energy_meter.hpp"
 
 namespace {
@@ -31,8 +32,6 @@ using wattle::Seconds;
 
 constexpr const char* kFile = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_size";
 constexpr int kCalls = 20'000;
-
-std::atomic<std::uint64_t> allocations = 0;
 
 /// Two sockets with a package and a DRAM counter each.
 class Tree {
@@ -89,14 +88,6 @@ double median(std::vector<double> values) {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may end so
   if (argc < 2 || ::access(kFile, R_OK) != 0) {
     fmt::print(stderr, "usage: energy_meter_bench PEER.PY [rounds]; needs {}\n", kFile);
@@ -127,12 +118,12 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
     }));
     meter.start();
     meter.stop();
-    const std::uint64_t before = allocations;
+    const std::uint64_t before = allocations();
     const double seconds = seconds_of(kCalls, [&] {
       meter.start();
       meter.stop();
     });
-    allocated += allocations - before;
+    allocated += allocations() - before;
     meter_s.push_back(seconds);
     peer_s.push_back(peer_seconds(argv[1], tree.files()));
   }

@@ -25,6 +25,7 @@
 #include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/parse.hpp"
+#include "count_allocations.hpp"
 #include "sampling/lane.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 
@@ -37,8 +38,6 @@ constexpr const char* kFile = "/sys/kernel/mm/transparent_hugepage/hpage_pmd_siz
 constexpr nanoseconds kPeriod = std::chrono::milliseconds(1);
 constexpr int kPackages = 2;
 constexpr int kCounters = 2 * kPackages;
-
-std::atomic<std::uint64_t> allocations = 0;
 
 Seconds processor_time() {
   rusage used{};
@@ -99,14 +98,6 @@ struct Cost {
 
 }  // namespace
 
-void* operator new(std::size_t size) {
-  allocations.fetch_add(1, std::memory_order_relaxed);
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
-
 int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may end so
   const auto argument = [&](int i, unsigned otherwise) {
     return argc > i ? wattle::parse_unsigned<unsigned>(argv[i]).value_or(otherwise) : otherwise;
@@ -151,9 +142,9 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
                              wattle::HistoryOptions{.period = kPeriod})});
       }
       wattle::Lane running(std::move(tasks), {.period = kPeriod}, wattle::machine_clock());
-      const std::uint64_t before = allocations;
+      const std::uint64_t before = allocations();
       body();
-      allocated += allocations - before;
+      allocated += allocations() - before;
       ticks += running.ticks();
       missed += running.missed();
     });

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "count_allocations.hpp"
 #include "sampling/timeline.hpp"
 #include "timeline_series.hpp"
 
@@ -29,8 +30,6 @@ using wattle::bench::CounterSeries;
 using wattle::bench::GaugeSeries;
 using wattle::bench::Sample;
 using wattle::bench::take;
-
-std::size_t allocations = 0;
 
 constexpr std::size_t kAppended = 1'000'000;
 constexpr std::size_t kSearched = 10'000'000;
@@ -104,11 +103,11 @@ void append(benchmark::State& state, std::size_t model, Make make) {
   std::size_t allocated = 0;
   for (auto _ : state) {
     auto timeline = make();
-    const std::size_t before = allocations;
+    const std::size_t before = allocations();
     const double begin = thread_seconds();
     for (const Sample& reading : readings) timeline.append(reading.at, reading.raw);
     state.SetIterationTime(thread_seconds() - begin);
-    allocated = allocations - before;
+    allocated = allocations() - before;
     bytes = static_cast<double>(timeline.memory_bytes()) / static_cast<double>(timeline.size());
   }
   state.counters["bytes_per_reading"] = bytes;
@@ -272,12 +271,3 @@ void visit_all(benchmark::State& state) {
 BENCHMARK(visit_all)->UseManualTime()->Unit(benchmark::kMillisecond);
 
 }  // namespace
-
-// Counted, so that a hidden allocation shows.
-void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size)) return memory;
-  throw std::bad_alloc();
-}
-void operator delete(void* memory) noexcept { std::free(memory); }
-void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
