@@ -77,6 +77,24 @@ TEST(EnergyMeterFaults, KnowsNothingAcrossAReset) {
   EXPECT_TRUE(energy.flags.has(Flag::reset));
 }
 
+TEST(EnergyMeterFaults, KnowsNothingWhereAGpusCounterFalls) {
+  MeteredMachine machine;
+  Channel gpu = counter_channel(Domain::nvidia_gpu(0));
+  gpu.counter.modulus = 0;  // it never wraps: the driver was loaded anew
+  machine.draws(Domain::package(0), Watts(100.0));
+  machine.shows({gpu, [began = machine.clock().at()](TimePoint now) {
+                   return Shown{.raw = now - began < 1s ? 1'000'000U : 500'000U};
+                 }});
+  EnergyMeter meter = machine.meter();
+  meter.start("x");
+  machine.wait(2s);
+  meter.stop();
+  const EnergyTrace trace = meter.trace();
+  EXPECT_EQ(trace["x"].energy("nvidia_gpu_0").energy, std::nullopt);
+  EXPECT_TRUE(trace["x"].energy("nvidia_gpu_0").flags.has(Flag::reset));
+  EXPECT_NEAR(trace["x"].energy("package_0").energy->si(), 200.0, kTickJ);
+}
+
 TEST(EnergyMeterFaults, LosesOnlyTheStretchInWhichTheCounterWasReset) {
   MeteredMachine machine;
   machine.shows(
