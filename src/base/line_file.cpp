@@ -51,7 +51,10 @@ LineFile::LineFile(std::filesystem::path path, std::string first_bytes)
 }
 
 void LineFile::add(std::string_view lines) {
-  if (was_deleted()) open();
+  if (was_deleted()) {
+    fd_ = {};
+    open();
+  }
   const Turn turn(fd_.get(), regular_);
   struct stat status {};
   if (regular_ && ::fstat(fd_.get(), &status) != 0) fail(errno);
@@ -79,13 +82,20 @@ void LineFile::open() {
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
   if (!regular_) return;
-  const Turn turn(fd_.get(), regular_);
-  // Again: another process may have added to it while we waited.
-  if (::fstat(fd_.get(), &status) != 0) fail(errno);
-  if (status.st_size > 0) check_and_repair(static_cast<std::uint64_t>(status.st_size));
+  try {
+    check_and_repair();
+  } catch (...) {
+    fd_ = {};  // it is not ours to add to, now or later
+    throw;
+  }
 }
 
-void LineFile::check_and_repair(std::uint64_t size) {
+void LineFile::check_and_repair() {
+  const Turn turn(fd_.get(), regular_);
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) fail(errno);
+  const auto size = static_cast<std::uint64_t>(status.st_size);
+  if (size == 0) return;
   std::string begin(std::max<std::size_t>(first_bytes_.size(), 80), '\0');
   const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
   if (got < 0) fail(errno);

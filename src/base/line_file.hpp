@@ -33,7 +33,7 @@ class LineFile {
 
  private:
   void open();
-  void check_and_repair(std::uint64_t size);
+  void check_and_repair();
   /// Where the line after the last whole one begins.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;

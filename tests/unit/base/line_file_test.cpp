@@ -98,6 +98,16 @@ TEST_F(LineFileTest, IsMadeAgainWithItsFolderWhenItIsDeleted) {
   EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "kept\n");
 }
 
+TEST_F(LineFileTest, NeverAddsToAnotherFileThatIsInItsPlace) {
+  LineFile file = open();
+  file.add("# a\n");
+  std::filesystem::remove(path_);
+  write("dear diary\n");
+  EXPECT_THROW(file.add("# b\n"), FormatError);
+  EXPECT_THROW(file.add("# b\n"), FormatError) << "nor at the second try";
+  EXPECT_EQ(content(), "dear diary\n");
+}
+
 TEST_F(LineFileTest, SaysWhyItCannotBeWritten) {
   EXPECT_EQ(error_of([&] { LineFile(folder_.path(), ""); }), EISDIR);
   EXPECT_EQ(error_of([] { LineFile("", ""); }), ENOENT);
