@@ -107,7 +107,10 @@ Value one_decimal(const std::optional<double>& figure) {
   return figure ? Value(python_round(*figure, 1)) : Value();
 }
 Value bytes(const std::optional<double>& mebibytes) {
-  return mebibytes ? Value(std::llround(*mebibytes * kMebibyte)) : Value();
+  if (!mebibytes) return {};
+  const double bytes = *mebibytes * kMebibyte;
+  constexpr double kMostWhole = 0x1p63;
+  return bytes < kMostWhole ? Value(std::llround(bytes)) : Value(bytes);
 }
 
 Value::Object figures_json(const GpuFigures& figures) {

@@ -146,8 +146,15 @@ void RunLog::log(std::string line) {
     state_->put(line);
     return;
   }
+  const std::size_t size = state_->kept.size();
   state_->kept += line;
-  if (state_->file && state_->kept.size() >= kPieceBytes) state_->put_kept();
+  if (!state_->file || state_->kept.size() < kPieceBytes) return;
+  try {
+    state_->put_kept();
+  } catch (...) {
+    state_->kept.resize(size);  // what was kept before stays, for a later try
+    throw;
+  }
 }
 
 void RunLog::flush() {

@@ -137,6 +137,13 @@ TEST(ResourceSummary, ShowsAMemoryControllerThatDidNothing) {
               HasSubstr("\"mem_util_mean_pct\": 0.0, \"mem_util_max_pct\": 0.0}"));
 }
 
+TEST(ResourceSummary, HasBytesThatNoWholeNumberHolds) {
+  ResourceSummary summary = build_resource_summary(fixture("hw_metrics.csv"), std::nullopt, "");
+  summary.set_allocator_peak(1e300);
+  const auto json = nlohmann::json::parse(summary.to_json());
+  EXPECT_DOUBLE_EQ(json["allocator_peak_bytes"].get<double>(), 1e300 * 1048576.0);
+}
+
 TEST(ResourceSummary, HasBytesInItsOwnJson) {
   ResourceSummary summary =
       build_resource_summary(fixture("hw_metrics.csv"), std::nullopt, "/nowhere/\xff");

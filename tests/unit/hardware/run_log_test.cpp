@@ -222,6 +222,20 @@ TEST_F(RunLogTest, GoesOnOnceThereIsRoomAgain) {
   EXPECT_THAT(lines(), ElementsAre(HasSubstr("\"a\""), HasSubstr("\"d\"")));
 }
 
+TEST_F(RunLogTest, DoesNotKeepAnEntryThatItRefused) {
+  RunLog log("/dev/full", Durability::none);
+  int refused = 0;
+  for (int i = 0; i < 2000; ++i) {
+    try {
+      log.log_event("many");
+    } catch (const WriteError&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 100) << "each that would be written is";
+  EXPECT_LT(refused, 2000);
+}
+
 TEST_F(RunLogTest, SaysAtItsEndWhatItCouldNotWrite) {
   {
     RunLog log("/dev/full", Durability::none);
