@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "sensors/cpu_info.hpp"
+#include "sensors/refusals.hpp"
 #include "usage/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
 
@@ -99,12 +100,6 @@ Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
 }
 
 }  // namespace
-
-bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept {
-  return std::ranges::none_of(refused, [](const Refusal& refusal) {
-    return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
-  });
-}
 
 bool names_gpus(const Survey& found) {
   const auto is_gpu = [](const auto& sensor) {

@@ -17,8 +17,6 @@ namespace wattle::app {
 /// What is known before the command starts.
 [[nodiscard]] Report begin_report(const RunOptions& options, const Job& job);
 
-/// False where an interface shows nothing though there may be GPUs; `refused` without the absent.
-[[nodiscard]] bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept;
 /// True if a GPU is known, whether it can be read or not.
 [[nodiscard]] bool names_gpus(const Survey& found);
 

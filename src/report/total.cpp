@@ -24,12 +24,6 @@ std::string_view kind_in_total(DomainKind kind) noexcept {
   return kind == DomainKind::dram ? kKinds[1] : kKinds[2];
 }
 
-/// True for a refusal of everything that an interface to GPUs could show.
-bool hides_gpus(const Refusal& refusal) noexcept {
-  return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu &&
-         !refusal.absent;
-}
-
 /// Why nothing of `kind` is in the total, where no domain of it was refused.
 MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
   MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};

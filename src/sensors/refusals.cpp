@@ -59,6 +59,15 @@ std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {
   return absent;
 }
 
+bool hides_gpus(const Refusal& refusal) noexcept {
+  return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu &&
+         !refusal.absent;
+}
+
+bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept {
+  return std::ranges::none_of(refused, hides_gpus);
+}
+
 std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
   const auto cause = [](const Refusal& refusal) {
     return std::tie(refusal.source, refusal.reason, refusal.proof, refusal.remedy, refusal.risk);

@@ -21,6 +21,12 @@ namespace wattle {
 /// Takes out of `refused`, and returns, what is not measured because it is not there.
 [[nodiscard]] std::vector<Refusal> take_absent(std::vector<Refusal>& refused);
 
+/// True for a refusal of everything that an interface to GPUs could show, which are there.
+[[nodiscard]] bool hides_gpus(const Refusal& refusal) noexcept;
+
+/// True if every GPU of the machine is known, read or refused one by one: none is not known at all.
+[[nodiscard]] bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept;
+
 /// Several refusals that differ in nothing but what they are about.
 struct SharedCause {
   Refusal refusal;  ///< the first of them

@@ -30,6 +30,7 @@ void GpuSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexce
 }
 
 std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
+  if (gpu_.nodes.empty()) return std::nullopt;  // its nodes could not be listed
   const auto open = open_->list(clock_.now());
   if (!open) return std::nullopt;
   return users_of(*open, gpu_.nodes, gpu_.info.pci_address, open_->procfs());

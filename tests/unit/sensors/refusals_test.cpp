@@ -86,6 +86,19 @@ TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
               ElementsAre("nvml: everything"));
 }
 
+TEST(KnowsAllGpus, WhereNoInterfaceHidesAny) {
+  EXPECT_TRUE(knows_all_gpus({}));
+  EXPECT_TRUE(knows_all_gpus({of_all("perf", RefusalScope::interface)}));
+  EXPECT_TRUE(knows_all_gpus({of_domain("nvml", Domain::nvidia_gpu(0))})) << "it is known";
+  Refusal absent = of_all("drm", RefusalScope::interface, Hardware::drm_gpu);
+  absent.absent = true;
+  EXPECT_TRUE(knows_all_gpus({absent})) << "there is none";
+}
+
+TEST(KnowsAllGpus, NotWhereAnInterfaceIsBroken) {
+  EXPECT_FALSE(knows_all_gpus({of_all("nvml", RefusalScope::interface, Hardware::nvidia_gpu)}));
+}
+
 TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
   const std::vector<SharedCause> causes =
       by_cause({of_domain("perf", kPackage, "setcap"), of_domain("powercap", kPackage, "chmod"),
