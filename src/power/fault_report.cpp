@@ -25,8 +25,7 @@ void FaultReport::tell_presence(Gpu& gpu) {
   const bool is_gone = gpu.sensor->is_gone();
   if (is_gone == gpu.is_gone) return;
   gpu.is_gone = is_gone;
-  log(fmt::format("power monitor: {} {}", gpu.name,
-                  is_gone ? "is lost; it is looked for again" : "is back"));
+  log(fmt::format("power monitor: {} {}", gpu.name, is_gone ? "is lost" : "is back"));
 }
 
 void FaultReport::tell_domain(Gpu& gpu, PowerDomain domain) {
