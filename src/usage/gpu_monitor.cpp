@@ -156,7 +156,7 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
     }
     usage.gpus.push_back(std::move(one));
   }
-  usage.counted = static_cast<unsigned>(std::ranges::count(counted_, true));
+  usage.counted = counted();
   usage.memory_total_bytes = total.value();
   usage.peak_memory_used_bytes = peak_bytes_;
   usage.max_sum_percent = max_percent_;

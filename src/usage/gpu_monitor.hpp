@@ -41,6 +41,10 @@ class GpuMonitor {
     std::optional<double> sum_percent;
   };
   [[nodiscard]] const Now& now() const noexcept { return now_; }
+  /// The devices whose utilization is in the sums.
+  [[nodiscard]] unsigned counted() const noexcept {
+    return static_cast<unsigned>(std::ranges::count(counted_, true));
+  }
 
  private:
   struct Gpu {

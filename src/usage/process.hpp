@@ -29,6 +29,11 @@ struct ProcessStat {
   std::uint64_t rss_pages = 0;
 };
 
+/// False for one whose first thread alone has left: the others go on.
+[[nodiscard]] inline bool has_ended(const ProcessStat& stat) noexcept {
+  return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
+}
+
 /// Absent where `text` is not what the kernel writes. The name may hold blanks and parentheses.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
 

@@ -10,9 +10,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/appending.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
 #include "usage/gpu_groups.hpp"
 #include "usage/usage_file.hpp"
 #include "usage/usage_groups.hpp"
@@ -103,9 +105,7 @@ void Tracking::find_gpus() {
     const auto& brand = options_.gpu_brand;
     return brand && kind != (*brand == "nvidia" ? DomainKind::nvidia_gpu : DomainKind::amd_gpu);
   });
-  knows_all_gpus_ = std::ranges::none_of(found.refused, [](const Refusal& refusal) {
-    return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
-  });
+  knows_all_gpus_ = knows_all_gpus(found.refused);
   sampler_ = std::make_unique<Sampler>(
       std::move(found.sensors), clock_,
       SamplerOptions{.period = std::max<nanoseconds>(
@@ -218,7 +218,7 @@ void Tracking::write_header() {
     gpu_capacity =
         gpu_capacity && total ? Cell(*gpu_capacity + *total * gpu_ram_factor_) : std::nullopt;
   }
-  const Cell counted = gpus_->usage(began_, began_).counted;
+  const Cell counted = gpus_->counted();
   const auto cell = [](std::optional<unsigned> number) {
     return number ? Cell(*number) : std::nullopt;
   };
@@ -244,7 +244,7 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
     return percent(to - from, state.at - before.at);
   };
   const GpuMonitor::Now& gpus = gpus_->now();
-  const unsigned counted = gpus_->usage(began_, began_).counted;
+  const unsigned counted = gpus_->counted();
   const auto cores = options_.n_expected_cores ? options_.n_expected_cores : machine.processors;
   const auto system_memory = machine_.last_memory_used_bytes();
   const auto system_share = machine_.last_cpu_percent();
@@ -298,7 +298,10 @@ void Tracking::write_usage() {
 
 /// The first failure ends the writing of that file, not the tracking.
 void Tracking::write(Fd& fd, const std::filesystem::path& path, const std::string& text) {
-  const int error = write_all(fd.get(), text);
+  const int error = [&] {
+    const NoWriteSignals guard;
+    return write_all(fd.get(), text);
+  }();
   if (error == 0) return;
   fd = Fd();
   if (!failure_) failure_ = Failure{.path = path.string(), .error_number = error};

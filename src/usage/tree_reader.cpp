@@ -73,14 +73,16 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
                                           ? "there is no such process, or this user cannot see it"
                                           : "there is no procfs at " + system.procfs.string()));
   }
-  if (stat->state == 'Z' || stat->state == 'X') {
+  const auto refuse_ended = [&] {
     throw InvalidArgument(fmt::format("cannot track process {}: it has ended", root));
-  }
+  };
+  if (has_ended(*stat)) refuse_ended();
   scans_ = !procfs_.open(root, ProcessFile::children);
   if (options_.adopter && !scans_) {
     adopted_ = KeptFile(procfs_, *options_.adopter, ProcessFile::children);
   }
   watch(*stat, true);
+  if (watched_.empty()) refuse_ended();
   began_ticks_ = UINT64_MAX;  // whoever is found now was there before
   find_children();
   began_ticks_ = 0;
@@ -165,10 +167,10 @@ void TreeReader::refresh(Watched& process, bool all) {
     return;
   }
   take_times(process, *stat);
-  if (process.pid == root_ && (stat->state == 'Z' || stat->state == 'X')) state_.has_ended = true;
+  if (process.pid == root_ && has_ended(*stat)) state_.has_ended = true;
   process.parent = stat->parent;
   process.name = stat->name;
-  process.threads = stat->state == 'Z' ? 0 : stat->threads;
+  process.threads = has_ended(*stat) ? 0 : stat->threads;
   if (!all) return;
   process.is_denied = false;
   process.lists_threads = true;
@@ -211,7 +213,6 @@ void TreeReader::tick(bool all) {
   if (all) refreshed_ = now;
   for (Watched& process : watched_) look_at(process, all);
   bury();
-  if (watched_.empty()) return;
   find_children();
   sum();
 }
@@ -271,12 +272,22 @@ void TreeReader::find_children() {
 }
 
 void TreeReader::meet(const KeptFile& children) {
-  ssize_t count = children.read(text_);
+  meet_all([&] { return children.read(text_); });
+}
+
+/// `read` fills `text_`, which grows until the list fits; what is cut off even then would end in
+/// the begin of a number.
+template <class Read>
+void TreeReader::meet_all(Read read) {
+  ssize_t count = read();
   while (count == static_cast<ssize_t>(text_.size()) && text_.size() < kMaxFileBytes) {
     text_.resize(2 * text_.size());
-    count = children.read(text_);
+    count = read();
   }
-  if (count > 0) meet({text_.data(), static_cast<std::size_t>(count)});
+  if (count <= 0) return;
+  std::string_view list(text_.data(), static_cast<std::size_t>(count));
+  if (list.size() == text_.size()) list = list.substr(0, list.rfind(' ') + 1);
+  meet(list);
 }
 
 void TreeReader::find_children_of_threads(pid_t pid) {
@@ -284,8 +295,7 @@ void TreeReader::find_children_of_threads(pid_t pid) {
   for (const pid_t thread : threads_of(procfs_, pid)) {
     if (thread == pid) continue;
     const Fd fd = procfs_.open_children(pid, thread);
-    const ssize_t count = fd ? read_pieces(fd.get(), text_) : -1;
-    if (count > 0) meet({text_.data(), static_cast<std::size_t>(count)});
+    if (fd) meet_all([&] { return read_pieces(fd.get(), text_); });
   }
 }
 

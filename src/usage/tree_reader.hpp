@@ -135,6 +135,8 @@ class TreeReader {
   void find_children_of_threads(pid_t pid);
   void meet(const KeptFile& children);
   void meet(std::string_view children);
+  template <class Read>
+  void meet_all(Read read);
   [[nodiscard]] bool is_self(pid_t pid) const noexcept;
   void scan();
   void sum();

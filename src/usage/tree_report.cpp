@@ -37,6 +37,7 @@ std::vector<ProcessRow> TreeReader::rows() const {
   std::vector<ProcessRow> rows;
   rows.reserve(watched_.size());
   for (const Watched& process : watched_) {
+    if (process.is_gone || process.threads == 0) continue;
     rows.push_back({.pid = process.pid,
                     .name = process.name,
                     .cpu = process.cpu.total(),

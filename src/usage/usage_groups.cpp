@@ -35,11 +35,9 @@ void fill_tree(ResourceUsage& usage, const TreeReader& tree) {
   usage.peak_rss_bytes = tree.peak_rss_bytes();
   usage.processes = tree.processes_seen();
   usage.still_running.emplace();
-  if (!tree.state().has_ended) {
-    for (const ProcessRow& row : tree.rows()) {
-      usage.still_running->push_back(
-          {.pid = row.pid, .name = row.name, .cpu = row.cpu, .peak_rss_bytes = row.peak_rss_bytes});
-    }
+  for (const ProcessRow& row : tree.rows()) {
+    usage.still_running->push_back(
+        {.pid = row.pid, .name = row.name, .cpu = row.cpu, .peak_rss_bytes = row.peak_rss_bytes});
   }
   fill_mechanisms(usage, tree);
   usage.mechanisms.push_back({{"cpu_user_s", "cpu_system_s"}, tree.cpu_mechanism()});

@@ -134,10 +134,25 @@ void UsageStatistics::fill_memory(ResourceUsage& usage) const {
   if (main_.memory.total > 0) {
     fill_one(usage.max_ram.main, main_.memory, "max_ram.main");
     fill_one(usage.max_ram.combined, combined_.memory, "max_ram.combined");
+    fill_one(usage.max_ram.descendants, descendants_.memory, "max_ram.descendants");
   } else {
-    usage.unknown.push_back({{"max_ram.main", "max_ram.combined"}, std::string(kTooShort)});
+    usage.unknown.push_back(
+        {{"max_ram.main", "max_ram.descendants", "max_ram.combined"}, std::string(kTooShort)});
   }
-  fill_one(usage.max_ram.descendants, descendants_.memory, "max_ram.descendants");
+}
+
+void UsageStatistics::fill_threads(ResourceUsage& usage) const {
+  if (main_.memory.total == 0) {  // as for memory: nobody was looked at in time
+    usage.unknown.push_back(
+        {{"cpu_utilization.main_n_threads", "cpu_utilization.descendants_n_threads",
+          "cpu_utilization.combined_n_threads"},
+         "it ended before a look at it"});
+    return;
+  }
+  CPUUtilization& cpu = usage.cpu_utilization;
+  cpu.main_n_threads = static_cast<unsigned>(main_.threads);
+  cpu.descendants_n_threads = static_cast<unsigned>(descendants_.threads);
+  cpu.combined_n_threads = static_cast<unsigned>(combined_.threads);
 }
 
 void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps) const {
@@ -146,9 +161,7 @@ void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps) const {
   cpu.main = percentages(main_.busy, cpu.n_expected_cores);
   cpu.descendants = percentages(descendants_.busy, cpu.n_expected_cores);
   cpu.combined = percentages(combined_.busy, cpu.n_expected_cores);
-  cpu.main_n_threads = static_cast<unsigned>(main_.threads);
-  cpu.descendants_n_threads = static_cast<unsigned>(descendants_.threads);
-  cpu.combined_n_threads = static_cast<unsigned>(combined_.threads);
+  fill_threads(usage);
   if (gaps.any() || peak_pss_bytes_ == 0) {
     usage.unknown.push_back({{"peak_pss_bytes"}, reason_of(gaps)});
   } else {

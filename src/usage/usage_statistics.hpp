@@ -67,6 +67,7 @@ class UsageStatistics {
 
   void look(const TreeState& state) noexcept;
   void fill_memory(ResourceUsage& usage) const;
+  void fill_threads(ResourceUsage& usage) const;
 
   Group main_;
   Group descendants_;

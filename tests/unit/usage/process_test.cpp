@@ -78,6 +78,13 @@ TEST(SmapsRollup, IsAbsentWhereAnythingIsMissing) {
                          "Private_Clean: 1 kB\nPrivate_Dirty: 1 kB\n"));
 }
 
+TEST(ProcessStat, TellsAProcessThatHasEndedFromOneWhoseFirstThreadHasLeft) {
+  EXPECT_FALSE(has_ended({.state = 'R', .threads = 1}));
+  EXPECT_TRUE(has_ended({.state = 'Z', .threads = 1}));
+  EXPECT_TRUE(has_ended({.state = 'X', .threads = 0}));
+  EXPECT_FALSE(has_ended({.state = 'Z', .threads = 2})) << "the others go on";
+}
+
 TEST(ProcessStat, TakesNamesOfBlanksAndParentheses) {
   for (const char* name : {"a b", "(sd-pam)", ")", "(", "x) S 1 (y", ") R 1 1 1", "", " "}) {
     const auto process = parse_process_stat(stat_line(7, name, 'R', 1));

@@ -1,5 +1,6 @@
 #include "usage/tracking.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -184,6 +185,19 @@ TEST_F(TrackingTest, RemovesNoPipeThatWasGivenAsUsageFile) {
   tracking.end();
   EXPECT_FALSE(tracking.failure());
   EXPECT_TRUE(std::filesystem::exists(path("pipe")));
+}
+
+TEST_F(TrackingTest, GoesOnWhereAPipesReaderHasGone) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  options_.resource_usage_file = path("pipe");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  reader = Fd();
+  clock_.advance(1s);
+  EXPECT_TRUE(tracking.look());
+  ASSERT_TRUE(tracking.failure()) << "and not the end of the process";
+  EXPECT_EQ(tracking.failure()->error_number, EPIPE);
 }
 
 TEST_F(TrackingTest, GoesOnWhereTheDiskIsFull) {

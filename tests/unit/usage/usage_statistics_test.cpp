@@ -73,6 +73,21 @@ TEST(UsageStatistics, TakesMemoryOfOneMoment) {
   EXPECT_THAT(usage.estimated, IsEmpty());
 }
 
+TEST(UsageStatistics, KnowNothingOfAProcessThatNobodyLookedAt) {
+  UsageStatistics statistics;
+  statistics.begin({.at = kBegin});
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {});
+  EXPECT_FALSE(usage.max_ram.main.total_rss);
+  EXPECT_FALSE(usage.max_ram.descendants.total_rss) << "not 0";
+  EXPECT_FALSE(usage.cpu_utilization.main_n_threads) << "not 0";
+  EXPECT_FALSE(usage.cpu_utilization.descendants_n_threads);
+  ASSERT_GE(usage.unknown.size(), 2U);
+  EXPECT_THAT(usage.unknown[0].keys, Contains("max_ram.descendants"));
+  EXPECT_THAT(usage.unknown[1].keys, Contains("cpu_utilization.main_n_threads"));
+}
+
 TEST(UsageStatistics, FlagsUpperBounds) {
   UsageStatistics statistics;
   TreeState state{.at = kBegin};
