@@ -14,6 +14,11 @@ function(wattle_target target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
+  # Several files as one: their unnamed namespaces are the same, which is no fault.
+  if(CMAKE_UNITY_BUILD)
+    target_compile_options(${target} PRIVATE
+      -Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
+  endif()
   if(WATTLE_WERROR)
     target_compile_options(${target} PRIVATE -Werror)
   endif()

@@ -50,9 +50,9 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
 TimePoint Instruments::begin() {
   (void)sampler_.read_lanes(clock_.now() + kPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
-  read(false);
   // What runs now is the launcher, whose memory is not the command's.
   if (tree_) statistics_.begin(tree_->read_all(), false);
+  read(false);  // the counters last, as near to the begin as can be
   began_ = ended_ = clock_.now();
   has_begun_ = true;
   return began_;
@@ -77,11 +77,11 @@ void Instruments::read(bool ends_interval) {
 
 TimePoint Instruments::end() {
   ended_ = clock_.now();
+  has_begun_ = false;
+  read(false);  // the counters first, as near to the end as can be
   // It has ended, but nobody has waited for it: its times are still there.
   if (tree_) statistics_.add(tree_->read_all());
   statistics_.end();
-  has_begun_ = false;
-  read(false);
   (void)sampler_.read_lanes(ended_ + kPatience);
   gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
   return ended_;

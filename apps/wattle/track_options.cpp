@@ -46,7 +46,7 @@ T parse_positive(const std::string& text, std::string_view option, std::string_v
   return static_cast<T>(*number);
 }
 
-std::set<std::string> split(std::string_view list) {
+std::set<std::string> set_of(std::string_view list) {
   std::set<std::string> parts;
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
@@ -125,7 +125,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
     tracker.n_expected_cores =
         parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
   }
-  if (!raw.gpu_uuids.empty()) tracker.gpu_uuids = split(raw.gpu_uuids);
+  if (!raw.gpu_uuids.empty()) tracker.gpu_uuids = set_of(raw.gpu_uuids);
   if (!raw.gpu_brand.empty()) tracker.gpu_brand = raw.gpu_brand;
   tracker.tracking_file = path_of(raw.tracking_file);
   tracker.resource_usage_file = path_of(raw.usage_file);

@@ -98,7 +98,7 @@ Verdict width(const Results& results) {
       [](double excess) { return fmt::format("{:.2f} times", kMost + excess); });
 }
 
-std::string percent(double part) { return fmt::format("{:.3f} %", 100.0 * part); }
+std::string percent_text(double part) { return fmt::format("{:.3f} %", 100.0 * part); }
 
 /// The limit is for loads that begin and end with the window; a running one is told beside it.
 Verdict rms_at_edges(const Results& results, std::string_view mode, double window_s, double limit) {
@@ -111,10 +111,10 @@ Verdict rms_at_edges(const Results& results, std::string_view mode, double windo
   const WayResult* const edges = at("step at the edges");
   if (edges == nullptr) return verdict;
   verdict.is_met = edges->errors.rms <= limit;
-  verdict.value = percent(edges->errors.rms);
+  verdict.value = percent_text(edges->errors.rms);
   if (const WayResult* const running = at("40 Hz square")) {
     verdict.value +=
-        fmt::format(" ({} under a running 40 Hz square load)", percent(running->errors.rms));
+        fmt::format(" ({} under a running 40 Hz square load)", percent_text(running->errors.rms));
   }
   return verdict;
 }
@@ -131,7 +131,8 @@ Verdict part_time_gauge(const Results& results, std::string_view load, std::stri
   if (way == nullptr) return verdict;
   const double flagged = way->claims ? way->claims->partial_coverage : 0.0;
   verdict.is_met = way->errors.rms <= kMost && flagged == 1.0;
-  verdict.value = fmt::format("{}, flagged in {:.1f} %", percent(way->errors.rms), 100.0 * flagged);
+  verdict.value =
+      fmt::format("{}, flagged in {:.1f} %", percent_text(way->errors.rms), 100.0 * flagged);
   return verdict;
 }
 

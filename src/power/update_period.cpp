@@ -24,7 +24,7 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 /// The longest period, and what a power that does not change is taken to be renewed at.
-constexpr nanoseconds kLongestPeriod = milliseconds(100);
+constexpr nanoseconds kLongestGuess = milliseconds(100);
 constexpr nanoseconds kAssumedGap = milliseconds(100);
 
 /// The paces of some GPUs, as they come. Threads: any.
@@ -94,14 +94,14 @@ nanoseconds period_for(const std::vector<ModelPace>& models) {
     const nanoseconds gap = model.gap.value_or(kAssumedGap);
     fastest = std::min(fastest.value_or(gap), gap);
   }
-  if (!fastest) return kLongestPeriod;
-  if (*fastest / 2 > kLongestPeriod) {
+  if (!fastest) return kLongestGuess;
+  if (*fastest / 2 > kLongestGuess) {
     log(fmt::format(
         "power monitor: power is renewed each {} s here, and read each {} s, which is the longest "
         "period that is chosen by itself; set update_period to read it less often",
-        Seconds(*fastest).count(), Seconds(kLongestPeriod).count()));
+        Seconds(*fastest).count(), Seconds(kLongestGuess).count()));
   }
-  return std::clamp<nanoseconds>(*fastest / 2, milliseconds(1), kLongestPeriod);
+  return std::clamp<nanoseconds>(*fastest / 2, milliseconds(1), kLongestGuess);
 }
 
 nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus, const Clock& clock,

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
@@ -8,8 +9,6 @@ namespace wattle {
 namespace {
 
 using std::chrono::nanoseconds;
-
-nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
 
 Joules joules(const Channel& channel, double ticks) noexcept {
   return Joules(channel.scale() * ticks);
@@ -230,10 +229,10 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
     CounterWindowFacts facts = facts_of(history, *ends, energy, known);
     const Overhang overhang = overhang_of(window, *ends);
     if (overhang.before + overhang.after > nanoseconds(0)) {
-      energy = take_off(overhang, energy, facts);
+      const Joules all = std::exchange(energy, take_off(overhang, energy, facts));
       known = known - overhang.before - overhang.after;
       figure.known = known;
-      figure.flags.set(Flag::estimated);
+      if (energy != all) figure.flags.set(Flag::estimated);
     }
     figure.uncertainty = plain_counter_uncertainty(facts);
   }

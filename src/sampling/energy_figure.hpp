@@ -1,6 +1,8 @@
 // An energy with everything that must be said about it.
 #pragma once
 
+#include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -10,6 +12,11 @@
 #include "wattle/units.hpp"
 
 namespace wattle {
+
+/// No time is less than none.
+[[nodiscard]] inline std::chrono::nanoseconds positive(std::chrono::nanoseconds time) noexcept {
+  return std::max(time, std::chrono::nanoseconds(0));
+}
 
 /// How an energy was found.
 enum class Method : std::uint8_t {

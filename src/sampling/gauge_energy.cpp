@@ -11,8 +11,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-nanoseconds positive(nanoseconds time) noexcept { return std::max(time, nanoseconds(0)); }
-
 /// All readings of a window are looked at where it holds at most so many looks.
 constexpr std::int64_t kLongestLookedAt = 1000;
 

@@ -11,11 +11,11 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-std::uint64_t positive(nanoseconds time) noexcept {
+std::uint64_t count_of(nanoseconds time) noexcept {
   return static_cast<std::uint64_t>(std::max(time, nanoseconds(0)).count());
 }
 
-std::uint64_t nanoseconds_of(TimePoint time) noexcept { return positive(time.time_since_epoch()); }
+std::uint64_t nanoseconds_of(TimePoint time) noexcept { return count_of(time.time_since_epoch()); }
 
 const TimelineOptions& checked(const TimelineOptions& options) {
   const auto refuse = [](const std::string& what) {
@@ -45,9 +45,9 @@ std::optional<double> ticks_since_before(const Bracket& bracket, TimePoint time)
 
 Timeline::Timeline(const TimelineOptions& options)
     : kind_(checked(options).kind),
-      quantum_(positive(options.quantum)),
-      hold_((positive(options.hold) + positive(options.quantum) - 1) / positive(options.quantum)),
-      store_(ChunkCodec(options.kind, positive(options.period) / positive(options.quantum)),
+      quantum_(count_of(options.quantum)),
+      hold_((count_of(options.hold) + count_of(options.quantum) - 1) / count_of(options.quantum)),
+      store_(ChunkCodec(options.kind, count_of(options.period) / count_of(options.quantum)),
              options.memory_limit) {}
 
 void Timeline::append(TimePoint at, std::uint64_t raw) noexcept {

@@ -4,8 +4,17 @@
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 
 namespace wattle {
+
+/// Of one processor, on average; more than 100 where several ran. Absent for no time at all.
+[[nodiscard]] inline std::optional<double> percent(std::chrono::nanoseconds cpu,
+                                                   std::chrono::nanoseconds time) noexcept {
+  using Real = std::chrono::duration<double>;
+  if (time <= std::chrono::nanoseconds(0)) return std::nullopt;
+  return 100.0 * (Real(cpu) / Real(time));
+}
 
 /// All times count from where the process came under watch. Its children's time is known twice: by
 /// what was last seen of each that is gone, which misses what it did after that and whoever came

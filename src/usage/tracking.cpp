@@ -15,6 +15,7 @@
 #include "base/text.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/cpu_ledger.hpp"
 #include "usage/gpu_groups.hpp"
 #include "usage/usage_file.hpp"
 #include "usage/usage_groups.hpp"
@@ -31,11 +32,6 @@ constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;
 
 bool is_gpu(const std::unique_ptr<Sensor>& sensor) {
   return sensor->device() != nullptr && sensor->device()->kind == DeviceKind::gpu;
-}
-
-std::optional<double> percent(nanoseconds cpu, nanoseconds time) {
-  if (time <= nanoseconds(0)) return std::nullopt;
-  return 100.0 * (Seconds(cpu) / Seconds(time));
 }
 
 Cell divided(const Cell& value, std::optional<unsigned> by) {

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "usage/cpu_ledger.hpp"
 #include "usage/usage_units.hpp"
 
 namespace wattle {
@@ -16,11 +17,6 @@ using std::chrono::nanoseconds;
 
 /// A span is a second, of which half shows well enough what it was like.
 constexpr std::chrono::milliseconds kLeastSpan{500};
-
-std::optional<double> percent(nanoseconds cpu, nanoseconds time) noexcept {
-  if (time <= nanoseconds(0)) return std::nullopt;
-  return 100.0 * (Seconds(cpu) / Seconds(time));
-}
 
 ProcessingUnitPercentages percentages(const Busyness& busy, std::optional<unsigned> units) {
   ProcessingUnitPercentages result;

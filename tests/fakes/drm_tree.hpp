@@ -14,6 +14,9 @@
 
 namespace wattle::fakes {
 
+/// Of the first card, where a test has one.
+inline constexpr const char* kAddress = "0000:03:00.0";
+
 /// `system()` points to it. Threads: one at a time.
 class DrmTree {
  public:

@@ -17,6 +17,10 @@ namespace wattle::integration {
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
 
+/// What wattle exits with where it was asked wrongly, and where it failed itself.
+inline constexpr int kUsage = 64;
+inline constexpr int kFailed = 125;
+
 [[nodiscard]] std::string wattle_program();
 [[nodiscard]] std::string child_program();
 [[nodiscard]] std::string player_program();

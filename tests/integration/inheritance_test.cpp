@@ -92,8 +92,7 @@ TEST_F(Inheritance, JsonOnAClosedStdoutIsRefusedBeforeTheCommandStarts) {
   Start start = wattle_run({"--json", "-"}, {"touch", path("trace")});
   start.prepare = [] { ::close(STDOUT_FILENO); };
   const Outcome outcome = run(start);
-  constexpr int kRunFailed = 125;
-  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("stdout"));
   EXPECT_FALSE(std::filesystem::exists(path("trace")));
 }

@@ -81,7 +81,6 @@ TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
   // Every call that needs a descriptor is the one that gets none, once.
   constexpr rlim_t kEnoughForAnyProgram = 4;
   constexpr rlim_t kEnoughForWattle = 40;
-  constexpr int kRunFailed = 125;
   bool has_failed = false;
   for (rlim_t count = kEnoughForAnyProgram; count <= kEnoughForWattle; ++count) {
     Start start = wattle_run({"-o", path("report")}, child({"print", "ran", "exit", "7"}));
@@ -92,7 +91,7 @@ TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
     };
     const Outcome outcome = run(start);
     SCOPED_TRACE(std::to_string(count) + " descriptors; " + outcome.err);
-    if (outcome.code() == kRunFailed) {
+    if (outcome.code() == kFailed) {
       has_failed = true;
       EXPECT_EQ(outcome.out, "");
       EXPECT_THAT(outcome.err, StartsWith("wattle: "));
@@ -116,8 +115,7 @@ TEST_F(Lifetime, WithoutAnotherProcessTheRunFailsWithOneSentence) {
                                  constexpr rlimit kNone{0, 0};
                                  ::setrlimit(RLIMIT_NPROC, &kNone);
                                }});
-  constexpr int kRunFailed = 125;
-  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, StartsWith("wattle: cannot fork: "));
 }
 

@@ -11,7 +11,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr int kRunFailed = 125;
 constexpr int kUsageError = 64;
 
 /// One sentence that names the command, and one that tells where to read on; nothing on stdout.
@@ -24,27 +23,27 @@ void expect_refused(const Outcome& outcome, int code, const std::string& context
 }
 
 TEST(Options, WithoutACommandAreRefused) {
-  expect_refused(run(wattle({"run"})), kRunFailed, "wattle run");
-  expect_refused(run(wattle({"run", "--"})), kRunFailed, "wattle run");
-  expect_refused(run(wattle({"run", "--quiet"})), kRunFailed, "wattle run");
+  expect_refused(run(wattle({"run"})), kFailed, "wattle run");
+  expect_refused(run(wattle({"run", "--"})), kFailed, "wattle run");
+  expect_refused(run(wattle({"run", "--quiet"})), kFailed, "wattle run");
 }
 
 TEST(Options, UnknownOnesAreRefused) {
   const Outcome outcome = run(wattle({"run", "--no-such-option", "--", "true"}));
-  expect_refused(outcome, kRunFailed, "wattle run");
+  expect_refused(outcome, kFailed, "wattle run");
   EXPECT_THAT(outcome.err, HasSubstr("--no-such-option"));
-  expect_refused(run(wattle({"run", "-Z", "true"})), kRunFailed, "wattle run");
+  expect_refused(run(wattle({"run", "-Z", "true"})), kFailed, "wattle run");
 }
 
 TEST(Options, WithoutTheirValueAreRefused) {
-  expect_refused(run(wattle({"run", "--json"})), kRunFailed, "wattle run");
-  expect_refused(run(wattle({"run", "-o", "--", "true"})), kRunFailed, "wattle run");
+  expect_refused(run(wattle({"run", "--json"})), kFailed, "wattle run");
+  expect_refused(run(wattle({"run", "-o", "--", "true"})), kFailed, "wattle run");
 }
 
 TEST(Options, WithAnEmptyPathAreRefused) {
   for (const char* option : {"--json", "-o", "--sysfs", "--procfs"}) {
     SCOPED_TRACE(option);
-    expect_refused(run(wattle({"run", option, "", "--", "true"})), kRunFailed, "wattle run");
+    expect_refused(run(wattle({"run", option, "", "--", "true"})), kFailed, "wattle run");
   }
 }
 
@@ -52,13 +51,13 @@ class BadInterval : public testing::TestWithParam<const char*> {};
 
 TEST_P(BadInterval, IsRefusedInOneSentence) {
   const Outcome outcome = run(wattle({"run", "--interval", GetParam(), "--", "true"}));
-  expect_refused(outcome, kRunFailed, "wattle run");
+  expect_refused(outcome, kFailed, "wattle run");
   EXPECT_THAT(outcome.err, HasSubstr("--interval"));
 }
 
 TEST_P(BadInterval, IsRefusedBehindAnEqualsSignToo) {
   const std::string option = std::string("--interval=") + GetParam();
-  expect_refused(run(wattle({"run", option, "--", "true"})), kRunFailed, "wattle run");
+  expect_refused(run(wattle({"run", option, "--", "true"})), kFailed, "wattle run");
 }
 
 INSTANTIATE_TEST_SUITE_P(Values, BadInterval,

@@ -24,8 +24,6 @@ using testing::MatchesRegex;
 
 namespace fs = std::filesystem;
 
-constexpr int kRunFailed = 125;
-
 class Outputs : public CommandTest {
  protected:
   /// A command that leaves a trace where it runs.
@@ -82,7 +80,7 @@ TEST_F(Outputs, RunsThatAppendToOneFileAtTheSameTimeKeepTheirLinesWhole) {
 TEST_F(Outputs, ReportAndJsonInOneFileAreRefused) {
   const std::string file = path("both").string();
   const Outcome outcome = run(wattle_run({"-o", file, "--json", file}, tracer()));
-  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("same file"));
   EXPECT_FALSE(has_trace());
 }
@@ -90,7 +88,7 @@ TEST_F(Outputs, ReportAndJsonInOneFileAreRefused) {
 TEST_F(Outputs, OneFileByTwoNamesIsRefusedToo) {
   const Outcome outcome = run(
       wattle_run({"-o", path("both"), "--json", folder_.path().string() + "/./both"}, tracer()));
-  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_FALSE(has_trace());
 }
 
@@ -102,7 +100,7 @@ TEST_F(Outputs, APathThatCannotBeOpenedFailsBeforeTheCommandStarts) {
   for (const std::string& bad : {path("no/such/folder/report").string(), folder_.path().string()}) {
     for (const char* option : {"-o", "--json"}) {
       const Outcome outcome = run(wattle_run({option, bad}, tracer()));
-      EXPECT_EQ(outcome.code(), kRunFailed);
+      EXPECT_EQ(outcome.code(), kFailed);
       EXPECT_THAT(outcome.err, HasSubstr("cannot write " + bad));
       EXPECT_EQ(std::ranges::count(outcome.err, '\n'), 1) << outcome.err;
     }
@@ -131,7 +129,7 @@ TEST_F(Outputs, PlaceholdersOutsideOfAJobAreZeroAndNone) {
 TEST_F(Outputs, AnUnknownPlaceholderIsRefusedBeforeTheCommandStarts) {
   for (const char* bad : {"%x", "run-%", "%H"}) {
     const Outcome outcome = run(wattle_run({"-o", path(bad)}, tracer()));
-    EXPECT_EQ(outcome.code(), kRunFailed);
+    EXPECT_EQ(outcome.code(), kFailed);
     EXPECT_THAT(outcome.err, HasSubstr("after % comes h, r, p, j or another %"));
   }
   EXPECT_FALSE(has_trace());

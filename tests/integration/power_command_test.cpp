@@ -24,16 +24,14 @@ using testing::Not;
 using testing::StartsWith;
 
 constexpr int kNothing = 2;
-constexpr int kUsage = 64;
-constexpr int kFailed = 125;
 
-constexpr const char* kTwoGpus =
+constexpr const char* kTwoBoards =
     "gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npower step 0 100\nmemory_power step 0 20\n"
     "gpu Tesla M40 24GB\nuuid GPU-bbbb\npower step 0 40\ninstant none\naverage none\n";
 
 class PowerCommand : public CommandTest {
  protected:
-  PowerCommand() : fake_(kTwoGpus) { tree_.add_zone("intel-rapl:0", "package-0"); }
+  PowerCommand() : fake_(kTwoBoards) { tree_.add_zone("intel-rapl:0", "package-0"); }
 
   /// `wattle WORDS` on a machine with these GPUs and CPUs.
   [[nodiscard]] Start on_machine(const Words& words, bool gpus = true, bool cpus = true) const {

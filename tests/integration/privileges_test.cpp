@@ -17,7 +17,6 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr int kRunFailed = 125;
 constexpr int kNoMount = 99;
 
 /// Copies of the programs where an ordinary user can execute them.
@@ -90,7 +89,7 @@ TEST_F(Privileges, OfOthersDoNot) {
   EXPECT_THAT(run(as_nobody({"doctor"})).out, Not(HasSubstr("package_77")));
   for (const char* option : {"--sysfs", "--procfs"}) {
     const Outcome outcome = run(as_nobody({"run", option, "/tmp", "--", "true"}));
-    EXPECT_EQ(outcome.code(), kRunFailed);
+    EXPECT_EQ(outcome.code(), kFailed);
     EXPECT_THAT(outcome.err, HasSubstr("cannot be used with a wattle that has privileges"));
   }
 }
@@ -103,7 +102,7 @@ TEST_F(Privileges, OpenFilesOfTheUserAsTheUser) {
   EXPECT_EQ(status.st_uid, kNobody);
 
   const Outcome outcome = run(as_nobody({"run", "-o", path("not-yours"), "--", "true"}));
-  EXPECT_EQ(outcome.code(), kRunFailed);
+  EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("Permission denied"));
   EXPECT_FALSE(fs::exists(path("not-yours")));
 }
@@ -146,7 +145,7 @@ TEST_F(Privileges, WithoutAnyCountersOfRootAreRefusedWithTheRemedy) {
 TEST_F(Privileges, DoNotLetReportsBeWrittenWithTheFileCapability) {
   const Outcome set = run({.command = {"setcap", "cap_dac_override+ep", path("wattle")}});
   if (set.code() != 0) GTEST_SKIP() << "setcap does not work here: " << set.err;
-  EXPECT_EQ(run(as_nobody({"run", "-o", path("not-yours"), "--", "true"})).code(), kRunFailed);
+  EXPECT_EQ(run(as_nobody({"run", "-o", path("not-yours"), "--", "true"})).code(), kFailed);
   EXPECT_FALSE(fs::exists(path("not-yours")));
 }
 

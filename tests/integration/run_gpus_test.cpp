@@ -20,7 +20,7 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 /// One with an energy counter, one that tells its power alone.
-constexpr const char* kTwoGpus =
+constexpr const char* kTwoPlayedGpus =
     "driver 535.104.05\n"
     "gpu NVIDIA H100 PCIe\n"
     "uuid GPU-aaaa\n"
@@ -70,7 +70,7 @@ void expect_energy(const Json& domain, double watts, double wall_s) {
 }
 
 TEST_F(RunWithGpus, CountsEachGpuOnceInTheTotal) {
-  const Json json = measure_with(kTwoGpus, {"--quiet"}, {"sleep", "1.2"});
+  const Json json = measure_with(kTwoPlayedGpus, {"--quiet"}, {"sleep", "1.2"});
   const Json& domains = json["energy"]["domains"];
   ASSERT_EQ(domains.size(), 2U);
   expect_energy(domains[0], 300.0, json["wall_s"]);
@@ -84,7 +84,7 @@ TEST_F(RunWithGpus, CountsEachGpuOnceInTheTotal) {
 }
 
 TEST_F(RunWithGpus, OneThatIsLostDoesNotHurtTheOther) {
-  const std::string script = std::string(kTwoGpus) + "lost 0.6 1000\n";
+  const std::string script = std::string(kTwoPlayedGpus) + "lost 0.6 1000\n";
   const fakes::FakeNvml fake(script);
   const Outcome outcome = run(start_of(fake, {}, {"sleep", "1.5"}));
   const Json report = json();
@@ -100,7 +100,8 @@ TEST_F(RunWithGpus, OneThatIsLostDoesNotHurtTheOther) {
 }
 
 TEST_F(RunWithGpus, OneThatHangsDoesNotHoldUpTheEnd) {
-  const std::string script = std::string(kTwoGpus) + "hang nvmlDeviceGetPowerUsage from 0.5\n";
+  const std::string script =
+      std::string(kTwoPlayedGpus) + "hang nvmlDeviceGetPowerUsage from 0.5\n";
   const Json json = measure_with(script, {"--quiet"}, {"sleep", "1.5"});
   EXPECT_LT(json["wall_s"], 30.0);
   const Json& whole = json["energy"]["domains"][0];
@@ -138,7 +139,7 @@ TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemBetweenListsThatDidNotCome) {
       script += fmt::format("error nvmlDeviceGet{}RunningProcesses{} 4 from 1.5\n", kind, version);
     }
   }
-  const Json json = measure_with(script + kTwoGpus, {"--quiet"}, {"sleep", "5.5"});
+  const Json json = measure_with(script + kTwoPlayedGpus, {"--quiet"}, {"sleep", "5.5"});
   EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], nullptr);
   EXPECT_EQ(json["host"]["gpus"][0]["used_by_command_unknown"],
             "the driver did not list its processes often enough");
@@ -148,7 +149,7 @@ TEST_F(RunWithGpus, DoesNotTakeTheMemoryOfAProcessThatHasEndedForNobodys) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   constexpr int kBeyondEveryProcess = 4'194'305;  // PID_MAX_LIMIT of Linux is 4194304
   const std::string script =
-      kTwoGpus + fmt::format("process compute {} 5000000000\n", kBeyondEveryProcess);
+      kTwoPlayedGpus + fmt::format("process compute {} 5000000000\n", kBeyondEveryProcess);
   const Json json = measure_with(script, {"--quiet"}, {"sleep", "2.5"});
   EXPECT_EQ(json["host"]["gpus"][1]["used_by_command"], nullptr);
   EXPECT_EQ(json["resource_usage"]["max_gpu_ram"]["combined"], nullptr)
@@ -157,7 +158,7 @@ TEST_F(RunWithGpus, DoesNotTakeTheMemoryOfAProcessThatHasEndedForNobodys) {
 
 TEST_F(RunWithGpus, OneWhoseProcessesHangDoesNotHideThoseOfTheOthers) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
-  std::string script = kTwoGpus;
+  std::string script = kTwoPlayedGpus;
   for (const char* version : {"", "_v2", "_v3"}) {
     script += fmt::format("hang nvmlDeviceGetComputeRunningProcesses{}\n", version);
   }
@@ -167,7 +168,7 @@ TEST_F(RunWithGpus, OneWhoseProcessesHangDoesNotHideThoseOfTheOthers) {
 }
 
 TEST_F(RunWithGpus, NamesAGpuThatCannotBeRead) {
-  const std::string script = kTwoGpus + std::string("error * 15\n");
+  const std::string script = kTwoPlayedGpus + std::string("error * 15\n");
   const Json json = measure_with(script, {"--quiet"}, {"true"});
   ASSERT_EQ(json["host"]["gpus"].size(), 2U);
   EXPECT_EQ(json["host"]["gpus"][1]["domain"], "nvidia_gpu_1");
@@ -176,7 +177,7 @@ TEST_F(RunWithGpus, NamesAGpuThatCannotBeRead) {
 }
 
 TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
-  const std::string script = kTwoGpus + std::string("memory 80000000000 3000000000\n");
+  const std::string script = kTwoPlayedGpus + std::string("memory 80000000000 3000000000\n");
   const Json json = measure_with(script, {"--quiet"}, {"sleep", "0.3"});
   const Json& gpu = json["host"]["gpus"][0];
   EXPECT_EQ(gpu["model"], "NVIDIA H100 PCIe");
@@ -200,7 +201,7 @@ TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemWhereTheDriverDoesNotTell) {
       script += fmt::format("error nvmlDeviceGet{}RunningProcesses{} 4\n", kind, version);
     }
   }
-  const Json json = measure_with(script + kTwoGpus, {"--quiet"}, {"sleep", "0.2"});
+  const Json json = measure_with(script + kTwoPlayedGpus, {"--quiet"}, {"sleep", "0.2"});
   const Json& gpu = json["host"]["gpus"].at(0);
   EXPECT_EQ(gpu["used_by_command"], nullptr);
   EXPECT_TRUE(gpu["used_by_command_unknown"].is_string());
@@ -209,7 +210,7 @@ TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemWhereTheDriverDoesNotTell) {
 
 TEST_F(RunWithGpus, KnowsThatNobodyOfTheCommandUsedThem) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
-  const std::string script = kTwoGpus + std::string("process compute 1 5000\n");
+  const std::string script = kTwoPlayedGpus + std::string("process compute 1 5000\n");
   const Json json = measure_with(script, {"--quiet"}, {"sleep", "2.5"});
   EXPECT_EQ(json["host"]["gpus"][0]["used_by_command"], false);
   EXPECT_EQ(json["host"]["gpus"][1]["used_by_command"], false) << "somebody else did";
@@ -227,7 +228,7 @@ pid_t child_of(pid_t parent) {
 
 TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   Start start = start_of(fake, {"--quiet"}, {"sleep", "2.5"});
   // The script is read when the command's process is there already, held back: it can name it.
   ASSERT_EQ(::mkfifo(path("script").c_str(), 0600), 0);
@@ -235,7 +236,7 @@ TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
   Process process(start);
   {
     std::ofstream script(path("script"));
-    script << kTwoGpus << "process compute " << child_of(process.pid()) << " 5000000000\n";
+    script << kTwoPlayedGpus << "process compute " << child_of(process.pid()) << " 5000000000\n";
   }
   EXPECT_EQ(process.wait().code(), 0);
   const Json report = json();
@@ -247,7 +248,7 @@ TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
 
 TEST_F(RunWithGpus, MeasuresTheChosenOnesOnly) {
   for (const char* name : {"1", "GPU-b", "nvidia_gpu_1"}) {
-    const Json json = measure_with(kTwoGpus, {"--quiet", "--gpus", name}, {"true"});
+    const Json json = measure_with(kTwoPlayedGpus, {"--quiet", "--gpus", name}, {"true"});
     ASSERT_EQ(json["energy"]["domains"].size(), 1U) << name;
     EXPECT_EQ(json["energy"]["domains"][0]["name"], "nvidia_gpu_1");
     EXPECT_THAT(json["energy"]["total_missing"],
@@ -256,7 +257,7 @@ TEST_F(RunWithGpus, MeasuresTheChosenOnesOnly) {
 }
 
 TEST_F(RunWithGpus, LeavesTheDriverAloneWhereNoneIsChosen) {
-  const Json json = measure_with("hang nvmlInit_v2\n" + std::string(kTwoGpus),
+  const Json json = measure_with("hang nvmlInit_v2\n" + std::string(kTwoPlayedGpus),
                                  {"--quiet", "--gpus", "none"}, {"true"});
   EXPECT_LT(json["overhead"]["cpu_s"], 1.0);
   EXPECT_EQ(json["host"]["gpus"], nullptr);
@@ -265,7 +266,7 @@ TEST_F(RunWithGpus, LeavesTheDriverAloneWhereNoneIsChosen) {
 }
 
 TEST_F(RunWithGpus, LooksAtWhatCudaMayUseOnlyIfAsked) {
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   Start start = start_of(fake, {"--quiet"}, {"true"});
   start.environment["CUDA_VISIBLE_DEVICES"] = "GPU-bbbb";
   (void)run(start);
@@ -278,7 +279,7 @@ TEST_F(RunWithGpus, LooksAtWhatCudaMayUseOnlyIfAsked) {
 }
 
 TEST_F(RunWithGpus, DoesNotStartTheCommandForAGpuThatIsNotThere) {
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   const Outcome outcome = run(start_of(fake, {"--gpus", "0,7"}, {"touch", path("ran")}));
   EXPECT_EQ(outcome.code(), 125);
   EXPECT_EQ(outcome.err,
@@ -287,7 +288,7 @@ TEST_F(RunWithGpus, DoesNotStartTheCommandForAGpuThatIsNotThere) {
 }
 
 TEST_F(RunWithGpus, WritesASeries) {
-  (void)measure_with(kTwoGpus, {"--quiet", "--series", path("run.csv")}, {"sleep", "0.55"});
+  (void)measure_with(kTwoPlayedGpus, {"--quiet", "--series", path("run.csv")}, {"sleep", "0.55"});
   const std::vector<std::string> lines = lines_of("run.csv");
   ASSERT_GE(lines.size(), 1U + 3U);
   EXPECT_EQ(lines[0],
@@ -314,7 +315,7 @@ TEST_F(RunWithGpus, AppendsToASeriesWithoutASecondHeader) {
 
 TEST_F(RunWithGpus, SaysThatASeriesCouldNotBeWritten) {
   if (!std::filesystem::exists("/dev/full")) GTEST_SKIP() << "there is no /dev/full";
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   const Outcome outcome = run(start_of(fake, {"--series", "/dev/full"}, {"echo", "ran"}));
   EXPECT_EQ(outcome.code(), 125);
   EXPECT_THAT(outcome.err, HasSubstr("/dev/full"));
@@ -322,7 +323,7 @@ TEST_F(RunWithGpus, SaysThatASeriesCouldNotBeWritten) {
 }
 
 TEST_F(RunWithGpus, RefusesASeriesInTheFileOfAnotherOutput) {
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   const Outcome outcome =
       run(start_of(fake, {"--series", path("run.json")}, {"touch", path("ran")}));
   EXPECT_EQ(outcome.code(), 125);
@@ -333,7 +334,7 @@ TEST_F(RunWithGpus, RefusesASeriesInTheFileOfAnotherOutput) {
 TEST_F(RunWithGpus, DoesNotWaitForWhoeverReadsASeries) {
   ASSERT_EQ(::mkfifo(path("series").c_str(), 0600), 0);
   const Fd nobody_reads(::open(path("series").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   const Outcome outcome =
       run(start_of(fake, {"--interval", "0.001", "--series", path("series")}, {"sleep", "1.5"}));
   EXPECT_EQ(outcome.code(), 0);
@@ -341,7 +342,7 @@ TEST_F(RunWithGpus, DoesNotWaitForWhoeverReadsASeries) {
 }
 
 TEST_F(RunWithGpus, RefusesASeriesWhereNoFileCanBe) {
-  const fakes::FakeNvml fake(kTwoGpus);
+  const fakes::FakeNvml fake(kTwoPlayedGpus);
   const Outcome outcome =
       run(start_of(fake, {"--series", path("no/such/folder")}, {"touch", path("ran")}));
   EXPECT_EQ(outcome.code(), 125);

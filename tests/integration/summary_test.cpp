@@ -10,8 +10,6 @@ using testing::IsEmpty;
 using testing::StartsWith;
 
 constexpr int kNothing = 2;
-constexpr int kUsage = 64;
-constexpr int kFailed = 125;
 
 class SummaryCommand : public CommandTest {
  protected:

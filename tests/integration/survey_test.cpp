@@ -174,7 +174,6 @@ TEST_F(Survey, RootsComeFromTheEnvironmentToo) {
 TEST_F(Survey, FullDiskIsAnErrorNotASilence) {
   const Outcome outcome =
       run({.command = {"sh", "-c", "'" + wattle_program() + "' doctor > /dev/full"}});
-  constexpr int kFailed = 125;
   EXPECT_EQ(outcome.code(), kFailed);
   EXPECT_THAT(outcome.err, HasSubstr("cannot write stdout: No space left on device"));
 }

@@ -17,9 +17,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr int kUsage = 64;
-constexpr int kFailed = 125;
-
 class TrackCommand : public CommandTest {
  protected:
   [[nodiscard]] Start track(const Process& target, const Words& options) const {

@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 using fakes::counter_channel;
 using fakes::ScriptedCounter;
 using fakes::Shown;
+using tests::kTickJ;
 using tests::MeteredMachine;
 
-constexpr double kTickJ = 1.0 / 16384.0;
 constexpr std::uint64_t kModulus = std::uint64_t{1} << 32U;  // 262 kJ
 
 MeasuredEnergy measure(MeteredMachine& machine, EnergyMeter& meter, std::chrono::nanoseconds time) {

@@ -12,9 +12,8 @@ namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
+using tests::kTickJ;
 using tests::MeteredMachine;
-
-constexpr double kTickJ = 1.0 / 16384.0;
 
 std::vector<std::string> tags_of(const EnergyTrace& trace) {
   std::vector<std::string> tags;

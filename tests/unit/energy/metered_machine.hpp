@@ -12,6 +12,9 @@
 
 namespace wattle::tests {
 
+/// The unit of its counters.
+inline constexpr double kTickJ = 1.0 / 16384.0;
+
 /// Threads: one at a time.
 class MeteredMachine {
  public:

@@ -14,9 +14,8 @@ namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
+using tests::kTickJ;
 using tests::MeteredMachine;
-
-constexpr double kTickJ = 1.0 / 16384.0;
 
 /// A wall meter that a test sets.
 class WallMeter final : public EnergySource {

@@ -20,7 +20,7 @@ std::string row(int ms, const std::string& power, int util = 50) {
                      ms / 60'000, ms / 1000 % 60, ms % 1000, util, power);
 }
 
-GpuCsv table_of(const std::vector<std::string>& lines) {
+GpuCsv csv_of(const std::vector<std::string>& lines) {
   GpuCsv table;
   for (const std::string& line : lines) table.take(line);
   return table;
@@ -48,17 +48,17 @@ TEST(TableTime, RefusesAnythingElse) {
 
 TEST(GpuCsv, LeavesOutRowsThatAreNotWhole) {
   const std::string good = row(0, "100.0");
-  GpuCsv table = table_of({good, good.substr(0, 40), good + ", 1", row(1000, "1x"),
-                           "2026/11/21 01:50:09.123, 50, 5, 10002026/11/21 01:50:10.123, 50, 5, "
-                           "1000, 81920, 9999, 45, 1410, 1593",
-                           std::string(50, '\0'), ",,,,,,,,", row(2000, "100.0")});
+  GpuCsv table = csv_of({good, good.substr(0, 40), good + ", 1", row(1000, "1x"),
+                         "2026/11/21 01:50:09.123, 50, 5, 10002026/11/21 01:50:10.123, 50, 5, "
+                         "1000, 81920, 9999, 45, 1410, 1593",
+                         std::string(50, '\0'), ",,,,,,,,", row(2000, "100.0")});
   EXPECT_EQ(table.rows(), 2U);
   EXPECT_EQ(table.bad_rows(), 6U);
   EXPECT_EQ(table.result().all.power_watts_max, 100.0);
 }
 
 TEST(GpuCsv, TakesAnErrorMessageForNoRow) {
-  const GpuCsv table = table_of(
+  const GpuCsv table = csv_of(
       {"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
        "that the latest NVIDIA driver is installed and running.",
        "No devices were found"});
@@ -69,7 +69,7 @@ TEST(GpuCsv, TakesAnErrorMessageForNoRow) {
 }
 
 TEST(GpuCsv, CountsTheOtherCellsOfARowThatLacksOne) {
-  const GpuCsv table = table_of({row(0, "[N/A]", 10), row(1000, "[Not Supported]", 20)});
+  const GpuCsv table = csv_of({row(0, "[N/A]", 10), row(1000, "[Not Supported]", 20)});
   EXPECT_EQ(table.rows(), 2U);
   EXPECT_EQ(table.result().all.gpu_util_mean_pct, 15.0);
   EXPECT_FALSE(table.result().all.power_watts_mean);
@@ -79,14 +79,14 @@ TEST(GpuCsv, CountsTheOtherCellsOfARowThatLacksOne) {
 
 TEST(GpuCsv, HoldsAPowerUntilTheNextRow) {
   const GpuTable table =
-      table_of({row(0, "100"), row(1000, "200"), row(3000, "50"), row(4000, "0")}).result();
+      csv_of({row(0, "100"), row(1000, "200"), row(3000, "50"), row(4000, "0")}).result();
   EXPECT_EQ(table.all.energy, Joules(100.0 + 400.0 + 50.0));
   EXPECT_EQ(table.all.energy_unknown, Seconds(0.0));
 }
 
 TEST(GpuCsv, DoesNotHoldAPowerOverAPause) {
-  const GpuTable table = table_of({row(0, "100"), row(1000, "100"), row(2000, "100"),
-                                   row(602'000, "100"), row(603'000, "100")})
+  const GpuTable table = csv_of({row(0, "100"), row(1000, "100"), row(2000, "100"),
+                                 row(602'000, "100"), row(603'000, "100")})
                              .result();
   EXPECT_EQ(table.all.energy, Joules(300.0));
   EXPECT_EQ(table.all.energy_unknown, Seconds(600.0));
@@ -94,13 +94,13 @@ TEST(GpuCsv, DoesNotHoldAPowerOverAPause) {
 
 TEST(GpuCsv, GoesOnWhenTheClockIsSetBack) {
   const GpuTable table =
-      table_of({row(5000, "100"), row(6000, "100"), row(1000, "100"), row(2000, "100")}).result();
+      csv_of({row(5000, "100"), row(6000, "100"), row(1000, "100"), row(2000, "100")}).result();
   EXPECT_EQ(table.all.energy, Joules(200.0));
 }
 
 TEST(GpuCsv, TellsGpusApartByTheirPlaceAmongRowsOfOneTime) {
-  const GpuTable table = table_of({row(0, "100"), row(0, "300"), row(1000, "bad"), row(1000, "300"),
-                                   row(2000, "100"), row(2000, "300")})
+  const GpuTable table = csv_of({row(0, "100"), row(0, "300"), row(1000, "bad"), row(1000, "300"),
+                                 row(2000, "100"), row(2000, "300")})
                              .result();
   ASSERT_THAT(table.gpus, SizeIs(2));
   EXPECT_EQ(table.gpus[0].power_watts_max, 100.0);
@@ -113,27 +113,27 @@ TEST(GpuCsv, SaysWhereItCannotTellGpusApart) {
   for (int i = 0; i < 100; ++i) {
     for (int gpu = 0; gpu < 4; ++gpu) lines.push_back(row(i * 1000 + gpu * 2, "100"));
   }
-  const GpuTable skewed = table_of(lines).result();
+  const GpuTable skewed = csv_of(lines).result();
   EXPECT_THAT(skewed.problem, HasSubstr("which GPU a row is of is not known"));
   EXPECT_THAT(skewed.gpus, IsEmpty());
   EXPECT_FALSE(skewed.all.energy);
   EXPECT_EQ(skewed.all.power_watts_mean, 100.0);
 
-  EXPECT_THAT(table_of({"utilization.gpu [%]", "50 %", "60 %"}).result().problem,
+  EXPECT_THAT(csv_of({"utilization.gpu [%]", "50 %", "60 %"}).result().problem,
               HasSubstr("not known"));
 }
 
 TEST(GpuCsv, TakesOneGpuWithJitterForOne) {
   std::vector<std::string> lines;
   for (int i = 0; i < 1000; ++i) lines.push_back(row(i * 1000 + i * 37 % 400, "100"));
-  EXPECT_THAT(table_of(lines).result().problem, IsEmpty());
+  EXPECT_THAT(csv_of(lines).result().problem, IsEmpty());
 }
 
 TEST(GpuCsv, ReadsColumnsByTheirHeader) {
-  const GpuTable table = table_of({"uuid, power.draw.average [W], power.draw.instant [W], "
-                                   "clocks.sm [MHz], timestamp",
-                                   "GPU-1, 100.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:09.123",
-                                   "GPU-1, 120.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:10.123"})
+  const GpuTable table = csv_of({"uuid, power.draw.average [W], power.draw.instant [W], "
+                                 "clocks.sm [MHz], timestamp",
+                                 "GPU-1, 100.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:09.123",
+                                 "GPU-1, 120.0 W, 7.0 W, 5 MHz, 2026/11/21 01:50:10.123"})
                              .result();
   ASSERT_THAT(table.gpus, SizeIs(1));
   EXPECT_EQ(table.gpus[0].name, "GPU-1");
@@ -156,7 +156,7 @@ TEST(GpuCsv, SplitsAtCommasWhereverTheyStand) {
 }
 
 TEST(GpuCsv, LeavesOutARowOfMoreColumnsThanThereCanBe) {
-  const GpuCsv table = table_of({std::string(1000, ','), std::string(63, ','), row(0, "100")});
+  const GpuCsv table = csv_of({std::string(1000, ','), std::string(63, ','), row(0, "100")});
   EXPECT_EQ(table.rows(), 1U);
   EXPECT_EQ(table.bad_rows(), 2U);
 }

@@ -8,14 +8,14 @@
 namespace wattle::lab {
 namespace {
 
-Machine package_machine() {
+Machine jittery_package() {
   return {.name = "package",
           .counter = CounterModel{.name = "package",
                                   .domain = Domain::package(0),
                                   .update = {.mean_s = 1e-3, .spread_s = 0.2e-3}}};
 }
 
-Machine gauge_machine() {
+Machine unaveraged_gauge() {
   return {.name = "gauge",
           .gauge = GaugeModel{.name = "gauge", .update = {.mean_s = 0.1}, .window_s = 0.0}};
 }
@@ -23,16 +23,16 @@ Machine gauge_machine() {
 Load steady() { return {.name = "steady", .shape = Waveform::constant(100.0)}; }
 
 TEST(World, ShowsTheSameUnderTheSameSeed) {
-  World one(package_machine(), steady(), 7);
-  World same(package_machine(), steady(), 7);
-  World other(package_machine(), steady(), 8);
+  World one(jittery_package(), steady(), 7);
+  World same(jittery_package(), steady(), 7);
+  World other(jittery_package(), steady(), 8);
   const std::uint64_t raw = one.read(World::counter_channel()).raw;
   EXPECT_EQ(same.read(World::counter_channel()).raw, raw);
   EXPECT_NE(other.read(World::counter_channel()).raw, raw);
 }
 
 TEST(World, LetsAReadTakeTimeAndStampsItsMiddle) {
-  Machine machine = package_machine();
+  Machine machine = jittery_package();
   machine.reader = {.shortest_s = 10e-6, .mean_extra_s = 5e-6};
   World world(machine, steady(), 7);
   const TimePoint before = world.clock().at();
@@ -44,7 +44,7 @@ TEST(World, LetsAReadTakeTimeAndStampsItsMiddle) {
 }
 
 TEST(World, DropsSoManyReadsAsItsReaderDoes) {
-  Machine machine = package_machine();
+  Machine machine = jittery_package();
   machine.reader.dropout = 0.1;
   World world(machine, steady(), 7);
   constexpr int kReads = 10'000;
@@ -56,7 +56,7 @@ TEST(World, DropsSoManyReadsAsItsReaderDoes) {
 }
 
 TEST(World, WaitsButNeverBack) {
-  World world(package_machine(), steady(), 7);
+  World world(jittery_package(), steady(), 7);
   world.wait_until(2.0);
   EXPECT_DOUBLE_EQ(world.now_s(), 2.0);
   world.wait_until(1.0);
@@ -66,7 +66,7 @@ TEST(World, WaitsButNeverBack) {
 TEST(World, IdlesUntilItIsGivenWork) {
   Load work = steady();
   work.outside = Waveform::constant(20.0);
-  World world(gauge_machine(), work, 7);
+  World world(unaveraged_gauge(), work, 7);
   world.wait_until(1.0);
   EXPECT_EQ(world.read(world.gauge_channel()).raw, 20'000U);
   world.work_between(2.0, 3.0);
@@ -80,7 +80,7 @@ TEST(World, IdlesUntilItIsGivenWork) {
 TEST(World, CountsTheWorkThatItIsGivenBeforeItsTime) {
   Load work = steady();
   work.outside = Waveform::constant(20.0);
-  World world(package_machine(), work, 7);
+  World world(jittery_package(), work, 7);
   world.wait_until(-2.0);
   const Reading first = world.read(World::counter_channel());
   world.work_between(-1.0, 1.0);
@@ -91,8 +91,8 @@ TEST(World, CountsTheWorkThatItIsGivenBeforeItsTime) {
 }
 
 TEST(World, HasCounterAndGaugeSideBySide) {
-  Machine machine = gauge_machine();
-  machine.counter = package_machine().counter;
+  Machine machine = unaveraged_gauge();
+  machine.counter = jittery_package().counter;
   World world(machine, steady(), 7);
   std::vector<Reading> readings(2);
   world.sensor().read(readings);
@@ -102,7 +102,7 @@ TEST(World, HasCounterAndGaugeSideBySide) {
 }
 
 TEST(World, IsFollowedByALaneAtItsPeriod) {
-  World world(package_machine(), steady(), 7);
+  World world(jittery_package(), steady(), 7);
   std::vector<double> times_s;
   follow(world, World::counter_channel(), 0.0, 1.0, 0.01,
          [&](const Reading& reading) { times_s.push_back(World::seconds_of(reading.at)); });

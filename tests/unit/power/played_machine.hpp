@@ -16,6 +16,8 @@
 
 namespace wattle::power_test {
 
+inline constexpr PowerDomain kInstant = PowerDomain::device_instant;
+
 using namespace std::chrono_literals;
 
 /// Where times are counted from: a whole number of any timeline's quanta.

@@ -24,8 +24,6 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-constexpr PowerDomain kInstant = PowerDomain::device_instant;
-
 class PowerMonitorTest : public testing::Test {
  protected:
   PowerMonitorTest() = default;

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "known_history.hpp"
 #include "sampling/integrate.hpp"
 #include "sampling/uncertainty.hpp"
 
@@ -16,8 +17,6 @@ using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
 using Names = std::vector<std::string_view>;
-
-constexpr TimePoint kBegin{1h};
 
 /// Readings of a counter of half joules that goes around after 1000; at most 100 W.
 class CounterEnergy : public testing::Test {

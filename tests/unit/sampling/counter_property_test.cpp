@@ -149,9 +149,9 @@ struct Met {
 
 /// A device and the class under test side by side. Its steps say what is wrong; nothing if all is
 /// well.
-class History {
+class CheckedCounter {
  public:
-  History(std::uint64_t seed, Met& met)
+  CheckedCounter(std::uint64_t seed, Met& met)
       : met_(met),
         random_(seed),
         traits_(random_traits(random_)),
@@ -230,7 +230,7 @@ class History {
 TEST(CounterProperty, WithoutResetsEveryStepIsExactWhileLessThanAWholeTurnFits) {
   Met met;
   for (std::uint64_t seed = 0; seed < kHistories; ++seed) {
-    History history(seed, met);
+    CheckedCounter history(seed, met);
     for (std::uint64_t i = 0; i < history.steps(); ++i) {
       const std::string_view wrong = history.step();
       ASSERT_EQ(wrong, "") << "seed " << seed << ", step " << i;
@@ -244,7 +244,7 @@ TEST(CounterProperty, WithoutResetsEveryStepIsExactWhileLessThanAWholeTurnFits) 
 TEST(CounterProperty, WithResetsNothingImpossibleIsBelievedAndAllThatCanBeToldIsFlagged) {
   Met met;
   for (std::uint64_t seed = 0; seed < kHistories; ++seed) {
-    History history(~seed, met);
+    CheckedCounter history(~seed, met);
     for (std::uint64_t i = 0; i < history.steps(); ++i) {
       const std::string_view wrong =
           history.resets_now() ? history.step_with_reset() : history.step();

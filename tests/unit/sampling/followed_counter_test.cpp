@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "known_history.hpp"
 #include "sampling/counter.hpp"
 #include "sampling/integrate.hpp"
 #include "sensors/known_sensors.hpp"
@@ -20,7 +21,6 @@ constexpr std::uint64_t kTicksPerJoule = 65536;
 constexpr std::uint64_t kHalfTurn = std::uint64_t{1} << 31U;
 constexpr CounterTraits kFollowed{
     .tick = kTick, .followed_ticks = kHalfTurn, .max_power = Watts(2000.0)};
-constexpr TimePoint kBegin{1h};
 
 CounterUnwrap begun_at(std::uint64_t raw) {
   CounterUnwrap unwrap(kFollowed, kRaplUpdate.p99);

@@ -4,13 +4,13 @@
 
 #include <chrono>
 
+#include "known_history.hpp"
+
 namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
-
-constexpr TimePoint kBegin{1h};
 
 TEST(Schedule, BeginsOnePeriodLater) {
   const Schedule schedule(kBegin, 100ms);

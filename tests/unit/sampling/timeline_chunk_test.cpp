@@ -9,7 +9,7 @@
 namespace wattle {
 namespace {
 
-constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kLargest = std::numeric_limits<std::uint64_t>::max();
 
 std::size_t expect_round_trip(TimelineKind kind, std::uint64_t period, const TimelineChunk& chunk) {
   const ChunkCodec codec(kind, period);
@@ -64,8 +64,8 @@ TEST(ChunkCodec, KeepsACounterThatRestarts) {
 
 TEST(ChunkCodec, KeepsTheSumsOfAGaugeWhole) {
   TimelineChunk chunk = regular(1000, 3);
-  chunk.before.raw_quanta = (Uint128{kMost} << 63U) | 12345U;
-  chunk.before.quanta = kMost;
+  chunk.before.raw_quanta = (Uint128{kLargest} << 63U) | 12345U;
+  chunk.before.quanta = kLargest;
   expect_round_trip(TimelineKind::gauge, 1000, chunk);
 }
 

@@ -23,13 +23,13 @@ constexpr std::size_t kReadings = kSanitized ? 300'000 : 10'000'000;
 constexpr int kQueries = kSanitized ? 3'000 : 30'000;
 constexpr int kReaders = 3;
 
-constexpr TimelineOptions kCounter{.kind = TimelineKind::counter,
-                                   .memory_limit = std::size_t{64} << 20U};
-constexpr TimelineOptions kGauge{.kind = TimelineKind::gauge,
-                                 .quantum = 100us,
-                                 .period = 20ms,
-                                 .hold = 40ms,
-                                 .memory_limit = std::size_t{64} << 20U};
+constexpr TimelineOptions kBoundedCounter{.kind = TimelineKind::counter,
+                                          .memory_limit = std::size_t{64} << 20U};
+constexpr TimelineOptions kBoundedGauge{.kind = TimelineKind::gauge,
+                                        .quantum = 100us,
+                                        .period = 20ms,
+                                        .hold = 40ms,
+                                        .memory_limit = std::size_t{64} << 20U};
 
 /// Readings of either kind, the same every time: late by up to a tenth of the period, now and then
 /// after a gap; a value that climbs with noise, or repeats itself half of the time.
@@ -96,10 +96,10 @@ std::pair<TimePoint, TimePoint> any_window(const Timeline& timeline, std::uint64
 }
 
 TEST(TimelineThreads, CounterWindowsAndLookupsAreThoseOfAPlainVector) {
-  PlainTimeline plain(kCounter);
-  Series(kCounter).append_to(plain, kReadings);
-  Timeline timeline(kCounter);
-  ask_while_appending(timeline, Series(kCounter), kReadings, [&](std::uint64_t dice) {
+  PlainTimeline plain(kBoundedCounter);
+  Series(kBoundedCounter).append_to(plain, kReadings);
+  Timeline timeline(kBoundedCounter);
+  ask_while_appending(timeline, Series(kBoundedCounter), kReadings, [&](std::uint64_t dice) {
     auto [begin, end] = any_window(timeline, dice);
     // Not at the newest reading: which one follows it is not known yet.
     begin -= 1us;
@@ -112,10 +112,10 @@ TEST(TimelineThreads, CounterWindowsAndLookupsAreThoseOfAPlainVector) {
 }
 
 TEST(TimelineThreads, GaugeWindowsAreThoseOfAPlainVector) {
-  PlainTimeline plain(kGauge);
-  Series(kGauge).append_to(plain, kReadings);
-  Timeline timeline(kGauge);
-  ask_while_appending(timeline, Series(kGauge), kReadings, [&](std::uint64_t dice) {
+  PlainTimeline plain(kBoundedGauge);
+  Series(kBoundedGauge).append_to(plain, kReadings);
+  Timeline timeline(kBoundedGauge);
+  ask_while_appending(timeline, Series(kBoundedGauge), kReadings, [&](std::uint64_t dice) {
     const auto [begin, end] = any_window(timeline, dice);
     return timeline.gauge_window(begin, end) == plain.integral(begin, end);
   });
@@ -123,7 +123,7 @@ TEST(TimelineThreads, GaugeWindowsAreThoseOfAPlainVector) {
 }
 
 TEST(TimelineThreads, AnswersAreRightOrAbsentWhileReadingsAreDropped) {
-  TimelineOptions options = kGauge;
+  TimelineOptions options = kBoundedGauge;
   options.memory_limit = kMinTimelineBytes;
   PlainTimeline plain(options);
   Series(options).append_to(plain, kReadings / 10);

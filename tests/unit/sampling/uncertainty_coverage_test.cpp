@@ -18,14 +18,14 @@ namespace {
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
 
-constexpr int kWindows = 400;
+constexpr int kTrials = 400;
 constexpr double kCovered = 0.95;
 
 nanoseconds of_seconds(double seconds) { return nanoseconds(std::llround(seconds * 1e9)); }
 
-class Dice {
+class Chance {
  public:
-  explicit Dice(unsigned seed) : engine_(seed) {}
+  explicit Chance(unsigned seed) : engine_(seed) {}
   double between(double low, double high) {
     return std::uniform_real_distribution<double>(low, high)(engine_);
   }
@@ -40,12 +40,12 @@ class Dice {
 /// A power between 50 and 400 W that changes at random times, from -5 to 15 s.
 class Load {
  public:
-  Load(Dice& dice, double mean_dwell_s) {
+  Load(Chance& chance, double mean_dwell_s) {
     double energy_j = 0.0;
     for (double time = -5.0; time < 15.0;) {
-      const double watts = dice.between(50.0, 400.0);
+      const double watts = chance.between(50.0, 400.0);
       steps_.push_back({time, watts, energy_j});
-      const double dwell_s = dice.waiting_time(mean_dwell_s);
+      const double dwell_s = chance.waiting_time(mean_dwell_s);
       energy_j += watts * dwell_s;
       time += dwell_s;
     }
@@ -85,25 +85,25 @@ struct GaugeCase {
 class GaugeCoverage : public testing::TestWithParam<GaugeCase> {};
 
 /// One window of a gauge in milliwatts, renewed every 100 ms.
-bool gauge_is_covered(Dice& dice, const GaugeCase& gauge) {
-  const Load load(dice, gauge.dwell_s);
+bool gauge_is_covered(Chance& chance, const GaugeCase& gauge) {
+  const Load load(chance, gauge.dwell_s);
   Channel channel = whole_watts();
   channel.gauge.scale = 1e-3;
   if (gauge.window_s > 0.0) channel.gauge.window = of_seconds(gauge.window_s);
   KnownHistory history(channel,
                        {.period = of_seconds(gauge.period_s), .memory_limit = kMinTimelineBytes});
   const double mean_of_s = gauge.window_s > 0.0 ? gauge.window_s : 1e-3;
-  const double phase = dice.between(0.0, 0.1);
-  const double begin = dice.between(1.0, 2.0);
-  const double end = begin + dice.between(1.0, 6.0);
+  const double phase = chance.between(0.0, 0.1);
+  const double begin = chance.between(1.0, 2.0);
+  const double end = begin + chance.between(1.0, 6.0);
   const auto read = [&](double time) {
     const double shown = renewed(time, phase, 0.1);
     const double watts = (load.energy_j(shown) - load.energy_j(shown - mean_of_s)) / mean_of_s;
     history.read(of_seconds(time), static_cast<std::uint64_t>(std::llround(watts * 1e3)));
   };
   const double last = gauge.ends_with_last_reading ? end : 10.0;
-  for (double time = dice.between(0.0, gauge.period_s); time < last; time += gauge.period_s) {
-    read(std::min(last, time + dice.between(0.0, 0.002)));
+  for (double time = chance.between(0.0, gauge.period_s); time < last; time += gauge.period_s) {
+    read(std::min(last, time + chance.between(0.0, 0.002)));
   }
   if (gauge.ends_with_last_reading) read(end);
   const EnergyFigure figure =
@@ -112,10 +112,10 @@ bool gauge_is_covered(Dice& dice, const GaugeCase& gauge) {
 }
 
 TEST_P(GaugeCoverage, IsEnough) {
-  Dice dice(1);
+  Chance chance(1);
   int covered = 0;
-  for (int i = 0; i < kWindows; ++i) covered += gauge_is_covered(dice, GetParam()) ? 1 : 0;
-  EXPECT_GE(covered, kCovered * kWindows);
+  for (int i = 0; i < kTrials; ++i) covered += gauge_is_covered(chance, GetParam()) ? 1 : 0;
+  EXPECT_GE(covered, kCovered * kTrials);
 }
 
 std::vector<GaugeCase> gauge_cases() {
@@ -141,8 +141,8 @@ struct CounterCase {
 class CounterCoverage : public testing::TestWithParam<CounterCase> {};
 
 /// One window, whose ends lie between readings, of a counter in millijoules.
-bool counter_is_covered(Dice& dice, const CounterCase& counter) {
-  const Load load(dice, counter.dwell_s);
+bool counter_is_covered(Chance& chance, const CounterCase& counter) {
+  const Load load(chance, counter.dwell_s);
   Channel channel = half_joules();
   channel.counter = {.tick = Joules(1e-3), .max_power = Watts(2000.0)};
   channel.update = {.mean = of_seconds(counter.update_s),
@@ -150,24 +150,24 @@ bool counter_is_covered(Dice& dice, const CounterCase& counter) {
                     .p99 = of_seconds(counter.update_s * 1.25)};
   KnownHistory history(channel,
                        {.period = of_seconds(counter.period_s), .memory_limit = kMinTimelineBytes});
-  const double phase = dice.between(0.0, counter.update_s);
-  for (double time = dice.between(0.0, counter.period_s); time < 10.0; time += counter.period_s) {
-    const double at = time + dice.between(0.0, 0.0005);
+  const double phase = chance.between(0.0, counter.update_s);
+  for (double time = chance.between(0.0, counter.period_s); time < 10.0; time += counter.period_s) {
+    const double at = time + chance.between(0.0, 0.0005);
     const double joules = load.energy_j(renewed(at, phase, counter.update_s)) - load.energy_j(-4.0);
     history.read(of_seconds(at), static_cast<std::uint64_t>(joules * 1e3));
   }
-  const double begin = dice.between(1.5, 3.5);
-  const double end = begin + dice.between(1.0, 5.0);
+  const double begin = chance.between(1.5, 3.5);
+  const double end = begin + chance.between(1.0, 5.0);
   const EnergyFigure figure = counter_energy(
       *history, {.begin = kBegin + of_seconds(begin), .end = kBegin + of_seconds(end)});
   return is_covered(figure, load.energy_j(end) - load.energy_j(begin));
 }
 
 TEST_P(CounterCoverage, IsEnough) {
-  Dice dice(2);
+  Chance chance(2);
   int covered = 0;
-  for (int i = 0; i < kWindows; ++i) covered += counter_is_covered(dice, GetParam()) ? 1 : 0;
-  EXPECT_GE(covered, kCovered * kWindows);
+  for (int i = 0; i < kTrials; ++i) covered += counter_is_covered(chance, GetParam()) ? 1 : 0;
+  EXPECT_GE(covered, kCovered * kTrials);
 }
 
 std::vector<CounterCase> counter_cases() {

@@ -10,14 +10,13 @@
 
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
+#include "known_history.hpp"
 
 namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
 using std::chrono::nanoseconds;
-
-constexpr TimePoint kBegin{1h};
 
 /// The value that a channel shows at a time since the begin.
 using Value = std::function<std::uint64_t(nanoseconds)>;

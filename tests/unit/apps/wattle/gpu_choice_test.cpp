@@ -87,7 +87,7 @@ std::vector<std::string> kept_by(const std::string& text, const Variables& varia
   return kept(found);
 }
 
-std::string error_of(const std::string& text, const Variables& variables = {}) {
+std::string choice_error(const std::string& text, const Variables& variables = {}) {
   try {
     (void)kept_by(text, variables);
   } catch (const InvalidArgument& error) {
@@ -126,13 +126,13 @@ TEST(GpuChoice, KeepsTheReasonOfAChosenGpuThatCannotBeRead) {
 }
 
 TEST(GpuChoice, RefusesWhatNoGpuIsCalled) {
-  EXPECT_EQ(error_of("7"),
+  EXPECT_EQ(choice_error("7"),
             "--gpus: no GPU is called '7'; there are 0 (GPU-aa11), 1 (GPU-aa22), nvidia_gpu_2");
-  EXPECT_THAT(error_of("4294967296"), HasSubstr("no GPU is called"));
+  EXPECT_THAT(choice_error("4294967296"), HasSubstr("no GPU is called"));
 }
 
 TEST(GpuChoice, RefusesABeginningThatSeveralShare) {
-  EXPECT_THAT(error_of("GPU-aa"), HasSubstr("several GPUs begin with 'GPU-aa'"));
+  EXPECT_THAT(choice_error("GPU-aa"), HasSubstr("several GPUs begin with 'GPU-aa'"));
 }
 
 /// NVIDIA's GPU 0, AMD's 0 and 1.
@@ -179,12 +179,12 @@ TEST(VisibleGpus, AreNvidiasWhereTheyAreNumbered) {
 
 TEST(GpuChoice, RefusesAListWithAHoleInIt) {
   for (const char* text : {"", ",", "0,,1", "0,"}) {
-    EXPECT_THAT(error_of(text), HasSubstr("--gpus takes all, none, visible or a list")) << text;
+    EXPECT_THAT(choice_error(text), HasSubstr("--gpus takes all, none, visible or a list")) << text;
   }
 }
 
 TEST(GpuChoice, ShowsForeignBytesHarmlessly) {
-  EXPECT_THAT(error_of("\x1b[2J"), HasSubstr("\\x1b[2J"));
+  EXPECT_THAT(choice_error("\x1b[2J"), HasSubstr("\\x1b[2J"));
 }
 
 TEST(VisibleGpus, AreAllWhereNothingIsHidden) {
@@ -207,12 +207,12 @@ TEST(VisibleGpus, CanBeNumberedOnlyInTheOrderOfTheBus) {
   EXPECT_THAT(
       kept_by("visible", {{"CUDA_VISIBLE_DEVICES", "1"}, {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"}}),
       ElementsAre("package_0", "nvidia_gpu_1"));
-  EXPECT_THAT(error_of("visible", {{"CUDA_VISIBLE_DEVICES", "1"}}),
+  EXPECT_THAT(choice_error("visible", {{"CUDA_VISIBLE_DEVICES", "1"}}),
               HasSubstr("unless CUDA_DEVICE_ORDER is PCI_BUS_ID"));
 }
 
 TEST(VisibleGpus, AreNoPartsOfThem) {
-  EXPECT_THAT(error_of("visible", {{"CUDA_VISIBLE_DEVICES", "MIG-1234"}}), HasSubstr("MIG"));
+  EXPECT_THAT(choice_error("visible", {{"CUDA_VISIBLE_DEVICES", "MIG-1234"}}), HasSubstr("MIG"));
 }
 
 }  // namespace

@@ -16,21 +16,21 @@ namespace wattle::app {
 namespace {
 
 /// The two ends of what a line goes through. It holds less than `kLine`.
-struct Channel {
+struct Ends {
   Fd read_end;
   Fd write_end;
 };
 
 constexpr std::size_t kLine = 1'000'000;
 
-Channel pipe_of_a_page() {
+Ends pipe_of_a_page() {
   std::array<int, 2> ends{};
   EXPECT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
   EXPECT_GT(::fcntl(ends[1], F_SETPIPE_SZ, 4096), 0);
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-Channel socket_pair() {
+Ends socket_pair() {
   std::array<int, 2> ends{};
   EXPECT_EQ(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()), 0);
   return {Fd(ends[0]), Fd(ends[1])};
@@ -48,13 +48,13 @@ std::string taken(const Fd& fd) {
   return text;
 }
 
-class LiveOutputTest : public testing::TestWithParam<Channel (*)()> {
+class LiveOutputTest : public testing::TestWithParam<Ends (*)()> {
  protected:
   LiveOutputTest() : ends_(GetParam()()), out_(std::move(ends_.write_end), "stdout") {
     (void)std::signal(SIGPIPE, SIG_IGN);
   }
 
-  Channel ends_;
+  Ends ends_;
   LiveOutput out_;
 };
 

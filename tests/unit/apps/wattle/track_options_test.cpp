@@ -12,13 +12,13 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-Options parse(std::vector<const char*> words) {
+Options parse_track(std::vector<const char*> words) {
   words.insert(words.begin(), {"wattle", "track"});
   return parse_options(static_cast<int>(words.size()), words.data());
 }
 
-std::string error_of(const std::vector<const char*>& words) {
-  const Options options = parse(words);
+std::string track_error(const std::vector<const char*>& words) {
+  const Options options = parse_track(words);
   const auto* answer = std::get_if<Answer>(&options);
   if (answer == nullptr || !answer->is_error) return "none";
   EXPECT_EQ(answer->exit_status, kUsageError);
@@ -26,7 +26,7 @@ std::string error_of(const std::vector<const char*>& words) {
 }
 
 TEST(TrackOptions, HaveGpuTrackersDefaults) {
-  const Options options = parse({"--pid", "42"});
+  const Options options = parse_track({"--pid", "42"});
   const auto* track = std::get_if<TrackOptions>(&options);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ(track->tracker.process_id, 42);
@@ -37,32 +37,32 @@ TEST(TrackOptions, HaveGpuTrackersDefaults) {
 }
 
 TEST(TrackOptions, AreHandedToTheTracker) {
-  const Options options = parse({"--pid",
-                                 "42",
-                                 "--duration",
-                                 "2.5",
-                                 "--sleep-time",
-                                 "0.01",
-                                 "--ram-unit",
-                                 "bytes",
-                                 "--gpu-ram-unit",
-                                 "megabytes",
-                                 "--time-unit",
-                                 "days",
-                                 "--expected-cores",
-                                 "3",
-                                 "--gpu-uuids",
-                                 "a,b",
-                                 "--gpu-brand",
-                                 "amd",
-                                 "--tracking-file",
-                                 "t",
-                                 "--usage-file",
-                                 "u",
-                                 "--overwrite",
-                                 "--pss",
-                                 "--json",
-                                 "j"});
+  const Options options = parse_track({"--pid",
+                                       "42",
+                                       "--duration",
+                                       "2.5",
+                                       "--sleep-time",
+                                       "0.01",
+                                       "--ram-unit",
+                                       "bytes",
+                                       "--gpu-ram-unit",
+                                       "megabytes",
+                                       "--time-unit",
+                                       "days",
+                                       "--expected-cores",
+                                       "3",
+                                       "--gpu-uuids",
+                                       "a,b",
+                                       "--gpu-brand",
+                                       "amd",
+                                       "--tracking-file",
+                                       "t",
+                                       "--usage-file",
+                                       "u",
+                                       "--overwrite",
+                                       "--pss",
+                                       "--json",
+                                       "j"});
   const auto* track = std::get_if<TrackOptions>(&options);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ(track->duration, std::chrono::milliseconds(2500));
@@ -82,14 +82,14 @@ TEST(TrackOptions, AreHandedToTheTracker) {
 }
 
 TEST(TrackOptions, TellWhatIsWrong) {
-  EXPECT_THAT(error_of({}), HasSubstr("--pid PID"));
+  EXPECT_THAT(track_error({}), HasSubstr("--pid PID"));
   for (const char* pid : {"0", "-1", "x", "4294967295", "99999999999"}) {
-    EXPECT_THAT(error_of({"--pid", pid}), HasSubstr("--pid takes")) << pid;
+    EXPECT_THAT(track_error({"--pid", pid}), HasSubstr("--pid takes")) << pid;
   }
-  EXPECT_THAT(error_of({"--pid", "1", "--sleep-time", "0"}), HasSubstr("from 0.01"));
-  EXPECT_THAT(error_of({"--pid", "1", "--expected-cores", "0"}), HasSubstr("from 1 on"));
-  EXPECT_THAT(error_of({"--pid", "1", "--duration", "-1"}), HasSubstr("--duration takes"));
-  EXPECT_THAT(error_of({"--pid", "1", "--recover", "f"}), HasSubstr("--recover"));
+  EXPECT_THAT(track_error({"--pid", "1", "--sleep-time", "0"}), HasSubstr("from 0.01"));
+  EXPECT_THAT(track_error({"--pid", "1", "--expected-cores", "0"}), HasSubstr("from 1 on"));
+  EXPECT_THAT(track_error({"--pid", "1", "--duration", "-1"}), HasSubstr("--duration takes"));
+  EXPECT_THAT(track_error({"--pid", "1", "--recover", "f"}), HasSubstr("--recover"));
 }
 
 }  // namespace

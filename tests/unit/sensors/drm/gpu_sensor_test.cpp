@@ -15,7 +15,7 @@ namespace {
 using std::chrono::milliseconds;
 using testing::ElementsAre;
 
-constexpr const char* kAddress = "0000:03:00.0";
+using fakes::kAddress;
 
 class DrmSensor : public testing::Test {
  protected:

@@ -16,7 +16,7 @@ using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kAddress = "0000:03:00.0";
+using fakes::kAddress;
 
 Gpu examined(const fakes::DrmTree& tree) { return examine(find_cards(tree.system()).gpus.at(0)); }
 

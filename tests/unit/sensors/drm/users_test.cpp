@@ -15,7 +15,7 @@ using std::chrono::nanoseconds;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-constexpr const char* kAddress = "0000:03:00.0";
+using fakes::kAddress;
 constexpr const char* kOther = "0000:83:00.0";
 
 /// "PID: bytes"; "?" where they are not known.
