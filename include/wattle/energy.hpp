@@ -26,13 +26,14 @@ enum class Flag : std::uint8_t {
   zero,              ///< the sensor showed no energy at all
   estimated,         ///< part of it stands in for what came too late, or is from a model
   unaligned,         ///< the window was to begin and end with updates, which did not come
+  clock_stepped,     ///< asked for in Unix seconds: the wall clock was set within the window
 };
 
 /// The names of the flags, in the order of `Flag`: as they stand in every report.
-inline constexpr std::array<std::string_view, 13> kFlagNames = {
+inline constexpr std::array<std::string_view, 14> kFlagNames = {
     "wrapped", "reset",     "ambiguous", "implausible",      "short_window",
     "gap",     "lost",      "late",      "partial_coverage", "disagrees",
-    "zero",    "estimated", "unaligned"};
+    "zero",    "estimated", "unaligned", "clock_stepped"};
 
 /// A set of flags. Threads: a value type.
 class Flags {

@@ -93,7 +93,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 /// its domains. With two NVIDIA GPUs `amd_gpu_0` is 2; with none it is 0.
 ///
 /// All windows include both of their ends, in Unix seconds too: the times of a sample find it. One
-/// that ends before it starts is `InvalidArgument`. A
+/// that ends before it starts is `InvalidArgument`. Where the wall clock was set within a window in
+/// Unix seconds, its energies are flagged `clock_stepped`: it is not as long as its ends tell. A
 /// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
 /// `supported_domains` and `default_domain` of a GPU that is not monitored are `NoSuchDevice`; the
 /// timelines leave it out. An argument `domain` that is absent means, for each GPU, its

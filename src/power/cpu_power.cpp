@@ -61,8 +61,10 @@ std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindo
   for (const MonitoredCpu& cpu : cpus_) {
     const CounterWindowAsked asked{.begin = window.start, .end = window.end};
     const bool is_no_time = window.start == window.end && cpu.history->at(window.start);
-    energies.emplace(cpu.domain,
-                     is_no_time ? of_no_time() : counter_energy(*cpu.history, asked).measured());
+    MeasuredEnergy energy =
+        is_no_time ? of_no_time() : counter_energy(*cpu.history, asked).measured();
+    energy.flags |= window.flags;
+    energies.emplace(cpu.domain, energy);
   }
   return energies;
 }

@@ -48,6 +48,7 @@ MeasuredEnergy gauged(const History& history, const PowerWindow& window,
     energy.unknown += start - window.start;
     energy.flags.set(Flag::gap);
   }
+  energy.flags |= window.flags;
   return energy;
 }
 

@@ -70,7 +70,9 @@ PowerWindow PowerWindow::of(std::optional<TimePoint> start, std::optional<TimePo
 
 PowerWindow PowerWindow::of_unix(double start_unix_s, double end_unix_s) {
   if (!(start_unix_s <= end_unix_s)) refuse_window();
-  return of(from_unix(start_unix_s), from_unix(end_unix_s));
+  PowerWindow window = of(from_unix(start_unix_s), from_unix(end_unix_s));
+  if (wall_clock_stepped(window.start, window.end)) window.flags.set(Flag::clock_stepped);
+  return window;
 }
 
 PowerWindow PowerWindow::of_unix_times(double start_unix_s, double end_unix_s) {
@@ -164,8 +166,12 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
     lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
     if (!is_gpu) cpu_lane_ = lanes_.back().get();
   }
-  telling_ =
-      std::make_unique<Ticking>([faults = faults_] { faults->tell(); }, std::chrono::seconds(1));
+  telling_ = std::make_unique<Ticking>(
+      [faults = faults_] {
+        faults->tell();
+        (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
+      },
+      std::chrono::seconds(1));
   const TimePoint deadline = clock.now() + kFirstReading;
   constexpr std::uint64_t kStart = 1;  // the reading that nobody asked for
   for (const auto& lane : lanes_) (void)lane->wait_for(kStart, deadline);

@@ -20,6 +20,7 @@ namespace wattle {
 struct PowerWindow {
   TimePoint start;
   TimePoint end;
+  Flags flags{};  ///< `clock_stepped`, where its ends are of the wall clock
 
   /// Absent ends: all that there is. Throws `InvalidArgument` where it ends before it starts.
   [[nodiscard]] static PowerWindow of(std::optional<TimePoint> start, std::optional<TimePoint> end);
