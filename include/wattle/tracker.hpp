@@ -175,9 +175,9 @@ struct WATTLE_EXPORT TrackerOptions {
   System system = System::from_environment();
 };
 
-/// Tracks a process and all its descendants while it is started, in a thread of its own. It can be
-/// started once. After the process's end it waits for `stop`, and takes no processor time. In the
-/// child after a `fork` it does nothing.
+/// Tracks a process and all its descendants while it is started, in a thread of its own, and two
+/// for each GPU. It can be started once. After the process's end it waits for `stop`, and takes no
+/// processor time. In the child after a `fork` it does nothing.
 ///
 /// Threads: one at a time.
 class WATTLE_EXPORT Tracker {
@@ -195,7 +195,8 @@ class WATTLE_EXPORT Tracker {
   /// Stops where it is started; what goes wrong then is lost. The usage file stays.
   ~Tracker();
 
-  /// Throws `Error` where it was started before, or where there is no thread to be had.
+  /// Waits up to half a second for GPUs whose driver is slow. Throws `Error` where it was started
+  /// before, or where there is no thread to be had; `InvalidArgument` where the process has ended.
   void start();
   /// Looks a last time, and ends within 50 ms. Throws `NotStarted` where it is not started. Where a
   /// file could not be written to its end it throws `WriteError`, but has stopped, and
@@ -227,7 +228,7 @@ class WATTLE_EXPORT TrackerScope {
   explicit TrackerScope(Tracker& tracker);
   TrackerScope(const TrackerScope&) = delete;
   TrackerScope& operator=(const TrackerScope&) = delete;
-  /// A file that could not be written is told to the log.
+  /// A file that could not be written was told to the log, unless the tracker logs nothing.
   ~TrackerScope();
 
  private:

@@ -2,15 +2,23 @@
 #pragma once
 
 #include <csignal>
+#include <cstdint>
 #include <string>
 
 #include "base/fd.hpp"
 
 namespace wattle {
 
+/// What becomes of a regular file that is there already.
+enum class Existing : std::uint8_t {
+  keep,
+  empty,
+  refuse,  ///< EEXIST
+};
 /// Opens a file to write at its end, or makes it; a regular one can be read too. An empty `Fd` with
 /// `errno` set where that fails.
-[[nodiscard]] Fd open_to_append(const std::string& path) noexcept;
+[[nodiscard]] Fd open_to_append(const std::string& path,
+                                Existing existing = Existing::keep) noexcept;
 
 /// Waits until nobody else holds the lock of the file (flock), and takes it. Some file systems have
 /// no locks: then it does nothing.

@@ -1,5 +1,7 @@
 #include "sampling/lane.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -9,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/forks.hpp"
 #include "base/thread.hpp"
 #include "sampling/schedule.hpp"
@@ -66,6 +69,8 @@ struct Lane::State {
   bool stopping = false;
   std::chrono::steady_clock::time_point stop_asked;
   bool ended = false;
+  std::optional<clockid_t> cpu_clock;  ///< of the thread, while it runs
+  nanoseconds cpu_at_end{0};
   std::uint64_t asked_number = 1;  ///< the first reading is asked for by nobody
   std::uint64_t answered_number = 0;
   Boundaries boundaries;           ///< of the reading `answered_number`
@@ -73,6 +78,10 @@ struct Lane::State {
 };
 
 void Lane::State::run() noexcept {
+  if (clockid_t own = 0; ::pthread_getcpuclockid(::pthread_self(), &own) == 0) {
+    const std::scoped_lock lock(mutex);
+    cpu_clock = own;
+  }
   Schedule schedule(clock.now() - phase, options.period);
   Backoff backoff(options.longest_backoff);
   SuspendWatch suspend(clock);
@@ -105,6 +114,8 @@ void Lane::State::run() noexcept {
     ticks.fetch_add(1, std::memory_order_relaxed);
   }
   const std::scoped_lock lock(mutex);
+  cpu_at_end = cpu_time_of_this_thread();
+  cpu_clock.reset();
   ended = true;
   answered.notify_all();
 }
@@ -210,6 +221,13 @@ ProcessList Lane::processes(std::size_t task) const {
   if (forks_ != forks()) return {};
   const std::scoped_lock lock(state_->mutex);
   return state_->lists.at(task);
+}
+
+nanoseconds Lane::cpu() const noexcept {
+  if (forks_ != forks()) return nanoseconds(0);
+  const std::scoped_lock lock(state_->mutex);
+  const auto used = state_->cpu_clock ? cpu_time(*state_->cpu_clock) : std::nullopt;
+  return used.value_or(state_->cpu_at_end);
 }
 
 std::uint64_t Lane::ticks() const noexcept { return state_->ticks.load(std::memory_order_relaxed); }

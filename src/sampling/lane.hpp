@@ -70,6 +70,8 @@ class Lane {
   [[nodiscard]] const std::vector<LaneTask>& tasks() const noexcept;
   /// The newest list of a task's device; its number is 0 before the first.
   [[nodiscard]] ProcessList processes(std::size_t task) const;
+  /// The processor time that the thread has used so far.
+  [[nodiscard]] std::chrono::nanoseconds cpu() const noexcept;
   /// Times that the thread has read, and deadlines that it missed.
   [[nodiscard]] std::uint64_t ticks() const noexcept;
   [[nodiscard]] std::uint64_t missed() const noexcept;

@@ -72,7 +72,9 @@ Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& cloc
   std::ranges::sort(tracks_, {}, &Track::domain);
 }
 
-Sampler::~Sampler() {
+Sampler::~Sampler() { stop(); }
+
+void Sampler::stop() noexcept {
   for (const auto& lane : slow_lanes_) (void)lane->stop(nanoseconds(0));
   for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
 }
@@ -310,6 +312,13 @@ std::optional<double> Sampler::latest(const Device& device, Metric metric) const
 std::optional<ProcessList> Sampler::processes(const Device& device) const {
   ProcessList list = slow_lanes_.at(device.number)->processes(0);
   return list.number == 0 ? std::nullopt : std::optional(std::move(list));
+}
+
+nanoseconds Sampler::lane_cpu() const noexcept {
+  nanoseconds sum{0};
+  for (const auto& lane : lanes_) sum += lane->cpu();
+  for (const auto& lane : slow_lanes_) sum += lane->cpu();
+  return sum;
 }
 
 std::uint64_t Sampler::lane_ticks() const noexcept {

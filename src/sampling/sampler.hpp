@@ -47,6 +47,14 @@ class Sampler {
   /// Stops all lanes; those that are stuck in a driver are waited for together, for a moment.
   ~Sampler();
 
+  /// Tells the lanes to end, and waits for none of them: what they have read stays.
+  void stop() noexcept;
+  /// Threads that read, and the processor time that they used so far.
+  [[nodiscard]] std::size_t lane_threads() const noexcept {
+    return lanes_.size() + slow_lanes_.size();
+  }
+  [[nodiscard]] std::chrono::nanoseconds lane_cpu() const noexcept;
+
   /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
   /// intervals that `max` and `interval_power` look at ends with it.
   void read(bool ends_interval) noexcept;

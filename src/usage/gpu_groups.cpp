@@ -1,10 +1,29 @@
 #include "usage/gpu_groups.hpp"
 
 #include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "usage/usage_units.hpp"
 
 namespace wattle {
+namespace {
+
+void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
+  std::vector<std::string> keys;
+  if (!gpus.peak_main_bytes) keys.emplace_back("max_gpu_ram.main");
+  if (!gpus.peak_descendants_bytes) keys.emplace_back("max_gpu_ram.descendants");
+  if (!gpus.peak_combined_bytes) keys.emplace_back("max_gpu_ram.combined");
+  if (keys.empty()) return;
+  std::string reason = "it is not known which processes used the GPUs, or how much of their memory";
+  const auto told = std::ranges::find_if(
+      gpus.gpus, [](const GpuUsage& gpu) { return !gpu.used_by_command_unknown.empty(); });
+  if (told != gpus.gpus.end()) reason += ": " + told->used_by_command_unknown;
+  usage.unknown.push_back({std::move(keys), reason});
+}
+
+}  // namespace
 
 void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
                      std::optional<unsigned> on_machine) {
@@ -33,19 +52,12 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
                              "no GPU was found that this version reads"});
     return;
   }
-  if (!gpus.peak_memory_used_bytes || !gpus.mean_sum_percent) {
-    usage.unknown.push_back(
-        {{"max_gpu_ram.system", "gpu_utilization.gpu_percentages"}, "not every GPU told it"});
-  }
-  if (!gpus.peak_combined_bytes) {
-    std::string reason =
-        "it is not known which processes used the GPUs, or how much of their memory";
-    const auto told = std::ranges::find_if(
-        gpus.gpus, [](const GpuUsage& gpu) { return !gpu.used_by_command_unknown.empty(); });
-    if (told != gpus.gpus.end()) reason += ": " + told->used_by_command_unknown;
-    usage.unknown.push_back(
-        {{"max_gpu_ram.main", "max_gpu_ram.descendants", "max_gpu_ram.combined"}, reason});
-  }
+  std::vector<std::string> keys;
+  if (!gpus.memory_total_bytes) keys.emplace_back("max_gpu_ram.system_capacity");
+  if (!gpus.peak_memory_used_bytes) keys.emplace_back("max_gpu_ram.system");
+  if (!gpus.mean_sum_percent) keys.emplace_back("gpu_utilization.gpu_percentages");
+  if (!keys.empty()) usage.unknown.push_back({std::move(keys), "not every GPU told it"});
+  fill_unknown_users(usage, gpus);
 }
 
 }  // namespace wattle

@@ -17,9 +17,9 @@
 #include <new>
 #include <system_error>
 #include <thread>
-#include <utility>
 
 #include "base/clock.hpp"
+#include "base/cpu_time.hpp"
 #include "base/forks.hpp"
 #include "base/log.hpp"
 #include "base/thread.hpp"
@@ -47,12 +47,6 @@ AllTrackers& all_trackers() noexcept {
 TrackerCost cost_of_all() noexcept {
   return {.cpu = nanoseconds(all_trackers().cpu_ns.load()),
           .threads = all_trackers().threads.load()};
-}
-
-nanoseconds cpu_of_this_thread() noexcept {
-  timespec time{};
-  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
 /// Readable when the process has ended; none where the kernel has no such thing (before 5.3).
@@ -95,7 +89,9 @@ class Tracker::Impl {
 
  private:
   void run() noexcept;
+  void publish(const TrackerCost& own) noexcept;
   void publish_cost() noexcept;
+  [[nodiscard]] TrackerCost cost_since_start() const noexcept;
 
   State state_ = State::NEW;
   std::atomic<bool> has_ended_{false};
@@ -109,8 +105,9 @@ class Tracker::Impl {
   Fd target_;
   std::atomic<bool> stopping_{false};
   std::thread thread_;
-  nanoseconds cpu_{0};  ///< of the thread
-  TrackerCost before_;
+  nanoseconds gpu_cpu_before_{0};  ///< what its threads took until the start was done
+  TrackerCost own_;                ///< as far as it is in that of all
+  TrackerCost before_;             ///< what all took before the start
 };
 
 void Tracker::Impl::start() {
@@ -126,19 +123,37 @@ void Tracker::Impl::start() {
   if (is_own_) target_ = open_process(tracking_.process());
   before_ = cost_of_all();
   tracking_.begin({.threads = before_.threads});
-  ++all_trackers().threads;
+  const TrackerCost gpus = tracking_.gpu_cost();
+  gpu_cpu_before_ = gpus.cpu;
+  publish({.threads = gpus.threads + 1});
   try {
     thread_ = start_thread([this] { run(); });
   } catch (const std::system_error& error) {
-    --all_trackers().threads;
+    tracking_.abandon();
+    publish({});
     throw Error("cannot start a thread to track with: " + error.code().message());
   }
   state_ = State::STARTED;
 }
 
+/// Tells all trackers of this process what this one takes.
+void Tracker::Impl::publish(const TrackerCost& own) noexcept {
+  all_trackers().cpu_ns += (own.cpu - own_.cpu).count();
+  all_trackers().threads += own.threads - own_.threads;  // modulo 2^64: it may fall
+  own_ = own;
+}
+
+/// By the tracker's thread.
 void Tracker::Impl::publish_cost() noexcept {
-  const nanoseconds now = cpu_of_this_thread();
-  all_trackers().cpu_ns += (now - std::exchange(cpu_, now)).count();
+  const TrackerCost gpus = tracking_.gpu_cost();
+  publish({.cpu = cpu_time_of_this_thread() + gpus.cpu - gpu_cpu_before_, .threads = own_.threads});
+  tracking_.set_own_cpu(own_.cpu);
+}
+
+TrackerCost Tracker::Impl::cost_since_start() const noexcept {
+  TrackerCost cost = cost_of_all();
+  cost.cpu -= before_.cpu;
+  return cost;
 }
 
 void Tracker::Impl::run() noexcept {
@@ -151,9 +166,7 @@ void Tracker::Impl::run() noexcept {
     publish_cost();
     bool goes_on = false;
     try {
-      TrackerCost cost = cost_of_all();
-      cost.cpu -= before_.cpu;
-      goes_on = tracking_.look(cost);
+      goes_on = tracking_.look(cost_since_start());
     } catch (const std::exception& error) {  // no memory: the next look may go better
       if (logs_) log(error.what());
       goes_on = true;
@@ -177,13 +190,11 @@ void Tracker::Impl::stop() {
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t always = ::write(stop_.get(), &one, sizeof one);
   thread_.join();
-  --all_trackers().threads;
+  publish({.cpu = own_.cpu, .threads = own_.threads - 1});
   state_ = State::STOPPED;
-  TrackerCost cost = cost_of_all();
-  cost.cpu -= before_.cpu;
-  tracking_.end(cost);
+  tracking_.end(cost_since_start());
+  publish({.cpu = own_.cpu, .threads = 0});
   usage_ = tracking_.usage();
-  usage_.tracker_cpu = cpu_;
   if (const auto& failure = tracking_.failure()) {
     throw WriteError(failure->path, failure->error_number);
   }
@@ -244,8 +255,7 @@ TrackerScope::~TrackerScope() {
   if (tracker_.state() != Tracker::State::STARTED) return;
   try {
     tracker_.stop();
-  } catch (const std::exception& error) {
-    log(error.what());
+  } catch (const std::exception&) {  // a write that failed was told when it did
   }
 }
 

@@ -1,47 +1,53 @@
 // A tracker without its thread: who has it look decides when.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "base/fd.hpp"
-#include "sampling/sampler.hpp"
-#include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
-#include "usage/tracking_file.hpp"
+#include "usage/output_file.hpp"
+#include "usage/tracked_gpus.hpp"
+#include "usage/tracker_cost.hpp"
 #include "usage/tree_reader.hpp"
 #include "usage/usage_statistics.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
 
-/// Processor time and threads that trackers of this process take. Threads: any.
-struct TrackerCost {
-  std::chrono::nanoseconds cpu{0};
-  std::uint64_t threads = 0;
-};
+/// A usage file that has grown larger begins anew with its last line.
+inline constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;
 
 /// `begin`, `look` any number of times, `end`. Threads: one at a time.
 class Tracking {
  public:
   /// Checks the options and opens the files; throws as the constructor of `Tracker`.
-  Tracking(const TrackerOptions& options, const Clock& clock);
+  Tracking(const TrackerOptions& options, const Clock& clock,
+           std::size_t usage_file_bytes = kUsageFileBytes);
 
-  /// Throws `InvalidArgument` where the process has ended meanwhile.
-  /// `cost`: threads that trackers have.
-  void begin(const TrackerCost& cost = {});
-  /// False once the process has ended. `cost`: what trackers took so far.
-  bool look(const TrackerCost& cost = {});
-  /// Looks a last time. The usage file is removed where all went well.
-  void end(const TrackerCost& cost = {});
+  /// Throws `InvalidArgument` where the process has ended meanwhile, `Error` where there are no
+  /// threads to be had that read GPUs. `others`: what other trackers of this process take.
+  void begin(const TrackerCost& others = {});
+  /// False once the process has ended. `all`: what all trackers of this process took since the
+  /// begin.
+  bool look(const TrackerCost& all = {});
+  /// Looks a last time, if the process has not ended. The usage file is removed where all went
+  /// well.
+  void end(const TrackerCost& all = {});
+
+  /// Instead of `end`, where there is no thread to look with.
+  void abandon() noexcept { gpus_.stop(); }
+
+  /// What the threads take that read GPUs.
+  [[nodiscard]] TrackerCost gpu_cost() const noexcept { return gpus_.cost(); }
+  /// What this tracker took, for its reports.
+  void set_own_cpu(std::chrono::nanoseconds cpu) noexcept { own_cpu_ = cpu; }
 
   [[nodiscard]] ResourceUsage usage() const;
   [[nodiscard]] int process() const noexcept { return pid_; }
-  /// The first write that failed: file and `errno`.
+  /// The first write that failed, of either file.
   struct Failure {
     std::string path;
     int error_number = 0;
@@ -49,15 +55,14 @@ class Tracking {
   [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
 
  private:
-  void check() const;
-  void find_gpus();
+  void begin_tree(const TrackerCost& others);
   void look_at_all(bool last, const TrackerCost& cost);
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
   void write_header();
   void write_row(const TreeState& before, const TreeState& state);
   void write_usage();
-  void write(Fd& fd, const std::filesystem::path& path, const std::string& text);
-  [[nodiscard]] bool may_log() const noexcept { return !options_.disable_logs; }
+  void write(OutputFile& file, const std::string& text);
+  void tell(const std::string& message) const;
 
   TrackerOptions options_;
   const Clock& clock_;
@@ -66,9 +71,7 @@ class Tracking {
   double gpu_ram_factor_;
   double time_factor_;
   bool is_own_process_;
-  std::unique_ptr<Sampler> sampler_;  ///< of the GPUs
-  std::unique_ptr<GpuMonitor> gpus_;
-  bool knows_all_gpus_ = true;
+  TrackedGpus gpus_;
   MachineMonitor machine_;
   std::unique_ptr<TreeReader> tree_;  ///< from `begin` on
   UsageStatistics statistics_;
@@ -76,12 +79,11 @@ class Tracking {
   TimePoint began_;
   TimePoint ended_;
   std::uint64_t ticks_ = 0;
-  std::filesystem::path tracking_path_;
-  std::filesystem::path usage_path_;
-  Fd tracking_file_;
-  Fd usage_file_;
-  bool is_usage_regular_ = false;
-  std::size_t usage_bytes_ = 0;
+  std::chrono::nanoseconds own_cpu_{0};
+  OutputFile tracking_file_;
+  OutputFile usage_file_;
+  const std::size_t usage_file_bytes_;
+  std::size_t most_usage_bytes_;  ///< then it is tried to begin anew
   std::optional<Failure> failure_;
 };
 

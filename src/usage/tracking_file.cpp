@@ -1,32 +1,8 @@
 #include "usage/tracking_file.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
-#include <sys/stat.h>
-
-#include <cerrno>
-
-#include "base/text.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle {
-
-Fd make_file(const std::filesystem::path& path, bool overwrite, std::string_view what) {
-  struct stat status {};
-  // What is no regular file (a pipe, a terminal) is only written to.
-  const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  const int mode = special ? 0 : O_CREAT | (overwrite ? O_TRUNC : O_EXCL);
-  constexpr mode_t kForAll = 0666;  // less the user's umask
-  Fd fd(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY | mode, kForAll));
-  if (fd) return fd;
-  if (errno == EEXIST) {
-    throw InvalidArgument(
-        fmt::format("cannot make the {} {}: it exists; take another name, or say "
-                    "that it is to be overwritten",
-                    what, printable(path.string())));
-  }
-  throw WriteError(path.string(), errno);
-}
 
 std::string_view static_columns() noexcept {
   return "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,"

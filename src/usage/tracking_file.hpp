@@ -1,20 +1,12 @@
 // The tracking file: gpu_tracker's columns, a row a look.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/fd.hpp"
-
 namespace wattle {
-
-/// Makes an empty file that is appended to. Throws `InvalidArgument` where a file of that name
-/// exists and `overwrite` is false, `WriteError`.
-[[nodiscard]] Fd make_file(const std::filesystem::path& path, bool overwrite,
-                           std::string_view what);
 
 /// A cell of numbers; an empty one where it is not known.
 using Cell = std::optional<double>;

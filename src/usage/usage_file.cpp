@@ -15,8 +15,17 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// A line is about 2 KiB, and longer where many processes run.
-constexpr std::size_t kTailBytes = std::size_t{1} << 30U;
+constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+
+/// What a tracker writes is not as deep; a file that is not its own can be.
+constexpr int kDeepest = 16;
+
+Json parsed(std::string_view line) {
+  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) {
+    return depth < kDeepest;
+  };
+  return Json::parse(line, is_shallow, false);
+}
 
 bool is_whole(const Json& json) {
   return json.is_object() && json.contains("schema") && json["schema"] == kTrackSchema &&
@@ -27,8 +36,8 @@ bool is_whole(const Json& json) {
 }  // namespace
 
 std::string usage_line(const ResourceUsage& usage, std::uint64_t tick) {
-  Json json = {{"schema", kTrackSchema}, {"tick", tick}};
-  json["resource_usage"] = usage_json(usage);
+  Json json = native_json(usage);
+  json["tick"] = tick;
   return dumped(json) + "\n";
 }
 
@@ -42,14 +51,16 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
     const std::size_t before = lines.rfind('\n');
     const std::string_view line =
         before == std::string_view::npos ? lines : lines.substr(before + 1);
-    const Json json = Json::parse(line, nullptr, false);
+    Json json = parsed(line);
     if (!is_whole(json)) continue;
-    const Json& usage = json["resource_usage"];
+    const Json usage = json["resource_usage"];
     const Json groups = only_groups(usage);
+    const std::size_t ticks = json["tick"].get<std::size_t>();
+    json.erase("tick");
     return {.json = dumped(groups),
-            .native_json = dumped({{"schema", kTrackSchema}, {"resource_usage", usage}}),
+            .native_json = dumped(json),
             .text = groups_text(groups),
-            .ticks = json["tick"].get<std::size_t>()};
+            .ticks = ticks};
   }
   constexpr std::size_t kShown = 60;
   throw FormatError(path, printable(all.substr(0, kShown)),
@@ -57,7 +68,7 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
 }
 
 RecoveredUsage recover_usage(const std::filesystem::path& usage_file) {
-  const auto lines = read_file(usage_file.string(), kTailBytes);
+  const auto lines = read_file(usage_file.string(), kMostBytes);
   if (!lines) {
     throw Error("cannot read the usage file " + printable(usage_file.string()) + ": " +
                 std::generic_category().message(errno));

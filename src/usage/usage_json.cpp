@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle {
@@ -118,16 +119,15 @@ std::string short_number(double value) {
 std::string value_text(const Json& value) {
   if (value.is_null()) return "unknown";
   if (value.is_number_float()) return short_number(value.get<double>());
-  if (value.is_string()) return value.get<std::string>();
-  return value.dump();
+  return printable(value.is_string() ? value.get<std::string>() : dumped(value));
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): as deep as the groups of a usage, which are ours
+// NOLINTNEXTLINE(misc-no-recursion): as deep as a usage file may be
 void append_text(std::string& text, const Json& object, std::size_t depth) {
   for (const auto& [key, value] : object.items()) {
     if (!text.empty()) text += '\n';
     text.append(3 * depth, ' ');
-    text += label_of(key) + ":";
+    text += printable(label_of(key)) + ":";
     if (value.is_object()) {
       append_text(text, value, depth + 1);
     } else {
@@ -171,6 +171,13 @@ Json usage_json(const ResourceUsage& usage) {
   return json;
 }
 
+Json native_json(const ResourceUsage& usage) {
+  Json json = {{"schema", kTrackSchema}, {"wattle_version", version()}};
+  json["resource_usage"] = usage_json(usage);
+  json["tracker_cpu_s"] = or_null(usage.tracker_cpu);
+  return json;
+}
+
 Json only_groups(const Json& usage) {
   Json groups = Json::object();
   for (const auto& [key, value] : usage.items()) {
@@ -191,12 +198,7 @@ std::string dumped(const Json& json) {
 
 std::string ResourceUsage::to_json() const { return dumped(usage_groups(*this)); }
 
-std::string ResourceUsage::to_native_json() const {
-  Json json = {{"schema", kTrackSchema}, {"wattle_version", version()}};
-  json["resource_usage"] = usage_json(*this);
-  json["tracker_cpu_s"] = or_null(tracker_cpu);
-  return dumped(json);
-}
+std::string ResourceUsage::to_native_json() const { return dumped(native_json(*this)); }
 
 std::string ResourceUsage::to_text() const { return groups_text(usage_groups(*this)); }
 

@@ -27,6 +27,8 @@ template <class Tag>
 [[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);
 /// The groups, and behind them Wattle's own keys.
 [[nodiscard]] nlohmann::ordered_json usage_json(const ResourceUsage& usage);
+/// All of `ResourceUsage::to_native_json`.
+[[nodiscard]] nlohmann::ordered_json native_json(const ResourceUsage& usage);
 /// Of JSON that begins with the five groups: these alone.
 [[nodiscard]] nlohmann::ordered_json only_groups(const nlohmann::ordered_json& usage);
 /// The text of five groups.

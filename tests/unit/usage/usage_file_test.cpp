@@ -43,6 +43,27 @@ TEST(UsageFile, TakesNothingElseForOne) {
   }
 }
 
+TEST(UsageFile, GivesAllThatATrackerTells) {
+  ResourceUsage usage = usage_of(1);
+  usage.tracker_cpu = Seconds(0.25);
+  EXPECT_EQ(recovered(usage_line(usage, 1), "x").native_json, usage.to_native_json());
+}
+
+TEST(UsageFile, MovesNoCursor) {
+  ResourceUsage usage = usage_of(1);
+  usage.max_ram.unit = "\x1b[2J";
+  const RecoveredUsage found = recovered(usage_line(usage, 1), "x");
+  for (const std::string& text : {found.text, found.json, found.native_json}) {
+    EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+  }
+}
+
+TEST(UsageFile, IsNotReadHoweverDeepItIs) {
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  const std::string line = R"({"schema":"wattle.track/1","tick":1,"resource_usage":{"x":)" + deep;
+  EXPECT_NO_THROW((void)recovered(line + "}}\n", "x"));
+}
+
 TEST(UsageFile, HasToExist) {
   const fakes::TempFolder folder;
   EXPECT_THROW((void)recover_usage(folder.path() / "none"), Error);

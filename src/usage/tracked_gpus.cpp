@@ -1,0 +1,111 @@
+#include "usage/tracked_gpus.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+bool is_gpu(const Sensor& sensor) {
+  return sensor.may_block() && sensor.device() != nullptr &&
+         sensor.device()->kind == DeviceKind::gpu;
+}
+
+bool is_of(DomainKind kind, const std::optional<std::string>& brand) {
+  if (brand) return kind == (*brand == "nvidia" ? DomainKind::nvidia_gpu : DomainKind::amd_gpu);
+  return hardware_of(kind) != Hardware::cpu;
+}
+
+}  // namespace
+
+TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
+    : clock_(clock),
+      // More often there is nothing new.
+      period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
+                                    milliseconds(100))) {
+  Survey found = survey(options.system, clock, Asked::all);
+  std::set<Domain> seen;
+  for (std::unique_ptr<Sensor>& sensor : found.sensors) {
+    const Domain& domain = sensor->channels().front().domain;
+    if (!is_gpu(*sensor) || !is_of(domain.kind(), options.gpu_brand)) continue;
+    seen.insert(domain);
+    sensors_.push_back(std::move(sensor));
+  }
+  for (const Refusal& refused : found.refused) {
+    if (refused.domain && is_of(refused.domain->kind(), options.gpu_brand)) {
+      seen.insert(*refused.domain);
+    }
+  }
+  if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(seen.size());
+  counted_.assign(sensors_.size(), true);
+  if (options.gpu_uuids) choose(*options.gpu_uuids);
+}
+
+void TrackedGpus::choose(const std::set<std::string>& uuids) {
+  std::set<std::string> valid;
+  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+    const std::string& id = sensors_[i]->device()->id;
+    if (!id.empty()) valid.insert(id);
+    counted_[i] = uuids.contains(id);
+  }
+  for (const std::string& uuid : uuids) {
+    if (valid.contains(uuid)) continue;
+    throw InvalidArgument(
+        fmt::format("there is no GPU with the UUID \"{}\". {}", printable(uuid),
+                    valid.empty() ? "There is none here that can be read"
+                                  : fmt::format("Valid values are {}", fmt::join(valid, ", "))));
+  }
+}
+
+void TrackedGpus::begin() {
+  if (sampler_) return;  // a start that failed: they stay stopped
+  began_ = clock_.now();
+  sampler_ = std::make_unique<Sampler>(
+      std::move(sensors_), clock_,
+      SamplerOptions{.period = period_, .metrics = GpuMonitor::metrics(), .lists_processes = true});
+  monitor_ = std::make_unique<GpuMonitor>(*sampler_, counted_);
+  constexpr milliseconds kPatience(500);
+  (void)sampler_->read_lanes(clock_.now() + kPatience);
+}
+
+void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
+  monitor_->sample(kinship_of, began_);
+}
+
+void TrackedGpus::stop() noexcept {
+  if (sampler_) sampler_->stop();
+}
+
+TrackerCost TrackedGpus::cost() const noexcept {
+  if (!sampler_) return {};
+  return {.cpu = sampler_->lane_cpu(), .threads = sampler_->lane_threads()};
+}
+
+unsigned TrackedGpus::counted() const noexcept {
+  return static_cast<unsigned>(std::ranges::count(counted_, true));
+}
+
+std::optional<double> TrackedGpus::memory_total_bytes() const noexcept {
+  double sum = 0.0;
+  for (const Sampler::Device& device : sampler_->devices()) {
+    const auto total = sampler_->latest(device, Metric::memory_total);
+    if (!total) return std::nullopt;
+    sum += *total;
+  }
+  return sum;
+}
+
+}  // namespace wattle

@@ -1,0 +1,58 @@
+// The GPUs of a tracker: chosen when it is made, read while it is started.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sampling/sampler.hpp"
+#include "usage/gpu_monitor.hpp"
+#include "usage/tracker_cost.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// `begin`, `sample` any number of times, `stop`. Threads: one at a time.
+class TrackedGpus {
+ public:
+  /// Looks for them. Throws `InvalidArgument`, which lists what there is, for a UUID that no GPU of
+  /// the brand that is asked for has.
+  TrackedGpus(const TrackerOptions& options, const Clock& clock);
+
+  /// Starts threads that read them, and waits a moment for what they read first. Throws `Error`
+  /// where there are no threads to be had.
+  void begin();
+  void sample(const GpuMonitor::KinshipOf& kinship_of);
+  /// Tells the threads to end, without waiting for a driver that holds one up.
+  void stop() noexcept;
+
+  /// What the threads take.
+  [[nodiscard]] TrackerCost cost() const noexcept;
+  /// Those whose utilization is in the sums.
+  [[nodiscard]] unsigned counted() const noexcept;
+  /// How many the machine has, those that cannot be read included; absent where not every vendor's
+  /// can be listed.
+  [[nodiscard]] std::optional<unsigned> on_machine() const noexcept { return on_machine_; }
+
+  // From `begin` on.
+
+  [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
+  [[nodiscard]] const GpuMonitor::Now& now() const noexcept { return monitor_->now(); }
+  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const {
+    return monitor_->usage(began, ended);
+  }
+
+ private:
+  void choose(const std::set<std::string>& uuids);
+
+  const Clock& clock_;
+  std::chrono::nanoseconds period_;
+  std::vector<std::unique_ptr<Sensor>> sensors_;  ///< until `begin`
+  std::vector<bool> counted_;                     ///< of each sensor: it is in the sums
+  std::optional<unsigned> on_machine_;
+  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<GpuMonitor> monitor_;
+  TimePoint began_;
+};
+
+}  // namespace wattle

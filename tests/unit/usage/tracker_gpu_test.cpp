@@ -1,0 +1,201 @@
+// Trackers beside a scripted libnvidia-ml.so.1: what cannot be had of a GPU costs that value alone.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <iterator>
+#include <string>
+#include <thread>
+
+#include "base/file.hpp"
+#include "fakes/gated_sensor.hpp"
+#include "fakes/nvml/control.hpp"
+#include "usage/process_tree.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+constexpr const char* kTwoGpus =
+    "gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\nmemory 80000000000 1000000000\nutilization 60 10\n"
+    "gpu NVIDIA H100 PCIe\nuuid GPU-bbbb\nmemory 80000000000 2000000000\nutilization 20 10\n";
+
+TrackerOptions options_for(const fakes::FakeNvml& fake) {
+  TrackerOptions options;
+  options.system.sysfs = fake.system().sysfs;
+  options.system.nvml_library = fake.system().nvml_library;
+  options.sleep_time = Seconds(0.02);
+  return options;
+}
+
+/// Tracks this process for some looks.
+ResourceUsage track(const TrackerOptions& options) {
+  Tracker tracker(options);
+  tracker.start();
+  std::this_thread::sleep_for(100ms);  // any time does: GPUs were read at the start
+  tracker.stop();
+  return tracker.resource_usage();
+}
+
+ResourceUsage usage_with(const std::string& script) {
+  fakes::FakeNvml fake(script);
+  fake.let_time_pass();
+  return track(options_for(fake));
+}
+
+std::string process_of_ours(const char* memory) {
+  return fmt::format("process compute {} {}\n", ::getpid(), memory);
+}
+
+void expect_all_but_gpus(const ResourceUsage& usage) {
+  EXPECT_TRUE(usage.max_ram.main.total_rss && usage.max_ram.combined.private_rss);
+  EXPECT_TRUE(usage.max_ram.system && usage.max_ram.system_capacity);
+  EXPECT_TRUE(usage.cpu_utilization.main.mean_sum_percent);
+  EXPECT_TRUE(usage.cpu_utilization.combined.max_hardware_percent);
+  EXPECT_GT(usage.compute_time.time, 0.0);
+}
+
+TEST(TrackerGpus, AreAddedUp) {
+  const ResourceUsage usage = usage_with(kTwoGpus);
+  EXPECT_EQ(usage.max_gpu_ram.system_capacity, 160.0);
+  EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
+  EXPECT_EQ(usage.gpu_utilization.system_gpu_count, 2U);
+  EXPECT_EQ(usage.gpu_utilization.n_expected_gpus, 2U);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 80.0);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_hardware_percent, 40.0);
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, CostTheirUtilizationAloneWhereThatIsNotAvailable) {
+  const ResourceUsage usage = usage_with(std::string(kTwoGpus) + "utilization none\n");
+  EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.mean_sum_percent) << "not 60";
+  EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr(R"({"keys":["gpu_utilization.gpu_percentages"],)"
+                                                R"("reason":"not every GPU told it"})"));
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, CostTheirMemoryAloneWhereThatIsNotAvailable) {
+  const ResourceUsage usage = usage_with(std::string(kTwoGpus) + "memory none\n");
+  EXPECT_FALSE(usage.max_gpu_ram.system) << "not 1";
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 80.0);
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, CostAProcessAloneWhoseMemoryIsNotAvailable) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const ResourceUsage usage = usage_with(kTwoGpus + process_of_ours("none"));
+  EXPECT_FALSE(usage.max_gpu_ram.main) << "not 0";
+  EXPECT_FALSE(usage.max_gpu_ram.combined);
+  EXPECT_EQ(usage.max_gpu_ram.descendants, 0.0);
+  EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
+  EXPECT_THAT(usage.to_native_json(),
+              HasSubstr(R"({"keys":["max_gpu_ram.main","max_gpu_ram.combined"],)"));
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, TellTheMemoryOfAProcess) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const ResourceUsage usage =
+      usage_with(kTwoGpus + process_of_ours("500000000") + "process compute 1 700000000\n");
+  EXPECT_EQ(usage.max_gpu_ram.main, 0.5) << "the other one is nobody of ours";
+  EXPECT_EQ(usage.max_gpu_ram.descendants, 0.0);
+  EXPECT_EQ(usage.max_gpu_ram.combined, 0.5);
+}
+
+TEST(TrackerGpus, KeepWhatOneToldBeforeItWasLost) {
+  fakes::FakeNvml fake(std::string(kTwoGpus) + "lost 5 1000\n");
+  fake.set_time(Seconds(1.0));
+  TrackerOptions options = options_for(fake);
+  const fakes::TempFolder folder;
+  options.tracking_file = folder.path() / "rows.csv";
+  Tracker tracker(options);
+  tracker.start();
+  const auto last_row = [&] {
+    const std::string rows = read_file((folder.path() / "rows.csv").string()).value_or("");
+    const std::size_t end = rows.rfind('\n');
+    return end == std::string::npos ? "" : rows.substr(rows.rfind('\n', end - 1) + 1);
+  };
+  ASSERT_TRUE(fakes::eventually([&] { return last_row().find(",3,80,40,") != std::string::npos; }))
+      << "memory of all, utilization of both and of each";
+  fake.set_time(Seconds(10.0));
+  ASSERT_TRUE(fakes::eventually([&] { return last_row().find(",,,,") != std::string::npos; }));
+  tracker.stop();
+  const ResourceUsage& usage = tracker.resource_usage();
+  EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 80.0)
+      << "of the time in which both told it, not 60";
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, ThatCannotBeReadAreCounted) {
+  const ResourceUsage usage = usage_with(std::string(kTwoGpus) + "error * 15\n");
+  EXPECT_EQ(usage.gpu_utilization.system_gpu_count, 2U);
+  EXPECT_EQ(usage.gpu_utilization.n_expected_gpus, 1U);
+  expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, AreChosenByTheirUuids) {
+  fakes::FakeNvml fake(kTwoGpus);
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.gpu_uuids = {"GPU-bbbb"};
+  const ResourceUsage usage = track(options);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 20.0);
+  EXPECT_EQ(usage.gpu_utilization.n_expected_gpus, 1U);
+  EXPECT_EQ(usage.max_gpu_ram.system, 3.0) << "memory is always that of all";
+  options.gpu_uuids = {"GPU-cccc"};
+  EXPECT_THAT(
+      [&] { const Tracker tracker(options); },
+      testing::ThrowsMessage<std::exception>(HasSubstr("Valid values are GPU-aaaa, GPU-bb")));
+  options.gpu_uuids.reset();
+  options.gpu_brand = "amd";
+  EXPECT_EQ(track(options).gpu_utilization.system_gpu_count, 0U);
+}
+
+std::ptrdiff_t threads_here() {
+  return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+}
+
+TEST(TrackerGpus, AreReadFromStartToStopAndNotCountedAsWorkOfTheProcess) {
+  std::thread([] {}).join();  // a sanitizer's own thread comes with the first
+  const std::ptrdiff_t before = threads_here();
+  fakes::FakeNvml fake(kTwoGpus);
+  fake.let_time_pass();
+  Tracker tracker(options_for(fake));
+  ASSERT_TRUE(fakes::eventually([&] { return threads_here() == before; })) << "none before a start";
+  tracker.start();
+  EXPECT_EQ(threads_here(), before + 1 + 2 * 2);
+  std::this_thread::sleep_for(50ms);
+  tracker.stop();
+  EXPECT_TRUE(fakes::eventually([&] { return threads_here() == before; })) << "none after a stop";
+  EXPECT_EQ(tracker.resource_usage().cpu_utilization.main_n_threads, before);
+}
+
+TEST(TrackerGpus, DoNotHoldUpTheStopWhereTheirDriverHangs) {
+  auto shortest = std::chrono::nanoseconds::max();
+  for (int i = 0; i < 5; ++i) {  // the machine may do something else meanwhile
+    fakes::FakeNvml fake(std::string(kTwoGpus) + "hang nvmlDeviceGetUtilizationRates from 5\n");
+    fake.set_time(Seconds(1.0));
+    Tracker tracker(options_for(fake));
+    tracker.start();
+    fake.set_time(Seconds(10.0));
+    const std::uint64_t before = fake.calls("nvmlDeviceGetUtilizationRates");
+    ASSERT_TRUE(fakes::eventually(
+        [&] { return fake.calls("nvmlDeviceGetUtilizationRates") >= before + 2; }));
+    const auto begin = std::chrono::steady_clock::now();
+    tracker.stop();
+    shortest =
+        std::min<std::chrono::nanoseconds>(shortest, std::chrono::steady_clock::now() - begin);
+    fake.release_hung();
+  }
+  EXPECT_LT(shortest, 50ms);
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,219 @@
+// The files that a tracker writes.
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "base/file.hpp"
+#include "fakes/file_size_limit.hpp"
+#include "tracked_machine.hpp"
+#include "usage/tracking_file.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class TrackingFiles : public TrackedMachine {
+ protected:
+  void look(Tracking& tracking) {
+    clock_.advance(1s);
+    EXPECT_TRUE(tracking.look());
+  }
+  [[nodiscard]] std::string content(const char* name) const {
+    return read_file(path(name).string()).value_or("");
+  }
+  [[nodiscard]] std::ptrdiff_t names_beginning_with(std::string_view begin) const {
+    const std::filesystem::directory_iterator all(files_.folder().path());
+    return std::ranges::count_if(all, [&](const auto& entry) {
+      return entry.path().filename().string().starts_with(begin);
+    });
+  }
+};
+
+TEST_F(TrackingFiles, WritesARowEachLook) {
+  options_.tracking_file = path("rows.csv");
+  files_.put({.pid = 100, .rss_kib = 800, .children = {101}});
+  files_.put({.pid = 101, .parent = 100});
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  for (int i = 1; i <= 3; ++i) {
+    clock_.advance(1s);
+    files_.put({.pid = 100,
+                .user = static_cast<std::uint64_t>(50 * i),
+                .rss_kib = 800,
+                .children = {101}});
+    tracking.look();
+  }
+  tracking.end();
+  std::istringstream lines(read_file(path("rows.csv").string()).value_or(""));
+  std::vector<std::string> rows;
+  for (std::string line; std::getline(lines, line);) rows.push_back(line);
+  ASSERT_EQ(rows.size(), 3U + 4);
+  EXPECT_EQ(rows[0], static_columns());
+  EXPECT_THAT(rows[1], StartsWith("bytes,gigabytes,seconds,1024000000,0,2,2,"));
+  EXPECT_EQ(rows[2], sample_columns());
+  EXPECT_EQ(std::ranges::count(rows[2], ','), 21);
+  for (std::size_t i = 3; i < rows.size(); ++i) {
+    EXPECT_EQ(std::ranges::count(rows[i], ','), 21) << rows[i];
+  }
+  EXPECT_THAT(rows[3], AllOf(StartsWith("819200,307200,614400,409600000,"), HasSubstr(",1,1,2,"),
+                             HasSubstr(",50,25,0,0,50,25,")));
+}
+
+TEST_F(TrackingFiles, RemovesItsUsageFileOnlyWhenAllWentWell) {
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  tracking.look();
+  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 1U);
+  clock_.advance(1s);
+  tracking.look();
+  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
+  tracking.end();
+  EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
+}
+
+TEST_F(TrackingFiles, RemovesNoPipeThatWasGivenAsUsageFile) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  const Fd reader = open_for_reading(path("pipe").string());
+  options_.resource_usage_file = path("pipe");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  tracking.end();
+  EXPECT_FALSE(tracking.failure());
+  EXPECT_TRUE(std::filesystem::exists(path("pipe")));
+}
+
+TEST_F(TrackingFiles, GoesOnWhereAPipesReaderHasGone) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  options_.resource_usage_file = path("pipe");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  reader = Fd();
+  clock_.advance(1s);
+  EXPECT_TRUE(tracking.look());
+  ASSERT_TRUE(tracking.failure()) << "and not the end of the process";
+  EXPECT_EQ(tracking.failure()->error_number, EPIPE);
+}
+
+TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
+  options_.resource_usage_file = "/dev/full";
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  EXPECT_TRUE(tracking.look());
+  ASSERT_TRUE(tracking.failure());
+  EXPECT_EQ(tracking.failure()->error_number, ENOSPC);
+  clock_.advance(1s);
+  EXPECT_TRUE(tracking.look());
+  tracking.end();
+  EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 2.0);
+}
+
+TEST_F(TrackingFiles, TellsAtOnceThatAHeaderCannotBeWritten) {
+  options_.tracking_file = "/dev/full";
+  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  options_.tracking_file = path("none/rows.csv");
+  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+}
+
+TEST_F(TrackingFiles, ReplacesAFileOnlyWhereItIsTold) {
+  files_.folder().write("rows.csv", "precious");
+  options_.tracking_file = path("rows.csv");
+  EXPECT_THAT(message(), HasSubstr("it exists"));
+  EXPECT_EQ(read_file(path("rows.csv").string()), "precious");
+  options_.overwrite = true;
+  EXPECT_EQ(message(), "");
+  EXPECT_THAT(read_file(path("rows.csv").string()).value_or(""), StartsWith("ram_unit,"));
+}
+
+TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+  options_.tracking_file = path("pipe");
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_, 1);
+  tracking.begin();
+  reader = Fd();
+  for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
+    look(tracking);
+    EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, ticks);
+  }
+  tracking.end();
+  EXPECT_TRUE(tracking.failure());
+  EXPECT_TRUE(std::filesystem::exists(path("usage.jsonl"))) << "not all went well";
+}
+
+TEST_F(TrackingFiles, BeginAUsageFileAnewThatHasGrown) {
+  options_.resource_usage_file = path("usage.jsonl");
+  files_.folder().write("usage.jsonl.next", "precious");
+  Tracking tracking(options_, clock_, 1);
+  tracking.begin();
+  look(tracking);
+  std::filesystem::permissions(path("usage.jsonl"), std::filesystem::perms(0640));
+  for (std::size_t ticks = 2; ticks <= 3; ++ticks) {
+    look(tracking);
+    const std::string text = content("usage.jsonl");
+    EXPECT_EQ(std::ranges::count(text, '\n'), 1);
+    EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, ticks);
+  }
+  EXPECT_EQ(std::filesystem::status(path("usage.jsonl")).permissions(),
+            std::filesystem::perms(0640));
+  EXPECT_EQ(content("usage.jsonl.next"), "precious");
+  tracking.end();
+  EXPECT_EQ(names_beginning_with("usage.jsonl"), 1) << "the precious one";
+}
+
+TEST_F(TrackingFiles, SayThatAUsageFileCannotBeginAnewAndGoOn) {
+  std::string told;
+  set_log([&](std::string_view message) { told += message; });
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_, 1);
+  tracking.begin();
+  look(tracking);
+  EXPECT_EQ(told, "");
+  // A folder of that name cannot be replaced by a file.
+  std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
+  std::filesystem::create_directory(path("usage.jsonl"));
+  look(tracking);
+  set_log({});
+  EXPECT_THAT(told, AllOf(HasSubstr("cannot begin the usage file"), HasSubstr("anew")));
+  EXPECT_FALSE(tracking.failure());
+  EXPECT_EQ(recover_usage(path("moved.jsonl")).ticks, 2U) << "no line is lost";
+  EXPECT_EQ(names_beginning_with("usage.jsonl"), 1) << "nothing is left behind";
+}
+
+TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  look(tracking);
+  const std::size_t line = content("usage.jsonl").size();
+  {
+    const fakes::FileSizeLimit limit(2 * line + line / 2);
+    for (int i = 2; i <= 4; ++i) look(tracking);
+  }
+  ASSERT_TRUE(tracking.failure()) << "and no SIGXFSZ";
+  EXPECT_EQ(tracking.failure()->error_number, EFBIG);
+  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
+  tracking.end();
+  EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 4.0);
+}
+
+}  // namespace
+}  // namespace wattle
