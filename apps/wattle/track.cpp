@@ -13,6 +13,7 @@
 #include "end_signals.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
+#include "usage/tracker_mark.hpp"
 #include "wattle/error.hpp"
 #include "wattle/tracker.hpp"
 
@@ -62,6 +63,7 @@ int follow(const TrackOptions& options) {
     put(options, found.text, found.native_json, file);
     return 0;
   }
+  const TrackerMark mark;  // other trackers leave this process out
   Tracker tracker(options.tracker);
   tracker.start();
   wait(tracker, options, end);

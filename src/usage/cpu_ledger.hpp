@@ -40,6 +40,12 @@ class CpuLedger {
     waited_begin_ += child.own_begin_ + child.waited_begin_;
   }
 
+  /// As `inherit`, of a child whose own time does not count; that of its children does.
+  void inherit_children_of(const CpuLedger& child) noexcept {
+    seen_ += child.children();
+    waited_begin_ += child.own_ + child.waited_begin_;
+  }
+
   [[nodiscard]] Time own() const noexcept { return own_ - own_begin_; }
   [[nodiscard]] Time children() const noexcept { return std::max(seen_, waited_ - waited_begin_); }
   [[nodiscard]] Time total() const noexcept { return own() + children(); }

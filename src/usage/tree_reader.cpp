@@ -7,11 +7,9 @@
 #include <array>
 #include <cerrno>
 #include <ctime>
-#include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
-#include "base/parse.hpp"
-#include "usage/process_list.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -45,12 +43,6 @@ std::uint64_t ticks_since_boot() noexcept {
   const auto per_s = static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
   return static_cast<std::uint64_t>(now.tv_sec) * per_s +
          static_cast<std::uint64_t>(now.tv_nsec) * per_s / 1'000'000'000;
-}
-
-std::optional<nanoseconds> cpu_of(clockid_t clock) noexcept {
-  timespec time{};
-  if (::clock_gettime(clock, &time) != 0) return std::nullopt;
-  return std::chrono::seconds(time.tv_sec) + nanoseconds(time.tv_nsec);
 }
 
 bool means_gone(int error) noexcept { return error == ESRCH || error == ENOENT; }
@@ -122,7 +114,7 @@ void TreeReader::watch(const ProcessStat& stat, bool was_there) {
   if (!scans_) process.children = KeptFile(procfs_, stat.pid, ProcessFile::children);
   process.has_clock = procfs_.is_own() && ::clock_getcpuclockid(stat.pid, &process.clock) == 0;
   if (was_there) {
-    const auto own = process.has_clock ? cpu_of(process.clock) : std::nullopt;
+    const auto own = process.has_clock ? cpu_time(process.clock) : std::nullopt;
     process.cpu = CpuLedger(own.value_or(of_ticks(stat.user + stat.system)),
                             of_ticks(stat.waited_user + stat.waited_system));
   } else {
@@ -132,12 +124,12 @@ void TreeReader::watch(const ProcessStat& stat, bool was_there) {
   if (process.is_gone) return;
   places_.emplace(stat.pid, watched_.size());
   watched_.push_back(std::move(process));
-  ++seen_;
+  if (!watched_.back().is_tracker) ++seen_;
 }
 
 void TreeReader::look_at(Watched& process, bool all) {
   // The clock goes by the number alone: what it says is the process's only if that lives after.
-  const auto own = process.has_clock ? cpu_of(process.clock) : std::nullopt;
+  const auto own = process.has_clock ? cpu_time(process.clock) : std::nullopt;
   ShortText text;
   const ssize_t count = process.statm.read(text);
   if (count < 0 && means_gone(errno)) {
@@ -172,9 +164,19 @@ void TreeReader::refresh(Watched& process, bool all) {
   process.name = stat->name;
   process.threads = has_ended(*stat) ? 0 : stat->threads;
   if (!all) return;
+  look_for_mark(process);
   process.is_denied = false;
   process.lists_threads = true;
   look_at_peak(process);
+}
+
+/// A tracker that has just begun marks itself a moment later: so not only at its first look.
+void TreeReader::look_for_mark(Watched& process) noexcept {
+  constexpr unsigned kLooks = 3;
+  if (process.is_tracker || process.looks_for_mark == kLooks || process.pid == root_) return;
+  ++process.looks_for_mark;
+  process.is_tracker = procfs_.is_own() && marks_.is_marked(process.pid);
+  if (process.is_tracker && places_.contains(process.pid)) --seen_;
 }
 
 void TreeReader::take_times(Watched& process, const ProcessStat& stat) noexcept {
@@ -217,6 +219,10 @@ void TreeReader::tick(bool all) {
   sum();
 }
 
+CpuLedger::Time TreeReader::counted(const Watched& process) noexcept {
+  return process.is_tracker ? process.cpu.children() : process.cpu.total();
+}
+
 /// Those that are gone leave their time to their parents.
 void TreeReader::bury() {
   const auto is_gone = [](const Watched& process) { return process.is_gone; };
@@ -226,18 +232,23 @@ void TreeReader::bury() {
   for (std::size_t i = watched_.size(); i-- > 0;) {
     const Watched& process = watched_[i];
     if (!process.is_gone) continue;
-    peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
+    if (!process.is_tracker) peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
     if (process.pid == root_) {
       state_.has_ended = true;
       continue;
     }
     Watched* const parent = find(process.parent);
     if (parent == nullptr) {
-      lost_ += process.cpu.total();
-      lost_user_ns_ += process.user_share * static_cast<double>(process.cpu.total().count());
+      const auto lost = counted(process);
+      lost_ += lost;
+      lost_user_ns_ += process.user_share * static_cast<double>(lost.count());
       continue;
     }
-    parent->cpu.inherit(process.cpu);
+    if (process.is_tracker) {
+      parent->cpu.inherit_children_of(process.cpu);
+    } else {
+      parent->cpu.inherit(process.cpu);
+    }
     if (!parent->is_gone) heirs.push_back(process.parent);
   }
   // Only now they can be asked what they waited for: it includes the whole time of the gone.
@@ -255,78 +266,6 @@ void TreeReader::bury() {
   for (std::size_t i = 0; i < watched_.size(); ++i) places_.emplace(watched_[i].pid, i);
 }
 
-void TreeReader::find_children() {
-  if (scans_) {
-    scan();
-    return;
-  }
-  // Grandchildren are appended, and so looked at in the same tick: the vector grows meanwhile.
-  // NOLINTNEXTLINE(modernize-loop-convert)
-  for (std::size_t i = 0; i < watched_.size(); ++i) {
-    meet(watched_[i].children);
-    if (std::exchange(watched_[i].lists_threads, false) && watched_[i].threads > 1) {
-      find_children_of_threads(watched_[i].pid);
-    }
-  }
-  if (options_.adopter) meet(adopted_);
-}
-
-void TreeReader::meet(const KeptFile& children) {
-  meet_all([&] { return children.read(text_); });
-}
-
-/// `read` fills `text_`, which grows until the list fits; what is cut off even then would end in
-/// the begin of a number.
-template <class Read>
-void TreeReader::meet_all(Read read) {
-  ssize_t count = read();
-  while (count == static_cast<ssize_t>(text_.size()) && text_.size() < kMaxFileBytes) {
-    text_.resize(2 * text_.size());
-    count = read();
-  }
-  if (count <= 0) return;
-  std::string_view list(text_.data(), static_cast<std::size_t>(count));
-  if (list.size() == text_.size()) list = list.substr(0, list.rfind(' ') + 1);
-  meet(list);
-}
-
-void TreeReader::find_children_of_threads(pid_t pid) {
-  // A child belongs to the thread that made it. The first thread's are known already.
-  for (const pid_t thread : threads_of(procfs_, pid)) {
-    if (thread == pid) continue;
-    const Fd fd = procfs_.open_children(pid, thread);
-    if (fd) meet_all([&] { return read_pieces(fd.get(), text_); });
-  }
-}
-
-void TreeReader::meet(std::string_view children) {
-  while (!children.empty()) {
-    const auto number = parse_unsigned<std::uint32_t>(take_word(children));
-    if (!number || !std::in_range<pid_t>(*number)) continue;
-    const auto pid = static_cast<pid_t>(*number);
-    if (places_.contains(pid) || options_.strangers.contains(pid) || is_self(pid)) continue;
-    if (const auto stat = stat_of(pid)) watch(*stat, stat->start_time < began_ticks_);
-  }
-}
-
-bool TreeReader::is_self(pid_t pid) const noexcept { return procfs_.is_own() && pid == ::getpid(); }
-
-void TreeReader::scan() {
-  std::vector<ProcessStat> others;
-  for (const pid_t pid : processes_of(procfs_)) {
-    if (places_.contains(pid) || options_.strangers.contains(pid) || is_self(pid)) continue;
-    if (auto stat = stat_of(pid)) others.push_back(std::move(*stat));
-  }
-  // Children can stand before their parents.
-  const auto belongs = [&](const ProcessStat& stat) {
-    if (!places_.contains(stat.parent) && stat.parent != options_.adopter) return false;
-    watch(stat, stat.start_time < began_ticks_);
-    return true;
-  };
-  while (std::erase_if(others, belongs) > 0) {
-  }
-}
-
 void TreeReader::sum() {
   read_proportional();
   GroupState main;
@@ -335,8 +274,9 @@ void TreeReader::sum() {
   for (const Watched& process : watched_) {
     const bool is_main = process.pid == root_;
     GroupState& group = is_main ? main : descendants;
-    below += is_main ? process.cpu.children() : process.cpu.total();
+    below += is_main ? process.cpu.children() : counted(process);
     if (is_main) group.cpu = process.cpu.own();
+    if (process.is_tracker) continue;
     add_memory(group, process);
     group.threads += process.threads;
     ++group.processes;
@@ -360,7 +300,7 @@ void TreeReader::read_proportional() {
     Watched& process = watched_[(first + i) % count];
     process.proportional.reset();
     const std::uint64_t rss = process.memory.rss_bytes;
-    if (rss == 0) {
+    if (rss == 0 || process.is_tracker) {
       process.proportional.emplace();
     } else if (process.is_denied) {
       ++gaps_.denied;

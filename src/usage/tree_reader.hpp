@@ -18,6 +18,7 @@
 #include "usage/process_tree.hpp"
 #include "usage/procfs.hpp"
 #include "usage/pss_budget.hpp"
+#include "usage/tracker_mark.hpp"
 
 namespace wattle {
 
@@ -68,7 +69,8 @@ struct ProcessRow {
 
 /// Follows a tree. Every tick reads the CPU clock, `statm` and `children` of each process; `stat`
 /// and the peak of its memory once a second, and when it appears. A descendant stays one when its
-/// parent ends. Threads: one at a time.
+/// parent ends. Another tracker among them (`TrackerMark`) does not count, nor does this process.
+/// Threads: one at a time.
 class TreeReader {
  public:
   /// Throws `InvalidArgument` where there is no such process, or it has ended. What it used before
@@ -115,6 +117,8 @@ class TreeReader {
     bool is_gone = false;
     bool is_denied = false;      ///< its PSS, to this user
     bool lists_threads = false;  ///< at the next look for children
+    bool is_tracker = false;     ///< of somebody else: what it uses does not count
+    unsigned looks_for_mark = 0;
     std::uint64_t threads = 0;
     ProcessMemory memory;
     std::optional<ProportionalMemory> proportional;  ///< at this tick
@@ -128,8 +132,10 @@ class TreeReader {
   void watch(const ProcessStat& stat, bool was_there);
   void look_at(Watched& process, bool all);
   void refresh(Watched& process, bool all);
+  void look_for_mark(Watched& process) noexcept;
   static void take_times(Watched& process, const ProcessStat& stat) noexcept;
   void look_at_peak(Watched& process) noexcept;
+  [[nodiscard]] static CpuLedger::Time counted(const Watched& process) noexcept;
   void bury();
   void find_children();
   void find_children_of_threads(pid_t pid);
@@ -157,6 +163,7 @@ class TreeReader {
   std::vector<Watched> watched_;   ///< the root first, parents before their children
   std::unordered_map<pid_t, std::size_t> places_;
   std::vector<char> text_;
+  TrackerMarks marks_;
   PssBudget budget_;
   std::size_t pss_turn_ = 0;
   PssGaps gaps_;

@@ -27,8 +27,8 @@ TreeReader::CpuParts TreeReader::cpu_parts() const noexcept {
   double all_ns = in_ns(lost_);
   double user_ns = lost_user_ns_;
   for (const Watched& process : watched_) {
-    all_ns += in_ns(process.cpu.total());
-    user_ns += process.user_share * in_ns(process.cpu.total());
+    all_ns += in_ns(counted(process));
+    user_ns += process.user_share * in_ns(counted(process));
   }
   return {.user = Seconds(user_ns * 1e-9), .system = Seconds((all_ns - user_ns) * 1e-9)};
 }
@@ -37,7 +37,7 @@ std::vector<ProcessRow> TreeReader::rows() const {
   std::vector<ProcessRow> rows;
   rows.reserve(watched_.size());
   for (const Watched& process : watched_) {
-    if (process.is_gone || process.threads == 0) continue;
+    if (process.is_gone || process.threads == 0 || process.is_tracker) continue;
     rows.push_back({.pid = process.pid,
                     .name = process.name,
                     .cpu = process.cpu.total(),

@@ -63,4 +63,10 @@ Measured CommandTest::measure_in(Start surroundings, const Words& options,
   return {std::move(outcome), std::move(json)};
 }
 
+Start CommandTest::wattle_track(pid_t target, const Words& options) const {
+  return wattle(
+      Words{"track", "--pid", std::to_string(target)} + options +
+      Words{"--sysfs", path("none").string(), "--nvml-library", path("none.so").string()});
+}
+
 }  // namespace wattle::integration

@@ -63,6 +63,9 @@ class CommandTest : public testing::Test {
   [[nodiscard]] Measured measure_in(Start surroundings, const Words& options,
                                     const Words& command) const;
 
+  /// `wattle track --pid TARGET OPTIONS`, beside no GPUs.
+  [[nodiscard]] Start wattle_track(pid_t target, const Words& options) const;
+
   fakes::TempFolder folder_;
 };
 

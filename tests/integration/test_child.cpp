@@ -10,6 +10,9 @@
 //   burn MS              uses that much processor time
 //   record FILE          appends the processor time it used so far, in nanoseconds
 //   touch MIB            takes that much memory and keeps it
+//   map GIB              takes 64 MiB and maps them so often that this is their sum
+//   threads N            starts threads that wait for ever
+//   crowd N              makes processes, with no memory of their own, that wait for ever
 //   block                blocks the signals that wattle forwards
 //   signals              blocks them, prints "ready", then the name of each that comes, to TERM
 //   send_wrapper N       sends signal N to that parent
@@ -23,8 +26,11 @@
 //
 // It ends by itself in any case after two minutes: no test leaves anything behind for good.
 #include <fcntl.h>
+#include <sched.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -41,6 +47,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "state.hpp"
@@ -102,6 +109,43 @@ void touch(std::size_t mib) {
   void* memory = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) throw std::runtime_error("mmap");
   std::memset(memory, 1, bytes);
+}
+
+void map(std::size_t gib) {
+  constexpr std::size_t kBytes = std::size_t{64} << 20U;
+  const int fd = ::memfd_create("map", MFD_CLOEXEC);
+  if (fd < 0 || ::ftruncate(fd, kBytes) != 0) throw std::runtime_error("memfd");
+  constexpr std::size_t kOfOneGib = 16;
+  for (std::size_t i = 0; i < gib * kOfOneGib; ++i) {
+    const int flags = MAP_SHARED | MAP_POPULATE;
+    if (::mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, flags, fd, 0) == MAP_FAILED) {
+      throw std::runtime_error("mmap");
+    }
+  }
+}
+
+void start_threads(int count) {
+  for (int i = 0; i < count; ++i) {
+    std::thread([] {
+      while (true) ::pause();
+    }).detach();
+  }
+}
+
+/// They share this process's memory, so they touch nothing of it.
+int wait_for_ever(void* /*unused*/) {
+  ::syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+  while (true) ::syscall(SYS_ppoll, nullptr, 0, nullptr, nullptr, 0);
+}
+
+void start_crowd(int count) {
+  constexpr std::size_t kStackBytes = 4096;
+  for (int i = 0; i < count; ++i) {
+    auto* const stack = new char[kStackBytes];
+    if (::clone(wait_for_ever, stack + kStackBytes, CLONE_VM | SIGCHLD, nullptr) < 0) {
+      throw std::runtime_error("clone");
+    }
+  }
 }
 
 sigset_t forwarded_signals() {
@@ -225,6 +269,9 @@ const std::map<std::string_view, Action>& actions_with_argument() {
       {"burn", [](const auto& ms) { burn(std::stoll(ms)); }},
       {"record", [](const auto& path) { append_line(path, std::to_string(cpu_ns())); }},
       {"touch", [](const auto& mib) { touch(std::stoul(mib)); }},
+      {"map", [](const auto& gib) { map(std::stoul(gib)); }},
+      {"threads", [](const auto& count) { start_threads(std::stoi(count)); }},
+      {"crowd", [](const auto& count) { start_crowd(std::stoi(count)); }},
       {"send_wrapper", [](const auto& signal) { ::kill(wrapper, std::stoi(signal)); }},
       {"fds", write_descriptors},
       {"state", [](const auto& path) { append_line(path, inherited_state()); }},

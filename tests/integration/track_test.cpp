@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "command.hpp"
+#include "wattle/tracker.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -20,9 +21,7 @@ using testing::StartsWith;
 class TrackCommand : public CommandTest {
  protected:
   [[nodiscard]] Start track(const Process& target, const Words& options) const {
-    return wattle(
-        Words{"track", "--pid", std::to_string(target.pid())} + options +
-        Words{"--sysfs", path("none").string(), "--nvml-library", path("none.so").string()});
+    return wattle_track(target.pid(), options);
   }
 };
 
@@ -68,10 +67,10 @@ TEST_F(TrackCommand, LeavesAUsageFileThatIsReadableWheneverItIsKilled) {
   const Process target(kSleeper);
   std::mt19937 random(7);
   std::uniform_int_distribution<int> wait_us(0, 20'000);
-  constexpr int kTimes = 20;
+  constexpr int kTimes = 200;
   for (int i = 0; i < kTimes; ++i) {
-    Process tracker(
-        track(target, {"--sleep-time", "0.01", "--overwrite", "--usage-file", path("u").string()}));
+    Process tracker(track(target, {"--sleep-time", "0.01", "--usage-file", path("u").string(),
+                                   "--tracking-file", path("t").string()}));
     ASSERT_TRUE(eventually([&] {
       std::error_code none;
       return std::filesystem::file_size(path("u"), none) > 0 && !none;
@@ -80,16 +79,35 @@ TEST_F(TrackCommand, LeavesAUsageFileThatIsReadableWheneverItIsKilled) {
     tracker.send(SIGKILL);
     (void)tracker.wait();
     const std::string lines = content_of(path("u"));
-    const Outcome outcome =
-        run(wattle({"track", "--recover", path("u").string(), "--json", path("r").string()}));
-    ASSERT_EQ(outcome.code(), 0) << outcome.err;
-    EXPECT_THAT(outcome.out, StartsWith("Max RAM:"));
+    const RecoveredUsage found = recover_usage(path("u"));
     std::string last = lines.substr(0, lines.rfind('\n'));
     last = last.substr(last.rfind('\n') + 1);
-    EXPECT_EQ(parse_json(content_of(path("r")))["resource_usage"],
-              parse_json(last)["resource_usage"]);
+    EXPECT_EQ(parse_json(found.native_json)["resource_usage"], parse_json(last)["resource_usage"]);
+    // A row is written just before a line of the usage file.
+    const std::string rows = content_of(path("t"));
+    constexpr std::ptrdiff_t kHeader = 3;
+    const auto looks = static_cast<std::size_t>(std::ranges::count(rows, '\n') - kHeader);
+    EXPECT_TRUE(found.ticks == looks || found.ticks + 1 == looks) << found.ticks << " " << looks;
     std::filesystem::remove(path("u"));
+    std::filesystem::remove(path("t"));
   }
+}
+
+TEST_F(TrackCommand, TellsWhatAUsageFileHolds) {
+  const Process target(kSleeper);
+  Process tracker(track(target, {"--sleep-time", "0.01", "--usage-file", path("u").string()}));
+  ASSERT_TRUE(eventually([&] {
+    std::error_code none;
+    return std::filesystem::file_size(path("u"), none) > 0 && !none;
+  }));
+  tracker.send(SIGKILL);
+  (void)tracker.wait();
+  const Outcome outcome =
+      run(wattle({"track", "--recover", path("u").string(), "--json", path("r").string()}));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(outcome.out, StartsWith("Max RAM:"));
+  const RecoveredUsage found = recover_usage(path("u"));
+  EXPECT_EQ(parse_json(content_of(path("r"))), parse_json(found.native_json));
 }
 
 TEST_F(TrackCommand, TellsWhatIsWrong) {

@@ -54,6 +54,20 @@ TEST(CpuLedger, LeavesOutWhatAChildDidBeforeItWasWatched) {
   EXPECT_EQ(parent.children(), 1s);
 }
 
+TEST(CpuLedger, LeavesOutAChildThatDoesNotCountButNotItsChildren) {
+  CpuLedger grandchild;
+  grandchild.see_own(1s);
+  CpuLedger child;
+  child.see_own(5s);
+  child.inherit(grandchild);
+  child.see_waited(1s);
+  CpuLedger parent;
+  parent.inherit_children_of(child);
+  EXPECT_EQ(parent.children(), 1s);
+  parent.see_waited(6s);
+  EXPECT_EQ(parent.children(), 1s);
+}
+
 TEST(CpuLedger, HandsOnWhatItInherited) {
   CpuLedger grandchild;
   grandchild.see_own(1s);

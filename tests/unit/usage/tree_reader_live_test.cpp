@@ -1,5 +1,6 @@
 // The tree reader against the kernel: real processes, whose time does not depend on how busy the
 // machine is.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
@@ -17,6 +18,7 @@
 #include <thread>
 
 #include "base/fd.hpp"
+#include "usage/tracker_mark.hpp"
 #include "usage/tree_reader.hpp"
 
 namespace wattle {
@@ -105,6 +107,126 @@ TEST(LiveTree, CountsShortChildrenWithinTwoPercent) {
   const auto counted = tree.state().main.cpu + tree.state().descendants.cpu;
   const auto used = worker.end();
   EXPECT_NEAR(Seconds(counted).count(), Seconds(used).count(), 0.02 * Seconds(used).count());
+}
+
+/// Where two processes wait for each other.
+class Signal {
+ public:
+  Signal() { EXPECT_EQ(::pipe2(ends_.data(), O_CLOEXEC), 0); }
+  ~Signal() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  Signal(const Signal&) = delete;
+  Signal& operator=(const Signal&) = delete;
+  void give() const { (void)!::write(ends_[1], "x", 1); }
+  void await() const {
+    char byte = 0;
+    (void)!::read(ends_[0], &byte, 1);
+  }
+
+ private:
+  std::array<int, 2> ends_{};
+};
+
+/// Makes a child that does something and is there until it may end.
+pid_t make_child(const std::function<void()>& work, const Signal& is_done, const Signal& may_end) {
+  const pid_t child = ::fork();
+  if (child != 0) return child;
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+  work();
+  is_done.give();
+  may_end.await();
+  ::_exit(0);
+}
+
+TEST(LiveTree, CountsAProcessThatForksFasterThanTheTick) {
+  Worker worker([] {
+    for (int i = 0; i < 500; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(0);
+      ::waitpid(child, nullptr, 0);
+    }
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  for (int i = 0; i < 5; ++i) (void)tree.read();
+  worker.wait();
+  tree.read_all();
+  const auto counted = tree.state().main.cpu + tree.state().descendants.cpu;
+  const auto used = worker.end();
+  // The kernel tells children's times in ticks of 10 ms.
+  EXPECT_NEAR(Seconds(counted).count(), Seconds(used).count(), 0.02 * Seconds(used).count() + 0.02);
+}
+
+TEST(LiveTree, CountsAChildWhoseParentIgnoresItsEnd) {
+  const Signal is_done;
+  const Signal may_end;
+  Worker worker([&] {
+    ::signal(SIGCHLD, SIG_IGN);
+    (void)make_child([] { burn(100ms); }, is_done, may_end);
+    ::waitpid(-1, nullptr, 0);  // until there is none left
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  is_done.await();
+  tree.read_all();
+  may_end.give();
+  worker.wait();
+  tree.read_all();
+  EXPECT_EQ(tree.state().descendants.processes, 0U);
+  EXPECT_GE(tree.state().descendants.cpu, 100ms);
+  EXPECT_LT(tree.state().descendants.cpu, 200ms);
+}
+
+TEST(LiveTree, LeavesOutAnotherTracker) {
+  const Signal is_done;
+  const Signal may_end;
+  Worker worker([&] {
+    const auto track = [] {
+      static const TrackerMark mark;
+      burn(100ms);
+    };
+    const pid_t child = make_child(track, is_done, may_end);
+    ::waitpid(child, nullptr, 0);
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  is_done.await();
+  tree.read_all();
+  EXPECT_EQ(tree.state().descendants.processes, 0U);
+  EXPECT_EQ(tree.state().descendants.rss_bytes, 0U);
+  EXPECT_EQ(tree.processes_seen(), 1U);
+  EXPECT_EQ(tree.rows().size(), 1U);
+  EXPECT_EQ(tree.state().descendants.cpu, 0ms);
+  may_end.give();
+  worker.wait();
+  tree.read_all();
+  EXPECT_LT(tree.state().descendants.cpu, 50ms) << "its parent has waited for it";
+}
+
+TEST(LiveTree, RecognizesATrackerThatMarksItselfLater) {
+  const Signal is_there;
+  const Signal may_mark;
+  const Signal is_done;
+  const Signal may_end;
+  Worker worker([&] {
+    const auto track = [&] {
+      is_there.give();
+      may_mark.await();
+      static const TrackerMark mark;
+    };
+    (void)make_child(track, is_done, may_end);
+    ::waitpid(-1, nullptr, 0);
+  });
+  TreeReader tree({}, machine_clock(), worker.pid());
+  worker.go();
+  is_there.await();
+  EXPECT_EQ(tree.read_all().descendants.processes, 1U) << "nothing tells it from any other yet";
+  may_mark.give();
+  is_done.await();
+  EXPECT_EQ(tree.read_all().descendants.processes, 0U);
+  EXPECT_EQ(tree.processes_seen(), 1U);
 }
 
 TEST(LiveTree, ReadsTheCpuClockOfAZombie) {

@@ -1,0 +1,60 @@
+#include "usage/tracker_mark.hpp"
+
+#include <fmt/format.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string_view>
+
+namespace wattle {
+namespace {
+
+Fd make_socket() noexcept { return Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)); }
+
+/// The begin of the names of this PID namespace: "wattle.tracker/pid:[4026531836]/".
+std::string prefix() {
+  std::array<char, 64> space{};
+  const ssize_t length = ::readlink("/proc/self/ns/pid", space.data(), space.size());
+  return fmt::format(
+      "wattle.tracker/{}/",
+      std::string_view(space.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0))));
+}
+
+struct Address {
+  sockaddr_un name{};
+  socklen_t bytes = 0;
+
+  Address(std::string_view prefix, pid_t pid) noexcept {
+    name.sun_family = AF_UNIX;
+    // A name that begins with a zero byte is no file's: it goes with the process.
+    const auto end =
+        fmt::format_to_n(&name.sun_path[1], sizeof name.sun_path - 1, "{}{}", prefix, pid);
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
+                                   std::min(end.size, sizeof name.sun_path - 1));
+  }
+  [[nodiscard]] const sockaddr* get() const noexcept {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
+    return reinterpret_cast<const sockaddr*>(&name);
+  }
+};
+
+}  // namespace
+
+TrackerMark::TrackerMark() noexcept : socket_(make_socket()) {
+  const Address address(prefix(), ::getpid());
+  if (socket_ && ::bind(socket_.get(), address.get(), address.bytes) != 0) socket_.reset();
+}
+
+TrackerMarks::TrackerMarks() : socket_(make_socket()), prefix_(prefix()) {}
+
+bool TrackerMarks::is_marked(pid_t pid) const noexcept {
+  // Nothing comes of it at the other end: no byte is sent.
+  const Address address(prefix_, pid);
+  return socket_ && ::connect(socket_.get(), address.get(), address.bytes) == 0;
+}
+
+}  // namespace wattle

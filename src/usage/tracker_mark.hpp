@@ -1,0 +1,36 @@
+// How one tracker knows another: a socket whose name holds the process's number.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+
+#include "base/fd.hpp"
+
+namespace wattle {
+
+/// While it lives, trackers of other processes leave this one out of what they count. For a process
+/// that does nothing but track. It is a socket in Linux's abstract namespace, which only processes
+/// of the same network namespace see; its name holds the PID namespace too. Where it cannot be
+/// had, this process is counted like any other. Threads: one at a time.
+class TrackerMark {
+ public:
+  TrackerMark() noexcept;
+
+ private:
+  Fd socket_;
+};
+
+/// Tells which processes are marked. Threads: one at a time.
+class TrackerMarks {
+ public:
+  TrackerMarks();
+  /// `pid`: in this process's own PID namespace.
+  [[nodiscard]] bool is_marked(pid_t pid) const noexcept;
+
+ private:
+  Fd socket_;
+  std::string prefix_;
+};
+
+}  // namespace wattle
