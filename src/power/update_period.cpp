@@ -3,17 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <iterator>
 #include <memory>
-#include <mutex>
 #include <set>
 #include <string>
-#include <system_error>
 #include <utility>
 
+#include "base/ask_each.hpp"
 #include "base/log.hpp"
-#include "base/thread.hpp"
 #include "sampling/update_observer.hpp"
 #include "sensors/providers.hpp"
 
@@ -26,36 +23,6 @@ using std::chrono::nanoseconds;
 /// The longest period, and what a power that does not change is taken to be renewed at.
 constexpr nanoseconds kLongestGuess = milliseconds(100);
 constexpr nanoseconds kAssumedGap = milliseconds(100);
-
-/// The paces of some GPUs, as they come. Threads: any.
-class Paces {
- public:
-  explicit Paces(std::size_t count) : paces_(count), missing_(count) {}
-
-  void add(std::size_t place, const ModelPace& pace) {
-    const std::scoped_lock lock(mutex_);
-    paces_[place] = pace;
-    --missing_;
-    changed_.notify_all();
-  }
-  [[nodiscard]] bool is_abandoned() const {
-    const std::scoped_lock lock(mutex_);
-    return abandoned_;
-  }
-  [[nodiscard]] std::vector<ModelPace> wait(nanoseconds deadline) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_for(lock, deadline, [&] { return missing_ == 0; });
-    abandoned_ = true;
-    return paces_;
-  }
-
- private:
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
-  std::vector<ModelPace> paces_;
-  std::size_t missing_;
-  bool abandoned_ = false;
-};
 
 /// What is told from fewer says how the load changed once, not how often the power is renewed.
 constexpr std::uint64_t kFewestChanges = 4;
@@ -107,24 +74,15 @@ nanoseconds period_for(const std::vector<ModelPace>& models) {
 nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
                          const PaceSpan& span) {
   const std::vector<Selection::Gpu> chosen = one_of_each_model(gpus);
-  const auto paces = std::make_shared<Paces>(chosen.size());
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    const auto watch = [paces, gpu = chosen[i], length = span.length, &clock, i] {
-      try {
-        const Polling polling{.length = length, .pause = kPause};
-        const auto goes_on = [&] { return !paces->is_abandoned(); };
-        paces->add(i, pace_of(observe(*gpu.sensor, gpu.channels, polling, clock, goes_on)));
-      } catch (const std::exception&) {
-        // Out of memory: nothing is known of this model.
-      }
-    };
-    try {
-      start_detached(watch);
-    } catch (const std::system_error&) {
-      paces->add(i, {});  // no thread to be had
-    }
+  const auto pace = [chosen, length = span.length, &clock](std::size_t i, const auto& is_awaited) {
+    const Polling polling{.length = length, .pause = kPause};
+    return pace_of(observe(*chosen[i].sensor, chosen[i].channels, polling, clock, is_awaited));
+  };
+  std::vector<ModelPace> models;
+  for (auto& model : ask_each<ModelPace>(chosen.size(), span.deadline, pace)) {
+    models.push_back(model.value_or(ModelPace{}));
   }
-  return period_for(paces->wait(span.deadline));
+  return period_for(models);
 }
 
 nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>& gpu_indices,

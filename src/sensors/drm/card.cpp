@@ -1,6 +1,7 @@
 #include "sensors/drm/card.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <optional>
 #include <system_error>
@@ -32,9 +33,8 @@ std::string lower(std::string_view text) {
 }
 
 /// The names in a folder, in order; none where it cannot be listed.
-std::vector<std::string> names_in(const fs::path& folder) {
+std::vector<std::string> names_in(const fs::path& folder, std::error_code& error) {
   std::vector<std::string> names;
-  std::error_code error;
   for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
        entry.increment(error)) {
     names.push_back(entry->path().filename().string());
@@ -43,14 +43,24 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
+std::vector<std::string> names_in(const fs::path& folder) {
+  std::error_code ignored;
+  return names_in(folder, ignored);
+}
+
+/// 0 for what is not there: nothing is amiss.
+int grave(int error) noexcept { return error == ENOENT ? 0 : error; }
+
 Card read_card(const fs::path& folder) {
-  const std::string uevent = read_file((folder / "device/uevent").string(), 4096).value_or("");
-  const PciDevice device = parse_uevent(uevent);
+  const auto uevent = read_file((folder / "device/uevent").string(), 4096);
+  const int error = uevent ? 0 : grave(errno);
+  const PciDevice device = parse_uevent(uevent ? std::string_view(*uevent) : std::string_view());
   return {.name = folder.filename().string(),
           .folder = folder,
           .driver = printable(device.driver),
           .ids = lower(printable(device.ids)),
-          .pci_address = lower(printable(device.address))};
+          .pci_address = lower(printable(device.address)),
+          .error = error};
 }
 
 std::optional<DomainKind> kind_of(const Card& card) {
@@ -85,15 +95,18 @@ bool GpuCard::is_integrated_intel() const {
 
 Cards find_cards(const System& system) {
   const fs::path folder = system.sysfs / "class" / "drm";
+  Cards cards;
+  std::error_code error;
   std::vector<Card> all;
-  for (const std::string& name : names_in(folder)) {
+  const std::vector<std::string> names = names_in(folder, error);
+  cards.error = grave(error.value());
+  for (const std::string& name : names) {
     if (is_card(name)) all.push_back(read_card(folder / name));
   }
   // Of two lengths, which differ in the digits of the PCI domain, the longer is the larger number.
   std::ranges::sort(all, {}, [](const Card& card) {
     return std::tuple(card.pci_address.size(), card.pci_address, card.name);
   });
-  Cards cards;
   std::uint32_t amd = 0;
   std::uint32_t intel = 0;
   for (Card& card : all) {

@@ -27,6 +27,7 @@ struct Card {
   std::string driver;            ///< "amdgpu"; empty where it has none
   std::string ids;               ///< "1002:73bf"; empty where it is no PCI device
   std::string pci_address;       ///< "0000:03:00.0"
+  int error = 0;                 ///< the `errno` for which none of the last three can be told
 
   [[nodiscard]] std::filesystem::path device() const { return folder / "device"; }
 };
@@ -46,6 +47,7 @@ struct Cards {
   /// not depend on rights.
   std::vector<GpuCard> gpus;
   std::vector<Card> others;
+  int error = 0;  ///< the `errno` for which they cannot be listed; 0 where there are none
 };
 [[nodiscard]] Cards find_cards(const System& system);
 

@@ -14,6 +14,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr const char* kReadable =
+    "every user may, as a rule: see who changed that (a container's rules, udev), or run wattle as "
+    "root";
+
 /// Of the whole GPU, or of `what` of it.
 Refusal refusal(const GpuCard& card, std::string_view what, std::string reason, std::string proof,
                 std::string remedy) {
@@ -66,6 +70,25 @@ Refusal no_gpus(const System& system, const std::vector<Card>& others) {
   return refused;
 }
 
+Refusal unlisted(const System& system, int error) {
+  const std::string folder = (system.sysfs / "class/drm").string();
+  return {.source = "drm",
+          .subject = "AMD and Intel GPUs",
+          .reason = "it cannot be told which there are",
+          .proof = fmt::format("{}: {}", folder, std::generic_category().message(error)),
+          .remedy = kReadable,
+          .scope = RefusalScope::interface};
+}
+
+Refusal unknown_card(const Card& card) {
+  return {.source = "drm",
+          .subject = card.name,
+          .reason = "it cannot be told what this card is",
+          .proof = fmt::format("{}: {}", (card.device() / "uevent").string(),
+                               std::generic_category().message(card.error)),
+          .remedy = kReadable};
+}
+
 Refusal unknown_driver(const Card& card) {
   const bool is_amd = card.ids.starts_with("1002:");
   return {.source = "drm",
@@ -107,10 +130,8 @@ Refusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
 Refusal unreadable(const GpuCard& card, std::string_view what, const std::string& path, int error) {
   const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
   if (error == EACCES) {
-    return refusal(
-        card, what, prefix + "this user may not open the file", mode_of(path),
-        "every user may, as a rule: see who changed that (a container's rules, udev), or "
-        "run wattle as root");
+    return refusal(card, what, prefix + "this user may not open the file", mode_of(path),
+                   kReadable);
   }
   if (error == 0) {
     return refusal(card, what, prefix + "the driver gives no value", path + " holds no number", {});

@@ -18,6 +18,10 @@ namespace wattle::drm {
 
 /// There is no GPU that Wattle could read; `others` are what there is.
 [[nodiscard]] Refusal no_gpus(const System& system, const std::vector<Card>& others);
+/// /sys/class/drm cannot be listed: `error` is the `errno`.
+[[nodiscard]] Refusal unlisted(const System& system, int error);
+/// It cannot be read what a card is.
+[[nodiscard]] Refusal unknown_card(const Card& card);
 /// An AMD or Intel device whose driver tells nothing.
 [[nodiscard]] Refusal unknown_driver(const Card& card);
 /// A GPU inside a processor, whose energy is part of the package's: nothing is amiss.

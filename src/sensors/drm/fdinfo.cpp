@@ -102,9 +102,7 @@ ClientUsage parse_fdinfo(std::string_view text) noexcept {
     std::string_view key = value.substr(0, colon);
     value.remove_prefix(colon + 1);
     if (!take_prefix(key, "drm-")) continue;
-    if (key == "driver") {
-      usage.driver = take_word(value);
-    } else if (key == "pdev") {
+    if (key == "pdev") {
       usage.pci_address = take_word(value);
     } else if (key == "client-id") {
       usage.client_id = parse_unsigned<std::uint64_t>(take_word(value));

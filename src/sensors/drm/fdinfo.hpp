@@ -12,7 +12,6 @@ namespace wattle::drm {
 /// What one open file of a GPU has used. A *client* is an opening of the device: descriptors that
 /// were duplicated or inherited share one.
 struct ClientUsage {
-  std::string_view driver{};       ///< into the text; empty: an old driver, or no GPU's file
   std::string_view pci_address{};  ///< into the text; empty where it is not told
   std::optional<std::uint64_t> client_id{};
   /// Bytes of the GPU's own memory that the client's buffers take up; absent where that is not

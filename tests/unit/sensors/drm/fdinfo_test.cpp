@@ -29,7 +29,6 @@ constexpr std::string_view kXe =
 TEST(Fdinfo, TellsWhoUsesWhatOfAnAmdGpu) {
   const std::string text = fakes::amdgpu_fdinfo("0000:03:00.0", 185, 60060, 5'000'000'000);
   const ClientUsage usage = parse_fdinfo(text);
-  EXPECT_EQ(usage.driver, "amdgpu");
   EXPECT_EQ(usage.pci_address, "0000:03:00.0");
   EXPECT_EQ(usage.client_id, 185U);
   EXPECT_EQ(usage.memory_bytes, 60060 * kKiB);
@@ -86,7 +85,6 @@ TEST(Fdinfo, KnowsNoSumThatDoesNotFit) {
 
 TEST(Fdinfo, KnowsNothingOfAFileThatIsNoGpus) {
   const ClientUsage usage = parse_fdinfo("pos:\t0\nflags:\t02\nmnt_id:\t15\neventfd-count: 0\n");
-  EXPECT_TRUE(usage.driver.empty());
   EXPECT_TRUE(usage.pci_address.empty());
   EXPECT_EQ(usage.client_id, std::nullopt);
   EXPECT_EQ(usage.memory_bytes, std::nullopt);
@@ -95,7 +93,8 @@ TEST(Fdinfo, KnowsNothingOfAFileThatIsNoGpus) {
 TEST(Fdinfo, KnowsNothingOfKernelsBeforeTheSpecification) {
   const ClientUsage usage =
       parse_fdinfo("pdev:\t0000:03:00.0\npasid:\t32770\nvram mem:\t60060 kB\ngfx0:\t1.25%\n");
-  EXPECT_TRUE(usage.driver.empty());
+  EXPECT_TRUE(usage.pci_address.empty());
+  EXPECT_EQ(usage.client_id, std::nullopt);
   EXPECT_EQ(usage.memory_bytes, std::nullopt);
 }
 

@@ -1,6 +1,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <fstream>
 #include <future>
 #include <memory>
 
@@ -46,6 +48,32 @@ TEST(DrmProbe, FindsNothingAmissWithoutGpus) {
   EXPECT_TRUE(survey.refused[0].absent);
   EXPECT_EQ(survey.refused[0].scope, RefusalScope::interface);
   EXPECT_THAT(survey.refused[0].proof, HasSubstr("holds no cards"));
+}
+
+TEST(DrmProbe, SaysThatCardsCannotBeListed) {
+  const fakes::DrmTree tree;
+  std::filesystem::remove_all(tree.system().sysfs / "class/drm");
+  std::filesystem::create_directories(tree.system().sysfs / "class");
+  std::ofstream(tree.system().sysfs / "class/drm") << "no folder";
+  const Survey survey = survey_of(tree);
+  ASSERT_EQ(survey.refused.size(), 1U);
+  EXPECT_FALSE(survey.refused[0].absent) << "there may be some";
+  EXPECT_EQ(survey.refused[0].scope, RefusalScope::interface);
+  EXPECT_THAT(survey.refused[0].proof, HasSubstr("class/drm: Not a directory"));
+}
+
+TEST(DrmProbe, SaysThatItCannotBeToldWhatACardIs) {
+  fakes::DrmTree tree;
+  tree.add_rx6800(0, "0000:03:00.0");
+  tree.add_rx6800(1, "0000:83:00.0");
+  tree.remove(1, "uevent");
+  std::filesystem::create_directory(tree.device(1) / "uevent");  // as unreadable as can be
+  const Survey survey = survey_of(tree);
+  EXPECT_THAT(found(survey), ElementsAre("amd_gpu_0 0000:03:00.0"));
+  ASSERT_EQ(survey.refused.size(), 1U);
+  EXPECT_FALSE(survey.refused[0].absent);
+  EXPECT_EQ(survey.refused[0].subject, "card1");
+  EXPECT_THAT(survey.refused[0].proof, HasSubstr("uevent: Is a directory"));
 }
 
 TEST(DrmProbe, FindsNothingAmissWithAnotherVendorsGpu) {
