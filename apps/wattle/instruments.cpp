@@ -36,7 +36,6 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
       machine_(system),
       gpus_(sampler_),
       profile_(kSparklineWidth),
-      command_(command),
       series_(std::move(series)) {
   try {
     // Our own processes, not those of the machine that is measured: of the real /proc.
@@ -67,12 +66,19 @@ void Instruments::read(bool ends_interval) {
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
   if (now - looked_at_gpus_ >= kNews) {
-    gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
+    look_at_gpus();
     looked_at_gpus_ = now;
   }
   if (!ends_interval) return;
   profile_.add(sampler_.interval_power());
   if (series_) series_->add(sampler_, machine_, now, now - began_);
+}
+
+void Instruments::look_at_gpus() {
+  const auto kinship_of = [&](pid_t pid) {
+    return tree_ ? tree_->kinship_of(pid) : Kinship::unknown;
+  };
+  gpus_.sample(kinship_of, began_);
 }
 
 TimePoint Instruments::end() {
@@ -83,7 +89,7 @@ TimePoint Instruments::end() {
   if (tree_) statistics_.add(tree_->read_all());
   statistics_.end();
   (void)sampler_.read_lanes(ended_ + kPatience);
-  gpus_.sample([&](pid_t pid) { return command_.kinship_of(pid); }, began_);
+  look_at_gpus();
   return ended_;
 }
 

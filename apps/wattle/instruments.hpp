@@ -13,7 +13,6 @@
 #include "series.hpp"
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
-#include "usage/process_tree.hpp"
 #include "usage/tree_reader.hpp"
 #include "usage/usage_statistics.hpp"
 
@@ -47,12 +46,13 @@ class Instruments {
   [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + sampler_.lane_ticks(); }
 
  private:
+  void look_at_gpus();
+
   const Clock& clock_;
   Sampler sampler_;
   MachineMonitor machine_;
   GpuMonitor gpus_;
   PowerProfile profile_;
-  ProcessTree command_;
   std::optional<TreeReader> tree_;  ///< absent where there is no procfs
   std::string no_tree_;             ///< why
   UsageStatistics statistics_;

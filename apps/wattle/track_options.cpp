@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
 #include <limits>
 #include <set>
 #include <string_view>
@@ -25,17 +24,6 @@ examples:
   wattle track --pid 4711 --tracking-file rows.csv --usage-file usage.jsonl
   wattle track --recover usage.jsonl
 )";
-
-std::chrono::nanoseconds parse_seconds(const std::string& text, std::string_view option,
-                                       double least) {
-  constexpr double kMost = 1e9;  // 30 years
-  const auto seconds = parse_double(text);
-  if (!seconds || *seconds < least || *seconds > kMost) {
-    throw InvalidArgument(fmt::format("{} takes a number of seconds from {}, not '{}'", option,
-                                      least, printable(text)));
-  }
-  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
-}
 
 template <class T>
 T parse_positive(const std::string& text, std::string_view option, std::string_view what) {
@@ -115,9 +103,14 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
   TrackerOptions& tracker = options.tracker;
   tracker.system = system;
   tracker.process_id = parse_positive<int>(raw.pid, "--pid", "the number of a process");
-  if (!raw.duration.empty()) options.duration = parse_seconds(raw.duration, "--duration", 0.001);
+  constexpr double kLeastDurationS = 0.001;
+  constexpr double kMostDurationS = 1e9;  // 30 years
+  if (!raw.duration.empty()) {
+    options.duration = parse_seconds(raw.duration, "--duration", kLeastDurationS, kMostDurationS);
+  }
   constexpr double kLeastPeriodS = 0.01;
-  tracker.sleep_time = parse_seconds(raw.sleep_time, "--sleep-time", kLeastPeriodS);
+  constexpr double kMostPeriodS = 86400.0;
+  tracker.sleep_time = parse_seconds(raw.sleep_time, "--sleep-time", kLeastPeriodS, kMostPeriodS);
   tracker.ram_unit = raw.ram_unit;
   tracker.gpu_ram_unit = raw.gpu_ram_unit;
   tracker.time_unit = raw.time_unit;

@@ -17,13 +17,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A process's number. Beyond what `pid_t` holds it would be that of a group.
-std::optional<pid_t> parse_pid(std::string_view text) noexcept {
-  const auto number = parse_unsigned<std::uint32_t>(text);
-  if (!number || !std::in_range<pid_t>(*number)) return std::nullopt;
-  return static_cast<pid_t>(*number);
-}
-
 /// This process's number in the PID namespace that procfs shows.
 std::optional<pid_t> own_pid(const fs::path& procfs) {
   std::error_code error;
@@ -65,6 +58,13 @@ LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
 }
 
 }  // namespace
+
+std::optional<pid_t> parse_pid(std::string_view text) noexcept {
+  const auto number = parse_unsigned<std::uint32_t>(text);
+  // Beyond what `pid_t` holds it would be that of a group.
+  if (!number || !std::in_range<pid_t>(*number)) return std::nullopt;
+  return static_cast<pid_t>(*number);
+}
 
 std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const std::size_t open = text.find(" (");

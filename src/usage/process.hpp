@@ -34,6 +34,8 @@ struct ProcessStat {
   return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
 }
 
+/// The number of a process, or of a thread.
+[[nodiscard]] std::optional<pid_t> parse_pid(std::string_view text) noexcept;
 /// Absent where `text` is not what the kernel writes. The name may hold blanks and parentheses.
 [[nodiscard]] std::optional<ProcessStat> parse_process_stat(std::string_view text);
 

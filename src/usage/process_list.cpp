@@ -4,12 +4,10 @@
 #include <fcntl.h>
 
 #include <array>
-#include <cstdint>
 #include <cstdio>
 #include <memory>
-#include <utility>
 
-#include "base/parse.hpp"
+#include "usage/process.hpp"
 
 namespace wattle {
 namespace {
@@ -23,8 +21,7 @@ std::vector<pid_t> numbers_in(int root, const char* folder) {
   (void)fd.release();
   // NOLINTNEXTLINE(concurrency-mt-unsafe): safe for listings that no two threads share
   while (const dirent* const entry = ::readdir(listing.get())) {
-    const auto number = parse_unsigned<std::uint32_t>(entry->d_name);
-    if (number && std::in_range<pid_t>(*number)) numbers.push_back(static_cast<pid_t>(*number));
+    if (const auto number = parse_pid(entry->d_name)) numbers.push_back(*number);
   }
   return numbers;
 }

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "base/file.hpp"
-#include "base/parse.hpp"
 #include "usage/process_list.hpp"
 #include "usage/tree_reader.hpp"
 
@@ -58,11 +57,10 @@ void TreeReader::find_children_of_threads(pid_t pid) {
 
 void TreeReader::meet(std::string_view children) {
   while (!children.empty()) {
-    const auto number = parse_unsigned<std::uint32_t>(take_word(children));
-    if (!number || !std::in_range<pid_t>(*number)) continue;
-    const auto pid = static_cast<pid_t>(*number);
-    if (places_.contains(pid) || options_.strangers.contains(pid) || is_self(pid)) continue;
-    if (const auto stat = stat_of(pid)) watch(*stat, stat->start_time < began_ticks_);
+    const auto pid = parse_pid(take_word(children));
+    if (!pid) continue;
+    if (places_.contains(*pid) || options_.strangers.contains(*pid) || is_self(*pid)) continue;
+    if (const auto stat = stat_of(*pid)) watch(*stat, stat->start_time < began_ticks_);
   }
 }
 

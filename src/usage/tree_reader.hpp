@@ -103,6 +103,8 @@ class TreeReader {
   /// Where processor times and the list of processes came from, and what that can miss.
   [[nodiscard]] std::string cpu_mechanism() const;
   [[nodiscard]] std::string tree_mechanism() const;
+  /// The same for what processes share of their memory.
+  [[nodiscard]] std::string memory_mechanism() const;
 
  private:
   struct Watched {

@@ -62,4 +62,11 @@ std::string TreeReader::tree_mechanism() const {
          "lives between two ticks, and whose parent ended before it was seen";
 }
 
+std::string TreeReader::memory_mechanism() const {
+  const bool is_bounded = options_.pss == PssPolicy::budget;
+  return std::string("/proc/PID/smaps_rollup at each look") +
+         (is_bounded ? ", within 1 % of a core" : ", whatever it takes") +
+         "; misses peaks between two looks";
+}
+
 }  // namespace wattle

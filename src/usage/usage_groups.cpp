@@ -57,8 +57,7 @@ void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {
        "/proc/PID/statm at each look; misses peaks between two looks, and lags some pages behind"});
   usage.mechanisms.push_back({{"max_ram.main.private_rss", "max_ram.main.shared_rss",
                                "max_ram.descendants", "max_ram.combined", "peak_pss_bytes"},
-                              "/proc/PID/smaps_rollup at each look, within 1 % of a core; misses "
-                              "peaks between two looks"});
+                              tree.memory_mechanism()});
 }
 
 }  // namespace wattle
