@@ -1,5 +1,5 @@
-// What a look at a process tree of 200 costs in processor time, beside psutil in the same run, and
-// what 800 other processes add to it.
+// What a look at a process tree of 200 costs in processor time, beside psutil in the same run, what
+// 800 other processes add to it, and how exactly a tracker keeps its period.
 //
 //   process_tree_bench process_tree_peer.py [rounds] [python]
 #include <fmt/format.h>
@@ -10,10 +10,12 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <thread>
@@ -22,6 +24,7 @@
 #include "base/fd.hpp"
 #include "base/parse.hpp"
 #include "usage/tree_reader.hpp"
+#include "wattle/tracker.hpp"
 
 namespace {
 
@@ -100,6 +103,34 @@ double tick_s(pid_t root) {
   return (cpu_s() - begin) / kTicks;
 }
 
+/// By how much of the period the time between two looks of a tracker is off: median and the worst
+/// of a hundred.
+std::array<double, 2> interval_errors(pid_t root) {
+  const std::string path = fmt::format("/tmp/process_tree_bench.{}.csv", ::getpid());
+  wattle::TrackerOptions options;
+  options.sleep_time = kPeriod;
+  options.process_id = root;
+  options.tracking_file = path;
+  {
+    wattle::Tracker tracker(options);
+    const wattle::TrackerScope scope(tracker);
+    std::this_thread::sleep_for(kPeriod * kTicks + kPeriod / 2);
+  }
+  std::ifstream rows(path);
+  std::vector<double> at;
+  for (std::string row; std::getline(rows, row);) {
+    if (const auto time = wattle::parse_double(row.substr(row.rfind(',') + 1))) at.push_back(*time);
+  }
+  std::remove(path.c_str());
+  if (at.size() < kTicks) std::abort();
+  std::vector<double> errors;
+  for (std::size_t i = 1; i < kTicks; ++i) {
+    errors.push_back(std::abs((at[i] - at[i - 1]) / Seconds(kPeriod).count() - 1.0));
+  }
+  std::ranges::sort(errors);
+  return {errors[errors.size() / 2], errors.back()};
+}
+
 std::array<double, 2> peer_s(const std::string& python, const std::string& peer, pid_t root) {
   const std::string command = fmt::format("'{}' '{}' {} 5", python, peer, root);
   const std::unique_ptr<FILE, int (*)(FILE*)> out(::popen(command.c_str(), "r"), ::pclose);
@@ -141,6 +172,8 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
   fmt::print("a look at {} processes             {:8.3f} ms\n", kChildren + 1, tick * 1e3);
   fmt::print("with {} others on the machine      {:8.3f} ms  {:+.1f} %\n", kOthers,
              median(crowded) * 1e3, 100.0 * (median(crowded) / tick - 1.0));
+  const auto [usual, worst] = interval_errors(family.pid());
+  fmt::print("interval error, median and worst    {:8.2f} %  {:.2f} %\n", usual * 100, worst * 100);
   fmt::print("psutil, as gpu_tracker calls it     {:8.3f} ms  {:.0f} times\n",
              median(all_calls) * 1e3, median(all_calls) / tick);
   fmt::print("psutil, its cheapest equivalents    {:8.3f} ms  {:.1f} times\n",

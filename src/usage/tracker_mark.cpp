@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdio>
 #include <string_view>
 
 namespace wattle {
@@ -28,13 +29,13 @@ struct Address {
   sockaddr_un name{};
   socklen_t bytes = 0;
 
-  Address(std::string_view prefix, pid_t pid) noexcept {
+  Address(const std::string& prefix, pid_t pid) noexcept {
     name.sun_family = AF_UNIX;
     // A name that begins with a zero byte is no file's: it goes with the process.
-    const auto end =
-        fmt::format_to_n(&name.sun_path[1], sizeof name.sun_path - 1, "{}{}", prefix, pid);
-    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 +
-                                   std::min(end.size, sizeof name.sun_path - 1));
+    constexpr std::size_t kRoom = sizeof name.sun_path - 1;
+    const int length = std::snprintf(&name.sun_path[1], kRoom, "%s%d", prefix.c_str(), pid);
+    const auto fits = std::min(static_cast<std::size_t>(std::max(length, 0)), kRoom - 1);
+    bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + fits);
   }
   [[nodiscard]] const sockaddr* get() const noexcept {
     // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
@@ -44,7 +45,7 @@ struct Address {
 
 }  // namespace
 
-TrackerMark::TrackerMark() noexcept : socket_(make_socket()) {
+TrackerMark::TrackerMark() : socket_(make_socket()) {
   const Address address(prefix(), ::getpid());
   if (socket_ && ::bind(socket_.get(), address.get(), address.bytes) != 0) socket_.reset();
 }

@@ -15,7 +15,7 @@ namespace wattle {
 /// had, this process is counted like any other. Threads: one at a time.
 class TrackerMark {
  public:
-  TrackerMark() noexcept;
+  TrackerMark();
 
  private:
   Fd socket_;

@@ -74,13 +74,19 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
     return refused(not_nvml(session->path()));
   }
   const auto until = std::chrono::steady_clock::now() + deadline;
-  const auto listed =
-      ask_each<Listing>(1, deadline, [session](auto, const auto&) { return list_gpus(*session); });
-  if (!listed[0]) return refused(no_answer(std::nullopt, deadline));
-  if (listed[0]->refused) return refused(*listed[0]->refused);
+  auto listings = ask_each<Listing>(1, deadline, [session](std::size_t, const auto&) -> Listing {
+    try {
+      return list_gpus(*session);
+    } catch (const std::exception& error) {
+      return {.refused = all_refused("the probe failed", printable(error.what()), "")};
+    }
+  });
+  const std::optional<Listing> listing = std::move(listings.front());
+  if (!listing) return refused(no_answer(std::nullopt, deadline));
+  if (listing->refused) return refused(*listing->refused);
   const nanoseconds left = until - std::chrono::steady_clock::now();
   auto examined = ask_each<Gpu>(
-      listed[0]->count, left, [session, driver = listed[0]->driver](std::size_t i, const auto&) {
+      listing->count, left, [session, driver = listing->driver](std::size_t i, const auto&) {
         return examine(session->api(), static_cast<std::uint32_t>(i), driver);
       });
   Survey survey;
