@@ -118,7 +118,10 @@ std::array<double, 2> interval_errors(pid_t root) {
   }
   std::ifstream rows(path);
   std::vector<double> at;
+  constexpr int kHeader = 3;
+  int line = 0;
   for (std::string row; std::getline(rows, row);) {
+    if (++line <= kHeader) continue;
     if (const auto time = wattle::parse_double(row.substr(row.rfind(',') + 1))) at.push_back(*time);
   }
   std::remove(path.c_str());
