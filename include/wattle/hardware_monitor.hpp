@@ -15,8 +15,8 @@
 
 namespace wattle {
 
-/// The files of a run monitor, in the folder that was given. Absent: the monitor wrote no row, since
-/// there is no such hardware, or the file could not be written. Threads: a value type.
+/// The files of a run monitor, in the folder that was given. Absent: the monitor wrote no row,
+/// since there is no such hardware, or the file could not be written. Threads: a value type.
 struct HardwareFiles {
   std::optional<std::filesystem::path> gpu_csv;      ///< hw_metrics.csv: NVIDIA GPUs
   std::optional<std::filesystem::path> cpu_csv;      ///< cpu_metrics.csv
