@@ -1,6 +1,7 @@
 #include "hardware/recording.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <thread>
 #include <utility>
@@ -116,6 +117,17 @@ void Recording::tick(bool last) noexcept {
   }
 }
 
+double Recording::row_time(TimePoint now) noexcept {
+  // Readers tell GPUs apart by their place among the rows of one time. The last row can come right
+  // behind another one.
+  constexpr double kMuchMs = 10.0;  // more than that the wall clock was set back
+  double row_ms = std::floor(to_unix(now) * 1e3);
+  if (row_ms <= last_row_ms_ && row_ms > last_row_ms_ - kMuchMs) row_ms = last_row_ms_ + 1.0;
+  last_row_ms_ = row_ms;
+  constexpr double kMiddle = 0.5;  // so that rounding does not lead to another millisecond
+  return (row_ms + kMiddle) / 1e3;
+}
+
 void Recording::write(nanoseconds patience, bool last) {
   // The row's time: energies are told up to then, and every counter is read behind it.
   const TimePoint now = clock_.now();
@@ -123,7 +135,7 @@ void Recording::write(nanoseconds patience, bool last) {
   (void)sampler_.read_lanes(std::chrono::steady_clock::now() + patience);
   sampler_.read(true);
   const MachineState machine = machine_.read();
-  const double unix_s = to_unix(now);
+  const double unix_s = row_time(now);
   const std::string utc_time = utc_text(unix_s);
   samples_.begin(utc_time);
   if (!gpus_.empty()) add_gpus(now, local_text(unix_s));

@@ -52,6 +52,8 @@ class Recording {
 
   void name_devices();
   void open_files(const std::filesystem::path& folder, bool overwrite);
+  /// Of a row at `now`; to the millisecond, and no two rows have the same.
+  [[nodiscard]] double row_time(TimePoint now) noexcept;
   void write(std::chrono::nanoseconds patience, bool last);
   [[nodiscard]] GpuValues read_gpu(const Sampler::Device& device, TimePoint since) const noexcept;
   void add_gpus(TimePoint since, const std::string& local_time);
@@ -74,6 +76,7 @@ class Recording {
   std::int64_t ticks_ = 0;
   std::optional<TimePoint> began_;  ///< the first reading was done
   std::optional<CpuTimes> last_cpu_;
+  double last_row_ms_ = 0.0;  ///< since 1970
   bool has_cpu_row_ = false;
   bool has_failed_ = false;
   SampleRows samples_;

@@ -17,8 +17,6 @@ constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
 /// A driver that takes too much time is asked down to so often.
 constexpr nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
 constexpr int kLongestBackoff = 8;
-/// Of a lane that never reads by itself.
-constexpr nanoseconds kOnlyWhenAsked = std::chrono::hours(24 * 3650);
 
 unsigned ticks_in(nanoseconds length, nanoseconds period) noexcept {
   return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
@@ -122,15 +120,16 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   slow.push_back(
       task(1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   slow.back().lists_processes = options.lists_processes;
-  const auto start = [&](std::vector<LaneTask> work, nanoseconds every) {
+  const auto start = [&](std::vector<LaneTask> work, nanoseconds every, bool only_when_asked) {
     const LaneOptions lane{.period = every,
-                           .longest_backoff = every == kOnlyWhenAsked ? 1 : longest_backoff(every)};
+                           .only_when_asked = only_when_asked,
+                           .longest_backoff = longest_backoff(every)};
     return std::make_unique<Lane>(std::move(work), lane, clock_);
   };
-  lanes_.push_back(start(std::move(tasks), options.only_when_asked ? kOnlyWhenAsked : period));
+  lanes_.push_back(start(std::move(tasks), period, options.only_when_asked));
   const LaneTask& costly = slow.back();
   const bool has_work = costly.lists_processes || !costly.recorder->histories().empty();
-  slow_lanes_.push_back(has_work ? start(std::move(slow), kSlowPeriod) : nullptr);
+  slow_lanes_.push_back(has_work ? start(std::move(slow), kSlowPeriod, false) : nullptr);
   devices_.push_back(std::move(device));
 }
 
