@@ -54,10 +54,6 @@ int until_signal(const MonitorOptions& options) {
   monitor.start(options.folder, monitor_options(options));
   wait_until_readable(end.get());
   const HardwareFiles files = monitor.stop();
-  if (!files.samples_csv && files.lost_rows == 0) {
-    tell("there is nothing here that can be monitored: wattle doctor says why");
-    return kNothingToMonitor;
-  }
   if (output) output->write(summary_of(files));
   return files.lost_rows == 0 ? 0 : kRunFailed;
 }
@@ -69,7 +65,11 @@ int around_command(const MonitorOptions& options) {
   HardwareMonitor monitor(options.system);
   drop_privileges();
   Supervisor supervisor(launcher.pid(), std::move(strangers));
-  monitor.start(options.folder, monitor_options(options));
+  try {
+    monitor.start(options.folder, monitor_options(options));
+  } catch (const NoSuchDevice& nothing) {  // the command is what matters
+    tell(nothing.what());
+  }
   launcher.release();
   const std::optional<ExecFailure> failure = launcher.wait_for_exec();
   if (!failure) {
@@ -77,7 +77,7 @@ int around_command(const MonitorOptions& options) {
       wait_until_readable(supervisor.fd());
     } while (!supervisor.handle());
   }
-  const HardwareFiles files = monitor.stop();
+  const HardwareFiles files = monitor.is_started() ? monitor.stop() : HardwareFiles{};
   const Collected collected = supervisor.collect(options.system);
   if (failure) {
     tell(fmt::format("cannot execute {}: {}", shell_quoted(options.command.front()),
@@ -95,6 +95,9 @@ int monitor(const MonitorOptions& options) {
   set_log(tell);
   try {
     status = options.command.empty() ? until_signal(options) : around_command(options);
+  } catch (const NoSuchDevice& nothing) {
+    tell(nothing.what());
+    status = kNothingToMonitor;
   } catch (const Error& failed) {
     tell(failed.what());
   }

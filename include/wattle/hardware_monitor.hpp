@@ -54,8 +54,9 @@ class WATTLE_EXPORT HardwareMonitor {
   /// Makes the folder where it does not exist, and begins. What is not monitored though it is there
   /// is told to the log. Throws `InvalidArgument` where it is started already, and for an option
   /// out of its range; `WriteError` where a file cannot be made; `FormatError` for a file that
-  /// holds something else (unless it may be overwritten); `Error` where no thread can be had. Then
-  /// it is not started. After `stop` it may be started again, with another folder.
+  /// holds something else (unless it may be overwritten); `NoSuchDevice` where nothing at all can
+  /// be read; `Error` where no thread can be had. Then it is not started. After `stop` it may be
+  /// started again, with another folder.
   void start(const std::filesystem::path& output_dir, const HardwareMonitorOptions& options = {});
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
   /// not answer: that is given up after 2 s, and told to the log. Throws `NotStarted`.

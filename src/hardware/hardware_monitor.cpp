@@ -63,6 +63,10 @@ class HardwareMonitor::Impl {
     tell(std::move(found.refused));
     auto recording = std::make_shared<Recording>(std::move(found.sensors), system_, machine_clock(),
                                                  folder, options);
+    if (recording->is_empty()) {
+      throw NoSuchDevice(
+          "cannot monitor hardware: nothing here can be read; wattle doctor says why");
+    }
     recording->begin();
     ticking_ = std::make_unique<Ticking>([recording](bool last) { recording->tick(last); },
                                          recording->period());

@@ -35,6 +35,8 @@ class Recording {
   void tick(bool last) noexcept;
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
 
+  /// There is nothing that could be read, and no file.
+  [[nodiscard]] bool is_empty() const noexcept { return !samples_file_; }
   [[nodiscard]] HardwareFiles files() const;
 
  private:

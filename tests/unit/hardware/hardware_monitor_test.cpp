@@ -286,6 +286,15 @@ TEST_F(HardwareMonitorTest, DoesWithoutADriver) {
   EXPECT_FALSE(std::filesystem::exists(path("hw_dmon.csv")));
 }
 
+TEST_F(HardwareMonitorTest, DoesNotStartWhereThereIsNothing) {
+  system_.nvml_library = "/nowhere/libnvidia-ml.so.1";
+  system_.procfs = "/nowhere";
+  HardwareMonitor monitor(system_);
+  EXPECT_THAT([&] { monitor.start(out_); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("wattle doctor says why")));
+  EXPECT_FALSE(monitor.is_started());
+}
+
 TEST_F(HardwareMonitorTest, WritesPointsUnderAGermanLocale) {
   // NOLINTBEGIN(concurrency-mt-unsafe): one thread
   const bool is_german = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
