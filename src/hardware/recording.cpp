@@ -102,7 +102,6 @@ void Recording::open_files(const std::filesystem::path& folder, bool overwrite) 
 void Recording::begin() noexcept {
   ticks_ = -1;
   tick(false);
-  began_ = clock_.now();
 }
 
 void Recording::tick(bool last) noexcept {
@@ -129,7 +128,6 @@ double Recording::row_time(TimePoint now) noexcept {
 }
 
 void Recording::write(nanoseconds patience, bool last) {
-  // The row's time: energies are told up to then, and every counter is read behind it.
   const TimePoint now = clock_.now();
   // Deadlines of lanes are the machine's, whatever clock the rows have.
   (void)sampler_.read_lanes(std::chrono::steady_clock::now() + patience);
@@ -199,31 +197,35 @@ void Recording::add_cpu(const MachineState& machine, bool last, const std::strin
 
 void Recording::add_energies(TimePoint now) {
   for (std::size_t i = 0; i < energies_.size(); ++i) {
-    if (energies_[i].has_gauge) continue;
-    samples_.add(energies_[i].cells, "power_w", mean_power_w(i));
-  }
-  if (!began_ || now <= *began_) return;
-  const std::vector<Sampler::Result> results = sampler_.results(*began_, now);
-  for (std::size_t i = 0; i < energies_.size(); ++i) {
-    const Energy& energy = energies_[i];
-    const EnergyFigure& figure = results[i].figure;
-    if (!figure.energy) continue;
-    samples_.add(energy.cells, "energy_j", figure.energy->si());
-    if (figure.unknown > Seconds(0)) {
-      samples_.add(energy.cells, "energy_unknown_s", figure.unknown.count());
+    Energy& energy = energies_[i];
+    const std::optional<Boundary> last = sampler_.last(i);
+    const std::optional<Boundary> first = std::exchange(energy.last, last);
+    const TimePoint end = last ? last->at : now;
+    const std::optional<TimePoint> begin = std::exchange(energy.told_until, end);
+    if (!begin || end <= *begin) continue;  // the first row
+    if (!energy.has_gauge) samples_.add(energy.cells, "power_w", mean_power_w(i, first, last));
+    // From row to row: a window of all the time until now would take ever longer to look at.
+    const EnergyFigure figure =
+        sampler_.figure(i, {.begin = *begin, .end = end, .first = first, .last = last});
+    energy.unknown += figure.energy ? figure.unknown : Seconds(end - *begin);
+    if (figure.energy) energy.sum = energy.sum.value_or(Joules(0.0)) + *figure.energy;
+    if (!energy.sum) continue;
+    samples_.add(energy.cells, "energy_j", energy.sum->si());
+    if (energy.unknown > Seconds(0)) {
+      samples_.add(energy.cells, "energy_unknown_s", energy.unknown.count());
     }
   }
 }
 
 /// Since the row before, from the counter; absent where it is not known for all that time.
-std::optional<double> Recording::mean_power_w(std::size_t domain) noexcept {
-  const std::optional<Boundary> end = sampler_.last(domain);
-  const std::optional<Boundary> begin = std::exchange(energies_[domain].last, end);
+std::optional<double> Recording::mean_power_w(std::size_t domain,
+                                              const std::optional<Boundary>& first,
+                                              const std::optional<Boundary>& last) const {
   const History* counter = sampler_.counter(domain);
-  if (counter == nullptr || !begin || !end || end->at <= begin->at) return std::nullopt;
-  if (counter->condition(begin->at, end->at).unknown > nanoseconds(0)) return std::nullopt;
-  const auto ticks = static_cast<double>(end->ticks - begin->ticks);
-  return counter->channel().scale() * ticks / Seconds(end->at - begin->at).count();
+  if (counter == nullptr || !first || !last || last->at <= first->at) return std::nullopt;
+  if (counter->condition(first->at, last->at).unknown > nanoseconds(0)) return std::nullopt;
+  const auto ticks = static_cast<double>(last->ticks - first->ticks);
+  return counter->channel().scale() * ticks / Seconds(last->at - first->at).count();
 }
 
 HardwareFiles Recording::files() const {

@@ -44,7 +44,11 @@ class Recording {
   struct Energy {
     std::string cells;  ///< see `device_cells`
     bool has_gauge = false;
-    std::optional<Boundary> last{};  ///< of its counter, at the row before
+    // As of the row before.
+    std::optional<Boundary> last{};         ///< of its counter
+    std::optional<TimePoint> told_until{};  ///< the end of `sum`
+    std::optional<Joules> sum{};            ///< since the first row; absent: nothing is known
+    Seconds unknown{0};                     ///< time that `sum` lacks
   };
   struct Gpu {
     std::string cells;
@@ -61,7 +65,9 @@ class Recording {
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
-  [[nodiscard]] std::optional<double> mean_power_w(std::size_t domain) noexcept;
+  [[nodiscard]] std::optional<double> mean_power_w(std::size_t domain,
+                                                   const std::optional<Boundary>& first,
+                                                   const std::optional<Boundary>& last) const;
 
   const Clock& clock_;
   MachineReader machine_;
@@ -76,7 +82,6 @@ class Recording {
   std::chrono::nanoseconds period_;
   std::int64_t ticks_per_row_;
   std::int64_t ticks_ = 0;
-  std::optional<TimePoint> began_;  ///< the first reading was done
   std::optional<CpuTimes> last_cpu_;
   double last_row_ms_ = 0.0;  ///< since 1970
   bool has_cpu_row_ = false;
