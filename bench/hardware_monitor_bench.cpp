@@ -9,6 +9,7 @@
 // would flatter the monitor. The GPUs are made up: their "driver" burns as much processor time as
 // is known of a real one, 170 us for the power by nvmlDeviceGetFieldValues, or 6 us as by
 // nvmlDeviceGetPowerUsage, and 6 us for each of five other calls; then none at all.
+// Virtual time: a row each 2 s.
 #include <fmt/format.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,6 +29,7 @@
 #include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "base/parse.hpp"
+#include "fakes/virtual_clock.hpp"
 #include "hardware/recording.hpp"
 
 namespace wattle {
@@ -62,7 +64,8 @@ struct Driver {
 /// A GPU with all that a row holds.
 class MadeUpGpu final : public Sensor {
  public:
-  MadeUpGpu(std::uint32_t index, const Driver& driver) : driver_(driver) {
+  MadeUpGpu(std::uint32_t index, const Driver& driver, const Clock& clock)
+      : driver_(driver), clock_(clock) {
     for (const Metric metric :
          {Metric::power_average, Metric::utilization, Metric::memory_utilization,
           Metric::memory_used, Metric::memory_total, Metric::temperature, Metric::clock_sm,
@@ -82,7 +85,7 @@ class MadeUpGpu final : public Sensor {
     if (wanted[0]) burn(driver_.power);
     // Utilizations, memory, temperature and two clocks: five calls.
     if (wanted[1]) burn(5 * driver_.other);
-    const TimePoint now = machine_clock().now();
+    const TimePoint now = clock_.now();
     for (std::size_t i = 0; i < readings.size(); ++i) {
       if (wanted[i]) readings[i] = {.at = now, .raw = number_ % 97, .status = ReadStatus::ok};
     }
@@ -90,15 +93,16 @@ class MadeUpGpu final : public Sensor {
 
  private:
   Driver driver_;
+  const Clock& clock_;
   std::uint64_t number_ = 0;
   std::vector<Channel> channels_;
   DeviceInfo info_{.kind = DeviceKind::gpu};
 };
 
-std::vector<std::unique_ptr<Sensor>> gpus(const Driver& driver) {
+std::vector<std::unique_ptr<Sensor>> gpus(const Driver& driver, const Clock& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
   for (std::uint32_t i = 0; i < kGpus; ++i) {
-    sensors.push_back(std::make_unique<MadeUpGpu>(i, driver));
+    sensors.push_back(std::make_unique<MadeUpGpu>(i, driver, clock));
   }
   return sensors;
 }
@@ -137,13 +141,14 @@ double median(std::vector<double> values) {
 }
 
 void compare(const std::filesystem::path& folder, const Driver& driver, int rounds, int ticks) {
+  constexpr std::chrono::seconds kInterval(2);
+  fakes::VirtualClock clock;
   System system;
   system.procfs = folder / "proc";
-  Recording recording(gpus(driver), system, machine_clock(), folder / "out",
-                      {.interval = Seconds(1)});
+  Recording recording(gpus(driver, clock), system, clock, folder / "out", {.interval = kInterval});
   recording.begin();
 
-  std::vector<std::unique_ptr<Sensor>> sensors = gpus(driver);
+  std::vector<std::unique_ptr<Sensor>> sensors = gpus(driver, clock);
   std::vector<Fd> files;
   for (const char* name : kFiles)
     files.push_back(open_for_reading((system.procfs / name).string()));
@@ -155,7 +160,10 @@ void compare(const std::filesystem::path& folder, const Driver& driver, int roun
       if (read_at_start(file.get(), text) <= 0) std::abort();
     }
   };
-  const auto row = [&] { recording.tick(false); };
+  const auto row = [&] {
+    clock.advance(kInterval);
+    recording.tick(false);
+  };
 
   std::vector<double> bare_us;
   std::vector<double> row_us;
