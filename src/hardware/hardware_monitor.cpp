@@ -50,16 +50,19 @@ void tell(std::vector<Refusal> refused) {
 
 class HardwareMonitor::Impl {
  public:
-  explicit Impl(const System& system)
-      : system_(system), found_(survey(system_, machine_clock(), Asked::all)), forks_(forks()) {}
+  explicit Impl(System system)
+      : system_(std::move(system)),
+        found_(survey(system_, machine_clock(), Asked::all)),
+        forks_(forks()) {}
 
   void start(const std::filesystem::path& folder, const HardwareMonitorOptions& options) {
     if (ticking_) {
       throw InvalidArgument("cannot start the hardware monitor: it is started already; stop it");
     }
     check(options);
-    Survey found = found_ ? *std::exchange(found_, std::nullopt)
-                          : survey(system_, machine_clock(), Asked::all);
+    if (!found_) found_ = survey(system_, machine_clock(), Asked::all);
+    Survey found = std::move(*found_);
+    found_.reset();
     tell(std::move(found.refused));
     auto recording = std::make_shared<Recording>(std::move(found.sensors), system_, machine_clock(),
                                                  folder, options);
