@@ -12,6 +12,8 @@ int doctor(const DoctorOptions& options);
 /// `wattle power` and `wattle energy`.
 int power(const PowerOptions& options);
 int track(const TrackOptions& options);
+/// With a command as `run`: may end the process itself.
+int monitor(const MonitorOptions& options);
 int summary(const SummaryOptions& options);
 
 }  // namespace wattle::app

@@ -27,6 +27,7 @@ int dispatch(const Options& options) {
   if (const auto* chosen = std::get_if<DoctorOptions>(&options)) return doctor(*chosen);
   if (const auto* chosen = std::get_if<PowerOptions>(&options)) return power(*chosen);
   if (const auto* chosen = std::get_if<TrackOptions>(&options)) return track(*chosen);
+  if (const auto* chosen = std::get_if<MonitorOptions>(&options)) return monitor(*chosen);
   if (const auto* chosen = std::get_if<SummaryOptions>(&options)) return summary(*chosen);
   return answer(std::get<Answer>(options));
 }

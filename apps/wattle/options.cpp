@@ -39,6 +39,18 @@ which the reader of stdout has no room is left out. Exit status: 0 after Ctrl-C,
 can be measured, 64 for a wrong option.
 )";
 
+constexpr const char* kMonitorFooter = R"(
+Adds rows to files in DIR, which is made where it does not exist: hw_metrics.csv and hw_dmon.csv
+(NVIDIA GPUs, as nvidia-smi writes them), cpu_metrics.csv, and hw_samples.csv (everything). With a
+command it ends when that ends, with its exit status (127, 126 and 125 as wattle run) and the summary
+on stderr; without one at Ctrl-C, with the summary on stdout. Exit status then: 0, 2 where nothing
+can be monitored, 64 for a wrong option, 125 where a file could not be written to its end.
+
+examples:
+  wattle monitor out -- ./train.py
+  wattle monitor --interval 0.5 out
+)";
+
 constexpr const char* kSummaryFooter = R"(
 Reads hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or nvidia-smi wrote
 them; each may be missing. What is not known is "-" or null; damaged rows are left out and counted.
@@ -60,6 +72,8 @@ struct RawOptions {
   std::string domain;
   bool csv = false;
   RawTrackOptions track;
+  std::string monitor_interval = "2";
+  MonitorOptions monitor;
   std::optional<std::string> allocator_peak;
   SummaryOptions summary;
   RunOptions run;
@@ -73,6 +87,7 @@ class HelpText : public CLI::Formatter {
     if (name == "wattle") return "usage: wattle COMMAND [options]\n";
     return fmt::format("usage: wattle {} [options]{}\n", name,
                        name == "run"       ? " -- CMD [ARG...]"
+                       : name == "monitor" ? " DIR [-- CMD [ARG...]]"
                        : name == "summary" ? " DIR"
                                            : "");
   }
@@ -154,6 +169,34 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
   command->add_flag("--csv", raw.csv, "Rows with commas between, one a device; totals on stderr")
       ->excludes(json);
   add_roots(*command, raw);
+}
+
+void add_monitor(CLI::App& app, RawOptions& raw) {
+  CLI::App* command = app.add_subcommand(
+      "monitor", "Write what GPUs, processors and disks do to files in a folder");
+  command->footer(kMonitorFooter);
+  command->add_option("DIR", raw.monitor.folder, "The folder")
+      ->type_name("")
+      ->required()
+      ->check(reject_empty);
+  command->add_option("--interval", raw.monitor_interval, "Seconds between two rows")
+      ->type_name("SECONDS")
+      ->default_str("2");
+  command->add_flag("--overwrite", raw.monitor.overwrite,
+                    "Begin files that exist anew instead of adding to them");
+  command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");
+  add_roots(*command, raw);
+}
+
+MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::string> command) {
+  if (has_mark && command.empty()) {
+    throw InvalidArgument("no command given behind --: wattle monitor DIR -- CMD");
+  }
+  MonitorOptions monitor = std::move(raw.monitor);
+  monitor.system = raw.system;
+  monitor.interval = parse_interval(raw.monitor_interval);
+  monitor.command = std::move(command);
+  return monitor;
 }
 
 void add_summary(CLI::App& app, RawOptions& raw) {
@@ -264,9 +307,9 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 /// The sub-commands, as messages list them.
-constexpr std::array kCommands = {"run",     "track",   "power", "energy",
-                                  "summary", "sensors", "doctor"};
-constexpr const char* kSayWhich = "run, track, power, energy, summary, sensors or doctor";
+constexpr std::array kCommands = {"run",     "track",   "power",   "energy",
+                                  "monitor", "summary", "sensors", "doctor"};
+constexpr const char* kSayWhich = "run, track, power, energy, monitor, summary, sensors or doctor";
 
 }  // namespace
 
@@ -298,13 +341,14 @@ Options parse_options(int argc, const char* const* argv) {
   add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
   add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
   add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
+  add_monitor(app, raw);
   add_summary(app, raw);
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const std::string name = words.empty() ? "" : words.front();
   std::vector<std::string> behind;
   bool has_mark = false;
-  if (name == "run") {
+  if (name == "run" || name == "monitor") {
     const auto mark = std::ranges::find(words, "--");
     has_mark = mark != words.end();
     if (has_mark) behind.assign(mark + 1, words.end());
@@ -322,6 +366,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (name == "track") return checked_track(raw.track, raw.system);
     if (name == "power") return checked_power(raw, PowerShows::power);
     if (name == "energy") return checked_power(raw, PowerShows::energy);
+    if (name == "monitor") return checked_monitor(raw, has_mark, std::move(behind));
     if (name == "summary") return checked_summary(raw);
     RunOptions run = checked_run(raw);
     run.command = command_of(app.get_subcommand("run")->remaining(), has_mark, behind);
@@ -332,7 +377,7 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = fmt::format("wattle {}\n", version())};
   } catch (const CLI::RequiredError&) {
-    if (known) return error(context, "say which folder: wattle summary DIR");
+    if (known) return error(context, fmt::format("say which folder: wattle {} DIR", name));
     if (!name.empty()) {
       return error(context,
                    fmt::format("there is no command {}: say {}", shell_quoted(name), kSayWhich));

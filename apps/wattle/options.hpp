@@ -62,6 +62,15 @@ struct SummaryOptions {
   bool json = false;
 };
 
+struct MonitorOptions {
+  System system;
+  std::string folder;
+  std::vector<std::string> command;  ///< empty: until a signal comes
+  std::chrono::nanoseconds interval{0};
+  bool overwrite = false;
+  bool quiet = false;
+};
+
 /// Nothing to run: a text was asked for, or the line was wrong.
 struct Answer {
   std::string text;
@@ -78,7 +87,7 @@ struct TrackOptions {
 };
 
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                             SummaryOptions, Answer>;
+                             MonitorOptions, SummaryOptions, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -1,17 +1,73 @@
-// What the files of a run monitor say about a run: its use of GPUs and processors.
+// The run monitor: files that tell what GPUs and processors did, and what these files say.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "wattle/clock.hpp"
 #include "wattle/export.hpp"
+#include "wattle/system.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
+
+/// The files of a run monitor, in the folder that was given. Absent: the monitor wrote no row,
+/// since there is no such hardware, or the file could not be written. Threads: a value type.
+struct HardwareFiles {
+  std::optional<std::filesystem::path> gpu_csv;      ///< hw_metrics.csv: NVIDIA GPUs
+  std::optional<std::filesystem::path> cpu_csv;      ///< cpu_metrics.csv
+  std::optional<std::filesystem::path> dmon_csv;     ///< hw_dmon.csv: NVIDIA GPUs
+  std::optional<std::filesystem::path> samples_csv;  ///< hw_samples.csv: everything
+  /// Rows that could not be written (a disk that is full ...).
+  std::uint64_t lost_rows = 0;
+};
+
+/// How to monitor. Threads: a value type.
+struct HardwareMonitorOptions {
+  /// The time between two rows, from 0.001 s to a day.
+  Seconds interval{2.0};
+  /// Files that exist begin anew; otherwise rows are added behind their last whole line.
+  bool overwrite = false;
+};
+
+/// Writes what GPUs, processors, memory, disks and network do to files in a folder, row by row as
+/// it happens, in a thread of its own: `tail -f` follows them, and who is killed leaves all rows
+/// but those of the moment. docs/run-monitor.md tells the columns. A file that cannot be written
+/// any more is told to the log (`set_log`) once and tried again with each row; nothing that was
+/// written is lost, and whatever else this process does goes on. A GPU that does not answer has
+/// rows without values, and holds up the others once for at most half a second.
+///
+/// After `fork` the child's copy does nothing. Threads: one at a time.
+class WATTLE_EXPORT HardwareMonitor {
+ public:
+  /// Looks for what can be read; drivers have 2 s to answer. Throws nothing where there is nothing.
+  explicit HardwareMonitor(const System& system = System::from_environment());
+  HardwareMonitor(const HardwareMonitor&) = delete;
+  HardwareMonitor& operator=(const HardwareMonitor&) = delete;
+  /// Stops, where it was started.
+  ~HardwareMonitor();
+
+  /// Makes the folder where it does not exist, and begins. What is not monitored though it is there
+  /// is told to the log. Throws `InvalidArgument` where it is started already, and for an option
+  /// out of its range; `WriteError` where a file cannot be made; `FormatError` for a file that
+  /// holds something else (unless it may be overwritten); `NoSuchDevice` where nothing at all can
+  /// be read; `Error` where no thread can be had. Then it is not started. After `stop` it may be
+  /// started again, with another folder.
+  void start(const std::filesystem::path& output_dir, const HardwareMonitorOptions& options = {});
+  /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
+  /// not answer: that is given up after 2 s, and told to the log. Throws `NotStarted`.
+  HardwareFiles stop();
+
+  [[nodiscard]] bool is_started() const noexcept;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
 
 /// Figures of one GPU, or of all rows of all GPUs. Absent: no row tells. Threads: a value type.
 struct GpuFigures {

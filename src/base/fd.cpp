@@ -24,6 +24,19 @@ ssize_t read_at_start(int fd, std::span<char> buffer) noexcept {
   return count;
 }
 
+ssize_t read_pieces(int fd, std::span<char> buffer) noexcept {
+  std::size_t done = 0;
+  while (done < buffer.size()) {
+    const ssize_t count =
+        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return -1;
+    if (count == 0) break;
+    done += static_cast<std::size_t>(count);
+  }
+  return static_cast<ssize_t>(done);
+}
+
 int write_all(int fd, std::span<const char> bytes) noexcept {
   while (!bytes.empty()) {
     const ssize_t count = ::write(fd, bytes.data(), bytes.size());

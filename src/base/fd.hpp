@@ -41,6 +41,10 @@ class Fd {
 /// One `pread` from offset 0, repeated while interrupted. Bytes read, or -1 with `errno` set.
 [[nodiscard]] ssize_t read_at_start(int fd, std::span<char> buffer) noexcept;
 
+/// All of a file that the kernel hands out in pieces, from its begin, as much as fits; -1 with
+/// `errno` set.
+[[nodiscard]] ssize_t read_pieces(int fd, std::span<char> buffer) noexcept;
+
 /// Writes everything, waiting where the descriptor does not block; 0, or the `errno` that stopped
 /// it.
 [[nodiscard]] int write_all(int fd, std::span<const char> bytes) noexcept;

@@ -45,8 +45,10 @@ ssize_t read_at(int fd, char* bytes, std::size_t count, std::uint64_t offset) no
 
 }  // namespace
 
-LineFile::LineFile(std::filesystem::path path, std::string first_bytes)
-    : path_(std::move(path).string()), first_bytes_(std::move(first_bytes)) {
+LineFile::LineFile(std::filesystem::path path, std::string first_bytes, std::string header)
+    : path_(std::move(path).string()),
+      first_bytes_(std::move(first_bytes)),
+      header_(std::move(header)) {
   open();
 }
 
@@ -58,9 +60,15 @@ void LineFile::add(std::string_view lines) {
   const Turn turn(fd_.get(), regular_);
   struct stat status {};
   if (regular_ && ::fstat(fd_.get(), &status) != 0) fail(errno);
+  const bool is_first = regular_ ? status.st_size == 0 : is_new_;
+  const std::string with_header =
+      is_first && !header_.empty() ? header_ + std::string(lines) : std::string();
   const NoWriteSignals guard;
-  const int error = write_all(fd_.get(), lines);
-  if (error == 0) return;
+  const int error = write_all(fd_.get(), with_header.empty() ? lines : with_header);
+  if (error == 0) {
+    is_new_ = false;
+    return;
+  }
   // Where even that fails, who opens the file next takes away what has no line end.
   if (regular_) {
     [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), status.st_size);
@@ -81,6 +89,7 @@ void LineFile::open() {
   struct stat status {};
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
+  is_new_ = !regular_;
   if (!regular_) return;
   try {
     check_and_repair();
@@ -100,11 +109,11 @@ void LineFile::check_and_repair() {
   const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
   if (got < 0) fail(errno);
   begin.resize(static_cast<std::size_t>(got));
-  // A file may hold no more than the begin of its first line.
-  const std::size_t length = std::min(begin.size(), first_bytes_.size());
-  if (begin.compare(0, length, first_bytes_, 0, length) != 0) {
+  if (!begins_as_it_should(begin)) {
     std::string_view rest = begin;
-    throw FormatError(path_, std::string(take_line(rest)), first_bytes_);
+    std::string expected = first_bytes_;
+    std::ranges::replace(expected, kDigit, '0');
+    throw FormatError(path_, std::string(take_line(rest)), expected);
   }
   const std::uint64_t end = end_of_last_line(size);
   if (end < size && ::ftruncate(fd_.get(), static_cast<off_t>(end)) != 0) fail(errno);
@@ -123,6 +132,15 @@ std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {
     end = begin;
   }
   return 0;
+}
+
+/// A file may hold no more than the begin of its first line.
+bool LineFile::begins_as_it_should(std::string_view begin) const noexcept {
+  const std::size_t length = std::min(begin.size(), first_bytes_.size());
+  return std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(length),
+                    first_bytes_.begin(), [](char is, char should_be) {
+                      return should_be == kDigit ? is >= '0' && is <= '9' : is == should_be;
+                    });
 }
 
 bool LineFile::was_deleted() const noexcept {

@@ -18,10 +18,14 @@ namespace wattle {
 /// Threads: one at a time.
 class LineFile {
  public:
+  /// In `first_bytes`: any digit from 0 to 9.
+  static constexpr char kDigit = '\1';
+
   /// Opens the file, or makes it and the folders above it. `first_bytes`: what a file that is not
-  /// empty must begin with, so that none of another kind is cut off or added to. Throws
-  /// `WriteError`, and `FormatError` for another file.
-  LineFile(std::filesystem::path path, std::string first_bytes);
+  /// empty must begin with, so that none of another kind is cut off or added to. `header`: lines
+  /// that come before the first one of an empty file. Throws `WriteError`, and `FormatError` for
+  /// another file.
+  LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {});
 
   /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
   void add(std::string_view lines);
@@ -37,12 +41,15 @@ class LineFile {
   /// Where the line after the last whole one begins.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;
+  [[nodiscard]] bool begins_as_it_should(std::string_view begin) const noexcept;
   [[noreturn]] void fail(int error_number) const;
 
   std::string path_;
   std::string first_bytes_;
+  std::string header_;
   Fd fd_;
   bool regular_ = false;
+  bool is_new_ = false;  ///< no regular file, and nothing was written to it since it was opened
 };
 
 }  // namespace wattle

@@ -3,11 +3,8 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <chrono>
-#include <cmath>
-#include <cstdio>
 #include <exception>
 #include <mutex>
 
@@ -19,6 +16,7 @@
 #include "base/piece.hpp"
 #include "base/python_repr.hpp"
 #include "hardware/json_text.hpp"
+#include "hardware/time_text.hpp"
 
 namespace wattle {
 namespace {
@@ -36,24 +34,6 @@ void require_free(std::string_view name) {
 
 void require_free(const Value::Object& extra) {
   for (const auto& member : extra) require_free(member.first);
-}
-
-/// "2026-11-21T01:50:09.123+00:00"
-std::string utc_text(double unix_s) {
-  using std::chrono::floor;
-  const std::chrono::sys_time<std::chrono::milliseconds> time(
-      std::chrono::milliseconds(static_cast<std::int64_t>(std::floor(unix_s * 1e3))));
-  const auto day = floor<std::chrono::days>(time);
-  const std::chrono::year_month_day date(day);
-  const std::chrono::hh_mm_ss clock(time - day);
-  std::array<char, 64> text;
-  const int length = std::snprintf(
-      text.data(), text.size(), "%04d-%02u-%02uT%02d:%02d:%02d.%03d+00:00",
-      static_cast<int>(date.year()), static_cast<unsigned>(date.month()),
-      static_cast<unsigned>(date.day()), static_cast<int>(clock.hours().count()),
-      static_cast<int>(clock.minutes().count()), static_cast<int>(clock.seconds().count()),
-      static_cast<int>(clock.subseconds().count()));
-  return {text.data(), static_cast<std::size_t>(length)};
 }
 
 std::string line_begin(std::string_view type) {

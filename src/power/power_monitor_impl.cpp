@@ -167,7 +167,7 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
     if (!is_gpu) cpu_lane_ = lanes_.back().get();
   }
   telling_ = std::make_unique<Ticking>(
-      [faults = faults_] {
+      [faults = faults_](bool) {
         faults->tell();
         (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
       },
@@ -197,8 +197,8 @@ void PowerMonitor::Impl::stop() noexcept {
                                            nanoseconds(0)));
   }
   if (telling_) {
-    telling_->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
-                                         nanoseconds(0)));
+    (void)telling_->stop(std::max<nanoseconds>(
+        begin + 2 * kPatience - std::chrono::steady_clock::now(), nanoseconds(0)));
   }
 }
 

@@ -9,9 +9,9 @@
 
 #include "power/fault_report.hpp"
 #include "power/monitor_parts.hpp"
-#include "power/ticking.hpp"
 #include "power/watched_sensor.hpp"
 #include "sampling/lane.hpp"
+#include "sampling/ticking.hpp"
 #include "wattle/power_monitor.hpp"
 
 namespace wattle {

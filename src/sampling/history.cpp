@@ -9,7 +9,6 @@ using std::chrono::nanoseconds;
 namespace {
 
 constexpr nanoseconds kCounterQuantum = std::chrono::microseconds(1);
-constexpr nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
 
 /// Of something that holds from one entry to the next.
 TimelineOptions states_options(std::size_t memory_limit) noexcept {

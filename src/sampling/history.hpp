@@ -27,6 +27,9 @@ struct HistoryOptions {
 /// What a history takes beside its values, at most: for what happened to them.
 inline constexpr std::size_t kHistoryEventBytes = (std::size_t{64} << 10U) + kMinTimelineBytes;
 
+/// Times of a gauge's values are rounded down to this grid.
+inline constexpr std::chrono::nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
+
 /// One end of a window, as a counter shows it.
 struct Boundary {
   TimePoint at;                            ///< when the counter had that value

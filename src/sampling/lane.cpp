@@ -91,14 +91,18 @@ void Lane::State::run() noexcept {
     bool asked = false;
     {
       std::unique_lock lock(mutex);
-      wake.wait_until(lock, schedule.next(),
-                      [&] { return stopping || asked_number != answered_number; });
+      const auto is_wanted = [&] { return stopping || asked_number != answered_number; };
+      if (options.only_when_asked) {
+        wake.wait(lock, is_wanted);
+      } else {
+        wake.wait_until(lock, schedule.next(), is_wanted);
+      }
       if (stopping) break;
       asked = asked_number != answered_number;
       number = asked_number;
     }
     const TimePoint begin = clock.now();
-    const bool due = begin >= schedule.next();
+    const bool due = !options.only_when_asked && begin >= schedule.next();
     if (suspend.was_suspended()) {
       for (const LaneTask& task : tasks) task.recorder->note_suspend();
     }

@@ -23,6 +23,8 @@ struct LaneTask {
 
 struct LaneOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  /// Reads once when it starts, and then only what it is asked for.
+  bool only_when_asked = false;
   /// Where reading takes too much of all time, read less often: at most so many times the period
   /// (see Backoff). 1: never.
   int longest_backoff = 1;

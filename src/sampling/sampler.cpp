@@ -75,7 +75,9 @@ Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& cloc
 Sampler::~Sampler() { stop(); }
 
 void Sampler::stop() noexcept {
-  for (const auto& lane : slow_lanes_) (void)lane->stop(nanoseconds(0));
+  for (const auto& lane : slow_lanes_) {
+    if (lane) (void)lane->stop(nanoseconds(0));
+  }
   for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
 }
 
@@ -120,12 +122,16 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   slow.push_back(
       task(1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   slow.back().lists_processes = options.lists_processes;
-  const auto start = [&](std::vector<LaneTask> work, nanoseconds every) {
-    const LaneOptions lane{.period = every, .longest_backoff = longest_backoff(every)};
+  const auto start = [&](std::vector<LaneTask> work, nanoseconds every, bool only_when_asked) {
+    const LaneOptions lane{.period = every,
+                           .only_when_asked = only_when_asked,
+                           .longest_backoff = longest_backoff(every)};
     return std::make_unique<Lane>(std::move(work), lane, clock_);
   };
-  lanes_.push_back(start(std::move(tasks), period));
-  slow_lanes_.push_back(start(std::move(slow), kSlowPeriod));
+  lanes_.push_back(start(std::move(tasks), period, options.only_when_asked));
+  const LaneTask& costly = slow.back();
+  const bool has_work = costly.lists_processes || !costly.recorder->histories().empty();
+  slow_lanes_.push_back(has_work ? start(std::move(slow), kSlowPeriod, false) : nullptr);
   devices_.push_back(std::move(device));
 }
 
@@ -297,20 +303,31 @@ const History* Sampler::counter(std::size_t domain) const noexcept {
   return tracks_[domain].counter;
 }
 
-std::optional<double> Sampler::latest(const Device& device, Metric metric) const noexcept {
+std::optional<double> Sampler::latest(const Device& device, Metric metric,
+                                      TimePoint since) const noexcept {
+  const auto value_in = [&](const std::vector<const History*>& gauges) -> std::optional<double> {
+    const auto gauge = std::ranges::find(
+        gauges, metric, [](const History* history) { return history->channel().metric; });
+    return gauge == gauges.end() ? std::nullopt : latest(**gauge, since);
+  };
+  if (const auto value = value_in(device.gauges)) return value;
+  const auto track = std::ranges::find(tracks_, device.domain, &Track::domain);
+  return track == tracks_.end() ? std::nullopt : value_in(track->gauges);
+}
+
+std::optional<double> Sampler::latest(const History& gauge, TimePoint since) const noexcept {
   const TimePoint now = clock_.now();
-  for (const History* gauge : device.gauges) {
-    if (gauge->channel().metric != metric) continue;
-    const std::optional<StoredReading> last = gauge->values().at(now).before;
-    if (!last || now > last->last_confirmed + gauge->belief()) return std::nullopt;
-    if (!gauge->condition(now, now).flags.none()) return std::nullopt;  // lost
-    return gauge->channel().scale() * static_cast<double>(last->raw);
-  }
-  return std::nullopt;
+  const std::optional<StoredReading> last = gauge.values().at(now).before;
+  if (!last || now > last->last_confirmed + gauge.belief()) return std::nullopt;
+  // What is costly is read at times of its own; times of a history are rounded down to a grid.
+  if (!gauge.channel().costly && last->last_confirmed + kGaugeQuantum < since) return std::nullopt;
+  if (!gauge.condition(now, now).flags.none()) return std::nullopt;  // lost
+  return gauge.channel().scale() * static_cast<double>(last->raw);
 }
 
 std::optional<ProcessList> Sampler::processes(const Device& device) const {
-  ProcessList list = slow_lanes_.at(device.number)->processes(0);
+  const auto& lane = slow_lanes_.at(device.number);
+  ProcessList list = lane ? lane->processes(0) : ProcessList{};
   return list.number == 0 ? std::nullopt : std::optional(std::move(list));
 }
 
@@ -324,14 +341,14 @@ nanoseconds Sampler::lane_cpu() const noexcept {
 std::uint64_t Sampler::lane_ticks() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->ticks();
-  for (const auto& lane : slow_lanes_) sum += lane->ticks();
+  for (const auto& lane : slow_lanes_) sum += lane ? lane->ticks() : 0;
   return sum;
 }
 
 std::uint64_t Sampler::lane_missed() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->missed();
-  for (const auto& lane : slow_lanes_) sum += lane->missed();
+  for (const auto& lane : slow_lanes_) sum += lane ? lane->missed() : 0;
   return sum;
 }
 

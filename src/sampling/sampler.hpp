@@ -27,6 +27,8 @@ struct SamplerOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
   /// Read beside energy and power, twice a second; costly ones once a second.
   std::vector<Metric> metrics{};
+  /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
+  bool only_when_asked = false;
   /// Ask devices once a second which processes use them.
   bool lists_processes = false;
   /// Tell the energy of these only; absent: of every domain that the sensors know.
@@ -100,8 +102,11 @@ class Sampler {
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
   /// Mean power over the last interval; absent where it is unknown, or no such domain is read.
   [[nodiscard]] std::optional<Watts> interval_power(const Domain& domain) const noexcept;
-  /// The newest value of a device's gauge in SI units; absent where there is none to be believed.
-  [[nodiscard]] std::optional<double> latest(const Device& device, Metric metric) const noexcept;
+  /// The newest value of a device's gauge, power too, in SI units; absent where there is none to be
+  /// believed, or it was read before `since`. What is costly is read at times of its own: then
+  /// `since` does not count.
+  [[nodiscard]] std::optional<double> latest(const Device& device, Metric metric,
+                                             TimePoint since = TimePoint::min()) const noexcept;
   /// Who uses a device; absent before the first answer.
   [[nodiscard]] std::optional<ProcessList> processes(const Device& device) const;
 
@@ -129,6 +134,7 @@ class Sampler {
   void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);
+  [[nodiscard]] std::optional<double> latest(const History& gauge, TimePoint since) const noexcept;
   [[nodiscard]] static std::optional<Watts> counted_power(Track& track) noexcept;
   [[nodiscard]] std::optional<Watts> gauged_power(const Track& track, TimePoint now) const noexcept;
 
@@ -136,7 +142,7 @@ class Sampler {
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`
+  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`; null: no work
   std::vector<std::uint64_t> owed_;  ///< what each lane was asked for last; 0: nothing yet
   std::vector<Device> devices_;
   std::vector<Track> tracks_;

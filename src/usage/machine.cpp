@@ -2,12 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <chrono>
-#include <limits>
 
 #include "base/file.hpp"
-#include "base/parse.hpp"
 
 namespace wattle {
 namespace {
@@ -27,12 +24,6 @@ std::optional<double> cpu_percent(const CpuTimes& begin, const CpuTimes& end) no
   return 100.0 * end.processors * std::min(busy / total, 1.0);
 }
 
-/// "cpu0", "cpu17" ... as the first word of a line.
-bool names_a_processor(std::string_view word) noexcept {
-  return word.starts_with("cpu") && word.size() > 3 &&
-         std::isdigit(static_cast<unsigned char>(word[3])) != 0;
-}
-
 /// Room for the "cpu" lines of all processors in /proc/stat, and as much to spare: their numbers
 /// grow, and more processors may come online.
 std::vector<char> room_for_processors(const Fd& stat) {
@@ -49,58 +40,7 @@ std::vector<char> room_for_processors(const Fd& stat) {
   return room;
 }
 
-/// Saturates: a sum of garbage must not wrap around.
-void add_to(std::uint64_t& sum, std::uint64_t term) noexcept {
-  sum = term > std::numeric_limits<std::uint64_t>::max() - sum
-            ? std::numeric_limits<std::uint64_t>::max()
-            : sum + term;
-}
-
 }  // namespace
-
-std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
-  std::string_view line = take_line(text);
-  if (take_word(line) != "cpu") return std::nullopt;
-  CpuTimes times;
-  // user nice system idle iowait irq softirq steal; the guest fields behind them are contained in
-  // user and nice. Kernels before 2.6.11 have fewer fields.
-  for (int field = 0; field < 8; ++field) {
-    const std::string_view word = take_word(line);
-    if (word.empty() && field > 3) break;
-    const auto ticks = parse_unsigned<std::uint64_t>(word);
-    if (!ticks) return std::nullopt;
-    const bool idle = field == 3 || field == 4;
-    const bool stolen = field == 7;
-    add_to(times.total, *ticks);
-    if (!idle && !stolen) add_to(times.busy, *ticks);
-  }
-  unsigned processors = 0;
-  std::string_view name;
-  do {
-    std::string_view next_line = take_line(text);
-    name = take_word(next_line);
-    if (names_a_processor(name)) ++processors;
-  } while (names_a_processor(name));
-  // Only the begin of another line shows that the list is whole; the kernel always writes more.
-  const bool cut_off = std::string_view("cpu").starts_with(name);
-  if (!cut_off) times.processors = processors;
-  return times;
-}
-
-std::optional<MemoryState> parse_memory(std::string_view text) noexcept {
-  std::optional<std::uint64_t> total_kib;
-  std::optional<std::uint64_t> available_kib;
-  while (!text.empty() && !(total_kib && available_kib)) {
-    std::string_view line = take_line(text);
-    const std::string_view key = take_word(line);
-    if (key == "MemTotal:") total_kib = parse_unsigned<std::uint64_t>(take_word(line));
-    if (key == "MemAvailable:") available_kib = parse_unsigned<std::uint64_t>(take_word(line));
-  }
-  constexpr std::uint64_t kMostKib = std::numeric_limits<std::uint64_t>::max() / 1024;
-  if (!total_kib || !available_kib || *total_kib > kMostKib) return std::nullopt;
-  const std::uint64_t used_kib = *total_kib - std::min(*total_kib, *available_kib);
-  return MemoryState{.total_bytes = *total_kib * 1024, .used_bytes = used_kib * 1024};
-}
 
 MachineMonitor::MachineMonitor(const System& system)
     : stat_(open_for_reading((system.procfs / "stat").string())),

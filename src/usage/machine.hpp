@@ -3,33 +3,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
+#include "sensors/proc_tables.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle {
-
-/// Time of all processors together since boot, in clock ticks.
-struct CpuTimes {
-  std::uint64_t busy = 0;
-  std::uint64_t total = 0;  ///< busy, idle, waiting for I/O, stolen by the hypervisor
-  unsigned processors = 0;  ///< online; 0 where the text is cut off before it tells
-};
-
-/// From the text of /proc/stat, which may be cut off; absent where its first line is not what the
-/// kernel writes.
-[[nodiscard]] std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept;
-
-struct MemoryState {
-  std::uint64_t total_bytes = 0;
-  std::uint64_t used_bytes = 0;  ///< total minus what could be had without swapping
-};
-
-/// From the text of /proc/meminfo; absent where MemTotal or MemAvailable (Linux 3.14) is missing.
-[[nodiscard]] std::optional<MemoryState> parse_memory(std::string_view text) noexcept;
 
 /// Figures of the machine over a stretch of time. Percentages are sums over processors: 200 means
 /// two of them busy.

@@ -98,17 +98,4 @@ ssize_t KeptFile::read(std::span<char> buffer) const noexcept {
   return file_ == ProcessFile::children ? read_pieces(fd, buffer) : read_at_start(fd, buffer);
 }
 
-ssize_t read_pieces(int fd, std::span<char> buffer) noexcept {
-  std::size_t done = 0;
-  while (done < buffer.size()) {
-    const ssize_t count =
-        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
-    if (count < 0) return -1;
-    if (count == 0) break;
-    done += static_cast<std::size_t>(count);
-  }
-  return static_cast<ssize_t>(done);
-}
-
 }  // namespace wattle

@@ -68,8 +68,4 @@ class KeptFile {
   Fd fd_;
 };
 
-/// All of a file that the kernel hands out in pieces, from its begin, as much as fits; -1 with
-/// `errno` set.
-[[nodiscard]] ssize_t read_pieces(int fd, std::span<char> buffer) noexcept;
-
 }  // namespace wattle

@@ -57,6 +57,31 @@ TEST_F(LineFileTest, GoesOnBehindTheLastLine) {
   EXPECT_EQ(content(), "# old\nnew\n");
 }
 
+TEST_F(LineFileTest, PutsAHeaderBeforeTheFirstLineAlone) {
+  { LineFile(path_, "# ", "# head\n").add("a\n"); }
+  { LineFile(path_, "# ", "# head\n").add("b\n"); }
+  EXPECT_EQ(content(), "# head\na\nb\n");
+}
+
+TEST_F(LineFileTest, PutsTheHeaderBeforeTheFirstLineOfAFileMadeAgain) {
+  LineFile file(path_, "# ", "# head\n");
+  file.add("a\n");
+  std::filesystem::remove(path_);
+  file.add("b\n");
+  EXPECT_EQ(content(), "# head\nb\n");
+}
+
+TEST_F(LineFileTest, KnowsADateByItsDigits) {
+  const std::string digits(4, LineFile::kDigit);
+  write("2026/x\n");
+  LineFile(path_, digits + "/").add("2027/y\n");
+  EXPECT_EQ(content(), "2026/x\n2027/y\n");
+  for (const std::string other : {"202x/x\n", "2026:x\n", "\1\1\1\1/\n"}) {
+    write(other);
+    EXPECT_THROW(LineFile(path_, digits + "/"), FormatError) << other;
+  }
+}
+
 TEST_F(LineFileTest, TakesAwayALineThatWasCutOff) {
   for (const std::string& cut : {std::string("cut"), std::string(200'000, 'x'),
                                  std::string(10'000, '\0'), std::string("\xff\r")}) {

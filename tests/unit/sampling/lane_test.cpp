@@ -35,7 +35,7 @@ class SleepyClock final : public Clock {
 };
 
 /// Never reads by itself once it has begun.
-constexpr LaneOptions kOnlyAsked{.period = 24h * 3650};
+constexpr LaneOptions kOnlyAsked{.period = 24h * 3650, .only_when_asked = true};
 constexpr LaneOptions kQuick{.period = 1ms};
 
 Channel counter() {

@@ -220,6 +220,32 @@ TEST(SamplerLanes, AskForPowerTenTimesASecondAndForNothingElse) {
             others_before);
 }
 
+TEST(SamplerLanes, AskForNothingByThemselvesWhereThatIsWanted) {
+  ScriptedGpus gpus("gpu A\npower step 0 100\ntemperature 45\n");
+  gpus.start({.period = 1ms, .metrics = {Metric::temperature}, .only_when_asked = true});
+  gpus.begin();
+  const std::uint64_t calls = gpus.fake().calls("nvmlDeviceGetTemperature");
+  const TimePoint later = machine_clock().now() + 100ms;
+  EXPECT_TRUE(eventually([&] { return machine_clock().now() >= later; }));
+  EXPECT_EQ(gpus.fake().calls("nvmlDeviceGetTemperature"), calls);
+  gpus.begin();
+  EXPECT_EQ(gpus.fake().calls("nvmlDeviceGetTemperature"), calls + 1);
+}
+
+TEST(SamplerLanes, TellNothingThatWasReadBeforeATime) {
+  ScriptedGpus gpus("gpu A\npower step 0 100\ntemperature 45\n");
+  gpus.start({.period = 1h, .metrics = {Metric::temperature}, .only_when_asked = true});
+  const TimePoint before = machine_clock().now();
+  gpus.begin();
+  const Sampler::Device& device = gpus.sampler().devices().at(0);
+  for (const Metric metric : {Metric::temperature, Metric::power_average}) {
+    EXPECT_TRUE(gpus.sampler().latest(device, metric, before));
+    EXPECT_TRUE(gpus.sampler().latest(device, metric));
+    EXPECT_FALSE(gpus.sampler().latest(device, metric, machine_clock().now() + 1ms));
+  }
+  EXPECT_EQ(gpus.sampler().latest(device, Metric::power_average), 100.0);
+}
+
 TEST(SamplerLanes, AskForNothingOnceTheSamplerIsGone) {
   ScriptedGpus gpus("gpu A\npower step 0 100\n");
   gpus.start({.period = 5ms});

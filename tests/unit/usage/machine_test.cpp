@@ -7,7 +7,6 @@
 #include <filesystem>
 #include <limits>
 #include <string>
-#include <string_view>
 
 #include "fakes/temp_folder.hpp"
 
@@ -15,84 +14,6 @@ namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::string_view kStat =
-    "cpu  1000 200 300 5000 400 50 60 70 500 100\n"
-    "cpu0 500 100 150 2500 200 25 30 35 250 50\n"
-    "cpu1 500 100 150 2500 200 25 30 35 250 50\n"
-    "intr 634866 0 0\n"
-    "ctxt 1038003\n";
-
-TEST(CpuTimes, SumsWhatProcessorsDid) {
-  const auto times = parse_cpu_times(kStat);
-  ASSERT_TRUE(times);
-  EXPECT_EQ(times->busy, 1000U + 200 + 300 + 50 + 60) << "neither idle nor waiting nor stolen";
-  EXPECT_EQ(times->total, 1000U + 200 + 300 + 5000 + 400 + 50 + 60 + 70);
-  EXPECT_EQ(times->processors, 2U);
-}
-
-TEST(CpuTimes, CountGuestsOnce) {
-  // 500 and 100 of the line above are in user and nice already.
-  const auto without = parse_cpu_times("cpu  1000 200 300 5000 400 50 60 70 0 0\nintr 0\n");
-  EXPECT_EQ(parse_cpu_times(kStat)->busy, without->busy);
-  EXPECT_EQ(parse_cpu_times(kStat)->total, without->total);
-}
-
-TEST(CpuTimes, OfOldKernelsHaveFewerFields) {
-  const auto times = parse_cpu_times("cpu  10 20 30 40\ncpu0 10 20 30 40\nintr 0\n");
-  ASSERT_TRUE(times);
-  EXPECT_EQ(times->busy, 60U);
-  EXPECT_EQ(times->total, 100U);
-}
-
-TEST(CpuTimes, CountProcessorsWithGapsInTheirNumbers) {
-  EXPECT_EQ(parse_cpu_times("cpu 1 1 1 1\ncpu0 1\ncpu7 1\ncpu113 1\nintr 0\n")->processors, 3U);
-}
-
-TEST(CpuTimes, DoNotCountProcessorsInATextThatIsCutOff) {
-  const auto times = parse_cpu_times("cpu 1 1 1 1\ncpu0 1\ncpu1 1\ncpu");
-  ASSERT_TRUE(times);
-  EXPECT_EQ(times->processors, 0U) << "there may be more of them";
-  EXPECT_EQ(parse_cpu_times("cpu 1 1 1 1\ncpu0 1\ncpu1 1\n")->processors, 0U);
-  EXPECT_EQ(parse_cpu_times("cpu 1 1 1 1\ncpu0 1\ncpu1 1\nin")->processors, 2U) << "all seen";
-}
-
-TEST(CpuTimes, AreAbsentInGarbage) {
-  for (const char* text : {"", "\n", "cpu", "cpu \n", "cpu 1 2 3\n", "cpu0 1 2 3 4\n",
-                           "cpu a b c d\n", "cpu 1 2 3 -4\n", "cpu 1 2 3 99999999999999999999\n",
-                           "cpu 1 2 3 4 x\n", "intr 1 2 3 4\ncpu 1 2 3 4\n"}) {
-    EXPECT_FALSE(parse_cpu_times(text)) << text;
-  }
-}
-
-TEST(CpuTimes, SumOfGarbageDoesNotWrapAround) {
-  const auto times = parse_cpu_times("cpu 18446744073709551615 18446744073709551615 1 1\n");
-  ASSERT_TRUE(times);
-  EXPECT_EQ(times->busy, std::numeric_limits<std::uint64_t>::max());
-  EXPECT_EQ(times->total, std::numeric_limits<std::uint64_t>::max());
-}
-
-TEST(MemoryState, IsTotalMinusWhatCouldBeHad) {
-  const auto memory = parse_memory(
-      "MemTotal:       16000000 kB\nMemFree:          100000 kB\nMemAvailable:   12000000 kB\n");
-  ASSERT_TRUE(memory);
-  EXPECT_EQ(memory->total_bytes, 16'000'000ULL * 1024);
-  EXPECT_EQ(memory->used_bytes, 4'000'000ULL * 1024);
-}
-
-TEST(MemoryState, IsNeverNegative) {
-  EXPECT_EQ(parse_memory("MemTotal: 10 kB\nMemAvailable: 11 kB\n")->used_bytes, 0U);
-}
-
-TEST(MemoryState, IsAbsentWhereAPartIsMissing) {
-  for (const char* text :
-       {"", "MemTotal: 10 kB\n", "MemAvailable: 10 kB\n", "MemTotal: 10 kB\nMemFree: 5 kB\n",
-        "MemTotal: x kB\nMemAvailable: 1 kB\n", "MemTotal:\nMemAvailable: 1 kB\n",
-        "MemTotal: -1 kB\nMemAvailable: 1 kB\n",
-        "MemTotal: 18446744073709551615 kB\nMemAvailable: 1 kB\n"}) {
-    EXPECT_FALSE(parse_memory(text)) << text;
-  }
-}
 
 /// A procfs of two processors that the test writes.
 class MachineMonitorTest : public testing::Test {

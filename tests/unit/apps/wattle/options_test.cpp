@@ -222,6 +222,40 @@ TEST(ParseInterval, RefusesEverythingElse) {
   }
 }
 
+MonitorOptions monitor_of(const std::vector<const char*>& words) {
+  const Options options = parse(words);
+  if (const auto* wrong = std::get_if<Answer>(&options)) ADD_FAILURE() << wrong->text;
+  return std::holds_alternative<MonitorOptions>(options) ? std::get<MonitorOptions>(options)
+                                                         : MonitorOptions{};
+}
+
+TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
+  const MonitorOptions alone = monitor_of({"monitor", "out"});
+  EXPECT_EQ(alone.folder, "out");
+  EXPECT_EQ(alone.interval, 2s);
+  EXPECT_THAT(alone.command, IsEmpty());
+  EXPECT_FALSE(alone.overwrite);
+  const MonitorOptions all = monitor_of({"monitor", "--interval", "0.5", "--overwrite", "-q", "out",
+                                         "--sysfs", "/s", "--", "ls", "-q", "--", "x"});
+  EXPECT_EQ(all.interval, 500ms);
+  EXPECT_TRUE(all.overwrite);
+  EXPECT_TRUE(all.quiet);
+  EXPECT_EQ(all.system.sysfs, "/s");
+  EXPECT_THAT(all.command, ElementsAre("ls", "-q", "--", "x"));
+}
+
+TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
+  EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: say which folder"));
+  EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
+              StartsWith("wattle monitor: no command given behind --"));
+  for (const char* interval : {"0", "-1", "0.0001", "4000", "x", ""}) {
+    const Answer answer = answer_of({"monitor", "out", "--interval", interval});
+    EXPECT_EQ(answer.exit_status, kUsageError) << interval;
+    EXPECT_THAT(answer.text, HasSubstr("--interval takes a number of seconds from 0.001 to 3600"));
+  }
+  EXPECT_EQ(answer_of({"monitor", "out", "ls"}).exit_status, kUsageError);
+}
+
 TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
   const Options options = parse({"summary", "out", "--json", "--allocator-peak-mb", "1024.5"});
   ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));

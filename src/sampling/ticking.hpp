@@ -1,4 +1,4 @@
-// Something that is done once a second, in a thread.
+// Something that is done at equal times, in a thread.
 #pragma once
 
 #include <chrono>
@@ -8,20 +8,23 @@
 
 namespace wattle {
 
-/// Calls `work` every `period`. After `fork` the child's copy does nothing. Threads: one at a time.
+/// Calls `work` every `period`, at absolute deadlines: those that have passed are not made up for.
+/// After `fork` the child's copy does nothing. Threads: one at a time.
 class Ticking {
  public:
+  /// Whether this call is the last one.
+  using Work = std::function<void(bool last)>;
   /// `work` must not throw, and owns what it touches: it may be at it when this object is gone.
   /// Throws `Error` where no thread is to be had.
-  Ticking(std::function<void()> work, std::chrono::nanoseconds period);
+  Ticking(Work work, std::chrono::nanoseconds period);
   Ticking(const Ticking&) = delete;
   Ticking& operator=(const Ticking&) = delete;
   /// As `stop`, without patience.
   ~Ticking();
 
   /// The last call begins now, unless it was stopped before; waits until it has ended, or
-  /// `patience` has passed.
-  void stop(std::chrono::nanoseconds patience) noexcept;
+  /// `patience` has passed: then false.
+  bool stop(std::chrono::nanoseconds patience) noexcept;
 
  private:
   struct State;

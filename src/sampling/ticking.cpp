@@ -1,4 +1,4 @@
-#include "power/ticking.hpp"
+#include "sampling/ticking.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -9,6 +9,7 @@
 
 #include "base/forks.hpp"
 #include "base/thread.hpp"
+#include "sampling/schedule.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -16,7 +17,7 @@ namespace wattle {
 using std::chrono::nanoseconds;
 
 struct Ticking::State {
-  std::function<void()> work;
+  Work work;
   nanoseconds period;
   std::mutex mutex;
   std::condition_variable changed;
@@ -24,11 +25,13 @@ struct Ticking::State {
   bool ended = false;
 
   void run() noexcept {
+    Schedule schedule(std::chrono::steady_clock::now(), period);
     std::unique_lock lock(mutex);
-    while (!stopping) {
-      changed.wait_for(lock, period, [&] { return stopping; });
+    for (bool last = false; !last;) {
+      last = changed.wait_until(lock, schedule.next(), [&] { return stopping; });
       lock.unlock();
-      work();
+      work(last);
+      schedule.advance(std::chrono::steady_clock::now());
       lock.lock();
     }
     ended = true;
@@ -36,14 +39,14 @@ struct Ticking::State {
   }
 };
 
-Ticking::Ticking(std::function<void()> work, nanoseconds period)
+Ticking::Ticking(Work work, nanoseconds period)
     : state_(std::make_shared<State>()), forks_(forks()) {
   state_->work = std::move(work);
   state_->period = period;
   try {
     start_detached([state = state_] { state->run(); });
   } catch (const std::system_error& error) {
-    throw Error("cannot start a thread to tell of faults with: " + error.code().message());
+    throw Error("cannot start a thread for what is done at equal times: " + error.code().message());
   }
 }
 
@@ -53,15 +56,15 @@ Ticking::~Ticking() {
     static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
     return;
   }
-  stop(nanoseconds(0));
+  (void)stop(nanoseconds(0));
 }
 
-void Ticking::stop(nanoseconds patience) noexcept {
-  if (forks_ != forks()) return;
+bool Ticking::stop(nanoseconds patience) noexcept {
+  if (forks_ != forks()) return true;
   std::unique_lock lock(state_->mutex);
   state_->stopping = true;
   state_->changed.notify_all();
-  state_->changed.wait_for(lock, patience, [&] { return state_->ended; });
+  return state_->changed.wait_for(lock, patience, [&] { return state_->ended; });
 }
 
 }  // namespace wattle

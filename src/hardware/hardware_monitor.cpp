@@ -1,0 +1,125 @@
+// The hardware monitor's thread, and when it may be started.
+#include "wattle/hardware_monitor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/forks.hpp"
+#include "base/log.hpp"
+#include "hardware/recording.hpp"
+#include "sampling/ticking.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+/// A file system that does not answer for so long is given up.
+constexpr std::chrono::seconds kPatience{2};
+
+void check(const HardwareMonitorOptions& options) {
+  constexpr double kShortestS = 0.001;
+  constexpr double kLongestS = 86400.0;
+  const double interval_s = options.interval.count();
+  if (interval_s >= kShortestS && interval_s <= kLongestS) return;  // false for NaN
+  throw InvalidArgument(
+      fmt::format("cannot monitor hardware every {} s: the interval is from {} to {} s", interval_s,
+                  kShortestS, kLongestS));
+}
+
+/// What is there, but is not monitored.
+void tell(std::vector<Refusal> refused) {
+  (void)take_absent(refused);
+  for (const SharedCause& cause : by_cause(refused)) {
+    const Refusal& refusal = cause.refusal;
+    log(fmt::format("not monitored: {}: {}{}{}", fmt::join(cause.subjects, ", "), refusal.reason,
+                    refusal.remedy.empty() ? "" : "; ", refusal.remedy));
+  }
+}
+
+}  // namespace
+
+class HardwareMonitor::Impl {
+ public:
+  explicit Impl(System system)
+      : system_(std::move(system)),
+        found_(survey(system_, machine_clock(), Asked::all)),
+        forks_(forks()) {}
+
+  void start(const std::filesystem::path& folder, const HardwareMonitorOptions& options) {
+    if (ticking_) {
+      throw InvalidArgument("cannot start the hardware monitor: it is started already; stop it");
+    }
+    check(options);
+    if (!found_) found_ = survey(system_, machine_clock(), Asked::all);
+    Survey found = std::move(*found_);
+    found_.reset();
+    tell(std::move(found.refused));
+    auto recording = std::make_shared<Recording>(std::move(found.sensors), system_, machine_clock(),
+                                                 folder, options);
+    if (recording->is_empty()) {
+      throw NoSuchDevice(
+          "cannot monitor hardware: nothing here can be read; wattle doctor says why");
+    }
+    recording->begin();
+    ticking_ = std::make_unique<Ticking>([recording](bool last) { recording->tick(last); },
+                                         recording->period());
+    recording_ = std::move(recording);
+  }
+
+  HardwareFiles stop() {
+    if (!ticking_) throw NotStarted("cannot stop the hardware monitor: it is not started");
+    if (!ticking_->stop(kPatience)) {
+      log("the hardware monitor's files may lack their last rows: the file system does not answer");
+    }
+    ticking_.reset();
+    return std::exchange(recording_, nullptr)->files();
+  }
+
+  [[nodiscard]] bool is_started() const noexcept { return ticking_ != nullptr; }
+  [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
+
+ private:
+  System system_;
+  std::optional<Survey> found_;  ///< for the first start
+  std::uint64_t forks_;          ///< when it was made
+  std::shared_ptr<Recording> recording_;
+  std::unique_ptr<Ticking> ticking_;
+};
+
+HardwareMonitor::HardwareMonitor(const System& system) : impl_(std::make_unique<Impl>(system)) {}
+
+HardwareMonitor::~HardwareMonitor() {
+  if (impl_->is_copy()) {
+    // The thread is the parent's, and so is everything that it uses.
+    (void)impl_.release();
+    return;
+  }
+  try {
+    if (impl_->is_started()) (void)impl_->stop();
+  } catch (const std::exception& error) {
+    log(error.what());
+  }
+}
+
+void HardwareMonitor::start(const std::filesystem::path& output_dir,
+                            const HardwareMonitorOptions& options) {
+  if (!impl_->is_copy()) impl_->start(output_dir, options);
+}
+
+HardwareFiles HardwareMonitor::stop() { return impl_->is_copy() ? HardwareFiles{} : impl_->stop(); }
+
+bool HardwareMonitor::is_started() const noexcept {
+  return !impl_->is_copy() && impl_->is_started();
+}
+
+}  // namespace wattle

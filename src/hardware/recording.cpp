@@ -1,0 +1,246 @@
+#include "hardware/recording.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+#include <thread>
+#include <utility>
+
+#include "base/log.hpp"
+#include "hardware/time_text.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::nanoseconds;
+
+/// So long a row waits for a GPU that does not answer, once; and the last row, so that it is not
+/// that which the end waits for.
+constexpr nanoseconds kPatience = milliseconds(500);
+constexpr nanoseconds kLastPatience = milliseconds(40);
+
+nanoseconds nanoseconds_of(Seconds time) noexcept {
+  return std::chrono::duration_cast<nanoseconds>(time);
+}
+
+SamplerOptions sampler_options(nanoseconds interval) {
+  return {.period = interval,
+          .metrics = {Metric::utilization, Metric::memory_utilization, Metric::memory_used,
+                      Metric::memory_total, Metric::temperature, Metric::clock_sm,
+                      Metric::clock_memory},
+          .only_when_asked = true};
+}
+
+bool is_power(const Channel& channel) noexcept {
+  return channel.tells_energy() && channel.metric != Metric::energy;
+}
+
+std::set<Domain> domains_with_gauges(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+  std::set<Domain> domains;
+  for (const auto& sensor : sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (is_power(channel)) domains.insert(channel.domain);
+    }
+  }
+  return domains;
+}
+
+std::string cells_of(const Domain& domain, const DeviceInfo* info) {
+  return device_cells(domain.name(), domain.index(), info != nullptr ? info->id : "");
+}
+
+bool tells_anything(const MachineState& machine) noexcept {
+  return machine.cpu || machine.memory || machine.cpu_pressure || machine.memory_pressure ||
+         machine.io_pressure || machine.disk || machine.network;
+}
+
+}  // namespace
+
+Recording::Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
+                     const Clock& clock, const std::filesystem::path& folder,
+                     const HardwareMonitorOptions& options)
+    : clock_(clock),
+      machine_(system),
+      gauged_(domains_with_gauges(sensors)),
+      sampler_(std::move(sensors), clock, sampler_options(nanoseconds_of(options.interval))) {
+  const nanoseconds interval = nanoseconds_of(options.interval);
+  // No counter may wrap around unseen between two rows.
+  ticks_per_row_ = (interval - nanoseconds(1)) / sampler_.keeper_period() + 1;
+  period_ = interval / ticks_per_row_;
+  name_devices();
+  open_files(folder, options.overwrite);
+}
+
+void Recording::name_devices() {
+  const std::vector<Sampler::Device>& devices = sampler_.devices();
+  for (const Sampler::Device& device : devices) {
+    gpus_.push_back({.cells = cells_of(device.domain, device.info),
+                     .is_nvidia = device.domain.kind() == DomainKind::nvidia_gpu,
+                     .index = device.domain.index()});
+  }
+  for (const Domain& domain : sampler_.domains()) {
+    const auto device = std::ranges::find(devices, domain, &Sampler::Device::domain);
+    energies_.push_back(
+        {.cells = cells_of(domain, device != devices.end() ? device->info : nullptr),
+         .has_gauge = gauged_.contains(domain)});
+  }
+}
+
+void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
+  const MachineState machine = machine_.read();
+  if (std::ranges::any_of(gpus_, &Gpu::is_nvidia)) {
+    gpu_file_.emplace(folder, gpu_file(), overwrite);
+    dmon_file_.emplace(folder, dmon_file(), overwrite);
+  }
+  if (machine.cpu) cpu_file_.emplace(folder, cpu_file(), overwrite);
+  if (!gpus_.empty() || !energies_.empty() || tells_anything(machine)) {
+    samples_file_.emplace(folder, samples_file(), overwrite);
+  }
+}
+
+void Recording::begin() noexcept {
+  ticks_ = -1;
+  tick(false);
+}
+
+void Recording::tick(bool last) noexcept {
+  try {
+    if (++ticks_ % ticks_per_row_ == 0 || last) {
+      write(last ? kLastPatience : kPatience, last);
+    } else {
+      sampler_.read(false);
+    }
+  } catch (const std::exception& error) {  // no memory: the next time may go better
+    if (!std::exchange(has_failed_, true)) log(error.what());
+  }
+}
+
+double Recording::row_time(TimePoint now) noexcept {
+  // Readers tell GPUs apart by their place among the rows of one time. The last row can come right
+  // behind another one.
+  constexpr double kMuchMs = 10.0;  // more than that the wall clock was set back
+  double row_ms = std::floor(to_unix(now) * 1e3);
+  if (row_ms <= last_row_ms_ && row_ms > last_row_ms_ - kMuchMs) row_ms = last_row_ms_ + 1.0;
+  last_row_ms_ = row_ms;
+  constexpr double kMiddle = 0.5;  // so that rounding does not lead to another millisecond
+  return (row_ms + kMiddle) / 1e3;
+}
+
+void Recording::write(nanoseconds patience, bool last) {
+  const TimePoint now = clock_.now();
+  // Deadlines of lanes are the machine's, whatever clock the rows have.
+  (void)sampler_.read_lanes(std::chrono::steady_clock::now() + patience);
+  sampler_.read(true);
+  const MachineState machine = machine_.read();
+  const double unix_s = row_time(now);
+  const std::string utc_time = utc_text(unix_s);
+  samples_.begin(utc_time);
+  if (!gpus_.empty()) add_gpus(now, local_text(unix_s));
+  add_cpu(machine, last, utc_time);
+  samples_.add(machine);
+  add_energies(now);
+  if (gpu_file_) gpu_file_->add(gpu_rows_);
+  if (dmon_file_) dmon_file_->add(dmon_rows_);
+  if (cpu_file_) cpu_file_->add(cpu_row_);
+  if (samples_file_) samples_file_->add(samples_.text());
+}
+
+GpuValues Recording::read_gpu(const Sampler::Device& device, TimePoint since) const noexcept {
+  const auto value = [&](Metric metric) { return sampler_.latest(device, metric, since); };
+  // What nvidia-smi calls power.draw is the mean over a second where the GPU has one.
+  const auto average = value(Metric::power_average);
+  return {.utilization_percent = value(Metric::utilization),
+          .memory_utilization_percent = value(Metric::memory_utilization),
+          .memory_used_bytes = value(Metric::memory_used),
+          .memory_total_bytes = value(Metric::memory_total),
+          .power_w = average ? average : value(Metric::power_instant),
+          .temperature_celsius = value(Metric::temperature),
+          .clock_sm_hz = value(Metric::clock_sm),
+          .clock_memory_hz = value(Metric::clock_memory)};
+}
+
+void Recording::add_gpus(TimePoint since, const std::string& local_time) {
+  gpu_rows_.clear();
+  dmon_rows_.clear();
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    const Gpu& gpu = gpus_[i];
+    const GpuValues values = read_gpu(sampler_.devices()[i], since);
+    samples_.add(gpu.cells, values);
+    if (!gpu.is_nvidia) continue;
+    append_gpu_row(gpu_rows_, local_time, values);
+    append_dmon_row(dmon_rows_, gpu.index, values);
+  }
+}
+
+void Recording::add_cpu(const MachineState& machine, bool last, const std::string& utc_time) {
+  cpu_row_.clear();
+  std::optional<CpuTimes> times = machine.cpu;
+  if (!times) return;
+  if (!last_cpu_) {
+    last_cpu_ = times;
+    if (!last) return;
+  }
+  auto shares = cpu_shares(*last_cpu_, *times);
+  // The kernel counts in 10 ms. A run that is shorter waits for that, so that it has a row.
+  for (int i = 0; last && !shares && !has_cpu_row_ && i < 12; ++i) {
+    std::this_thread::sleep_for(milliseconds(2));
+    times = machine_.read_cpu();
+    if (times) shares = cpu_shares(*last_cpu_, *times);
+  }
+  if (!shares) return;
+  last_cpu_ = times;
+  has_cpu_row_ = true;
+  append_cpu_row(cpu_row_, utc_time, *shares);
+  samples_.add(*shares);
+}
+
+void Recording::add_energies(TimePoint now) {
+  for (std::size_t i = 0; i < energies_.size(); ++i) {
+    Energy& energy = energies_[i];
+    const std::optional<Boundary> last = sampler_.last(i);
+    const std::optional<Boundary> first = std::exchange(energy.last, last);
+    const TimePoint end = last ? last->at : now;
+    const std::optional<TimePoint> begin = std::exchange(energy.told_until, end);
+    if (!begin || end <= *begin) continue;  // the first row
+    if (!energy.has_gauge) samples_.add(energy.cells, "power_w", mean_power_w(i, first, last));
+    // From row to row: a window of all the time until now would take ever longer to look at.
+    const EnergyFigure figure =
+        sampler_.figure(i, {.begin = *begin, .end = end, .first = first, .last = last});
+    energy.unknown += figure.energy ? figure.unknown : Seconds(end - *begin);
+    if (figure.energy) energy.sum = energy.sum.value_or(Joules(0.0)) + *figure.energy;
+    if (!energy.sum) continue;
+    samples_.add(energy.cells, "energy_j", energy.sum->si());
+    if (energy.unknown > Seconds(0)) {
+      samples_.add(energy.cells, "energy_unknown_s", energy.unknown.count());
+    }
+  }
+}
+
+/// Since the row before, from the counter; absent where it is not known for all that time.
+std::optional<double> Recording::mean_power_w(std::size_t domain,
+                                              const std::optional<Boundary>& first,
+                                              const std::optional<Boundary>& last) const {
+  const History* counter = sampler_.counter(domain);
+  if (counter == nullptr || !first || !last || last->at <= first->at) return std::nullopt;
+  if (counter->condition(first->at, last->at).unknown > nanoseconds(0)) return std::nullopt;
+  const auto ticks = static_cast<double>(last->ticks - first->ticks);
+  return counter->channel().scale() * ticks / Seconds(last->at - first->at).count();
+}
+
+HardwareFiles Recording::files() const {
+  HardwareFiles files;
+  const auto take = [&](const std::optional<RowFile>& file,
+                        std::optional<std::filesystem::path>& path) {
+    if (!file) return;
+    path = file->path();
+    files.lost_rows += file->lost();
+  };
+  take(gpu_file_, files.gpu_csv);
+  take(cpu_file_, files.cpu_csv);
+  take(dmon_file_, files.dmon_csv);
+  take(samples_file_, files.samples_csv);
+  return files;
+}
+
+}  // namespace wattle

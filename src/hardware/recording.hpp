@@ -1,0 +1,95 @@
+// A hardware monitor without its thread: who has it tick decides when.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "hardware/hardware_rows.hpp"
+#include "hardware/machine_reader.hpp"
+#include "hardware/row_file.hpp"
+#include "sampling/sampler.hpp"
+#include "sensors/sensor.hpp"
+#include "wattle/hardware_monitor.hpp"
+
+namespace wattle {
+
+/// `begin`, then `tick` every `period`, the last time with `last`.
+/// Threads: one at a time; `files` any.
+class Recording {
+ public:
+  /// Opens the files and throws as `HardwareMonitor::start`. `options` are checked. `clock`
+  /// outlives everything that may be stuck in a driver.
+  Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System& system, const Clock& clock,
+            const std::filesystem::path& folder, const HardwareMonitorOptions& options);
+
+  /// Reads all once: GPUs have a row now, shares of time begin.
+  void begin() noexcept;
+  /// At each row's time all is read and written; in between only what could wrap around unseen.
+  void tick(bool last) noexcept;
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
+
+  /// There is nothing that could be read, and no file.
+  [[nodiscard]] bool is_empty() const noexcept { return !samples_file_; }
+  [[nodiscard]] HardwareFiles files() const;
+
+ private:
+  /// A domain whose energy can be told.
+  struct Energy {
+    std::string cells;  ///< see `device_cells`
+    bool has_gauge = false;
+    // As of the row before.
+    std::optional<Boundary> last{};         ///< of its counter
+    std::optional<TimePoint> told_until{};  ///< the end of `sum`
+    std::optional<Joules> sum{};            ///< since the first row; absent: nothing is known
+    Seconds unknown{0};                     ///< time that `sum` lacks
+  };
+  struct Gpu {
+    std::string cells;
+    bool is_nvidia = false;
+    std::uint32_t index = 0;
+  };
+
+  void name_devices();
+  void open_files(const std::filesystem::path& folder, bool overwrite);
+  /// Of a row at `now`; to the millisecond, and no two rows have the same.
+  [[nodiscard]] double row_time(TimePoint now) noexcept;
+  void write(std::chrono::nanoseconds patience, bool last);
+  [[nodiscard]] GpuValues read_gpu(const Sampler::Device& device, TimePoint since) const noexcept;
+  void add_gpus(TimePoint since, const std::string& local_time);
+  void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
+  void add_energies(TimePoint now);
+  [[nodiscard]] std::optional<double> mean_power_w(std::size_t domain,
+                                                   const std::optional<Boundary>& first,
+                                                   const std::optional<Boundary>& last) const;
+
+  const Clock& clock_;
+  MachineReader machine_;
+  std::set<Domain> gauged_;  ///< domains whose power a gauge shows
+  Sampler sampler_;
+  std::vector<Gpu> gpus_;         ///< as `sampler_.devices()`
+  std::vector<Energy> energies_;  ///< as `sampler_.domains()`
+  std::optional<RowFile> gpu_file_;
+  std::optional<RowFile> dmon_file_;
+  std::optional<RowFile> cpu_file_;
+  std::optional<RowFile> samples_file_;
+  std::chrono::nanoseconds period_;
+  std::int64_t ticks_per_row_;
+  std::int64_t ticks_ = 0;
+  std::optional<CpuTimes> last_cpu_;
+  double last_row_ms_ = 0.0;  ///< since 1970
+  bool has_cpu_row_ = false;
+  bool has_failed_ = false;
+  SampleRows samples_;
+  std::string gpu_rows_;  ///< these are reused
+  std::string dmon_rows_;
+  std::string cpu_row_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,145 @@
+#include "sensors/proc_tables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <limits>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+
+namespace wattle {
+namespace {
+
+/// "cpu0", "cpu17" ... as the first word of a line.
+bool names_a_processor(std::string_view word) noexcept {
+  return word.starts_with("cpu") && word.size() > 3 &&
+         std::isdigit(static_cast<unsigned char>(word[3])) != 0;
+}
+
+/// The word behind `before` others; empty where there are fewer.
+std::string_view word_behind(std::string_view line, int before) noexcept {
+  for (int i = 0; i < before; ++i) (void)take_word(line);
+  return take_word(line);
+}
+
+void add(std::optional<ByteTotals>& sum, const ByteTotals& more) noexcept {
+  if (!sum) sum.emplace();
+  add_saturating(sum->in, more.in);
+  add_saturating(sum->out, more.out);
+}
+
+/// Two numbers of a line, in units of `unit` bytes.
+std::optional<ByteTotals> totals_at(std::string_view line, int in, int out,
+                                    std::uint64_t unit) noexcept {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  const auto first = parse_unsigned<std::uint64_t>(word_behind(line, in));
+  const auto second = parse_unsigned<std::uint64_t>(word_behind(line, out));
+  if (!first || !second || std::max(*first, *second) > kMost / unit) return std::nullopt;
+  return ByteTotals{.in = *first * unit, .out = *second * unit};
+}
+
+}  // namespace
+
+void add_saturating(std::uint64_t& sum, std::uint64_t term) noexcept {
+  constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
+  sum = term > kMost - sum ? kMost : sum + term;
+}
+
+std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
+  std::string_view line = take_line(text);
+  if (take_word(line) != "cpu") return std::nullopt;
+  CpuTimes times;
+  // user nice system idle iowait irq softirq steal; the guest fields behind them are contained in
+  // user and nice. Kernels before 2.6.11 have fewer fields.
+  constexpr std::array kFields = {&CpuTimes::user, &CpuTimes::user,   &CpuTimes::system,
+                                  &CpuTimes::idle, &CpuTimes::iowait, &CpuTimes::irq,
+                                  &CpuTimes::irq,  &CpuTimes::steal};
+  for (std::size_t field = 0; field < kFields.size(); ++field) {
+    const std::string_view word = take_word(line);
+    if (word.empty() && field > 3) break;
+    const auto ticks = parse_unsigned<std::uint64_t>(word);
+    if (!ticks) return std::nullopt;
+    const bool idle = field == 3 || field == 4;
+    const bool stolen = field == 7;
+    add_saturating(times.*kFields.at(field), *ticks);
+    add_saturating(times.total, *ticks);
+    if (!idle && !stolen) add_saturating(times.busy, *ticks);
+  }
+  unsigned processors = 0;
+  std::string_view name;
+  do {
+    std::string_view next_line = take_line(text);
+    name = take_word(next_line);
+    if (names_a_processor(name)) ++processors;
+  } while (names_a_processor(name));
+  // Only the begin of another line shows that the list is whole; the kernel always writes more.
+  const bool cut_off = std::string_view("cpu").starts_with(name);
+  if (!cut_off) times.processors = processors;
+  return times;
+}
+
+std::optional<MemoryState> parse_memory(std::string_view text) noexcept {
+  std::optional<std::uint64_t> total_kib;
+  std::optional<std::uint64_t> available_kib;
+  while (!text.empty() && !(total_kib && available_kib)) {
+    std::string_view line = take_line(text);
+    const std::string_view key = take_word(line);
+    if (key == "MemTotal:") total_kib = parse_unsigned<std::uint64_t>(take_word(line));
+    if (key == "MemAvailable:") available_kib = parse_unsigned<std::uint64_t>(take_word(line));
+  }
+  constexpr std::uint64_t kMostKib = std::numeric_limits<std::uint64_t>::max() / 1024;
+  if (!total_kib || !available_kib || *total_kib > kMostKib) return std::nullopt;
+  const std::uint64_t used_kib = *total_kib - std::min(*total_kib, *available_kib);
+  return MemoryState{.total_bytes = *total_kib * 1024, .used_bytes = used_kib * 1024};
+}
+
+std::optional<Pressure> parse_pressure(std::string_view text) noexcept {
+  std::optional<double> some_s;
+  std::optional<double> full_s;
+  while (!text.empty()) {
+    std::string_view line = take_line(text);
+    const std::string_view kind = take_word(line);
+    for (std::string_view word = take_word(line); !word.empty(); word = take_word(line)) {
+      constexpr std::string_view kTotal = "total=";
+      if (!word.starts_with(kTotal)) continue;
+      const auto microseconds = parse_unsigned<std::uint64_t>(word.substr(kTotal.size()));
+      if (!microseconds) return std::nullopt;
+      const double seconds = static_cast<double>(*microseconds) / 1e6;
+      if (kind == "some") some_s = seconds;
+      if (kind == "full") full_s = seconds;
+    }
+  }
+  if (!some_s) return std::nullopt;
+  return Pressure{.some_s = *some_s, .full_s = full_s};
+}
+
+std::optional<ByteTotals> parse_disk_totals(std::string_view text, const NameFilter& counts) {
+  // major minor name, reads, merged, sectors read, ms, writes, merged, sectors written; a sector
+  // here is 512 bytes, whatever the disk's own are (Documentation/admin-guide/iostats.rst).
+  constexpr std::uint64_t kSectorBytes = 512;
+  std::optional<ByteTotals> sum;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::string_view name = word_behind(line, 2);
+    if (name.empty() || !counts(name)) continue;
+    if (const auto totals = totals_at(line, 5, 9, kSectorBytes)) add(sum, *totals);
+  }
+  return sum;
+}
+
+std::optional<ByteTotals> parse_network_totals(std::string_view text, const NameFilter& counts) {
+  std::optional<ByteTotals> sum;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;  // the header
+    std::string_view name = line.substr(0, colon);
+    name = take_word(name);
+    if (name.empty() || !counts(name)) continue;
+    if (const auto totals = totals_at(line.substr(colon + 1), 0, 8, 1)) add(sum, *totals);
+  }
+  return sum;
+}
+
+}  // namespace wattle

@@ -1,0 +1,67 @@
+// What procfs says about the whole machine: its processors, memory, disks and network.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace wattle {
+
+/// Time of all processors together since boot, in clock ticks.
+struct CpuTimes {
+  // Every tick is in one of these: what guests got is in `user` alone.
+  std::uint64_t user = 0;  ///< low priority (nice) too
+  std::uint64_t system = 0;
+  std::uint64_t idle = 0;
+  std::uint64_t iowait = 0;  ///< idle, while something waited for a disk; can fall
+  std::uint64_t irq = 0;     ///< interrupts, soft ones too
+  std::uint64_t steal = 0;   ///< taken by the hypervisor
+
+  std::uint64_t busy = 0;
+  std::uint64_t total = 0;  ///< busy, idle, waiting for I/O, stolen by the hypervisor
+  unsigned processors = 0;  ///< online; 0 where the text is cut off before it tells
+};
+
+/// From the text of /proc/stat, which may be cut off; absent where its first line is not what the
+/// kernel writes.
+[[nodiscard]] std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept;
+
+struct MemoryState {
+  std::uint64_t total_bytes = 0;
+  std::uint64_t used_bytes = 0;  ///< total minus what could be had without swapping
+};
+
+/// From the text of /proc/meminfo; absent where MemTotal or MemAvailable (Linux 3.14) is missing.
+[[nodiscard]] std::optional<MemoryState> parse_memory(std::string_view text) noexcept;
+
+/// For how long something had to wait for a resource since boot (PSI).
+struct Pressure {
+  double some_s = 0.0;             ///< at least one process waited
+  std::optional<double> full_s{};  ///< all that could have run did
+};
+
+/// From the text of a file of /proc/pressure.
+[[nodiscard]] std::optional<Pressure> parse_pressure(std::string_view text) noexcept;
+
+/// Bytes since boot.
+struct ByteTotals {
+  std::uint64_t in = 0;   ///< read, received
+  std::uint64_t out = 0;  ///< written, sent
+};
+
+/// Tells whether a disk or an interface of that name counts: partitions and bridges show again what
+/// others do.
+using NameFilter = std::function<bool(std::string_view name)>;
+
+/// From the text of /proc/diskstats; absent where no disk counts.
+[[nodiscard]] std::optional<ByteTotals> parse_disk_totals(std::string_view text,
+                                                          const NameFilter& counts);
+/// From the text of /proc/net/dev; absent where no interface counts.
+[[nodiscard]] std::optional<ByteTotals> parse_network_totals(std::string_view text,
+                                                             const NameFilter& counts);
+
+/// Adds; stays at the largest number where a sum of garbage would wrap around.
+void add_saturating(std::uint64_t& sum, std::uint64_t term) noexcept;
+
+}  // namespace wattle

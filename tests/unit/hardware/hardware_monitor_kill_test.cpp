@@ -1,0 +1,93 @@
+// A monitor that is killed at any instant.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <random>
+#include <string>
+
+#include "base/file.hpp"
+#include "fakes/gated_sensor.hpp"
+#include "fakes/nvml/control.hpp"
+#include "fakes/temp_folder.hpp"
+#include "wattle/hardware_monitor.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::EndsWith;
+using testing::StartsWith;
+
+constexpr int kKills = 200;
+constexpr std::array kFiles = {"hw_metrics.csv", "cpu_metrics.csv", "hw_dmon.csv",
+                               "hw_samples.csv"};
+
+std::string content(const std::filesystem::path& path) {
+  return read_file(path.string(), std::size_t{64} << 20U).value_or("");
+}
+
+[[noreturn]] void monitor_forever(const System& system, const std::filesystem::path& folder) {
+  HardwareMonitor monitor(system);
+  monitor.start(folder, {.interval = Seconds(0.001)});
+  for (;;) ::pause();
+}
+
+/// Starts a monitor, and kills it once it has written something and `delay` has passed; false where
+/// it writes nothing.
+bool monitor_until_killed(const System& system, const std::filesystem::path& folder,
+                          std::chrono::microseconds delay) {
+  const auto size = [&] { return content(folder / "hw_metrics.csv").size(); };
+  const std::size_t before = size();
+  const pid_t child = ::fork();
+  if (child == 0) monitor_forever(system, folder);
+  const bool has_begun = fakes::eventually([&] { return size() > before; });
+  const auto end = std::chrono::steady_clock::now() + delay;
+  while (std::chrono::steady_clock::now() < end) {
+  }
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+  return has_begun;
+}
+
+TEST(HardwareMonitorKill, LeavesEveryRowThatWasWritten) {
+  fakes::FakeNvml nvml("gpu A\nutilization 80 30\npower step 0 100\ngpu B\nutilization 80 30\n");
+  nvml.let_time_pass();
+  System system = nvml.system();
+  system.procfs = "/proc";
+  const fakes::TempFolder folder;
+  std::mt19937 random(1);  // NOLINT: the same instants each time, as far as the machine allows
+  std::uniform_int_distribution<int> delay_us(0, 15'000);
+  std::array<std::string, kFiles.size()> before;
+  for (int run = 0; run < kKills; ++run) {
+    ASSERT_TRUE(
+        monitor_until_killed(system, folder.path(), std::chrono::microseconds(delay_us(random))));
+    for (std::size_t i = 0; i < kFiles.size(); ++i) {
+      std::string now = content(folder.path() / kFiles.at(i));
+      // A half line at the end may only be that of the run that was killed last.
+      ASSERT_THAT(now, StartsWith(before.at(i).substr(0, before.at(i).rfind('\n') + 1)));
+      before.at(i) = std::move(now);
+    }
+  }
+  { HardwareMonitor(system).start(folder.path()); }  // takes away what the last one left
+
+  for (const char* file : kFiles) EXPECT_THAT(content(folder.path() / file), EndsWith("\n"));
+  const ResourceSummary summary =
+      build_resource_summary(folder.path() / "hw_metrics.csv", folder.path() / "cpu_metrics.csv",
+                             folder.path() / "hw_dmon.csv");
+  for (const SummaryFile& file : summary.files) {
+    EXPECT_EQ(file.bad_rows, 0U) << file.path;
+    // The kernel counts processor time in 10 ms: most runs are shorter.
+    const bool is_cpu = file.path.filename() == "cpu_metrics.csv";
+    EXPECT_GE(file.rows, is_cpu ? 1U : 2U * kKills) << file.path;
+  }
+  EXPECT_EQ(summary.gpu_util_mean_pct, 80.0);
+  EXPECT_EQ(summary.gpus.size(), 2U);
+}
+
+}  // namespace
+}  // namespace wattle
