@@ -34,6 +34,9 @@ inline constexpr std::string_view kChallenge = "Bearer realm=\"zeusd\"";
 /// The answer for every route of a group that is switched off, whatever the token: 404.
 [[nodiscard]] Denial group_disabled(Scope group);
 
+/// The answer for a peer past its `FailureLimit`: 429.
+[[nodiscard]] Denial too_many_failures();
+
 /// The answer for /auth/... where no key is in use: 404.
 [[nodiscard]] Denial authentication_disabled();
 
