@@ -42,7 +42,8 @@ class Query {
   [[nodiscard]] static std::variant<Query, QueryFault> parse(
       std::string_view text, std::initializer_list<std::string_view> known);
 
-  /// The decoded value (UTF-8 without control characters); absent where the query does not have it.
+  /// The decoded value: UTF-8, to be escaped where it is printed. Absent where the query does not
+  /// have it.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
 
  private:
