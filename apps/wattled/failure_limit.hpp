@@ -19,7 +19,7 @@ class FailureLimit {
  public:
   static constexpr std::uint32_t kBurst = 20;
   static constexpr std::chrono::seconds kRefill{1};
-  /// Peers remembered; past it, the one that failed longest ago is forgotten.
+  /// Peers remembered; past it, the one whose budget is the first to be whole again is forgotten.
   static constexpr std::size_t kMaxPeers = 1024;
 
   /// Counts a failure of `peer` (an address, a user of the socket). True: within its budget, answer
@@ -32,6 +32,8 @@ class FailureLimit {
   [[nodiscard]] std::size_t peers() const noexcept { return spent_until_.size(); }
 
  private:
+  void forget_one();
+
   /// When each peer's budget is whole again: lies further ahead with each failure.
   std::map<std::string, TimePoint, std::less<>> spent_until_;
   std::uint64_t suppressed_ = 0;
