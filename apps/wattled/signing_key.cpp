@@ -4,7 +4,7 @@
 #include <sys/stat.h>
 
 #include <cerrno>
-#include <cstring>
+#include <system_error>
 
 #include "base/fd.hpp"
 #include "base/file.hpp"
@@ -24,7 +24,7 @@ namespace {
   }
   if (error == ENOENT)
     refuse(path, "there is no such file; make one with 'openssl rand -out FILE 32'");
-  refuse(path, std::strerror(error));
+  refuse(path, std::generic_category().message(error));
 }
 
 }  // namespace
@@ -42,7 +42,7 @@ std::string read_signing_key(const std::string& path) {
   }
   std::string key(kMaxKeyBytes + 1, '\0');
   const ssize_t size = read_at_start(file.get(), key);
-  if (size < 0) refuse(path, std::strerror(errno));
+  if (size < 0) refuse(path, std::generic_category().message(errno));
   key.resize(static_cast<std::size_t>(size));
   if (key.size() < kMinKeyBytes) {
     refuse(path, "it has " + std::to_string(key.size()) +

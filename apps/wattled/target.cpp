@@ -1,5 +1,7 @@
 #include "target.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <span>
 
@@ -159,19 +161,22 @@ std::variant<bool, QueryFault> required_bool(const Query& query, std::string_vie
 }
 
 std::variant<std::vector<std::uint64_t>, QueryFault> parse_ids(std::string_view list, IdKind kind) {
-  const std::string field = kind == IdKind::gpu ? "gpu_ids" : "cpu_ids";
-  const std::string device = kind == IdKind::gpu ? "GPU" : "CPU";
+  const std::string_view field = kind == IdKind::gpu ? "gpu_ids" : "cpu_ids";
+  const std::string_view device = kind == IdKind::gpu ? "GPU" : "CPU";
   if (trimmed(list).empty()) {
-    return list_fault(field + " must contain at least one " + device + " index");
+    return list_fault(fmt::format("{} must contain at least one {} index", field, device));
   }
   std::vector<std::uint64_t> ids;
   for (std::size_t left = 1 + static_cast<std::size_t>(std::ranges::count(list, ',')); left > 0;
        --left) {
     const std::string_view item = trimmed(take_until(list, ','));
-    if (item.empty()) return list_fault(field + " contains an empty " + device + " index");
+    if (item.empty())
+      return list_fault(fmt::format("{} contains an empty {} index", field, device));
     // zeusd's parser of numbers takes a plus.
     const auto id = parse_unsigned<std::uint64_t>(item.substr(item.starts_with('+') ? 1 : 0));
-    if (!id) return list_fault("Invalid " + device + " index: " + printable(item, kShownBytes));
+    if (!id) {
+      return list_fault(fmt::format("Invalid {} index: {}", device, printable(item, kShownBytes)));
+    }
     ids.push_back(*id);
   }
   std::ranges::sort(ids);

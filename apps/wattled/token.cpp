@@ -29,31 +29,27 @@ constexpr std::string_view kHeader = R"({"typ":"JWT","alg":"HS256"})";
 /// Objects and arrays within each other in a token; ours have two.
 constexpr std::size_t kMaxDepth = 4;
 
-using Mac = std::array<unsigned char, 32>;
+constexpr std::size_t kMacBytes = 32;
 
-Mac mac_of(std::string_view message, std::string_view key) {
-  Mac mac{};
-  // OpenSSL takes bytes as unsigned characters.
-  const auto* bytes = reinterpret_cast<const unsigned char*>(message.data());
+/// The HMAC-SHA256 of `message`, `kMacBytes` long.
+std::string mac_of(std::string_view message, std::string_view key) {
+  const std::vector<unsigned char> bytes(message.begin(), message.end());
+  std::array<unsigned char, kMacBytes> mac{};
   const bool done = std::in_range<int>(key.size()) &&
-                    ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes,
-                           message.size(), mac.data(), nullptr) != nullptr;
+                    ::HMAC(::EVP_sha256(), key.data(), static_cast<int>(key.size()), bytes.data(),
+                           bytes.size(), mac.data(), nullptr) != nullptr;
   if (!done) {
     throw Error(
         "cannot sign a token: OpenSSL computes no HMAC-SHA256 here; look at OPENSSL_CONF and "
         "whether the key is of a sane length");
   }
-  return mac;
-}
-
-std::string_view text_of(const Mac& mac) {
-  return {reinterpret_cast<const char*>(mac.data()), mac.size()};
+  return {mac.begin(), mac.end()};
 }
 
 /// True if `signature` is that of `message`, found out in a time that does not tell how much of it
 /// is right.
 bool is_signed(std::string_view message, std::string_view signature, std::string_view key) {
-  const Mac expected = mac_of(message, key);
+  const std::string expected = mac_of(message, key);
   const auto given = from_base64url(signature);
   return given && given->size() == expected.size() &&
          ::CRYPTO_memcmp(given->data(), expected.data(), expected.size()) == 0;
@@ -199,7 +195,7 @@ std::string issue(const Claims& claims, std::string_view key) {
 
 std::string sign(std::string_view header, std::string_view claims, std::string_view key) {
   std::string token = to_base64url(header) + '.' + to_base64url(claims);
-  token += '.' + to_base64url(text_of(mac_of(token, key)));
+  token += '.' + to_base64url(mac_of(token, key));
   return token;
 }
 
