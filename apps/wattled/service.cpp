@@ -56,6 +56,13 @@ bool Service::is_enabled(Scope group) const noexcept {
   return group != Scope::gpu_control && std::ranges::count(options_.enabled, group) > 0;
 }
 
+void Service::tick() {
+  hub_.keep_alive();
+  if (const std::uint64_t more = failures_.take_suppressed(); more > 0) {
+    log_warning(fmt::format("{} more attempts without a good token were refused", more));
+  }
+}
+
 std::optional<Response> Service::denial(const Route* route, Request& request) {
   const Scope* const scope = scope_of(route);
   if (scope != nullptr && !is_enabled(*scope)) return response_of(group_disabled(*scope));

@@ -76,7 +76,7 @@ class Service {
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
   /// To be called about once a second while anybody is connected.
-  void tick() { hub_.keep_alive(); }
+  void tick();
   /// A reader was too slow for a frame.
   void count_dropped() noexcept { ++dropped_; }
 
