@@ -1,7 +1,5 @@
 #include "connection.hpp"
 
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <utility>
@@ -35,9 +33,11 @@ Response response_of(HeadFault fault) {
 
 }  // namespace
 
-Connection::Connection(ConnectionOwner& owner, Fd fd, Peer peer)
+Connection::Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport,
+                       Peer peer)
     : owner_(owner),
       fd_(std::move(fd)),
+      transport_(std::move(transport)),
       watch_(owner.loop().watch(fd_.get())),
       peer_(std::move(peer)) {}
 
@@ -54,6 +54,7 @@ void Connection::close() {
   state_ = State::closed;
   Stream::unsubscribe(*this);
   watch_.reset();
+  transport_.reset();
   fd_.reset();
   owner_.remove(*this);
 }
@@ -84,6 +85,11 @@ void Connection::wait_readable() {
   });
 }
 
+void Connection::listen_again() {
+  if (!transport_->has_more()) return wait_readable();
+  owner_.loop().poster()([self = shared_from_this()] { self->read(); });
+}
+
 void Connection::wait_writable() {
   if (std::exchange(is_waiting_to_write_, true)) return;
   watch_->wait_writable([self = shared_from_this()] {
@@ -94,19 +100,26 @@ void Connection::wait_writable() {
 
 void Connection::read() {
   // What comes while a request is answered stays where it is, until that is done.
-  const bool listens =
-      state_ == State::reading || state_ == State::streaming || state_ == State::ending;
-  if (!listens || has_failed_) return;
-  const std::span<char> room = owner_.scratch();
-  const ssize_t count = ::recv(fd_.get(), room.data(), room.size(), MSG_DONTWAIT);
-  if (count == 0 || (count < 0 && errno != EAGAIN && errno != EINTR)) {
-    close();
-    return;
+  const auto listens = [&] {
+    const bool is_open =
+        state_ == State::reading || state_ == State::streaming || state_ == State::ending;
+    return is_open && !has_failed_;
+  };
+  if (!listens()) return;
+  while (read_some() && listens() && transport_->has_more()) {
   }
-  if (count > 0) take(room.first(static_cast<std::size_t>(count)));
-  const bool wants_more =
-      state_ == State::reading || state_ == State::streaming || state_ == State::ending;
-  if (wants_more) wait_readable();
+  if (listens()) wait_readable();
+}
+
+bool Connection::read_some() {
+  const std::span<char> room = owner_.scratch();
+  const ssize_t count = transport_->receive(room);
+  if (count > 0) {
+    take(room.first(static_cast<std::size_t>(count)));
+    return true;
+  }
+  if (count == 0 || (errno != EAGAIN && errno != EINTR)) close();
+  return false;
 }
 
 void Connection::take(std::span<const char> bytes) {
@@ -211,13 +224,13 @@ void Connection::answered() {
   owner_.set_busy(*this, false);
   set_deadline(in_.empty() ? kIdlePatience : kHeadPatience);
   process();
-  if (state_ == State::reading) wait_readable();
+  if (state_ == State::reading) listen_again();
 }
 
 void Connection::end() {
   // Closing with bytes unread would take the answer away from the client (RFC 9112, 9.6).
   state_ = State::ending;
-  ::shutdown(fd_.get(), SHUT_WR);
+  transport_->finish();
   in_ = {};
   set_deadline(kEndPatience);
   owner_.set_busy(*this, false);
@@ -234,7 +247,7 @@ Subscriber* Connection::begin_stream() {
   in_ = {};
   deliver(std::make_shared<const std::string>(stream_head()));
   // Tells when the client goes away.
-  wait_readable();
+  listen_again();
   return this;
 }
 
@@ -254,7 +267,7 @@ void Connection::deliver(const Frame& frame) {
 }
 
 std::optional<std::size_t> Connection::send_some(std::string_view bytes) noexcept {
-  const ssize_t sent = ::send(fd_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  const ssize_t sent = transport_->send(bytes);
   if (sent >= 0) return static_cast<std::size_t>(sent);
   if (errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR) return 0;
   return std::nullopt;

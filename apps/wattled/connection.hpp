@@ -10,6 +10,7 @@
 #include "frame_queue.hpp"
 #include "loop.hpp"
 #include "service.hpp"
+#include "transport.hpp"
 
 namespace wattle::daemon {
 
@@ -34,7 +35,8 @@ class Connection final : public Exchange,
                          public Subscriber,
                          public std::enable_shared_from_this<Connection> {
  public:
-  Connection(ConnectionOwner& owner, Fd fd, Peer peer);
+  /// `transport` writes to `fd`.
+  Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport, Peer peer);
   ~Connection() override;
 
   void start();
@@ -68,8 +70,12 @@ class Connection final : public Exchange,
   };
 
   void wait_readable();
+  /// Likewise, where something may have come already.
+  void listen_again();
   void wait_writable();
   void read();
+  /// False where nothing is there, or the client is gone.
+  [[nodiscard]] bool read_some();
   void take(std::span<const char> bytes);
   /// Handles the requests that are there.
   void process();
@@ -86,6 +92,7 @@ class Connection final : public Exchange,
 
   ConnectionOwner& owner_;
   Fd fd_;
+  std::unique_ptr<Transport> transport_;
   std::unique_ptr<Watch> watch_;
   Peer peer_;
   std::string in_;   ///< read, and not a whole request yet

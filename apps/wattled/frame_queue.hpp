@@ -10,8 +10,9 @@
 
 namespace wattle::daemon {
 
-/// The newest frames, at most `kMost`; older ones are dropped, but for one of which a
-/// part was sent already. Takes no memory while it is empty. Threads: one at a time.
+/// The first frame, which may have been sent in part or be encrypted already, and the newest; at
+/// most `kMost`. Those between are dropped. Takes no memory while it is empty. Threads: one at a
+/// time.
 class FrameQueue {
  public:
   static constexpr std::size_t kMost = 64;
@@ -20,7 +21,7 @@ class FrameQueue {
   bool push(Frame frame) {
     if (!frames_) frames_ = std::make_unique<std::deque<Frame>>();
     const bool is_full = frames_->size() == kMost;
-    if (is_full) frames_->erase(frames_->begin() + (sent_ > 0 ? 1 : 0));
+    if (is_full) frames_->erase(frames_->begin() + 1);
     frames_->push_back(std::move(frame));
     return !is_full;
   }

@@ -112,6 +112,9 @@ ServeOptions checked_serve(Raw raw) {
   if (raw.uid) serve.socket.owner = *raw.uid;
   if (raw.gid) serve.socket.group = *raw.gid;
   serve.tcp = parse_tcp_address(raw.tcp);
+  if (!serve.tls_certificate.empty() && serve.tls_key.empty()) {
+    throw InvalidArgument("a certificate needs its key: say --tls-key FILE");
+  }
   serve.enabled = scopes_of(raw.enable);
   if (std::ranges::count(serve.enabled, Scope::gpu_control) > 0) {
     throw InvalidArgument("this version controls no GPU: leave gpu-control out of --enable");
@@ -160,6 +163,12 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve->add_option("--tcp-bind-address", raw.tcp, "The address for --mode tcp")
       ->type_name("HOST:PORT")
       ->default_str("127.0.0.1:4938");
+  CLI::Option* const certificate =
+      serve->add_option("--tls-cert", to.tls_certificate, "Encrypt TCP with this certificate (PEM)")
+          ->type_name("FILE");
+  serve->add_option("--tls-key", to.tls_key, "The certificate's key (PEM)")
+      ->type_name("FILE")
+      ->needs(certificate);
   serve->add_flag("--allow-plain-http", to.allows_plain_http,
                   "Serve other machines without encryption");
   serve->add_option("--enable", raw.enable, "What to serve: gpu-read, cpu-read")

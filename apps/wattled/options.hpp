@@ -19,6 +19,8 @@ struct ServeOptions {
   bool serves_tcp = false;
   SocketFileOptions socket{.path = "/run/wattled/wattled.sock"};
   TcpAddress tcp{.host = "127.0.0.1", .port = 4938};
+  std::string tls_certificate;  ///< empty: no encryption
+  std::string tls_key;
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;

@@ -76,13 +76,23 @@ void tell_what_is_refused(const Survey& found) {
   }
 }
 
-void read_key_again(Service& service, const std::string& path) {
-  if (path.empty()) return;
+/// What fails stays as it was.
+void read_again(Service& service, TlsServer* tls, const std::string& key_path) {
   try {
-    service.set_key(read_signing_key(path));
-    log_info("the signing key was read again");
+    if (!key_path.empty()) {
+      service.set_key(read_signing_key(key_path));
+      log_info("the signing key was read again");
+    }
   } catch (const Error& error) {
     log_error(fmt::format("the signing key stays as it was: {}", error.what()));
+  }
+  try {
+    if (tls != nullptr) {
+      tls->read_again();
+      log_info("the certificate was read again");
+    }
+  } catch (const Error& error) {
+    log_error(fmt::format("the certificate stays as it was: {}", error.what()));
   }
 }
 
@@ -91,6 +101,10 @@ void read_key_again(Service& service, const std::string& path) {
 int serve(const ServeOptions& options) {
   std::optional<std::string> key;
   if (!options.key_path.empty()) key = read_signing_key(options.key_path);
+  std::unique_ptr<TlsServer> tls;
+  if (!options.tls_certificate.empty()) {
+    tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key);
+  }
   std::vector<Listener> listeners = listen(options);
   check_exposure(listeners, options);
   set_log([](std::string_view message) { log_warning(message); });
@@ -114,14 +128,15 @@ int serve(const ServeOptions& options) {
                            .cpu_period = kSecond / options.cpu_hz,
                            .format = options.stream_format}});
   service.set_key(std::move(key));
-  loop.on_signal(SIGHUP, [&] { read_key_again(service, options.key_path); });
+  loop.on_signal(SIGHUP, [&] { read_again(service, tls.get(), options.key_path); });
 
   std::string names;
   for (const Listener& listener : listeners) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);
   }
-  Server server(loop, service, std::move(listeners),
-                {.most_connections = possible_connections(options.most_connections)});
+  Server server(
+      loop, service, std::move(listeners),
+      {.most_connections = possible_connections(options.most_connections), .tls = tls.get()});
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
   ServiceManager manager(loop);

@@ -109,6 +109,7 @@ void Server::accept_at(Door& door) {
 
 void Server::admit(const Door& door, Fd fd) {
   if (connections() >= options_.most_connections && !make_room()) {
+    if (options_.tls != nullptr && !door.listener.is_local_socket) return;
     const std::string busy = render(error_response(503, "Too many connections."), false);
     (void)::send(fd.get(), busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
@@ -118,8 +119,12 @@ void Server::admit(const Door& door, Fd fd) {
     (void)::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   }
+  const bool encrypts = options_.tls != nullptr && !door.listener.is_local_socket;
+  auto transport = encrypts ? options_.tls->accept(fd.get()) : plain_transport(fd.get());
+  if (!transport) return;
   Peer peer = peer_of(door.listener, fd.get());
-  const auto connection = std::make_shared<Connection>(*this, std::move(fd), std::move(peer));
+  const auto connection =
+      std::make_shared<Connection>(*this, std::move(fd), std::move(transport), std::move(peer));
   connection->set_place(waiting_.insert(waiting_.end(), connection), false);
   connection->start();
   sweeper_.start();

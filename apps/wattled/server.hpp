@@ -18,6 +18,8 @@ namespace wattle::daemon {
 struct ServerOptions {
   /// Past it, whoever has waited longest without asking for anything makes room.
   std::size_t most_connections = 4096;
+  /// For all but Unix sockets; null: no encryption. Outlives the server.
+  const TlsServer* tls = nullptr;
 };
 
 /// Threads: the loop's.

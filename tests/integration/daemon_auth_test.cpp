@@ -141,6 +141,22 @@ TEST_F(DaemonAuth, WhoFailsTooOftenIsToldToStop) {
   EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
 }
 
+TEST_F(DaemonAuth, NothingThatAStrangerSaysBreaksTheLog) {
+  serve_with_key();
+  for (int byte = 1; byte < 256; ++byte) {
+    if (byte == '\r' || byte == '\n') continue;
+    const std::string text(1, static_cast<char>(byte));
+    HttpClient client = this->client();
+    client.send("GET /" + text + "?" + text + " HTTP/1.1\r\nHost: " + text +
+                "\r\nAuthorization: Bearer " + text + "\r\n\r\n");
+    EXPECT_NE(client.read_answer().status, 0) << byte;
+  }
+  for (const char byte : log()) {
+    EXPECT_TRUE(byte == '\n' || (byte >= ' ' && byte <= '~')) << static_cast<int>(byte);
+  }
+  EXPECT_THAT(log(), HasSubstr("was refused: "));
+}
+
 TEST_F(DaemonAuth, ThroughTcpATokenGivesEverything) {
   serve_with_key();
   const HttpAnswer answer = get_tcp("/cpu/get_cumulative_energy?cpu=true&dram=true",

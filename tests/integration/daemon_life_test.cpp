@@ -74,6 +74,13 @@ TEST_F(DaemonLife, APortThatIsInUseIsNamed) {
   expect_no_start({"--mode", "tcp", "--tcp-bind-address", address}, "cannot listen at " + address);
 }
 
+TEST_F(DaemonLife, ACertificateThatIsNoneIsNamed) {
+  std::ofstream(path("cert")) << "nothing";
+  expect_no_start({"--socket-path", socket(), "--tls-cert", path("cert").string(), "--tls-key",
+                   path("cert").string()},
+                  "cannot use " + path("cert").string() + " as the server's certificate");
+}
+
 TEST_F(DaemonLife, EndsWithinASecondWithClientsConnected) {
   serve();
   std::vector<HttpClient> clients;

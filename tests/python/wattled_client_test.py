@@ -8,6 +8,8 @@ Runs the daemon on a tree and a driver that are played. Exit status 77: httpx is
 
 import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -217,6 +219,28 @@ class DaemonTest(unittest.TestCase):
         self.assertTrue(client.stop())
         # Without a word once a second it would wait until its patience ends.
         self.assertLess(time.monotonic() - begin, 4)
+
+    def port(self):
+        return re.search(r"127\.0\.0\.1:(\d+)", (self.folder / "log").read_text())[1]
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_encryption(self):
+        certificate, key = self.folder / "cert.pem", self.folder / "key.pem"
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
+                        "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
+                        "-keyout", key, "-out", certificate], check=True, capture_output=True)
+        self.start("--mode", "uds,tcp", "--tcp-bind-address", "127.0.0.1:0", "--tls-cert",
+                   str(certificate), "--tls-key", str(key))
+        base = f"https://127.0.0.1:{self.port()}"
+        with httpx.Client(verify=str(certificate), base_url=base) as client:
+            for _ in range(20):
+                self.assertEqual(client.get("/gpu/get_power").json()["power_mw"]["0"], 75000)
+            with client.stream("GET", "/gpu/stream_power?gpu_ids=1") as gpus:
+                events = iter(Events(gpus))
+                self.assertEqual({next(events)["gpu_id"] for _ in range(3)}, {1})
+        with self.assertRaises(httpx.HTTPError):
+            httpx.get(f"http://127.0.0.1:{self.port()}/time", timeout=10)
+        self.assertTrue(self.answers())
 
     def test_a_connection_is_kept_for_the_next_request(self):
         self.start()

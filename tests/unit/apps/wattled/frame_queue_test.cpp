@@ -30,11 +30,15 @@ TEST(FrameQueue, GoesOnWhereAFrameWasLeft) {
   EXPECT_TRUE(queue.empty());
 }
 
-TEST(FrameQueue, DropsTheOldestWhereItIsFull) {
+TEST(FrameQueue, DropsTheOldestButTheFirstWhereItIsFull) {
   FrameQueue queue;
-  for (int i = 0; i < static_cast<int>(FrameQueue::kMost); ++i) EXPECT_TRUE(queue.push(frame(i)));
+  for (int i = 0; i < static_cast<int>(FrameQueue::kMost); ++i) {
+    EXPECT_TRUE(queue.push(frame(100 + i)));
+  }
   EXPECT_FALSE(queue.push(frame(1000)));
-  EXPECT_EQ(queue.next(), "1");
+  EXPECT_EQ(queue.next(), "100");
+  queue.advance(3);
+  EXPECT_EQ(queue.next(), "102");
 }
 
 TEST(FrameQueue, NeverDropsTheRestOfAFrame) {
