@@ -154,7 +154,9 @@ void Connection::handle_head(std::string_view head) {
     refuse(response_of(*fault));
     return;
   }
-  Request request{.head = std::get<RequestHead>(std::move(parsed)), .target = {}, .peer = peer_};
+  Request request;
+  request.head = std::get<RequestHead>(std::move(parsed));
+  request.peer = peer_;
   if (request.head.has_body) {
     refuse(error_response(413, "Requests to this server have no body."));
     return;
