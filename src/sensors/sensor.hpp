@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -176,6 +177,15 @@ struct DeviceProcess {
   std::optional<std::chrono::nanoseconds> engine_time{};
 };
 
+/// What a device was told to hold itself to. Absent: it does not say.
+struct DeviceSettings {
+  std::optional<std::uint64_t> power_limit_mw{};
+  /// The least and the highest limit that it takes.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> power_limit_range_mw{};
+  /// The driver stays loaded while nobody uses the device.
+  std::optional<bool> persistence_mode{};
+};
+
 /// Reads all channels of one device. Threads: one at a time, unless a sensor says otherwise.
 class Sensor {
  public:
@@ -197,6 +207,8 @@ class Sensor {
   [[nodiscard]] virtual std::optional<std::vector<DeviceProcess>> processes() {
     return std::nullopt;
   }
+  /// Asks the device anew.
+  [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }
 };
 
 /// What an interface shows. Interfaces to the same hardware can stand in for each other.

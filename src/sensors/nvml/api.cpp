@@ -33,6 +33,7 @@ Api load_api(const DynamicLibrary& library) noexcept {
   bind(library, api.enforced_power_limit, "nvmlDeviceGetEnforcedPowerLimit");
   bind(library, api.power_limit, "nvmlDeviceGetPowerManagementLimit");
   bind(library, api.power_limit_range, "nvmlDeviceGetPowerManagementLimitConstraints");
+  bind(library, api.persistence_mode, "nvmlDeviceGetPersistenceMode");
   bind(library, api.utilization, "nvmlDeviceGetUtilizationRates");
   bind(library, api.memory, "nvmlDeviceGetMemoryInfo");
   bind(library, api.memory_v2, "nvmlDeviceGetMemoryInfo_v2");

@@ -135,6 +135,7 @@ struct Api {
   ReadUint* enforced_power_limit = nullptr;  ///< mW
   ReadUint* power_limit = nullptr;           ///< mW
   Return (*power_limit_range)(Handle, std::uint32_t* low_mw, std::uint32_t* high_mw) = nullptr;
+  ReadUint* persistence_mode = nullptr;  ///< 0: off
 
   Return (*utilization)(Handle, Utilization*) = nullptr;
   Return (*memory)(Handle, Memory*) = nullptr;

@@ -102,4 +102,20 @@ std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
   return list_processes(session_->api(), handle_);
 }
 
+DeviceSettings GpuSensor::settings() noexcept {
+  DeviceSettings settings;
+  if (!is_here()) return settings;
+  const Api& api = session_->api();
+  std::uint32_t first = 0;
+  std::uint32_t second = 0;
+  if (call(api.power_limit, handle_, &first) == Return::success) settings.power_limit_mw = first;
+  if (call(api.power_limit_range, handle_, &first, &second) == Return::success) {
+    settings.power_limit_range_mw = {first, second};
+  }
+  if (call(api.persistence_mode, handle_, &first) == Return::success) {
+    settings.persistence_mode = first != 0;
+  }
+  return settings;
+}
+
 }  // namespace wattle::nvml

@@ -29,6 +29,7 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &gpu_.info; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
+  [[nodiscard]] DeviceSettings settings() noexcept override;
 
  private:
   /// The channels among `wanted` that one query fills, as its items.

@@ -214,6 +214,13 @@ FAKE_EXPORT Return nvmlDeviceGetPowerManagementLimitConstraints(void* device, un
                      });
 }
 
+FAKE_EXPORT Return nvmlDeviceGetPersistenceMode(void* device, unsigned int* enabled) {
+  return device_call("nvmlDeviceGetPersistenceMode", device, [&](Gpu& gpu, std::int64_t) {
+    *enabled = gpu.persistence ? 1 : 0;
+    return kSuccess;
+  });
+}
+
 struct FakeUtilization {
   unsigned int gpu;
   unsigned int memory;

@@ -180,6 +180,8 @@ bool parse_state(const std::string& key, Words& words, Gpu& gpu) {
     if (!words.is_none()) gpu.temperature = words.number<std::uint64_t>();
   } else if (key == "clocks") {
     gpu.clocks_mhz = parse_pair(words);
+  } else if (key == "persistence") {
+    gpu.persistence = words.word() == "on";
   } else if (key == "mig") {
     gpu.mig = words.word() == "on";
   } else if (key == "process") {

@@ -26,6 +26,7 @@
 //   temperature 45
 //   clocks 1410 1593                   SM and memory, MHz
 //   mig on                             MIG mode; default: not supported
+//   persistence on                     persistence mode; default: off
 //   process compute 1234 1000000 from T until T     memory in bytes, or `none`; or `graphics`
 //   process_record 32                  bytes of one record of the _v3 calls: 16, 24 (default), 32
 //   lost 5 8                           off the bus from 5 s until 8 s; `lost 5 8 stale`: handles
@@ -111,6 +112,7 @@ struct Gpu {
   std::optional<std::uint64_t> temperature = 45;
   Pair clocks_mhz = std::pair(1410, 1593);
   bool mig = false;
+  bool persistence = false;
   std::vector<Process> processes;
   unsigned int process_record = 24;
   std::optional<TimeRange> lost;

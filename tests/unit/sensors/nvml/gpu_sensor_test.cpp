@@ -51,6 +51,18 @@ TEST(NvmlSensor, ReadsAllOfThemAtOnceEachWithItsTime) {
   EXPECT_THAT(readings, Each(Field(&Reading::at, gpus.fake().clock().now())));
 }
 
+TEST(NvmlSensor, TellsWhatTheGpuWasToldToHoldItselfTo) {
+  Gpus gpus("gpu A\npower step 0 100\nlimit 200 300\npersistence on\ngpu B\nlimit none\n");
+  const DeviceSettings settings = gpus[0].settings();
+  EXPECT_EQ(settings.power_limit_mw, 200'000U);
+  EXPECT_EQ(settings.power_limit_range_mw, std::pair(std::uint64_t{0}, std::uint64_t{300'000}));
+  EXPECT_EQ(settings.persistence_mode, true);
+  const DeviceSettings others = gpus[1].settings();
+  EXPECT_EQ(others.power_limit_mw, std::nullopt);
+  EXPECT_EQ(others.power_limit_range_mw, std::nullopt);
+  EXPECT_EQ(others.persistence_mode, false);
+}
+
 TEST(NvmlSensor, TellsModuleAndGpuApart) {
   Gpus gpus("gpu A\npower step 0 300\nmodule_power step 0 700\n");
   gpus.at(2.0);

@@ -1,0 +1,59 @@
+#include "access.hpp"
+
+#include "base/text.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+constexpr std::string_view kPrefix = "Bearer ";
+constexpr int kUnauthorized = 401;
+constexpr int kForbidden = 403;
+constexpr int kNotFound = 404;
+constexpr int kTooManyRequests = 429;
+
+std::string list_of(const std::vector<Scope>& scopes) {
+  std::string text = "[";
+  for (const Scope scope : scopes) {
+    if (text.size() > 1) text += ", ";
+    text.append("'").append(name_of(scope)).append("'");
+  }
+  return text + ']';
+}
+
+}  // namespace
+
+std::variant<Claims, Denial> authenticate(std::optional<std::string_view> authorization,
+                                          std::string_view key, std::int64_t now_unix_s) {
+  if (!authorization || !authorization->starts_with(kPrefix)) {
+    return Denial{kUnauthorized,
+                  "Authentication required. Provide an Authorization: Bearer <token> header."};
+  }
+  auto result = verify(authorization->substr(kPrefix.size()), key, now_unix_s);
+  if (auto* const claims = std::get_if<Claims>(&result)) return std::move(*claims);
+  if (std::get<TokenFault>(result) == TokenFault::expired) {
+    return Denial{kUnauthorized, "Token has expired."};
+  }
+  return Denial{kUnauthorized, "Invalid token: it was not accepted."};
+}
+
+std::optional<Denial> authorize(const Claims& claims, Scope needed) {
+  if (grants(claims, needed)) return std::nullopt;
+  return Denial{kForbidden, "Token for user '" + printable(claims.subject) +
+                                "' lacks required scope '" + std::string(name_of(needed)) +
+                                "'. Token scopes: " + list_of(claims.scopes)};
+}
+
+Denial group_disabled(Scope group) {
+  return {kNotFound,
+          "API group '" + std::string(name_of(group)) + "' is not enabled on this server."};
+}
+
+Denial too_many_failures() {
+  return {kTooManyRequests, "Too many failed attempts to authenticate. Try again in a minute."};
+}
+
+Denial authentication_disabled() {
+  return {kNotFound, "Authentication is not enabled on this server."};
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,113 @@
+// One client: reads requests, writes answers, within deadlines.
+#pragma once
+
+#include <list>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/fd.hpp"
+#include "frame_queue.hpp"
+#include "loop.hpp"
+#include "service.hpp"
+#include "transport.hpp"
+
+namespace wattle::daemon {
+
+class Connection;
+using Connections = std::list<std::shared_ptr<Connection>>;
+
+/// What a connection needs of its server. Threads: the loop's.
+class ConnectionOwner {
+ public:
+  virtual ~ConnectionOwner() = default;
+  [[nodiscard]] virtual Loop& loop() noexcept = 0;
+  [[nodiscard]] virtual Service& service() noexcept = 0;
+  /// Room to read into that all share: a connection that waits holds none.
+  [[nodiscard]] virtual std::span<char> scratch() noexcept = 0;
+  /// A busy one is not closed to make room for others.
+  virtual void set_busy(Connection& connection, bool is_busy) = 0;
+  virtual void remove(Connection& connection) = 0;
+};
+
+/// Threads: the loop's.
+class Connection final : public Exchange,
+                         public Subscriber,
+                         public std::enable_shared_from_this<Connection> {
+ public:
+  /// `transport` writes to `fd`.
+  Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport, Peer peer);
+  ~Connection() override;
+
+  void start();
+  /// At once. Nothing happens on it any more.
+  void close();
+  /// Closes it where it took too long for what it is about.
+  void check_deadline(TimePoint now);
+
+  // Exchange
+  void answer(const Response& response) override;
+  [[nodiscard]] Subscriber* begin_stream() override;
+  // Subscriber
+  void deliver(const Frame& frame) override;
+
+  // For the server's lists.
+  [[nodiscard]] Connections::iterator place() const noexcept { return place_; }
+  [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
+  void set_place(Connections::iterator place, bool is_busy) noexcept {
+    place_ = place;
+    is_busy_ = is_busy;
+  }
+
+ private:
+  enum class State : std::uint8_t {
+    reading,    ///< waits for a request, or the rest of one
+    answering,  ///< a request is being answered
+    writing,    ///< an answer waits for room
+    streaming,
+    ending,  ///< all is said; waits for the client to hear it
+    closed,
+  };
+
+  void wait_readable();
+  /// Likewise, where something may have come already.
+  void listen_again();
+  void wait_writable();
+  void read();
+  /// False where nothing is there, or the client is gone.
+  [[nodiscard]] bool read_some();
+  void take(std::span<const char> bytes);
+  /// Handles the requests that are there.
+  void process();
+  void handle_head(std::string_view head);
+  void refuse(const Response& response);
+  void write();
+  void answered();
+  void end();
+  /// Closes it, but not within a call of whoever goes on with it.
+  void fail_later();
+  /// Bytes sent, 0 where there is no room; nothing where the client is gone.
+  [[nodiscard]] std::optional<std::size_t> send_some(std::string_view bytes) noexcept;
+  void set_deadline(std::chrono::seconds patience);
+
+  ConnectionOwner& owner_;
+  Fd fd_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Watch> watch_;
+  Peer peer_;
+  std::string in_;   ///< read, and not a whole request yet
+  std::string out_;  ///< of an answer, not sent yet
+  FrameQueue frames_;
+  TimePoint deadline_;
+  Connections::iterator place_;
+  State state_ = State::reading;
+  bool is_busy_ = false;
+  bool keeps_alive_ = true;
+  bool is_old_ = false;  ///< the request is of HTTP/1.0
+  bool is_processing_ = false;
+  bool is_waiting_to_read_ = false;
+  bool is_waiting_to_write_ = false;
+  bool has_failed_ = false;
+};
+
+}  // namespace wattle::daemon

@@ -1,0 +1,135 @@
+#include "cpus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <utility>
+
+namespace wattle::daemon {
+namespace {
+
+/// mW.
+std::optional<std::uint64_t> mean_power(const CounterState& before, const CounterState& after) {
+  const bool compares = before.is_known && after.is_known && before.losses == after.losses;
+  if (!compares || after.at <= before.at) return std::nullopt;
+  const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
+  // uJ in a millisecond are mW.
+  return static_cast<std::uint64_t>(
+      std::llround((after.energy_uj - before.energy_uj) / elapsed.count()));
+}
+
+void quantize(CounterState& state, std::uint64_t quantum_uj) {
+  const auto quantum = static_cast<double>(quantum_uj);
+  state.energy_uj = std::floor(state.energy_uj / quantum) * quantum;
+  state.first_uj = std::floor(state.first_uj / quantum) * quantum;
+}
+
+}  // namespace
+
+std::optional<wire::CpuPower> power_between(const CpuState& before, const CpuState& after) {
+  const auto cpu = mean_power(before.cpu, after.cpu);
+  if (!cpu) return std::nullopt;
+  wire::CpuPower power{.cpu_mw = *cpu};
+  if (before.dram && after.dram) power.dram_mw = mean_power(*before.dram, *after.dram);
+  return power;
+}
+
+void Cpus::Counter::take(const Reading& reading) {
+  state.is_known = reading.status == ReadStatus::ok || reading.status == ReadStatus::stale;
+  if (!state.is_known) return;
+  const CounterStep step = unwrap.update(reading.raw, reading.at);
+  if (!ticks) {
+    ticks = reading.raw;
+    state.first_uj = static_cast<double>(reading.raw) * tick_uj;
+  } else if (step.known()) {
+    *ticks += step.ticks;
+  } else {
+    ++state.losses;
+  }
+  state.at = reading.at;
+  state.energy_uj = static_cast<double>(*ticks) * tick_uj;
+}
+
+Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>& cpus)
+    : sensors_(std::move(sensors)) {
+  const auto counter = [&](const Place& place) { return Counter(channel(place), place); };
+  for (const Cpu& cpu : cpus) {
+    Served served{.cpu = counter(cpu.cpu), .dram = {}};
+    if (cpu.dram) served.dram = counter(*cpu.dram);
+    cpus_.emplace(cpu.id, std::move(served));
+  }
+  for (const auto& [id, cpu] : cpus_) ids_.push_back(id);
+}
+
+std::vector<wire::CpuEntry> Cpus::entries() const {
+  std::vector<wire::CpuEntry> entries;
+  for (const auto& [id, cpu] : cpus_) {
+    entries.push_back({.id = id, .dram_available = cpu.dram.has_value()});
+  }
+  return entries;
+}
+
+std::pair<const Channel*, const Channel*> Cpus::channels(wire::DeviceId id) const {
+  const Served& cpu = cpus_.at(id);
+  return {&channel(cpu.cpu.place), cpu.dram ? &channel(cpu.dram->place) : nullptr};
+}
+
+void Cpus::read_sensor(std::size_t number) {
+  readings_.assign(sensors_[number]->channels().size(), {});
+  sensors_[number]->read(readings_);
+  const auto take = [&](Counter& counter) {
+    if (counter.place.sensor == number) counter.take(readings_[counter.place.channel]);
+  };
+  for (auto& [id, cpu] : cpus_) {
+    take(cpu.cpu);
+    if (cpu.dram) take(*cpu.dram);
+  }
+}
+
+CpuStates Cpus::read(const Ids& ids) {
+  std::set<std::size_t> sensors;
+  for (const wire::DeviceId id : ids) {
+    const Served& cpu = cpus_.at(id);
+    sensors.insert(cpu.cpu.place.sensor);
+    if (cpu.dram) sensors.insert(cpu.dram->place.sensor);
+  }
+  for (const std::size_t number : sensors) read_sensor(number);
+  CpuStates states;
+  for (const wire::DeviceId id : ids) {
+    const Served& cpu = cpus_.at(id);
+    CpuState& state = states[id];
+    state.cpu = cpu.cpu.state;
+    if (cpu.dram) state.dram = cpu.dram->state;
+  }
+  return states;
+}
+
+std::chrono::nanoseconds Cpus::keeper_period() const {
+  std::chrono::nanoseconds period = std::chrono::minutes(1);
+  for (const auto& sensor : sensors_) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.metric == Metric::energy) {
+        period = std::min(period, wattle::keeper_period(channel.counter));
+      }
+    }
+  }
+  return period;
+}
+
+CpuStates CpuView::read(const Ids& ids) {
+  if (quantum_uj_ == 0) return cpus_.read(ids);
+  const TimePoint now = loop_.now();
+  if (last_.empty() || now - last_at_ >= least_period_) {
+    last_ = cpus_.read(cpus_.ids());
+    last_at_ = now;
+    for (auto& [id, state] : last_) {
+      quantize(state.cpu, quantum_uj_);
+      if (state.dram) quantize(*state.dram, quantum_uj_);
+    }
+  }
+  CpuStates chosen;
+  for (const wire::DeviceId id : ids) chosen.emplace(id, last_.at(id));
+  return chosen;
+}
+
+}  // namespace wattle::daemon

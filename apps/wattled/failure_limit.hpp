@@ -1,0 +1,42 @@
+// How often a peer may fail to authenticate.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+
+/// A budget of failures for each peer: `kBurst` at once, one more each `kRefill`. Who has a good
+/// token is never locked out: only failures are counted, and past the budget they are answered with
+/// 429 and not logged. Threads: the caller's own.
+class FailureLimit {
+ public:
+  static constexpr std::uint32_t kBurst = 20;
+  static constexpr std::chrono::seconds kRefill{1};
+  /// Peers remembered; past it, the one whose budget is the first to be whole again is forgotten.
+  static constexpr std::size_t kMaxPeers = 1024;
+
+  /// Counts a failure of `peer` (an address, a user of the socket). True: within its budget, answer
+  /// and log as usual. False: answer 429, log nothing.
+  [[nodiscard]] bool admit(std::string_view peer, TimePoint now);
+
+  /// Failures that were not admitted since this was last asked: for one line of the log.
+  [[nodiscard]] std::uint64_t take_suppressed() noexcept;
+
+  [[nodiscard]] std::size_t peers() const noexcept { return spent_until_.size(); }
+
+ private:
+  void forget_one();
+
+  /// When each peer's budget is whole again: lies further ahead with each failure.
+  std::map<std::string, TimePoint, std::less<>> spent_until_;
+  std::uint64_t suppressed_ = 0;
+};
+
+}  // namespace wattle::daemon

@@ -1,0 +1,162 @@
+#include "gpus.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace wattle::daemon {
+namespace {
+
+/// Clients of zeusd wait 5 s for an answer.
+constexpr std::chrono::seconds kPatience{4};
+
+constexpr double kMilli = 1000.0;
+
+DeviceFault no_answer() { return {500, "NVML error: the driver did not answer in time"}; }
+DeviceFault not_offered() {
+  return {400, "NVML error: this GPU, or its driver, does not offer it"};
+}
+
+/// The channels that answer a question, the best first.
+std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion question) {
+  const auto find = [&](Metric metric) -> std::optional<std::size_t> {
+    const auto channels = sensor.channels();
+    for (std::size_t i = 0; i < channels.size(); ++i) {
+      if (channels[i].metric == metric && channels[i].scope == Scope::device) return i;
+    }
+    return std::nullopt;
+  };
+  if (question == GpuQuestion::energy) return find(Metric::energy);
+  const auto instant = find(Metric::power_instant);
+  return instant ? instant : find(Metric::power_average);
+}
+
+std::optional<DeviceFault> fault_of(ReadStatus status) {
+  switch (status) {
+    case ReadStatus::ok:
+    case ReadStatus::stale:
+      return std::nullopt;
+    case ReadStatus::retry:
+      return DeviceFault{500, "NVML error: the driver gave no value this time"};
+    case ReadStatus::gone:
+      break;
+  }
+  return DeviceFault{500, "NVML error: the GPU is lost"};
+}
+
+GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
+  std::vector<Reading> readings(sensor.channels().size());
+  ChannelSet wanted;
+  wanted.set(channel);
+  sensor.read_some(wanted, readings);
+  const Reading& reading = readings[channel];
+  const double si = sensor.channels()[channel].scale() * static_cast<double>(reading.raw);
+  return {.value = static_cast<std::uint64_t>(std::llround(si * kMilli)),
+          .at = reading.at,
+          .fault = fault_of(reading.status)};
+}
+
+GpuAnswer ask_all(Sensor& sensor) {
+  const auto channels = sensor.channels();
+  GpuAnswer answer;
+  answer.readings.resize(channels.size());
+  ChannelSet wanted;
+  for (std::size_t i = 0; i < std::min(channels.size(), wanted.size()); ++i) {
+    wanted[i] = !channels[i].costly;
+  }
+  sensor.read_some(wanted, answer.readings);
+  // What was not asked for has no value.
+  for (std::size_t i = 0; i < channels.size(); ++i) {
+    if (i >= wanted.size() || !wanted[i]) answer.readings[i].status = ReadStatus::retry;
+  }
+  return answer;
+}
+
+GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
+  const DeviceSettings settings = sensor.settings();
+  GpuAnswer answer;
+  if (question == GpuQuestion::power_limit && settings.power_limit_mw) {
+    answer.value = *settings.power_limit_mw;
+  } else if (question == GpuQuestion::power_limit_range && settings.power_limit_range_mw) {
+    std::tie(answer.value, answer.high) = *settings.power_limit_range_mw;
+  } else if (question == GpuQuestion::persistence_mode && settings.persistence_mode) {
+    answer.value = *settings.persistence_mode ? 1 : 0;
+  } else {
+    answer.fault = not_offered();
+  }
+  return answer;
+}
+
+}  // namespace
+
+GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
+  if (question == GpuQuestion::all) return ask_all(sensor);
+  if (question != GpuQuestion::power && question != GpuQuestion::energy) {
+    return ask_settings(sensor, question);
+  }
+  const auto channel = channel_for(sensor, question);
+  return channel ? ask_channel(sensor, *channel) : GpuAnswer{.fault = not_offered()};
+}
+
+Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
+  for (Gpu& gpu : gpus) {
+    const wire::DeviceId id = gpu.entry.id;
+    gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
+                             .sensor = gpu.sensor,
+                             .thread = std::make_unique<SensorThread>(std::move(gpu.sensor))});
+  }
+  for (const auto& [id, gpu] : gpus_) ids_.push_back(id);
+}
+
+std::vector<wire::GpuEntry> Gpus::entries() const {
+  std::vector<wire::GpuEntry> entries;
+  for (const auto& [id, gpu] : gpus_) entries.push_back(gpu.entry);
+  return entries;
+}
+
+bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question, std::function<void(GpuAnswer)> then) {
+  return gpus_.at(id).thread->ask(
+      [question, post = loop_.poster(), then = std::move(then)](Sensor& sensor) {
+        post([then, answer = daemon::ask(sensor, question)] { then(answer); });
+      });
+}
+
+bool Gpus::ask_power(wire::DeviceId id, std::function<void(GpuAnswer)> then) {
+  return ask_one(id, GpuQuestion::power, std::move(then));
+}
+
+/// One question to several GPUs.
+struct Gpus::Round {
+  Answers answers;
+  std::size_t missing = 0;
+  std::function<void(Answers)> then;
+  std::unique_ptr<Timer> deadline;
+
+  void finish() {
+    if (!then) return;
+    deadline->cancel();
+    std::exchange(then, nullptr)(std::move(answers));
+  }
+};
+
+void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
+  const auto round = std::make_shared<Round>();
+  round->then = std::move(then);
+  round->deadline = loop_.make_timer();
+  for (const wire::DeviceId id : ids) {
+    const auto take = [round, id](const GpuAnswer& answer) {
+      if (!round->then) return;
+      round->answers[id] = answer;
+      if (--round->missing == 0) round->finish();
+    };
+    round->answers[id].fault = no_answer();
+    if (ask_one(id, question, take)) ++round->missing;
+  }
+  if (round->missing == 0) {
+    round->finish();
+    return;
+  }
+  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,83 @@
+// The GPUs that the daemon serves, and questions to them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "loop.hpp"
+#include "sensor_thread.hpp"
+#include "wire/messages.hpp"
+
+namespace wattle::daemon {
+
+using Ids = std::vector<wire::DeviceId>;
+
+enum class GpuQuestion : std::uint8_t {
+  power,              ///< mW
+  energy,             ///< mJ since the driver was loaded
+  power_limit,        ///< mW
+  power_limit_range,  ///< mW: `value` to `high`
+  persistence_mode,   ///< 0 or 1
+  all,                ///< `readings`, but for what is costly
+};
+
+/// Why a device has no value: a status of HTTP, and a sentence.
+struct DeviceFault {
+  unsigned status = 500;
+  std::string message;
+};
+
+struct GpuAnswer {
+  std::uint64_t value = 0;
+  std::uint64_t high = 0;
+  TimePoint at{};
+  std::optional<DeviceFault> fault{};
+  std::vector<Reading> readings{};  ///< one for each channel of the sensor
+};
+
+/// What a sensor says to a question; in whatever thread may wait for its driver.
+[[nodiscard]] GpuAnswer ask(Sensor& sensor, GpuQuestion question);
+
+/// Threads: the loop's.
+class Gpus {
+ public:
+  struct Gpu {
+    wire::GpuEntry entry;
+    std::shared_ptr<Sensor> sensor;
+  };
+  Gpus(std::vector<Gpu> gpus, Loop& loop);
+
+  [[nodiscard]] std::vector<wire::GpuEntry> entries() const;
+  [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
+  /// Only to be looked at, not asked: that is for its thread.
+  [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).sensor; }
+
+  using Answers = std::map<wire::DeviceId, GpuAnswer>;
+  /// Asks all at the same time and calls `then` when each has answered. One that takes longer than
+  /// a client would wait counts as one that fails. `ids` are known ones, each once.
+  void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
+
+  /// Asks one GPU for its power, and calls `then` whenever that answers. False where it is stuck.
+  [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(GpuAnswer)> then);
+
+ private:
+  struct Round;
+  struct Served {
+    wire::GpuEntry entry;
+    std::shared_ptr<const Sensor> sensor;
+    std::unique_ptr<SensorThread> thread;
+  };
+  [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
+                             std::function<void(GpuAnswer)> then);
+
+  Loop& loop_;
+  std::map<wire::DeviceId, Served> gpus_;
+  Ids ids_;
+};
+
+}  // namespace wattle::daemon

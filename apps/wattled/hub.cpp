@@ -1,0 +1,145 @@
+#include "hub.hpp"
+
+#include <utility>
+
+#include "wall_time.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// A driver that takes longer than this to tell a power is said to be stuck.
+constexpr std::chrono::seconds kStuck{1};
+
+}  // namespace
+
+void Pace::start() {
+  if (schedule_) return;
+  schedule_.emplace(loop_.now(), period_);
+  wait();
+}
+
+void Pace::stop() {
+  schedule_.reset();
+  timer_->cancel();
+}
+
+void Pace::wait() {
+  timer_->start(schedule_->next(), [this] {
+    tick_();
+    if (!schedule_) return;
+    schedule_->advance(loop_.now());
+    wait();
+  });
+}
+
+GpuStream::GpuStream(Gpus& gpus, Loop& loop, const HubOptions& options)
+    : gpus_(gpus),
+      loop_(loop),
+      stream_(DeviceType::gpu, options.format),
+      pace_(loop, options.gpu_period, [this] { tick(); }) {}
+
+void GpuStream::subscribe(Subscriber& subscriber, const Ids& ids) {
+  stream_.subscribe(subscriber, ids);
+  if (!pace_.is_running()) {
+    tick();
+    pace_.start();
+  }
+}
+
+void GpuStream::tick() {
+  const TimePoint now = loop_.now();
+  const Ids wanted = stream_.wanted();
+  if (wanted.empty()) pace_.stop();
+  for (const wire::DeviceId id : wanted) {
+    const auto [asked, is_free] = asked_.try_emplace(id, now);
+    if (is_free && gpus_.ask_power(id, [this, id](const GpuAnswer& answer) { take(id, answer); })) {
+      continue;
+    }
+    if (now - asked->second >= kStuck) {
+      answered_.push_back({.id = id, .reason = "its driver does not answer"});
+    }
+  }
+  // What came too late for the tick before, where somebody is stuck.
+  tell();
+}
+
+void GpuStream::tell() {
+  if (answered_.empty()) return;
+  stream_.publish(answered_, loop_.now());
+  answered_.clear();
+}
+
+void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
+  asked_.erase(id);
+  PowerUpdate update{.id = id};
+  if (answer.fault) {
+    update.reason = answer.fault->message;
+  } else {
+    update.timestamp_ms = unix_ms(answer.at);
+    update.power = wire::CpuPower{.cpu_mw = answer.value};
+  }
+  answered_.push_back(std::move(update));
+  if (asked_.empty()) tell();
+}
+
+CpuStream::CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period,
+                     wire::StreamFormat format)
+    : view_(view),
+      loop_(loop),
+      stream_(DeviceType::cpu, format),
+      pace_(loop, period, [this] { tick(); }) {}
+
+void CpuStream::subscribe(Subscriber& subscriber, const Ids& ids) {
+  stream_.subscribe(subscriber, ids);
+  if (ids.empty()) return;
+  // Those that nobody asked for before begin to be looked at now.
+  for (const auto& [id, state] : view_.read(ids)) before_.try_emplace(id, state);
+  pace_.start();
+}
+
+void CpuStream::tick() {
+  const Ids wanted = stream_.wanted();
+  if (wanted.empty()) {
+    before_.clear();
+    pace_.stop();
+    return;
+  }
+  CpuStates now = view_.read(wanted);
+  std::vector<PowerUpdate> updates;
+  for (const auto& [id, state] : now) {
+    const auto before = before_.find(id);
+    if (before == before_.end()) continue;
+    PowerUpdate update{.id = id, .timestamp_ms = unix_ms(state.cpu.at)};
+    update.power = power_between(before->second, state);
+    if (!update.power) update.reason = "its counter cannot be read, or began anew";
+    // Nothing was read since: there is no news.
+    if (!update.power && state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
+    updates.push_back(std::move(update));
+  }
+  before_ = std::move(now);
+  stream_.publish(updates, loop_.now());
+}
+
+Hub::Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,
+         const HubOptions& options)
+    : loop_(loop),
+      counters_(cpus),
+      gpus_(gpus, loop, options),
+      cpus_(fine, loop, options.cpu_period, options.format),
+      coarse_(coarse, loop, coarse.least_period(), options.format),
+      keeper_(loop, cpus.keeper_period(), [this] { keep_counters(); }) {
+  if (cpus.ids().empty()) return;
+  keep_counters();
+  keeper_.start();
+}
+
+void Hub::keep_counters() { (void)counters_.read(counters_.ids()); }
+
+void Hub::keep_alive() {
+  const TimePoint now = loop_.now();
+  gpus_.stream().keep_alive(now);
+  cpus_.stream().keep_alive(now);
+  coarse_.stream().keep_alive(now);
+}
+
+}  // namespace wattle::daemon

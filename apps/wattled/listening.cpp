@@ -1,0 +1,194 @@
+#include "listening.hpp"
+
+#include <arpa/inet.h>
+#include <fmt/format.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <system_error>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+constexpr int kBacklog = 1024;
+
+std::string error_text(int number) { return std::generic_category().message(number); }
+
+[[noreturn]] void fail(std::string_view what, const std::string& where, std::string_view cause) {
+  throw Error(fmt::format("cannot listen at {}: {}{}", printable(where), what, cause));
+}
+
+sockaddr* generic(void* address) { return static_cast<sockaddr*>(address); }
+
+sockaddr_un unix_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.empty() || path.size() >= sizeof address.sun_path) {
+    fail("the path of a socket has 1 to 107 bytes", path, "");
+  }
+  std::memcpy(address.sun_path, path.data(), path.size());
+  return address;
+}
+
+/// Takes away what an earlier daemon left; throws where it is anything else.
+void clear_the_way(const std::string& path, sockaddr_un& address) {
+  struct stat status {};
+  if (::lstat(path.c_str(), &status) != 0) {
+    if (errno == ENOENT) return;
+    fail("", path, error_text(errno));
+  }
+  if (!S_ISSOCK(status.st_mode)) fail("there is a file of that name, which is no socket", path, "");
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (::connect(probe.get(), generic(&address), sizeof address) == 0 || errno == EAGAIN) {
+    fail("another program listens at it", path, "");
+  }
+  if (errno != ECONNREFUSED) {
+    fail("cannot tell whether the socket is in use: ", path, error_text(errno));
+  }
+  if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
+}
+
+std::string tcp_name(sockaddr_storage address) {
+  std::array<char, NI_MAXHOST> host{};
+  std::array<char, NI_MAXSERV> port{};
+  ::getnameinfo(generic(&address), sizeof address, host.data(), host.size(), port.data(),
+                port.size(), NI_NUMERICHOST | NI_NUMERICSERV);
+  const bool is_v6 = address.ss_family == AF_INET6;
+  return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host.data(), is_v6 ? "]" : "", port.data());
+}
+
+bool is_loopback(const sockaddr_storage& address) {
+  if (address.ss_family == AF_INET) {
+    sockaddr_in v4{};
+    std::memcpy(&v4, &address, sizeof v4);
+    return (ntohl(v4.sin_addr.s_addr) >> 24U) == IN_LOOPBACKNET;
+  }
+  sockaddr_in6 v6{};
+  std::memcpy(&v6, &address, sizeof v6);
+  return IN6_IS_ADDR_LOOPBACK(&v6.sin6_addr);
+}
+
+}  // namespace
+
+Listener listen_at_file(const SocketFileOptions& options) {
+  const std::string& path = options.path;
+  sockaddr_un address = unix_address(path);
+  std::error_code ignored;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  clear_the_way(path, address);
+  Listener listener{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+                    .is_local_socket = true,
+                    .is_loopback = true,
+                    .name = path};
+  // Nobody gets in before owner and mode are set.
+  const mode_t umask_before = ::umask(0777);
+  const int bound = ::bind(listener.fd.get(), generic(&address), sizeof address);
+  const int bind_error = errno;
+  ::umask(umask_before);
+  if (bound != 0) fail("", path, error_text(bind_error));
+  const uid_t owner = options.owner.value_or(static_cast<uid_t>(-1));
+  const gid_t group = options.group.value_or(static_cast<gid_t>(-1));
+  if ((options.owner || options.group) && ::lchown(path.c_str(), owner, group) != 0) {
+    const int number = errno;
+    ::unlink(path.c_str());
+    fail("cannot give the socket to that user or group: ", path, error_text(number));
+  }
+  if (::chmod(path.c_str(), options.mode) != 0) fail("", path, error_text(errno));
+  if (::listen(listener.fd.get(), kBacklog) != 0) fail("", path, error_text(errno));
+  return listener;
+}
+
+TcpAddress parse_tcp_address(const std::string& text) {
+  const std::size_t colon = text.rfind(':');
+  const auto port = colon == std::string::npos
+                        ? std::nullopt
+                        : parse_unsigned<std::uint16_t>(std::string_view(text).substr(colon + 1));
+  std::string host = text.substr(0, colon == std::string::npos ? 0 : colon);
+  const bool has_brackets = host.size() > 2 && host.front() == '[' && host.back() == ']';
+  if (has_brackets) host = host.substr(1, host.size() - 2);
+  const bool is_clear = has_brackets || host.find(':') == std::string::npos;
+  if (!port || host.empty() || !is_clear) {
+    throw InvalidArgument(
+        fmt::format("'{}' is no address to listen at: say HOST:PORT, or [ADDRESS]:PORT for IPv6",
+                    printable(text)));
+  }
+  return {.host = host, .port = *port};
+}
+
+Listener listen_at_tcp(const TcpAddress& address) {
+  const std::string wanted = fmt::format("{}:{}", address.host, address.port);
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE | AI_NUMERICSERV;
+  addrinfo* list = nullptr;
+  const int found =
+      ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &list);
+  if (found != 0) fail("", wanted, ::gai_strerror(found));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
+  Listener listener{
+      .fd = Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
+      .name = {}};
+  const int on = 1;
+  ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
+  if (::bind(listener.fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||
+      ::listen(listener.fd.get(), kBacklog) != 0) {
+    fail("", wanted, error_text(errno));
+  }
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  ::getsockname(listener.fd.get(), generic(&bound), &length);
+  listener.is_loopback = is_loopback(bound);
+  listener.name = tcp_name(bound);
+  return listener;
+}
+
+Listener adopt_listener(Fd fd) {
+  sockaddr_storage bound{};
+  socklen_t length = sizeof bound;
+  int listens = 0;
+  socklen_t listens_length = sizeof listens;
+  const bool is_listening =
+      ::getsockname(fd.get(), generic(&bound), &length) == 0 &&
+      ::getsockopt(fd.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_length) == 0 &&
+      listens != 0;
+  if (!is_listening) throw Error("cannot use a descriptor of the service manager: not listening");
+  Listener listener{.fd = std::move(fd), .name = {}};
+  if (bound.ss_family == AF_UNIX) {
+    listener.is_local_socket = listener.is_loopback = true;
+    listener.name = "the service manager's socket";
+  } else {
+    listener.is_loopback = is_loopback(bound);
+    listener.name = tcp_name(bound);
+  }
+  return listener;
+}
+
+void remove_socket_file(const Listener& listener) noexcept {
+  if (!listener.is_local_socket || listener.name.empty() || listener.name.front() != '/') return;
+  struct stat of_file {};
+  if (::lstat(listener.name.c_str(), &of_file) != 0 || !S_ISSOCK(of_file.st_mode)) return;
+  // Another daemon's socket of the same name answers; ours, closed by now, does not.
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (listener.name.size() >= sizeof address.sun_path) return;
+  std::memcpy(address.sun_path, listener.name.data(), listener.name.size());
+  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const bool refused =
+      ::connect(probe.get(), generic(&address), sizeof address) != 0 && errno == ECONNREFUSED;
+  if (refused) ::unlink(listener.name.c_str());
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,51 @@
+// The daemon `wattled`.
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cstdio>
+#include <exception>
+#include <variant>
+
+#include "options.hpp"
+#include "serve.hpp"
+#include "signing_key.hpp"
+#include "token.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+int print(std::string_view text, std::FILE* stream) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
+  return written && std::fflush(stream) == 0 ? 0 : kFailed;
+}
+
+int issue_token(const TokenOptions& options) {
+  using namespace std::chrono;
+  Claims claims{.subject = options.user, .scopes = options.scopes, .expires_unix_s = {}};
+  if (options.lifetime_s) {
+    const auto now = duration_cast<seconds>(system_clock::now().time_since_epoch());
+    claims.expires_unix_s = now.count() + *options.lifetime_s;
+  }
+  return print(issue(claims, read_signing_key(options.key_path)) + "\n", stdout);
+}
+
+int dispatch(const Options& options) {
+  if (const auto* const chosen = std::get_if<ServeOptions>(&options)) return serve(*chosen);
+  if (const auto* const chosen = std::get_if<TokenOptions>(&options)) return issue_token(*chosen);
+  const Answer& answer = std::get<Answer>(options);
+  const int printed = print(answer.text, answer.is_error ? stderr : stdout);
+  return answer.exit_status != 0 ? answer.exit_status : printed;
+}
+
+}  // namespace
+}  // namespace wattle::daemon
+
+int main(int argc, char** argv) {
+  using namespace wattle::daemon;  // NOLINT(google-build-using-namespace): the program's own
+  try {
+    return dispatch(parse_options(argc, argv));
+  } catch (const std::exception& error) {
+    print(fmt::format("wattled: {}\n", error.what()), stderr);
+    return kFailed;
+  }
+}

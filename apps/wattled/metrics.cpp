@@ -1,0 +1,151 @@
+#include "metrics.hpp"
+
+#include <array>
+#include <set>
+#include <utility>
+
+#include "base/text.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// A gauge that a domain may have.
+struct DomainGauge {
+  std::string_view name;
+  std::string_view help;
+  std::string_view unit;
+  std::optional<double> DomainMetrics::*value;
+};
+
+constexpr std::array kGauges{
+    DomainGauge{"wattle_power_watts",
+                "Mean power since an earlier scrape at least 1 s ago, or a gauge's value.", "watts",
+                &DomainMetrics::power_w},
+    DomainGauge{"wattle_power_limit_watts", "The limit that the device keeps its power below.",
+                "watts", &DomainMetrics::power_limit_w},
+    DomainGauge{"wattle_gpu_utilization_ratio", "Part of the time in which the GPU was busy.",
+                "ratio", &DomainMetrics::utilization_ratio},
+    DomainGauge{"wattle_memory_used_bytes", "Memory of the device in use.", "bytes",
+                &DomainMetrics::memory_used_bytes},
+    DomainGauge{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
+                &DomainMetrics::temperature_celsius},
+    DomainGauge{"wattle_sensor_last_success_timestamp_seconds",
+                "Unix time of the last reading that succeeded.", "seconds",
+                &DomainMetrics::last_success_unix_s},
+};
+
+/// Without what is not known: to Prometheus an empty label is none.
+std::vector<Label> without_empty(std::vector<Label> labels) {
+  std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
+  return labels;
+}
+
+std::vector<Label> labels_of(const DomainMetrics& domain) {
+  return without_empty({{"domain", printable(domain.domain)},
+                        {"device", printable(domain.device)},
+                        {"vendor", printable(domain.vendor)},
+                        {"source", printable(domain.source)},
+                        {"additive", domain.additive ? "true" : "false"}});
+}
+
+MetricFamily energy_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_joules",
+                      .help = "Energy used since the counter was created; sum over additive only.",
+                      .unit = "joules",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j) continue;
+    family.samples.push_back({labels_of(domain), *domain.energy_j, domain.created_unix_s});
+  }
+  return family;
+}
+
+MetricFamily resets_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_energy_resets",
+                      .help = "How often the hardware's counter began anew.",
+                      .kind = MetricKind::counter};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.energy_j) continue;
+    family.samples.push_back(
+        {labels_of(domain), static_cast<double>(domain.resets), metrics.started_unix_s});
+  }
+  return family;
+}
+
+MetricFamily gauge_of(const DaemonMetrics& metrics, const DomainGauge& gauge) {
+  MetricFamily family{.name = gauge.name, .help = gauge.help, .unit = gauge.unit};
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (const auto value = domain.*gauge.value)
+      family.samples.push_back({labels_of(domain), *value});
+  }
+  return family;
+}
+
+MetricFamily up_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_sensor_up", .help = "1 if the last reading succeeded."};
+  for (const DomainMetrics& domain : metrics.domains) {
+    family.samples.push_back({labels_of(domain), domain.up ? 1.0 : 0.0});
+  }
+  return family;
+}
+
+MetricFamily refused_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_sensor_refused",
+                      .help = "Why a sensor cannot be read.",
+                      .kind = MetricKind::info};
+  std::set<std::vector<Label>> told;  // the same twice would void the whole scrape
+  for (const RefusalMetrics& refusal : metrics.refused) {
+    auto labels = without_empty({{"source", printable(refusal.source)},
+                                 {"device", printable(refusal.device)},
+                                 {"reason", printable(refusal.reason)}});
+    if (told.insert(labels).second) family.samples.push_back({std::move(labels)});
+  }
+  return family;
+}
+
+MetricFamily dropped_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_samples_dropped",
+                      .help = "Samples that a stream's reader did not get.",
+                      .kind = MetricKind::counter};
+  for (const DroppedMetrics& dropped : metrics.dropped) {
+    family.samples.push_back({{{"reason", printable(dropped.reason)}},
+                              static_cast<double>(dropped.samples),
+                              metrics.started_unix_s});
+  }
+  return family;
+}
+
+MetricFamily build_of(const DaemonMetrics& metrics) {
+  return {.name = "wattle_build",
+          .help = "The version of wattled.",
+          .kind = MetricKind::info,
+          .samples = {{{{"version", printable(metrics.version)}}}}};
+}
+
+}  // namespace
+
+std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
+  std::vector<MetricFamily> families{energy_of(metrics)};
+  for (const DomainGauge& gauge : kGauges) families.push_back(gauge_of(metrics, gauge));
+  families.push_back(up_of(metrics));
+  families.push_back(refused_of(metrics));
+  families.push_back(resets_of(metrics));
+  families.push_back(dropped_of(metrics));
+  families.push_back(build_of(metrics));
+  return families;
+}
+
+std::optional<double> MeanPower::at(TimePoint time, double energy_j) {
+  const Mark now{time, energy_j};
+  const bool fell = next_ && (energy_j < next_->energy_j || time < next_->time);
+  if (!next_ || fell) {
+    base_.reset();
+    next_ = now;
+    return std::nullopt;
+  }
+  if (time - next_->time >= kMinWindow) base_ = std::exchange(next_, now);
+  if (!base_) return std::nullopt;
+  return (energy_j - base_->energy_j) / Seconds(time - base_->time).count();
+}
+
+}  // namespace wattle::daemon

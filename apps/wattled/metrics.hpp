@@ -1,0 +1,78 @@
+// What /metrics tells: the daemon's figures under Wattle's names.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "metrics_text.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+
+/// One domain of one device at the time of a scrape; what is absent is not known. Threads: a value
+/// type.
+struct DomainMetrics {
+  std::string domain;  ///< "package_0", "dram_0", "nvidia_gpu_0"
+  std::string device;  ///< stable id: PCI address, UUID, "cpu:0"
+  std::string vendor;  ///< "nvidia", "amd", "intel"; empty: not known
+  std::string source;  ///< the provider: "perf", "powercap", "nvml"
+  /// False where its energy is a part of, or overlaps, that of another domain.
+  bool additive = true;
+  bool up = false;                   ///< the last reading succeeded
+  std::optional<double> energy_j{};  ///< unwrapped, since `created_unix_s`
+  std::optional<double> created_unix_s{};
+  std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value
+  std::optional<double> power_limit_w{};
+  std::optional<double> utilization_ratio{};  ///< 0 to 1
+  std::optional<double> memory_used_bytes{};
+  std::optional<double> temperature_celsius{};
+  std::optional<double> last_success_unix_s{};
+  std::uint64_t resets = 0;  ///< how often the counter began anew
+};
+
+/// Why something cannot be read.
+struct RefusalMetrics {
+  std::string source;
+  std::string device;  ///< empty: all of the source
+  std::string reason;
+};
+
+struct DroppedMetrics {
+  std::string reason;  ///< "slow_reader"
+  std::uint64_t samples = 0;
+};
+
+struct DaemonMetrics {
+  std::string version;
+  double started_unix_s = 0;
+  std::vector<DomainMetrics> domains;
+  std::vector<RefusalMetrics> refused;
+  std::vector<DroppedMetrics> dropped;
+};
+
+/// For `metrics_text`.
+[[nodiscard]] std::vector<MetricFamily> families_of(const DaemonMetrics& metrics);
+
+/// The mean power of one counter since an earlier scrape, at least `kMinWindow` ago: two scrapers
+/// do not take each other's window away, and scraping often shows no finer detail. Threads: the
+/// caller's own.
+class MeanPower {
+ public:
+  static constexpr Seconds kMinWindow{1.0};
+
+  /// Watts, told that the counter is at `energy_j` at `time`; absent at the first scrapes, and
+  /// where the counter fell, which begins anew.
+  [[nodiscard]] std::optional<double> at(TimePoint time, double energy_j);
+
+ private:
+  struct Mark {
+    TimePoint time;
+    double energy_j = 0;
+  };
+  std::optional<Mark> base_;  ///< the window begins here
+  std::optional<Mark> next_;  ///< becomes the base once it is old enough
+};
+
+}  // namespace wattle::daemon

@@ -1,0 +1,280 @@
+#include "options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <limits>
+#include <string_view>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// No sensor is renewed more often.
+constexpr std::uint32_t kHighestHz = 1000;
+
+constexpr const char* kServeFooter = R"(
+Serves the power and energy of this machine's CPUs and GPUs over HTTP, in the protocol of zeusd.
+What cannot be read is left out, and /discover says why. Logs go to stderr. SIGTERM ends it, SIGHUP
+has it read the signing key again.
+
+Without a key, whoever may open the socket file may read everything; through TCP, where only this
+machine reaches it, CPU energy is told in whole joules once a second. Any other address needs a key.
+)";
+
+/// What the options are read into before they are checked.
+struct Raw {
+  std::string mode = "uds";
+  std::string permissions = "660";
+  std::optional<std::uint32_t> uid;
+  std::optional<std::uint32_t> gid;
+  std::string tcp = "127.0.0.1:4938";
+  std::string enable = "gpu-read,cpu-read";
+  std::string stream_format = "per-device";
+  std::string sysfs;
+  std::string procfs;
+  std::string nvml_library;
+  std::string scope;
+  std::string expires;
+  ServeOptions serve;
+  TokenOptions token;
+};
+
+std::vector<std::string> split(std::string_view list) {
+  std::vector<std::string> items;
+  while (!list.empty()) {
+    const std::size_t comma = std::min(list.find(','), list.size());
+    if (comma > 0) items.emplace_back(list.substr(0, comma));
+    list.remove_prefix(std::min(comma + 1, list.size()));
+  }
+  return items;
+}
+
+std::vector<Scope> scopes_of(const std::string& list) {
+  std::vector<Scope> scopes;
+  for (const std::string& name : split(list)) {
+    const auto scope = parse_scope(name);
+    if (!scope) {
+      throw InvalidArgument(
+          fmt::format("there is no '{}': say gpu-read, cpu-read or gpu-control", printable(name)));
+    }
+    if (std::ranges::find(scopes, *scope) == scopes.end()) scopes.push_back(*scope);
+  }
+  return scopes;
+}
+
+mode_t permissions_of(const std::string& text) {
+  constexpr unsigned kAll = 0777;
+  unsigned mode = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data(), end, mode, 8);
+  if (error != std::errc{} || stopped != end || mode > kAll) {
+    throw InvalidArgument(fmt::format(
+        "'{}' is no mode of a file: say --socket-permissions 660, in octal", printable(text)));
+  }
+  return static_cast<mode_t>(mode);
+}
+
+/// A container has the host's /sys under another name: the runtime hides powercap in its own.
+std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
+  if (chosen != System{}.sysfs) return chosen;
+  std::error_code ignored;
+  for (const char* const place : {"/zeus_sys", "/host/sys"}) {
+    if (std::filesystem::exists(std::filesystem::path(place) / "class", ignored)) return place;
+  }
+  return chosen;
+}
+
+ServeOptions checked_serve(Raw raw) {
+  ServeOptions serve = std::move(raw.serve);
+  serve.serves_file = serve.serves_tcp = false;
+  for (const std::string& mode : split(raw.mode)) {
+    if (mode == "uds") {
+      serve.serves_file = true;
+    } else if (mode == "tcp") {
+      serve.serves_tcp = true;
+    } else {
+      throw InvalidArgument(
+          fmt::format("there is no mode '{}': say uds, tcp or uds,tcp", printable(mode)));
+    }
+  }
+  if (!serve.serves_file && !serve.serves_tcp) {
+    throw InvalidArgument("nothing to serve at: say --mode uds, tcp or uds,tcp");
+  }
+  serve.socket.mode = permissions_of(raw.permissions);
+  if (raw.uid) serve.socket.owner = *raw.uid;
+  if (raw.gid) serve.socket.group = *raw.gid;
+  serve.tcp = parse_tcp_address(raw.tcp);
+  if (!serve.tls_certificate.empty() && serve.tls_key.empty()) {
+    throw InvalidArgument("a certificate needs its key: say --tls-key FILE");
+  }
+  serve.enabled = scopes_of(raw.enable);
+  if (std::ranges::count(serve.enabled, Scope::gpu_control) > 0) {
+    throw InvalidArgument("this version controls no GPU: leave gpu-control out of --enable");
+  }
+  if (raw.stream_format == "snapshot") {
+    serve.stream_format = wire::StreamFormat::snapshot;
+  } else if (raw.stream_format != "per-device") {
+    throw InvalidArgument(fmt::format("there is no stream format '{}': say per-device or snapshot",
+                                      printable(raw.stream_format)));
+  }
+  serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
+  serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
+  serve.system = System::from_environment();
+  serve.system.sysfs = default_sysfs(serve.system.sysfs);
+  if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
+  if (!raw.procfs.empty()) serve.system.procfs = raw.procfs;
+  if (!raw.nvml_library.empty()) serve.system.nvml_library = raw.nvml_library;
+  return serve;
+}
+
+TokenOptions checked_token(Raw raw) {
+  TokenOptions token = std::move(raw.token);
+  token.scopes = scopes_of(raw.scope);
+  const auto lifetime = parse_lifetime(raw.expires);
+  if (!lifetime) {
+    throw InvalidArgument(fmt::format("'{}' is no length of time: say --expires 7d, 12h or never",
+                                      printable(raw.expires)));
+  }
+  if (*lifetime > 0) token.lifetime_s = *lifetime;
+  return token;
+}
+
+void add_serve(CLI::App& app, Raw& raw) {
+  CLI::App* const serve = app.add_subcommand("serve", "Serve power and energy over HTTP");
+  serve->footer(kServeFooter);
+  ServeOptions& to = raw.serve;
+  serve->add_option("--mode", raw.mode, "Where to serve: uds, tcp or uds,tcp")->default_str("uds");
+  serve->add_option("--socket-path", to.socket.path, "The Unix socket")
+      ->type_name("PATH")
+      ->default_str(to.socket.path);
+  serve->add_option("--socket-permissions", raw.permissions, "Its mode, in octal")
+      ->type_name("MODE")
+      ->default_str("660");
+  serve->add_option("--socket-uid", raw.uid, "The user it is given to")->type_name("UID");
+  serve->add_option("--socket-gid", raw.gid, "The group it is given to")->type_name("GID");
+  serve->add_option("--tcp-bind-address", raw.tcp, "The address for --mode tcp")
+      ->type_name("HOST:PORT")
+      ->default_str("127.0.0.1:4938");
+  CLI::Option* const certificate =
+      serve->add_option("--tls-cert", to.tls_certificate, "Encrypt TCP with this certificate (PEM)")
+          ->type_name("FILE");
+  serve->add_option("--tls-key", to.tls_key, "The certificate's key (PEM)")
+      ->type_name("FILE")
+      ->needs(certificate);
+  serve->add_flag("--allow-plain-http", to.allows_plain_http,
+                  "Serve other machines without encryption");
+  serve->add_option("--enable", raw.enable, "What to serve: gpu-read, cpu-read")
+      ->type_name("LIST")
+      ->default_str("gpu-read,cpu-read");
+  serve
+      ->add_option("--stream-format", raw.stream_format,
+                   "per-device for Zeus 0.16 and later, snapshot for 0.14 and 0.15")
+      ->default_str("per-device");
+  serve->add_option("--gpu-power-poll-hz", to.gpu_hz, "How often GPUs are read for a stream")
+      ->type_name("HZ")
+      ->default_str("20");
+  serve->add_option("--cpu-power-poll-hz", to.cpu_hz, "How often CPUs are")
+      ->type_name("HZ")
+      ->default_str("10");
+  serve->add_option("--signing-key-path", to.key_path, "Ask for tokens signed with this key")
+      ->type_name("FILE");
+  serve->add_option("--max-connections", to.most_connections, "Connections at the same time")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->default_str("4096");
+  serve
+      ->add_option("--sysfs", raw.sysfs,
+                   "Folder to read instead of /sys (WATTLE_SYSFS; /zeus_sys or /host/sys if there)")
+      ->type_name("DIR");
+  serve->add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
+      ->type_name("DIR");
+  serve
+      ->add_option("--nvml-library", raw.nvml_library,
+                   "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
+      ->type_name("PATH");
+}
+
+void add_token(CLI::App& app, Raw& raw) {
+  CLI::App* const token = app.add_subcommand("token", "Tokens for clients");
+  token->require_subcommand(1);
+  CLI::App* const issue = token->add_subcommand("issue", "Print a token");
+  issue->add_option("--signing-key-path", raw.token.key_path, "The key, as the server has it")
+      ->type_name("FILE")
+      ->required();
+  issue->add_option("--user", raw.token.user, "Who it is for")->type_name("NAME")->required();
+  issue->add_option("--scope", raw.scope, "What it is good for: gpu-read, cpu-read, gpu-control")
+      ->type_name("LIST");
+  issue->add_option("--expires", raw.expires, "In how long: 1h, 7d, 30d ..., or never")
+      ->type_name("TIME")
+      ->required();
+}
+
+}  // namespace
+
+std::optional<std::int64_t> parse_lifetime(std::string_view text) {
+  if (text == "never" || text == "0") return 0;
+  struct Unit {
+    std::string_view name;
+    std::int64_t seconds;
+  };
+  constexpr std::array kUnits = {Unit{"s", 1}, Unit{"m", 60}, Unit{"h", 3600}, Unit{"d", 86400},
+                                 Unit{"w", 604800}};
+  constexpr std::int64_t kLongest = 86400LL * 366 * 1000;
+  std::int64_t sum = 0;
+  while (!text.empty()) {
+    if (text.front() == ' ') {
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
+    const auto number = parse_unsigned<std::uint32_t>(text.substr(0, digits));
+    text.remove_prefix(digits);
+    const std::size_t letters = std::min(text.find_first_of(" 0123456789"), text.size());
+    const auto unit = std::ranges::find(kUnits, text.substr(0, letters), &Unit::name);
+    text.remove_prefix(letters);
+    if (!number || unit == kUnits.end()) return std::nullopt;
+    sum += *number * unit->seconds;
+    if (sum > kLongest) return std::nullopt;
+  }
+  return sum > 0 ? std::optional(sum) : std::nullopt;
+}
+
+Options parse_options(int argc, const char* const* argv) {
+  Raw raw;
+  CLI::App app("Serves the power and energy of this machine", "wattled");
+  app.require_subcommand(1);
+  app.set_version_flag("--version", "wattled " + std::string(version()));
+  add_serve(app, raw);
+  add_token(app, raw);
+  try {
+    app.parse(argc, argv);
+    const bool serves = app.got_subcommand("serve");
+    if (serves) return checked_serve(std::move(raw));
+    return checked_token(std::move(raw));
+  } catch (const CLI::CallForVersion& asked) {
+    return Answer{.text = std::string(asked.what()) + "\n"};
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* asked = &app;
+    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
+    return Answer{.text = asked->help()};
+  } catch (const CLI::ParseError& error) {
+    return Answer{
+        .text = fmt::format("wattled: {} (see wattled --help)\n", printable(error.what())),
+        .is_error = true,
+        .exit_status = kUsageError};
+  } catch (const InvalidArgument& error) {
+    return Answer{.text = fmt::format("wattled: {}\n", error.what()),
+                  .is_error = true,
+                  .exit_status = kUsageError};
+  }
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,57 @@
+// The daemon's command line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "listening.hpp"
+#include "token.hpp"
+#include "wattle/system.hpp"
+#include "wire/messages.hpp"
+
+namespace wattle::daemon {
+
+struct ServeOptions {
+  bool serves_file = true;  ///< at a Unix socket
+  bool serves_tcp = false;
+  SocketFileOptions socket{.path = "/run/wattled/wattled.sock"};
+  TcpAddress tcp{.host = "127.0.0.1", .port = 4938};
+  std::string tls_certificate;  ///< empty: no encryption
+  std::string tls_key;
+  bool allows_plain_http = false;
+  std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  wire::StreamFormat stream_format = wire::StreamFormat::per_device;
+  std::uint32_t gpu_hz = 20;
+  std::uint32_t cpu_hz = 10;
+  std::string key_path;  ///< empty: no tokens
+  System system{};
+  std::size_t most_connections = 4096;
+};
+
+struct TokenOptions {
+  std::string key_path;
+  std::string user;
+  std::vector<Scope> scopes;
+  std::optional<std::int64_t> lifetime_s;  ///< absent: for ever
+};
+
+/// What to print, and the exit status: help, version, a wrong option.
+struct Answer {
+  std::string text;
+  bool is_error = false;
+  int exit_status = 0;
+};
+inline constexpr int kUsageError = 64;
+inline constexpr int kFailed = 1;
+
+using Options = std::variant<ServeOptions, TokenOptions, Answer>;
+[[nodiscard]] Options parse_options(int argc, const char* const* argv);
+
+/// "90s", "5m", "1h", "7d", "2w", also put together ("1h 30m"); seconds. "never", "0": 0. Absent
+/// where it is none of that.
+[[nodiscard]] std::optional<std::int64_t> parse_lifetime(std::string_view text);
+
+}  // namespace wattle::daemon

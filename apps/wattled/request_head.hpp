@@ -1,0 +1,42 @@
+// The head of a request, from bytes that anybody may have sent.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+namespace wattle::daemon {
+
+inline constexpr std::size_t kMostHeadBytes = 8192;
+inline constexpr std::size_t kMostFields = 64;
+
+struct RequestHead {
+  std::string method;
+  std::string target;
+  bool is_http_1_0 = false;
+  bool keeps_alive = true;  ///< the client wants to ask more on this connection
+  bool has_body = false;
+  std::optional<std::string> host{};
+  std::optional<std::string> origin{};
+  std::optional<std::string> authorization{};
+  std::optional<std::string> accept{};
+};
+
+enum class HeadFault : std::uint8_t {
+  malformed,        ///< 400
+  too_large,        ///< 431: bytes or fields
+  unknown_version,  ///< 505
+};
+
+/// Bytes of the head that `bytes` begin with, blank line included; absent where its end is not
+/// there yet.
+[[nodiscard]] std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
+
+/// Exactly one head, as `head_length` found it. What would be ambiguous (two hosts, two lengths,
+/// two authorizations) is malformed. Threads: any.
+[[nodiscard]] std::variant<RequestHead, HeadFault> parse_head(std::string_view head);
+
+}  // namespace wattle::daemon

@@ -1,0 +1,26 @@
+// An answer, as bytes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace wattle::daemon {
+
+struct Response {
+  unsigned status = 200;
+  std::string body{};
+  std::string_view content_type = "application/json";  ///< left out where there is no body
+  /// The `WWW-Authenticate` of a 401; empty: none.
+  std::string_view challenge{};
+};
+
+/// The whole answer, head and body.
+[[nodiscard]] std::string render(const Response& response, bool keeps_alive);
+/// The head of a stream, whose body follows in chunks and has no end.
+[[nodiscard]] std::string_view stream_head() noexcept;
+
+/// `{"error":"..."}`
+[[nodiscard]] Response error_response(unsigned status, std::string_view message);
+[[nodiscard]] Response text_response(unsigned status, std::string text);
+
+}  // namespace wattle::daemon

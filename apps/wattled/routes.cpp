@@ -1,0 +1,347 @@
+#include "routes.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+#include "metrics.hpp"
+#include "metrics_text.hpp"
+#include "wall_time.hpp"
+#include "wattle/wattle.hpp"
+#include "wire/encode.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using ExchangePtr = std::shared_ptr<Exchange>;
+
+Response json(std::string body) { return {.body = std::move(body)}; }
+
+Response response_of(const QueryFault& fault) {
+  return fault.is_json ? error_response(400, fault.message) : text_response(400, fault.message);
+}
+
+struct Words {
+  std::string_view parameter;
+  std::string_view device;
+};
+constexpr Words words_of(IdKind kind) noexcept {
+  return kind == IdKind::gpu ? Words{"gpu_ids", "GPU"} : Words{"cpu_ids", "CPU"};
+}
+
+enum class AskedBy : std::uint8_t { question, stream };
+
+/// The devices that a query names, or all there are.
+std::variant<Ids, Response> chosen_ids(const Query& query, IdKind kind, const Ids& known,
+                                       AskedBy by) {
+  const auto list = query.find(words_of(kind).parameter);
+  if (!list) return known;
+  const auto parsed = parse_ids(*list, kind);
+  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
+  Ids ids;
+  std::vector<std::uint64_t> unknown;
+  for (const std::uint64_t id : std::get<std::vector<std::uint64_t>>(parsed)) {
+    const bool exists = std::ranges::find(known, id) != known.end();
+    if (exists) {
+      ids.push_back(static_cast<wire::DeviceId>(id));
+    } else {
+      unknown.push_back(id);
+    }
+  }
+  if (unknown.empty()) return ids;
+  const std::string_view device = words_of(kind).device;
+  if (by == AskedBy::question) {
+    return error_response(400, fmt::format("{} {} not found", device, unknown.front()));
+  }
+  return error_response(400, fmt::format("Unknown {} indices: [{}]. Available: [{}]", device,
+                                         fmt::join(unknown, ", "), fmt::join(known, ", ")));
+}
+
+/// The ids of a query that has no other parameter.
+std::variant<Ids, Response> only_ids(const Request& request, IdKind kind, const Ids& known,
+                                     AskedBy by) {
+  const auto query = Query::parse(request.target.query, {words_of(kind).parameter});
+  if (const auto* const fault = std::get_if<QueryFault>(&query)) return response_of(*fault);
+  return chosen_ids(std::get<Query>(query), kind, known, by);
+}
+
+// --- everybody ---
+
+void discover(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
+  wire::Discovery discovery{.gpus = service.gpus().entries(),
+                            .cpus = service.cpus().entries(),
+                            .auth_required = service.key().has_value(),
+                            .stream_format = service.options().hub.format};
+  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+    if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
+  }
+  for (const Refusal& refusal : service.refused()) {
+    if (refusal.absent) continue;
+    discovery.refused.push_back({.subject = refusal.subject,
+                                 .source = refusal.source,
+                                 .reason = refusal.reason,
+                                 .remedy = refusal.remedy});
+  }
+  exchange->answer(json(wire::encode(discovery)));
+}
+
+void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
+  using namespace std::chrono;
+  const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
+  exchange->answer(json(wire::encode_time(now.count())));
+}
+
+void health(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
+  const bool misses = std::ranges::any_of(service.refused(),
+                                          [](const Refusal& refusal) { return !refusal.absent; });
+  exchange->answer(json(fmt::format(
+      R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
+      misses ? "degraded" : "ok", version(), service.gpus().ids().size(),
+      service.cpus().ids().size(), Seconds(service.loop().now() - service.started()).count())));
+}
+
+void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exchange) {
+  wire::Identity identity{.subject = request.claims->subject,
+                          .scopes = {},
+                          .expires_unix_s = request.claims->expires_unix_s};
+  for (const Scope scope : request.claims->scopes) identity.scopes.emplace_back(name_of(scope));
+  exchange->answer(json(wire::encode(identity)));
+}
+
+void sensors(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
+  std::string channels;
+  for (const Channel& channel : service.channels()) {
+    channels += fmt::format(
+        R"({}{{"domain":"{}","quantity":"{}","unit":"{}","scope":"{}","source":{},"place":{}}})",
+        channels.empty() ? "" : ",", channel.domain.name(), to_string(channel.metric),
+        unit_of(channel.metric), to_string(channel.scope), wire::json_string(channel.source),
+        wire::json_string(channel.place));
+  }
+  std::string refused;
+  for (const Refusal& refusal : service.refused()) {
+    refused += fmt::format(
+        R"({}{{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
+        refused.empty() ? "" : ",", wire::json_string(refusal.subject),
+        wire::json_string(refusal.source), wire::json_string(refusal.reason),
+        wire::json_string(refusal.proof), wire::json_string(refusal.remedy), refusal.absent);
+  }
+  exchange->answer(json(fmt::format(
+      R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})", channels, refused)));
+}
+
+void metrics(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const MetricsFormat format = metrics_format(request.head.accept.value_or(""));
+  service.scrape().gather(
+      service.view(request), [&service, exchange, format](std::vector<DomainMetrics> domains) {
+        DaemonMetrics all{.version = std::string(version()),
+                          .started_unix_s = service.scrape().started_unix_s(),
+                          .domains = std::move(domains),
+                          .refused = {},
+                          .dropped = {{"slow_reader", service.dropped()}}};
+        for (const Refusal& refusal : service.refused()) {
+          if (!refusal.absent) {
+            all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
+          }
+        }
+        exchange->answer({.body = metrics_text(families_of(all), format),
+                          .content_type = content_type_of(format)});
+      });
+}
+
+// --- GPUs ---
+
+/// Which devices failed; absent where none did.
+std::optional<Response> failures_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, std::string> messages;
+  unsigned status = 0;
+  for (const auto& [id, answer] : answers) {
+    if (!answer.fault) continue;
+    messages[id] = answer.fault->message;
+    status = std::max(status, answer.fault->status);
+  }
+  if (messages.empty()) return std::nullopt;
+  return Response{.status = status, .body = wire::encode_errors(messages)};
+}
+
+std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, std::uint64_t> values;
+  for (const auto& [id, answer] : answers) values[id] = answer.value;
+  return values;
+}
+
+std::string power_json(const Gpus::Answers& answers) {
+  using namespace std::chrono;
+  const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
+  return wire::encode(wire::GpuPowersAt{now.count(), values_of(answers)});
+}
+
+std::string energy_json(const Gpus::Answers& answers) {
+  return wire::encode_gpu_energies(values_of(answers));
+}
+
+std::string limit_json(const Gpus::Answers& answers) {
+  return wire::encode_power_limits(values_of(answers));
+}
+
+std::string limit_range_json(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, wire::PowerLimitRange> ranges;
+  for (const auto& [id, answer] : answers) ranges[id] = {answer.value, answer.high};
+  return wire::encode_power_limit_ranges(ranges);
+}
+
+std::string persistence_json(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, bool> modes;
+  for (const auto& [id, answer] : answers) modes[id] = answer.value != 0;
+  return wire::encode_persistence_modes(modes);
+}
+
+template <GpuQuestion kQuestion, std::string (*kText)(const Gpus::Answers&)>
+void ask_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::question);
+  if (const auto* const refusal = std::get_if<Response>(&ids)) {
+    exchange->answer(*refusal);
+    return;
+  }
+  service.gpus().ask(std::get<Ids>(ids), kQuestion, [exchange](const Gpus::Answers& answers) {
+    exchange->answer(failures_of(answers).value_or(json(kText(answers))));
+  });
+}
+
+void stream_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
+  if (const auto* const refusal = std::get_if<Response>(&ids)) {
+    exchange->answer(*refusal);
+  } else if (Subscriber* const subscriber = exchange->begin_stream()) {
+    service.gpu_stream().subscribe(*subscriber, std::get<Ids>(ids));
+  }
+}
+
+// --- CPUs ---
+
+constexpr std::string_view kUnreadable = "IOError: its counter cannot be read";
+
+Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
+  return {.status = 500, .body = wire::encode_errors(messages)};
+}
+
+void cpu_energy(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto parsed = Query::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
+  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
+    return exchange->answer(response_of(*fault));
+  }
+  const Query& query = std::get<Query>(parsed);
+  const auto cpu = required_bool(query, "cpu");
+  if (const auto* const fault = std::get_if<QueryFault>(&cpu)) {
+    return exchange->answer(response_of(*fault));
+  }
+  const auto dram = required_bool(query, "dram");
+  if (const auto* const fault = std::get_if<QueryFault>(&dram)) {
+    return exchange->answer(response_of(*fault));
+  }
+  const auto ids = chosen_ids(query, IdKind::cpu, service.cpus().ids(), AskedBy::question);
+  if (const auto* const refusal = std::get_if<Response>(&ids)) return exchange->answer(*refusal);
+
+  std::map<wire::DeviceId, wire::CpuEnergy> energies;
+  std::map<wire::DeviceId, std::string> errors;
+  const auto take = [&](bool wanted, const CounterState& state, wire::DeviceId id,
+                        std::optional<std::uint64_t>& energy) {
+    if (!wanted) return;
+    if (!state.is_known) errors[id] = kUnreadable;
+    energy = static_cast<std::uint64_t>(state.energy_uj);
+  };
+  for (const auto& [id, state] : service.view(request).read(std::get<Ids>(ids))) {
+    wire::CpuEnergy& energy = energies[id];
+    take(std::get<bool>(cpu), state.cpu, id, energy.cpu_uj);
+    if (state.dram) take(std::get<bool>(dram), *state.dram, id, energy.dram_uj);
+  }
+  exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
+}
+
+/// What the counters say of the time between two looks.
+Response cpu_powers(const CpuStates& before, const CpuStates& after) {
+  wire::CpuPowersAt powers;
+  std::map<wire::DeviceId, std::string> errors;
+  for (const auto& [id, state] : after) {
+    powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
+    if (const auto power = power_between(before.at(id), state)) {
+      powers.powers[id] = *power;
+    } else {
+      errors[id] = kUnreadable;
+    }
+  }
+  return errors.empty() ? json(wire::encode(powers)) : cpu_errors(errors);
+}
+
+void cpu_power(Service& service, const Request& request, const ExchangePtr& exchange) {
+  auto ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::question);
+  if (const auto* const refusal = std::get_if<Response>(&ids)) return exchange->answer(*refusal);
+  CpuView& view = service.view(request);
+  CpuStates before = view.read(std::get<Ids>(ids));
+  const auto period = std::max(service.options().hub.cpu_period, view.least_period());
+  const std::shared_ptr<Timer> timer = service.loop().make_timer();
+  // The timer holds what it calls, which holds the timer until it has been called.
+  timer->start(
+      service.loop().now() + period,
+      [timer, exchange, &view, ids = std::get<Ids>(std::move(ids)), before = std::move(before)] {
+        exchange->answer(cpu_powers(before, view.read(ids)));
+      });
+}
+
+void stream_cpus(Service& service, const Request& request, const ExchangePtr& exchange) {
+  const auto ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
+  if (const auto* const refusal = std::get_if<Response>(&ids)) {
+    exchange->answer(*refusal);
+  } else if (Subscriber* const subscriber = exchange->begin_stream()) {
+    service.cpu_stream(request).subscribe(*subscriber, std::get<Ids>(ids));
+  }
+}
+
+constexpr Scope kGpuRead = Scope::gpu_read;
+constexpr Scope kCpuRead = Scope::cpu_read;
+constexpr Scope kControl = Scope::gpu_control;
+
+constexpr std::array kRoutes = {
+    Route{"GET", "/discover", Open::everybody, discover},
+    Route{"GET", "/time", Open::everybody, time},
+    Route{"GET", "/health", Open::everybody, health},
+    Route{"GET", "/auth/whoami", Open::where_keys_are, whoami},
+    Route{"GET", "/metrics", Open::who_reads_all, metrics},
+    Route{"GET", "/api/v1/sensors", Open::who_has_any_token, sensors},
+
+    Route{"GET", "/gpu/get_power", kGpuRead, ask_gpus<GpuQuestion::power, power_json>},
+    Route{"GET", "/gpu/stream_power", kGpuRead, stream_gpus},
+    Route{"GET", "/gpu/get_cumulative_energy", kGpuRead,
+          ask_gpus<GpuQuestion::energy, energy_json>},
+    Route{"GET", "/gpu/get_power_limit", kGpuRead, ask_gpus<GpuQuestion::power_limit, limit_json>},
+    Route{"GET", "/gpu/get_power_limit_constraints", kGpuRead,
+          ask_gpus<GpuQuestion::power_limit_range, limit_range_json>},
+    Route{"GET", "/gpu/get_persistence_mode", kGpuRead,
+          ask_gpus<GpuQuestion::persistence_mode, persistence_json>},
+
+    Route{"GET", "/cpu/get_cumulative_energy", kCpuRead, cpu_energy},
+    Route{"GET", "/cpu/get_power", kCpuRead, cpu_power},
+    Route{"GET", "/cpu/stream_power", kCpuRead, stream_cpus},
+
+    Route{"POST", "/gpu/set_persistence_mode", kControl, nullptr},
+    Route{"POST", "/gpu/set_power_limit", kControl, nullptr},
+    Route{"POST", "/gpu/set_gpu_locked_clocks", kControl, nullptr},
+    Route{"POST", "/gpu/reset_gpu_locked_clocks", kControl, nullptr},
+    Route{"POST", "/gpu/set_mem_locked_clocks", kControl, nullptr},
+    Route{"POST", "/gpu/reset_mem_locked_clocks", kControl, nullptr},
+    Route{"POST", "/gpu/reset_locked_clocks", kControl, nullptr},
+};
+
+}  // namespace
+
+std::span<const Route> routes() noexcept { return kRoutes; }
+
+const Route* find_route(std::string_view path) noexcept {
+  const auto found = std::ranges::find(kRoutes, path, &Route::path);
+  return found != kRoutes.end() ? &*found : nullptr;
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,150 @@
+#include "serve.hpp"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <csignal>
+
+#include "event_loop.hpp"
+#include "log.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "server.hpp"
+#include "service_manager.hpp"
+#include "signing_key.hpp"
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// Descriptors that are no connections: sensors, drivers, the log.
+constexpr rlim_t kSpareDescriptors = 256;
+
+/// As many connections as there can be descriptors.
+std::size_t possible_connections(std::size_t wanted) {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
+  const rlim_t needed = wanted + kSpareDescriptors;
+  if (limit.rlim_cur < needed) {
+    limit.rlim_cur = std::min(limit.rlim_max, needed);
+    (void)::setrlimit(RLIMIT_NOFILE, &limit);
+    (void)::getrlimit(RLIMIT_NOFILE, &limit);
+  }
+  if (limit.rlim_cur >= needed) return wanted;
+  const rlim_t room = limit.rlim_cur > 2 * kSpareDescriptors ? limit.rlim_cur - kSpareDescriptors
+                                                             : limit.rlim_cur / 2;
+  log_warning(
+      fmt::format("{} connections at most: the limit of open files is {}", room, limit.rlim_cur));
+  return room;
+}
+
+std::vector<Listener> listen(const ServeOptions& options) {
+  std::vector<Listener> listeners = adopted_listeners();
+  if (!listeners.empty()) return listeners;
+  if (options.serves_file) listeners.push_back(listen_at_file(options.socket));
+  if (options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
+  return listeners;
+}
+
+void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& options) {
+  for (const Listener& listener : listeners) {
+    if (listener.is_loopback) continue;
+    if (options.key_path.empty()) {
+      throw Error(
+          fmt::format("will not serve other machines at {} without a key: give one with "
+                      "--signing-key-path",
+                      listener.name));
+    }
+    if (!options.allows_plain_http) {
+      throw Error(
+          fmt::format("will not serve other machines at {} without encryption, which shows "
+                      "tokens to whoever listens: say --allow-plain-http where something "
+                      "else encrypts",
+                      listener.name));
+    }
+  }
+}
+
+void tell_what_is_refused(const Survey& found) {
+  for (const Refusal& refusal : found.refused) {
+    if (refusal.absent) continue;
+    log_warning(fmt::format("{} ({}) is not served: {}{}{}", refusal.subject, refusal.source,
+                            refusal.reason,
+                            refusal.remedy.empty() ? "" : "; remedy: ", refusal.remedy));
+  }
+}
+
+/// What fails stays as it was.
+void read_again(Service& service, TlsServer* tls, const std::string& key_path) {
+  try {
+    if (!key_path.empty()) {
+      service.set_key(read_signing_key(key_path));
+      log_info("the signing key was read again");
+    }
+  } catch (const Error& error) {
+    log_error(fmt::format("the signing key stays as it was: {}", error.what()));
+  }
+  try {
+    if (tls != nullptr) {
+      tls->read_again();
+      log_info("the certificate was read again");
+    }
+  } catch (const Error& error) {
+    log_error(fmt::format("the certificate stays as it was: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+int serve(const ServeOptions& options) {
+  std::optional<std::string> key;
+  if (!options.key_path.empty()) key = read_signing_key(options.key_path);
+  std::unique_ptr<TlsServer> tls;
+  if (!options.tls_certificate.empty()) {
+    tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key);
+  }
+  std::vector<Listener> listeners = listen(options);
+  check_exposure(listeners, options);
+  set_log([](std::string_view message) { log_warning(message); });
+
+  EventLoop loop;
+  bool has_ended = false;
+  // From here on a signal is not lost, however long drivers take.
+  for (const int signal : {SIGTERM, SIGINT})
+    loop.on_signal(signal, [&] {
+      has_ended = true;
+      loop.stop();
+    });
+
+  Survey found = survey(options.system, machine_clock(), Asked::all);
+  tell_what_is_refused(found);
+  using std::chrono::nanoseconds;
+  constexpr nanoseconds kSecond = std::chrono::seconds(1);
+  Service service(take_inventory(std::move(found), options.enabled), loop,
+                  {.enabled = options.enabled,
+                   .hub = {.gpu_period = kSecond / options.gpu_hz,
+                           .cpu_period = kSecond / options.cpu_hz,
+                           .format = options.stream_format}});
+  service.set_key(std::move(key));
+  loop.on_signal(SIGHUP, [&] { read_again(service, tls.get(), options.key_path); });
+
+  std::string names;
+  for (const Listener& listener : listeners) {
+    names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);
+  }
+  Server server(
+      loop, service, std::move(listeners),
+      {.most_connections = possible_connections(options.most_connections), .tls = tls.get()});
+  log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
+                       service.gpus().ids().size(), service.cpus().ids().size(), names));
+  ServiceManager manager(loop);
+  manager.tell_ready();
+  loop.run();
+  manager.tell_stopping();
+  log_info("ends");
+  return has_ended ? 0 : kFailed;
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,122 @@
+// What the daemon answers from: devices, who may ask, what is switched on. Knows no sockets.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "access.hpp"
+#include "failure_limit.hpp"
+#include "hub.hpp"
+#include "request_head.hpp"
+#include "response.hpp"
+#include "scrape.hpp"
+#include "sensors/sensor.hpp"
+#include "target.hpp"
+
+namespace wattle::daemon {
+
+struct Route;
+
+/// Who asks.
+struct Peer {
+  bool is_local_socket = false;  ///< through the Unix socket
+  bool is_loopback = false;
+  bool at_loopback = false;  ///< through an address that only this machine reaches
+  std::string name;          ///< for failures and the log: "uid 1000", "127.0.0.1"
+};
+
+struct Request {
+  RequestHead head;
+  Target target;
+  Peer peer;
+  std::optional<Claims> claims{};
+  /// The caller may see the CPUs' energy in whole joules, once a second.
+  bool is_coarse = false;
+};
+
+/// One request that is to be answered, by one of these and once. Threads: the loop's.
+class Exchange {
+ public:
+  virtual ~Exchange() = default;
+  virtual void answer(const Response& response) = 0;
+  /// Answers with a stream; null where that cannot be, and it was said.
+  [[nodiscard]] virtual Subscriber* begin_stream() = 0;
+};
+
+struct ServiceOptions {
+  std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
+  HubOptions hub{};
+};
+
+/// What was found, for the service to take over.
+struct Inventory {
+  std::vector<Gpus::Gpu> gpus;
+  std::vector<std::unique_ptr<Sensor>> cpu_sensors;
+  std::vector<Cpus::Cpu> cpus;
+  std::vector<Refusal> refused;
+  std::vector<Channel> channels;  ///< all that the sensors read, for /api/v1/sensors
+};
+/// Those of the groups that are switched on.
+[[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
+
+/// Threads: the loop's.
+class Service {
+ public:
+  Service(Inventory inventory, Loop& loop, const ServiceOptions& options);
+
+  /// Answers, now or later.
+  void handle(Request& request, const std::shared_ptr<Exchange>& exchange);
+
+  /// From now on tokens are signed with it; absent: nobody needs one.
+  void set_key(std::optional<std::string> key) { key_ = std::move(key); }
+  [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
+
+  /// To be called about once a second while anybody is connected.
+  void tick();
+  /// A reader was too slow for a frame.
+  void count_dropped() noexcept { ++dropped_; }
+
+  // For the routes.
+  [[nodiscard]] Gpus& gpus() noexcept { return gpus_; }
+  [[nodiscard]] Cpus& cpus() noexcept { return cpus_; }
+  [[nodiscard]] CpuView& view(const Request& request) noexcept {
+    return request.is_coarse ? coarse_ : fine_;
+  }
+  [[nodiscard]] GpuStream& gpu_stream() noexcept { return hub_.gpus(); }
+  [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
+    return request.is_coarse ? hub_.coarse_cpus() : hub_.cpus();
+  }
+  [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
+  [[nodiscard]] Loop& loop() noexcept { return loop_; }
+  [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
+  [[nodiscard]] const std::vector<Refusal>& refused() const noexcept { return refused_; }
+  [[nodiscard]] const std::vector<Channel>& channels() const noexcept { return channels_; }
+  [[nodiscard]] bool is_enabled(Scope group) const noexcept;
+  [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
+  [[nodiscard]] TimePoint started() const noexcept { return started_; }
+
+ private:
+  /// Why the request is not answered; absent where it is, and then its claims are known.
+  [[nodiscard]] std::optional<Response> denial(const Route* route, Request& request);
+
+  Loop& loop_;
+  ServiceOptions options_;
+  std::vector<Refusal> refused_;
+  std::vector<Channel> channels_;
+  Gpus gpus_;
+  Cpus cpus_;
+  CpuView fine_;
+  CpuView coarse_;
+  Hub hub_;
+  std::optional<std::string> key_;
+  FailureLimit failures_;
+  std::uint64_t dropped_ = 0;
+  TimePoint started_;
+  Scrape scrape_;
+};
+
+}  // namespace wattle::daemon

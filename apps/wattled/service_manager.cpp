@@ -1,0 +1,72 @@
+#include "service_manager.hpp"
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/parse.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// The first descriptor that is handed over (SD_LISTEN_FDS_START).
+constexpr int kFirstDescriptor = 3;
+
+std::string variable(const char* name) {
+  const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): set by nobody
+  return value != nullptr ? value : "";
+}
+
+/// True if the variable, where it is set, names this process.
+bool is_for_us(const char* name) {
+  const std::string text = variable(name);
+  return text.empty() ||
+         parse_unsigned<std::uint64_t>(text) == static_cast<std::uint64_t>(::getpid());
+}
+
+}  // namespace
+
+std::vector<Listener> adopted_listeners() {
+  const auto count = parse_unsigned<std::uint16_t>(variable("LISTEN_FDS"));
+  const bool ours = !variable("LISTEN_PID").empty() && is_for_us("LISTEN_PID");
+  for (const char* const name : {"LISTEN_FDS", "LISTEN_PID", "LISTEN_FDNAMES"}) ::unsetenv(name);
+  std::vector<Listener> listeners;
+  if (!ours || !count) return listeners;
+  for (int fd = kFirstDescriptor; fd < kFirstDescriptor + *count; ++fd) {
+    ::fcntl(fd, F_SETFD, FD_CLOEXEC);
+    ::fcntl(fd, F_SETFL, ::fcntl(fd, F_GETFL) | O_NONBLOCK);
+    listeners.push_back(adopt_listener(Fd(fd)));
+  }
+  return listeners;
+}
+
+ServiceManager::ServiceManager(Loop& loop) {
+  const auto microseconds = parse_unsigned<std::uint64_t>(variable("WATCHDOG_USEC"));
+  if (!microseconds || *microseconds == 0 || !is_for_us("WATCHDOG_PID")) return;
+  constexpr std::uint64_t kLongest = 3'600'000'000;
+  const std::chrono::microseconds limit(std::min(*microseconds, kLongest));
+  watchdog_ = std::make_unique<Pace>(loop, limit / 2, [] { tell("WATCHDOG=1"); });
+  watchdog_->start();
+}
+
+void ServiceManager::tell(std::string_view state) {
+  const std::string path = variable("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() < 2 || path.size() > sizeof address.sun_path) return;
+  if (path.front() != '/' && path.front() != '@') return;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  if (path.front() == '@') address.sun_path[0] = '\0';
+  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  (void)::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
+                 static_cast<const sockaddr*>(static_cast<const void*>(&address)), length);
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,162 @@
+#include "stream.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "wire/encode.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+constexpr std::chrono::seconds kSilence{1};
+
+bool contains(const Ids& ids, wire::DeviceId id) { return std::ranges::binary_search(ids, id); }
+
+}  // namespace
+
+std::string chunk(std::string_view text) {
+  return fmt::format("{:x}\r\n{}\r\n", text.size(), text);
+}
+
+Stream::~Stream() {
+  for (auto& [ids, feed] : feeds_) {
+    for (Subscriber* const subscriber : feed.subscribers) subscriber->stream_ = nullptr;
+  }
+}
+
+void Stream::subscribe(Subscriber& subscriber, const Ids& ids) {
+  unsubscribe(subscriber);
+  const auto feed = feeds_.try_emplace(ids).first;
+  subscriber.stream_ = this;
+  subscriber.ids_ = &feed->first;
+  subscriber.place_ = feed->second.subscribers.size();
+  feed->second.subscribers.push_back(&subscriber);
+  ++subscribers_;
+  for (const wire::DeviceId id : ids) ++devices_[id].subscribers;
+  if (std::string text = known(ids); !text.empty()) {
+    feed->second.has_begun = true;
+    ++events_;
+    subscriber.deliver(std::make_shared<const std::string>(std::move(text)));
+  }
+}
+
+void Stream::unsubscribe(Subscriber& subscriber) noexcept {
+  if (subscriber.stream_ != nullptr) subscriber.stream_->remove(subscriber);
+}
+
+void Stream::remove(Subscriber& subscriber) noexcept {
+  const auto feed = feeds_.find(*subscriber.ids_);
+  std::vector<Subscriber*>& all = feed->second.subscribers;
+  all.back()->place_ = subscriber.place_;
+  std::swap(all[subscriber.place_], all.back());
+  all.pop_back();
+  for (const wire::DeviceId id : feed->first) {
+    const auto device = devices_.find(id);
+    if (--device->second.subscribers == 0) devices_.erase(device);
+  }
+  if (all.empty()) feeds_.erase(feed);
+  --subscribers_;
+  subscriber.stream_ = nullptr;
+}
+
+std::string Stream::event_of(const PowerUpdate& update) const {
+  const std::string json =
+      type_ == DeviceType::gpu
+          ? wire::encode_event(update.timestamp_ms, update.id, update.power->cpu_mw)
+          : wire::encode_event(update.timestamp_ms, update.id, *update.power);
+  return chunk(wire::event(json));
+}
+
+std::string Stream::snapshot(const Ids& ids) const {
+  wire::GpuPowersAt gpus;
+  wire::CpuPowersAt cpus;
+  for (const wire::DeviceId id : ids) {
+    const PowerUpdate& last = devices_.at(id).last;
+    if (!last.power) continue;
+    cpus.timestamp_ms = std::max(cpus.timestamp_ms, last.timestamp_ms);
+    cpus.powers[id] = *last.power;
+    gpus.powers[id] = last.power->cpu_mw;
+  }
+  gpus.timestamp_ms = cpus.timestamp_ms;
+  if (cpus.powers.empty()) return {};
+  return chunk(wire::event(type_ == DeviceType::gpu ? wire::encode(gpus) : wire::encode(cpus)));
+}
+
+std::string Stream::known(const Ids& ids) const {
+  if (format_ == wire::StreamFormat::snapshot) return snapshot(ids);
+  std::string text;
+  for (const wire::DeviceId id : ids) {
+    const PowerUpdate& last = devices_.at(id).last;
+    if (last.power) text += event_of(last);
+  }
+  return text;
+}
+
+void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
+  /// What the subscribers of a device get, in the per-device format.
+  struct News {
+    wire::DeviceId id;
+    std::string text;
+    bool is_event;
+  };
+  std::vector<News> news;
+  for (const PowerUpdate& update : updates) {
+    const auto device = devices_.find(update.id);
+    if (device == devices_.end()) continue;  // nobody asks any more
+    PowerUpdate& last = device->second.last;
+    const bool is_new = update.power != last.power || update.reason != last.reason;
+    last = update;
+    if (!is_new) continue;
+    if (!update.power) {
+      // No event can say it: clients take every event for a value.
+      const std::string_view kind = type_ == DeviceType::gpu ? "gpu" : "cpu";
+      news.push_back(
+          {update.id,
+           chunk(wire::comment(fmt::format("{} {}: {}", kind, update.id, update.reason))), false});
+    } else {
+      const bool alone = format_ == wire::StreamFormat::per_device;
+      news.push_back({update.id, alone ? event_of(update) : std::string(), true});
+    }
+  }
+  if (news.empty()) return;
+  for (auto& [ids, feed] : feeds_) {
+    std::string text;
+    bool has_event = false;
+    for (const News& item : news) {
+      if (!contains(ids, item.id)) continue;
+      // A stream begins with an event.
+      if (!item.is_event && !feed.has_begun) continue;
+      text += item.text;
+      has_event = has_event || item.is_event;
+    }
+    if (has_event && format_ == wire::StreamFormat::snapshot) text += snapshot(ids);
+    if (text.empty()) continue;
+    feed.has_begun = feed.has_begun || has_event;
+    ++events_;
+    tell(feed, std::make_shared<const std::string>(std::move(text)), now);
+  }
+}
+
+void Stream::keep_alive(TimePoint now) {
+  Frame frame;
+  for (auto& [ids, feed] : feeds_) {
+    if (!feed.has_begun || now - feed.told < kSilence) continue;
+    if (!frame) frame = std::make_shared<const std::string>(chunk(wire::comment("alive")));
+    tell(feed, frame, now);
+  }
+}
+
+void Stream::tell(Feed& feed, const Frame& frame, TimePoint now) {
+  feed.told = now;
+  for (Subscriber* const subscriber : feed.subscribers) subscriber->deliver(frame);
+}
+
+Ids Stream::wanted() const {
+  Ids ids;
+  for (const auto& [id, device] : devices_) ids.push_back(id);
+  return ids;
+}
+
+}  // namespace wattle::daemon

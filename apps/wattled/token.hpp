@@ -1,0 +1,60 @@
+// Who may ask: tokens (JWT, HS256 only) as zeusd makes and takes them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace wattle::daemon {
+
+/// What a token may be good for. Each route of the server names the one it needs.
+enum class Scope : std::uint8_t { gpu_control, gpu_read, cpu_read };
+
+/// As it is written in tokens: "gpu-control", "gpu-read", "cpu-read".
+[[nodiscard]] std::string_view name_of(Scope scope) noexcept;
+[[nodiscard]] std::optional<Scope> parse_scope(std::string_view name) noexcept;
+
+/// What a token says. Threads: a value type.
+struct Claims {
+  std::string subject;  ///< valid UTF-8, otherwise any characters: escape it where it is printed
+  std::vector<Scope> scopes;
+  /// Unix time from which the token is no longer good; absent: good for ever.
+  std::optional<std::int64_t> expires_unix_s;
+
+  bool operator==(const Claims&) const = default;
+};
+
+/// Why a token was refused. There are no finer causes on purpose: who guesses learns nothing, and
+/// only who has a token that was good once is told that it expired.
+enum class TokenFault : std::uint8_t { invalid, expired };
+
+/// A longer token is refused unread.
+inline constexpr std::size_t kMaxTokenBytes = 8192;
+/// How long after its expiry (and before its `nbf`) a token is taken, for clocks that differ; that
+/// of zeusd.
+inline constexpr std::int64_t kTokenLeewaySeconds = 60;
+
+/// What `token` says, if it was signed with `key` and is good at `now_unix_s`. The signature is
+/// compared in constant time before anything else is looked at. Throws `Error` only where OpenSSL
+/// cannot compute a signature at all. Threads: any.
+[[nodiscard]] std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view key,
+                                                      std::int64_t now_unix_s);
+
+/// A token that says `claims`, byte for byte as zeusd writes it. Throws `InvalidArgument` where the
+/// subject is not UTF-8, the expiry is before 1970, or the token would be longer than
+/// `kMaxTokenBytes`. Threads: any.
+[[nodiscard]] std::string issue(const Claims& claims, std::string_view key);
+
+/// A token of these two JSON texts, whatever they say, signed with `key`: for `issue`, and for
+/// tests of what else a holder of the key may send. Threads: any.
+[[nodiscard]] std::string sign(std::string_view header, std::string_view claims,
+                               std::string_view key);
+
+/// True if `claims` name `needed`. Nothing implies anything: control does not include reading.
+[[nodiscard]] bool grants(const Claims& claims, Scope needed) noexcept;
+
+}  // namespace wattle::daemon

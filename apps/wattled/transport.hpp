@@ -1,0 +1,54 @@
+// How bytes go over a connection: as they are, or encrypted.
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/fd.hpp"
+
+namespace wattle::daemon {
+
+/// Never waits. Threads: the loop's.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  /// Bytes that came; 0 at the end; -1, with `errno` EAGAIN where nothing is there yet.
+  [[nodiscard]] virtual ssize_t receive(std::span<char> room) noexcept = 0;
+  /// Bytes that were taken; -1, with `errno` EAGAIN where there is no room. Then the next call is
+  /// with the same bytes again.
+  [[nodiscard]] virtual ssize_t send(std::string_view bytes) noexcept = 0;
+  /// There are bytes to receive that the descriptor does not show.
+  [[nodiscard]] virtual bool has_more() const noexcept { return false; }
+  /// Nothing more is sent.
+  virtual void finish() noexcept = 0;
+};
+
+/// Bytes as they are. `fd` outlives it.
+[[nodiscard]] std::unique_ptr<Transport> plain_transport(int fd);
+
+/// A server's certificate and key. Threads: the loop's.
+class TlsServer {
+ public:
+  /// PEM files; the certificate with its chain. Throws `Error` where they cannot be used.
+  TlsServer(const std::string& certificate, const std::string& key);
+  TlsServer(const TlsServer&) = delete;
+  TlsServer& operator=(const TlsServer&) = delete;
+  ~TlsServer();
+
+  /// TLS 1.2 or later. `fd` outlives it. Null where there is no memory for it.
+  [[nodiscard]] std::unique_ptr<Transport> accept(int fd) const;
+  /// For connections from now on. Throws as the constructor, and nothing has changed then.
+  void read_again();
+
+ private:
+  struct Context;
+  std::string certificate_;
+  std::string key_;
+  std::unique_ptr<Context> context_;
+};
+
+}  // namespace wattle::daemon

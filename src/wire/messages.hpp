@@ -1,0 +1,89 @@
+// What is said in the streaming protocol, as plain values: those of zeusd, whose two generations
+// of the stream differ, and a few of our own. encode.hpp writes them as JSON.
+//
+//   snapshot    (Zeus 0.14 and 0.15)  an event has all devices:  {"power_mw":{"0":75000}}
+//   per_device  (Zeus 0.16)           an event has one device:   {"gpu_id":0,"power_mw":75000}
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace wattle::wire {
+
+/// The generation of a stream. A server must be told which: no event suits both.
+enum class StreamFormat : std::uint8_t { per_device, snapshot };
+
+/// Milliseconds since 1970-01-01 UTC.
+using UnixMs = std::int64_t;
+/// The number of a GPU or a CPU on its server.
+using DeviceId = std::uint32_t;
+
+struct GpuEntry {
+  DeviceId id = 0;
+  std::string name{};
+  std::string pci_address{};  ///< "0000:01:00.0"
+  bool cumulative_energy_available = false;
+};
+
+struct CpuEntry {
+  DeviceId id = 0;
+  bool dram_available = false;
+};
+
+/// What is not served, and why.
+struct RefusedEntry {
+  std::string subject;  ///< "package_0", "NVIDIA GPUs"
+  std::string source;   ///< "powercap"
+  std::string reason;
+  std::string remedy{};
+};
+
+/// GET /discover.
+struct Discovery {
+  std::vector<GpuEntry> gpus{};
+  std::vector<CpuEntry> cpus{};
+  std::vector<std::string> enabled_api_groups{};
+  bool auth_required = false;
+  // Not zeusd's: clients of either generation pass over them.
+  StreamFormat stream_format = StreamFormat::per_device;
+  std::vector<RefusedEntry> refused{};
+};
+
+struct CpuPower {
+  std::uint64_t cpu_mw = 0;
+  std::optional<std::uint64_t> dram_mw{};  ///< absent: not available
+  friend bool operator==(const CpuPower&, const CpuPower&) = default;
+};
+
+struct CpuEnergy {
+  std::optional<std::uint64_t> cpu_uj{};   ///< absent: not asked for, or not available
+  std::optional<std::uint64_t> dram_uj{};  ///< likewise
+  friend bool operator==(const CpuEnergy&, const CpuEnergy&) = default;
+};
+
+/// The powers of several devices at one time; by id.
+template <class Power>
+struct PowersAt {
+  UnixMs timestamp_ms = 0;
+  std::map<DeviceId, Power> powers{};
+};
+using GpuPowersAt = PowersAt<std::uint64_t>;  ///< mW
+using CpuPowersAt = PowersAt<CpuPower>;
+
+struct PowerLimitRange {
+  std::uint64_t min_mw = 0;
+  std::uint64_t max_mw = 0;
+};
+
+/// GET /auth/whoami.
+struct Identity {
+  std::string subject;
+  std::vector<std::string> scopes;
+  std::optional<std::int64_t> expires_unix_s{};
+};
+
+}  // namespace wattle::wire

@@ -1,0 +1,208 @@
+// Who may ask for what, where a key is in use.
+#include <sys/stat.h>
+
+#include <csignal>
+#include <fstream>
+
+#include "daemon.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+
+constexpr const char* kKey = "0123456789abcdef0123456789abcdef\n";
+constexpr const char* kAlice =
+    "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9."
+    "eyJzdWIiOiJhbGljZSIsInNjb3BlcyI6WyJncHUtcmVhZCIsImNwdS1yZWFkIl0sImV4cCI6OTk5OTk5OTk5OX0."
+    "pp07SnjKC1y1s7CBO7T3oqdju642fzgmT1uiDZZTw9I";
+constexpr const char* kBob =
+    "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJib2IiLCJzY29wZXMiOlsiZ3B1LWNvbnRyb2wiXX0."
+    "4uCcD8f-VAIQ37vsEPXBYUfAUyUOhkQOUGTSjZdsQy0";
+
+class DaemonAuth : public DaemonTest {
+ protected:
+  void serve_with_key(const Words& options = {}) {
+    serve(Words{"--signing-key-path", key_file(kKey)} + options);
+  }
+  [[nodiscard]] HttpAnswer ask(std::string_view target, std::string_view bearer = {}) const {
+    if (bearer.empty()) return get(target);
+    return get(target, "Authorization: Bearer " + std::string(bearer) + "\r\n");
+  }
+};
+
+TEST_F(DaemonAuth, TokensOfZeusdAreGoodHere) {
+  serve_with_key();
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+  EXPECT_EQ(ask("/cpu/get_cumulative_energy?cpu=true&dram=true", kAlice).status, 200);
+  EXPECT_EQ(ask("/auth/whoami", kAlice).body,
+            R"({"sub":"alice","scopes":["gpu-read","cpu-read"],"exp":9999999999})");
+  EXPECT_EQ(ask("/auth/whoami", kBob).body, R"({"sub":"bob","scopes":["gpu-control"]})");
+}
+
+TEST_F(DaemonAuth, TokensIssuedHereAreGood) {
+  serve_with_key();
+  const std::string mine = token("carol", "cpu-read", "never");
+  EXPECT_EQ(ask("/auth/whoami", mine).body, R"({"sub":"carol","scopes":["cpu-read"]})");
+  EXPECT_EQ(ask("/cpu/get_power", mine).status, 200);
+  const Json timed = parse_json(ask("/auth/whoami", token("carol", "", "1h")).body);
+  EXPECT_EQ(timed["scopes"], Json::array());
+  EXPECT_TRUE(timed["exp"].is_number());
+}
+
+TEST_F(DaemonAuth, AMissingTokenIsAskedFor) {
+  serve_with_key();
+  for (const char* const target : {"/gpu/get_power", "/cpu/stream_power", "/auth/whoami",
+                                   "/api/v1/sensors", "/no/such/thing"}) {
+    const HttpAnswer answer = ask(target);
+    EXPECT_EQ(answer.status, 401) << target;
+    EXPECT_THAT(answer.head, HasSubstr("\r\nWWW-Authenticate: Bearer realm=\"zeusd\"\r\n"));
+    EXPECT_EQ(answer.body, R"({"error":"Authentication required. Provide an Authorization: )"
+                           R"(Bearer <token> header."})");
+  }
+}
+
+TEST_F(DaemonAuth, ABadTokenIsRefused) {
+  serve_with_key();
+  std::string forged = kAlice;
+  forged.back() = 'J';
+  EXPECT_EQ(ask("/gpu/get_power", forged).status, 401);
+  EXPECT_EQ(ask("/gpu/get_power", "x").status, 401);
+  EXPECT_EQ(get("/gpu/get_power", "Authorization: Basic eDp5\r\n").status, 401);
+}
+
+TEST_F(DaemonAuth, ATokenWithoutTheScopeIsNotEnough) {
+  serve_with_key();
+  const HttpAnswer answer = ask("/gpu/get_power", kBob);
+  EXPECT_EQ(answer.status, 403);
+  EXPECT_EQ(answer.body, R"({"error":"Token for user 'bob' lacks required scope 'gpu-read'. )"
+                         R"(Token scopes: ['gpu-control']"})");
+  EXPECT_EQ(ask("/cpu/stream_power", token("d", "gpu-read")).status, 403);
+}
+
+TEST_F(DaemonAuth, MetricsNeedTheScopesOfAllThatIsServed) {
+  serve_with_key();
+  EXPECT_EQ(ask("/metrics").status, 401);
+  EXPECT_EQ(ask("/metrics", token("d", "gpu-read")).status, 403);
+  EXPECT_EQ(ask("/metrics", kAlice).status, 200);
+}
+
+TEST_F(DaemonAuth, AGroupThatIsOffIsNotThereWhateverTheToken) {
+  serve_with_key({"--enable", "cpu-read"});
+  std::string forged = kAlice;
+  forged.back() = 'J';
+  for (const std::string& bearer : {std::string(), std::string("x"), forged, std::string(kAlice)}) {
+    EXPECT_EQ(ask("/gpu/get_power", bearer).status, 404);
+    EXPECT_EQ(ask("/gpu/set_power_limit", bearer).status, 404);
+  }
+}
+
+TEST_F(DaemonAuth, WhatIsForEverybodyNeedsNoToken) {
+  serve_with_key();
+  for (const char* const target : {"/discover", "/time", "/health"}) {
+    EXPECT_EQ(ask(target).status, 200) << target;
+    EXPECT_EQ(ask(target, "x").status, 200) << target;
+  }
+  EXPECT_EQ(parse_json(ask("/discover").body)["auth_required"], true);
+}
+
+TEST_F(DaemonAuth, WhatIsNotThereIsNotFoundWithAToken) {
+  serve_with_key();
+  const HttpAnswer answer = ask("/gpu/no_such_thing", kAlice);
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_EQ(answer.body, "");
+}
+
+TEST_F(DaemonAuth, NoSpellingOfAPathGoesAroundTheScope) {
+  serve_with_key();
+  const std::string mine = token("d", "gpu-read");
+  const std::string path = "/cpu/get_power";
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    constexpr std::string_view kDigits = "0123456789ABCDEF";
+    const auto byte = static_cast<unsigned char>(path[i]);
+    std::string spelled =
+        path.substr(0, i) + "%" + kDigits[byte >> 4U] + kDigits[byte & 15U] + path.substr(i + 1);
+    const int without = ask(spelled).status;
+    const int with = ask(spelled, mine).status;
+    EXPECT_EQ(without, 401) << spelled;
+    EXPECT_TRUE(with == 403 || with == 404) << spelled << ": " << with;
+  }
+  for (const char* const spelled :
+       {"//cpu/get_power", "/cpu//get_power", "/./cpu/get_power", "/gpu/../cpu/get_power",
+        "/CPU/get_power", "/cpu/get_power/", "/cpu/get_power;x", "/cpu/get_power%00"}) {
+    const int status = ask(spelled, mine).status;
+    EXPECT_TRUE(status == 404 || status == 400 || status == 403) << spelled << ": " << status;
+  }
+}
+
+TEST_F(DaemonAuth, WhoFailsTooOftenIsToldToStop) {
+  serve_with_key();
+  EXPECT_TRUE(eventually([&] { return ask("/gpu/get_power", "x").status == 429; }));
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+}
+
+TEST_F(DaemonAuth, NothingThatAStrangerSaysBreaksTheLog) {
+  serve_with_key();
+  for (int byte = 1; byte < 256; ++byte) {
+    if (byte == '\r' || byte == '\n') continue;
+    const std::string text(1, static_cast<char>(byte));
+    HttpClient client = this->client();
+    client.send("GET /" + text + "?" + text + " HTTP/1.1\r\nHost: " + text +
+                "\r\nAuthorization: Bearer " + text + "\r\n\r\n");
+    EXPECT_NE(client.read_answer().status, 0) << byte;
+  }
+  for (const char byte : log()) {
+    EXPECT_TRUE(byte == '\n' || (byte >= ' ' && byte <= '~')) << static_cast<int>(byte);
+  }
+  EXPECT_THAT(log(), HasSubstr("was refused: "));
+}
+
+TEST_F(DaemonAuth, ThroughTcpATokenGivesEverything) {
+  serve_with_key();
+  const HttpAnswer answer = get_tcp("/cpu/get_cumulative_energy?cpu=true&dram=true",
+                                    "Authorization: Bearer " + std::string(kAlice) + "\r\n");
+  // What the counter shows (100000 ticks of 2^-14 J), not whole joules.
+  EXPECT_EQ(parse_json(answer.body)["0"]["cpu_energy_uj"], 6103515);
+}
+
+TEST_F(DaemonAuth, ASignalHasTheKeyReadAgain) {
+  serve_with_key();
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+  (void)key_file("another key of more than thirty-two bytes");
+  daemon_->send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return ask("/gpu/get_power", kAlice).status == 401; }));
+  EXPECT_EQ(ask("/gpu/get_power", token("e", "gpu-read")).status, 200);
+  std::ofstream(path("key")) << "short";
+  daemon_->send(SIGHUP);
+  EXPECT_TRUE(eventually(
+      [&] { return log().find("the signing key stays as it was") != std::string::npos; }));
+}
+
+class DaemonKeys : public DaemonTest {
+ protected:
+  void expect_refused(const Words& options, std::string_view reason) const {
+    const Outcome outcome = run(wattled(Words{"serve", "--socket-path", socket()} + options));
+    EXPECT_EQ(outcome.code(), 1);
+    EXPECT_THAT(log(), HasSubstr(std::string(reason)));
+  }
+};
+
+TEST_F(DaemonKeys, ThatAreTooShortAreRefused) {
+  expect_refused({"--signing-key-path", key_file("short")}, "32");
+}
+
+TEST_F(DaemonKeys, ThatOthersMayReadAreRefused) {
+  const std::string file = key_file(kKey);
+  ::chmod(file.c_str(), 0644);
+  expect_refused({"--signing-key-path", file}, file);
+}
+
+TEST_F(DaemonKeys, AreNeededForOtherMachines) {
+  expect_refused({"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0"}, "without a key");
+  expect_refused(
+      {"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path", key_file(kKey)},
+      "without encryption");
+}
+
+}  // namespace
+}  // namespace wattle::integration

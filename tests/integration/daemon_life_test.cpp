@@ -1,0 +1,188 @@
+// How the daemon begins and ends, and the sockets it makes.
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstring>
+#include <fstream>
+
+#include "daemon.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+
+class DaemonLife : public DaemonTest {
+ protected:
+  void expect_no_start(const Words& options, std::string_view reason) const {
+    const Outcome outcome = run(wattled(Words{"serve"} + options));
+    EXPECT_EQ(outcome.code(), 1);
+    EXPECT_THAT(log(), HasSubstr(std::string(reason)));
+  }
+  [[nodiscard]] mode_t mode_of_socket() const {
+    struct stat status {};
+    EXPECT_EQ(::lstat(socket().c_str(), &status), 0);
+    EXPECT_TRUE(S_ISSOCK(status.st_mode));
+    return status.st_mode & 0777U;
+  }
+};
+
+TEST_F(DaemonLife, TheSocketIsForOwnerAndGroup) {
+  serve();
+  EXPECT_EQ(mode_of_socket(), 0660U);
+}
+
+TEST_F(DaemonLife, TheSocketHasTheModeThatWasAskedFor) {
+  serve({"--socket-permissions", "600"});
+  EXPECT_EQ(mode_of_socket(), 0600U);
+}
+
+TEST_F(DaemonLife, AFileThatIsNoSocketStays) {
+  std::ofstream(socket()) << "precious";
+  expect_no_start({"--socket-path", socket()}, "which is no socket");
+  EXPECT_EQ(content_of(socket()), "precious");
+}
+
+TEST_F(DaemonLife, ASocketThatIsInUseStays) {
+  serve();
+  expect_no_start({"--socket-path", socket()}, "another program listens at it");
+  EXPECT_EQ(get("/time").status, 200);
+}
+
+TEST_F(DaemonLife, AStaleSocketIsReplaced) {
+  serve();
+  daemon_->send(SIGKILL);
+  (void)daemon_->wait();
+  EXPECT_EQ(mode_of_socket(), 0660U);
+  serve();
+  EXPECT_EQ(get("/time").status, 200);
+}
+
+TEST_F(DaemonLife, MissingFoldersAreMade) {
+  socket_ = path("a/b/s.sock").string();
+  serve();
+  EXPECT_EQ(get("/time").status, 200);
+}
+
+TEST_F(DaemonLife, APortThatIsInUseIsNamed) {
+  serve();
+  const std::string address = "127.0.0.1:" + std::to_string(port_);
+  expect_no_start({"--mode", "tcp", "--tcp-bind-address", address}, "cannot listen at " + address);
+}
+
+TEST_F(DaemonLife, ACertificateThatIsNoneIsNamed) {
+  std::ofstream(path("cert")) << "nothing";
+  expect_no_start({"--socket-path", socket(), "--tls-cert", path("cert").string(), "--tls-key",
+                   path("cert").string()},
+                  "cannot use " + path("cert").string() + " as the server's certificate");
+}
+
+TEST_F(DaemonLife, EndsWithinASecondWithClientsConnected) {
+  serve();
+  std::vector<HttpClient> clients;
+  for (int i = 0; i < 50; ++i) {
+    clients.push_back(i % 2 == 0 ? client() : tcp_client());
+    clients.back().send("GET /gpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(clients.back().read_head(), HasSubstr("200 OK"));
+  }
+  const auto begin = std::chrono::steady_clock::now();
+  daemon_->send(SIGTERM);
+  EXPECT_EQ(daemon_->wait().code(), 0);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(1));
+  // Cut off, not ended: a client that took it for an end would be back at once.
+  EXPECT_EQ(clients.front().read_to_end().find("\r\n0\r\n\r\n"), std::string::npos);
+  EXPECT_NE(::access(socket().c_str(), F_OK), 0);
+}
+
+TEST_F(DaemonLife, EndsWithADriverThatHangs) {
+  serve({}, "gpu A\npower step 0 75\nhang nvmlDeviceGetFieldValues from 1.5\n");
+  HttpClient client = this->client();
+  client.send("GET /gpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  std::string chunk = client.read_head();
+  while ((chunk = client.next_chunk()).find("does not answer") == std::string::npos) {
+    ASSERT_FALSE(chunk.empty());
+  }
+  daemon_->send(SIGTERM);
+  EXPECT_EQ(daemon_->wait().code(), 0);
+}
+
+TEST_F(DaemonLife, SaysInOneLineWhereItServes) {
+  serve();
+  EXPECT_THAT(log(), HasSubstr("serves 2 GPUs and 2 CPUs at " + socket() + " and 127.0.0.1:"));
+}
+
+TEST_F(DaemonLife, TellsTheServiceManagerThatItIsReady) {
+  const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  const Fd owned(manager);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string place = path("notify").string();
+  std::memcpy(address.sun_path, place.data(), place.size());
+  ASSERT_EQ(::bind(manager, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
+            0);
+  Start start = wattled({"serve", "--socket-path", socket()});
+  start.environment["NOTIFY_SOCKET"] = place;
+  start.environment["WATCHDOG_USEC"] = "200000";
+  Process daemon(start);
+  std::string heard;
+  for (int i = 0; i < 3; ++i) {
+    std::array<char, 100> text{};
+    const ssize_t count = ::recv(manager, text.data(), text.size(), 0);
+    ASSERT_GT(count, 0);
+    heard += std::string(text.data(), static_cast<std::size_t>(count)) + " ";
+  }
+  EXPECT_EQ(heard, "READY=1 WATCHDOG=1 WATCHDOG=1 ");
+}
+
+TEST_F(DaemonLife, TakesTheSocketsOfTheServiceManager) {
+  const int listener = ::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  const Fd owned(listener);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, socket().data(), socket().size());
+  ASSERT_EQ(::bind(listener, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
+            0);
+  ASSERT_EQ(::listen(listener, 16), 0);
+  Start start = wattled({"serve", "--socket-path", path("not_this").string()});
+  const auto redirect = start.prepare;
+  start.prepare = [redirect, listener] {
+    redirect();
+    if (listener == 3) {
+      ::fcntl(3, F_SETFD, 0);
+    } else {
+      ::dup2(listener, 3);
+    }
+  };
+  // Its own number is known to the process alone.
+  start.command = Words{"sh", "-c", "LISTEN_PID=$$ LISTEN_FDS=1 exec \"$@\"", "sh"} + start.command;
+  Process daemon(start);
+  EXPECT_EQ(get("/time").status, 200);
+  daemon.send(SIGTERM);
+  EXPECT_EQ(daemon.wait().code(), 0);
+  EXPECT_EQ(::access(socket().c_str(), F_OK), 0);
+}
+
+TEST_F(DaemonLife, WrongOptionsAreNamed) {
+  for (const Words& words :
+       {Words{"serve", "--mode", "pigeon"}, Words{"serve", "--enable", "gpu-control"},
+        Words{"serve", "--enable", "x"}, Words{"serve", "--tcp-bind-address", "nowhere"},
+        Words{"serve", "--socket-permissions", "9"}, Words{"serve", "--stream-format", "x"},
+        Words{"serve", "--no-such-option"}, Words{}, Words{"token"},
+        Words{"token", "issue", "--user", "x", "--signing-key-path", "y", "--expires", "soon"}}) {
+    EXPECT_EQ(run(wattled(words)).code(), 64) << testing::PrintToString(words);
+  }
+  EXPECT_THAT(log(), HasSubstr("say uds, tcp or uds,tcp"));
+}
+
+TEST_F(DaemonLife, HelpNamesTheOptions) {
+  const Outcome outcome = run(wattled({"serve", "--help"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr("--tcp-bind-address"));
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,161 @@
+// Requests that are no good ones, and clients that misbehave.
+#include <sys/socket.h>
+
+#include "daemon.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::StartsWith;
+
+class DaemonRequests : public DaemonTest {
+ protected:
+  /// What the daemon says to these bytes, which ends the connection.
+  [[nodiscard]] std::string said_to(std::string_view bytes) const {
+    HttpClient client = tcp_client();
+    client.send(bytes);
+    return client.read_to_end();
+  }
+  void expect_refused(std::string_view bytes, int status) const {
+    EXPECT_THAT(said_to(bytes), StartsWith("HTTP/1.1 " + std::to_string(status) + " "))
+        << testing::PrintToString(bytes);
+  }
+};
+
+TEST_F(DaemonRequests, ThatAreMalformedAreRefused) {
+  serve();
+  expect_refused("GET\r\n\r\n", 400);
+  expect_refused("GET /time\r\n\r\n", 400);
+  expect_refused("GET  /time HTTP/1.1\r\nHost: localhost\r\n\r\n", 400);
+  expect_refused("GET /time HTTP/1.1\nHost: localhost\n\n", 400);
+  expect_refused("G(T /time HTTP/1.1\r\nHost: localhost\r\n\r\n", 400);
+  expect_refused("GET /time HTTP/1.1\r\nHost localhost\r\n\r\n", 400);
+  expect_refused("GET /time HTTP/1.1\r\nHost : localhost\r\n\r\n", 400);
+  expect_refused("GET /time HTTP/1.1\r\nX: \x01\r\nHost: localhost\r\n\r\n", 400);
+  expect_refused(std::string_view("\0\0\0\0\r\n\r\n", 8), 400);
+  expect_refused("GET /%zz HTTP/1.1\r\nHost: localhost\r\n\r\n", 400);
+  expect_refused("GET http://localhost/time HTTP/1.1\r\nHost: localhost\r\n\r\n", 400);
+  EXPECT_EQ(get("/time").status, 200);
+}
+
+TEST_F(DaemonRequests, ThatCouldMeanTwoThingsAreRefused) {
+  serve();
+  expect_refused("GET /time HTTP/1.1\r\n\r\n", 400);
+  expect_refused("GET /time HTTP/1.1\r\nHost: localhost\r\nHost: localhost\r\n\r\n", 400);
+  expect_refused(
+      "GET /time HTTP/1.1\r\nHost: localhost\r\nAuthorization: a\r\nAuthorization: b\r\n\r\n", 400);
+}
+
+TEST_F(DaemonRequests, OfAnotherVersionAreRefused) {
+  serve();
+  expect_refused("GET /time HTTP/2.0\r\nHost: localhost\r\n\r\n", 505);
+  expect_refused("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", 505);
+}
+
+TEST_F(DaemonRequests, ThatAreTooLargeAreRefused) {
+  serve();
+  const std::string begin = "GET /time HTTP/1.1\r\nHost: localhost\r\n";
+  expect_refused(begin + "X: " + std::string(9000, 'x') + "\r\n\r\n", 431);
+  expect_refused(begin + "X: " + std::string(20000, 'x'), 431);
+  std::string many = begin;
+  for (int i = 0; i < 80; ++i) many += "X: y\r\n";
+  expect_refused(many + "\r\n", 431);
+}
+
+TEST_F(DaemonRequests, WithABodyAreRefused) {
+  serve();
+  expect_refused("POST /time HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", 413);
+  expect_refused(
+      "POST /time HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", 413);
+}
+
+TEST_F(DaemonRequests, OfPagesOfOtherSitesAreRefused) {
+  serve();
+  expect_refused("GET /discover HTTP/1.1\r\nHost: evil.example:4938\r\n\r\n", 421);
+  expect_refused("GET /discover HTTP/1.1\r\nHost: 127.0.0.1.evil.example\r\n\r\n", 421);
+  expect_refused("GET /discover HTTP/1.1\r\nHost: localhost\r\nOrigin: http://evil.example\r\n\r\n",
+                 403);
+  expect_refused("GET /discover HTTP/1.1\r\nHost: localhost\r\nOrigin: null\r\n\r\n", 403);
+  for (const char* const host : {"localhost", "LOCALHOST:1", "127.0.0.1:4938", "[::1]:4938"}) {
+    HttpClient client = tcp_client();
+    client.send(std::string("GET /time HTTP/1.1\r\nHost: ") + host + "\r\nOrigin: http://" + host +
+                "\r\n\r\n");
+    EXPECT_EQ(client.read_answer().status, 200) << host;
+  }
+}
+
+TEST_F(DaemonRequests, ThatComeTogetherAreAnsweredInOrder) {
+  serve();
+  HttpClient client = this->client();
+  const std::string time = "GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  const std::string power = "GET /gpu/get_power HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  client.send(time + power + time + "\r\n" + power);
+  for (const char* const part : {"timestamp_ms\":", "power_mw", "timestamp_ms\":", "power_mw"}) {
+    const HttpAnswer answer = client.read_answer();
+    EXPECT_EQ(answer.status, 200);
+    EXPECT_THAT(answer.body, HasSubstr(part));
+  }
+}
+
+TEST_F(DaemonRequests, ThatComeByteByByteAreAnswered) {
+  serve();
+  HttpClient client = tcp_client();
+  for (const char byte : std::string("GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n")) {
+    client.send({&byte, 1});
+  }
+  EXPECT_EQ(client.read_answer().status, 200);
+}
+
+TEST_F(DaemonRequests, OfHalfClosedClientsAreAnswered) {
+  serve();
+  HttpClient client = this->client();
+  client.send("GET /gpu/get_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  client.finish_sending();
+  EXPECT_EQ(client.read_answer().status, 200);
+  EXPECT_EQ(client.read_to_end(), "");
+}
+
+TEST_F(DaemonRequests, ThatAskForTheEndGetIt) {
+  serve();
+  const std::string said =
+      said_to("GET /time HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n");
+  EXPECT_THAT(said, HasSubstr("\r\nConnection: close\r\n"));
+  EXPECT_THAT(said_to("GET /time HTTP/1.0\r\n\r\n"), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(DaemonRequests, ThatNeverEndAreGivenUp) {
+  serve();
+  const auto begin = std::chrono::steady_clock::now();
+  expect_refused("GET /time HTTP/1.1\r\nHost: local", 408);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(20));
+}
+
+TEST_F(DaemonRequests, ThatHangInGreatNumbersKeepNobodyOut) {
+  serve({"--max-connections", "64"});
+  std::vector<HttpClient> slow;
+  for (int i = 0; i < 300; ++i) {
+    slow.push_back(i % 2 == 0 ? client() : tcp_client());
+    slow.back().send("GET /time HTTP/1.1\r\nHost: ");
+    if (i % 50 != 0) continue;
+    EXPECT_EQ(get("/time").status, 200);
+  }
+  EXPECT_EQ(get_tcp("/time").status, 200);
+}
+
+TEST_F(DaemonRequests, BeyondWhatIsServedAtATimeAreToldSo) {
+  serve({"--max-connections", "4"});
+  std::vector<HttpClient> busy;
+  for (int i = 0; i < 4; ++i) {
+    busy.push_back(client());
+    busy.back().send("GET /gpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    EXPECT_THAT(busy.back().read_head(), HasSubstr("200 OK"));
+  }
+  HttpClient client = this->client();
+  EXPECT_THAT(client.read_to_end(), StartsWith("HTTP/1.1 503 "));
+  busy.clear();
+  EXPECT_TRUE(eventually([&] { return get("/time").status == 200; }));
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,268 @@
+#include "hub.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "fakes/scripted_sensor.hpp"
+#include "virtual_loop.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class Listener final : public Subscriber {
+ public:
+  ~Listener() override { Stream::unsubscribe(*this); }
+  void deliver(const Frame& frame) override { told.push_back(*frame); }
+  std::vector<std::string> told;
+};
+
+/// The loop's time, for sensors.
+class LoopClock final : public Clock {
+ public:
+  explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
+  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
+  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }
+
+ private:
+  const VirtualLoop& loop_;
+};
+
+/// Two packages of 50 W, the first with memory of 10 W.
+class CpuHub : public testing::Test {
+ protected:
+  CpuHub() {
+    for (std::uint32_t socket = 0; socket < 2; ++socket) {
+      std::vector<fakes::ScriptedCounter> counters;
+      counters.push_back(counted(Domain::package(socket), 50.0, socket));
+      if (socket == 0) counters.push_back(counted(Domain::dram(0), 10.0, 2));
+      sensors_.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+    }
+    cpus_.emplace(std::move(sensors_),
+                  std::vector<Cpus::Cpu>{{.id = 0, .cpu = {0, 0}, .dram = Cpus::Place{0, 1}},
+                                         {.id = 1, .cpu = {1, 0}}});
+    fine_.emplace(*cpus_, loop_);
+    coarse_.emplace(*cpus_, loop_, 1'000'000, seconds(1));
+    gpus_.emplace(std::vector<Gpus::Gpu>{}, loop_);
+    hub_.emplace(*gpus_, *cpus_, *fine_, *coarse_, loop_, HubOptions{});
+    reads_ = {};
+  }
+
+  fakes::ScriptedCounter counted(Domain domain, double watts, std::size_t place) {
+    auto steady = fakes::constant_power(fakes::counter_channel(domain), Watts(watts), clock_.now(),
+                                        1'000'000);
+    return {steady.channel, [this, place, script = steady.script](TimePoint now) {
+              ++reads_.at(place);
+              fakes::Shown shown = script(now);
+              if (fails_) shown.status = ReadStatus::retry;
+              return shown;
+            }};
+  }
+
+  VirtualLoop loop_;
+  LoopClock clock_{loop_};
+  std::array<int, 3> reads_{};
+  bool fails_ = false;
+  std::vector<std::unique_ptr<Sensor>> sensors_;
+  std::optional<Cpus> cpus_;
+  std::optional<CpuView> fine_;
+  std::optional<CpuView> coarse_;
+  std::optional<Gpus> gpus_;
+  std::optional<Hub> hub_;
+  Listener listener_;
+};
+
+TEST_F(CpuHub, WithoutSubscribersReadsOnlyToKeepCounters) {
+  EXPECT_EQ(loop_.timers(), 1U);
+  loop_.advance(std::chrono::minutes(10));
+  EXPECT_GT(reads_[0], 0);
+  // 2^32 ticks of 2^-14 J at 2 kW wrap in 131 s: half of that, and a minute at most.
+  EXPECT_LE(reads_[0], 11);
+}
+
+TEST_F(CpuHub, ReadsOnlyWhatSomebodyAskedFor) {
+  hub_->cpus().subscribe(listener_, {1});
+  loop_.advance(seconds(1));
+  EXPECT_EQ(reads_[0], 0);
+  EXPECT_GE(reads_[1], 10);
+}
+
+TEST_F(CpuHub, StopsReadingWhenNobodyListensAnyMore) {
+  hub_->cpus().subscribe(listener_, {0});
+  loop_.advance(seconds(1));
+  Stream::unsubscribe(listener_);
+  loop_.advance(milliseconds(200));
+  reads_ = {};
+  loop_.advance(seconds(10));
+  EXPECT_EQ(reads_[0], 0);
+  EXPECT_EQ(loop_.timers(), 1U);
+}
+
+TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
+  hub_->cpus().subscribe(listener_, {0});
+  loop_.advance(milliseconds(99));
+  EXPECT_THAT(listener_.told, IsEmpty());
+  loop_.advance(milliseconds(1));
+  ASSERT_THAT(listener_.told, SizeIs(1));
+  EXPECT_THAT(listener_.told[0], HasSubstr("\"cpu_id\":0,\"cpu_mw\":"));
+}
+
+TEST_F(CpuHub, DividesByTheTimeThatPassed) {
+  const CpuStates before = fine_->read({0});
+  loop_.advance(seconds(7));
+  const auto power = power_between(before.at(0), fine_->read({0}).at(0));
+  ASSERT_TRUE(power);
+  EXPECT_NEAR(static_cast<double>(power->cpu_mw), 50'000.0, 1.0);
+  EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
+}
+
+TEST_F(CpuHub, TellsThatACounterCannotBeRead) {
+  hub_->cpus().subscribe(listener_, {1});
+  loop_.advance(milliseconds(100));
+  listener_.told.clear();
+  fails_ = true;
+  loop_.advance(milliseconds(300));
+  ASSERT_THAT(listener_.told, SizeIs(1));
+  EXPECT_THAT(listener_.told[0], HasSubstr(": cpu 1: "));
+  fails_ = false;
+  loop_.advance(milliseconds(200));
+  EXPECT_THAT(listener_.told.back(), HasSubstr("\"cpu_mw\":50"));
+}
+
+TEST_F(CpuHub, ShowsStrangersWholeJoulesOnceASecond) {
+  std::vector<double> seen;
+  for (int i = 0; i < 30; ++i) {
+    seen.push_back(coarse_->read({0}).at(0).cpu.energy_uj);
+    loop_.advance(milliseconds(100));
+  }
+  for (const double uj : seen) EXPECT_EQ(std::fmod(uj, 1e6), 0.0);
+  seen.erase(std::unique(seen.begin(), seen.end()), seen.end());
+  EXPECT_THAT(seen, SizeIs(3));
+}
+
+TEST_F(CpuHub, StreamsToStrangersOnceASecond) {
+  hub_->coarse_cpus().subscribe(listener_, {0});
+  loop_.advance(seconds(5));
+  EXPECT_LE(listener_.told.size(), 5U);
+  EXPECT_GE(listener_.told.size(), 1U);
+  EXPECT_THAT(listener_.told[0], HasSubstr("000,\"dram_mw\":"));
+}
+
+/// A GPU that answers when the test lets it.
+class GatedGpu final : public Sensor {
+ public:
+  GatedGpu() {
+    channels_.push_back({.domain = Domain::nvidia_gpu(0),
+                         .metric = Metric::power_instant,
+                         .gauge = {.scale = 1e-3}});
+  }
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  void read(std::span<Reading> readings) noexcept override {
+    ++reads;
+    while (is_shut) std::this_thread::yield();
+    readings[0] = {.raw = raw, .status = status};
+  }
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+
+  std::atomic<bool> is_shut{false};
+  std::atomic<int> reads{0};
+  std::atomic<std::uint64_t> raw{75'000};
+  std::atomic<ReadStatus> status{ReadStatus::ok};
+
+ private:
+  std::vector<Channel> channels_;
+};
+
+class GpuHub : public testing::Test {
+ protected:
+  GpuHub()
+      : gpus_({{.entry = {.id = 0}, .sensor = first_}, {.entry = {.id = 1}, .sensor = second_}},
+              loop_),
+        stream_(gpus_, loop_, HubOptions{}) {}
+  ~GpuHub() override { first_->is_shut = second_->is_shut = false; }
+
+  void wait_for_post() {
+    while (!loop_.run_posted()) std::this_thread::yield();
+  }
+
+  VirtualLoop loop_;
+  std::shared_ptr<GatedGpu> first_ = std::make_shared<GatedGpu>();
+  std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
+  Gpus gpus_;
+  GpuStream stream_;
+  Listener listener_;
+  Listener other_;
+};
+
+TEST_F(GpuHub, IsAskedAtOnceAndOnlyWhereSomebodyListens) {
+  loop_.advance(seconds(1));
+  EXPECT_EQ(first_->reads, 0);
+  stream_.subscribe(listener_, {0});
+  wait_for_post();
+  EXPECT_THAT(listener_.told, SizeIs(1));
+  EXPECT_EQ(second_->reads, 0);
+}
+
+TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
+  first_->is_shut = true;
+  stream_.subscribe(listener_, {0});
+  stream_.subscribe(other_, {1});
+  for (int i = 0; i < 40; ++i) {
+    second_->raw = 100'000 + static_cast<std::uint64_t>(i);
+    loop_.advance(milliseconds(50));
+    wait_for_post();
+  }
+  // An answer is told at the next tick where another one is missing.
+  EXPECT_GE(other_.told.size(), 39U);
+  EXPECT_THAT(listener_.told, IsEmpty());
+  first_->is_shut = false;
+  while (listener_.told.empty()) {
+    loop_.run_posted();
+    loop_.advance(milliseconds(50));
+    std::this_thread::yield();
+  }
+  EXPECT_THAT(listener_.told[0], HasSubstr("\"power_mw\":75000"));
+  EXPECT_LE(first_->reads, 1 + 100);
+}
+
+TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
+  first_->is_shut = true;
+  std::optional<Gpus::Answers> answers;
+  gpus_.ask({0, 1}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
+  wait_for_post();
+  EXPECT_FALSE(answers);
+  loop_.advance(seconds(5));
+  ASSERT_TRUE(answers);
+  EXPECT_EQ(answers->at(0).fault->status, 500U);
+  EXPECT_EQ(answers->at(1).value, 75'000U);
+}
+
+TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
+  first_->is_shut = true;
+  int answered = 0;
+  for (int i = 0; i < 100; ++i) {
+    gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers&) { ++answered; });
+  }
+  EXPECT_GE(answered, 80);  // refused at once
+  loop_.advance(seconds(5));
+  EXPECT_EQ(answered, 100);
+}
+
+TEST_F(GpuHub, SaysWhatItDoesNotOffer) {
+  const GpuAnswer answer = ask(*first_, GpuQuestion::energy);
+  ASSERT_TRUE(answer.fault);
+  EXPECT_EQ(answer.fault->status, 400U);
+  EXPECT_EQ(ask(*first_, GpuQuestion::power_limit).fault->status, 400U);
+}
+
+}  // namespace
+}  // namespace wattle::daemon

@@ -1,0 +1,136 @@
+#include "metrics.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "report/golden.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using testing_support::expect_golden;
+
+DaemonMetrics two_sockets_and_a_gpu() {
+  DaemonMetrics metrics{.version = "0.1.0", .started_unix_s = 1'763'690'000.5};
+  for (const char* const index : {"0", "1"}) {
+    metrics.domains.push_back({.domain = std::string("package_") + index,
+                               .device = std::string("cpu:") + index,
+                               .vendor = "intel",
+                               .source = "powercap",
+                               .up = true,
+                               .energy_j = 123456.789012,
+                               .created_unix_s = 1'763'690'001,
+                               .power_w = 85.25,
+                               .power_limit_w = 270,
+                               .last_success_unix_s = 1'763'690'100.125});
+  }
+  metrics.domains.push_back({.domain = "core_0",
+                             .device = "cpu:0",
+                             .vendor = "intel",
+                             .source = "powercap",
+                             .additive = false,
+                             .up = true,
+                             .energy_j = 0,
+                             .created_unix_s = 1'763'690'001,
+                             .power_w = 0,
+                             .last_success_unix_s = 1'763'690'100.125,
+                             .resets = 2});
+  metrics.domains.push_back({.domain = "nvidia_gpu_0",
+                             .device = "0000:01:00.0",
+                             .vendor = "nvidia",
+                             .source = "nvml",
+                             .up = true,
+                             .energy_j = 5000.001,
+                             .created_unix_s = 1'763'690'002,
+                             .power_w = 75,
+                             .power_limit_w = 300,
+                             .utilization_ratio = 0.42,
+                             .memory_used_bytes = 42'949'672'960,
+                             .temperature_celsius = 61,
+                             .last_success_unix_s = 1'763'690'100});
+  metrics.domains.push_back({.domain = "nvidia_gpu_1", .device = "0000:02:00.0", .source = "nvml"});
+  metrics.refused = {{"nvml", "0000:02:00.0", "the GPU is lost \"off the bus\"\n"},
+                     {"perf", "", "permission denied: /sys/bus/event_source"},
+                     {"perf", "", "permission denied: /sys/bus/event_source"}};
+  metrics.dropped = {{"slow_reader", 17}};
+  return metrics;
+}
+
+std::string text_of(const DaemonMetrics& metrics, MetricsFormat format) {
+  return metrics_text(families_of(metrics), format);
+}
+
+TEST(Metrics, InPrometheusText) {
+  expect_golden("metrics.prom", text_of(two_sockets_and_a_gpu(), MetricsFormat::prometheus));
+}
+
+TEST(Metrics, InOpenMetrics) {
+  expect_golden("metrics.openmetrics",
+                text_of(two_sockets_and_a_gpu(), MetricsFormat::open_metrics));
+}
+
+TEST(Metrics, OfAMachineWithoutSensorsTellTheVersion) {
+  EXPECT_EQ(text_of({.version = "1"}, MetricsFormat::prometheus),
+            "# HELP wattle_build_info The version of wattled.\n"
+            "# TYPE wattle_build_info gauge\n"
+            "wattle_build_info{version=\"1\"} 1\n");
+}
+
+TEST(Metrics, EscapeForeignText) {
+  DaemonMetrics metrics;
+  metrics.domains = {{.domain = "a\x1B[0m\n"}};
+  EXPECT_NE(text_of(metrics, MetricsFormat::prometheus).find(R"(domain="a\\x1b[0m\\x0a")"),
+            std::string::npos);
+}
+
+class MeanPowerTest : public testing::Test {
+ protected:
+  /// A scrape so long after the first one.
+  std::optional<double> at(int ms, double energy_j) {
+    return power_.at(kStart + milliseconds(ms), energy_j);
+  }
+
+ private:
+  static constexpr TimePoint kStart{std::chrono::hours(1)};
+  MeanPower power_;
+};
+
+TEST_F(MeanPowerTest, IsUnknownAtTheFirstScrape) { EXPECT_EQ(at(0, 1000), std::nullopt); }
+
+TEST_F(MeanPowerTest, IsUnknownInTheFirstSecond) {
+  (void)at(0, 0);
+  EXPECT_EQ(at(999, 50), std::nullopt);
+  EXPECT_EQ(at(1000, 50), 50.0);
+}
+
+TEST_F(MeanPowerTest, IsTheMeanSinceThePreviousScrape) {
+  (void)at(0, 0);
+  EXPECT_EQ(at(10'000, 1000), 100.0);
+  EXPECT_EQ(at(15'000, 1250), 50.0);
+}
+
+TEST_F(MeanPowerTest, IsOfASecondAtLeastHoweverOftenItIsAskedFor) {
+  (void)at(0, 0);
+  EXPECT_EQ(at(2000, 200), 100.0);
+  EXPECT_EQ(at(2100, 210), 100.0);        // since 0: 2000 is too near
+  EXPECT_EQ(at(2500, 500), 200.0);        // since 0 still
+  EXPECT_EQ(at(3000, 400 + 200), 400.0);  // since 2000
+}
+
+TEST_F(MeanPowerTest, BeginsAnewWhereTheCounterFell) {
+  (void)at(0, 1000);
+  EXPECT_EQ(at(1000, 1050), 50.0);
+  EXPECT_EQ(at(2000, 10), std::nullopt);
+  EXPECT_EQ(at(4000, 30), 10.0);
+}
+
+TEST_F(MeanPowerTest, MayBeZero) {
+  (void)at(0, 5);
+  EXPECT_EQ(at(1000, 5), 0.0);
+}
+
+}  // namespace
+}  // namespace wattle::daemon

@@ -1,0 +1,222 @@
+#include "target.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+
+namespace wattle::daemon {
+namespace {
+
+using testing::ElementsAre;
+using Ids = std::vector<std::uint64_t>;
+
+std::string path_of(std::string_view target) {
+  const auto parsed = parse_target(target);
+  return parsed ? parsed->path : "refused";
+}
+
+std::string encoded(char c) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  const auto byte = static_cast<unsigned char>(c);
+  return {'%', kDigits[byte / 16U], kDigits[byte % 16U]};
+}
+
+TEST(Target, IsAPathAndAQuery) {
+  const auto target = parse_target("/gpu/get_power?gpu_ids=0%2C1");
+  ASSERT_TRUE(target);
+  EXPECT_EQ(target->path, "/gpu/get_power");
+  EXPECT_EQ(target->query, "gpu_ids=0%2C1");
+}
+
+TEST(Target, MayHaveNoQueryOrAnEmptyOne) {
+  EXPECT_EQ(parse_target("/time")->query, "");
+  EXPECT_EQ(parse_target("/time?")->query, "");
+  EXPECT_EQ(path_of("/time?"), "/time");
+}
+
+TEST(Target, HasAQueryFromTheFirstQuestionMarkOn) {
+  EXPECT_EQ(parse_target("/a?b?c")->query, "b?c");
+}
+
+TEST(Target, IsTheSameWhicheverByteOfItsPathIsEncoded) {
+  const std::string path = "/cpu/get_power";
+  for (std::size_t i = 1; i < path.size(); ++i) {
+    if (path[i] == '/') continue;
+    EXPECT_EQ(path_of(path.substr(0, i) + encoded(path[i]) + path.substr(i + 1)), path);
+  }
+}
+
+TEST(Target, IsDecodedOnce) { EXPECT_EQ(path_of("/%2567et"), "/%67et"); }
+
+TEST(Target, KeepsAnEncodedSlashAsItIs) {
+  EXPECT_EQ(path_of("/gpu%2Fget_power"), "/gpu%2Fget_power");
+  EXPECT_EQ(path_of("/gpu%2fget_power"), "/gpu%2fget_power");
+}
+
+TEST(Target, NormalizesNothing) {
+  for (const char* path : {"//time", "/./time", "/gpu/../time", "/time/", "/TIME", "/time;a=b",
+                           "/..", "/time.", "/a+b"}) {
+    EXPECT_EQ(path_of(path), path);
+  }
+  EXPECT_EQ(path_of("/%2E%2e/time"), "/../time");
+}
+
+TEST(Target, WithAnEncodingCutShortOrOfOtherDigitsIsRefused) {
+  for (const char* path :
+       {"/%", "/%2", "/%zz", "/%2g", "/%%41", "/%-1", "/%+1", "/% 1", "/%0x41"}) {
+    EXPECT_EQ(parse_target(path), std::nullopt) << path;
+  }
+}
+
+TEST(Target, WithAControlCharacterIsRefused) {
+  for (int i = 0; i < 256; ++i) {
+    const char c = static_cast<char>(i);
+    const bool is_control = i < 0x20 || i == 0x7F;
+    EXPECT_EQ(parse_target("/a" + encoded(c)).has_value(), !is_control) << i;
+    const bool is_visible = i > 0x20 && i < 0x7F && c != '#';
+    EXPECT_EQ(parse_target(std::string("/a") + c + "41").has_value(), is_visible) << i;
+    EXPECT_EQ(parse_target(std::string("/a?") + c).has_value(), is_visible) << i;
+  }
+}
+
+TEST(Target, ThatIsNoPathIsRefused) {
+  for (const char* target : {"", "*", "time", "?a", "http://localhost/time", "localhost:443"}) {
+    EXPECT_EQ(parse_target(target), std::nullopt) << target;
+  }
+}
+
+TEST(Target, ShowsBytesThatAreNotUtf8AsUnknown) {
+  EXPECT_EQ(path_of("/%C3%A4"), "/ä");
+  EXPECT_EQ(path_of("/%C3"), "/\uFFFD");
+}
+
+// --- queries ---
+
+std::string fault_of(std::string_view text, std::initializer_list<std::string_view> known) {
+  const auto result = Query::parse(text, known);
+  const auto* const fault = std::get_if<QueryFault>(&result);
+  if (!fault) return "taken";
+  EXPECT_FALSE(fault->is_json);
+  return fault->message;
+}
+
+Query query_of(std::string_view text) {
+  return std::get<Query>(Query::parse(text, {"cpu", "dram", "cpu_ids"}));
+}
+
+TEST(Query, HasItsValuesDecoded) {
+  EXPECT_EQ(query_of("cpu_ids=0%2C1").find("cpu_ids"), "0,1");
+  EXPECT_EQ(query_of("cpu_ids=0,1").find("cpu_ids"), "0,1");
+  EXPECT_EQ(query_of("cpu_ids=0,+1").find("cpu_ids"), "0, 1");
+  EXPECT_EQ(query_of("cpu_ids=a=b%26%3D").find("cpu_ids"), "a=b&=");
+}
+
+TEST(Query, HasItsNamesDecoded) { EXPECT_EQ(query_of("%63pu=true").find("cpu"), "true"); }
+
+TEST(Query, MayLackValuesAndParameters) {
+  EXPECT_EQ(query_of("cpu").find("cpu"), "");
+  EXPECT_EQ(query_of("cpu=").find("cpu"), "");
+  EXPECT_EQ(query_of("&&cpu=1&").find("cpu"), "1");
+  EXPECT_EQ(query_of("").find("cpu"), std::nullopt);
+}
+
+TEST(Query, WithAnUnknownNameIsRefusedInZeusdsWords) {
+  EXPECT_EQ(fault_of("x=1", {"gpu_ids"}),
+            "Query deserialize error: unknown field `x`, expected `gpu_ids`");
+  EXPECT_EQ(fault_of("x=1", {"cpu", "dram"}),
+            "Query deserialize error: unknown field `x`, expected `cpu` or `dram`");
+  EXPECT_EQ(fault_of("gpu_ids=1", {"cpu_ids", "cpu", "dram"}),
+            "Query deserialize error: unknown field `gpu_ids`, expected one of `cpu_ids`, `cpu`, "
+            "`dram`");
+  EXPECT_EQ(fault_of("=1", {"gpu_ids"}),
+            "Query deserialize error: unknown field ``, expected `gpu_ids`");
+}
+
+TEST(Query, WithANameTwiceIsRefused) {
+  EXPECT_EQ(fault_of("cpu=true&cpu=true", {"cpu"}),
+            "Query deserialize error: duplicate field `cpu`");
+  EXPECT_EQ(fault_of("cpu&%63pu", {"cpu"}), "Query deserialize error: duplicate field `cpu`");
+}
+
+TEST(Query, WithAMalformedEncodingIsRefused) {
+  const std::string expected =
+      "Query deserialize error: a '%' in `cpu` is not followed by two hexadecimal digits";
+  EXPECT_EQ(fault_of("cpu=%", {"cpu"}), expected);
+  EXPECT_EQ(fault_of("cpu=%4", {"cpu"}), expected);
+  EXPECT_EQ(fault_of("cpu=%4&x", {"cpu"}), expected);
+  EXPECT_EQ(fault_of("cpu=%G0", {"cpu"}), expected);
+}
+
+TEST(Query, SaysWhatIsWrongInSafeAndShortWords) {
+  EXPECT_EQ(fault_of("%1B%5B%00", {"cpu"}),
+            "Query deserialize error: unknown field `\\x1b[\\x00`, expected `cpu`");
+  EXPECT_LT(fault_of(std::string(8000, 'x'), {"cpu"}).size(), 200U);
+}
+
+TEST(RequiredBool, IsTrueOrFalse) {
+  EXPECT_EQ(std::get<bool>(required_bool(query_of("cpu=true"), "cpu")), true);
+  EXPECT_EQ(std::get<bool>(required_bool(query_of("cpu=false"), "cpu")), false);
+}
+
+TEST(RequiredBool, RefusesAllElseInZeusdsWords) {
+  for (const char* text : {"cpu=1", "cpu=True", "cpu=", "cpu", "cpu=true+", "cpu=yes"}) {
+    const auto result = required_bool(query_of(text), "cpu");
+    ASSERT_TRUE(std::holds_alternative<QueryFault>(result)) << text;
+    EXPECT_EQ(std::get<QueryFault>(result).message,
+              "Query deserialize error: provided string was not `true` or `false`");
+  }
+}
+
+TEST(RequiredBool, MustBeThere) {
+  EXPECT_EQ(std::get<QueryFault>(required_bool(query_of("cpu=true"), "dram")),
+            (QueryFault{.message = "Query deserialize error: missing field `dram`"}));
+}
+
+// --- lists of ids ---
+
+Ids ids_of(std::string_view list) { return std::get<Ids>(parse_ids(list, IdKind::gpu)); }
+
+std::string id_fault(std::string_view list, IdKind kind = IdKind::gpu) {
+  const auto result = parse_ids(list, kind);
+  const auto* const fault = std::get_if<QueryFault>(&result);
+  if (!fault) return "taken";
+  EXPECT_TRUE(fault->is_json);
+  return fault->message;
+}
+
+TEST(Ids, AreSortedAndEachOnce) {
+  EXPECT_THAT(ids_of("0"), ElementsAre(0));
+  EXPECT_THAT(ids_of("3,1,2,1,3"), ElementsAre(1, 2, 3));
+}
+
+TEST(Ids, MayHaveBlanksAround) { EXPECT_THAT(ids_of(" 1 ,\t0"), ElementsAre(0, 1)); }
+
+TEST(Ids, AreTakenAsZeusdsParserDoes) {
+  EXPECT_THAT(ids_of("+1,007"), ElementsAre(1, 7));
+  EXPECT_THAT(ids_of("18446744073709551615"), ElementsAre(UINT64_MAX));
+}
+
+TEST(Ids, MustBeThere) {
+  EXPECT_EQ(id_fault(""), "gpu_ids must contain at least one GPU index");
+  EXPECT_EQ(id_fault("  "), "gpu_ids must contain at least one GPU index");
+  EXPECT_EQ(id_fault("", IdKind::cpu), "cpu_ids must contain at least one CPU index");
+}
+
+TEST(Ids, MustNotBeEmpty) {
+  for (const char* list : {",", "0,", ",0", "0,,1", "0, ,1"}) {
+    EXPECT_EQ(id_fault(list), "gpu_ids contains an empty GPU index") << list;
+  }
+  EXPECT_EQ(id_fault(",", IdKind::cpu), "cpu_ids contains an empty CPU index");
+}
+
+TEST(Ids, MustBeNumbers) {
+  for (const char* item : {"x", "-1", "++1", "+", "1.0", "0x1", "1 2", "18446744073709551616"}) {
+    EXPECT_EQ(id_fault("0," + std::string(item)), "Invalid GPU index: " + std::string(item));
+  }
+  EXPECT_EQ(id_fault("a\x1B", IdKind::cpu), "Invalid CPU index: a\\x1b");
+}
+
+}  // namespace
+}  // namespace wattle::daemon
