@@ -1,4 +1,5 @@
 // Files that tell what GPUs and processors did while a program worked, and their summary.
+#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <iostream>
@@ -10,8 +11,9 @@ int main(int argc, char** argv) {
     const std::filesystem::path folder = argc > 1 ? argv[1] : "out";
     wattle::HardwareMonitor monitor;
     monitor.start(folder, {.interval = wattle::Seconds(0.1), .overwrite = true});
+    const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(550);
     double sum = 0.0;
-    for (int i = 1; i < 50'000'000; ++i) sum += std::sqrt(i);
+    while (std::chrono::steady_clock::now() < end) sum += std::sqrt(sum + 1.0);
     const wattle::HardwareFiles files = monitor.stop();
     std::cout << sum << '\n';
     const wattle::ResourceSummary summary =

@@ -262,7 +262,9 @@ TEST(PowerMonitorThreads, ReadCpusWhenAskedSoThatTheEnergiesOfLinesAddUp) {
   }
   const MeasuredEnergy all = monitor.cpu_energy(ends.front(), ends.back()).at(Domain::package(0));
   EXPECT_NEAR(sum.si(), all.energy->si(), 1e-9);
-  EXPECT_NEAR(sum.si(), 50.0 * Seconds(ends.back() - ends.front()).count(), 1e-3);
+  // Whoever is interrupted while it reads knows less exactly when that was, and says so.
+  EXPECT_NEAR(sum.si(), 50.0 * Seconds(ends.back() - ends.front()).count(),
+              1e-3 + all.uncertainty.si());
 }
 
 TEST(PowerMonitorThreads, TellTheLogOfFaults) {
