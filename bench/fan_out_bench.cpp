@@ -27,10 +27,8 @@
 #include "event_loop.hpp"
 #include "server.hpp"
 
+namespace wattle::daemon {
 namespace {
-
-using namespace wattle;
-using namespace wattle::daemon;
 
 constexpr std::size_t kSubscribers = 1000;
 constexpr int kEvents = 200;
@@ -255,15 +253,12 @@ Costs measure(std::uint32_t devices, const std::filesystem::path& folder) {
   return {sum.ours * kMicroseconds / devices, sum.bare * kMicroseconds / devices};
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+int compare(int rounds) {
   // Both ends of 2,000 connections.
   rlimit limit{};
   ::getrlimit(RLIMIT_NOFILE, &limit);
   limit.rlim_cur = limit.rlim_max;
   ::setrlimit(RLIMIT_NOFILE, &limit);
-  const int rounds = argc > 1 ? std::atoi(argv[1]) : 9;
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / fmt::format("fan_out_bench.{}", ::getpid());
   std::filesystem::create_directories(folder);
@@ -285,4 +280,16 @@ int main(int argc, char** argv) {
   }
   std::filesystem::remove_all(folder);
   return 0;
+}
+
+}  // namespace
+}  // namespace wattle::daemon
+
+int main(int argc, char** argv) {
+  try {
+    return wattle::daemon::compare(argc > 1 ? std::atoi(argv[1]) : 9);
+  } catch (const std::exception& error) {
+    std::fputs(error.what(), stderr);
+    return 1;
+  }
 }

@@ -150,8 +150,10 @@ void compare(const std::filesystem::path& folder, const Driver& driver, int roun
 
   std::vector<std::unique_ptr<Sensor>> sensors = gpus(driver, clock);
   std::vector<Fd> files;
-  for (const char* name : kFiles)
+  files.reserve(kFiles.size());
+  for (const char* name : kFiles) {
     files.push_back(open_for_reading((system.procfs / name).string()));
+  }
   std::array<Reading, 8> readings;
   std::vector<char> text(std::size_t{64} << 10U);
   const auto bare = [&] {

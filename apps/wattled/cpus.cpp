@@ -63,8 +63,8 @@ Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>&
 
 std::vector<wire::CpuEntry> Cpus::entries() const {
   std::vector<wire::CpuEntry> entries;
-  for (const auto& [id, cpu] : cpus_) {
-    entries.push_back({.id = id, .dram_available = cpu.dram.has_value()});
+  for (const auto& served : cpus_) {
+    entries.push_back({.id = served.first, .dram_available = served.second.dram.has_value()});
   }
   return entries;
 }

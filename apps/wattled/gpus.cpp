@@ -110,6 +110,7 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
 
 std::vector<wire::GpuEntry> Gpus::entries() const {
   std::vector<wire::GpuEntry> entries;
+  entries.reserve(gpus_.size());
   for (const auto& [id, gpu] : gpus_) entries.push_back(gpu.entry);
   return entries;
 }

@@ -20,11 +20,10 @@ int print(std::string_view text, std::FILE* stream) {
 }
 
 int issue_token(const TokenOptions& options) {
-  using namespace std::chrono;
+  using std::chrono::system_clock;
   Claims claims{.subject = options.user, .scopes = options.scopes, .expires_unix_s = {}};
   if (options.lifetime_s) {
-    const auto now = duration_cast<seconds>(system_clock::now().time_since_epoch());
-    claims.expires_unix_s = now.count() + *options.lifetime_s;
+    claims.expires_unix_s = system_clock::to_time_t(system_clock::now()) + *options.lifetime_s;
   }
   return print(issue(claims, read_signing_key(options.key_path)) + "\n", stdout);
 }
@@ -32,7 +31,7 @@ int issue_token(const TokenOptions& options) {
 int dispatch(const Options& options) {
   if (const auto* const chosen = std::get_if<ServeOptions>(&options)) return serve(*chosen);
   if (const auto* const chosen = std::get_if<TokenOptions>(&options)) return issue_token(*chosen);
-  const Answer& answer = std::get<Answer>(options);
+  const auto& answer = std::get<Answer>(options);
   const int printed = print(answer.text, answer.is_error ? stderr : stdout);
   return answer.exit_status != 0 ? answer.exit_status : printed;
 }

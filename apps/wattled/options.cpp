@@ -238,7 +238,7 @@ std::optional<std::int64_t> parse_lifetime(std::string_view text) {
     const auto number = parse_unsigned<std::uint32_t>(text.substr(0, digits));
     text.remove_prefix(digits);
     const std::size_t letters = std::min(text.find_first_of(" 0123456789"), text.size());
-    const auto unit = std::ranges::find(kUnits, text.substr(0, letters), &Unit::name);
+    const auto* const unit = std::ranges::find(kUnits, text.substr(0, letters), &Unit::name);
     text.remove_prefix(letters);
     if (!number || unit == kUnits.end()) return std::nullopt;
     sum += *number * unit->seconds;

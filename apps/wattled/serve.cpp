@@ -112,11 +112,12 @@ int serve(const ServeOptions& options) {
   EventLoop loop;
   bool has_ended = false;
   // From here on a signal is not lost, however long drivers take.
-  for (const int signal : {SIGTERM, SIGINT})
+  for (const int signal : {SIGTERM, SIGINT}) {
     loop.on_signal(signal, [&] {
       has_ended = true;
       loop.stop();
     });
+  }
 
   Survey found = survey(options.system, machine_clock(), Asked::all);
   tell_what_is_refused(found);
@@ -140,9 +141,9 @@ int serve(const ServeOptions& options) {
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
   ServiceManager manager(loop);
-  manager.tell_ready();
+  ServiceManager::tell_ready();
   loop.run();
-  manager.tell_stopping();
+  ServiceManager::tell_stopping();
   log_info("ends");
   return has_ended ? 0 : kFailed;
 }

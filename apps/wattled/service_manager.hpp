@@ -19,8 +19,8 @@ class ServiceManager {
  public:
   /// From now on a watchdog, where there is one, hears from the loop.
   explicit ServiceManager(Loop& loop);
-  void tell_ready() const { tell("READY=1"); }
-  void tell_stopping() const { tell("STOPPING=1"); }
+  static void tell_ready() { tell("READY=1"); }
+  static void tell_stopping() { tell("STOPPING=1"); }
 
  private:
   static void tell(std::string_view state);

@@ -35,7 +35,7 @@ std::optional<CpuShares> cpu_shares(const CpuTimes& begin, const CpuTimes& end) 
   return shares;
 }
 
-MachineReader::MachineReader(const System& system) : system_(system), text_(kTextBytes) {
+MachineReader::MachineReader(System system) : system_(std::move(system)), text_(kTextBytes) {
   const auto open = [&](const char* name) {
     return open_for_reading((system_.procfs / name).string());
   };

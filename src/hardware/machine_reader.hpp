@@ -44,7 +44,7 @@ struct MachineState {
 /// Threads: one at a time.
 class MachineReader {
  public:
-  explicit MachineReader(const System& system);
+  explicit MachineReader(System system);
 
   [[nodiscard]] MachineState read();
   /// The processors alone.

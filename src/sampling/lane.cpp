@@ -230,7 +230,8 @@ ProcessList Lane::processes(std::size_t task) const {
 nanoseconds Lane::cpu() const noexcept {
   if (forks_ != forks()) return nanoseconds(0);
   const std::scoped_lock lock(state_->mutex);
-  const auto used = state_->cpu_clock ? cpu_time(*state_->cpu_clock) : std::nullopt;
+  const auto clock = state_->cpu_clock;
+  const auto used = clock ? cpu_time(*clock) : std::nullopt;
   return used.value_or(state_->cpu_at_end);
 }
 

@@ -27,7 +27,7 @@ namespace {
 using std::chrono::nanoseconds;
 
 /// How many GPUs there are, or why that cannot be known.
-struct Listing {
+struct GpuListing {
   std::uint32_t count = 0;
   std::string driver{};
   std::optional<Refusal> refused{};
@@ -40,7 +40,7 @@ std::string driver_version(const Api& api) {
 }
 
 /// Initializes NVML.
-Listing list_gpus(Session& session) {
+GpuListing list_gpus(Session& session) {
   const Api& api = session.api();
   if (const Return result = session.init(); result != Return::success) {
     return {.refused = driver_refused(api, result, "nvmlInit")};
@@ -74,14 +74,15 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
     return refused(not_nvml(session->path()));
   }
   const auto until = std::chrono::steady_clock::now() + deadline;
-  auto listings = ask_each<Listing>(1, deadline, [session](std::size_t, const auto&) -> Listing {
-    try {
-      return list_gpus(*session);
-    } catch (const std::exception& error) {
-      return {.refused = all_refused("the probe failed", printable(error.what()), "")};
-    }
-  });
-  const std::optional<Listing> listing = std::move(listings.front());
+  auto listings =
+      ask_each<GpuListing>(1, deadline, [session](std::size_t, const auto&) -> GpuListing {
+        try {
+          return list_gpus(*session);
+        } catch (const std::exception& error) {
+          return {.refused = all_refused("the probe failed", printable(error.what()), "")};
+        }
+      });
+  const std::optional<GpuListing> listing = std::move(listings.front());
   if (!listing) return refused(no_answer(std::nullopt, deadline));
   if (listing->refused) return refused(*listing->refused);
   const nanoseconds left = until - std::chrono::steady_clock::now();
