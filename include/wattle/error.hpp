@@ -116,11 +116,13 @@ class WATTLE_EXPORT WriteError : public Error {
   int error_number_;
 };
 
-/// A file that is to be appended to holds something else. It was left as it is.
+/// A file that is to be appended to, or read, holds something else. It was left as it is.
 class WATTLE_EXPORT FormatError : public Error {
  public:
   /// `path`: the file. `found`, `expected`: what it begins with, and should begin with.
   FormatError(const std::string& path, const std::string& found, const std::string& expected);
+  /// `message`: the whole sentence.
+  FormatError(const std::string& path, const std::string& message);
   ~FormatError() override;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

@@ -20,9 +20,15 @@ Fd open_to_append(const std::string& path, Existing existing) noexcept {
   return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
 }
 
-void lock_file(int fd) noexcept {
-  while (::flock(fd, LOCK_EX) != 0 && errno == EINTR) {
+bool lock_file(int fd, std::chrono::milliseconds patience) noexcept {
+  constexpr timespec kPause{.tv_sec = 0, .tv_nsec = 1'000'000};
+  for (; patience.count() > 0; --patience) {
+    if (::flock(fd, LOCK_EX | LOCK_NB) == 0) return true;
+    if (errno != EWOULDBLOCK && errno != EINTR) return true;  // a file system without locks
+    ::nanosleep(&kPause, nullptr);
   }
+  errno = EWOULDBLOCK;
+  return false;
 }
 
 void unlock_file(int fd) noexcept { ::flock(fd, LOCK_UN); }

@@ -1,6 +1,7 @@
 // What adds to files that others add to as well needs of the system.
 #pragma once
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <string>
@@ -20,9 +21,10 @@ enum class Existing : std::uint8_t {
 [[nodiscard]] Fd open_to_append(const std::string& path,
                                 Existing existing = Existing::keep) noexcept;
 
-/// Waits until nobody else holds the lock of the file (flock), and takes it. Some file systems have
-/// no locks: then it does nothing.
-void lock_file(int fd) noexcept;
+/// Waits until nobody else holds the lock of the file (flock), and takes it; false where somebody
+/// keeps it for longer than `patience` (another program, a writer that was stopped). Some file
+/// systems have no locks: then it does nothing.
+[[nodiscard]] bool lock_file(int fd, std::chrono::milliseconds patience) noexcept;
 void unlock_file(int fd) noexcept;
 
 /// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe

@@ -17,20 +17,25 @@
 namespace wattle {
 namespace {
 
+/// A line is written in no time: whoever keeps the lock for so long is no writer that runs.
+constexpr std::chrono::milliseconds kPatience{1000};
+
 /// Holds the file's lock.
 class Turn {
  public:
-  Turn(int fd, bool regular) noexcept : fd_(regular ? fd : -1) {
-    if (fd_ >= 0) lock_file(fd_);
-  }
+  Turn(int fd, bool regular) noexcept
+      : fd_(regular ? fd : -1), is_mine_(!regular || lock_file(fd, kPatience)) {}
   ~Turn() {
-    if (fd_ >= 0) unlock_file(fd_);
+    if (fd_ >= 0 && is_mine_) unlock_file(fd_);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
+  /// False where somebody else does not let go of it.
+  [[nodiscard]] bool is_mine() const noexcept { return is_mine_; }
 
  private:
   int fd_;
+  bool is_mine_;
 };
 
 /// Bytes from `offset` on, at most `count`: fewer at the end of the file. -1 with `errno` set where
@@ -58,6 +63,7 @@ void LineFile::add(std::string_view lines) {
     open();
   }
   const Turn turn(fd_.get(), regular_);
+  if (!turn.is_mine()) fail(EWOULDBLOCK);
   struct stat status {};
   if (regular_ && ::fstat(fd_.get(), &status) != 0) fail(errno);
   const bool is_first = regular_ ? status.st_size == 0 : is_new_;
@@ -101,6 +107,7 @@ void LineFile::open() {
 
 void LineFile::check_and_repair() {
   const Turn turn(fd_.get(), regular_);
+  if (!turn.is_mine()) fail(EWOULDBLOCK);
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) fail(errno);
   const auto size = static_cast<std::uint64_t>(status.st_size);

@@ -48,7 +48,7 @@ bool DmonTable::take_row(std::string_view line) {
     if (column == columns_.pwr) pwr = parse_cell(word);
   }
   if (column != columns_.count || !index) return false;
-  if (sm.is_bad() || mem.is_bad() || fb.is_bad() || pwr.is_bad()) return false;
+  if (!is_share(sm) || !is_share(mem) || fb.is_bad() || pwr.is_bad()) return false;
   Gpu* const known = gpu(*index);
   if (known == nullptr) return false;
   known->spreads.util.add(sm);

@@ -141,13 +141,14 @@ bool GpuCsv::take_row(std::string_view line) {
   const std::size_t count = split(line);
   std::optional<std::int64_t> time_ms;
   if (columns_.timestamp < count) time_ms = time_.parse(trimmed(cells_[columns_.timestamp]));
-  move_on(time_ms);
-  if (count != columns_.count || (columns_.timestamp != kNone && !time_ms)) return false;
+  const bool whole = count == columns_.count && (columns_.timestamp == kNone || time_ms);
+  move_on(time_ms, whole);
+  if (!whole || (doubtful_moments_ > 0 && !has_names())) return false;
   const Cell util = parse_cell(cells_[columns_.util]);
   const Cell mem_util = parse_cell(cells_[columns_.mem_util]);
   const Cell memory = parse_cell(cells_[columns_.memory]);
   const Cell power = parse_cell(cells_[columns_.power]);
-  if (util.is_bad() || mem_util.is_bad() || memory.is_bad() || power.is_bad()) return false;
+  if (!is_share(util) || !is_share(mem_util) || memory.is_bad() || power.is_bad()) return false;
   Gpu* const known = gpu();
   if (known == nullptr) return false;
   known->spreads.util.add(util);
@@ -158,11 +159,17 @@ bool GpuCsv::take_row(std::string_view line) {
   return true;
 }
 
-void GpuCsv::move_on(std::optional<std::int64_t> time_ms) noexcept {
-  if (!time_ms || has_names()) return;
-  place_ = time_ms == last_ms_ ? place_ + 1 : 0;
-  if (last_ms_) watch_gap(*time_ms - *last_ms_);
-  last_ms_ = time_ms;
+void GpuCsv::move_on(std::optional<std::int64_t> time_ms, bool whole) noexcept {
+  if (has_names()) return;
+  if (time_ms) {
+    const bool is_next = time_ms != last_ms_;
+    place_ = is_next ? 0 : place_ + 1;
+    if (is_next && doubtful_moments_ > 0) --doubtful_moments_;
+    if (last_ms_) watch_gap(*time_ms - *last_ms_);
+    last_ms_ = time_ms;
+  }
+  // Of one GPU alone each moment is one row.
+  if (!whole && columns_.timestamp != kNone && gpus_.size() > 1) doubtful_moments_ = 2;
 }
 
 GpuCsv::Gpu* GpuCsv::gpu() {

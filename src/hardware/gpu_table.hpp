@@ -66,8 +66,9 @@ class GpuCsv {
   /// Null where there are too many.
   [[nodiscard]] Gpu* gpu();
   [[nodiscard]] Gpu* gpu_named(std::string_view name);
-  /// A row of this time comes, whole or not.
-  void move_on(std::optional<std::int64_t> time_ms) noexcept;
+  /// A row of this time comes, `whole` or torn: after that nobody knows which rows of this moment
+  /// are missing, nor of the next, whose first one the torn row may have been.
+  void move_on(std::optional<std::int64_t> time_ms, bool whole) noexcept;
   void watch_gap(std::int64_t gap_ms) noexcept;
   [[nodiscard]] bool has_names() const noexcept {
     return columns_.index != kNone || columns_.uuid != kNone;
@@ -82,6 +83,7 @@ class GpuCsv {
   std::vector<Gpu> gpus_;
   std::optional<std::int64_t> last_ms_;
   std::size_t place_ = 0;  ///< among the rows of `last_ms_`
+  int doubtful_moments_ = 0;  ///< this one, and the one behind it, of which places are not known
   std::uint64_t gaps_ = 0;
   std::uint64_t short_gaps_ = 0;
   std::int64_t gaps_ms_ = 0;

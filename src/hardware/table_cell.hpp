@@ -23,4 +23,9 @@ struct Cell {
 /// blank ("8500 MiB", "60 %").
 [[nodiscard]] Cell parse_cell(std::string_view text) noexcept;
 
+/// False for what cannot be a part of a whole in percent: torn lines make such numbers.
+[[nodiscard]] inline bool is_share(const Cell& cell) noexcept {
+  return !cell.is_bad() && cell.value <= 100.0;
+}
+
 }  // namespace wattle

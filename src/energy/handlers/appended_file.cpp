@@ -13,14 +13,14 @@
 #include "wattle/error.hpp"
 
 namespace wattle {
-namespace {}  // namespace
 
 AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_to_append(path_)) {
   struct stat status {};
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
   if (!regular_) return;
-  lock_file(fd_.get());  // until the descriptor is closed
+  // Until the descriptor is closed; a million rows take others about two seconds.
+  if (!lock_file(fd_.get(), std::chrono::minutes(1))) fail(EWOULDBLOCK);
   // Again: another process may have appended while we waited.
   if (::fstat(fd_.get(), &status) != 0) fail(errno);
   size_before_ = static_cast<std::uint64_t>(status.st_size);

@@ -1,7 +1,9 @@
 #include "base/line_file.hpp"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 
 #include <cerrno>
@@ -11,6 +13,7 @@
 #include <iterator>
 #include <string>
 
+#include "base/fd.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
@@ -131,6 +134,18 @@ TEST_F(LineFileTest, NeverAddsToAnotherFileThatIsInItsPlace) {
   EXPECT_THROW(file.add("# b\n"), FormatError);
   EXPECT_THROW(file.add("# b\n"), FormatError) << "nor at the second try";
   EXPECT_EQ(content(), "dear diary\n");
+}
+
+TEST_F(LineFileTest, DoesNotWaitForeverForALockThatSomebodyKeeps) {
+  LineFile file = open();
+  file.add("# a\n");
+  const Fd other(::open(path_.c_str(), O_RDONLY | O_CLOEXEC));
+  ASSERT_EQ(::flock(other.get(), LOCK_EX), 0);
+  EXPECT_EQ(error_of([&] { file.add("# b\n"); }), EWOULDBLOCK);
+  EXPECT_EQ(error_of([&] { (void)open(); }), EWOULDBLOCK);
+  ASSERT_EQ(::flock(other.get(), LOCK_UN), 0);
+  file.add("# c\n");
+  EXPECT_EQ(content(), "# a\n# c\n");
 }
 
 TEST_F(LineFileTest, SaysWhyItCannotBeWritten) {

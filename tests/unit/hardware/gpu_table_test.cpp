@@ -57,6 +57,36 @@ TEST(GpuCsv, LeavesOutRowsThatAreNotWhole) {
   EXPECT_EQ(table.result().all.power_watts_max, 100.0);
 }
 
+TEST(GpuCsv, GivesNoRowToAnotherGpuAfterATornOne) {
+  // The first row of the second moment has no time: the row behind it is not that of GPU 0.
+  const std::string torn = row(2000, "100.0", 10).substr(0, 18) + std::string(5, '\0') + ", 5";
+  const GpuTable table =
+      csv_of({row(0, "100.0", 10), row(0, "200.0", 90), torn, row(2000, "200.0", 90),
+              row(4000, "100.0", 10), row(4000, "200.0", 90), row(6000, "100.0", 10),
+              row(6000, "200.0", 90)})
+          .result();
+  ASSERT_THAT(table.gpus, SizeIs(2));
+  EXPECT_EQ(table.gpus[0].gpu_util_max_pct, 10.0);
+  EXPECT_EQ(table.gpus[0].power_watts_max, 100.0);
+  EXPECT_EQ(table.gpus[1].gpu_util_mean_pct, 90.0);
+}
+
+TEST(GpuCsv, GivesNoRowToAnotherGpuAfterTwoInOne) {
+  const std::string glued = row(2000, "100.0", 10).substr(0, 40) + row(2000, "200.0", 50);
+  const GpuTable table = csv_of({row(0, "100.0", 10), row(0, "200.0", 50), row(0, "300.0", 90),
+                                 glued, row(2000, "300.0", 90), row(4000, "100.0", 10),
+                                 row(4000, "200.0", 50), row(4000, "300.0", 90)})
+                             .result();
+  ASSERT_THAT(table.gpus, SizeIs(3));
+  EXPECT_EQ(table.gpus[1].power_watts_max, 200.0);
+}
+
+TEST(GpuCsv, LeavesOutSharesOfMoreThanAll) {
+  const GpuCsv table = csv_of({row(0, "100.0", 101), row(1000, "100.0", 100)});
+  EXPECT_EQ(table.rows(), 1U);
+  EXPECT_EQ(table.bad_rows(), 1U);
+}
+
 TEST(GpuCsv, TakesAnErrorMessageForNoRow) {
   const GpuCsv table = csv_of(
       {"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver. Make sure "
