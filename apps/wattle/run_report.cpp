@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/file.hpp"
+#include "gpu_choice.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/gpu_groups.hpp"
@@ -55,7 +56,7 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
 }
 
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
-void fill_gpus(Report& report, const GpusUsage& gpus) {
+void fill_gpus(Report& report, GpusUsage gpus) {
   if (!report.host.gpus) {
     const std::string& left_out = report.energy.left_out;
     report.usage.unknown.push_back(
@@ -70,6 +71,8 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
     report.host.gpus->push_back({.domain = *refusal.domain,
                                  .used_by_command_unknown = refusal.reason,
                                  .unknown = refusal.reason});
+    // Nobody asks for the sums of those that were left out.
+    if (refusal.source != kGpuChoice) ++gpus.refused;
   }
   const auto on_machine = static_cast<unsigned>(report.host.gpus->size());
   fill_gpu_groups(report.usage, gpus,

@@ -35,7 +35,8 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
     : clock_(clock),
       // More often there is nothing new.
       period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
-                                    milliseconds(100))) {
+                                    milliseconds(100))),
+      wants_refused_(!options.gpu_uuids) {
   Survey found = survey(options.system, clock, Asked::all);
   std::set<Domain> seen;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
@@ -46,7 +47,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
   }
   for (const Refusal& refused : found.refused) {
     if (refused.domain && is_of(refused.domain->kind(), options.gpu_brand)) {
-      seen.insert(*refused.domain);
+      if (seen.insert(*refused.domain).second) ++refused_;
     }
   }
   if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(seen.size());
@@ -98,7 +99,24 @@ unsigned TrackedGpus::counted() const noexcept {
   return static_cast<unsigned>(std::ranges::count(counted_, true));
 }
 
+GpuMonitor::Now TrackedGpus::now() const noexcept {
+  GpuMonitor::Now now = monitor_->now();
+  if (refused_ == 0) return now;
+  const auto percent = now.sum_percent;
+  now = {};
+  if (!wants_refused_) now.sum_percent = percent;
+  return now;
+}
+
+GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {
+  GpusUsage usage = monitor_->usage(began, ended);
+  usage.refused = refused_;
+  usage.wants_refused = wants_refused_;
+  return usage;
+}
+
 std::optional<double> TrackedGpus::memory_total_bytes() const noexcept {
+  if (refused_ > 0) return std::nullopt;
   double sum = 0.0;
   for (const Sampler::Device& device : sampler_->devices()) {
     const auto total = sampler_->latest(device, Metric::memory_total);

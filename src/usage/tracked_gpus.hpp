@@ -37,10 +37,9 @@ class TrackedGpus {
   // From `begin` on.
 
   [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
-  [[nodiscard]] const GpuMonitor::Now& now() const noexcept { return monitor_->now(); }
-  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const {
-    return monitor_->usage(began, ended);
-  }
+  /// Sums are of all GPUs or unknown, as in `usage`.
+  [[nodiscard]] GpuMonitor::Now now() const noexcept;
+  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const;
 
  private:
   void choose(const std::set<std::string>& uuids);
@@ -50,6 +49,8 @@ class TrackedGpus {
   std::vector<std::unique_ptr<Sensor>> sensors_;  ///< until `begin`
   std::vector<bool> counted_;                     ///< of each sensor: it is in the sums
   std::optional<unsigned> on_machine_;
+  unsigned refused_ = 0;  ///< that are there, of the brand that is asked for
+  bool wants_refused_;    ///< they would be in the sums
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<GpuMonitor> monitor_;
   TimePoint began_;

@@ -197,7 +197,7 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const auto busy = [&](nanoseconds from, nanoseconds to) {
     return percent(to - from, state.at - before.at);
   };
-  const GpuMonitor::Now& gpus = gpus_.now();
+  const GpuMonitor::Now gpus = gpus_.now();
   const unsigned counted = gpus_.counted();
   const auto cores = options_.n_expected_cores ? options_.n_expected_cores : machine.processors;
   const auto system_memory = machine_.last_memory_used_bytes();

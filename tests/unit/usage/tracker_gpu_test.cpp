@@ -140,6 +140,34 @@ TEST(TrackerGpus, ThatCannotBeReadAreCounted) {
   expect_all_but_gpus(usage);
 }
 
+TEST(TrackerGpus, ThatCannotBeReadLeaveNoSumsWithoutThem) {
+  fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  const fakes::TempFolder folder;
+  options.tracking_file = folder.path() / "rows.csv";
+  const ResourceUsage usage = track(options);
+  EXPECT_FALSE(usage.max_gpu_ram.system_capacity) << "not 80";
+  EXPECT_FALSE(usage.max_gpu_ram.system);
+  EXPECT_FALSE(usage.max_gpu_ram.combined);
+  EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.max_hardware_percent);
+  EXPECT_THAT(usage.to_native_json(),
+              HasSubstr(R"({"keys":["max_gpu_ram","gpu_utilization.gpu_percentages"],)"
+                        R"("reason":"1 of 2 GPUs cannot be read)"));
+  const std::string rows = read_file((folder.path() / "rows.csv").string()).value_or("");
+  EXPECT_THAT(rows, HasSubstr(",,,,,,1,")) << "no cell of GPUs between memory and threads";
+}
+
+TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
+  fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.gpu_uuids = {"GPU-aaaa"};
+  const ResourceUsage usage = track(options);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 60.0);
+  EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
+}
+
 TEST(TrackerGpus, AreChosenByTheirUuids) {
   fakes::FakeNvml fake(kTwoGpus);
   fake.let_time_pass();
