@@ -120,6 +120,20 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<std::uint64_t> peak_rss_bytes;
   /// Largest sum of the proportional memory (PSS) of all of them.
   std::optional<std::uint64_t> peak_pss_bytes;
+  /// By system calls such as `read` and `write`, whatever on: files, pipes, terminals. Memory that
+  /// a file is mapped to does not count.
+  std::optional<std::uint64_t> io_read_bytes;
+  std::optional<std::uint64_t> io_written_bytes;
+  /// What storage had to be asked for, and what was to go to it; of network file systems by what
+  /// they tell the kernel.
+  std::optional<std::uint64_t> storage_read_bytes;
+  std::optional<std::uint64_t> storage_written_bytes;
+  /// Page faults answered from memory, and those that waited for storage.
+  std::optional<std::uint64_t> minor_faults;
+  std::optional<std::uint64_t> major_faults;
+  /// How often a thread gave its processor up to wait, and how often it was taken away.
+  std::optional<std::uint64_t> voluntary_switches;
+  std::optional<std::uint64_t> involuntary_switches;
   /// Those that were alive at the end: of a tracker all, of a run those that outlived the command.
   std::optional<std::vector<ProcessUsage>> still_running;
   std::optional<std::uint64_t> processes;  ///< that were seen, ended or not

@@ -163,6 +163,14 @@ Json usage_json(const ResourceUsage& usage) {
   json["cpu_s"] = or_null(cpu);
   json["peak_rss_bytes"] = or_null(usage.peak_rss_bytes);
   json["peak_pss_bytes"] = or_null(usage.peak_pss_bytes);
+  json["io_read_bytes"] = or_null(usage.io_read_bytes);
+  json["io_written_bytes"] = or_null(usage.io_written_bytes);
+  json["storage_read_bytes"] = or_null(usage.storage_read_bytes);
+  json["storage_written_bytes"] = or_null(usage.storage_written_bytes);
+  json["minor_faults"] = or_null(usage.minor_faults);
+  json["major_faults"] = or_null(usage.major_faults);
+  json["voluntary_switches"] = or_null(usage.voluntary_switches);
+  json["involuntary_switches"] = or_null(usage.involuntary_switches);
   json["still_running"] = to_json(usage.still_running);
   json["processes"] = or_null(usage.processes);
   json["unknown"] = std::move(unknown);
