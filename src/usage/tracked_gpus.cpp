@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/energy_group.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -22,6 +23,12 @@ using std::chrono::nanoseconds;
 bool is_gpu(const Sensor& sensor) {
   return sensor.may_block() && sensor.device() != nullptr &&
          sensor.device()->kind == DeviceKind::gpu;
+}
+
+/// Its counters answer at once.
+bool is_of_processors(const Sensor& sensor) {
+  return !sensor.may_block() &&
+         hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
 }
 
 bool is_of(DomainKind kind, const std::optional<std::string>& brand) {
@@ -52,12 +59,17 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
   }
   if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(seen.size());
   counted_.assign(sensors_.size(), true);
+  for (std::unique_ptr<Sensor>& sensor : found.sensors) {
+    if (sensor && is_of_processors(*sensor)) sensors_.push_back(std::move(sensor));
+  }
+  (void)take_absent(found.refused);
+  not_read_ = std::move(found.refused);
   if (options.gpu_uuids) choose(*options.gpu_uuids);
 }
 
 void TrackedGpus::choose(const std::set<std::string>& uuids) {
   std::set<std::string> valid;
-  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
     const std::string& id = sensors_[i]->device()->id;
     if (!id.empty()) valid.insert(id);
     counted_[i] = uuids.contains(id);
@@ -83,7 +95,14 @@ void TrackedGpus::begin() {
 }
 
 void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
+  read_processors();
   monitor_->sample(kinship_of, began_);
+}
+
+void TrackedGpus::end() {
+  constexpr milliseconds kPatience(20);  // a stop takes 50 ms at most
+  (void)sampler_->read_lanes(clock_.now() + kPatience);
+  stop();
 }
 
 void TrackedGpus::stop() noexcept {
@@ -106,6 +125,10 @@ GpuMonitor::Now TrackedGpus::now() const noexcept {
   now = {};
   if (!wants_refused_) now.sum_percent = percent;
   return now;
+}
+
+TrackedEnergy TrackedGpus::energy(TimePoint began, TimePoint ended) const {
+  return tracked_energy(*sampler_, not_read_, began, ended);
 }
 
 GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {

@@ -168,6 +168,22 @@ TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
   EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
 }
 
+TEST(TrackerGpus, TellTheirEnergy) {
+  fakes::FakeNvml fake("gpu A\nuuid GPU-aaaa\npower step 0 100\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.time_unit = "seconds";
+  const ResourceUsage usage = track(options);
+  ASSERT_TRUE(usage.energy);
+  ASSERT_EQ(usage.energy->domains.size(), 1U);
+  const TrackedDomain& gpu = usage.energy->domains[0];
+  EXPECT_EQ(gpu.domain, "nvidia_gpu_0");
+  ASSERT_TRUE(gpu.energy.energy);
+  const double known_s = usage.compute_time.time - gpu.energy.unknown.count();
+  EXPECT_NEAR(gpu.energy.energy->si(), 100.0 * known_s, gpu.energy.uncertainty.si() + 1.0);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr(R"("refused":[{"source":"powercap")"));
+}
+
 TEST(TrackerGpus, AreChosenByTheirUuids) {
   fakes::FakeNvml fake(kTwoGpus);
   fake.let_time_pass();
