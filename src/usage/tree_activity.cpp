@@ -59,7 +59,7 @@ void TreeReader::look_at_status(Watched& process) {
 void TreeReader::look_at_switches(Watched& process, std::string_view status) {
   const auto first = parse_switches(status);
   process.hides_switches |= !first || process.threads > kMostThreads;
-  if (process.hides_switches) return;
+  if (!first || process.hides_switches) return;
   switches_.clear();
   switches_.push_back({.number = process.pid, .counts = *first});
   if (process.threads > 1) {
