@@ -159,14 +159,14 @@ void keep_chosen(const GpuChoice& choice, Survey& found) {
   });
   for (const Candidate& gpu : gpus) {
     if (!is_left_out(gpu.domain)) continue;
-    found.refused.push_back({.source = "--gpus",
+    found.refused.push_back({.source = kGpuChoice,
                              .subject = gpu.domain.name(),
                              .reason = "left out by --gpus",
                              .domain = gpu.domain,
                              .hardware = hardware_of(gpu.domain.kind())});
   }
   if (choice.none()) {
-    found.refused.push_back({.source = "--gpus",
+    found.refused.push_back({.source = kGpuChoice,
                              .subject = "GPUs",
                              .reason = "left out by --gpus",
                              .scope = RefusalScope::interface,

@@ -9,6 +9,9 @@
 
 namespace wattle::app {
 
+/// The source of refusals of GPUs that were left out.
+inline constexpr const char* kGpuChoice = "--gpus";
+
 struct GpuChoice {
   bool all = true;
   std::vector<std::string> names{};  ///< where not all: none of them means no GPU

@@ -97,13 +97,15 @@ void Instruments::fill_processes(ResourceUsage& usage) const {
   if (!tree_) {
     usage.unknown.push_back(
         {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
-          "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes"},
+          "cpu_utilization.descendants", "cpu_utilization.combined", "peak_pss_bytes", "processes",
+          "io_read_bytes", "io_written_bytes", "storage_read_bytes", "storage_written_bytes"},
          no_tree_});
     return;
   }
   statistics_.fill(usage, tree_->pss_gaps());
   usage.processes = tree_->processes_seen();
   fill_mechanisms(usage, *tree_);
+  fill_io(usage, *tree_);
 }
 
 nanoseconds Instruments::longest_period() const noexcept {

@@ -8,6 +8,7 @@
 #include <array>
 
 #include "base/file.hpp"
+#include "gpu_choice.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/gpu_groups.hpp"
@@ -27,6 +28,10 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   usage.compute_time = {.unit = "seconds", .time = report.wall.count()};
   usage.cpu_user = collected.usage.cpu_user;
   usage.cpu_system = collected.usage.cpu_system;
+  usage.minor_faults = collected.usage.minor_faults;
+  usage.major_faults = collected.usage.major_faults;
+  usage.voluntary_switches = collected.usage.voluntary_switches;
+  usage.involuntary_switches = collected.usage.involuntary_switches;
   if (collected.still_running) {
     usage.still_running.emplace();
     for (const LiveProcess& process : *collected.still_running) {
@@ -55,7 +60,7 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
 }
 
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
-void fill_gpus(Report& report, const GpusUsage& gpus) {
+void fill_gpus(Report& report, GpusUsage gpus) {
   if (!report.host.gpus) {
     const std::string& left_out = report.energy.left_out;
     report.usage.unknown.push_back(
@@ -70,6 +75,8 @@ void fill_gpus(Report& report, const GpusUsage& gpus) {
     report.host.gpus->push_back({.domain = *refusal.domain,
                                  .used_by_command_unknown = refusal.reason,
                                  .unknown = refusal.reason});
+    // Nobody asks for the sums of those that were left out.
+    if (refusal.source != kGpuChoice) ++gpus.refused;
   }
   const auto on_machine = static_cast<unsigned>(report.host.gpus->size());
   fill_gpu_groups(report.usage, gpus,
@@ -146,6 +153,10 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
       {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},
        "the kernel's account of every process that was waited for (wait4); misses those that "
        "ended while their parent ignored it"});
+  report.usage.mechanisms.push_back(
+      {{"minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"},
+       "as cpu_s, with the few of wattle's own process that became the command; of those in "
+       "still_running the switches of their first threads alone"});
   fill_gpus(report, instruments.gpus());
   report.overhead =
       own_overhead(instruments.reads(), frame.late + instruments.sampler().lane_missed());

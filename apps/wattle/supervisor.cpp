@@ -163,6 +163,10 @@ void Supervisor::add(const rusage& used) noexcept {
   usage_.cpu_system += seconds(used.ru_stime);
   usage_.peak_rss_bytes =
       std::max(usage_.peak_rss_bytes, static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
+  usage_.minor_faults += static_cast<std::uint64_t>(used.ru_minflt);
+  usage_.major_faults += static_cast<std::uint64_t>(used.ru_majflt);
+  usage_.voluntary_switches += static_cast<std::uint64_t>(used.ru_nvcsw);
+  usage_.involuntary_switches += static_cast<std::uint64_t>(used.ru_nivcsw);
 }
 
 Collected Supervisor::collect(const System& system) {
@@ -185,6 +189,10 @@ Collected Supervisor::collect(const System& system) {
     for (const LiveProcess& process : *collected.still_running) {
       usage_.cpu_user += process.cpu_user;
       usage_.cpu_system += process.cpu_system;
+      usage_.minor_faults += process.minor_faults;
+      usage_.major_faults += process.major_faults;
+      usage_.voluntary_switches += process.voluntary_switches;
+      usage_.involuntary_switches += process.involuntary_switches;
       usage_.peak_rss_bytes = std::max(usage_.peak_rss_bytes, process.peak_rss_bytes.value_or(0));
     }
     std::erase_if(*collected.still_running,

@@ -22,6 +22,10 @@ struct CollectedUsage {
   Seconds cpu_user{0};
   Seconds cpu_system{0};
   std::uint64_t peak_rss_bytes = 0;  ///< of the largest single process
+  std::uint64_t minor_faults = 0;
+  std::uint64_t major_faults = 0;
+  std::uint64_t voluntary_switches = 0;
+  std::uint64_t involuntary_switches = 0;
 };
 
 /// What `Supervisor::collect` brings.

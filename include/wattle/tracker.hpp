@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "wattle/clock.hpp"
+#include "wattle/energy.hpp"
 #include "wattle/export.hpp"
 #include "wattle/system.hpp"
 
@@ -104,6 +105,29 @@ struct UsageMechanism {
   std::string mechanism;
 };
 
+/// What a domain of the whole machine spent while the tracker was started. Threads: a value type.
+struct TrackedDomain {
+  std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
+  MeasuredEnergy energy;
+  std::string method;        ///< "counter", "integrated"
+  std::string source;        ///< "perf", "powercap", "nvml" ...
+  std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
+};
+
+/// Why something is not among the domains. Threads: a value type.
+struct RefusedEnergy {
+  std::string source;
+  std::string subject;
+  std::string reason;
+  std::string hint;  ///< what would help; empty where nothing would
+};
+
+/// Energy of the machine: no counter tells processes apart. Threads: a value type.
+struct TrackedEnergy {
+  std::vector<TrackedDomain> domains;
+  std::vector<RefusedEnergy> refused;
+};
+
 /// The five groups that gpu_tracker's users know, and figures of Wattle's own. Threads: a value
 /// type.
 struct WATTLE_EXPORT ResourceUsage {
@@ -120,6 +144,20 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<std::uint64_t> peak_rss_bytes;
   /// Largest sum of the proportional memory (PSS) of all of them.
   std::optional<std::uint64_t> peak_pss_bytes;
+  /// By system calls such as `read` and `write`, whatever on: files, pipes, terminals. Memory that
+  /// a file is mapped to does not count.
+  std::optional<std::uint64_t> io_read_bytes;
+  std::optional<std::uint64_t> io_written_bytes;
+  /// What storage had to be asked for, and what was to go to it; of network file systems by what
+  /// they tell the kernel.
+  std::optional<std::uint64_t> storage_read_bytes;
+  std::optional<std::uint64_t> storage_written_bytes;
+  /// Page faults answered from memory, and those that waited for storage.
+  std::optional<std::uint64_t> minor_faults;
+  std::optional<std::uint64_t> major_faults;
+  /// How often a thread gave its processor up to wait, and how often it was taken away.
+  std::optional<std::uint64_t> voluntary_switches;
+  std::optional<std::uint64_t> involuntary_switches;
   /// Those that were alive at the end: of a tracker all, of a run those that outlived the command.
   std::optional<std::vector<ProcessUsage>> still_running;
   std::optional<std::uint64_t> processes;  ///< that were seen, ended or not
@@ -128,6 +166,9 @@ struct WATTLE_EXPORT ResourceUsage {
   /// Keys of figures that are an upper bound: processes whose PSS was not read count by their RSS.
   std::vector<std::string> estimated;
   std::vector<UsageMechanism> mechanisms;
+  /// By a tracker; absent before its end (usage file), and in the report of a run, which has its
+  /// own.
+  std::optional<TrackedEnergy> energy;
   std::optional<Seconds> tracker_cpu;  ///< what the tracking itself took
 
   /// The five groups alone, with the keys, their nesting and order of gpu_tracker; unknown is null.

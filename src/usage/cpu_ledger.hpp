@@ -1,5 +1,5 @@
-// Processor time of one process of a tree, and of those that it has made and lost. Arithmetic
-// only.
+// Processor time, and other counts, of one process of a tree and of those that it has made and
+// lost. Arithmetic only.
 #pragma once
 
 #include <algorithm>
@@ -16,46 +16,50 @@ namespace wattle {
   return 100.0 * (Real(cpu) / Real(time));
 }
 
-/// All times count from where the process came under watch. Its children's time is known twice: by
-/// what was last seen of each that is gone, which misses what it did after that and whoever came
-/// and went unseen; and by what the kernel adds up for those that the process waited for, which
-/// misses all where it ignores SIGCHLD. Neither says too much, so the larger one holds.
-/// Threads: one at a time.
-class CpuLedger {
+/// Processor time, or something else that the kernel counts for a process and, apart from that, for
+/// the children that it waited for. All counts from where the process came under watch. Its
+/// children's share is known twice: by what was last seen of each that is gone, which misses what
+/// it did after that and whoever came and went unseen; and by what the kernel adds up for those
+/// that the process waited for, which misses all where it ignores SIGCHLD. Neither says too much,
+/// so the larger one holds. Threads: one at a time.
+template <class Amount>
+class Ledger {
  public:
-  using Time = std::chrono::nanoseconds;
-
-  CpuLedger() noexcept = default;
+  Ledger() noexcept = default;
   /// `own`, `waited`: what the process and the children that it waited for had used by then.
-  CpuLedger(Time own, Time waited) noexcept
+  Ledger(Amount own, Amount waited) noexcept
       : own_begin_(own), own_(own), waited_begin_(waited), waited_(waited) {}
 
   /// Later figures of the kernel. A smaller one than before is not believed.
-  void see_own(Time own) noexcept { own_ = std::max(own_, own); }
-  void see_waited(Time waited) noexcept { waited_ = std::max(waited_, waited); }
+  void see_own(Amount own) noexcept { own_ = std::max(own_, own); }
+  void see_waited(Amount waited) noexcept { waited_ = std::max(waited_, waited); }
   /// A child is gone.
-  void inherit(const CpuLedger& child) noexcept {
+  void inherit(const Ledger& child) noexcept {
     seen_ += child.total();
     // Once it is waited for, also what it used before it was watched counts as waited.
     waited_begin_ += child.own_begin_ + child.waited_begin_;
   }
 
   /// As `inherit`, of a child whose own time does not count; that of its children does.
-  void inherit_children_of(const CpuLedger& child) noexcept {
+  void inherit_children_of(const Ledger& child) noexcept {
     seen_ += child.children();
     waited_begin_ += child.own_ + child.waited_begin_;
   }
 
-  [[nodiscard]] Time own() const noexcept { return own_ - own_begin_; }
-  [[nodiscard]] Time children() const noexcept { return std::max(seen_, waited_ - waited_begin_); }
-  [[nodiscard]] Time total() const noexcept { return own() + children(); }
+  [[nodiscard]] Amount own() const noexcept { return own_ - own_begin_; }
+  [[nodiscard]] Amount children() const noexcept {
+    return std::max(seen_, waited_ - waited_begin_);
+  }
+  [[nodiscard]] Amount total() const noexcept { return own() + children(); }
 
  private:
-  Time own_begin_{0};
-  Time own_{0};
-  Time waited_begin_{0};
-  Time waited_{0};
-  Time seen_{0};  ///< of children that are gone
+  Amount own_begin_{0};
+  Amount own_{0};
+  Amount waited_begin_{0};
+  Amount waited_{0};
+  Amount seen_{0};  ///< of children that are gone
 };
+
+using CpuLedger = Ledger<std::chrono::nanoseconds>;
 
 }  // namespace wattle

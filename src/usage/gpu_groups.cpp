@@ -1,5 +1,7 @@
 #include "usage/gpu_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -9,6 +11,8 @@
 
 namespace wattle {
 namespace {
+
+constexpr const char* kNotAllTold = "not every GPU told it";
 
 void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   std::vector<std::string> keys;
@@ -23,10 +27,34 @@ void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   usage.unknown.push_back({std::move(keys), reason});
 }
 
+/// What is known of all of them where some were refused.
+GpusUsage without_partial_sums(GpusUsage gpus) {
+  gpus.memory_total_bytes.reset();
+  gpus.peak_memory_used_bytes.reset();
+  gpus.peak_main_bytes.reset();
+  gpus.peak_descendants_bytes.reset();
+  gpus.peak_combined_bytes.reset();
+  if (gpus.wants_refused) {
+    gpus.max_sum_percent.reset();
+    gpus.mean_sum_percent.reset();
+  }
+  return gpus;
+}
+
+void fill_unknown_sums(ResourceUsage& usage, const GpusUsage& gpus) {
+  std::vector<std::string> keys = {"max_gpu_ram"};
+  if (gpus.wants_refused) keys.emplace_back("gpu_utilization.gpu_percentages");
+  usage.unknown.push_back(
+      {std::move(keys), fmt::format("{} of {} GPUs cannot be read, and sums are of all or of none: "
+                                    "wattle doctor says why",
+                                    gpus.refused, gpus.refused + gpus.gpus.size())});
+}
+
 }  // namespace
 
-void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
+void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
                      std::optional<unsigned> on_machine) {
+  const GpusUsage gpus = all.refused > 0 ? without_partial_sums(all) : all;
   const double factor = memory_factor(usage.max_gpu_ram.unit, "GPU RAM");
   const auto in_unit = [&](const std::optional<std::uint64_t>& bytes) {
     return bytes ? std::optional(static_cast<double>(*bytes) * factor) : std::nullopt;
@@ -47,6 +75,13 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
   percent.mean_sum_percent = gpus.mean_sum_percent;
   if (gpus.max_sum_percent) percent.max_hardware_percent = *gpus.max_sum_percent / gpus.counted;
   if (gpus.mean_sum_percent) percent.mean_hardware_percent = *gpus.mean_sum_percent / gpus.counted;
+  if (gpus.refused > 0) {
+    fill_unknown_sums(usage, gpus);
+    if (!gpus.wants_refused && !gpus.mean_sum_percent) {
+      usage.unknown.push_back({{"gpu_utilization.gpu_percentages"}, kNotAllTold});
+    }
+    return;
+  }
   if (gpus.gpus.empty()) {
     usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
                              "no GPU was found that this version reads"});
@@ -56,7 +91,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
   if (!gpus.memory_total_bytes) keys.emplace_back("max_gpu_ram.system_capacity");
   if (!gpus.peak_memory_used_bytes) keys.emplace_back("max_gpu_ram.system");
   if (!gpus.mean_sum_percent) keys.emplace_back("gpu_utilization.gpu_percentages");
-  if (!keys.empty()) usage.unknown.push_back({std::move(keys), "not every GPU told it"});
+  if (!keys.empty()) usage.unknown.push_back({std::move(keys), kNotAllTold});
   fill_unknown_users(usage, gpus);
 }
 

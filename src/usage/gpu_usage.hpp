@@ -29,6 +29,9 @@ struct GpuUsage {
 struct GpusUsage {
   std::vector<GpuUsage> gpus;
   unsigned counted = 0;  ///< those whose utilization is in the sums
+  /// Those that are there too, but were refused: sums without them would pass for all.
+  unsigned refused = 0;
+  bool wants_refused = true;  ///< their utilization was asked for as well
   std::optional<std::uint64_t> memory_total_bytes;
   std::optional<std::uint64_t> peak_memory_used_bytes;  ///< largest sum at one time
   std::optional<double> mean_sum_percent;               ///< of the GPUs' utilizations

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <map>
 #include <system_error>
@@ -52,9 +53,42 @@ LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
                    .cpu_user = seconds_of(process.user, process.waited_user),
                    .cpu_system = seconds_of(process.system, process.waited_system),
                    .peak_rss_bytes = std::nullopt};
+  live.minor_faults =
+      static_cast<std::uint64_t>(process.minor_faults + process.waited_minor_faults);
+  live.major_faults =
+      static_cast<std::uint64_t>(process.major_faults + process.waited_major_faults);
   const auto status = read_file((procfs / std::to_string(process.pid) / "status").string());
-  if (status) live.peak_rss_bytes = parse_peak_rss(*status);
+  if (!status) return live;
+  live.peak_rss_bytes = parse_peak_rss(*status);
+  if (const auto switches = parse_switches(*status)) {
+    live.voluntary_switches = static_cast<std::uint64_t>((*switches)[0]);
+    live.involuntary_switches = static_cast<std::uint64_t>((*switches)[1]);
+  }
   return live;
+}
+
+/// A number of the kernel's that no machine lives long enough to take beyond half of its range.
+std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
+  const auto value = parse_unsigned<std::uint64_t>(text);
+  constexpr auto kMost = std::uint64_t{1} << 60U;  // so that sums of some have room
+  return value && *value < kMost ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
+}
+
+/// Fills `counts` with the numbers behind `keys`, each at the begin of a line; absent where one is
+/// missing.
+template <std::size_t Size>
+std::optional<std::array<std::int64_t, Size>> parse_keys(
+    std::string_view text, const std::array<std::string_view, Size>& keys) noexcept {
+  std::array<std::int64_t, Size> counts{};
+  std::size_t found = 0;
+  while (!text.empty() && found < Size) {
+    std::string_view line = take_line(text);
+    if (take_word(line) != keys[found]) continue;
+    const auto count = parse_count(take_word(line));
+    if (!count) return std::nullopt;
+    counts[found++] = *count;
+  }
+  return found == Size ? std::optional(counts) : std::nullopt;
 }
 
 }  // namespace
@@ -82,7 +116,13 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   process.parent = *parent;
   process.state = state[0];
   process.name = printable(text.substr(open + 2, close - open - 2));
-  for (int field = 5; field < 14; ++field) take_word(rest);  // proc(5) counts from 1
+  for (int field = 5; field < 10; ++field) take_word(rest);  // proc(5) counts from 1
+  for (std::int64_t* faults : {&process.minor_faults, &process.waited_minor_faults,
+                               &process.major_faults, &process.waited_major_faults}) {
+    const auto value = parse_count(take_word(rest));
+    if (!value) return std::nullopt;
+    *faults = *value;
+  }
   for (std::uint64_t* ticks :
        {&process.user, &process.system, &process.waited_user, &process.waited_system}) {
     const auto value = parse_unsigned<std::uint64_t>(take_word(rest));
@@ -133,6 +173,14 @@ std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noex
     ++found;
   }
   return found == kFields ? std::optional(memory) : std::nullopt;
+}
+
+std::optional<IoCounts> parse_process_io(std::string_view text) noexcept {
+  return parse_keys<4>(text, {"rchar:", "wchar:", "read_bytes:", "write_bytes:"});
+}
+
+std::optional<SwitchCounts> parse_switches(std::string_view text) noexcept {
+  return parse_keys<2>(text, {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"});
 }
 
 std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -18,11 +19,15 @@ namespace wattle {
 struct ProcessStat {
   pid_t pid = 0;
   pid_t parent = 0;
-  char state = '?';  ///< 'Z': has ended, not yet waited for
-  std::string name;  ///< at most 15 bytes, printable
+  char state = '?';                      ///< 'Z': has ended, not yet waited for
+  std::string name;                      ///< at most 15 bytes, printable
+  std::int64_t minor_faults = 0;         ///< answered from memory
+  std::int64_t waited_minor_faults = 0;  ///< of the children that it waited for, and of theirs
+  std::int64_t major_faults = 0;         ///< that waited for storage
+  std::int64_t waited_major_faults = 0;
   std::uint64_t user = 0;
   std::uint64_t system = 0;
-  std::uint64_t waited_user = 0;  ///< of the children that it waited for, and of theirs
+  std::uint64_t waited_user = 0;
   std::uint64_t waited_system = 0;
   std::uint64_t threads = 0;
   std::uint64_t start_time = 0;  ///< since boot; with `pid` it names a process for good
@@ -47,6 +52,10 @@ struct LiveProcess {
   Seconds cpu_user{0};  ///< its own, and of those that it waited for
   Seconds cpu_system{0};
   std::optional<std::uint64_t> peak_rss_bytes;
+  std::uint64_t minor_faults = 0;  ///< as the times
+  std::uint64_t major_faults = 0;
+  std::uint64_t voluntary_switches = 0;  ///< of its first thread, the only one that is looked at
+  std::uint64_t involuntary_switches = 0;
 };
 
 /// All descendants of this process, by procfs; absent where procfs does not show it (another
@@ -67,6 +76,15 @@ struct ProportionalMemory {
   std::uint64_t private_bytes = 0;  ///< Private_Clean + Private_Dirty
 };
 [[nodiscard]] std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noexcept;
+
+/// From /proc/PID/io, in bytes: read and written by system calls, read from and written to storage.
+/// Those of the process and of the children that it waited for.
+using IoCounts = std::array<std::int64_t, 4>;
+[[nodiscard]] std::optional<IoCounts> parse_process_io(std::string_view text) noexcept;
+
+/// Context switches of one thread, voluntary and involuntary, from the text of its `status`.
+using SwitchCounts = std::array<std::int64_t, 2>;
+[[nodiscard]] std::optional<SwitchCounts> parse_switches(std::string_view text) noexcept;
 
 /// Peak resident set (VmHWM) from the text of /proc/PID/status.
 [[nodiscard]] std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept;

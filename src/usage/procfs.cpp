@@ -31,6 +31,8 @@ const char* name_of(ProcessFile file) noexcept {
       return "status";
     case ProcessFile::smaps_rollup:
       return "smaps_rollup";
+    case ProcessFile::io:
+      return "io";
     case ProcessFile::children:
       break;
   }
@@ -63,6 +65,12 @@ Fd Procfs::open(pid_t pid, ProcessFile file) const noexcept {
 Fd Procfs::open_children(pid_t pid, pid_t thread) const noexcept {
   Path path;
   (void)std::snprintf(path.data(), path.size(), "%d/task/%d/children", pid, thread);
+  return open_at(root_.get(), path.data());
+}
+
+Fd Procfs::open_status(pid_t pid, pid_t thread) const noexcept {
+  Path path;
+  (void)std::snprintf(path.data(), path.size(), "%d/task/%d/status", pid, thread);
   return open_at(root_.get(), path.data());
 }
 

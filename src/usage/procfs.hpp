@@ -14,7 +14,7 @@
 namespace wattle {
 
 /// What is read of a process.
-enum class ProcessFile : std::uint8_t { stat, statm, status, smaps_rollup, children };
+enum class ProcessFile : std::uint8_t { stat, statm, status, smaps_rollup, io, children };
 
 /// A mounted procfs, and how many of its files may stay open. Threads: one at a time.
 class Procfs {
@@ -31,6 +31,8 @@ class Procfs {
 
   /// An empty `Fd` with `errno` set where that fails. Allocates nothing.
   [[nodiscard]] Fd open(pid_t pid, ProcessFile file) const noexcept;
+  /// The `status` of one thread.
+  [[nodiscard]] Fd open_status(pid_t pid, pid_t thread) const noexcept;
   /// The list of children that one thread of a process has made.
   [[nodiscard]] Fd open_children(pid_t pid, pid_t thread) const noexcept;
 

@@ -11,6 +11,7 @@
 #include "base/text.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/energy_group.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -24,6 +25,12 @@ bool is_gpu(const Sensor& sensor) {
          sensor.device()->kind == DeviceKind::gpu;
 }
 
+/// Its counters answer at once.
+bool is_of_processors(const Sensor& sensor) {
+  return !sensor.may_block() &&
+         hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
+}
+
 bool is_of(DomainKind kind, const std::optional<std::string>& brand) {
   if (brand) return kind == (*brand == "nvidia" ? DomainKind::nvidia_gpu : DomainKind::amd_gpu);
   return hardware_of(kind) != Hardware::cpu;
@@ -35,7 +42,8 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
     : clock_(clock),
       // More often there is nothing new.
       period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
-                                    milliseconds(100))) {
+                                    milliseconds(100))),
+      wants_refused_(!options.gpu_uuids) {
   Survey found = survey(options.system, clock, Asked::all);
   std::set<Domain> seen;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
@@ -46,17 +54,22 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
   }
   for (const Refusal& refused : found.refused) {
     if (refused.domain && is_of(refused.domain->kind(), options.gpu_brand)) {
-      seen.insert(*refused.domain);
+      if (seen.insert(*refused.domain).second) ++refused_;
     }
   }
   if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(seen.size());
   counted_.assign(sensors_.size(), true);
+  for (std::unique_ptr<Sensor>& sensor : found.sensors) {
+    if (sensor && is_of_processors(*sensor)) sensors_.push_back(std::move(sensor));
+  }
+  (void)take_absent(found.refused);
+  not_read_ = std::move(found.refused);
   if (options.gpu_uuids) choose(*options.gpu_uuids);
 }
 
 void TrackedGpus::choose(const std::set<std::string>& uuids) {
   std::set<std::string> valid;
-  for (std::size_t i = 0; i < sensors_.size(); ++i) {
+  for (std::size_t i = 0; i < counted_.size(); ++i) {
     const std::string& id = sensors_[i]->device()->id;
     if (!id.empty()) valid.insert(id);
     counted_[i] = uuids.contains(id);
@@ -82,7 +95,14 @@ void TrackedGpus::begin() {
 }
 
 void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
+  read_processors();
   monitor_->sample(kinship_of, began_);
+}
+
+void TrackedGpus::end() {
+  constexpr milliseconds kPatience(20);  // a stop takes 50 ms at most
+  (void)sampler_->read_lanes(clock_.now() + kPatience);
+  stop();
 }
 
 void TrackedGpus::stop() noexcept {
@@ -98,7 +118,28 @@ unsigned TrackedGpus::counted() const noexcept {
   return static_cast<unsigned>(std::ranges::count(counted_, true));
 }
 
+GpuMonitor::Now TrackedGpus::now() const noexcept {
+  GpuMonitor::Now now = monitor_->now();
+  if (refused_ == 0) return now;
+  const auto percent = now.sum_percent;
+  now = {};
+  if (!wants_refused_) now.sum_percent = percent;
+  return now;
+}
+
+TrackedEnergy TrackedGpus::energy(TimePoint began, TimePoint ended) const {
+  return tracked_energy(*sampler_, not_read_, began, ended);
+}
+
+GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {
+  GpusUsage usage = monitor_->usage(began, ended);
+  usage.refused = refused_;
+  usage.wants_refused = wants_refused_;
+  return usage;
+}
+
 std::optional<double> TrackedGpus::memory_total_bytes() const noexcept {
+  if (refused_ > 0) return std::nullopt;
   double sum = 0.0;
   for (const Sampler::Device& device : sampler_->devices()) {
     const auto total = sampler_->latest(device, Metric::memory_total);

@@ -1,4 +1,4 @@
-// The GPUs of a tracker: chosen when it is made, read while it is started.
+// The sensors of a tracker, its GPUs above all: chosen when it is made, read while it is started.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,8 @@
 
 namespace wattle {
 
-/// `begin`, `sample` any number of times, `stop`. Threads: one at a time.
+/// `begin`, `read_processors`, `sample` any number of times, `end` or `stop`. Threads: one at a
+/// time.
 class TrackedGpus {
  public:
   /// Looks for them. Throws `InvalidArgument`, which lists what there is, for a UUID that no GPU of
@@ -22,7 +23,12 @@ class TrackedGpus {
   /// Starts threads that read them, and waits a moment for what they read first. Throws `Error`
   /// where there are no threads to be had.
   void begin();
+  /// The counters of the processors alone; the first time is their begin.
+  void read_processors() noexcept { sampler_->read(false); }
+  /// A look at everything.
   void sample(const GpuMonitor::KinshipOf& kinship_of);
+  /// Asks the GPUs for the end of their energy, waits a moment for them, and stops.
+  void end();
   /// Tells the threads to end, without waiting for a driver that holds one up.
   void stop() noexcept;
 
@@ -37,19 +43,24 @@ class TrackedGpus {
   // From `begin` on.
 
   [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
-  [[nodiscard]] const GpuMonitor::Now& now() const noexcept { return monitor_->now(); }
-  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const {
-    return monitor_->usage(began, ended);
-  }
+  /// Sums are of all GPUs or unknown, as in `usage`.
+  [[nodiscard]] GpuMonitor::Now now() const noexcept;
+  [[nodiscard]] GpusUsage usage(TimePoint began, TimePoint ended) const;
+  /// Of these GPUs and of the processors; from `end` on.
+  [[nodiscard]] TrackedEnergy energy(TimePoint began, TimePoint ended) const;
 
  private:
   void choose(const std::set<std::string>& uuids);
 
   const Clock& clock_;
   std::chrono::nanoseconds period_;
-  std::vector<std::unique_ptr<Sensor>> sensors_;  ///< until `begin`
-  std::vector<bool> counted_;                     ///< of each sensor: it is in the sums
+  /// Until `begin`: of the GPUs, and behind them those of the processors' energy.
+  std::vector<std::unique_ptr<Sensor>> sensors_;
+  std::vector<bool> counted_;  ///< of each GPU: it is in the sums
+  std::vector<Refusal> not_read_;
   std::optional<unsigned> on_machine_;
+  unsigned refused_ = 0;  ///< that are there, of the brand that is asked for
+  bool wants_refused_;    ///< they would be in the sums
   std::unique_ptr<Sampler> sampler_;
   std::unique_ptr<GpuMonitor> monitor_;
   TimePoint began_;

@@ -105,6 +105,7 @@ void Tracking::begin_tree(const TrackerCost& others) {
   last_ = tree_->state();
   leave_out(last_, {.threads = others.threads + gpus_.cost().threads});
   began_ = ended_ = last_.at;
+  gpus_.read_processors();
   machine_.sample(began_);
   statistics_.begin(last_);
 }
@@ -112,14 +113,17 @@ void Tracking::begin_tree(const TrackerCost& others) {
 bool Tracking::look(const TrackerCost& all) {
   if (tree_->state().has_ended) return false;
   look_at_all(false, all);
-  if (last_.has_ended) gpus_.stop();
+  if (last_.has_ended) gpus_.end();
   return !last_.has_ended;
 }
 
 void Tracking::end(const TrackerCost& all) {
-  if (!tree_->state().has_ended) look_at_all(true, all);
-  gpus_.stop();
+  if (!tree_->state().has_ended) {
+    look_at_all(true, all);
+    gpus_.end();
+  }
   statistics_.end();
+  is_over_ = true;
   if (usage_file_ && !failure_) usage_file_.remove();
 }
 
@@ -157,6 +161,7 @@ ResourceUsage Tracking::usage() const {
   statistics_.fill(usage, tree_->pss_gaps());
   fill_gpu_groups(usage, gpus_.usage(began_, ended_), gpus_.on_machine());
   fill_tree(usage, *tree_);
+  if (is_over_) usage.energy = gpus_.energy(began_, ended_);
   usage.tracker_cpu = own_cpu_;
   return usage;
 }
@@ -197,7 +202,7 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const auto busy = [&](nanoseconds from, nanoseconds to) {
     return percent(to - from, state.at - before.at);
   };
-  const GpuMonitor::Now& gpus = gpus_.now();
+  const GpuMonitor::Now gpus = gpus_.now();
   const unsigned counted = gpus_.counted();
   const auto cores = options_.n_expected_cores ? options_.n_expected_cores : machine.processors;
   const auto system_memory = machine_.last_memory_used_bytes();

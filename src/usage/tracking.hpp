@@ -79,6 +79,7 @@ class Tracking {
   TimePoint began_;
   TimePoint ended_;
   std::uint64_t ticks_ = 0;
+  bool is_over_ = false;  ///< `end` was called
   std::chrono::nanoseconds own_cpu_{0};
   OutputFile tracking_file_;
   OutputFile usage_file_;

@@ -22,7 +22,7 @@ using std::chrono::nanoseconds;
 constexpr std::chrono::milliseconds kRefresh{950};
 /// /proc/PID/stat and statm are shorter.
 using ShortText = std::array<char, 1024>;
-/// So are /proc/PID/status and smaps_rollup.
+/// So is /proc/PID/smaps_rollup.
 using Text = std::array<char, 4096>;
 
 template <std::size_t Size>
@@ -113,10 +113,13 @@ void TreeReader::watch(const ProcessStat& stat, bool was_there) {
   process.statm = KeptFile(procfs_, stat.pid, ProcessFile::statm);
   if (!scans_) process.children = KeptFile(procfs_, stat.pid, ProcessFile::children);
   process.has_clock = procfs_.is_own() && ::clock_getcpuclockid(stat.pid, &process.clock) == 0;
+  process.was_there = was_there;
   if (was_there) {
     const auto own = process.has_clock ? cpu_time(process.clock) : std::nullopt;
     process.cpu = CpuLedger(own.value_or(of_ticks(stat.user + stat.system)),
                             of_ticks(stat.waited_user + stat.waited_system));
+    process.activity.minor_faults = {stat.minor_faults, stat.waited_minor_faults};
+    process.activity.major_faults = {stat.major_faults, stat.waited_major_faults};
   } else {
     process.first_peak_bytes = 0;
   }
@@ -162,12 +165,16 @@ void TreeReader::refresh(Watched& process, bool all) {
   if (process.pid == root_ && has_ended(*stat)) state_.has_ended = true;
   process.parent = stat->parent;
   process.name = stat->name;
+  const bool ends = has_ended(*stat) && process.threads > 0;
   process.threads = has_ended(*stat) ? 0 : stat->threads;
+  if (all || ends) {
+    look_at_status(process);
+    look_at_io(process);
+  }
   if (!all) return;
   look_for_mark(process);
   process.is_denied = false;
   process.lists_threads = true;
-  look_at_peak(process);
 }
 
 /// A tracker that has just begun marks itself a moment later: so not only at its first look.
@@ -182,16 +189,17 @@ void TreeReader::look_for_mark(Watched& process) noexcept {
 void TreeReader::take_times(Watched& process, const ProcessStat& stat) noexcept {
   if (!process.has_clock) process.cpu.see_own(of_ticks(stat.user + stat.system));
   process.cpu.see_waited(of_ticks(stat.waited_user + stat.waited_system));
+  process.activity.minor_faults.see_own(stat.minor_faults);
+  process.activity.minor_faults.see_waited(stat.waited_minor_faults);
+  process.activity.major_faults.see_own(stat.major_faults);
+  process.activity.major_faults.see_waited(stat.waited_major_faults);
   const std::uint64_t user = stat.user + stat.waited_user;
   const std::uint64_t all = user + stat.system + stat.waited_system;
   if (all > 0) process.user_share = static_cast<double>(user) / static_cast<double>(all);
 }
 
-void TreeReader::look_at_peak(Watched& process) noexcept {
-  const Fd fd = procfs_.open(process.pid, ProcessFile::status);
-  Text text;
-  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
-  const auto peak = parse_peak_rss(view(text, count));
+void TreeReader::look_at_peak(Watched& process, std::string_view status) noexcept {
+  const auto peak = parse_peak_rss(status);
   if (!peak) return;
   if (!process.first_peak_bytes) process.first_peak_bytes = peak;
   // A peak from before does not count.
@@ -219,7 +227,7 @@ void TreeReader::tick(bool all) {
   sum();
 }
 
-CpuLedger::Time TreeReader::counted(const Watched& process) noexcept {
+nanoseconds TreeReader::counted(const Watched& process) noexcept {
   return process.is_tracker ? process.cpu.children() : process.cpu.total();
 }
 
@@ -238,6 +246,7 @@ void TreeReader::bury() {
       continue;
     }
     Watched* const parent = find(process.parent);
+    bury_activity(process, parent);
     if (parent == nullptr) {
       const auto lost = counted(process);
       lost_ += lost;
@@ -257,7 +266,10 @@ void TreeReader::bury() {
   for (const pid_t pid : heirs) {
     Watched& heir = *find(pid);
     const auto stat = stat_of(pid);
-    if (stat && stat->start_time == heir.start_time) take_times(heir, *stat);
+    if (stat && stat->start_time == heir.start_time) {
+      take_times(heir, *stat);
+      look_at_io(heir);
+    }
   }
   // The root stays, with what was last seen of it.
   std::erase_if(watched_,

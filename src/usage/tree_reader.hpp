@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "usage/activity.hpp"
 #include "usage/cpu_ledger.hpp"
 #include "usage/process.hpp"
 #include "usage/process_tree.hpp"
@@ -59,6 +60,13 @@ struct PssGaps {
   [[nodiscard]] bool any() const noexcept { return denied + too_large + budget > 0; }
 };
 
+/// Why the I/O of a process is not known.
+enum class IoGap : std::uint8_t {
+  none,
+  denied,  ///< to this user
+  absent,  ///< the kernel keeps no account of it
+};
+
 /// One process that was seen, for reports.
 struct ProcessRow {
   pid_t pid = 0;
@@ -93,6 +101,14 @@ class TreeReader {
     Seconds system{0};
   };
   [[nodiscard]] CpuParts cpu_parts() const noexcept;
+  /// What all of them did besides computing, as it was last seen: once a second, and as processes
+  /// come and end.
+  struct Activity {
+    ActivityTotals totals;
+    IoGap io_gap = IoGap::none;   ///< of one of them: `totals.io` lacks it
+    bool hides_switches = false;  ///< one of them does: `totals.switches` lacks it
+  };
+  [[nodiscard]] Activity activity() const noexcept;
   /// Peak resident memory of the largest process while it was watched.
   [[nodiscard]] std::uint64_t peak_rss_bytes() const noexcept { return peak_rss_bytes_; }
   [[nodiscard]] std::uint64_t processes_seen() const noexcept { return seen_; }
@@ -119,7 +135,12 @@ class TreeReader {
     bool is_gone = false;
     bool is_denied = false;      ///< its PSS, to this user
     bool lists_threads = false;  ///< at the next look for children
-    bool is_tracker = false;     ///< of somebody else: what it uses does not count
+    bool was_there = false;      ///< before the tree came under watch
+    bool has_io = false;         ///< was read once, as were
+    bool has_switches = false;   ///< these
+    bool hides_switches = false;
+    IoGap io_gap = IoGap::none;
+    bool is_tracker = false;  ///< of somebody else: what it uses does not count
     unsigned looks_for_mark = 0;
     std::uint64_t threads = 0;
     ProcessMemory memory;
@@ -128,6 +149,7 @@ class TreeReader {
     std::uint64_t peak_bytes = 0;
     double user_share = 0.0;  ///< of its time, its children's included
     CpuLedger cpu;
+    ProcessActivity activity;
   };
 
   void tick(bool all);
@@ -136,8 +158,12 @@ class TreeReader {
   void refresh(Watched& process, bool all);
   void look_for_mark(Watched& process) noexcept;
   static void take_times(Watched& process, const ProcessStat& stat) noexcept;
-  void look_at_peak(Watched& process) noexcept;
-  [[nodiscard]] static CpuLedger::Time counted(const Watched& process) noexcept;
+  void look_at_status(Watched& process);
+  static void look_at_peak(Watched& process, std::string_view status) noexcept;
+  void look_at_switches(Watched& process, std::string_view status);
+  void look_at_io(Watched& process) noexcept;
+  void bury_activity(const Watched& process, Watched* parent) noexcept;
+  [[nodiscard]] static std::chrono::nanoseconds counted(const Watched& process) noexcept;
   void bury();
   void find_children();
   void find_children_of_threads(pid_t pid);
@@ -170,8 +196,12 @@ class TreeReader {
   std::size_t pss_turn_ = 0;
   PssGaps gaps_;
   TreeState state_;
-  CpuLedger::Time lost_{0};  ///< of those whose parents are not watched
+  std::chrono::nanoseconds lost_{0};  ///< of those whose parents are not watched
   double lost_user_ns_ = 0.0;
+  ActivityTotals lost_activity_;  ///< as `lost_`, and the switches of all that are gone
+  IoGap lost_io_gap_ = IoGap::none;
+  bool lost_hides_switches_ = false;
+  std::vector<SwitchLedger::Thread> switches_;  ///< of the process at hand
   std::uint64_t peak_rss_bytes_ = 0;
   std::uint64_t seen_ = 0;
 };

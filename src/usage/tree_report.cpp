@@ -4,7 +4,7 @@
 namespace wattle {
 namespace {
 
-double in_ns(CpuLedger::Time time) noexcept { return static_cast<double>(time.count()); }
+double in_ns(std::chrono::nanoseconds time) noexcept { return static_cast<double>(time.count()); }
 
 }  // namespace
 

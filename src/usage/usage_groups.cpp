@@ -1,8 +1,66 @@
 #include "usage/usage_groups.hpp"
 
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
 #include "usage/usage_units.hpp"
 
 namespace wattle {
+namespace {
+
+std::uint64_t unsigned_of(std::int64_t count) noexcept {
+  return static_cast<std::uint64_t>(std::max<std::int64_t>(count, 0));
+}
+
+void fill_faults_and_switches(ResourceUsage& usage, const TreeReader& tree) {
+  const TreeReader::Activity activity = tree.activity();
+  usage.minor_faults = unsigned_of(activity.totals.minor_faults);
+  usage.major_faults = unsigned_of(activity.totals.major_faults);
+  usage.mechanisms.push_back({{"minor_faults", "major_faults"},
+                              "/proc/PID/stat once a second, of children that ended what the "
+                              "kernel adds up for those that "
+                              "were waited for; misses the last second of what ends unwaited"});
+  std::vector<std::string> keys = {"voluntary_switches", "involuntary_switches"};
+  if (activity.hides_switches) {
+    usage.unknown.push_back({std::move(keys),
+                             "a process had more than 256 threads, which are not asked one by one, "
+                             "or the kernel does not count them"});
+    return;
+  }
+  usage.voluntary_switches = unsigned_of(activity.totals.switches[0]);
+  usage.involuntary_switches = unsigned_of(activity.totals.switches[1]);
+  usage.mechanisms.push_back(
+      {std::move(keys),
+       "/proc/PID/task/TID/status once a second; misses the last second of threads and processes "
+       "that end, and those that live between two looks"});
+}
+
+}  // namespace
+
+void fill_io(ResourceUsage& usage, const TreeReader& tree) {
+  std::vector<std::string> keys = {"io_read_bytes", "io_written_bytes", "storage_read_bytes",
+                                   "storage_written_bytes"};
+  const TreeReader::Activity activity = tree.activity();
+  if (activity.io_gap != IoGap::none) {
+    usage.unknown.push_back(
+        {std::move(keys), activity.io_gap == IoGap::denied
+                              ? "this user may not read /proc/PID/io of every process"
+                              : "this kernel has no /proc/PID/io (CONFIG_TASK_IO_ACCOUNTING)"});
+    return;
+  }
+  const IoCounts& io = activity.totals.io;
+  usage.io_read_bytes = unsigned_of(io[0]);
+  usage.io_written_bytes = unsigned_of(io[1]);
+  usage.storage_read_bytes = unsigned_of(io[2]);
+  usage.storage_written_bytes = unsigned_of(io[3]);
+  usage.mechanisms.push_back(
+      {std::move(keys),
+       "/proc/PID/io once a second, which counts children with the process that waited for them; "
+       "misses the last second of what ends unwaited, and of such a child and its parent the "
+       "less"});
+}
 
 void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
   CPUUtilization& cpu = usage.cpu_utilization;
@@ -45,6 +103,8 @@ void fill_tree(ResourceUsage& usage, const TreeReader& tree) {
       {{"peak_rss_bytes"},
        "the kernel's own peak (VmHWM) once a second and statm at each look; misses a peak within "
        "the last second of a process"});
+  fill_io(usage, tree);
+  fill_faults_and_switches(usage, tree);
 }
 
 void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {

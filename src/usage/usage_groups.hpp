@@ -11,6 +11,8 @@ namespace wattle {
 void fill_machine(ResourceUsage& usage, const MachineUsage& machine);
 /// Wattle's own figures of a tree, and where figures come from.
 void fill_tree(ResourceUsage& usage, const TreeReader& tree);
+/// Input and output of a tree, and why they are unknown where they are.
+void fill_io(ResourceUsage& usage, const TreeReader& tree);
 /// `mechanisms` of the groups alone.
 void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree);
 

@@ -75,6 +75,35 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
   return list;
 }
 
+Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json to_json(const std::optional<TrackedEnergy>& energy) {
+  if (!energy) return nullptr;
+  Json domains = Json::array();
+  for (const TrackedDomain& domain : energy->domains) {
+    const MeasuredEnergy& measured = domain.energy;
+    Json flags = Json::array();
+    measured.flags.each([&](std::string_view name) { flags.push_back(name); });
+    domains.push_back(
+        {{"name", domain.domain},
+         {"energy_j", or_null(measured.energy)},
+         {"uncertainty_j", measured.energy ? Json(measured.uncertainty.si()) : Json(nullptr)},
+         {"unknown_s", measured.unknown.count()},
+         {"method", domain.method},
+         {"source", domain.source},
+         {"contained_in", text_or_null(domain.contained_in)},
+         {"flags", std::move(flags)}});
+  }
+  Json refused = Json::array();
+  for (const RefusedEnergy& refusal : energy->refused) {
+    refused.push_back({{"source", refusal.source},
+                       {"subject", refusal.subject},
+                       {"reason", refusal.reason},
+                       {"hint", text_or_null(refusal.hint)}});
+  }
+  return {{"scope", "machine"}, {"domains", std::move(domains)}, {"refused", std::move(refused)}};
+}
+
 constexpr std::size_t kGroups = 5;
 
 /// Words that gpu_tracker writes otherwise than by their key.
@@ -163,6 +192,14 @@ Json usage_json(const ResourceUsage& usage) {
   json["cpu_s"] = or_null(cpu);
   json["peak_rss_bytes"] = or_null(usage.peak_rss_bytes);
   json["peak_pss_bytes"] = or_null(usage.peak_pss_bytes);
+  json["io_read_bytes"] = or_null(usage.io_read_bytes);
+  json["io_written_bytes"] = or_null(usage.io_written_bytes);
+  json["storage_read_bytes"] = or_null(usage.storage_read_bytes);
+  json["storage_written_bytes"] = or_null(usage.storage_written_bytes);
+  json["minor_faults"] = or_null(usage.minor_faults);
+  json["major_faults"] = or_null(usage.major_faults);
+  json["voluntary_switches"] = or_null(usage.voluntary_switches);
+  json["involuntary_switches"] = or_null(usage.involuntary_switches);
   json["still_running"] = to_json(usage.still_running);
   json["processes"] = or_null(usage.processes);
   json["unknown"] = std::move(unknown);
@@ -174,6 +211,7 @@ Json usage_json(const ResourceUsage& usage) {
 Json native_json(const ResourceUsage& usage) {
   Json json = {{"schema", kTrackSchema}, {"wattle_version", version()}};
   json["resource_usage"] = usage_json(usage);
+  json["energy"] = to_json(usage.energy);
   json["tracker_cpu_s"] = or_null(usage.tracker_cpu);
   return json;
 }

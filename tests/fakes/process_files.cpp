@@ -15,15 +15,26 @@ void ProcessFiles::put(const FakeProcess& process) const {
   // proc(5) counts the fields.
   folder_.write(folder + "/stat",
                 folder + " (" + process.name + ") " + process.state + " " +
-                    std::to_string(process.parent) + " 1 1 0 -1 4194560 7 8 9 10 " +
+                    std::to_string(process.parent) + " 1 1 0 -1 4194560 " +
+                    text(process.minor_faults) + " " + text(process.waited_minor_faults) + " " +
+                    text(process.major_faults) + " " + text(process.waited_major_faults) + " " +
                     text(process.user) + " " + text(process.system) + " " +
                     text(process.waited_user) + " " + text(process.waited_system) + " 20 0 " +
                     text(process.threads) + " 0 " + text(process.start_time) + " 1000000 " +
                     pages(process.rss_kib) + " 18446744073709551615\n");
   folder_.write(folder + "/statm",
                 "9999 " + pages(process.rss_kib) + " " + pages(process.shared_kib) + " 1 0 1 0\n");
-  folder_.write(folder + "/status",
-                "Name:\t" + process.name + "\nVmHWM:\t " + text(process.peak_kib) + " kB\n");
+  folder_.write(folder + "/status", "Name:\t" + process.name + "\nVmHWM:\t " +
+                                        text(process.peak_kib) + " kB\nvoluntary_ctxt_switches:\t" +
+                                        text(process.switches) + "\nnonvoluntary_ctxt_switches:\t" +
+                                        text(2 * process.switches) + "\n");
+  if (process.has_io) {
+    const std::uint64_t io = process.io_bytes;
+    folder_.write(folder + "/io", "rchar: " + text(io) + "\nwchar: " + text(10 * io) +
+                                      "\nsyscr: 1\nsyscw: 1\nread_bytes: " + text(2 * io) +
+                                      "\nwrite_bytes: " + text(3 * io) +
+                                      "\ncancelled_write_bytes: 0\n");
+  }
   std::string rollup;
   if (process.pss_kib > 0) {
     rollup =

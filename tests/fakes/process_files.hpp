@@ -27,6 +27,14 @@ struct FakeProcess {
   std::uint64_t pss_kib = 300;  ///< 0: its smaps_rollup cannot be read
   std::uint64_t private_kib = 200;
   std::uint64_t peak_kib = 400;
+  std::uint64_t minor_faults = 7;
+  std::uint64_t waited_minor_faults = 8;
+  std::uint64_t major_faults = 9;
+  std::uint64_t waited_major_faults = 10;
+  std::uint64_t io_bytes =
+      0;  ///< read; ten times that written; twice and thrice from and to storage
+  bool has_io = true;
+  std::uint64_t switches = 0;  ///< voluntary of its first thread; twice that involuntary
   std::vector<int> children{};
 };
 

@@ -114,6 +114,18 @@ TEST_F(Accounting, PeakMemoryOfASmallCommandIsItsOwnOrUnknown) {
   }
 }
 
+TEST_F(Accounting, CountsInputOutputFaultsAndSwitches) {
+  const Words command = {"sh", "-c", "head -c 5000000 /dev/zero >/dev/null; true"};
+  const Json usage = measure({}, command).json["resource_usage"];
+  EXPECT_THAT(usage["minor_faults"], Ge(100U));
+  EXPECT_THAT(usage["major_faults"], Ge(0U));
+  EXPECT_THAT(usage["voluntary_switches"], Ge(1U)) << "the shell waited";
+  EXPECT_THAT(usage["involuntary_switches"], Ge(0U));
+  if (usage["io_read_bytes"].is_null()) GTEST_SKIP() << "this kernel keeps no account of I/O";
+  EXPECT_THAT(usage["io_read_bytes"], AllOf(Ge(5'000'000U), Le(6'000'000U)));
+  EXPECT_THAT(usage["io_written_bytes"], AllOf(Ge(5'000'000U), Le(6'000'000U)));
+}
+
 TEST_F(Accounting, MachineFiguresArePlausible) {
   const auto [outcome, json] = measure({}, child({"burn", "50"}));
   const Json& usage = json["resource_usage"];

@@ -174,6 +174,7 @@ TEST_F(RunWithGpus, NamesAGpuThatCannotBeRead) {
   EXPECT_EQ(json["host"]["gpus"][1]["domain"], "nvidia_gpu_1");
   EXPECT_EQ(json["host"]["gpus"][1]["unknown"], "the GPU has fallen off the bus");
   EXPECT_EQ(json["resource_usage"]["gpu_utilization"]["system_gpu_count"], 2);
+  EXPECT_EQ(json["resource_usage"]["max_gpu_ram"]["system"], nullptr) << "not that of one";
 }
 
 TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
@@ -253,6 +254,7 @@ TEST_F(RunWithGpus, MeasuresTheChosenOnesOnly) {
     EXPECT_EQ(json["energy"]["domains"][0]["name"], "nvidia_gpu_1");
     EXPECT_THAT(json["energy"]["total_missing"],
                 Contains((Json{{"kind", "gpu"}, {"reason", "nvidia_gpu_0: left out by --gpus"}})));
+    EXPECT_NE(json["resource_usage"]["max_gpu_ram"]["system"], nullptr) << "of the chosen one";
   }
 }
 

@@ -118,6 +118,28 @@ TEST(ProcessStat, IsAbsentInGarbage) {
   }
 }
 
+TEST(ProcessIo, IsReadAndWrittenThenOfStorage) {
+  EXPECT_EQ(parse_process_io("rchar: 4292\nwchar: 17\nsyscr: 13\nsyscw: 1\nread_bytes: 8192\n"
+                             "write_bytes: 4096\ncancelled_write_bytes: 5\n"),
+            (IoCounts{4292, 17, 8192, 4096}));
+}
+
+TEST(ProcessIo, IsAbsentInGarbage) {
+  for (const char* text :
+       {"", "rchar: 1\nwchar: 2\nread_bytes: 3\n",
+        "rchar: x\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\n",
+        "rchar: 9223372036854775808\nwchar: 2\nread_bytes: 3\nwrite_bytes: 4\n"}) {
+    EXPECT_FALSE(parse_process_io(text)) << text;
+  }
+}
+
+TEST(Switches, AreVoluntaryThenInvoluntary) {
+  EXPECT_EQ(parse_switches("Name:\tx\nMems_allowed_list:\t0\nvoluntary_ctxt_switches:\t12\n"
+                           "nonvoluntary_ctxt_switches:\t3\n"),
+            (SwitchCounts{12, 3}));
+  EXPECT_FALSE(parse_switches("Name:\tx\nvoluntary_ctxt_switches:\t12\n"));
+}
+
 TEST(PeakRss, IsTakenFromTheStatus) {
   EXPECT_EQ(parse_peak_rss("Name:\tmake\nVmPeak:\t 9 kB\nVmHWM:\t    1234 kB\nVmRSS:\t 1000 kB\n"),
             1234U * 1024);

@@ -140,6 +140,50 @@ TEST(TrackerGpus, ThatCannotBeReadAreCounted) {
   expect_all_but_gpus(usage);
 }
 
+TEST(TrackerGpus, ThatCannotBeReadLeaveNoSumsWithoutThem) {
+  fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  const fakes::TempFolder folder;
+  options.tracking_file = folder.path() / "rows.csv";
+  const ResourceUsage usage = track(options);
+  EXPECT_FALSE(usage.max_gpu_ram.system_capacity) << "not 80";
+  EXPECT_FALSE(usage.max_gpu_ram.system);
+  EXPECT_FALSE(usage.max_gpu_ram.combined);
+  EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.max_hardware_percent);
+  EXPECT_THAT(usage.to_native_json(),
+              HasSubstr(R"({"keys":["max_gpu_ram","gpu_utilization.gpu_percentages"],)"
+                        R"("reason":"1 of 2 GPUs cannot be read)"));
+  const std::string rows = read_file((folder.path() / "rows.csv").string()).value_or("");
+  EXPECT_THAT(rows, HasSubstr(",,,,,,1,")) << "no cell of GPUs between memory and threads";
+}
+
+TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
+  fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.gpu_uuids = {"GPU-aaaa"};
+  const ResourceUsage usage = track(options);
+  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 60.0);
+  EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
+}
+
+TEST(TrackerGpus, TellTheirEnergy) {
+  fakes::FakeNvml fake("gpu A\nuuid GPU-aaaa\npower step 0 100\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.time_unit = "seconds";
+  const ResourceUsage usage = track(options);
+  ASSERT_TRUE(usage.energy);
+  ASSERT_EQ(usage.energy->domains.size(), 1U);
+  const TrackedDomain& gpu = usage.energy->domains[0];
+  EXPECT_EQ(gpu.domain, "nvidia_gpu_0");
+  ASSERT_TRUE(gpu.energy.energy);
+  const double known_s = usage.compute_time.time - gpu.energy.unknown.count();
+  EXPECT_NEAR(gpu.energy.energy->si(), 100.0 * known_s, gpu.energy.uncertainty.si() + 1.0);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr(R"("refused":[{"source":"powercap")"));
+}
+
 TEST(TrackerGpus, AreChosenByTheirUuids) {
   fakes::FakeNvml fake(kTwoGpus);
   fake.let_time_pass();

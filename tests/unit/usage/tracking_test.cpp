@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "fakes/powercap_tree.hpp"
 #include "tracked_machine.hpp"
 #include "wattle/error.hpp"
 
@@ -19,6 +20,32 @@ using namespace std::chrono_literals;
 using testing::HasSubstr;
 
 using TrackingTest = TrackedMachine;
+
+TEST_F(TrackingTest, TellsTheEnergyOfTheProcessors) {
+  fakes::PowercapTree powercap;
+  powercap.add_zone("intel-rapl:0", "package-0");
+  const auto zone = powercap.zone_path("intel-rapl:0");
+  fakes::set_energy_uj(zone, 1'000'000);
+  options_.system.sysfs = powercap.system().sysfs;
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  fakes::set_energy_uj(zone, 21'000'000);
+  (void)tracking.look();
+  EXPECT_FALSE(tracking.usage().energy) << "GPUs are asked at the end only";
+  clock_.advance(1s);
+  fakes::set_energy_uj(zone, 51'000'000);
+  tracking.end();
+  const auto energy = tracking.usage().energy;
+  ASSERT_TRUE(energy);
+  ASSERT_EQ(energy->domains.size(), 1U);
+  const TrackedDomain& package = energy->domains[0];
+  EXPECT_EQ(package.domain, "package_0");
+  ASSERT_TRUE(package.energy.energy);
+  EXPECT_NEAR(package.energy.energy->si(), 50.0, 0.001);
+  EXPECT_EQ(package.energy.unknown.count(), 0.0);
+  EXPECT_EQ(package.source, "powercap");
+}
 
 /// Busy in the first 300 ms of each second.
 std::chrono::milliseconds busy_until(std::chrono::milliseconds time) {

@@ -123,18 +123,49 @@ Compute time:
    Time: 2.15)");
 }
 
+TEST(UsageJson, TellsTheEnergyOfTheMachine) {
+  ResourceUsage usage = usage_of_two_processors();
+  usage.energy.emplace();
+  usage.energy->domains.push_back({.domain = "core_0",
+                                   .energy = {.energy = Joules(12.5),
+                                              .uncertainty = Joules(0.25),
+                                              .unknown = Seconds(0.5),
+                                              .flags = Flags::of(Flag::reset)},
+                                   .method = "counter",
+                                   .source = "perf",
+                                   .contained_in = "package_0"});
+  usage.energy->refused.push_back(
+      {.source = "nvml", .subject = "GPUs", .reason = "why", .hint = ""});
+  const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
+  EXPECT_EQ(dumped(json["energy"]),
+            R"({"scope":"machine","domains":[{"name":"core_0","energy_j":12.5,)"
+            R"("uncertainty_j":0.25,"unknown_s":0.5,"method":"counter","source":"perf",)"
+            R"("contained_in":"package_0","flags":["reset"]}],"refused":[{"source":"nvml",)"
+            R"("subject":"GPUs","reason":"why","hint":null}]})");
+}
+
 TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
   ResourceUsage usage = usage_of_two_processors();
   usage.cpu_user = Seconds(1.5);
   usage.cpu_system = Seconds(0.25);
+  usage.io_read_bytes = 4096;
+  usage.storage_written_bytes = 512;
+  usage.major_faults = 2;
+  usage.involuntary_switches = 3;
   usage.still_running = {{.pid = 7, .name = "a\xff", .cpu = Seconds(1.0)}};
   usage.unknown = {{{"peak_pss_bytes"}, "why"}};
   const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
   EXPECT_EQ(json["schema"], "wattle.track/1");
   EXPECT_EQ(json["resource_usage"]["cpu_s"], 1.75);
+  EXPECT_EQ(json["resource_usage"]["io_read_bytes"], 4096);
+  EXPECT_EQ(json["resource_usage"]["io_written_bytes"], nullptr);
+  EXPECT_EQ(json["resource_usage"]["storage_written_bytes"], 512);
+  EXPECT_EQ(json["resource_usage"]["major_faults"], 2);
+  EXPECT_EQ(json["resource_usage"]["involuntary_switches"], 3);
   EXPECT_EQ(json["resource_usage"]["still_running"][0]["name"], "a\xef\xbf\xbd");
   EXPECT_EQ(json["resource_usage"]["peak_pss_bytes"], nullptr);
   EXPECT_EQ(json["resource_usage"]["unknown"][0]["reason"], "why");
+  EXPECT_EQ(json["energy"], nullptr);
   EXPECT_EQ(dumped(only_groups(json["resource_usage"])), usage.to_json());
 }
 

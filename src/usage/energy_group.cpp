@@ -1,0 +1,33 @@
+#include "usage/energy_group.hpp"
+
+#include <string>
+
+#include "sampling/energy_figure.hpp"
+
+namespace wattle {
+
+TrackedEnergy tracked_energy(const Sampler& sampler, const std::vector<Refusal>& refused,
+                             TimePoint began, TimePoint ended) {
+  TrackedEnergy energy;
+  for (const Sampler::Result& result : sampler.results(began, ended)) {
+    const EnergyFigure& figure = result.figure;
+    const auto& outer = result.channel.contained_in;
+    energy.domains.push_back({.domain = result.channel.domain.name(),
+                              .energy = {.energy = figure.energy,
+                                         .uncertainty = figure.uncertainty,
+                                         .unknown = figure.unknown,
+                                         .flags = figure.flags},
+                              .method = std::string(to_string(figure.method)),
+                              .source = result.channel.source,
+                              .contained_in = outer ? outer->name() : ""});
+  }
+  for (const Refusal& refusal : refused) {
+    energy.refused.push_back({.source = refusal.source,
+                              .subject = refusal.subject,
+                              .reason = refusal.reason,
+                              .hint = refusal.remedy});
+  }
+  return energy;
+}
+
+}  // namespace wattle

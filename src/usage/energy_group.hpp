@@ -1,0 +1,17 @@
+// What the machine spent while a tracker was started, for its reports.
+#pragma once
+
+#include <vector>
+
+#include "sampling/sampler.hpp"
+#include "sensors/sensor.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle {
+
+/// `refused`: what the sampler lacks, and why.
+[[nodiscard]] TrackedEnergy tracked_energy(const Sampler& sampler,
+                                           const std::vector<Refusal>& refused, TimePoint began,
+                                           TimePoint ended);
+
+}  // namespace wattle
