@@ -38,8 +38,18 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::s
   is_regular_ = ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
+bool OutputFile::is(const OutputFile& other) const noexcept {
+  struct stat mine {};
+  struct stat its {};
+  return fd_ && other.fd_ && is_regular_ && ::fstat(fd_.get(), &mine) == 0 &&
+         ::fstat(other.fd_.get(), &its) == 0 && mine.st_dev == its.st_dev &&
+         mine.st_ino == its.st_ino;
+}
+
 int OutputFile::append(std::string_view text) noexcept {
-  const int error = write_quietly(fd_, text);
+  struct stat status {};
+  const bool was_removed = is_regular_ && ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
+  const int error = was_removed ? ENOENT : write_quietly(fd_, text);
   if (error != 0) fd_.reset();
   bytes_ += text.size();
   return error;

@@ -27,7 +27,10 @@ class OutputFile {
   /// What it holds; 0 where that is nothing to be kept small.
   [[nodiscard]] std::size_t bytes() const noexcept { return is_regular_ ? bytes_ : 0; }
 
-  /// 0, or the `errno` of a failure, after which it is closed.
+  /// True if both write to one file, by whatever names.
+  [[nodiscard]] bool is(const OutputFile& other) const noexcept;
+
+  /// 0, or the `errno` of a failure, after which it is closed; ENOENT where somebody removed it.
   [[nodiscard]] int append(std::string_view text) noexcept;
   /// Puts a new file that holds `text` alone in its place, in one step: at any time there is the
   /// one or the other, whole. 0, or an `errno`; then the old one goes on.

@@ -33,6 +33,11 @@ pid_t process_of(const TrackerOptions& options, const Clock& clock) {
   return pid;
 }
 
+[[noreturn]] void refuse_one_file_for_both(const std::filesystem::path& path) {
+  throw InvalidArgument(
+      fmt::format("the tracking file and the usage file are both {}", printable(path.string())));
+}
+
 /// Throws for an option out of its range.
 TrackerOptions checked(const TrackerOptions& options) {
   constexpr double kShortestS = 0.01;
@@ -55,8 +60,7 @@ TrackerOptions checked(const TrackerOptions& options) {
         "the set of GPU UUIDs is empty: name at least one, or leave it out for all");
   }
   if (options.tracking_file && options.tracking_file == options.resource_usage_file) {
-    throw InvalidArgument(fmt::format("the tracking file and the usage file are both {}",
-                                      printable(options.tracking_file->string())));
+    refuse_one_file_for_both(*options.tracking_file);
   }
   return options;
 }
@@ -83,6 +87,7 @@ Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_
   if (options_.resource_usage_file) {
     usage_file_ = OutputFile(*options_.resource_usage_file, options_.overwrite, "usage file");
   }
+  if (tracking_file_.is(usage_file_)) refuse_one_file_for_both(*options_.tracking_file);
   if (failure_) throw WriteError(failure_->path, failure_->error_number);
 }
 
@@ -95,6 +100,7 @@ void Tracking::begin(const TrackerCost& others) {
     throw;
   }
   if (tracking_file_) write_header();
+  if (usage_file_) write_usage();  // whoever is killed before the first look leaves a whole record
 }
 
 void Tracking::begin_tree(const TrackerCost& others) {

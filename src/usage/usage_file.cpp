@@ -30,7 +30,8 @@ Json parsed(std::string_view line) {
 bool is_whole(const Json& json) {
   return json.is_object() && json.contains("schema") && json["schema"] == kTrackSchema &&
          json.contains("tick") && json["tick"].is_number_unsigned() &&
-         json.contains("resource_usage") && json["resource_usage"].is_object();
+         json.contains("resource_usage") && json["resource_usage"].is_object() &&
+         json["resource_usage"].contains("compute_time");
 }
 
 }  // namespace
@@ -62,9 +63,14 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
             .text = groups_text(groups),
             .ticks = ticks};
   }
+  if (all.empty()) {
+    throw FormatError(path, "cannot recover from " + printable(path) +
+                                ": it is empty; the tracker ended before it wrote anything");
+  }
   constexpr std::size_t kShown = 60;
-  throw FormatError(path, printable(all.substr(0, kShown)),
-                    "lines of JSON that a tracker wrote (schema wattle.track/1)");
+  throw FormatError(path, "cannot recover from " + printable(path) + ": no line of it is whole " +
+                              "and of a tracker (schema wattle.track/1); it begins with \"" +
+                              printable(all.substr(0, kShown)) + "\"");
 }
 
 RecoveredUsage recover_usage(const std::filesystem::path& usage_file) {

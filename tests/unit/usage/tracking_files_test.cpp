@@ -86,6 +86,32 @@ TEST_F(TrackingFiles, RemovesItsUsageFileOnlyWhenAllWentWell) {
   EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
 }
 
+TEST_F(TrackingFiles, HoldARecordBeforeTheFirstLook) {
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 0U);
+}
+
+TEST_F(TrackingFiles, AreNotOneFileUnderTwoNames) {
+  options_.tracking_file = path("rows.csv");
+  options_.resource_usage_file = path(".") / "rows.csv";
+  options_.overwrite = true;
+  EXPECT_THROW(Tracking(options_, clock_), InvalidArgument);
+  EXPECT_TRUE(std::filesystem::exists(path("rows.csv")));
+}
+
+TEST_F(TrackingFiles, TellThatTheyWereRemoved) {
+  options_.tracking_file = path("rows.csv");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  std::filesystem::remove(path("rows.csv"));
+  clock_.advance(1s);
+  EXPECT_TRUE(tracking.look());
+  ASSERT_TRUE(tracking.failure());
+  EXPECT_EQ(tracking.failure()->error_number, ENOENT);
+}
+
 TEST_F(TrackingFiles, RemovesNoPipeThatWasGivenAsUsageFile) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   const Fd reader = open_for_reading(path("pipe").string());
