@@ -66,6 +66,13 @@ bool has(const std::vector<Scope>& enabled, Scope scope) {
 
 }  // namespace
 
+std::vector<std::unique_ptr<Sensor>> take_sensors(Survey found, const std::vector<Scope>& enabled) {
+  std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
+    return !has(enabled, is_gpu(*sensor) ? Scope::gpu_read : Scope::cpu_read);
+  });
+  return std::move(found.sensors);
+}
+
 Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   const bool has_gpus = has(enabled, Scope::gpu_read);
   const bool has_cpus = has(enabled, Scope::cpu_read);

@@ -11,6 +11,7 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "past.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -38,6 +39,8 @@ struct Raw {
   std::string tcp = "127.0.0.1:4938";
   std::string enable = "gpu-read,cpu-read";
   std::string stream_format = "per-device";
+  std::string gpu_backend = "auto";
+  std::uint32_t history_s = 0;
   std::string sysfs;
   std::string procfs;
   std::string nvml_library;
@@ -92,6 +95,23 @@ std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
   return chosen;
 }
 
+GpuBackend backend_of(const std::string& name) {
+  if (name == "auto") return GpuBackend::all;
+  if (name == "nvml") return GpuBackend::nvidia;
+  if (name == "amdsmi") return GpuBackend::amd;
+  throw InvalidArgument(
+      fmt::format("there is no backend '{}': say auto, nvml or amdsmi", printable(name)));
+}
+
+std::chrono::seconds history_of(std::uint32_t wanted_s) {
+  const std::chrono::seconds history(wanted_s);
+  if (history > kLongestPast) {
+    throw InvalidArgument(fmt::format("cannot remember {} s: say --history {} at most", wanted_s,
+                                      kLongestPast.count()));
+  }
+  return history;
+}
+
 ServeOptions checked_serve(Raw raw) {
   ServeOptions serve = std::move(raw.serve);
   serve.serves_file = serve.serves_tcp = false;
@@ -127,6 +147,8 @@ ServeOptions checked_serve(Raw raw) {
   }
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
+  serve.history = history_of(raw.history_s);
+  serve.gpu_backend = backend_of(raw.gpu_backend);
   serve.system = System::from_environment();
   serve.system.sysfs = default_sysfs(serve.system.sysfs);
   if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
@@ -184,6 +206,14 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve->add_option("--cpu-power-poll-hz", to.cpu_hz, "How often CPUs are")
       ->type_name("HZ")
       ->default_str("10");
+  serve
+      ->add_option("--history", raw.history_s,
+                   "How far back /api/v1/energy can be asked; all is read 10 times a second then")
+      ->type_name("SECONDS")
+      ->default_str("0");
+  serve->add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi")
+      ->default_str("auto");
+  serve->add_option("--num-workers", to.workers, "Without effect, as zeusd has it")->type_name("N");
   serve->add_option("--signing-key-path", to.key_path, "Ask for tokens signed with this key")
       ->type_name("FILE");
   serve->add_option("--max-connections", to.most_connections, "Connections at the same time")

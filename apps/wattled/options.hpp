@@ -1,6 +1,7 @@
 // The daemon's command line.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,6 +15,9 @@
 
 namespace wattle::daemon {
 
+/// Whose GPUs are served.
+enum class GpuBackend : std::uint8_t { all, nvidia, amd };
+
 struct ServeOptions {
   bool serves_file = true;  ///< at a Unix socket
   bool serves_tcp = false;
@@ -26,6 +30,11 @@ struct ServeOptions {
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
+  /// How far back energies can be asked for; 0: not at all.
+  std::chrono::seconds history{0};
+  GpuBackend gpu_backend = GpuBackend::all;
+  /// Asked for, and without effect: one thread serves everybody.
+  std::optional<std::uint32_t> workers;
   std::string key_path;  ///< empty: no tokens
   System system{};
   std::size_t most_connections = 4096;

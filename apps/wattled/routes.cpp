@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "energy_answer.hpp"
 #include "metrics.hpp"
 #include "metrics_text.hpp"
 #include "wall_time.hpp"
@@ -150,6 +151,10 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
         exchange->answer({.body = metrics_text(families_of(all), format),
                           .content_type = content_type_of(format)});
       });
+}
+
+void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
+  exchange->answer(energy_answer(service.past(), request.target.query, request.is_coarse));
 }
 
 // --- GPUs ---
@@ -311,6 +316,7 @@ constexpr std::array kRoutes = {
     Route{"GET", "/auth/whoami", Open::where_keys_are, whoami},
     Route{"GET", "/metrics", Open::who_reads_all, metrics},
     Route{"GET", "/api/v1/sensors", Open::who_has_any_token, sensors},
+    Route{"GET", "/api/v1/energy", Open::who_reads_all, energy},
 
     Route{"GET", "/gpu/get_power", kGpuRead, ask_gpus<GpuQuestion::power, power_json>},
     Route{"GET", "/gpu/stream_power", kGpuRead, stream_gpus},

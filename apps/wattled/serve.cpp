@@ -8,6 +8,7 @@
 
 #include "event_loop.hpp"
 #include "log.hpp"
+#include "power/power_domain.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "server.hpp"
@@ -76,6 +77,34 @@ void tell_what_is_refused(const Survey& found) {
   }
 }
 
+bool is_wanted(DomainKind kind, GpuBackend backend) {
+  switch (backend) {
+    case GpuBackend::all:
+      return true;
+    case GpuBackend::nvidia:
+      return kind == DomainKind::nvidia_gpu;
+    case GpuBackend::amd:
+      return kind == DomainKind::amd_gpu;
+  }
+  return true;
+}
+
+/// All that can be read, but for GPUs that nobody wants.
+Survey look_around(const ServeOptions& options) {
+  Survey found = survey(options.system, machine_clock(), Asked::all);
+  std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
+    return is_gpu(*sensor) && !is_wanted(gpu_domain_of(*sensor).kind(), options.gpu_backend);
+  });
+  std::erase_if(found.refused, [&](const Refusal& refusal) {
+    if (refusal.hardware == Hardware::cpu) return false;
+    const DomainKind kind = refusal.domain                             ? refusal.domain->kind()
+                            : refusal.hardware == Hardware::nvidia_gpu ? DomainKind::nvidia_gpu
+                                                                       : DomainKind::amd_gpu;
+    return !is_wanted(kind, options.gpu_backend);
+  });
+  return found;
+}
+
 /// What fails stays as it was.
 void read_again(Service& service, TlsServer* tls, const std::string& key_path) {
   try {
@@ -119,7 +148,8 @@ int serve(const ServeOptions& options) {
     });
   }
 
-  Survey found = survey(options.system, machine_clock(), Asked::all);
+  if (options.workers) log_info("--num-workers has no effect: one thread serves everybody");
+  Survey found = look_around(options);
   tell_what_is_refused(found);
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSecond = std::chrono::seconds(1);
@@ -129,6 +159,10 @@ int serve(const ServeOptions& options) {
                            .cpu_period = kSecond / options.cpu_hz,
                            .format = options.stream_format}});
   service.set_key(std::move(key));
+  if (options.history.count() > 0) {
+    service.remember(std::make_unique<Past>(take_sensors(look_around(options), options.enabled),
+                                            loop, machine_clock(), options.history));
+  }
   loop.on_signal(SIGHUP, [&] { read_again(service, tls.get(), options.key_path); });
 
   std::string names;

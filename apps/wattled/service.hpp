@@ -11,6 +11,7 @@
 #include "access.hpp"
 #include "failure_limit.hpp"
 #include "hub.hpp"
+#include "past.hpp"
 #include "request_head.hpp"
 #include "response.hpp"
 #include "scrape.hpp"
@@ -63,6 +64,10 @@ struct Inventory {
 /// Those of the groups that are switched on.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
 
+/// The sensors of those groups.
+[[nodiscard]] std::vector<std::unique_ptr<Sensor>> take_sensors(Survey found,
+                                                                const std::vector<Scope>& enabled);
+
 /// Threads: the loop's.
 class Service {
  public:
@@ -74,6 +79,9 @@ class Service {
   /// From now on tokens are signed with it; absent: nobody needs one.
   void set_key(std::optional<std::string> key) { key_ = std::move(key); }
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
+
+  /// From now on what was spent can be asked for.
+  void remember(std::unique_ptr<Past> past) { past_ = std::move(past); }
 
   /// To be called about once a second while anybody is connected.
   void tick();
@@ -90,6 +98,8 @@ class Service {
   [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
     return request.is_coarse ? hub_.coarse_cpus() : hub_.cpus();
   }
+  /// Null where nothing is remembered.
+  [[nodiscard]] const Past* past() const noexcept { return past_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
@@ -117,6 +127,7 @@ class Service {
   std::uint64_t dropped_ = 0;
   TimePoint started_;
   Scrape scrape_;
+  std::unique_ptr<Past> past_;
 };
 
 }  // namespace wattle::daemon

@@ -171,11 +171,27 @@ TEST_F(DaemonLife, WrongOptionsAreNamed) {
        {Words{"serve", "--mode", "pigeon"}, Words{"serve", "--enable", "gpu-control"},
         Words{"serve", "--enable", "x"}, Words{"serve", "--tcp-bind-address", "nowhere"},
         Words{"serve", "--socket-permissions", "9"}, Words{"serve", "--stream-format", "x"},
+        Words{"serve", "--gpu-backend", "x"}, Words{"serve", "--history", "-1"},
+        Words{"serve", "--history", "345601"}, Words{"serve", "--num-workers", "many"},
         Words{"serve", "--no-such-option"}, Words{}, Words{"token"},
         Words{"token", "issue", "--user", "x", "--signing-key-path", "y", "--expires", "soon"}}) {
     EXPECT_EQ(run(wattled(words)).code(), 64) << testing::PrintToString(words);
   }
   EXPECT_THAT(log(), HasSubstr("say uds, tcp or uds,tcp"));
+}
+
+TEST_F(DaemonLife, SaysThatANumberOfWorkersHasNoEffect) {
+  serve({"--num-workers", "10"});
+  EXPECT_THAT(log(), HasSubstr("--num-workers has no effect"));
+}
+
+TEST_F(DaemonLife, ServesTheGpusOfTheBackendThatWasAskedFor) {
+  for (const auto& [backend, gpus] : {std::pair("auto", 2U), {"nvml", 2U}, {"amdsmi", 0U}}) {
+    serve({"--gpu-backend", backend});
+    const Json found = parse_json(get("/discover").body);
+    EXPECT_EQ(found["gpus"].size(), gpus) << backend;
+    EXPECT_EQ(found["cpus"].size(), 2U) << backend;
+  }
 }
 
 TEST_F(DaemonLife, HelpNamesTheOptions) {

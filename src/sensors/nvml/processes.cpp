@@ -36,12 +36,12 @@ MemoryByPid parse(std::span<const std::byte> records, std::size_t size) {
   return found;
 }
 
-struct Listing {
+struct ProcessListing {
   Return result = Return::function_not_found;
   MemoryByPid processes;
 };
 
-Listing list_with(Api::ListProcesses* function, Handle handle) {
+ProcessListing list_with(Api::ListProcesses* function, Handle handle) {
   constexpr std::uint32_t kFirstGuess = 64;
   constexpr std::uint32_t kMost = 65536;
   std::vector<std::byte> buffer;
@@ -65,8 +65,8 @@ Listing list_with(Api::ListProcesses* function, Handle handle) {
 }
 
 /// By the newest of the functions that the library and its driver both have.
-Listing list_kind(std::span<Api::ListProcesses* const> functions, Handle handle) {
-  Listing listing;
+ProcessListing list_kind(std::span<Api::ListProcesses* const> functions, Handle handle) {
+  ProcessListing listing;
   for (Api::ListProcesses* const function : functions) {
     listing = list_with(function, handle);
     if (listing.result != Return::function_not_found) break;
@@ -86,8 +86,8 @@ std::size_t record_size(std::span<const std::byte> buffer, std::size_t count) no
 }
 
 std::optional<std::vector<DeviceProcess>> list_processes(const Api& api, Handle handle) {
-  Listing compute = list_kind(api.compute_processes, handle);
-  const Listing graphics = list_kind(api.graphics_processes, handle);
+  ProcessListing compute = list_kind(api.compute_processes, handle);
+  const ProcessListing graphics = list_kind(api.graphics_processes, handle);
   if (compute.result != Return::success && graphics.result != Return::success) return std::nullopt;
 
   // A process in both lists is shown with the same memory in each.

@@ -191,7 +191,7 @@ class GpuHub : public testing::Test {
   ~GpuHub() override { first_->is_shut = second_->is_shut = false; }
 
   void wait_for_post() {
-    while (!loop_.run_posted()) std::this_thread::yield();
+    while (loop_.run_posted() == 0) std::this_thread::yield();
   }
 
   VirtualLoop loop_;

@@ -17,7 +17,9 @@ class VirtualLoop final : public Loop {
   [[nodiscard]] std::unique_ptr<Timer> make_timer() override {
     return std::make_unique<VirtualTimer>(*this);
   }
-  [[nodiscard]] std::unique_ptr<Watch> watch(int /*fd*/) override { return nullptr; }
+  [[nodiscard]] std::unique_ptr<Watch> watch(int /*fd*/) override {
+    return std::make_unique<VirtualWatch>(*this);
+  }
   [[nodiscard]] Poster poster() override {
     return [this](Work work) {
       const std::scoped_lock lock(mutex_);
@@ -25,16 +27,19 @@ class VirtualLoop final : public Loop {
     };
   }
 
-  /// Does what was posted; true if there was anything.
-  bool run_posted() {
+  /// Does what was posted; how much that was.
+  std::size_t run_posted() {
     std::vector<Work> works;
     {
       const std::scoped_lock lock(mutex_);
       works.swap(posted_);
     }
     for (const Work& work : works) work();
-    return !works.empty();
+    return works.size();
   }
+  /// Something can be read, or written: calls whoever waits for that.
+  void run_readable() { run(std::exchange(readers_, {})); }
+  void run_writable() { run(std::exchange(writers_, {})); }
   /// Timers go off on the way.
   void advance(std::chrono::nanoseconds step) {
     const TimePoint end = now_ + step;
@@ -70,8 +75,30 @@ class VirtualLoop final : public Loop {
     TimePoint when_{};
   };
 
+  class VirtualWatch final : public Watch {
+   public:
+    explicit VirtualWatch(VirtualLoop& loop) : loop_(loop) {}
+    VirtualWatch(const VirtualWatch&) = delete;
+    VirtualWatch& operator=(const VirtualWatch&) = delete;
+    ~VirtualWatch() override {
+      loop_.readers_.erase(this);
+      loop_.writers_.erase(this);
+    }
+    void wait_readable(Work work) override { loop_.readers_[this] = std::move(work); }
+    void wait_writable(Work work) override { loop_.writers_[this] = std::move(work); }
+
+   private:
+    VirtualLoop& loop_;
+  };
+
   TimePoint now_ = TimePoint(std::chrono::hours(1));
   std::map<Key, Work> waiting_;
+  using Waiting = std::map<const Watch*, Work>;
+  static void run(const Waiting& waiting) {
+    for (const auto& [watch, work] : waiting) work();
+  }
+  Waiting readers_;
+  Waiting writers_;
   std::mutex mutex_;
   std::vector<Work> posted_;
 };

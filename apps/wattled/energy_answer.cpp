@@ -1,0 +1,96 @@
+#include "energy_answer.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "base/parse.hpp"
+#include "target.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+struct UnixWindow {
+  double from = 0.0;
+  double to = 0.0;
+};
+
+/// Unix seconds of which neither clock knows any more: the year 5138.
+constexpr double kLatest = 1e11;
+
+std::variant<UnixWindow, Response> window_of(std::string_view text) {
+  const auto parsed = Query::parse(text, {"from", "to"});
+  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
+    return fault->is_json ? error_response(400, fault->message)
+                          : text_response(400, fault->message);
+  }
+  const auto seconds = [&](std::string_view name) {
+    const auto value = std::get<Query>(parsed).find(name);
+    const auto number = value ? parse_double(*value) : std::nullopt;
+    return number && *number >= 0.0 && *number <= kLatest ? number : std::nullopt;
+  };
+  const auto from = seconds("from");
+  const auto to = seconds("to");
+  if (!from || !to) {
+    return error_response(400,
+                          "The energy of a window needs its begin and its end, in Unix "
+                          "seconds: ?from=1762000000&to=1762000060.5");
+  }
+  if (*from >= *to) return error_response(400, "`from` must lie before `to`.");
+  return UnixWindow{.from = *from, .to = *to};
+}
+
+std::string_view reason_of(const EnergyFigure& figure) noexcept {
+  if (figure.flags.has(Flag::lost)) return "its device was gone";
+  if (figure.flags.has(Flag::reset)) return "its counter began anew";
+  if (figure.flags.has(Flag::implausible)) return "its counter showed what cannot be";
+  return "it was not read at the ends of this window, or not within it";
+}
+
+std::string json_of(const Past::Energy& energy, Flags more) {
+  const EnergyFigure& figure = energy.figure;
+  std::string flags;
+  Flags all = figure.flags;
+  if (more.has(Flag::clock_stepped)) all.set(Flag::clock_stepped);
+  all.each([&](std::string_view name) {
+    flags += fmt::format(R"({}"{}")", flags.empty() ? "" : ",", name);
+  });
+  const std::string value =
+      figure.energy
+          ? fmt::format(R"("energy_j":{},"uncertainty_j":{})", figure.energy->si(),
+                        figure.uncertainty.si())
+          : fmt::format(R"("energy_j":null,"uncertainty_j":null,"reason":"{}")", reason_of(figure));
+  return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":[{}]}})",
+                     energy.domain.name(), value, figure.unknown.count(), to_string(figure.method),
+                     flags);
+}
+
+}  // namespace
+
+Response energy_answer(const Past* past, std::string_view query, bool is_coarse) {
+  if (past == nullptr) {
+    return error_response(
+        404, "No energy of the past is kept here: start wattled with --history SECONDS.");
+  }
+  const auto parsed = window_of(query);
+  if (const auto* const refusal = std::get_if<Response>(&parsed)) return *refusal;
+  UnixWindow window = std::get<UnixWindow>(parsed);
+  if (is_coarse) window = {.from = std::floor(window.from), .to = std::floor(window.to)};
+  const TimePoint begin = from_unix(window.from);
+  const TimePoint end = from_unix(window.to);
+  Flags flags;
+  if (wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
+  std::string domains;
+  for (const Past::Energy& energy :
+       is_coarse ? past->coarse_energies(begin, end) : past->energies(begin, end)) {
+    domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
+  }
+  return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",
+                              window.from, window.to, domains)};
+}
+
+}  // namespace wattle::daemon

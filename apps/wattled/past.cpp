@@ -1,0 +1,77 @@
+#include "past.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <utility>
+
+namespace wattle::daemon {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{100};
+
+/// What the counter showed at `time`, in whole joules.
+std::optional<double> whole_joules(const History& counter, TimePoint time) {
+  const std::optional<Boundary> at = counter.at(time);
+  if (!at) return std::nullopt;
+  return std::floor((static_cast<double>(at->ticks) + at->fraction) *
+                    counter.channel().counter.tick.si());
+}
+
+}  // namespace
+
+Past::Past(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
+           std::chrono::seconds kept)
+    : loop_(loop),
+      kept_(kept),
+      sampler_(std::move(sensors), clock, {.period = kPeriod}),
+      domains_(sampler_.domains()),
+      pace_(loop, kPeriod, [this] { tick(); }) {
+  tick();
+  pace_.start();
+}
+
+void Past::tick() {
+  sampler_.read(false);
+  // A step of the wall clock is dated to when it is first looked for.
+  (void)to_unix(loop_.now());
+}
+
+std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) const {
+  const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
+  std::vector<Energy> energies;
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    EnergyFigure figure = sampler_.figure(i, {.begin = oldest, .end = end});
+    if (oldest > begin) {
+      figure.unknown += Seconds(oldest - begin);
+      figure.flags.set(Flag::gap);
+    }
+    energies.push_back({.domain = domains_[i], .figure = std::move(figure)});
+  }
+  return energies;
+}
+
+std::vector<Past::Energy> Past::coarse_energies(TimePoint begin, TimePoint end) const {
+  std::vector<Energy> all = energies(begin, end);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (hardware_of(all[i].domain.kind()) == Hardware::cpu) {
+      make_coarse(i, begin, end, all[i].figure);
+    }
+  }
+  return all;
+}
+
+void Past::make_coarse(std::size_t place, TimePoint begin, TimePoint end,
+                       EnergyFigure& figure) const {
+  const History* const counter = sampler_.counter(place);
+  const bool is_kept = begin >= loop_.now() - kept_;
+  const auto first =
+      counter != nullptr && is_kept ? whole_joules(*counter, begin) : std::optional<double>();
+  const auto last = counter != nullptr ? whole_joules(*counter, end) : std::optional<double>();
+  figure.energy.reset();
+  if (first && last) figure.energy = Joules(*last - *first);
+  // One joule more for both roundings together.
+  figure.uncertainty = Joules(std::ceil(figure.uncertainty.si()) + 1.0);
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,50 @@
+// What was spent in the past, as far back as the daemon was asked to remember.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hub.hpp"
+#include "loop.hpp"
+#include "sampling/energy_figure.hpp"
+#include "sampling/sampler.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::daemon {
+
+/// The longest that can be remembered: ten readings a second of 3 bytes at most fit into what the
+/// history of a channel takes (16 MiB) for longer than this.
+inline constexpr std::chrono::seconds kLongestPast = std::chrono::hours(24 * 4);
+
+/// Reads all domains ten times a second, whether anybody asks or not. Threads: the loop's.
+class Past {
+ public:
+  /// `sensors` are its own. `kept`: how far back it can be asked, more than 0.
+  Past(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
+       std::chrono::seconds kept);
+
+  struct Energy {
+    Domain domain;
+    EnergyFigure figure;
+  };
+  /// The energy of each domain from `begin` to `end`, in their order. What lies before the kept
+  /// time, or has not happened yet, is unknown.
+  [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end) const;
+  /// The same for who may see no more than whole joules of CPUs: differences of counters that were
+  /// rounded down, so that no choice of windows shows more. Absent where an end was not seen.
+  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end) const;
+
+ private:
+  void tick();
+  void make_coarse(std::size_t place, TimePoint begin, TimePoint end, EnergyFigure& figure) const;
+
+  Loop& loop_;
+  std::chrono::seconds kept_;
+  Sampler sampler_;
+  std::vector<Domain> domains_;
+  Pace pace_;
+};
+
+}  // namespace wattle::daemon

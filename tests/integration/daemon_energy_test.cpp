@@ -1,0 +1,151 @@
+// What was spent in the past, as the daemon tells it.
+#include <cmath>
+
+#include "daemon.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+
+double unix_now() {
+  using namespace std::chrono;
+  return duration<double>(system_clock::now().time_since_epoch()).count();
+}
+
+class DaemonEnergy : public DaemonTest {
+ protected:
+  [[nodiscard]] static std::string window(double from, double to) {
+    return "/api/v1/energy?from=" + std::to_string(from) + "&to=" + std::to_string(to);
+  }
+  /// What is said of a domain; null where nothing is.
+  [[nodiscard]] static Json of(const HttpAnswer& answer, std::string_view domain) {
+    EXPECT_EQ(answer.status, 200) << answer.body;
+    const Json json = parse_json(answer.body);
+    for (const Json& each : json["domains"]) {
+      if (each["domain"] == domain) return each;
+    }
+    return nullptr;
+  }
+  void wait_until(double unix_s) const {
+    ASSERT_TRUE(eventually([&] { return unix_now() > unix_s; }));
+  }
+};
+
+TEST_F(DaemonEnergy, IsNotThereWithoutAHistory) {
+  serve();
+  const HttpAnswer answer = get("/api/v1/energy?from=1&to=2");
+  EXPECT_EQ(answer.status, 404);
+  EXPECT_THAT(answer.body, HasSubstr("--history SECONDS"));
+}
+
+TEST_F(DaemonEnergy, IsThatOfTheWindow) {
+  play(100.0);
+  serve({"--history", "60"});
+  const double from = unix_now() + 0.3;
+  wait_until(from + 2.5);
+  const HttpAnswer answer = get(window(from, from + 2.0));
+  EXPECT_THAT(answer.body, HasSubstr(R"({"schema":"wattled.energy/1","from":)"));
+  for (const auto& [domain, joules] :
+       {std::pair("package_0", 200.0), std::pair("package_1", 200.0), std::pair("dram_0", 200.0),
+        std::pair("nvidia_gpu_0", 150.0), std::pair("nvidia_gpu_1", 240.0)}) {
+    const Json told = of(answer, domain);
+    ASSERT_FALSE(told.is_null()) << domain << answer.body;
+    ASSERT_TRUE(told["energy_j"].is_number()) << told;
+    // The player is a process in real time: what it plays lags when the machine is busy.
+    EXPECT_NEAR(told["energy_j"].get<double>(), joules, 0.1 * joules) << told;
+    EXPECT_GT(told["uncertainty_j"].get<double>(), 0.0) << told;
+    EXPECT_NEAR(told["unknown_s"].get<double>(), 0.0, 0.2) << told;
+    EXPECT_TRUE(told["flags"].is_array());
+  }
+}
+
+TEST_F(DaemonEnergy, OfBeforeItBeganIsUnknownAndHasAReason) {
+  serve({"--history", "60"});
+  const Json told = of(get("/api/v1/energy?from=1000&to=1010"), "package_0");
+  EXPECT_TRUE(told["energy_j"].is_null()) << told;
+  EXPECT_TRUE(told["uncertainty_j"].is_null());
+  EXPECT_THAT(told["reason"].get<std::string>(), HasSubstr("was not read"));
+}
+
+TEST_F(DaemonEnergy, OfBeforeWhatIsKeptIsUnknown) {
+  play(100.0);
+  serve({"--history", "1"});
+  const double from = unix_now();
+  wait_until(from + 3.0);
+  const Json told = of(get(window(from, from + 3.0)), "package_0");
+  EXPECT_THAT(told["flags"], testing::Contains("gap"));
+  EXPECT_GT(told["unknown_s"].get<double>(), 1.5) << told;
+}
+
+TEST_F(DaemonEnergy, OfTheFutureIsUnknown) {
+  serve({"--history", "60"});
+  const double from = unix_now() + 1000.0;
+  const Json told = of(get(window(from, from + 10.0)), "package_0");
+  EXPECT_TRUE(told["energy_j"].is_null()) << told;
+}
+
+TEST_F(DaemonEnergy, NeedsAWindow) {
+  serve({"--history", "60"});
+  for (const char* const query :
+       {"", "?from=1", "?to=1", "?from=2&to=1", "?from=1&to=1", "?from=x&to=2", "?from=nan&to=2",
+        "?from=-1&to=2", "?from=1&to=1e300", "?from=1&to=2&x=3", "?from=1&from=1&to=2",
+        "?from=%zz&to=2", "?from=1,5&to=2", "?from=&to="}) {
+    EXPECT_EQ(get(std::string("/api/v1/energy") + query).status, 400) << query;
+  }
+}
+
+TEST_F(DaemonEnergy, IsInWholeJoulesForStrangers) {
+  play(100.0);
+  serve({"--history", "60"});
+  const double from = std::ceil(unix_now()) + 0.7;
+  wait_until(from + 2.5);
+  const HttpAnswer answer = get_tcp(window(from, from + 1.9));
+  const Json json = parse_json(answer.body);
+  // The ends too.
+  EXPECT_EQ(json["from"].get<double>(), std::floor(from));
+  EXPECT_EQ(json["to"].get<double>(), std::floor(from + 1.9));
+  const Json told = of(answer, "package_0");
+  ASSERT_TRUE(told["energy_j"].is_number()) << told;
+  const double joules = told["energy_j"].get<double>();
+  EXPECT_EQ(joules, std::floor(joules));
+  EXPECT_NEAR(joules, 200.0, 20.0);
+  const double doubt = told["uncertainty_j"].get<double>();
+  EXPECT_EQ(doubt, std::floor(doubt));
+}
+
+TEST_F(DaemonEnergy, NeedsTheScopesOfAllThatIsServed) {
+  const std::string key = key_file("wattled-energy-test-signing-key-0001");
+  serve({"--history", "60", "--signing-key-path", key});
+  const auto ask = [&](const std::string& bearer) {
+    return get("/api/v1/energy?from=1&to=2",
+               bearer.empty() ? bearer : "Authorization: Bearer " + bearer + "\r\n")
+        .status;
+  };
+  EXPECT_EQ(ask(""), 401);
+  EXPECT_EQ(ask(token("a", "cpu-read")), 403);
+  EXPECT_EQ(ask(token("a", "gpu-read")), 403);
+  EXPECT_EQ(ask(token("a", "cpu-read,gpu-read")), 200);
+}
+
+TEST_F(DaemonEnergy, OfAGroupThatIsOffIsNotTold) {
+  serve({"--history", "60", "--enable", "gpu-read"});
+  const HttpAnswer answer = get("/api/v1/energy?from=1&to=2");
+  EXPECT_TRUE(of(answer, "package_0").is_null());
+  EXPECT_FALSE(of(answer, "nvidia_gpu_0").is_null());
+}
+
+TEST_F(DaemonEnergy, OfAGpuThatHangsIsUnknownAndOthersAreNot) {
+  serve({"--history", "60"},
+        "gpu A\npower step 0 75\nhang nvmlDeviceGetFieldValues from 1.5\n"
+        "gpu B\npower step 0 80\n");
+  const double from = unix_now() + 3.0;
+  wait_until(from + 2.0);
+  const HttpAnswer answer = get(window(from, from + 1.5));
+  const Json stuck = of(answer, "nvidia_gpu_0");
+  EXPECT_GT(stuck["unknown_s"].get<double>(), 0.5) << stuck;
+  EXPECT_NEAR(of(answer, "nvidia_gpu_1")["energy_j"].get<double>(), 120.0, 6.0) << answer.body;
+}
+
+}  // namespace
+}  // namespace wattle::integration

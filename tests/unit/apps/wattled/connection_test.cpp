@@ -1,0 +1,130 @@
+#include "connection.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cerrno>
+
+#include "virtual_loop.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+/// What a client sends, and how much it takes.
+struct Wire {
+  std::string in;
+  std::string out;
+  std::size_t room = 65536;
+};
+
+class FakeTransport final : public Transport {
+ public:
+  explicit FakeTransport(Wire& wire) : wire_(wire) {}
+  [[nodiscard]] ssize_t receive(std::span<char> room) noexcept override {
+    if (wire_.in.empty()) return fail();
+    const std::size_t count = wire_.in.copy(room.data(), room.size());
+    wire_.in.erase(0, count);
+    return static_cast<ssize_t>(count);
+  }
+  [[nodiscard]] ssize_t send(std::string_view bytes) noexcept override {
+    const std::string_view taken = bytes.substr(0, wire_.room);
+    if (taken.empty()) return fail();
+    wire_.out += taken;
+    wire_.room -= taken.size();
+    return static_cast<ssize_t>(taken.size());
+  }
+  void finish() noexcept override {}
+
+ private:
+  static ssize_t fail() noexcept {
+    errno = EAGAIN;
+    return -1;
+  }
+  Wire& wire_;
+};
+
+class Owner final : public ConnectionOwner {
+ public:
+  [[nodiscard]] Loop& loop() noexcept override { return virtual_loop; }
+  [[nodiscard]] Service& service() noexcept override { return service_; }
+  [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
+  void set_busy(Connection& /*connection*/, bool /*is_busy*/) override {}
+  void remove(Connection& /*connection*/) override { is_removed = true; }
+
+  VirtualLoop virtual_loop;
+  bool is_removed = false;
+
+ private:
+  Service service_{Inventory{}, virtual_loop, ServiceOptions{}};
+  std::array<char, 1024> scratch_{};
+};
+
+/// A client that listens to a stream, and takes no more of it.
+class StuckReader : public testing::Test {
+ protected:
+  StuckReader() {
+    connection_ = std::make_shared<Connection>(owner_, Fd(), std::make_unique<FakeTransport>(wire_),
+                                               Peer{.is_local_socket = true});
+    connection_->start();
+    wire_.in = "GET /cpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    owner_.virtual_loop.run_readable();
+    wire_.room = 0;
+  }
+  ~StuckReader() override { connection_->close(); }
+
+  void deliver() { connection_->deliver(std::make_shared<const std::string>("frame")); }
+  /// As the server does each second.
+  [[nodiscard]] bool is_open_after(std::chrono::nanoseconds step) {
+    owner_.virtual_loop.advance(step);
+    connection_->check_deadline(owner_.virtual_loop.now());
+    return !owner_.is_removed;
+  }
+
+  Wire wire_;
+  Owner owner_;
+  std::shared_ptr<Connection> connection_;
+};
+
+TEST_F(StuckReader, HasTheHeadFirst) { EXPECT_TRUE(wire_.out.starts_with("HTTP/1.1 200 OK\r\n")); }
+
+TEST_F(StuckReader, IsCutAfterThirtySecondsWithoutProgress) {
+  deliver();
+  EXPECT_TRUE(is_open_after(milliseconds(29'999)));
+  EXPECT_FALSE(is_open_after(milliseconds(1)));
+}
+
+TEST_F(StuckReader, IsCutAlthoughMoreAndMoreWaits) {
+  for (int second = 0; second < 30; ++second) {
+    deliver();
+    EXPECT_TRUE(is_open_after(seconds(second == 29 ? 0 : 1))) << second;
+  }
+  EXPECT_FALSE(is_open_after(seconds(1)));
+}
+
+TEST_F(StuckReader, IsNotCutWhileItTakesAnything) {
+  deliver();
+  for (int round = 0; round < 5; ++round) {
+    EXPECT_TRUE(is_open_after(milliseconds(29'999)));
+    wire_.room = 1;
+    owner_.virtual_loop.run_writable();
+  }
+  EXPECT_TRUE(is_open_after(milliseconds(29'999)));
+}
+
+TEST_F(StuckReader, IsNotCutWhereNothingWaitsForIt) { EXPECT_TRUE(is_open_after(minutes(60))); }
+
+TEST_F(StuckReader, HearsNothingAfterItWasCut) {
+  deliver();
+  ASSERT_FALSE(is_open_after(seconds(30)));
+  wire_.room = 100;
+  const std::string before = wire_.out;
+  deliver();
+  EXPECT_EQ(wire_.out, before);
+}
+
+}  // namespace
+}  // namespace wattle::daemon

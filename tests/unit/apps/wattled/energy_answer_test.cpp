@@ -1,0 +1,146 @@
+// Energies of the past while the wall clock is set. In a program of its own, whose wall clock goes
+// as the test says: it has its own `clock_gettime`, which everything in it calls.
+#include "energy_answer.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cmath>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "fakes/scripted_sensor.hpp"
+#include "virtual_loop.hpp"
+#include "wattle/clock.hpp"
+
+namespace {
+
+std::atomic<std::int64_t>& wall_clock_offset_s() {
+  static std::atomic<std::int64_t> offset_s{0};
+  return offset_s;
+}
+
+}  // namespace
+
+extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
+  const auto status = static_cast<int>(::syscall(SYS_clock_gettime, id, time));
+  if (id == CLOCK_REALTIME) time->tv_sec += wall_clock_offset_s();
+  return status;
+}
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::seconds;
+using Json = nlohmann::json;
+
+class LoopClock final : public Clock {
+ public:
+  explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
+  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
+  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return slept; }
+  std::chrono::nanoseconds slept{0};
+
+ private:
+  const VirtualLoop& loop_;
+};
+
+/// A package of 50 W that has been read for 10 s from now, kept for a minute.
+class EnergyAnswer : public testing::Test {
+ protected:
+  EnergyAnswer() {
+    // Steps are dated by the machine's clock: the loop's time begins there.
+    loop_.advance(std::chrono::steady_clock::now() - loop_.now());
+    begin_ = loop_.now();
+    std::vector<fakes::ScriptedCounter> counters;
+    counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)),
+                                             Watts(50.0), begin_, 1'000'000));
+    std::vector<std::unique_ptr<Sensor>> sensors;
+    sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+    past_.emplace(std::move(sensors), loop_, clock_, seconds(60));
+    loop_.advance(seconds(10));
+  }
+  ~EnergyAnswer() override { set_clock_by(0); }
+
+  static void set_clock_by(std::int64_t offset_s) {
+    wall_clock_offset_s() = offset_s;
+    (void)to_unix(TimePoint{});  // as the daemon does ten times a second
+  }
+  /// The package's energy in a window of Unix seconds.
+  [[nodiscard]] Json between(double from, double to, bool is_coarse = false) const {
+    const Response response = energy_answer(
+        &*past_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), is_coarse);
+    EXPECT_EQ(response.status, 200U) << response.body;
+    return Json::parse(response.body).at("domains").at(0);
+  }
+  [[nodiscard]] double unix_at(std::chrono::milliseconds after) const {
+    return to_unix(begin_ + after);
+  }
+
+  VirtualLoop loop_;
+  LoopClock clock_{loop_};
+  TimePoint begin_;
+  std::optional<Past> past_;
+};
+
+TEST_F(EnergyAnswer, IsThatOfTheWindow) {
+  const Json told = between(unix_at(seconds(2)), unix_at(seconds(8)));
+  EXPECT_NEAR(told["energy_j"].get<double>(), 300.0, told["uncertainty_j"].get<double>());
+  EXPECT_EQ(told["unknown_s"], 0.0);
+  EXPECT_EQ(told["flags"], Json::array());
+  EXPECT_EQ(told["method"], "counter");
+}
+
+TEST_F(EnergyAnswer, AcrossAStepOfTheClockIsFlagged) {
+  const double from = unix_at(seconds(0)) - 1.0;
+  set_clock_by(3600);
+  const Json told = between(from, unix_at(seconds(8)));
+  EXPECT_THAT(told["flags"], testing::Contains("clock_stepped"));
+  // Still the energy of the time that really passed.
+  EXPECT_NEAR(told["energy_j"].get<double>(), 400.0, 1.0);
+}
+
+TEST_F(EnergyAnswer, BehindAStepOfTheClockIsNotFlagged) {
+  set_clock_by(3600);
+  const Json told = between(unix_at(seconds(2)), unix_at(seconds(8)));
+  EXPECT_EQ(told["flags"], Json::array());
+  EXPECT_NEAR(told["energy_j"].get<double>(), 300.0, told["uncertainty_j"].get<double>());
+}
+
+TEST_F(EnergyAnswer, OfATimeTheMachineSleptIsUnknown) {
+  clock_.slept += std::chrono::hours(1);
+  loop_.advance(seconds(10));
+  const Json told = between(unix_at(seconds(5)), unix_at(seconds(15)));
+  EXPECT_THAT(told["flags"], testing::Contains("gap"));
+  EXPECT_NEAR(told["unknown_s"].get<double>(), 0.1, 0.01);
+}
+
+TEST_F(EnergyAnswer, IsKeptAsLongAsWasAskedFor) {
+  const double from = unix_at(seconds(2));
+  loop_.advance(seconds(60));
+  const Json told = between(from, from + 60.0);
+  EXPECT_NEAR(told["unknown_s"].get<double>(), 8.0, 0.01);
+  EXPECT_THAT(told["flags"], testing::Contains("gap"));
+  EXPECT_NEAR(told["energy_j"].get<double>(), 52.0 * 50.0, 1.0);
+}
+
+TEST_F(EnergyAnswer, ForStrangersShowsNothingByChoiceOfTheWindow) {
+  // Parts of a window add up to the whole of it to the joule, wherever it is cut: each instant has
+  // one value, that of its second.
+  const double end = std::floor(unix_at(seconds(9)));
+  const auto joules = [&](double from, double to) {
+    return between(from, to, true)["energy_j"].get<double>();
+  };
+  const double all = joules(end - 7.0, end);
+  EXPECT_EQ(all, std::floor(all));
+  for (int cut = 120; cut < 560; ++cut) {
+    const double at = end - 0.0125 * cut;
+    EXPECT_EQ(joules(end - 7.0, at) + joules(at, end), all) << at;
+  }
+}
+
+}  // namespace
+}  // namespace wattle::daemon

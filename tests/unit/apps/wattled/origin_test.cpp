@@ -1,0 +1,68 @@
+#include "origin.hpp"
+
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace wattle::daemon {
+namespace {
+
+const std::vector<std::string> kThisMachine = {"localhost", "LocalHost",      "localhost:4938",
+                                               "127.0.0.1", "127.0.0.1:4938", "127.9.9.9:1",
+                                               "[::1]",     "[::1]:4938"};
+const std::vector<std::string> kOthers = {"evil.example",
+                                          "evil.example:4938",
+                                          "localhost.evil.example",
+                                          "127.0.0.1.evil.example",
+                                          "127.0.0.1@evil.example",
+                                          "evil.example#localhost",
+                                          "0.0.0.0",
+                                          "128.0.0.1",
+                                          "10.0.0.1:4938",
+                                          "127.1",
+                                          "0x7f.0.0.1",
+                                          "[::2]",
+                                          "[::ffff:10.0.0.1]",
+                                          "localhost.",
+                                          ""};
+
+/// All that a page can be from: with and without the host that it asks.
+std::vector<std::optional<std::string>> origins(const std::string& host) {
+  return {std::nullopt,
+          "http://" + host,
+          "https://" + host,
+          "null",
+          "",
+          "http://evil.example",
+          "https://" + host + ".evil.example",
+          "ftp://" + host,
+          "http://" + host + "/",
+          host};
+}
+
+TEST(Origin, OfAPageOfAnotherSiteIsRefusedInEveryCombination) {
+  int combinations = 0;
+  const auto is_let_in = [&](const std::string& host, const std::optional<std::string>& origin) {
+    ++combinations;
+    return !foreign_page({.method = "GET", .target = "/", .host = host, .origin = origin},
+                         {.is_loopback = true, .at_loopback = true})
+                .has_value();
+  };
+  for (const std::string& host : kThisMachine) {
+    for (const auto& origin : origins(host)) {
+      const bool is_own = !origin || *origin == "http://" + host || *origin == "https://" + host;
+      EXPECT_EQ(is_let_in(host, origin), is_own) << host << ' ' << origin.value_or("none");
+    }
+  }
+  for (const std::string& host : kOthers) {
+    for (const auto& origin : origins(host)) {
+      EXPECT_FALSE(is_let_in(host, origin)) << host << ' ' << origin.value_or("none");
+    }
+  }
+  EXPECT_GE(combinations, 200);
+}
+
+}  // namespace
+}  // namespace wattle::daemon
