@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdlib>
@@ -261,7 +262,9 @@ TEST(PowerMonitorThreads, ReadCpusWhenAskedSoThatTheEnergiesOfLinesAddUp) {
     std::this_thread::sleep_for(2ms);
   }
   const MeasuredEnergy all = monitor.cpu_energy(ends.front(), ends.back()).at(Domain::package(0));
-  EXPECT_NEAR(sum.si(), all.energy->si(), 1e-9);
+  // To the last bit, but where a reading was interrupted: what lies around it is looked up in
+  // another way, and off by far less than the uncertainty.
+  EXPECT_NEAR(sum.si(), all.energy->si(), std::max(1e-9, all.uncertainty.si() / 10));
   // Whoever is interrupted while it reads knows less exactly when that was, and says so.
   EXPECT_NEAR(sum.si(), 50.0 * Seconds(ends.back() - ends.front()).count(),
               1e-3 + all.uncertainty.si());

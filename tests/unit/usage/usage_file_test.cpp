@@ -60,7 +60,8 @@ TEST(UsageFile, MovesNoCursor) {
 
 TEST(UsageFile, IsNotReadHoweverDeepItIs) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
-  const std::string line = R"({"schema":"wattle.track/1","tick":1,"resource_usage":{"x":)" + deep;
+  const std::string line =
+      R"({"schema":"wattle.track/1","tick":1,"resource_usage":{"compute_time":{},"x":)" + deep;
   EXPECT_NO_THROW((void)recovered(line + "}}\n", "x"));
 }
 
