@@ -56,13 +56,14 @@ Cpus::Cpus(std::vector<std::unique_ptr<Sensor>> sensors, const std::vector<Cpu>&
   for (const Cpu& cpu : cpus) {
     Served served{.cpu = counter(cpu.cpu), .dram = {}};
     if (cpu.dram) served.dram = counter(*cpu.dram);
-    cpus_.emplace(cpu.id, std::move(served));
+    cpus_.emplace(cpu.id, served);
   }
   for (const auto& [id, cpu] : cpus_) ids_.push_back(id);
 }
 
 std::vector<wire::CpuEntry> Cpus::entries() const {
   std::vector<wire::CpuEntry> entries;
+  entries.reserve(cpus_.size());
   for (const auto& served : cpus_) {
     entries.push_back({.id = served.first, .dram_available = served.second.dram.has_value()});
   }
@@ -80,9 +81,10 @@ void Cpus::read_sensor(std::size_t number) {
   const auto take = [&](Counter& counter) {
     if (counter.place.sensor == number) counter.take(readings_[counter.place.channel]);
   };
-  for (auto& [id, cpu] : cpus_) {
-    take(cpu.cpu);
-    if (cpu.dram) take(*cpu.dram);
+  for (auto& entry : cpus_) {
+    Served& served = entry.second;
+    take(served.cpu);
+    if (served.dram) take(*served.dram);
   }
 }
 
@@ -122,7 +124,8 @@ CpuStates CpuView::read(const Ids& ids) {
   if (last_.empty() || now - last_at_ >= least_period_) {
     last_ = cpus_.read(cpus_.ids());
     last_at_ = now;
-    for (auto& [id, state] : last_) {
+    for (auto& entry : last_) {
+      CpuState& state = entry.second;
       quantize(state.cpu, quantum_uj_);
       if (state.dram) quantize(*state.dram, quantum_uj_);
     }

@@ -82,7 +82,7 @@ class GpuCsv {
   TableTime time_;
   std::vector<Gpu> gpus_;
   std::optional<std::int64_t> last_ms_;
-  std::size_t place_ = 0;  ///< among the rows of `last_ms_`
+  std::size_t place_ = 0;     ///< among the rows of `last_ms_`
   int doubtful_moments_ = 0;  ///< this one, and the one behind it, of which places are not known
   std::uint64_t gaps_ = 0;
   std::uint64_t short_gaps_ = 0;

@@ -125,7 +125,7 @@ Value::Object figures_json(const GpuFigures& figures) {
           {"energy_unknown_s", figures.energy_unknown.count()}};
 }
 
-Value text_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
+Value value_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
 
 std::string shown(const std::optional<double>& figure, std::string_view unit) {
   return figure ? fmt::format("{:.1f} {}", *figure, unit) : "-";
@@ -180,14 +180,14 @@ std::string ResourceSummary::to_json() const {
     sources.emplace_back(Value::Object{{"path", file.path.string()},
                                        {"rows", file.rows},
                                        {"bad_rows", file.bad_rows},
-                                       {"problem", text_or_null(file.problem)}});
+                                       {"problem", value_or_null(file.problem)}});
   }
   std::string text;
   append_json(text, Value(Value::Object{
                         {"schema", "wattle.summary/1"},
                         {"all_gpus", figures_json(*this)},
                         {"gpus", std::move(each)},
-                        {"memory_utilization_source", text_or_null(mem_util_source.string())},
+                        {"memory_utilization_source", value_or_null(mem_util_source.string())},
                         {"mean_cpu_user_percent", number(cpu_usr_mean_pct)},
                         {"mean_cpu_idle_percent", number(cpu_idle_mean_pct)},
                         {"allocator_peak_bytes", bytes(jax_peak_bytes_mb)},

@@ -14,8 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json to_json(const Flags& flags) {
   Json names = Json::array();
   flags.each([&](std::string_view name) { names.push_back(name); });

@@ -75,8 +75,6 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
   return list;
 }
 
-Json text_or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
 Json to_json(const std::optional<TrackedEnergy>& energy) {
   if (!energy) return nullptr;
   Json domains = Json::array();

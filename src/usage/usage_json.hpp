@@ -23,6 +23,11 @@ template <class Tag>
   return value ? nlohmann::ordered_json(value->count()) : nlohmann::ordered_json(nullptr);
 }
 
+/// A text, or null where it is empty.
+[[nodiscard]] inline nlohmann::ordered_json text_or_null(const std::string& text) {
+  return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
+}
+
 /// The five groups, in their order.
 [[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);
 /// The groups, and behind them Wattle's own keys.

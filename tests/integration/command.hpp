@@ -20,6 +20,9 @@ using Words = std::vector<std::string>;
 /// What wattle exits with where it was asked wrongly, and where it failed itself.
 inline constexpr int kUsage = 64;
 inline constexpr int kFailed = 125;
+/// And as shells do, where a command cannot be executed, or is not there.
+inline constexpr int kNotExecutable = 126;
+inline constexpr int kNotFound = 127;
 
 [[nodiscard]] std::string wattle_program();
 [[nodiscard]] std::string child_program();

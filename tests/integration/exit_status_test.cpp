@@ -11,9 +11,6 @@ namespace {
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-constexpr int kNotFound = 127;
-constexpr int kNotExecutable = 126;
-
 class ExitStatus : public CommandTest {};
 
 TEST_F(ExitStatus, IsThatOfTheCommand) {

@@ -19,8 +19,6 @@ using testing::StartsWith;
 
 constexpr int kUsage = 64;
 constexpr int kFailed = 125;
-constexpr int kNotExecutable = 126;
-constexpr int kNotFound = 127;
 
 class MonitorCommand : public CommandTest {
  protected:

@@ -126,7 +126,6 @@ TEST(Options, OnlyTheFirstMarkIsWattles) {
 
 TEST(Options, BehindTheMarkAreNoOptions) {
   const Outcome outcome = run(wattle({"run", "--", "--help"}));
-  constexpr int kNotFound = 127;
   EXPECT_EQ(outcome.code(), kNotFound);
 }
 

@@ -1,8 +1,11 @@
 // A loop in virtual time: things happen when the test says so.
 #pragma once
 
+#include <algorithm>
 #include <map>
+#include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -13,17 +16,23 @@ namespace wattle::daemon {
 /// Threads: one at a time, but for posts.
 class VirtualLoop final : public Loop {
  public:
+  VirtualLoop() = default;
+  VirtualLoop(const VirtualLoop&) = delete;
+  VirtualLoop& operator=(const VirtualLoop&) = delete;
+  /// What still waits may own the timer that it waits for.
+  ~VirtualLoop() override { timers_->clear(); }
   [[nodiscard]] TimePoint now() const override { return now_; }
   [[nodiscard]] std::unique_ptr<Timer> make_timer() override {
-    return std::make_unique<VirtualTimer>(*this);
+    return std::make_unique<VirtualTimer>(timers_);
   }
   [[nodiscard]] std::unique_ptr<Watch> watch(int /*fd*/) override {
     return std::make_unique<VirtualWatch>(*this);
   }
   [[nodiscard]] Poster poster() override {
-    return [this](Work work) {
-      const std::scoped_lock lock(mutex_);
-      posted_.push_back(std::move(work));
+    // A thread that hung may post when the loop is gone.
+    return [posted = posted_](Work work) {
+      const std::scoped_lock lock(posted->mutex);
+      posted->works.push_back(std::move(work));
     };
   }
 
@@ -31,8 +40,8 @@ class VirtualLoop final : public Loop {
   std::size_t run_posted() {
     std::vector<Work> works;
     {
-      const std::scoped_lock lock(mutex_);
-      works.swap(posted_);
+      const std::scoped_lock lock(posted_->mutex);
+      works.swap(posted_->works);
     }
     for (const Work& work : works) work();
     return works.size();
@@ -43,35 +52,71 @@ class VirtualLoop final : public Loop {
   /// Timers go off on the way.
   void advance(std::chrono::nanoseconds step) {
     const TimePoint end = now_ + step;
-    while (!waiting_.empty() && waiting_.begin()->first.first <= end) {
-      const auto next = waiting_.begin();
-      now_ = std::max(now_, next->first.first);
-      const Work work = std::move(next->second);
-      waiting_.erase(next);
-      work();
+    while (const auto next = timers_->take_next(end)) {
+      now_ = std::max(now_, next->first);
+      next->second();
     }
     now_ = end;
   }
-  [[nodiscard]] std::size_t timers() const noexcept { return waiting_.size(); }
+  [[nodiscard]] std::size_t timers() const { return timers_->size(); }
 
  private:
-  using Key = std::pair<TimePoint, const Timer*>;
+  /// Those that wait. A thread that hung may own one, and outlive the loop with it.
+  class Timers {
+   public:
+    using Key = std::pair<TimePoint, const Timer*>;
+
+    void add(const Key& key, Work work) {
+      const std::scoped_lock lock(mutex_);
+      waiting_.emplace(key, std::move(work));
+    }
+    void erase(const Key& key) {
+      Work work;  // may own timers: it goes when nothing is locked
+      const std::scoped_lock lock(mutex_);
+      const auto found = waiting_.find(key);
+      if (found == waiting_.end()) return;
+      work = std::move(found->second);
+      waiting_.erase(found);
+    }
+    /// The first one until then, with its time.
+    std::optional<std::pair<TimePoint, Work>> take_next(TimePoint until) {
+      const std::scoped_lock lock(mutex_);
+      if (waiting_.empty() || waiting_.begin()->first.first > until) return std::nullopt;
+      const auto next = waiting_.begin();
+      std::pair<TimePoint, Work> taken(next->first.first, std::move(next->second));
+      waiting_.erase(next);
+      return taken;
+    }
+    void clear() {
+      std::map<Key, Work> gone;
+      const std::scoped_lock lock(mutex_);
+      gone.swap(waiting_);
+    }
+    [[nodiscard]] std::size_t size() const {
+      const std::scoped_lock lock(mutex_);
+      return waiting_.size();
+    }
+
+   private:
+    mutable std::mutex mutex_;
+    std::map<Key, Work> waiting_;
+  };
 
   class VirtualTimer final : public Timer {
    public:
-    explicit VirtualTimer(VirtualLoop& loop) : loop_(loop) {}
+    explicit VirtualTimer(std::shared_ptr<Timers> timers) : timers_(std::move(timers)) {}
     VirtualTimer(const VirtualTimer&) = delete;
     VirtualTimer& operator=(const VirtualTimer&) = delete;
     ~VirtualTimer() override { cancel(); }
     void start(TimePoint when, Work work) override {
       cancel();
       when_ = when;
-      loop_.waiting_.emplace(Key{when, this}, std::move(work));
+      timers_->add({when, this}, std::move(work));
     }
-    void cancel() override { loop_.waiting_.erase(Key{when_, this}); }
+    void cancel() override { timers_->erase({when_, this}); }
 
    private:
-    VirtualLoop& loop_;
+    std::shared_ptr<Timers> timers_;
     TimePoint when_{};
   };
 
@@ -92,15 +137,18 @@ class VirtualLoop final : public Loop {
   };
 
   TimePoint now_ = TimePoint(std::chrono::hours(1));
-  std::map<Key, Work> waiting_;
+  std::shared_ptr<Timers> timers_ = std::make_shared<Timers>();
   using Waiting = std::map<const Watch*, Work>;
   static void run(const Waiting& waiting) {
     for (const auto& [watch, work] : waiting) work();
   }
   Waiting readers_;
   Waiting writers_;
-  std::mutex mutex_;
-  std::vector<Work> posted_;
+  struct Posted {
+    std::mutex mutex;
+    std::vector<Work> works;
+  };
+  std::shared_ptr<Posted> posted_ = std::make_shared<Posted>();
 };
 
 }  // namespace wattle::daemon
