@@ -122,7 +122,7 @@ class WATTLE_EXPORT FormatError : public Error {
   /// `path`: the file. `found`, `expected`: what it begins with, and should begin with.
   FormatError(const std::string& path, const std::string& found, const std::string& expected);
   /// `message`: the whole sentence.
-  FormatError(const std::string& path, const std::string& message);
+  FormatError(std::string path, const std::string& message);
   ~FormatError() override;
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
 

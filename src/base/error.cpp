@@ -42,7 +42,7 @@ FormatError::FormatError(const std::string& path, const std::string& found,
             "\" instead of \"" + printable(expected) + "\"; name another file, or remove it"),
       path_(path) {}
 
-FormatError::FormatError(const std::string& path, const std::string& message)
-    : Error(message), path_(path) {}
+FormatError::FormatError(std::string path, const std::string& message)
+    : Error(message), path_(std::move(path)) {}
 
 }  // namespace wattle
