@@ -91,7 +91,7 @@ void discover(Service& service, const Request& /*request*/, const ExchangePtr& e
 }
 
 void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
-  using namespace std::chrono;
+  using namespace std::chrono;  // NOLINT(google-build-using-namespace): names of the wire alone
   const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
   exchange->answer(json(wire::encode_time(now.count())));
 }
@@ -179,7 +179,7 @@ std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) 
 }
 
 std::string power_json(const Gpus::Answers& answers) {
-  using namespace std::chrono;
+  using namespace std::chrono;  // NOLINT(google-build-using-namespace)
   const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
   return wire::encode(wire::GpuPowersAt{now.count(), values_of(answers)});
 }
@@ -238,7 +238,7 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
   if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
     return exchange->answer(response_of(*fault));
   }
-  const Query& query = std::get<Query>(parsed);
+  const auto& query = std::get<Query>(parsed);
   const auto cpu = required_bool(query, "cpu");
   if (const auto* const fault = std::get_if<QueryFault>(&cpu)) {
     return exchange->answer(response_of(*fault));
@@ -346,7 +346,7 @@ constexpr std::array kRoutes = {
 std::span<const Route> routes() noexcept { return kRoutes; }
 
 const Route* find_route(std::string_view path) noexcept {
-  const auto found = std::ranges::find(kRoutes, path, &Route::path);
+  const auto* const found = std::ranges::find(kRoutes, path, &Route::path);
   return found != kRoutes.end() ? &*found : nullptr;
 }
 
