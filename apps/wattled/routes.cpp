@@ -91,7 +91,7 @@ void discover(Service& service, const Request& /*request*/, const ExchangePtr& e
 }
 
 void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& exchange) {
-  using namespace std::chrono;  // NOLINT(google-build-using-namespace): names of the wire alone
+  using namespace std::chrono;  // NOLINT(google-build-using-namespace)
   const auto now = duration_cast<milliseconds>(system_clock::now().time_since_epoch());
   exchange->answer(json(wire::encode_time(now.count())));
 }
