@@ -1,32 +1,16 @@
-// Windows in Unix seconds while the wall clock is set. In a program of its own, whose wall clock
-// goes as the test says: it has its own `clock_gettime`, which everything in it calls.
-#include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+// Windows in Unix seconds while the wall clock is set: a program of its own.
+#include "fakes/wall_clock.hpp"
 
-#include <atomic>
+#include <gtest/gtest.h>
+
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <utility>
 
 #include "played_machine.hpp"
 #include "wattle/error.hpp"
 #include "wattle/power_monitor.hpp"
-
-namespace {
-
-std::atomic<std::int64_t>& wall_clock_offset_s() {
-  static std::atomic<std::int64_t> offset_s{0};
-  return offset_s;
-}
-
-}  // namespace
-
-extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
-  const auto status = static_cast<int>(::syscall(SYS_clock_gettime, id, time));
-  if (id == CLOCK_REALTIME) time->tv_sec += wall_clock_offset_s();
-  return status;
-}
 
 namespace wattle::power_test {
 namespace {
@@ -57,7 +41,7 @@ class WallClock : public testing::Test {
   ~WallClock() override { set_clock_by(0); }
   /// As the monitor does each second, where its threads read.
   static void notice() { (void)to_unix(TimePoint{}); }
-  void set_clock_by(std::int64_t seconds) { wall_clock_offset_s() = seconds; }
+  void set_clock_by(std::int64_t seconds) { fakes::set_wall_clock_off(seconds); }
   void read() { PowerMonitorMaker::read(monitor_); }
   [[nodiscard]] Flags gpu_flags(double start, double end) {
     return monitor_.energy(start, end).at(0).flags;

@@ -1,35 +1,18 @@
-// Energies of the past while the wall clock is set. In a program of its own, whose wall clock goes
-// as the test says: it has its own `clock_gettime`, which everything in it calls.
+// Energies of the past while the wall clock is set: a program of its own.
 #include "energy_answer.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
-#include <atomic>
 #include <cmath>
+#include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
 
 #include "fakes/scripted_sensor.hpp"
+#include "fakes/wall_clock.hpp"
 #include "virtual_loop.hpp"
 #include "wattle/clock.hpp"
-
-namespace {
-
-std::atomic<std::int64_t>& wall_clock_offset_s() {
-  static std::atomic<std::int64_t> offset_s{0};
-  return offset_s;
-}
-
-}  // namespace
-
-extern "C" int clock_gettime(clockid_t id, timespec* time) noexcept {
-  const auto status = static_cast<int>(::syscall(SYS_clock_gettime, id, time));
-  if (id == CLOCK_REALTIME) time->tv_sec += wall_clock_offset_s();
-  return status;
-}
 
 namespace wattle::daemon {
 namespace {
@@ -66,7 +49,7 @@ class EnergyAnswer : public testing::Test {
   ~EnergyAnswer() override { set_clock_by(0); }
 
   static void set_clock_by(std::int64_t offset_s) {
-    wall_clock_offset_s() = offset_s;
+    fakes::set_wall_clock_off(offset_s);
     (void)to_unix(TimePoint{});  // as the daemon does ten times a second
   }
   /// The package's energy in a window of Unix seconds.
