@@ -55,7 +55,7 @@ std::string json_of(const Past::Energy& energy, Flags more) {
   const EnergyFigure& figure = energy.figure;
   std::string flags;
   Flags all = figure.flags;
-  if (more.has(Flag::clock_stepped)) all.set(Flag::clock_stepped);
+  all |= more;
   all.each([&](std::string_view name) {
     flags += fmt::format(R"({}"{}")", flags.empty() ? "" : ",", name);
   });

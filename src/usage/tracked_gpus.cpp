@@ -114,10 +114,6 @@ TrackerCost TrackedGpus::cost() const noexcept {
   return {.cpu = sampler_->lane_cpu(), .threads = sampler_->lane_threads()};
 }
 
-unsigned TrackedGpus::counted() const noexcept {
-  return static_cast<unsigned>(std::ranges::count(counted_, true));
-}
-
 GpuMonitor::Now TrackedGpus::now() const noexcept {
   GpuMonitor::Now now = monitor_->now();
   if (refused_ == 0) return now;

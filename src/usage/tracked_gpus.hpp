@@ -34,14 +34,14 @@ class TrackedGpus {
 
   /// What the threads take.
   [[nodiscard]] TrackerCost cost() const noexcept;
-  /// Those whose utilization is in the sums.
-  [[nodiscard]] unsigned counted() const noexcept;
   /// How many the machine has, those that cannot be read included; absent where not every vendor's
   /// can be listed.
   [[nodiscard]] std::optional<unsigned> on_machine() const noexcept { return on_machine_; }
 
   // From `begin` on.
 
+  /// Those whose utilization is in the sums.
+  [[nodiscard]] unsigned counted() const noexcept { return monitor_->counted(); }
   [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
   /// Sums are of all GPUs or unknown, as in `usage`.
   [[nodiscard]] GpuMonitor::Now now() const noexcept;
