@@ -4,8 +4,10 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -18,7 +20,7 @@ namespace {
 
 constexpr std::chrono::seconds kSweep{1};
 /// Accepted in one go, before others have their turn.
-constexpr int kMostAtOnce = 64;
+constexpr std::size_t kMostAtOnce = 64;
 
 Peer peer_of(const Listener& listener, int fd) {
   Peer peer{.is_local_socket = listener.is_local_socket,
@@ -54,6 +56,11 @@ Peer peer_of(const Listener& listener, int fd) {
   return peer;
 }
 
+bool somebody_waits_at(int listener) {
+  pollfd door{.fd = listener, .events = POLLIN, .revents = 0};
+  return ::poll(&door, 1, 0) > 0;
+}
+
 }  // namespace
 
 Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
@@ -83,28 +90,40 @@ Server::~Server() {
 }
 
 void Server::wait_at(Door& door) {
-  door.watch->wait_readable([this, &door] { accept_at(door); });
+  if (std::exchange(door.is_waiting, true)) return;
+  door.watch->wait_readable([this, &door] {
+    door.is_waiting = false;
+    accept_at(door);
+  });
 }
 
 void Server::accept_at(Door& door) {
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  // Nobody who is let in now makes room for another before it was heard.
+  const std::size_t busy = std::min(busy_.size(), options_.most_connections);
+  const std::size_t most =
+      std::clamp(options_.most_connections - busy, std::size_t{1}, kMostAtOnce);
+  for (std::size_t i = 0; i < most; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(door, std::move(fd));
       continue;
     }
-    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    if (is_short && !make_room()) {
-      // It would be awake at once again, for nothing.
-      constexpr std::chrono::milliseconds kRest{100};
-      pause_->start(loop_.now() + kRest, [this] {
-        for (Door& each : doors_) wait_at(each);
-      });
-      return;
-    }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    if (!is_short) continue;  // one that has gone meanwhile
+    // Without a free descriptor accept says so where nobody waits, too.
+    if (i > 0 || !somebody_waits_at(door.listener.fd.get())) break;
+    if (!make_room()) return rest();
   }
   wait_at(door);
+}
+
+void Server::rest() {
+  // It would be awake at once again, for nothing.
+  constexpr std::chrono::milliseconds kRest{100};
+  pause_->start(loop_.now() + kRest, [this] {
+    for (Door& door : doors_) wait_at(door);
+  });
 }
 
 void Server::admit(const Door& door, Fd fd) {
