@@ -103,7 +103,8 @@ class Connection final : public Exchange,
   State state_ = State::reading;
   bool is_busy_ = false;
   bool keeps_alive_ = true;
-  bool is_old_ = false;  ///< the request is of HTTP/1.0
+  bool is_old_ = false;   ///< the request is of HTTP/1.0
+  bool is_head_ = false;  ///< it asks for the head of an answer alone
   bool is_processing_ = false;
   bool is_waiting_to_read_ = false;
   bool is_waiting_to_write_ = false;
