@@ -40,6 +40,8 @@ class Connection final : public Exchange,
   ~Connection() override;
 
   void start();
+  /// Takes what the client has said by now.
+  void read();
   /// At once. Nothing happens on it any more.
   void close();
   /// Closes it where it took too long for what it is about.
@@ -73,7 +75,6 @@ class Connection final : public Exchange,
   /// Likewise, where something may have come already.
   void listen_again();
   void wait_writable();
-  void read();
   /// False where nothing is there, or the client is gone.
   [[nodiscard]] bool read_some();
   void take(std::span<const char> bytes);

@@ -7,7 +7,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -20,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds kSweep{1};
 /// Accepted in one go, before others have their turn.
-constexpr std::size_t kMostAtOnce = 64;
+constexpr int kMostAtOnce = 64;
 
 Peer peer_of(const Listener& listener, int fd) {
   Peer peer{.is_local_socket = listener.is_local_socket,
@@ -98,11 +97,7 @@ void Server::wait_at(Door& door) {
 }
 
 void Server::accept_at(Door& door) {
-  // Nobody who is let in now makes room for another before it was heard.
-  const std::size_t busy = std::min(busy_.size(), options_.most_connections);
-  const std::size_t most =
-      std::clamp(options_.most_connections - busy, std::size_t{1}, kMostAtOnce);
-  for (std::size_t i = 0; i < most; ++i) {
+  for (int i = 0; i < kMostAtOnce; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(door, std::move(fd));
@@ -112,7 +107,7 @@ void Server::accept_at(Door& door) {
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     if (!is_short) continue;  // one that has gone meanwhile
     // Without a free descriptor accept says so where nobody waits, too.
-    if (i > 0 || !somebody_waits_at(door.listener.fd.get())) break;
+    if (!somebody_waits_at(door.listener.fd.get())) break;
     if (!make_room()) return rest();
   }
   wait_at(door);
@@ -150,9 +145,15 @@ void Server::admit(const Door& door, Fd fd) {
 }
 
 bool Server::make_room() {
-  if (waiting_.empty()) return false;
-  waiting_.front()->close();
-  return true;
+  while (!waiting_.empty()) {
+    const std::shared_ptr<Connection> longest = waiting_.front();
+    // It may have asked for something since it was looked at last.
+    longest->read();
+    if (longest->is_busy()) continue;
+    longest->close();
+    return true;
+  }
+  return false;
 }
 
 void Server::set_busy(Connection& connection, bool is_busy) {

@@ -128,6 +128,28 @@ TEST_F(FullHouse, HundredsWithHalfARequestKeepNobodyOut) {
   }
 }
 
+TEST_F(FullHouse, WhoMakesRoomIsHeardBefore) {
+  open(2);
+  std::vector<Fd> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(client());
+    ::send(clients.back().get(), kWhole.data(), kWhole.size(), MSG_NOSIGNAL);
+  }
+  loop_.run_readable();  // lets in all of them, one after the other
+  loop_.run_readable();
+  for (const Fd& each : clients) EXPECT_TRUE(heard_by(each).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(FullHouse, WhoIsFoundBusyMakesNoRoom) {
+  open(1);
+  const Fd stream = client();
+  ::send(stream.get(), kStream.data(), kStream.size(), MSG_NOSIGNAL);
+  const Fd late = client();
+  loop_.run_readable();
+  EXPECT_TRUE(heard_by(stream).starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(heard_by(late).starts_with("HTTP/1.1 503 "));
+}
+
 TEST_F(FullHouse, WithoutADescriptorWhoHasWaitedLongestMakesRoomToo) {
   open(1000);
   const Fd first = admitted(kHalf);
