@@ -12,6 +12,16 @@
 
 namespace wattle::daemon {
 
+/// Who may ask for something.
+enum class Open : std::uint8_t {
+  everybody,  ///< with a key in use too
+  who_has_any_token,
+  who_reads_all,   ///< whose token has the scopes of everything that is served
+  where_keys_are,  ///< who has any token; without a key in use there is no such thing
+};
+/// A scope, or the rule for what belongs to none.
+using Needed = std::variant<Scope, Open>;
+
 /// A refusal: the answer is `status` with the JSON {"error": error}; a 401 also carries the header
 /// `WWW-Authenticate: kChallenge`.
 struct Denial {

@@ -160,6 +160,7 @@ void Connection::handle_head(std::string_view head) {
   Request request;
   request.head = std::get<RequestHead>(std::move(parsed));
   request.peer = peer_;
+  is_head_ = request.head.method == "HEAD";
   if (request.head.has_body) {
     refuse(error_response(413, "Requests to this server have no body."));
     return;
@@ -194,6 +195,8 @@ void Connection::answer(const Response& response) {
   // An old client keeps the connection only where it is told so: it is not.
   if (is_old_) keeps_alive_ = false;
   out_ = render(response, keeps_alive_);
+  // The answer to a HEAD has no body, though it tells its length (RFC 9110, 9.3.2).
+  if (is_head_) out_.resize(out_.size() - response.body.size());
   state_ = State::writing;
   set_deadline(kAnswerPatience);
   write();
@@ -226,6 +229,7 @@ void Connection::answered() {
     return;
   }
   state_ = State::reading;
+  is_head_ = false;
   owner_.set_busy(*this, false);
   set_deadline(in_.empty() ? kIdlePatience : kHeadPatience);
   process();

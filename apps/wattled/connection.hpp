@@ -40,6 +40,8 @@ class Connection final : public Exchange,
   ~Connection() override;
 
   void start();
+  /// Takes what the client has said by now.
+  void read();
   /// At once. Nothing happens on it any more.
   void close();
   /// Closes it where it took too long for what it is about.
@@ -73,7 +75,6 @@ class Connection final : public Exchange,
   /// Likewise, where something may have come already.
   void listen_again();
   void wait_writable();
-  void read();
   /// False where nothing is there, or the client is gone.
   [[nodiscard]] bool read_some();
   void take(std::span<const char> bytes);
@@ -103,7 +104,8 @@ class Connection final : public Exchange,
   State state_ = State::reading;
   bool is_busy_ = false;
   bool keeps_alive_ = true;
-  bool is_old_ = false;  ///< the request is of HTTP/1.0
+  bool is_old_ = false;   ///< the request is of HTTP/1.0
+  bool is_head_ = false;  ///< it asks for the head of an answer alone
   bool is_processing_ = false;
   bool is_waiting_to_read_ = false;
   bool is_waiting_to_write_ = false;

@@ -1,6 +1,7 @@
 #include "gpus.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <utility>
 
@@ -9,6 +10,10 @@ namespace {
 
 /// Clients of zeusd wait 5 s for an answer.
 constexpr std::chrono::seconds kPatience{4};
+
+/// For one answer. More connections than that are rare, and a GPU that hangs for hours must not
+/// gather without end what clients ask again and again.
+constexpr std::size_t kMostWaiting = 4096;
 
 constexpr double kMilli = 1000.0;
 
@@ -115,14 +120,35 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
   return entries;
 }
 
-bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question, std::function<void(GpuAnswer)> then) {
-  return gpus_.at(id).thread->ask(
-      [question, post = loop_.poster(), then = std::move(then)](Sensor& sensor) {
-        post([then, answer = daemon::ask(sensor, question)] { then(answer); });
+/// A question to one GPU, and all who wait for its answer.
+struct Gpus::Asked {
+  std::atomic<bool> has_begun{false};
+  std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< the loop's alone
+};
+
+bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
+                   std::function<void(const GpuAnswer&)> then) {
+  Served& gpu = gpus_.at(id);
+  std::shared_ptr<Asked>& asked = gpu.asked[question];
+  // Until the driver is asked, whoever has the same question joins: the answer is newer than each
+  // of their requests, and a crowd costs the driver no more than two calls.
+  if (!asked || asked->has_begun) {
+    auto next = std::make_shared<Asked>();
+    const bool is_queued = gpu.thread->ask([question, next, post = loop_.poster()](Sensor& sensor) {
+      next->has_begun = true;
+      post([next, answer = daemon::ask(sensor, question)] {
+        for (const auto& tell : std::exchange(next->waiting, {})) tell(answer);
       });
+    });
+    if (!is_queued) return false;
+    asked = std::move(next);
+  }
+  if (asked->waiting.size() >= kMostWaiting) return false;
+  asked->waiting.push_back(std::move(then));
+  return true;
 }
 
-bool Gpus::ask_power(wire::DeviceId id, std::function<void(GpuAnswer)> then) {
+bool Gpus::ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then) {
   return ask_one(id, GpuQuestion::power, std::move(then));
 }
 

@@ -63,17 +63,20 @@ class Gpus {
   void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
 
   /// Asks one GPU for its power, and calls `then` whenever that answers. False where it is stuck.
-  [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(GpuAnswer)> then);
+  [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
 
  private:
   struct Round;
+  struct Asked;
   struct Served {
     wire::GpuEntry entry;
     std::shared_ptr<const Sensor> sensor;
     std::unique_ptr<SensorThread> thread;
+    std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
   };
+  /// False where so many wait already that the driver must be stuck.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
-                             std::function<void(GpuAnswer)> then);
+                             std::function<void(const GpuAnswer&)> then);
 
   Loop& loop_;
   std::map<wire::DeviceId, Served> gpus_;

@@ -350,4 +350,12 @@ const Route* find_route(std::string_view path) noexcept {
   return found != kRoutes.end() ? &*found : nullptr;
 }
 
+Needed needed_for(std::string_view path) noexcept {
+  if (const Route* const route = find_route(path)) return route->needed;
+  if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_")) return Scope::gpu_control;
+  if (path.starts_with("/gpu/")) return Scope::gpu_read;
+  if (path.starts_with("/cpu/")) return Scope::cpu_read;
+  return path.starts_with("/auth/") ? Open::where_keys_are : Open::who_has_any_token;
+}
+
 }  // namespace wattle::daemon

@@ -4,21 +4,10 @@
 #include <memory>
 #include <span>
 #include <string_view>
-#include <variant>
 
 #include "service.hpp"
 
 namespace wattle::daemon {
-
-/// Who may ask for something.
-enum class Open : std::uint8_t {
-  everybody,  ///< with a key in use too
-  who_has_any_token,
-  who_reads_all,   ///< whose token has the scopes of everything that is served
-  where_keys_are,  ///< likewise; without a key in use there is no such thing
-};
-/// A scope, or the rule for what belongs to none.
-using Needed = std::variant<Scope, Open>;
 
 struct Route {
   std::string_view method;
@@ -32,5 +21,9 @@ struct Route {
 
 /// The route with that path, whatever its method; null where there is none.
 [[nodiscard]] const Route* find_route(std::string_view path) noexcept;
+
+/// What asking for that path takes; where there is no such route, what zeusd asks for: nobody
+/// learns what there is in a group that is off, or whose scope is missing.
+[[nodiscard]] Needed needed_for(std::string_view path) noexcept;
 
 }  // namespace wattle::daemon

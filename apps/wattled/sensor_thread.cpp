@@ -11,7 +11,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// A stream asks one question at a time; the rest is for single questions of clients.
+/// Each kind of question is asked once and waits once.
 constexpr std::size_t kMostJobs = 16;
 
 }  // namespace

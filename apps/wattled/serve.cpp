@@ -58,11 +58,11 @@ void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& 
                       "--signing-key-path",
                       listener.name));
     }
-    if (!options.allows_plain_http) {
+    if (options.tls_certificate.empty() && !options.allows_plain_http) {
       throw Error(
           fmt::format("will not serve other machines at {} without encryption, which shows "
-                      "tokens to whoever listens: say --allow-plain-http where something "
-                      "else encrypts",
+                      "tokens to whoever listens: say --tls-cert FILE, or --allow-plain-http "
+                      "where something else encrypts",
                       listener.name));
     }
   }

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <sys/socket.h>
 
 #include <array>
@@ -54,6 +55,11 @@ Peer peer_of(const Listener& listener, int fd) {
   return peer;
 }
 
+bool somebody_waits_at(int listener) {
+  pollfd door{.fd = listener, .events = POLLIN, .revents = 0};
+  return ::poll(&door, 1, 0) > 0;
+}
+
 }  // namespace
 
 Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
@@ -83,7 +89,11 @@ Server::~Server() {
 }
 
 void Server::wait_at(Door& door) {
-  door.watch->wait_readable([this, &door] { accept_at(door); });
+  if (std::exchange(door.is_waiting, true)) return;
+  door.watch->wait_readable([this, &door] {
+    door.is_waiting = false;
+    accept_at(door);
+  });
 }
 
 void Server::accept_at(Door& door) {
@@ -93,18 +103,22 @@ void Server::accept_at(Door& door) {
       admit(door, std::move(fd));
       continue;
     }
-    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    if (is_short && !make_room()) {
-      // It would be awake at once again, for nothing.
-      constexpr std::chrono::milliseconds kRest{100};
-      pause_->start(loop_.now() + kRest, [this] {
-        for (Door& each : doors_) wait_at(each);
-      });
-      return;
-    }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
+    const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
+    if (!is_short) continue;  // one that has gone meanwhile
+    // Without a free descriptor accept says so where nobody waits, too.
+    if (!somebody_waits_at(door.listener.fd.get())) break;
+    if (!make_room()) return rest();
   }
   wait_at(door);
+}
+
+void Server::rest() {
+  // It would be awake at once again, for nothing.
+  constexpr std::chrono::milliseconds kRest{100};
+  pause_->start(loop_.now() + kRest, [this] {
+    for (Door& door : doors_) wait_at(door);
+  });
 }
 
 void Server::admit(const Door& door, Fd fd) {
@@ -131,9 +145,15 @@ void Server::admit(const Door& door, Fd fd) {
 }
 
 bool Server::make_room() {
-  if (waiting_.empty()) return false;
-  waiting_.front()->close();
-  return true;
+  while (!waiting_.empty()) {
+    const std::shared_ptr<Connection> longest = waiting_.front();
+    // It may have asked for something since it was looked at last.
+    longest->read();
+    if (longest->is_busy()) continue;
+    longest->close();
+    return true;
+  }
+  return false;
 }
 
 void Server::set_busy(Connection& connection, bool is_busy) {

@@ -45,10 +45,13 @@ class Server final : public ConnectionOwner {
   struct Door {
     Listener listener;
     std::unique_ptr<Watch> watch;
+    bool is_waiting = false;
   };
   void wait_at(Door& door);
   void accept_at(Door& door);
   void admit(const Door& door, Fd fd);
+  /// Lets nobody in for a moment.
+  void rest();
   /// False where everybody is busy.
   [[nodiscard]] bool make_room();
   void sweep();

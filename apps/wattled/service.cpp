@@ -29,13 +29,6 @@ Response response_of(const Denial& denial) {
   return response;
 }
 
-/// The scope that a route needs, if it needs one.
-const Scope* scope_of(const Route* route) {
-  return route != nullptr ? std::get_if<Scope>(&route->needed) : nullptr;
-}
-
-bool is(const Route* route, Open rule) { return route != nullptr && route->needed == Needed(rule); }
-
 }  // namespace
 
 Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
@@ -63,14 +56,14 @@ void Service::tick() {
   }
 }
 
-std::optional<Response> Service::denial(const Route* route, Request& request) {
-  const Scope* const scope = scope_of(route);
+std::optional<Response> Service::denial(const Needed& needed, Request& request) {
+  const Scope* const scope = std::get_if<Scope>(&needed);
   if (scope != nullptr && !is_enabled(*scope)) return response_of(group_disabled(*scope));
   if (!key_) {
-    if (is(route, Open::where_keys_are)) return response_of(authentication_disabled());
+    if (needed == Needed(Open::where_keys_are)) return response_of(authentication_disabled());
     return std::nullopt;
   }
-  if (is(route, Open::everybody)) return std::nullopt;
+  if (needed == Needed(Open::everybody)) return std::nullopt;
   const auto& header = request.head.authorization;
   auto checked = authenticate(header ? std::optional<std::string_view>(*header) : std::nullopt,
                               *key_, unix_now_s());
@@ -79,24 +72,24 @@ std::optional<Response> Service::denial(const Route* route, Request& request) {
       log_warning(fmt::format("{} was refused: {}", request.peer.name, found->error));
       return response_of(*found);
     }
-    return error_response(429, "Too many failed attempts.");
+    return response_of(too_many_failures());
   }
   request.claims = std::get<Claims>(std::move(checked));
-  std::vector<Scope> needed;
-  if (scope != nullptr) needed.push_back(*scope);
-  if (is(route, Open::who_reads_all)) needed = options_.enabled;
-  for (const Scope each : needed) {
+  std::vector<Scope> scopes;
+  if (scope != nullptr) scopes.push_back(*scope);
+  if (needed == Needed(Open::who_reads_all)) scopes = options_.enabled;
+  for (const Scope each : scopes) {
     if (const auto found = authorize(*request.claims, each)) return response_of(*found);
   }
   return std::nullopt;
 }
 
 void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange) {
-  const Route* const route = find_route(request.target.path);
-  if (const auto refusal = denial(route, request)) {
+  if (const auto refusal = denial(needed_for(request.target.path), request)) {
     exchange->answer(*refusal);
     return;
   }
+  const Route* const route = find_route(request.target.path);
   if (route == nullptr || route->method != request.head.method || route->handle == nullptr) {
     exchange->answer({.status = 404});
     return;

@@ -20,8 +20,6 @@
 
 namespace wattle::daemon {
 
-struct Route;
-
 /// Who asks.
 struct Peer {
   bool is_local_socket = false;  ///< through the Unix socket
@@ -111,7 +109,7 @@ class Service {
 
  private:
   /// Why the request is not answered; absent where it is, and then its claims are known.
-  [[nodiscard]] std::optional<Response> denial(const Route* route, Request& request);
+  [[nodiscard]] std::optional<Response> denial(const Needed& needed, Request& request);
 
   Loop& loop_;
   ServiceOptions options_;

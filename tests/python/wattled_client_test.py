@@ -223,16 +223,20 @@ class DaemonTest(unittest.TestCase):
     def port(self):
         return re.search(r"127\.0\.0\.1:(\d+)", (self.folder / "log").read_text())[1]
 
-    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
-    def test_encryption(self):
-        certificate, key = self.folder / "cert.pem", self.folder / "key.pem"
+    def certified(self):
+        """The options of a server with a certificate, and the certificate."""
+        certificate, key = str(self.folder / "cert.pem"), str(self.folder / "key.pem")
         subprocess.run(["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1",
                         "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1",
                         "-keyout", key, "-out", certificate], check=True, capture_output=True)
-        self.start("--mode", "uds,tcp", "--tcp-bind-address", "127.0.0.1:0", "--tls-cert",
-                   str(certificate), "--tls-key", str(key))
+        return ["--tls-cert", certificate, "--tls-key", key], certificate
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_encryption(self):
+        options, certificate = self.certified()
+        self.start("--mode", "uds,tcp", "--tcp-bind-address", "127.0.0.1:0", *options)
         base = f"https://127.0.0.1:{self.port()}"
-        with httpx.Client(verify=str(certificate), base_url=base) as client:
+        with httpx.Client(verify=certificate, base_url=base) as client:
             for _ in range(20):
                 self.assertEqual(client.get("/gpu/get_power").json()["power_mw"]["0"], 75000)
             with client.stream("GET", "/gpu/stream_power?gpu_ids=1") as gpus:
@@ -241,6 +245,19 @@ class DaemonTest(unittest.TestCase):
         with self.assertRaises(httpx.HTTPError):
             httpx.get(f"http://127.0.0.1:{self.port()}/time", timeout=10)
         self.assertTrue(self.answers())
+
+    @unittest.skipUnless(shutil.which("openssl"), "openssl is not installed")
+    def test_other_machines_are_served_where_all_is_encrypted(self):
+        key = self.folder / "key"
+        key.write_bytes(KEY)
+        key.chmod(0o600)
+        options, certificate = self.certified()
+        self.start("--mode", "uds,tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path",
+                   str(key), *options)
+        port = re.search(r"0\.0\.0\.0:(\d+)", (self.folder / "log").read_text())[1]
+        with httpx.Client(verify=certificate, base_url=f"https://127.0.0.1:{port}") as client:
+            self.assertEqual(client.get("/discover").status_code, 200)
+            self.assertEqual(client.get("/gpu/get_power").status_code, 401)
 
     def test_a_connection_is_kept_for_the_next_request(self):
         self.start()

@@ -126,5 +126,25 @@ TEST_F(StuckReader, HearsNothingAfterItWasCut) {
   EXPECT_EQ(wire_.out, before);
 }
 
+TEST(Connections, AnswerAHeadWithoutTheBodyWhoseLengthTheyTell) {
+  Wire wire;
+  Owner owner;
+  const auto connection = std::make_shared<Connection>(
+      owner, Fd(), std::make_unique<FakeTransport>(wire), Peer{.is_local_socket = true});
+  connection->start();
+  const auto answer_to = [&](const std::string& method) {
+    wire.out.clear();
+    wire.in = method + " /gpu/set_power_limit HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    owner.virtual_loop.run_readable();
+    return wire.out;
+  };
+  const std::string whole = answer_to("POST");
+  const std::size_t head = whole.find("\r\n\r\n") + 4;
+  EXPECT_GT(whole.size(), head);
+  EXPECT_EQ(answer_to("HEAD"), whole.substr(0, head));
+  EXPECT_EQ(answer_to("POST"), whole);
+  connection->close();
+}
+
 }  // namespace
 }  // namespace wattle::daemon

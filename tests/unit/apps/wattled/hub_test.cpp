@@ -246,15 +246,44 @@ TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
   EXPECT_EQ(answers->at(1).value, 75'000U);
 }
 
-TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
+TEST_F(GpuHub, IsAskedOnceForAllWhoWait) {
   first_->is_shut = true;
   int answered = 0;
   for (int i = 0; i < 100; ++i) {
+    gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers& answers) {
+      ++answered;
+      EXPECT_FALSE(answers.at(0).fault);
+      EXPECT_EQ(answers.at(0).value, 75'000U);
+    });
+  }
+  first_->is_shut = false;
+  while (answered < 100) wait_for_post();
+  EXPECT_LE(first_->reads, 2);
+}
+
+TEST_F(GpuHub, IsAskedAnewByWhoComesDuringACall) {
+  first_->is_shut = true;
+  gpus_.ask({0}, GpuQuestion::power, [](const Gpus::Answers&) {});
+  while (first_->reads == 0) std::this_thread::yield();
+  std::optional<Gpus::Answers> answers;
+  gpus_.ask({0}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
+  first_->is_shut = false;
+  while (!answers) wait_for_post();
+  EXPECT_EQ(first_->reads, 2);
+}
+
+TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
+  first_->is_shut = true;
+  int answered = 0;
+  for (int i = 0; i < 10'000; ++i) {
     gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers&) { ++answered; });
   }
-  EXPECT_GE(answered, 80);  // refused at once
+  EXPECT_GE(answered, 1'000);  // refused at once
   loop_.advance(seconds(5));
-  EXPECT_EQ(answered, 100);
+  EXPECT_EQ(answered, 10'000);
+  first_->is_shut = false;
+  wait_for_post();
+  EXPECT_LE(first_->reads, 2);
 }
 
 TEST_F(GpuHub, SaysWhatItDoesNotOffer) {

@@ -42,5 +42,17 @@ TEST(Routes, AreFoundByTheirWholePathAlone) {
   }
 }
 
+TEST(Routes, ThatAreNotThereNeedWhatTheirNeighboursDo) {
+  EXPECT_EQ(needed_for("/gpu/get_weather"), Needed(Scope::gpu_read));
+  EXPECT_EQ(needed_for("/gpu/"), Needed(Scope::gpu_read));
+  EXPECT_EQ(needed_for("/gpu/set_weather"), Needed(Scope::gpu_control));
+  EXPECT_EQ(needed_for("/gpu/reset_weather"), Needed(Scope::gpu_control));
+  EXPECT_EQ(needed_for("/cpu/get_weather"), Needed(Scope::cpu_read));
+  EXPECT_EQ(needed_for("/auth/login"), Needed(Open::where_keys_are));
+  for (const char* const path : {"", "/", "/gpu", "/GPU/get_power", "/discover/", "/time%2F"}) {
+    EXPECT_EQ(needed_for(path), Needed(Open::who_has_any_token)) << path;
+  }
+}
+
 }  // namespace
 }  // namespace wattle::daemon

@@ -1,6 +1,8 @@
 // A loop in virtual time: things happen when the test says so.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <map>
 #include <memory>
@@ -59,6 +61,8 @@ class VirtualLoop final : public Loop {
     now_ = end;
   }
   [[nodiscard]] std::size_t timers() const { return timers_->size(); }
+  /// Who would be called where something can be read.
+  [[nodiscard]] std::size_t readers() const noexcept { return readers_.size(); }
 
  private:
   /// Those that wait. A thread that hung may own one, and outlive the loop with it.
@@ -129,8 +133,14 @@ class VirtualLoop final : public Loop {
       loop_.readers_.erase(this);
       loop_.writers_.erase(this);
     }
-    void wait_readable(Work work) override { loop_.readers_[this] = std::move(work); }
-    void wait_writable(Work work) override { loop_.writers_[this] = std::move(work); }
+    void wait_readable(Work work) override {
+      EXPECT_FALSE(loop_.readers_.contains(this)) << "one wait at a time";
+      loop_.readers_[this] = std::move(work);
+    }
+    void wait_writable(Work work) override {
+      EXPECT_FALSE(loop_.writers_.contains(this)) << "one wait at a time";
+      loop_.writers_[this] = std::move(work);
+    }
 
    private:
     VirtualLoop& loop_;

@@ -1,0 +1,200 @@
+// Whom the server lets in while there is little room. Sockets are real, time is not.
+#include "server.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fakes/temp_folder.hpp"
+#include "virtual_loop.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Allows this process as many descriptors as it has, and no more.
+class NoDescriptorsLeft {
+ public:
+  NoDescriptorsLeft() {
+    ::getrlimit(RLIMIT_NOFILE, &before_);
+    // The lowest free number: those below are taken.
+    const Fd next(::dup(STDERR_FILENO));
+    const rlimit none_left{.rlim_cur = static_cast<rlim_t>(next.get()),
+                           .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_NOFILE, &none_left);
+  }
+  NoDescriptorsLeft(const NoDescriptorsLeft&) = delete;
+  NoDescriptorsLeft& operator=(const NoDescriptorsLeft&) = delete;
+  ~NoDescriptorsLeft() { ::setrlimit(RLIMIT_NOFILE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+class FullHouse : public testing::Test {
+ protected:
+  void open(std::size_t most_connections, int doors = 1) {
+    std::vector<Listener> listeners;
+    for (int i = 0; i < doors; ++i) {
+      listeners.push_back(listen_at_file({.path = place(i)}));
+    }
+    server_.emplace(loop_, service_, std::move(listeners),
+                    ServerOptions{.most_connections = most_connections});
+  }
+  [[nodiscard]] std::string place(int door) const {
+    return (folder_.path() / std::to_string(door)).string();
+  }
+  [[nodiscard]] Fd client(int door = 0) const {
+    Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    const std::string path = place(door);
+    std::memcpy(address.sun_path, path.data(), path.size());
+    EXPECT_EQ(
+        ::connect(fd.get(), static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
+        0);
+    return fd;
+  }
+  /// A client that was let in, and sends this.
+  [[nodiscard]] Fd admitted(std::string_view bytes) {
+    Fd fd = client();
+    loop_.run_readable();
+    EXPECT_EQ(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    loop_.run_readable();
+    return fd;
+  }
+  /// What has come; "closed" at the end, "nothing" where there is nothing.
+  [[nodiscard]] static std::string heard_by(const Fd& fd) {
+    std::array<char, 4096> room{};
+    const ssize_t count = ::recv(fd.get(), room.data(), room.size(), MSG_DONTWAIT);
+    if (count > 0) return {room.data(), static_cast<std::size_t>(count)};
+    return count == 0 || errno == ECONNRESET ? "closed" : "nothing";
+  }
+
+  static constexpr std::string_view kHalf = "GET /time HTTP/1.1\r\nHost: ";
+  static constexpr std::string_view kWhole = "GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n";
+  static constexpr std::string_view kStream =
+      "GET /cpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+  fakes::TempFolder folder_;
+  VirtualLoop loop_;
+  Service service_{Inventory{}, loop_, ServiceOptions{}};
+  std::optional<Server> server_;
+};
+
+TEST_F(FullHouse, WhoHasWaitedLongestMakesRoom) {
+  open(3);
+  const Fd first = admitted(kHalf);
+  const Fd second = admitted("");
+  const Fd third = admitted(kHalf);
+  const Fd fourth = admitted(kWhole);
+  EXPECT_EQ(heard_by(first), "closed");
+  EXPECT_EQ(heard_by(second), "nothing");
+  EXPECT_EQ(heard_by(third), "nothing");
+  EXPECT_TRUE(heard_by(fourth).starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(server_->connections(), 3U);
+}
+
+TEST_F(FullHouse, WhoListensToAStreamMakesNoRoom) {
+  open(2);
+  const Fd stream = admitted(kStream);
+  EXPECT_TRUE(heard_by(stream).starts_with("HTTP/1.1 200 "));
+  const Fd slow = admitted(kHalf);
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 ")) << i;
+  }
+  EXPECT_EQ(heard_by(slow), "closed");
+  EXPECT_EQ(heard_by(stream), "nothing");
+}
+
+TEST_F(FullHouse, HundredsWithHalfARequestKeepNobodyOut) {
+  open(50);
+  std::vector<Fd> slow;
+  for (int i = 0; i < 200; ++i) {
+    slow.push_back(admitted(kHalf));
+    EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 ")) << i;
+    EXPECT_LE(server_->connections(), 50U);
+  }
+}
+
+TEST_F(FullHouse, WhoMakesRoomIsHeardBefore) {
+  open(2);
+  std::vector<Fd> clients;
+  for (int i = 0; i < 6; ++i) {
+    clients.push_back(client());
+    ::send(clients.back().get(), kWhole.data(), kWhole.size(), MSG_NOSIGNAL);
+  }
+  loop_.run_readable();  // lets in all of them, one after the other
+  loop_.run_readable();
+  for (const Fd& each : clients) EXPECT_TRUE(heard_by(each).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(FullHouse, WhoIsFoundBusyMakesNoRoom) {
+  open(1);
+  const Fd stream = client();
+  ::send(stream.get(), kStream.data(), kStream.size(), MSG_NOSIGNAL);
+  const Fd late = client();
+  loop_.run_readable();
+  EXPECT_TRUE(heard_by(stream).starts_with("HTTP/1.1 200 "));
+  EXPECT_TRUE(heard_by(late).starts_with("HTTP/1.1 503 "));
+}
+
+TEST_F(FullHouse, WithoutADescriptorWhoHasWaitedLongestMakesRoomToo) {
+  open(1000);
+  const Fd first = admitted(kHalf);
+  const Fd second = admitted(kHalf);
+  const Fd third = client();
+  const NoDescriptorsLeft none;
+  loop_.run_readable();
+  EXPECT_EQ(heard_by(first), "closed");
+  EXPECT_EQ(heard_by(second), "nothing");
+  EXPECT_EQ(server_->connections(), 2U);
+}
+
+TEST_F(FullHouse, WithoutADescriptorAndWithAllBusyItRestsAtEachDoorOnce) {
+  open(1000, 2);
+  const Fd stream = admitted(kStream);
+  std::vector<Fd> waiting;
+  for (int door : {0, 1}) waiting.push_back(client(door));
+  const std::size_t timers = loop_.timers();
+  {
+    const NoDescriptorsLeft none;
+    for (int round = 0; round < 5; ++round) {
+      loop_.run_readable();
+      EXPECT_EQ(loop_.timers(), timers + 1);
+      EXPECT_EQ(loop_.readers(), 1U);  // the stream
+      loop_.advance(milliseconds(99));
+      EXPECT_EQ(loop_.readers(), 1U);
+      loop_.advance(milliseconds(1));
+      EXPECT_EQ(loop_.readers(), 3U);
+    }
+    EXPECT_EQ(server_->connections(), 1U);
+  }
+  loop_.run_readable();
+  EXPECT_EQ(server_->connections(), 3U);
+}
+
+TEST_F(FullHouse, WithoutADescriptorAtOneDoorTheOtherIsNotWatchedTwice) {
+  open(1000, 2);
+  const Fd stream = admitted(kStream);
+  const Fd waiting = client(0);
+  const NoDescriptorsLeft none;
+  // What waits nowhere is not called: the second door stays as it was, and is watched once.
+  loop_.run_readable();
+  loop_.advance(milliseconds(100));
+  EXPECT_EQ(loop_.readers(), 3U);
+}
+
+}  // namespace
+}  // namespace wattle::daemon
