@@ -15,6 +15,7 @@
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
 #include "fakes/temp_folder.hpp"
+#include "sanitized.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
@@ -23,7 +24,7 @@ namespace {
 using testing::EndsWith;
 using testing::StartsWith;
 
-constexpr int kKills = 200;
+constexpr int kKills = kSanitized ? 25 : 200;
 constexpr std::array kFiles = {"hw_metrics.csv", "cpu_metrics.csv", "hw_dmon.csv",
                                "hw_samples.csv"};
 

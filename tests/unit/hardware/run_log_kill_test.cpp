@@ -15,12 +15,13 @@
 #include <string>
 
 #include "fakes/temp_folder.hpp"
+#include "sanitized.hpp"
 #include "wattle/run_log.hpp"
 
 namespace wattle {
 namespace {
 
-constexpr int kKills = 200;
+constexpr int kKills = kSanitized ? 25 : 200;
 /// So long that a kill can come while the line is being written.
 constexpr std::size_t kLongBytes = 100'000;
 
