@@ -54,7 +54,9 @@ TEST_F(Accounting, CountsEveryProcessWhereverItWent) {
   const Json& usage = json["resource_usage"];
   const double truth_s = recorded_s();
   EXPECT_GT(truth_s, 9.7);
-  EXPECT_NEAR(usage["cpu_s"], truth_s, 0.02 * truth_s);
+  // What a process takes to end, it cannot record: up to 2 ms on a busy machine.
+  EXPECT_GE(usage["cpu_s"], 0.98 * truth_s);
+  EXPECT_LE(usage["cpu_s"], 1.02 * truth_s + 303 * 0.002);
   EXPECT_DOUBLE_EQ(usage["cpu_s"],
                    usage["cpu_user_s"].get<double>() + usage["cpu_system_s"].get<double>());
   ASSERT_EQ(usage["still_running"].size(), 1U);
