@@ -3,12 +3,16 @@
 usage: daemon_cost.py WATTLED [NVML_LIBRARY]
 
 Two sockets with their memory are made up (files of the powercap interface). With the tests' own
-libnvidia-ml.so.1 as NVML_LIBRARY the scrapes are of eight made-up GPUs too.
+libnvidia-ml.so.1 as NVML_LIBRARY the scrapes are of eight made-up GPUs too. Where
+prometheus-node-exporter is installed, its rapl collector is scraped beside wattled, in turn and on the
+same tree.
 """
 
 import os
 import resource
+import shutil
 import socket
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -16,17 +20,22 @@ import time
 
 SUBSCRIBERS = 1000
 SCRAPES = 300
+ROUNDS = 9
 
 
 def make_sockets(sysfs):
+    powercap = f"{sysfs}/class/powercap"
     for package in range(2):
-        zone = f"{sysfs}/class/powercap/intel-rapl:{package}"
-        for folder, name in ((zone, f"package-{package}"), (f"{zone}/intel-rapl:{package}:0", "dram")):
+        zone = f"{powercap}/intel-rapl:{package}"
+        memory = f"intel-rapl:{package}:0"
+        for folder, name in ((zone, f"package-{package}"), (f"{zone}/{memory}", "dram")):
             os.makedirs(folder)
             for file, text in (("name", name), ("energy_uj", "1000000"),
                                ("max_energy_range_uj", "262143328850")):
                 with open(f"{folder}/{file}", "w", encoding="ascii") as out:
                     out.write(text + "\n")
+        # The kernel lists all zones at the top too.
+        os.symlink(f"{zone}/{memory}", f"{powercap}/{memory}")
 
 
 def status(pid, key):
@@ -43,16 +52,17 @@ def cpu_s(pid):
     return total * 1e-9
 
 
-def ask(path, target):
-    connection = socket.socket(socket.AF_UNIX)
+def ask(place, target):
+    """`place`: the path of a Unix socket, or a port."""
+    connection = socket.socket(socket.AF_UNIX if isinstance(place, str) else socket.AF_INET)
     connection.settimeout(10)
-    connection.connect(path)
+    connection.connect(place if isinstance(place, str) else ("127.0.0.1", place))
     connection.sendall(f"GET {target} HTTP/1.1\r\nHost: localhost\r\n\r\n".encode())
     return connection
 
 
-def read_scrape(path):
-    connection = ask(path, "/metrics")
+def read_scrape(place):
+    connection = ask(place, "/metrics")
     text = b""
     while b"\r\n\r\n" not in text:
         text += connection.recv(1 << 16)
@@ -65,18 +75,27 @@ def read_scrape(path):
     return body
 
 
-class Daemon:
-    def __init__(self, program, folder, library):
-        self.path = f"{folder}/socket"
-        self.process = subprocess.Popen(
-            [program, "serve", "--sysfs", f"{folder}/sys", "--socket-path", self.path,
-             "--nvml-library", library], stderr=subprocess.DEVNULL)
+def scrape_cost_ms(pid, place, scrapes):
+    """Of processor time, in all threads; mean."""
+    before = cpu_s(pid)
+    for _ in range(scrapes):
+        read_scrape(place)
+    return (cpu_s(pid) - before) / scrapes * 1e3
+
+
+class Program:
+    """One that runs until the end of a `with`, and serves by then."""
+
+    def __init__(self, command, place):
+        self.place = place
+        self.process = subprocess.Popen(command, stderr=subprocess.DEVNULL)
         self.pid = self.process.pid
         for _ in range(500):
-            if os.path.exists(self.path):
+            try:
+                ask(place, "/health").recv(4096)
                 break
-            time.sleep(0.01)
-        ask(self.path, "/health").recv(4096)
+            except OSError:
+                time.sleep(0.01)
         time.sleep(1)
 
     def __enter__(self):
@@ -87,6 +106,71 @@ class Daemon:
         self.process.wait()
 
 
+def daemon(program, folder, library, *options):
+    place = f"{folder}/socket"
+    return Program([program, "serve", "--sysfs", f"{folder}/sys", "--socket-path", place,
+                    "--nvml-library", library, *options], place)
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def measure_memory(program, folder):
+    with daemon(program, folder, "/nowhere") as wattled:
+        rest = status(wattled.pid, "RssAnon")
+        print(f"at rest: RssAnon {rest / 1024:.1f} MiB, RSS "
+              f"{status(wattled.pid, 'VmRSS') / 1024:.1f} MiB")
+        streams = [ask(wattled.place, "/cpu/stream_power") for _ in range(SUBSCRIBERS)]
+        for stream in streams:
+            if not stream.recv(4096).startswith(b"HTTP/1.1 200"):
+                sys.exit("a subscriber was refused")
+        more = status(wattled.pid, "RssAnon") - rest
+        print(f"a subscriber: {more / SUBSCRIBERS:.2f} KiB of RssAnon, of {SUBSCRIBERS}")
+
+
+def measure_scrapes(program, folder, library):
+    if library:
+        script = f"{folder}/gpus"
+        with open(script, "w", encoding="ascii") as out:
+            for gpu in range(8):
+                out.write(f"gpu NVIDIA H100 PCIe\nuuid GPU-{gpu}\npower step 0 {100 + gpu}\n")
+        os.environ["WATTLE_FAKE_NVML"] = script
+    with daemon(program, folder, library or "/nowhere") as wattled:
+        if library and b"nvidia_gpu_7" not in read_scrape(wattled.place):
+            sys.exit("the GPUs are not in the scrape")
+        print(f"a scrape of /metrics ({'with' if library else 'without'} GPUs): "
+              f"{scrape_cost_ms(wattled.pid, wattled.place, SCRAPES):.2f} ms of processor time, "
+              f"mean of {SCRAPES}")
+
+
+def compare_with_exporter(program, folder):
+    exporter = shutil.which("prometheus-node-exporter")
+    if exporter is None:
+        print("not compared: prometheus-node-exporter (the Debian package) is not installed")
+        return
+    port, other_port = free_port(), free_port()
+    command = [exporter, "--path.sysfs", f"{folder}/sys", "--collector.disable-defaults",
+               "--collector.rapl", "--web.disable-exporter-metrics", "--web.listen-address",
+               f"127.0.0.1:{other_port}"]
+    with daemon(program, folder, "/nowhere", "--mode", "uds,tcp", "--tcp-bind-address",
+                f"127.0.0.1:{port}") as wattled, Program(command, other_port) as peer:
+        if read_scrape(port).count(b"\nwattle_energy_joules_total{") != 4:
+            sys.exit("wattled does not show four counters")
+        if read_scrape(other_port).count(b"_joules_total{") != 4:
+            sys.exit("node-exporter does not show four counters")
+        costs = [(scrape_cost_ms(wattled.pid, port, SCRAPES),
+                  scrape_cost_ms(peer.pid, other_port, SCRAPES)) for _ in range(ROUNDS)]
+        for name, of_one in zip(("wattled", "node-exporter"), zip(*costs)):
+            print(f"a scrape of four counters through TCP, {name}: "
+                  f"{statistics.median(of_one):.2f} ms of processor time "
+                  f"({min(of_one):.2f} to {max(of_one):.2f}), {ROUNDS} rounds of {SCRAPES} in turn")
+        for name, pid in (("wattled", wattled.pid), ("node-exporter", peer.pid)):
+            print(f"resident after that, {name}: {status(pid, 'VmRSS') / 1024:.1f} MiB")
+
+
 def main():
     program = sys.argv[1]
     library = sys.argv[2] if len(sys.argv) > 2 else ""
@@ -94,31 +178,9 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     with tempfile.TemporaryDirectory() as folder:
         make_sockets(f"{folder}/sys")
-        with Daemon(program, folder, "/nowhere") as daemon:
-            rest = status(daemon.pid, "RssAnon")
-            print(f"at rest: RssAnon {rest / 1024:.1f} MiB, RSS "
-                  f"{status(daemon.pid, 'VmRSS') / 1024:.1f} MiB")
-            streams = [ask(daemon.path, "/cpu/stream_power") for _ in range(SUBSCRIBERS)]
-            for stream in streams:
-                if not stream.recv(4096).startswith(b"HTTP/1.1 200"):
-                    sys.exit("a subscriber was refused")
-            more = status(daemon.pid, "RssAnon") - rest
-            print(f"a subscriber: {more / SUBSCRIBERS:.2f} KiB of RssAnon, of {SUBSCRIBERS}")
-        if library:
-            script = f"{folder}/gpus"
-            with open(script, "w", encoding="ascii") as out:
-                for gpu in range(8):
-                    out.write(f"gpu NVIDIA H100 PCIe\nuuid GPU-{gpu}\npower step 0 {100 + gpu}\n")
-            os.environ["WATTLE_FAKE_NVML"] = script
-        with Daemon(program, folder, library or "/nowhere") as daemon:
-            if library and b"nvidia_gpu_7" not in read_scrape(daemon.path):
-                sys.exit("the GPUs are not in the scrape")
-            before = cpu_s(daemon.pid)
-            for _ in range(SCRAPES):
-                read_scrape(daemon.path)
-            each_ms = (cpu_s(daemon.pid) - before) / SCRAPES * 1e3
-            print(f"a scrape of /metrics ({'with' if library else 'without'} GPUs): "
-                  f"{each_ms:.2f} ms of processor time, mean of {SCRAPES}")
+        measure_memory(program, folder)
+        compare_with_exporter(program, folder)
+        measure_scrapes(program, folder, library)
 
 
 main()

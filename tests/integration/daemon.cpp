@@ -19,11 +19,22 @@ namespace wattle::integration {
 namespace {
 
 template <class Address>
-Fd connect_to(int family, const Address& address) {
-  Fd fd(::socket(family, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-  if (::connect(fd.get(), generic, sizeof address) != 0) ADD_FAILURE() << std::strerror(errno);
-  return fd;
+const sockaddr* generic(const Address& address) {
+  return static_cast<const sockaddr*>(static_cast<const void*>(&address));
+}
+
+template <class Address>
+void connect_to(const Fd& fd, const Address& address) {
+  if (::connect(fd.get(), generic(address), sizeof address) == 0) return;
+  ADD_FAILURE() << std::strerror(errno);
+}
+
+/// 127.0.0.1, 127.0.0.2, ...
+sockaddr_in own_address(std::uint32_t number) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number);
+  return address;
 }
 
 std::size_t number_in(std::string_view text, int base) {
@@ -38,15 +49,19 @@ HttpClient HttpClient::at_file(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof address.sun_path - 1));
-  return HttpClient(connect_to(AF_UNIX, address));
+  Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  connect_to(fd, address);
+  return HttpClient(std::move(fd));
 }
 
-HttpClient HttpClient::at_port(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
+HttpClient HttpClient::at_port(std::uint16_t port, std::uint16_t number) {
+  Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_in own = own_address(number);
+  EXPECT_EQ(::bind(fd.get(), generic(own), sizeof own), 0) << std::strerror(errno);
+  sockaddr_in address = own_address(0);
   address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return HttpClient(connect_to(AF_INET, address));
+  connect_to(fd, address);
+  return HttpClient(std::move(fd));
 }
 
 void HttpClient::send(std::string_view bytes) const {
@@ -86,13 +101,13 @@ std::string HttpClient::read_head() {
   return take(end + 4);
 }
 
-HttpAnswer HttpClient::read_answer() {
+HttpAnswer HttpClient::read_answer(bool has_body) {
   HttpAnswer answer{.head = read_head(), .body = {}};
   if (answer.head.size() < 12) return answer;
   answer.status = static_cast<int>(number_in(std::string_view(answer.head).substr(9, 3), 10));
   constexpr std::string_view kLength = "Content-Length: ";
   const std::size_t length = answer.head.find(kLength);
-  if (length != std::string::npos) {
+  if (has_body && length != std::string::npos) {
     const auto rest = std::string_view(answer.head).substr(length + kLength.size());
     answer.body = take(number_in(rest, 10));
   }
@@ -110,7 +125,7 @@ HttpAnswer HttpClient::ask(std::string_view method, std::string_view target,
   request.append("Accept: */*\r\nAccept-Encoding: gzip, deflate, br\r\n");
   request.append(headers).append("\r\n");
   send(request);
-  return read_answer();
+  return read_answer(method != "HEAD");
 }
 
 std::string HttpClient::next_chunk() {

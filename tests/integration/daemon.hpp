@@ -30,7 +30,9 @@ struct HttpAnswer {
 class HttpClient {
  public:
   [[nodiscard]] static HttpClient at_file(const std::string& path);
-  [[nodiscard]] static HttpClient at_port(std::uint16_t port);
+  /// `number`: which of the many addresses of this machine the client has; the daemon takes each
+  /// for another peer.
+  [[nodiscard]] static HttpClient at_port(std::uint16_t port, std::uint16_t number = 0);
 
   void send(std::string_view bytes) const;
   /// Has nothing more to say.
@@ -39,7 +41,8 @@ class HttpClient {
   [[nodiscard]] HttpAnswer get(std::string_view target, std::string_view headers = {});
   [[nodiscard]] HttpAnswer ask(std::string_view method, std::string_view target,
                                std::string_view headers = {});
-  [[nodiscard]] HttpAnswer read_answer();
+  /// `has_body`: false for the answer to a HEAD.
+  [[nodiscard]] HttpAnswer read_answer(bool has_body = true);
   /// Up to the blank line.
   [[nodiscard]] std::string read_head();
   /// What one HTTP chunk holds; empty where the stream has ended.
@@ -73,7 +76,9 @@ class DaemonTest : public CommandTest {
   [[nodiscard]] Start wattled(const Words& words) const;
 
   [[nodiscard]] HttpClient client() const { return HttpClient::at_file(socket()); }
-  [[nodiscard]] HttpClient tcp_client() const { return HttpClient::at_port(port_); }
+  [[nodiscard]] HttpClient tcp_client(std::uint16_t number = 0) const {
+    return HttpClient::at_port(port_, number);
+  }
   [[nodiscard]] HttpAnswer get(std::string_view target, std::string_view headers = {}) const {
     return client().get(target, headers);
   }

@@ -85,6 +85,50 @@ TEST_F(DaemonRequests, OfPagesOfOtherSitesAreRefused) {
   }
 }
 
+TEST_F(DaemonRequests, OfPagesOfOtherSitesReadNothingInAnyCombination) {
+  serve();
+  int combinations = 0;
+  const auto expect = [&](const std::string& host, bool is_ours, const std::string& origin,
+                          bool is_own) {
+    for (const char* const target : {"/gpu/get_power", "/discover"}) {
+      ++combinations;
+      HttpClient client = tcp_client();
+      client.send("GET " + std::string(target) + " HTTP/1.1\r\nHost: " + host + "\r\n" + origin +
+                  "\r\n");
+      const HttpAnswer answer = client.read_answer();
+      EXPECT_EQ(answer.status, !is_ours ? 421 : is_own ? 200 : 403) << host << ' ' << origin;
+      EXPECT_EQ(answer.body.find("gpu") != std::string::npos ||
+                    answer.body.find("power") != std::string::npos,
+                is_ours && is_own)
+          << answer.body;
+      EXPECT_EQ(answer.head.find("Access-Control"), std::string::npos);
+    }
+  };
+  const auto expect_for = [&](const std::string& host, bool is_ours) {
+    expect(host, is_ours, "", true);
+    for (const char* const scheme : {"http://", "https://"}) {
+      expect(host, is_ours, "Origin: " + (scheme + host) + "\r\n", true);
+    }
+    for (const std::string& origin :
+         {std::string("null"), std::string("http://evil.example"), std::string("file://"),
+          "https://" + host + ".evil.example", "http://" + host + "/", "http://evil@" + host,
+          "ftp://" + host, "HTTP://" + host}) {
+      expect(host, is_ours, "Origin: " + origin + "\r\n", false);
+    }
+  };
+  for (const char* const host : {"localhost", "LocalHost", "localhost:4938", "127.0.0.1",
+                                 "127.0.0.1:80", "127.9.9.9", "[::1]", "[::1]:4938"}) {
+    expect_for(host, true);
+  }
+  for (const char* const host :
+       {"evil.example", "evil.example:4938", "localhost.evil.example", "127.0.0.1.evil.example",
+        "127.0.0.1@evil.example", "evil.example?localhost", "0.0.0.0", "10.0.0.1", "127.1",
+        "2130706433", "0x7f.0.0.1", "[::2]", "[::ffff:10.0.0.1]", "localhost.", "local host"}) {
+    expect_for(host, false);
+  }
+  EXPECT_GE(combinations, 400);
+}
+
 TEST_F(DaemonRequests, ThatComeTogetherAreAnsweredInOrder) {
   serve();
   HttpClient client = this->client();
