@@ -16,9 +16,7 @@ int main(int argc, char** argv) {
     while (std::chrono::steady_clock::now() < end) sum += std::sqrt(sum + 1.0);
     const wattle::HardwareFiles files = monitor.stop();
     std::cout << sum << '\n';
-    const wattle::ResourceSummary summary =
-        wattle::build_resource_summary(files.gpu_csv, files.cpu_csv, files.dmon_csv);
-    std::cout << summary.to_text();
+    std::cout << wattle::build_resource_summary(files).to_text();
   } catch (const wattle::Error& error) {
     std::cerr << error.what() << '\n';
     return 1;

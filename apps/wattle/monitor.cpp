@@ -35,7 +35,7 @@ HardwareMonitorOptions monitor_options(const MonitorOptions& options) {
 }
 
 std::string summary_of(const HardwareFiles& files) {
-  return build_resource_summary(files.gpu_csv, files.cpu_csv, files.dmon_csv).to_text();
+  return build_resource_summary(files).to_text();
 }
 
 void wait_until_readable(int fd) {

@@ -43,8 +43,9 @@ constexpr const char* kMonitorFooter = R"(
 Adds rows to files in DIR, which is made where it does not exist: hw_metrics.csv and hw_dmon.csv
 (NVIDIA GPUs, as nvidia-smi writes them), cpu_metrics.csv, and hw_samples.csv (everything). With a
 command it ends when that ends, with its exit status (127, 126 and 125 as wattle run) and the summary
-on stderr; without one at Ctrl-C, with the summary on stdout. Exit status then: 0, 2 where nothing
-can be monitored, 64 for a wrong option, 125 where a file could not be written to its end.
+of this run on stderr; without one at Ctrl-C or TERM (which a script sends), with the summary on
+stdout. Exit status then: 0, 2 where nothing can be monitored, 64 for a wrong option, 125 where a file
+could not be written to its end.
 
 examples:
   wattle monitor out -- ./train.py
@@ -179,11 +180,13 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
       ->type_name("")
       ->required()
       ->check(reject_empty);
-  command->add_option("--interval", raw.monitor_interval, "Seconds between two rows")
+  command
+      ->add_option("--interval", raw.monitor_interval,
+                   "Seconds between two rows, from 0.001 to 86400")
       ->type_name("SECONDS")
       ->default_str("2");
   command->add_flag("--overwrite", raw.monitor.overwrite,
-                    "Begin files that exist anew instead of adding to them");
+                    "Begin a run monitor's files that exist anew instead of adding to them");
   command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");
   add_roots(*command, raw);
 }
@@ -194,7 +197,9 @@ MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::
   }
   MonitorOptions monitor = std::move(raw.monitor);
   monitor.system = raw.system;
-  monitor.interval = parse_interval(raw.monitor_interval);
+  monitor.interval = parse_seconds(raw.monitor_interval, "--interval",
+                                   HardwareMonitorOptions::kShortestInterval.count(),
+                                   HardwareMonitorOptions::kLongestInterval.count());
   monitor.command = std::move(command);
   return monitor;
 }

@@ -22,15 +22,25 @@ struct HardwareFiles {
   std::optional<std::filesystem::path> cpu_csv;      ///< cpu_metrics.csv
   std::optional<std::filesystem::path> dmon_csv;     ///< hw_dmon.csv: NVIDIA GPUs
   std::optional<std::filesystem::path> samples_csv;  ///< hw_samples.csv: everything
+  /// Where the rows of this run of the monitor begin, in bytes: what the files held before lies in
+  /// front of them.
+  std::uint64_t gpu_csv_begin = 0;
+  std::uint64_t cpu_csv_begin = 0;
+  std::uint64_t dmon_csv_begin = 0;
+  std::uint64_t samples_csv_begin = 0;
   /// Rows that could not be written (a disk that is full ...).
   std::uint64_t lost_rows = 0;
 };
 
 /// How to monitor. Threads: a value type.
 struct HardwareMonitorOptions {
-  /// The time between two rows, from 0.001 s to a day.
+  static constexpr Seconds kShortestInterval{0.001};
+  static constexpr Seconds kLongestInterval{86400.0};
+
+  /// The time between two rows, from `kShortestInterval` to `kLongestInterval`.
   Seconds interval{2.0};
-  /// Files that exist begin anew; otherwise rows are added behind their last whole line.
+  /// Files of a hardware monitor that exist begin anew; otherwise rows are added behind their last
+  /// whole line. A file that holds something else is never touched.
   bool overwrite = false;
 };
 
@@ -54,9 +64,9 @@ class WATTLE_EXPORT HardwareMonitor {
   /// Makes the folder where it does not exist, and begins. What is not monitored though it is there
   /// is told to the log. Throws `InvalidArgument` where it is started already, and for an option
   /// out of its range; `WriteError` where a file cannot be made; `FormatError` for a file that
-  /// holds something else (unless it may be overwritten); `NoSuchDevice` where nothing at all can
-  /// be read; `Error` where no thread can be had. Then it is not started. After `stop` it may be
-  /// started again, with another folder.
+  /// holds something else, to be moved away or removed first; `NoSuchDevice` where nothing at all
+  /// can be read; `Error` where no thread can be had. Then it is not started, and no file has lost
+  /// a row. After `stop` it may be started again, with another folder.
   void start(const std::filesystem::path& output_dir, const HardwareMonitorOptions& options = {});
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
   /// not answer: that is given up after 2 s, and told to the log. Throws `NotStarted`.
@@ -134,5 +144,7 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
 build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                        const std::optional<std::filesystem::path>& cpu_csv,
                        const std::optional<std::filesystem::path>& dmon_csv = std::nullopt);
+/// Of one run of a monitor alone: rows that its files held before do not count.
+[[nodiscard]] WATTLE_EXPORT ResourceSummary build_resource_summary(const HardwareFiles& files);
 
 }  // namespace wattle

@@ -64,22 +64,32 @@ void LineFile::add(std::string_view lines) {
   }
   const Turn turn(fd_.get(), regular_);
   if (!turn.is_mine()) fail(EWOULDBLOCK);
-  struct stat status {};
-  if (regular_ && ::fstat(fd_.get(), &status) != 0) fail(errno);
-  const bool is_first = regular_ ? status.st_size == 0 : is_new_;
+  const std::uint64_t size = regular_ ? repair(size_now()) : 0;
+  begin_ = std::min(begin_, size);  // somebody else may have emptied it
+  const bool is_first = regular_ ? size == 0 : is_new_;
   const std::string with_header =
       is_first && !header_.empty() ? header_ + std::string(lines) : std::string();
+  const std::string_view text = with_header.empty() ? lines : with_header;
   const NoWriteSignals guard;
-  const int error = write_all(fd_.get(), with_header.empty() ? lines : with_header);
+  const int error = write_all(fd_.get(), text);
   if (error == 0) {
+    end_ = size + text.size();
     is_new_ = false;
     return;
   }
-  // Where even that fails, who opens the file next takes away what has no line end.
+  // Where even that fails, who adds to the file next takes away what has no line end.
   if (regular_) {
-    [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), status.st_size);
+    [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), static_cast<off_t>(size));
   }
   fail(error);
+}
+
+void LineFile::clear() {
+  if (!regular_) return;
+  const Turn turn(fd_.get(), regular_);
+  if (!turn.is_mine()) fail(EWOULDBLOCK);
+  if (::ftruncate(fd_.get(), 0) != 0) fail(errno);
+  begin_ = end_ = 0;
 }
 
 void LineFile::sync() {
@@ -96,6 +106,7 @@ void LineFile::open() {
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);
   is_new_ = !regular_;
+  begin_ = end_ = 0;
   if (!regular_) return;
   try {
     check_and_repair();
@@ -108,9 +119,7 @@ void LineFile::open() {
 void LineFile::check_and_repair() {
   const Turn turn(fd_.get(), regular_);
   if (!turn.is_mine()) fail(EWOULDBLOCK);
-  struct stat status {};
-  if (::fstat(fd_.get(), &status) != 0) fail(errno);
-  const auto size = static_cast<std::uint64_t>(status.st_size);
+  const std::uint64_t size = size_now();
   if (size == 0) return;
   std::string begin(std::max<std::size_t>(first_bytes_.size(), 80), '\0');
   const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
@@ -122,8 +131,28 @@ void LineFile::check_and_repair() {
     std::ranges::replace(expected, kDigit, '0');
     throw FormatError(path_, std::string(take_line(rest)), expected);
   }
-  const std::uint64_t end = end_of_last_line(size);
-  if (end < size && ::ftruncate(fd_.get(), static_cast<off_t>(end)) != 0) fail(errno);
+  begin_ = repair(size);
+}
+
+std::uint64_t LineFile::size_now() const {
+  struct stat status {};
+  if (::fstat(fd_.get(), &status) != 0) fail(errno);
+  return static_cast<std::uint64_t>(status.st_size);
+}
+
+std::uint64_t LineFile::repair(std::uint64_t size) {
+  // Nobody added anything since, or whoever did so ended a line. Else a writer was killed at it.
+  if (size != end_ && size > 0 && !ends_with_a_line(size)) {
+    size = end_of_last_line(size);
+    if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) fail(errno);
+  }
+  return end_ = size;
+}
+
+bool LineFile::ends_with_a_line(std::uint64_t size) const {
+  char last = '\0';
+  if (read_at(fd_.get(), &last, 1, size - 1) < 0) fail(errno);
+  return last == '\n';
 }
 
 std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {

@@ -12,9 +12,9 @@ namespace wattle {
 
 /// Adds whole lines to the end of a file, each in one system call: what is killed in the middle
 /// leaves every line that was added before, and at most one that lacks its end. That one is taken
-/// away when the file is opened again; so is what a full disk had no room for, at once.
-/// Others may add to the file through this class as well: they take turns. A file that is deleted
-/// meanwhile is made again, with its folder. What is no regular file is only written to.
+/// away by whoever opens the file next, or adds to it; so is what a full disk had no room for, at
+/// once. Others may add to the file through this class as well: they take turns. A file that is
+/// deleted meanwhile is made again, with its folder. What is no regular file is only written to.
 /// Threads: one at a time.
 class LineFile {
  public:
@@ -29,15 +29,23 @@ class LineFile {
 
   /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
   void add(std::string_view lines);
+  /// Throws away what the file holds. Throws `WriteError`.
+  void clear();
   /// What was added reaches the disk: a machine that loses power does not lose it. Does nothing for
   /// what is no regular file. Throws `WriteError`.
   void sync();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  /// The file's size when it was opened: what was added since lies behind that.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
 
  private:
   void open();
   void check_and_repair();
+  [[nodiscard]] std::uint64_t size_now() const;
+  /// Takes away what lacks its line end; the size then.
+  std::uint64_t repair(std::uint64_t size);
+  [[nodiscard]] bool ends_with_a_line(std::uint64_t size) const;
   /// Where the line after the last whole one begins.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;
@@ -49,7 +57,9 @@ class LineFile {
   std::string header_;
   Fd fd_;
   bool regular_ = false;
-  bool is_new_ = false;  ///< no regular file, and nothing was written to it since it was opened
+  std::uint64_t begin_ = 0;
+  std::uint64_t end_ = 0;  ///< the size when we last looked, or wrote
+  bool is_new_ = false;    ///< no regular file, and nothing was written to it since it was opened
 };
 
 }  // namespace wattle

@@ -14,6 +14,8 @@ class CpuTable {
  public:
   /// A line without its end.
   void take(std::string_view line);
+  /// A line was there that could not be given.
+  void take_damaged() noexcept { ++bad_rows_; }
 
   [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
   [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }

@@ -86,6 +86,11 @@ void GpuCsv::take(std::string_view line) {
   }
 }
 
+void GpuCsv::take_damaged() noexcept {
+  ++bad_rows_;
+  move_on(std::nullopt, false);
+}
+
 std::size_t GpuCsv::split(std::string_view line) noexcept {
   std::size_t count = 0;
   std::size_t begin = 0;

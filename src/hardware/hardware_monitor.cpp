@@ -27,13 +27,13 @@ namespace {
 constexpr std::chrono::seconds kPatience{2};
 
 void check(const HardwareMonitorOptions& options) {
-  constexpr double kShortestS = 0.001;
-  constexpr double kLongestS = 86400.0;
-  const double interval_s = options.interval.count();
-  if (interval_s >= kShortestS && interval_s <= kLongestS) return;  // false for NaN
-  throw InvalidArgument(
-      fmt::format("cannot monitor hardware every {} s: the interval is from {} to {} s", interval_s,
-                  kShortestS, kLongestS));
+  using Limits = HardwareMonitorOptions;
+  const Seconds interval = options.interval;
+  // False for NaN.
+  if (interval >= Limits::kShortestInterval && interval <= Limits::kLongestInterval) return;
+  throw InvalidArgument(fmt::format(
+      "cannot monitor hardware every {} s: the interval is from {} to {} s", interval.count(),
+      Limits::kShortestInterval.count(), Limits::kLongestInterval.count()));
 }
 
 /// What is there, but is not monitored.

@@ -69,7 +69,8 @@ Recording::Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System&
   ticks_per_row_ = (interval - nanoseconds(1)) / sampler_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;
   name_devices();
-  open_files(folder, options.overwrite);
+  open_files(folder);
+  if (options.overwrite) clear_files();
 }
 
 void Recording::name_devices() {
@@ -87,15 +88,22 @@ void Recording::name_devices() {
   }
 }
 
-void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
+void Recording::open_files(const std::filesystem::path& folder) {
   const MachineState machine = machine_.read();
   if (std::ranges::any_of(gpus_, &Gpu::is_nvidia)) {
-    gpu_file_.emplace(folder, gpu_file(), overwrite);
-    dmon_file_.emplace(folder, dmon_file(), overwrite);
+    gpu_file_.emplace(folder, gpu_file());
+    dmon_file_.emplace(folder, dmon_file());
   }
-  if (machine.cpu) cpu_file_.emplace(folder, cpu_file(), overwrite);
+  if (machine.cpu) cpu_file_.emplace(folder, cpu_file());
   if (!gpus_.empty() || !energies_.empty() || tells_anything(machine)) {
-    samples_file_.emplace(folder, samples_file(), overwrite);
+    samples_file_.emplace(folder, samples_file());
+  }
+}
+
+/// After all of them were opened: where one holds something else, none has lost anything.
+void Recording::clear_files() {
+  for (std::optional<RowFile>* file : {&gpu_file_, &dmon_file_, &cpu_file_, &samples_file_}) {
+    if (*file) (*file)->clear();
   }
 }
 
@@ -231,15 +239,16 @@ std::optional<double> Recording::mean_power_w(std::size_t domain,
 HardwareFiles Recording::files() const {
   HardwareFiles files;
   const auto take = [&](const std::optional<RowFile>& file,
-                        std::optional<std::filesystem::path>& path) {
+                        std::optional<std::filesystem::path>& path, std::uint64_t& begin) {
     if (!file) return;
     path = file->path();
+    begin = file->begin();
     files.lost_rows += file->lost();
   };
-  take(gpu_file_, files.gpu_csv);
-  take(cpu_file_, files.cpu_csv);
-  take(dmon_file_, files.dmon_csv);
-  take(samples_file_, files.samples_csv);
+  take(gpu_file_, files.gpu_csv, files.gpu_csv_begin);
+  take(cpu_file_, files.cpu_csv, files.cpu_csv_begin);
+  take(dmon_file_, files.dmon_csv, files.dmon_csv_begin);
+  take(samples_file_, files.samples_csv, files.samples_csv_begin);
   return files;
 }
 

@@ -57,7 +57,8 @@ class Recording {
   };
 
   void name_devices();
-  void open_files(const std::filesystem::path& folder, bool overwrite);
+  void open_files(const std::filesystem::path& folder);
+  void clear_files();
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
   [[nodiscard]] double row_time(TimePoint now) noexcept;
   void write(std::chrono::nanoseconds patience, bool last);

@@ -1,4 +1,6 @@
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -23,22 +25,51 @@ namespace {
 
 constexpr double kMebibyte = 1048576.0;
 
+/// A file that is to be summarized, or not; what lies in front of `begin` is not.
+struct Source {
+  const std::optional<std::filesystem::path>& path;
+  std::uint64_t begin = 0;
+};
+
+/// At its begin, or at `begin` where the file is as long: it may have been emptied meanwhile.
+void seek(const Fd& fd, std::uint64_t begin) noexcept {
+  struct stat status {};
+  if (begin == 0 || ::fstat(fd.get(), &status) != 0) return;
+  if (begin <= static_cast<std::uint64_t>(status.st_size)) {
+    (void)::lseek(fd.get(), static_cast<off_t>(begin), SEEK_SET);
+  }
+}
+
+/// Editors and spreadsheets put it before the first line.
+std::string_view without_byte_order_mark(std::string_view line) noexcept {
+  constexpr std::string_view kMark = "\xEF\xBB\xBF";
+  return line.starts_with(kMark) ? line.substr(kMark.size()) : line;
+}
+
 /// Gives `table` the lines of a file; says what became of it.
 template <class Table>
-SummaryFile read_table(const std::filesystem::path& path, Table& table) {
+SummaryFile read_table(const std::filesystem::path& path, std::uint64_t begin, Table& table) {
   SummaryFile file{.path = path};
   Fd fd = open_for_reading(path.string());
   if (!fd) {
     file.problem = std::generic_category().message(errno);
     return file;
   }
+  seek(fd, begin);
   LineReader lines(std::move(fd));
-  while (const auto line = lines.next()) {
-    const std::string_view text = line.value_or(std::string_view());
+  std::size_t damaged = 0;
+  const auto take_damaged = [&] {
+    for (; damaged < lines.damaged(); ++damaged) table.take_damaged();
+  };
+  for (bool is_first = true; const auto line = lines.next(); is_first = false) {
+    take_damaged();
+    std::string_view text = line.value_or(std::string_view());
+    if (is_first) text = without_byte_order_mark(text);
     if (!trimmed(text).empty()) table.take(text);
   }
+  take_damaged();
   file.rows = table.rows();
-  file.bad_rows = table.bad_rows() + lines.damaged();
+  file.bad_rows = table.bad_rows();
   if (lines.error() != 0) {
     file.problem = std::generic_category().message(lines.error());
   } else if (file.rows == 0) {
@@ -68,9 +99,10 @@ void add_problem(SummaryFile& file, const std::string& problem) {
   if (!problem.empty() && file.problem.empty()) file.problem = problem;
 }
 
-void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path) {
+void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
+                  std::uint64_t begin) {
   GpuCsv csv;
-  SummaryFile file = read_table(path, csv);
+  SummaryFile file = read_table(path, begin, csv);
   GpuTable table = csv.result();
   add_problem(file, table.problem);
   static_cast<GpuFigures&>(summary) = table.all;
@@ -79,9 +111,9 @@ void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path) {
   summary.files.push_back(std::move(file));
 }
 
-void take_dmon(ResourceSummary& summary, const std::filesystem::path& path) {
+void take_dmon(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin) {
   DmonTable dmon;
-  summary.files.push_back(read_table(path, dmon));
+  summary.files.push_back(read_table(path, begin, dmon));
   const GpuTable table = dmon.result();
   complete(summary, table.all);
   if (table.all.mem_util_mean_pct) summary.mem_util_source = path;
@@ -95,11 +127,20 @@ void take_dmon(ResourceSummary& summary, const std::filesystem::path& path) {
   }
 }
 
-void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path) {
+void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
+                  std::uint64_t begin) {
   CpuTable table;
-  summary.files.push_back(read_table(path, table));
+  summary.files.push_back(read_table(path, begin, table));
   summary.cpu_usr_mean_pct = table.usr_mean_pct();
   summary.cpu_idle_mean_pct = table.idle_mean_pct();
+}
+
+ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const Source& dmon_csv) {
+  ResourceSummary summary;
+  if (gpu_csv.path) take_gpu_csv(summary, *gpu_csv.path, gpu_csv.begin);
+  if (cpu_csv.path) take_cpu_csv(summary, *cpu_csv.path, cpu_csv.begin);
+  if (dmon_csv.path) take_dmon(summary, *dmon_csv.path, dmon_csv.begin);
+  return summary;
 }
 
 Value number(const std::optional<double>& figure) { return figure ? Value(*figure) : Value(); }
@@ -225,11 +266,12 @@ std::string ResourceSummary::to_text() const {
 ResourceSummary build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                                        const std::optional<std::filesystem::path>& cpu_csv,
                                        const std::optional<std::filesystem::path>& dmon_csv) {
-  ResourceSummary summary;
-  if (gpu_csv) take_gpu_csv(summary, *gpu_csv);
-  if (cpu_csv) take_cpu_csv(summary, *cpu_csv);
-  if (dmon_csv) take_dmon(summary, *dmon_csv);
-  return summary;
+  return summary_of({gpu_csv}, {cpu_csv}, {dmon_csv});
+}
+
+ResourceSummary build_resource_summary(const HardwareFiles& files) {
+  return summary_of({files.gpu_csv, files.gpu_csv_begin}, {files.cpu_csv, files.cpu_csv_begin},
+                    {files.dmon_csv, files.dmon_csv_begin});
 }
 
 }  // namespace wattle

@@ -14,22 +14,27 @@
 namespace wattle {
 
 /// Adds rows, or loses them: the first time the log is told why, and then how many when the file
-/// can be written again. Threads: one at a time; `path` and `lost` any.
+/// can be written again. Threads: one at a time; `path`, `begin` and `lost` any.
 class RowFile {
  public:
-  /// `overwrite`: what it held is thrown away. Throws as `LineFile`.
-  RowFile(const std::filesystem::path& folder, FileKind kind, bool overwrite);
+  /// Throws as `LineFile`.
+  RowFile(const std::filesystem::path& folder, FileKind kind);
 
+  /// Throws away the rows that it held before. Throws `WriteError`.
+  void clear();
   /// Whole rows; those of one call are there together, or not at all.
   void add(std::string_view rows) noexcept;
 
   /// Absent where no row was written.
   [[nodiscard]] std::optional<std::filesystem::path> path() const;
+  /// The bytes in front of the first row that was added.
+  [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
  private:
   std::filesystem::path path_;
   LineFile file_;
+  std::atomic<std::uint64_t> begin_;
   bool is_failing_ = false;
   std::atomic<bool> has_rows_{false};
   std::atomic<std::uint64_t> lost_{0};

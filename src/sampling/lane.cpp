@@ -156,8 +156,10 @@ void Lane::State::list_processes(std::size_t task) noexcept {
   }
 }
 
+// Who is woken up needs the lock at once: here and below it is given back before.
+
 void Lane::State::answer(std::uint64_t number) noexcept {
-  const std::scoped_lock lock(mutex);
+  std::unique_lock lock(mutex);
   std::size_t i = 0;
   for (const LaneTask& task : tasks) {
     for (const History& history : task.recorder->histories()) {
@@ -165,6 +167,7 @@ void Lane::State::answer(std::uint64_t number) noexcept {
     }
   }
   answered_number = number;
+  lock.unlock();
   answered.notify_all();
 }
 
@@ -197,9 +200,11 @@ bool Lane::has_answered(std::uint64_t asked) const noexcept {
 
 std::uint64_t Lane::ask() noexcept {
   if (forks_ != forks()) return 0;
-  const std::scoped_lock lock(state_->mutex);
+  std::unique_lock lock(state_->mutex);
+  const std::uint64_t asked = ++state_->asked_number;
+  lock.unlock();
   state_->wake.notify_one();
-  return ++state_->asked_number;
+  return asked;
 }
 
 std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint deadline) {

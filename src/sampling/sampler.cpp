@@ -185,7 +185,9 @@ bool Sampler::read_lanes(TimePoint deadline) {
     if (!is_stuck[i]) owed_[i] = lanes_[i]->ask();
   }
   bool all = true;
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+  // The one that was asked last is waited for first: when it is done most others are, and this
+  // thread was woken up once.
+  for (std::size_t i = lanes_.size(); i-- > 0;) {
     const auto boundaries =
         is_stuck[i] ? std::optional<Lane::Boundaries>() : lanes_[i]->wait_for(owed_[i], deadline);
     all = all && boundaries;

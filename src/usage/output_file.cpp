@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <system_error>
 #include <utility>
 
 #include "base/appending.hpp"
@@ -16,6 +17,17 @@
 
 namespace wattle {
 namespace {
+
+/// The file that `path` names, whatever links lead to it.
+std::string place_of(const std::string& path) {
+  std::error_code error;
+  const std::filesystem::path place = std::filesystem::canonical(path, error);
+  return error ? path : place.string();
+}
+
+std::pair<dev_t, ino_t> id_of(const struct stat& status) noexcept {
+  return {status.st_dev, status.st_ino};
+}
 
 int write_quietly(const Fd& fd, std::string_view text) noexcept {
   const NoWriteSignals guard;
@@ -26,7 +38,7 @@ int write_quietly(const Fd& fd, std::string_view text) noexcept {
 
 OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::string_view what)
     : path_(path.string()),
-      fd_(open_to_append(path_, overwrite ? Existing::empty : Existing::refuse)) {
+      fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse)) {
   if (!fd_ && errno == EEXIST) {
     throw InvalidArgument(
         fmt::format("cannot make the {} {}: it exists; take another name, or say "
@@ -36,14 +48,26 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::s
   if (!fd_) throw WriteError(path_, errno);
   struct stat status {};
   is_regular_ = ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
+  id_ = id_of(status);
+  was_made_ = is_regular_ && !overwrite;
+  if (is_regular_) place_ = place_of(path_);
+}
+
+OutputFile::~OutputFile() {
+  if (was_made_ && !is_kept_) remove();
+}
+
+void OutputFile::clear() {
+  if (is_regular_ && ::ftruncate(fd_.get(), 0) != 0) throw WriteError(path_, errno);
 }
 
 bool OutputFile::is(const OutputFile& other) const noexcept {
-  struct stat mine {};
-  struct stat its {};
-  return fd_ && other.fd_ && is_regular_ && ::fstat(fd_.get(), &mine) == 0 &&
-         ::fstat(other.fd_.get(), &its) == 0 && mine.st_dev == its.st_dev &&
-         mine.st_ino == its.st_ino;
+  return is_regular_ && other.is_regular_ && id_ == other.id_;
+}
+
+bool OutputFile::is_in_its_place() const noexcept {
+  struct stat status {};
+  return ::stat(place_.c_str(), &status) == 0 && id_of(status) == id_;
 }
 
 int OutputFile::append(std::string_view text) noexcept {
@@ -58,27 +82,31 @@ int OutputFile::append(std::string_view text) noexcept {
 int OutputFile::begin_anew(std::string_view text) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return errno;
+  if (!is_in_its_place()) return EEXIST;
   // A name that nobody has: whatever else is in the folder stays as it is.
-  std::string next = path_ + ".XXXXXX";
+  std::string next = place_ + ".XXXXXX";
   Fd fd(::mkostemp(next.data(), O_APPEND | O_CLOEXEC));
   if (!fd) return errno;
   const int error = [&] {
     if (::fchmod(fd.get(), status.st_mode & 07777U) != 0) return errno;
     if (const int failure = write_quietly(fd, text); failure != 0) return failure;
-    return ::rename(next.c_str(), path_.c_str()) != 0 ? errno : 0;
+    if (::fstat(fd.get(), &status) != 0) return errno;
+    return ::rename(next.c_str(), place_.c_str()) != 0 ? errno : 0;
   }();
   if (error != 0) {
     ::unlink(next.c_str());
     return error;
   }
   fd_ = std::move(fd);
+  id_ = id_of(status);
   bytes_ = text.size();
   return 0;
 }
 
 void OutputFile::remove() noexcept {
   fd_.reset();
-  if (is_regular_) ::unlink(path_.c_str());
+  if (is_regular_ && is_in_its_place()) ::unlink(place_.c_str());
+  was_made_ = false;
 }
 
 }  // namespace wattle

@@ -26,11 +26,14 @@ Cell divided(const Cell& value, std::optional<unsigned> by) {
   return value && by && *by > 0 ? Cell(*value / *by) : std::nullopt;
 }
 
-/// The process to track. Throws now, not at the start, where there is no such process.
-pid_t process_of(const TrackerOptions& options, const Clock& clock) {
-  const pid_t pid = options.process_id.value_or(::getpid());
-  (void)TreeReader(options.system, clock, pid, {.most_kept_files = 0});
-  return pid;
+/// Throws now, not at the start, where there is no such process.
+std::uint64_t start_time_of(pid_t pid, const TrackerOptions& options, const Clock& clock) {
+  return TreeReader(options.system, clock, pid, {.most_kept_files = 0}).root_start_time();
+}
+
+OutputFile output_file(const std::optional<std::filesystem::path>& path, bool overwrite,
+                       std::string_view what) {
+  return path ? OutputFile(*path, overwrite, what) : OutputFile();
 }
 
 [[noreturn]] void refuse_one_file_for_both(const std::filesystem::path& path) {
@@ -70,25 +73,31 @@ TrackerOptions checked(const TrackerOptions& options) {
 Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_t usage_file_bytes)
     : options_(checked(options)),
       clock_(clock),
-      pid_(process_of(options, clock)),
+      pid_(options.process_id.value_or(::getpid())),
+      start_time_(start_time_of(pid_, options, clock)),
       ram_factor_(memory_factor(options.ram_unit, "RAM")),
       gpu_ram_factor_(memory_factor(options.gpu_ram_unit, "GPU RAM")),
       time_factor_(time_factor(options.time_unit)),
       is_own_process_(pid_ == ::getpid()),
       gpus_(options, clock),
       machine_(options.system),
+      tracking_file_(output_file(options_.tracking_file, options_.overwrite, "tracking file")),
+      usage_file_(output_file(options_.resource_usage_file, options_.overwrite, "usage file")),
       usage_file_bytes_(usage_file_bytes),
       most_usage_bytes_(usage_file_bytes) {
-  if (options_.tracking_file) {
-    tracking_file_ = OutputFile(*options_.tracking_file, options_.overwrite, "tracking file");
-    // What cannot be written is told now; the rest of the header needs values of the GPUs.
-    write(tracking_file_, fmt::format("{}\n", static_columns()));
-  }
-  if (options_.resource_usage_file) {
-    usage_file_ = OutputFile(*options_.resource_usage_file, options_.overwrite, "usage file");
-  }
   if (tracking_file_.is(usage_file_)) refuse_one_file_for_both(*options_.tracking_file);
+  tracking_file_.clear();
+  usage_file_.clear();
+  if (!tracking_file_) return;
+  // What cannot be written is told now; the rest of the header needs values of the GPUs.
+  write(tracking_file_, fmt::format("{}\n", static_columns()));
   if (failure_) throw WriteError(failure_->path, failure_->error_number);
+}
+
+/// Otherwise those that were made go with this object: none is in the way of a second try.
+void Tracking::keep_files(bool wanted) noexcept {
+  tracking_file_.keep(wanted);
+  usage_file_.keep(wanted);
 }
 
 void Tracking::begin(const TrackerCost& others) {
@@ -99,14 +108,21 @@ void Tracking::begin(const TrackerCost& others) {
     gpus_.stop();
     throw;
   }
+  keep_files(true);
   if (tracking_file_) write_header();
   if (usage_file_) write_usage();  // whoever is killed before the first look leaves a whole record
+}
+
+void Tracking::abandon() noexcept {
+  gpus_.stop();
+  keep_files(false);
 }
 
 void Tracking::begin_tree(const TrackerCost& others) {
   tree_ = std::make_unique<TreeReader>(
       options_.system, clock_, pid_,
-      TreeOptions{.pss = options_.force_pss ? PssPolicy::force : PssPolicy::budget});
+      TreeOptions{.pss = options_.force_pss ? PssPolicy::force : PssPolicy::budget,
+                  .start_time = start_time_});
   machine_ = MachineMonitor(options_.system);
   last_ = tree_->state();
   leave_out(last_, {.threads = others.threads + gpus_.cost().threads});

@@ -23,7 +23,8 @@ inline constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;
 /// `begin`, `look` any number of times, `end`. Threads: one at a time.
 class Tracking {
  public:
-  /// Checks the options and opens the files; throws as the constructor of `Tracker`.
+  /// Checks the options and opens the files; throws as the constructor of `Tracker`. Files that it
+  /// made are there for good from `begin` on.
   Tracking(const TrackerOptions& options, const Clock& clock,
            std::size_t usage_file_bytes = kUsageFileBytes);
 
@@ -38,7 +39,7 @@ class Tracking {
   void end(const TrackerCost& all = {});
 
   /// Instead of `end`, where there is no thread to look with.
-  void abandon() noexcept { gpus_.stop(); }
+  void abandon() noexcept;
 
   /// What the threads take that read GPUs.
   [[nodiscard]] TrackerCost gpu_cost() const noexcept { return gpus_.cost(); }
@@ -58,6 +59,7 @@ class Tracking {
   void begin_tree(const TrackerCost& others);
   void look_at_all(bool last, const TrackerCost& cost);
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
+  void keep_files(bool wanted) noexcept;
   void write_header();
   void write_row(const TreeState& before, const TreeState& state);
   void write_usage();
@@ -67,6 +69,7 @@ class Tracking {
   TrackerOptions options_;
   const Clock& clock_;
   int pid_;
+  std::uint64_t start_time_;  ///< of that process: its number may be another's at the begin
   double ram_factor_;
   double gpu_ram_factor_;
   double time_factor_;

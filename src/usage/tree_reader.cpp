@@ -68,7 +68,9 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
   const auto refuse_ended = [&] {
     throw InvalidArgument(fmt::format("cannot track process {}: it has ended", root));
   };
-  if (has_ended(*stat)) refuse_ended();
+  if (has_ended(*stat) || stat->start_time != options.start_time.value_or(stat->start_time)) {
+    refuse_ended();
+  }
   scans_ = !procfs_.open(root, ProcessFile::children);
   if (options_.adopter && !scans_) {
     adopted_ = KeptFile(procfs_, *options_.adopter, ProcessFile::children);

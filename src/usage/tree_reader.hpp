@@ -30,6 +30,8 @@ struct TreeOptions {
   std::set<pid_t> strangers{};
   /// Descriptors that may stay open; absent: half of what this process may have, at most 4096.
   std::optional<std::size_t> most_kept_files{};
+  /// Of the process, as `root_start_time` told it; absent: whoever has its number now.
+  std::optional<std::uint64_t> start_time{};
 };
 
 /// Some processes of a tree at one time.
@@ -92,6 +94,10 @@ class TreeReader {
   [[nodiscard]] const TreeState& state() const noexcept { return state_; }
 
   [[nodiscard]] pid_t root() const noexcept { return root_; }
+  /// Names that process for good, together with its number.
+  [[nodiscard]] std::uint64_t root_start_time() const noexcept {
+    return watched_.front().start_time;
+  }
   /// By the numbers that procfs shows. Reads files.
   [[nodiscard]] Kinship kinship_of(pid_t pid) const;
 

@@ -56,6 +56,25 @@ TEST_F(MonitorCommand, EndsAtASignalWithTheSummary) {
   }
 }
 
+TEST_F(MonitorCommand, SummarizesItsOwnRunAtTheEndAndAllRunsWhereItIsAsked) {
+  (void)run(monitor({}, {"true"}));
+  nvml_.set_script("gpu A\npower step 0 70\nutilization 7 3\n");
+  const Outcome second = run(monitor({}, {"true"}));
+  EXPECT_THAT(second.err, AllOf(HasSubstr("70.0 W"), Not(HasSubstr("100.0 W"))));
+  const Outcome all = run(wattle({"summary", path("out")}));
+  EXPECT_THAT(all.out, AllOf(HasSubstr("100.0 W"), Not(HasSubstr("damaged"))));
+}
+
+TEST_F(MonitorCommand, OverwritesNoFileOfOthers) {
+  folder_.write("out/hw_metrics.csv", "dear diary\n");
+  const Outcome outcome = run(monitor({"--overwrite"}, {"touch", path("started")}));
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("hw_metrics.csv: it begins with \"dear diary\""),
+                                 HasSubstr("remove it")));
+  EXPECT_EQ(content_of(path("out") / "hw_metrics.csv"), "dear diary\n");
+  EXPECT_FALSE(std::filesystem::exists(path("started")));
+}
+
 TEST_F(MonitorCommand, SaysNothingMoreWhereItIsToBeQuiet) {
   Process process(monitor({"--quiet"}));
   EXPECT_TRUE(has_rows(1));

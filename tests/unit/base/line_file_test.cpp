@@ -102,6 +102,48 @@ TEST_F(LineFileTest, TakesAwayAFirstLineThatWasCutOff) {
   }
 }
 
+TEST_F(LineFileTest, TakesAwayWhatAnotherWritersDeathCutOff) {
+  LineFile file = open();
+  file.add("# a\n");
+  for (const std::string_view cut : {"hal", "whole\nhal"}) {
+    {
+      std::ofstream(path_, std::ios::app) << cut;
+    }
+    file.add("b\n");
+  }
+  EXPECT_EQ(content(), "# a\nb\nwhole\nb\n");
+}
+
+TEST_F(LineFileTest, PutsTheHeaderBackWhereAllThatWasThereWasCutOff) {
+  LineFile file(path_, "# ", "# head\n");
+  { std::ofstream(path_, std::ios::app) << "# he"; }
+  file.add("a\n");
+  EXPECT_EQ(content(), "# head\na\n");
+}
+
+TEST_F(LineFileTest, KnowsWhereItBegan) {
+  EXPECT_EQ(open().begin(), 0U);
+  write("# old\nhal");
+  LineFile file = open();
+  EXPECT_EQ(file.begin(), 6U);
+  file.add("a\n");
+  EXPECT_EQ(file.begin(), 6U);
+  std::filesystem::resize_file(path_, 0);
+  file.add("b\n");
+  EXPECT_EQ(file.begin(), 0U) << "somebody emptied it";
+}
+
+TEST_F(LineFileTest, ThrowsAwayWhatItHoldsWhereItIsTold) {
+  write("# old\n");
+  LineFile file(path_, "# ", "# head\n");
+  file.clear();
+  EXPECT_EQ(content(), "");
+  file.add("a\n");
+  EXPECT_EQ(content(), "# head\na\n");
+  EXPECT_EQ(file.begin(), 0U);
+  LineFile("/dev/null", "").clear();
+}
+
 TEST_F(LineFileTest, LeavesAFileOfAnotherKindAsItIs) {
   for (const std::string before : {"a diary", "#no blank\n", "\n", "\x7f\x45LF"}) {
     write(before);

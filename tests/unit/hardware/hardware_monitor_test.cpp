@@ -21,6 +21,7 @@
 #include "fakes/nvml/control.hpp"
 #include "fakes/temp_folder.hpp"
 #include "original_reader.hpp"
+#include "samples_reader.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -29,6 +30,7 @@ namespace {
 using namespace std::chrono_literals;
 using fakes::eventually;
 using power_test::HeardLog;
+using testing::AllOf;
 using testing::ContainsRegex;
 using testing::Each;
 using testing::EndsWith;
@@ -99,6 +101,49 @@ TEST_F(HardwareMonitorTest, WritesFilesThatTheOriginalsReaderReads) {
                                 "80, 30, 1000, 76293, [12]00\\.00, 45, 1410, 1593")));
 }
 
+TEST_F(HardwareMonitorTest, WritesATableOfAllValuesThatIsReadByItsColumnsAlone) {
+  HardwareMonitor monitor(system_);
+  monitor.start(out_, kQuick);
+  EXPECT_TRUE(has_rows("hw_metrics.csv", 20));
+  const samples_reader::Samples samples = samples_reader::read(monitor.stop().samples_csv.value());
+
+  const auto values = [&](const char* device, const char* quantity) {
+    std::vector<double> found;
+    const auto row = samples.find({device, quantity});
+    if (row == samples.end()) return found;
+    for (const samples_reader::Sample& sample : row->second) found.push_back(sample.value);
+    return found;
+  };
+  const auto always = [](double value) { return AllOf(Not(IsEmpty()), Each(value)); };
+  EXPECT_THAT(values("nvidia_gpu_0", "power_w"), always(100.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "power_w"), always(200.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "utilization_percent"), always(80.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "memory_utilization_percent"), always(30.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "memory_used_bytes"), always(1048576000.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "memory_total_bytes"), always(80e9));
+  EXPECT_THAT(values("nvidia_gpu_1", "temperature_celsius"), always(45.0));
+  EXPECT_THAT(values("nvidia_gpu_1", "clock_sm_hz"), always(1410e6));
+  EXPECT_THAT(values("nvidia_gpu_1", "clock_memory_hz"), always(1593e6));
+  const std::vector<double> energy = values("nvidia_gpu_1", "energy_j");
+  EXPECT_THAT(energy, Not(IsEmpty()));
+  EXPECT_TRUE(std::is_sorted(energy.begin(), energy.end()));
+  EXPECT_THAT(values("memory", "used_bytes"), AllOf(Not(IsEmpty()), Each(testing::Gt(0.0))));
+
+  const auto& powers = samples.at({"nvidia_gpu_1", "power_w"});
+  EXPECT_EQ(powers.size(), lines("hw_metrics.csv").size() / 2) << "a row of each GPU each time";
+  for (const samples_reader::Sample& sample : powers) {
+    EXPECT_EQ(sample.index, "1");
+    EXPECT_EQ(sample.uuid, "GPU-bbbb");
+    EXPECT_THAT(sample.time, MatchesRegex("[0-9-]{10}T[0-9:]{8}\\.[0-9]{3}\\+00:00"));
+  }
+  const auto shares = {"user", "system", "idle", "iowait", "irq", "steal"};
+  for (std::size_t i = 0; i < values("cpu", "user_percent").size(); ++i) {
+    double sum = 0.0;
+    for (const std::string share : shares) sum += values("cpu", (share + "_percent").c_str()).at(i);
+    EXPECT_NEAR(sum, 100.0, 1e-9);
+  }
+}
+
 TEST_F(HardwareMonitorTest, WritesFilesThatItsOwnSummaryReads) {
   HardwareMonitor monitor(system_);
   monitor.start(out_, kQuick);
@@ -163,6 +208,25 @@ TEST_F(HardwareMonitorTest, IsStartedAgainAndGoesOnBehindTheLastRow) {
   EXPECT_EQ(std::ranges::count(lines("cpu_metrics.csv"), "timestamp,usr_pct,idle_pct"), 1);
 }
 
+TEST_F(HardwareMonitorTest, TellsWhereTheRowsOfThisRunBegin) {
+  constexpr HardwareMonitorOptions kAtTheEndsAlone{.interval = Seconds(3600)};
+  HardwareMonitor monitor(system_);
+  monitor.start(out_, kAtTheEndsAlone);
+  const HardwareFiles first = monitor.stop();
+  EXPECT_EQ(first.gpu_csv_begin, 0U);
+  nvml_.set_script("gpu A\npower step 0 70\nutilization 7 3\n");
+  monitor.start(out_, kAtTheEndsAlone);
+  const HardwareFiles second = monitor.stop();
+  const ResourceSummary of_second = build_resource_summary(second);
+  EXPECT_EQ(of_second.power_watts_max, 70.0);
+  EXPECT_EQ(of_second.gpu_util_max_pct, 7.0);
+  EXPECT_EQ(of_second.mem_util_max_pct, 3.0);
+  ASSERT_EQ(of_second.files.size(), 3U);
+  EXPECT_EQ(of_second.files[1].rows, 1U) << "of processors";
+  EXPECT_EQ(build_resource_summary(second.gpu_csv, second.cpu_csv).power_watts_max, 200.0)
+      << "all that is there";
+}
+
 TEST_F(HardwareMonitorTest, BeginsFilesAnewWhereThatIsWanted) {
   HardwareMonitor monitor(system_);
   monitor.start(out_);
@@ -211,6 +275,24 @@ TEST_F(HardwareMonitorTest, LeavesTheFilesOfOthersAlone) {
   EXPECT_THROW(monitor.start(out_), FormatError);
   EXPECT_FALSE(monitor.is_started());
   EXPECT_EQ(read_file(path("hw_dmon.csv").string()), "# gpu   pwr\n");
+}
+
+TEST_F(HardwareMonitorTest, OverwritesNoFileOfOthersNorThenAnyOfItsOwn) {
+  HardwareMonitor monitor(system_);
+  monitor.start(out_);
+  (void)monitor.stop();
+  const auto rows = lines("hw_metrics.csv");
+  for (const char* name : {"hw_samples.csv", "cpu_metrics.csv", "hw_dmon.csv", "hw_metrics.csv"}) {
+    const std::string own = read_file(path(name).string()).value_or("");
+    folder_.write(std::filesystem::path("new/deep") / name, "dear diary\n");
+    EXPECT_THAT([&] { monitor.start(out_, {.overwrite = true}); },
+                ThrowsMessage<FormatError>(
+                    AllOf(HasSubstr(name), HasSubstr("\"dear diary\""), HasSubstr("remove it"))));
+    EXPECT_FALSE(monitor.is_started());
+    EXPECT_EQ(read_file(path(name).string()), "dear diary\n");
+    folder_.write(std::filesystem::path("new/deep") / name, own);
+  }
+  EXPECT_EQ(lines("hw_metrics.csv"), rows);
 }
 
 TEST_F(HardwareMonitorTest, GoesOnWhereTheDiskIsFull) {

@@ -7,6 +7,7 @@
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -79,7 +80,30 @@ TEST(ResourceSummary, TellsTheSameTruthFromEachLayoutOfDmon) {
         build_resource_summary(std::nullopt, std::nullopt, fixture(name));
     expect_truth_of_utilization(summary);
     EXPECT_EQ(summary.mem_util_source, fixture(name));
+    // Of these layouts one alone has a column of powers, in whole watts.
+    const bool has_power = summary.files[0].path.filename() == "dmon_pucvmet.txt";
+    EXPECT_EQ(summary.power_watts_mean, has_power ? std::optional(1100.0 / 7.0) : std::nullopt);
+    EXPECT_EQ(summary.power_watts_max, has_power ? std::optional(230.0) : std::nullopt);
+    EXPECT_EQ(summary.gpus[1].power_watts_mean,
+              has_power ? std::optional(640.0 / 3.0) : std::nullopt);
+    EXPECT_EQ(summary.energy, std::nullopt) << "the table has no times of rows";
   }
+}
+
+TEST(ResourceSummary, TellsTheSameTruthOfFilesWithAByteOrderMark) {
+  const fakes::TempFolder folder;
+  for (const char* name : {"hw_metrics.csv", "hw_metrics_header_units.csv", "dmon_no_header.txt"}) {
+    SCOPED_TRACE(name);
+    folder.write(name, "\xEF\xBB\xBF" + content_of(fixture(name)));
+    const auto path = folder.path() / name;
+    const bool is_csv = path.extension() == ".csv";
+    expect_truth_of_utilization(is_csv ? build_resource_summary(path, std::nullopt)
+                                       : build_resource_summary(std::nullopt, std::nullopt, path));
+  }
+  folder.write("cpu", "\xEF\xBB\xBF" + content_of(fixture("cpu_metrics.csv")));
+  const ResourceSummary summary = build_resource_summary(std::nullopt, folder.path() / "cpu");
+  EXPECT_EQ(summary.cpu_usr_mean_pct, 60.5 / 3.0);
+  EXPECT_EQ(summary.files[0].bad_rows, 0U);
 }
 
 TEST(ResourceSummary, TellsTheSameTruthOfFilesWithOtherLineEnds) {
@@ -182,21 +206,42 @@ TEST(ResourceSummary, RefusesAPeakThatIsNone) {
 TEST(ResourceSummary, ReadsTheRestOfDamagedFiles) {
   const fakes::TempFolder folder;
   const std::string whole = content_of(fixture("hw_metrics.csv"));
-  folder.write("csv", whole + std::string(300'000, '\0') + "\n" + whole + "2026/11/21 23:59:58.2");
+  folder.write("csv", whole + std::string(50, '\0') + "\n" + whole + "2026/11/21 23:59:58.2");
   const ResourceSummary summary = build_resource_summary(folder.path() / "csv", std::nullopt);
-  EXPECT_EQ(summary.gpu_util_mean_pct, kMeanUtil);
-  EXPECT_EQ(summary.files[0].rows, 16U);
-  EXPECT_EQ(summary.files[0].bad_rows, 2U);
+  EXPECT_EQ(summary.gpu_util_max_pct, 80.0);
+  EXPECT_EQ(summary.files[0].rows, 14U);
+  EXPECT_EQ(summary.files[0].bad_rows, 4U) << "that line, the moment behind it, and the last line";
+}
+
+TEST(ResourceSummary, GivesNoRowToAnotherGpuAfterALineThatIsTooLong) {
+  const fakes::TempFolder folder;
+  std::vector<std::string> rows;
+  const std::string whole = content_of(fixture("hw_metrics.csv"));
+  for (std::size_t begin = 0; begin < whole.size(); begin = whole.find('\n', begin) + 1) {
+    rows.push_back(whole.substr(begin, whole.find('\n', begin) + 1 - begin));
+  }
+  ASSERT_THAT(rows, SizeIs(8));
+  rows[2] = std::string(300'000, 'x') + "\n";  // of GPU 0, so that the next is not
+  std::string text;
+  for (const std::string& row : rows) text += row;
+  folder.write("csv", text);
+  const ResourceSummary summary = build_resource_summary(folder.path() / "csv", std::nullopt);
+  ASSERT_THAT(summary.gpus, SizeIs(2));
+  EXPECT_EQ(summary.gpus[0].gpu_util_max_pct, 40.0);
+  EXPECT_EQ(summary.gpus[0].power_watts_max, 130.5);
+  EXPECT_EQ(summary.files[0].bad_rows, 2U) << "that line, and the other GPU's of that moment";
 }
 
 TEST(ResourceSummary, ReadsPointsUnderAGermanLocale) {
-  std::setlocale(LC_ALL, "de_DE.UTF-8");  // NOLINT(concurrency-mt-unsafe): one thread
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
+  const bool is_german = std::setlocale(LC_ALL, "de_DE.UTF-8") != nullptr;
   const ResourceSummary summary =
       build_resource_summary(fixture("hw_metrics.csv"), fixture("cpu_metrics.csv"));
   const std::string dict = summary.to_dict();
   std::setlocale(LC_ALL, "C");  // NOLINT(concurrency-mt-unsafe)
   EXPECT_EQ(summary.power_watts_mean, kMeanPower);
   EXPECT_THAT(dict, HasSubstr("\"gpu_util_mean_pct\": 41.4"));
+  if (!is_german) GTEST_SKIP() << "this machine has no German locale: points in another one";
 }
 
 }  // namespace

@@ -25,9 +25,7 @@ using testing::IsEmpty;
 
 class RowFileTest : public testing::Test {
  protected:
-  [[nodiscard]] RowFile open(bool overwrite = false) const {
-    return {folder_.path() / "new" / "deep", cpu_file(), overwrite};
-  }
+  [[nodiscard]] RowFile open() const { return {folder_.path() / "new" / "deep", cpu_file()}; }
   [[nodiscard]] std::string content() const { return read_file(path_.string()).value_or("none"); }
   void write(const std::string& text) const { folder_.write("new/deep/cpu_metrics.csv", text); }
 
@@ -68,8 +66,12 @@ TEST_F(RowFileTest, LeavesAnotherFileAlone) {
 }
 
 TEST_F(RowFileTest, BeginsAnewWhereThatIsWanted) {
-  write("my diary\n");
-  open(true).add("new\n");
+  write(kHeader + "old\n");
+  RowFile file = open();
+  EXPECT_EQ(file.begin(), (kHeader + "old\n").size());
+  file.clear();
+  EXPECT_EQ(file.begin(), 0U);
+  file.add("new\n");
   EXPECT_EQ(content(), kHeader + "new\n");
 }
 
@@ -131,10 +133,10 @@ TEST_F(RowFileTest, GoesOnWhereTheFolderCannotBeMadeAgain) {
 TEST_F(RowFileTest, OfGpusIsKnownByTheDateOfItsFirstRow) {
   const std::string row = "2026/11/21 01:50:09.123, 60, 13, 8500, 81559, 123.46, 45, 1410, 1593\n";
   folder_.write("hw_metrics.csv", row + "2026/11/2");
-  RowFile(folder_.path(), gpu_file(), false).add(row);
+  RowFile(folder_.path(), gpu_file()).add(row);
   EXPECT_EQ(read_file((folder_.path() / "hw_metrics.csv").string()), row + row);
   folder_.write("hw_metrics.csv", "timestamp, utilization.gpu [%]\n");
-  EXPECT_THROW(RowFile(folder_.path(), gpu_file(), false), FormatError);
+  EXPECT_THROW(RowFile(folder_.path(), gpu_file()), FormatError);
 }
 
 }  // namespace

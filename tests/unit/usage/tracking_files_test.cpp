@@ -168,6 +168,77 @@ TEST_F(TrackingFiles, ReplacesAFileOnlyWhereItIsTold) {
   EXPECT_THAT(read_file(path("rows.csv").string()).value_or(""), StartsWith("ram_unit,"));
 }
 
+TEST_F(TrackingFiles, AreGoneWhereTheConstructorFailsSoThatItCanBeTriedAgain) {
+  options_.tracking_file = path("rows.csv");
+  options_.resource_usage_file = path("none/usage.jsonl");
+  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_FALSE(std::filesystem::exists(path("rows.csv")));
+  options_.resource_usage_file = path("usage.jsonl");
+  EXPECT_EQ(message(), "");
+}
+
+TEST_F(TrackingFiles, AreGoneWhereTheBeginFails) {
+  options_.tracking_file = path("rows.csv");
+  options_.resource_usage_file = path("usage.jsonl");
+  {
+    Tracking tracking(options_, clock_);
+    EXPECT_TRUE(std::filesystem::exists(path("rows.csv")));
+    files_.take(100);
+    EXPECT_THROW(tracking.begin(), InvalidArgument);
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("rows.csv")));
+  EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
+}
+
+TEST_F(TrackingFiles, AreGoneWhereThereIsNoThreadToLookWith) {
+  options_.tracking_file = path("rows.csv");
+  {
+    Tracking tracking(options_, clock_);
+    tracking.begin();
+    tracking.abandon();
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("rows.csv")));
+}
+
+TEST_F(TrackingFiles, LoseNothingWhereTheConstructorFails) {
+  files_.folder().write("rows.csv", "precious");
+  options_.tracking_file = path("rows.csv");
+  options_.resource_usage_file = path("none/usage.jsonl");
+  options_.overwrite = true;
+  EXPECT_THROW(Tracking(options_, clock_), WriteError);
+  EXPECT_EQ(content("rows.csv"), "precious");
+}
+
+TEST_F(TrackingFiles, AreThoseThatALinkLeadsTo) {
+  files_.folder().write("real/usage.jsonl", "old");
+  std::filesystem::create_symlink("real/usage.jsonl", path("link"));
+  options_.resource_usage_file = path("link");
+  EXPECT_THAT(message(), HasSubstr("it exists"));
+  options_.overwrite = true;
+  Tracking tracking(options_, clock_, 1);
+  tracking.begin();
+  for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
+    look(tracking);
+    EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
+    EXPECT_EQ(recover_usage(path("real/usage.jsonl")).ticks, ticks);
+  }
+  tracking.end();
+  EXPECT_FALSE(std::filesystem::exists(path("real/usage.jsonl")));
+  EXPECT_TRUE(std::filesystem::is_symlink(path("link"))) << "which the user made";
+}
+
+TEST_F(TrackingFiles, PutNothingInThePlaceOfAnotherFile) {
+  options_.resource_usage_file = path("usage.jsonl");
+  Tracking tracking(options_, clock_, 1);
+  tracking.begin();
+  std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
+  files_.folder().write("usage.jsonl", "precious");
+  look(tracking);
+  EXPECT_EQ(recover_usage(path("moved.jsonl")).ticks, 1U);
+  tracking.end();
+  EXPECT_EQ(content("usage.jsonl"), "precious");
+}
+
 TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
   ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
   Fd reader(::open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));

@@ -177,6 +177,15 @@ TEST_F(TrackingTest, TakesAPeriodFromAHundredthOfASecond) {
   EXPECT_EQ(message(), "");
 }
 
+TEST_F(TrackingTest, RefusesAnotherProcessThatHasGotTheNumberBeforeTheBegin) {
+  Tracking tracking(options_, clock_);
+  files_.put({.pid = 100, .start_time = 5000});
+  EXPECT_THAT([&] { tracking.begin(); },
+              testing::ThrowsMessage<InvalidArgument>(HasSubstr("process 100: it has ended")));
+  files_.put({.pid = 100});
+  tracking.begin();
+}
+
 TEST_F(TrackingTest, RefusesAProcessThatIsNotThere) {
   for (const int wrong : {4711, 0, -1}) {
     options_.process_id = wrong;

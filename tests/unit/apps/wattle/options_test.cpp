@@ -238,6 +238,8 @@ TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
   const MonitorOptions all = monitor_of({"monitor", "--interval", "0.5", "--overwrite", "-q", "out",
                                          "--sysfs", "/s", "--", "ls", "-q", "--", "x"});
   EXPECT_EQ(all.interval, 500ms);
+  EXPECT_EQ(monitor_of({"monitor", "out", "--interval", "86400"}).interval, 24h);
+  EXPECT_EQ(monitor_of({"monitor", "out", "--interval", "0.001"}).interval, 1ms);
   EXPECT_TRUE(all.overwrite);
   EXPECT_TRUE(all.quiet);
   EXPECT_EQ(all.system.sysfs, "/s");
@@ -248,10 +250,10 @@ TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
   EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: say which folder"));
   EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
               StartsWith("wattle monitor: no command given behind --"));
-  for (const char* interval : {"0", "-1", "0.0001", "4000", "x", ""}) {
+  for (const char* interval : {"0", "-1", "0.0009", "86401", "x", ""}) {
     const Answer answer = answer_of({"monitor", "out", "--interval", interval});
     EXPECT_EQ(answer.exit_status, kUsageError) << interval;
-    EXPECT_THAT(answer.text, HasSubstr("--interval takes a number of seconds from 0.001 to 3600"));
+    EXPECT_THAT(answer.text, HasSubstr("--interval takes a number of seconds from 0.001 to 86400"));
   }
   EXPECT_EQ(answer_of({"monitor", "out", "ls"}).exit_status, kUsageError);
 }
