@@ -94,13 +94,7 @@ std::string Stream::known(const Ids& ids) const {
   return text;
 }
 
-void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
-  /// What the subscribers of a device get, in the per-device format.
-  struct News {
-    wire::DeviceId id;
-    std::string text;
-    bool is_event;
-  };
+std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) {
   std::vector<News> news;
   for (const PowerUpdate& update : updates) {
     const auto device = devices_.find(update.id);
@@ -120,6 +114,11 @@ void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
       news.push_back({update.id, alone ? event_of(update) : std::string(), true});
     }
   }
+  return news;
+}
+
+void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
+  const std::vector<News> news = take(updates);
   if (news.empty()) return;
   for (auto& [ids, feed] : feeds_) {
     std::string text;

@@ -86,13 +86,21 @@ class Stream {
     bool has_begun = false;
   };
   using Feeds = std::map<Ids, Feed>;
+  /// What the subscribers of a device get.
+  struct News {
+    wire::DeviceId id;
+    std::string text;  ///< empty where it is part of a snapshot
+    bool is_event;     ///< else a comment
+  };
 
   void remove(Subscriber& subscriber) noexcept;
   [[nodiscard]] std::string event_of(const PowerUpdate& update) const;
   /// What is known of these devices, as chunks; empty where nothing is.
   [[nodiscard]] std::string known(const Ids& ids) const;
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
-  void tell(Feed& feed, const Frame& frame, TimePoint now);
+  /// Keeps what is new, and puts it into words.
+  [[nodiscard]] std::vector<News> take(const std::vector<PowerUpdate>& updates);
+  static void tell(Feed& feed, const Frame& frame, TimePoint now);
 
   DeviceType type_;
   wire::StreamFormat format_;

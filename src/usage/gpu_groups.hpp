@@ -11,7 +11,7 @@ namespace wattle {
 
 /// Fills `max_gpu_ram` (in its unit), `gpu_utilization`, and why parts of them are unknown.
 /// `on_machine`: how many GPUs there are; absent where not every vendor's can be listed.
-void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& gpus,
+void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
                      std::optional<unsigned> on_machine);
 
 }  // namespace wattle

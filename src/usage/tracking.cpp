@@ -85,7 +85,9 @@ Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_
       usage_file_(output_file(options_.resource_usage_file, options_.overwrite, "usage file")),
       usage_file_bytes_(usage_file_bytes),
       most_usage_bytes_(usage_file_bytes) {
-  if (tracking_file_.is(usage_file_)) refuse_one_file_for_both(*options_.tracking_file);
+  if (options_.tracking_file && tracking_file_.is(usage_file_)) {
+    refuse_one_file_for_both(*options_.tracking_file);
+  }
   tracking_file_.clear();
   usage_file_.clear();
   if (!tracking_file_) return;
