@@ -17,6 +17,7 @@
 #include "fakes/powercap_tree.hpp"
 #include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
+#include "power/played_machine.hpp"
 #include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
 #include "sampling/update_observer.hpp"
@@ -214,6 +215,27 @@ TEST_F(Allocations, AreNoneWhereALaneReads) {
     EXPECT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= ticks + 300; }));
   });
   EXPECT_EQ(made, 0U) << "in whatever thread";
+}
+
+// Weakness 18 of the original: it copies and goes through all samples at each question.
+TEST_F(Allocations, OfAQuestionOfPowerAreAsFewHoweverLongItsWindow) {
+  using power_test::kBegin;
+  power_test::PlayedMachine machine;
+  machine.add_gpu(0, [](std::chrono::nanoseconds now) {
+    return power_test::watts(static_cast<double>(100 + now / 100ms % 7));
+  });
+  PowerMonitor monitor = machine.monitor();
+  machine.play(monitor, 20'000s);  // 200,000 samples
+  const auto of_energy = [&](std::chrono::nanoseconds length) {
+    return allocations_of([&] { (void)monitor.energy(kBegin + 1s, kBegin + 1s + length); });
+  };
+  const auto of_power = [&](std::chrono::nanoseconds at) {
+    return allocations_of([&] { (void)monitor.power_at(kBegin + at); });
+  };
+  (void)of_energy(1s);
+  EXPECT_EQ(of_energy(19'000s), of_energy(1s));
+  EXPECT_LE(of_energy(19'000s), 5U);
+  EXPECT_EQ(of_power(19'000s), of_power(2s));
 }
 
 TEST_F(Allocations, AreNoneWhereAProcessTreeIsLookedAt) {

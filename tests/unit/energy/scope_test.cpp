@@ -1,8 +1,11 @@
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <atomic>
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <iterator>
 #include <mutex>
 #include <stdexcept>
 #include <string>
@@ -11,8 +14,10 @@
 
 #include "energy/metered_machine.hpp"
 #include "fakes/powercap_tree.hpp"
+#include "fakes/temp_folder.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
+#include "wattle/handlers.hpp"
 
 namespace wattle {
 namespace {
@@ -196,6 +201,28 @@ TEST_F(EnergyOfATree, IsWhatAFunctionCost) {
 TEST_F(EnergyOfATree, IsWhatAFunctionCostThatReturnsNothing) {
   const auto result = measure([&] { spend(1000 + 2 * 16384); }, options_);
   EXPECT_DOUBLE_EQ(result.sample.energy("package_0").energy->si(), 2.0);
+}
+
+TEST_F(EnergyOfATree, GoesFromAScopeAndAFunctionIntoOneFile) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "energy.csv";
+  CsvHandler table(path);
+  {
+    EnergyScope scope(table, options_);
+    spend(1000 + 16384);
+    scope.record("next");
+    spend(1000 + 3 * 16384);
+  }
+  const Measured<std::function<void()>> work([&] { spend(1000 + 6 * 16384); }, table,
+                                             EnergyMeter(options_), "work");
+  work();
+  table.save_data();
+  std::ifstream file(path);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_THAT(text, testing::MatchesRegex("timestamp;tag;duration;package_0\n"
+                                          "[0-9.]+;start;[0-9.e-]+;1000000.0\n"
+                                          "[0-9.]+;next;[0-9.e-]+;2000000.0\n"
+                                          "[0-9.]+;work;[0-9.e-]+;3000000.0\n"));
 }
 
 TEST_F(EnergyOfATree, IsMeasuredBySixteenThreadsThroughOneHandler) {
