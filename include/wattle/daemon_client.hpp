@@ -99,6 +99,10 @@ struct CpuPowers {
 struct ServedCpuEnergy {
   std::optional<std::uint64_t> cpu_uj{};
   std::optional<std::uint64_t> dram_uj{};
+  /// Since when both count without a break, in seconds since 1970 by the daemon's clock: where it
+  /// changes, the daemon was started anew or lost track, and energies from before do not compare.
+  /// Absent: the daemon does not say (zeusd).
+  std::optional<double> since_unix_s{};
 };
 
 /// What a program needs of a daemon.

@@ -222,7 +222,8 @@ std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids
   for (const auto& [id, energy] :
        impl_->read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
                         Query().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
-    energies[id] = {energy.cpu_uj, energy.dram_uj};
+    energies[id] = {energy.cpu_uj, energy.dram_uj, {}};
+    if (energy.since_ms) energies[id].since_unix_s = to_seconds(*energy.since_ms);
   }
   return energies;
 }

@@ -69,13 +69,14 @@ const json& as_object(const json& value, std::string_view key) {
   return value;
 }
 
-UnixMs to_time(const json& object) {
-  constexpr const char* kKey = "timestamp_ms";
-  const std::uint64_t ms = to_unsigned(member(object, kKey), kKey);
+UnixMs to_ms(const json& value, std::string_view key) {
+  const std::uint64_t ms = to_unsigned(value, key);
   constexpr std::uint64_t kMost = std::numeric_limits<UnixMs>::max();
-  if (ms > kMost) refuse(kKey, "too large a number");
+  if (ms > kMost) refuse(key, "too large a number");
   return static_cast<UnixMs>(ms);
 }
+
+UnixMs to_time(const json& object) { return to_ms(member(object, "timestamp_ms"), "timestamp_ms"); }
 
 std::optional<std::uint64_t> unsigned_or_nothing(const json& object, const char* key) {
   const json* const value = find(object, key);
@@ -224,8 +225,10 @@ CpuPower cpu_power_of(const json& device) {
 
 CpuEnergy cpu_energy_of(const json& device) {
   as_object(device, "a device");
-  return {.cpu_uj = unsigned_or_nothing(device, "cpu_energy_uj"),
-          .dram_uj = unsigned_or_nothing(device, "dram_energy_uj")};
+  CpuEnergy energy{.cpu_uj = unsigned_or_nothing(device, "cpu_energy_uj"),
+                   .dram_uj = unsigned_or_nothing(device, "dram_energy_uj")};
+  if (const json* since = find(device, "since_ms")) energy.since_ms = to_ms(*since, "since_ms");
+  return energy;
 }
 
 PowerLimitRange range_of(const json& device) {

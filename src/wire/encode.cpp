@@ -123,8 +123,9 @@ std::string encode_gpu_energies(const std::map<DeviceId, std::uint64_t>& mj) {
 
 std::string encode_cpu_energies(const std::map<DeviceId, CpuEnergy>& energies) {
   return object_of(energies, [](const CpuEnergy& energy) {
-    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}}})",
-                       number_or_null(energy.cpu_uj), number_or_null(energy.dram_uj));
+    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}{}}})",
+                       number_or_null(energy.cpu_uj), number_or_null(energy.dram_uj),
+                       energy.since_ms ? fmt::format(R"(,"since_ms":{})", *energy.since_ms) : "");
   });
 }
 

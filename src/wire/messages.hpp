@@ -63,6 +63,10 @@ struct CpuPower {
 struct CpuEnergy {
   std::optional<std::uint64_t> cpu_uj{};   ///< absent: not asked for, or not available
   std::optional<std::uint64_t> dram_uj{};  ///< likewise
+  /// Not zeusd's: since when both count without a break. An energy from before does not compare
+  /// with one from after: the daemon was started anew, or lost track of a counter. Absent: not
+  /// told.
+  std::optional<UnixMs> since_ms{};
   friend bool operator==(const CpuEnergy&, const CpuEnergy&) = default;
 };
 

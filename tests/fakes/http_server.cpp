@@ -9,9 +9,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -36,7 +36,11 @@ Fd listening_socket(int family, const sockaddr* address, socklen_t size) {
 bool ready(int fd, short events, int stop, milliseconds timeout) {
   std::array<pollfd, 2> waiting = {pollfd{.fd = stop, .events = POLLIN, .revents = 0},
                                    pollfd{.fd = fd, .events = events, .revents = 0}};
-  const int count = ::poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
+  int count = -1;
+  do {
+    // A thread that changes the user id of the process signals all others.
+    count = ::poll(waiting.data(), waiting.size(), static_cast<int>(timeout.count()));
+  } while (count < 0 && errno == EINTR);
   return count > 0 && waiting[0].revents == 0 && waiting[1].revents != 0;
 }
 
@@ -75,9 +79,7 @@ bool HttpPeer::send(std::string_view bytes) const {
 }
 
 bool HttpPeer::wait(milliseconds time) const {
-  std::array<pollfd, 2> waiting = {pollfd{.fd = stop_, .events = POLLIN, .revents = 0},
-                                   pollfd{.fd = fd_, .events = POLLRDHUP, .revents = 0}};
-  return ::poll(waiting.data(), waiting.size(), static_cast<int>(time.count())) == 0;
+  return !ready(fd_, POLLRDHUP, stop_, time) && !ready(stop_, POLLIN, -1, milliseconds(0));
 }
 
 void HttpPeer::stall() const { (void)wait(kForever); }
