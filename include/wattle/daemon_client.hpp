@@ -120,7 +120,7 @@ struct Capabilities {
 /// `NoSuchDevice` (an index that is not served) or `Error` (what else the daemon refused, in its
 /// words); each names the operation and the server.
 ///
-/// Threads: one at a time.
+/// Threads: one at a time. After `fork` the child needs one of its own.
 class WATTLE_EXPORT DaemonClient {
  public:
   /// Asks what is served and, where a token is wanted and given, what it permits. A token that is
