@@ -5,6 +5,8 @@
 #include <set>
 #include <utility>
 
+#include "wall_time.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -41,10 +43,12 @@ void Cpus::Counter::take(const Reading& reading) {
   if (!ticks) {
     ticks = reading.raw;
     state.first_uj = static_cast<double>(reading.raw) * tick_uj;
+    state.since_ms = unix_ms(reading.at);
   } else if (step.known()) {
     *ticks += step.ticks;
   } else {
     ++state.losses;
+    state.since_ms = unix_ms(reading.at);
   }
   state.at = reading.at;
   state.energy_uj = static_cast<double>(*ticks) * tick_uj;

@@ -18,10 +18,11 @@ namespace wattle::daemon {
 /// A counter as it was found at one time.
 struct CounterState {
   TimePoint at{};
-  double energy_uj = 0.0;    ///< unwrapped: `first_uj`, and all since
-  double first_uj = 0.0;     ///< what the counter showed first
-  std::uint64_t losses = 0;  ///< times that it lost track: energies across one do not compare
-  bool is_known = false;     ///< it could be read
+  double energy_uj = 0.0;     ///< unwrapped: `first_uj`, and all since
+  double first_uj = 0.0;      ///< what the counter showed first
+  std::uint64_t losses = 0;   ///< times that it lost track: energies across one do not compare
+  wire::UnixMs since_ms = 0;  ///< when it last did, or was found
+  bool is_known = false;      ///< it could be read
 };
 
 struct CpuState {

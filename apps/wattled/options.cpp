@@ -150,6 +150,7 @@ ServeOptions checked_serve(Raw raw) {
   serve.history = history_of(raw.history_s);
   serve.gpu_backend = backend_of(raw.gpu_backend);
   serve.system = System::from_environment();
+  serve.system.daemon_socket.clear();  // that is us, or somebody who knows no more than we do
   serve.system.sysfs = default_sysfs(serve.system.sysfs);
   if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) serve.system.procfs = raw.procfs;

@@ -262,6 +262,7 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
     wire::CpuEnergy& energy = energies[id];
     take(std::get<bool>(cpu), state.cpu, id, energy.cpu_uj);
     if (state.dram) take(std::get<bool>(dram), *state.dram, id, energy.dram_uj);
+    energy.since_ms = std::max(state.cpu.since_ms, state.dram ? state.dram->since_ms : 0);
   }
   exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
 }

@@ -18,10 +18,17 @@ struct WATTLE_EXPORT System {
   std::filesystem::path procfs = "/proc";
   /// NVIDIA's management library (NVML): a path, or a name that the dynamic linker searches for.
   std::string nvml_library = "libnvidia-ml.so.1";
+  /// The Unix socket of a daemon on this machine (wattled, or zeusd), which is asked for the energy
+  /// of CPUs where this process may not read it itself. Empty: none is asked.
+  std::filesystem::path daemon_socket = "/run/wattled/wattled.sock";
+  /// Shown to that daemon, should it want a token; empty: none. Never part of a message.
+  std::string daemon_token{};
 
-  /// The defaults, overridden by `WATTLE_SYSFS`, `WATTLE_PROCFS` and `WATTLE_NVML_LIBRARY` where
-  /// these are set and not empty. A process that runs with privileges its user lacks (setuid, file
-  /// capabilities: `AT_SECURE`) ignores them. Threads: any, while none changes the environment.
+  /// The defaults, overridden by `WATTLE_SYSFS`, `WATTLE_PROCFS`, `WATTLE_NVML_LIBRARY`,
+  /// `WATTLE_SOCK_PATH` (else `ZEUSD_SOCK_PATH`; `none` for no daemon) and `WATTLE_TOKEN` (else
+  /// `ZEUSD_TOKEN`) where these are set and not empty. A process that runs with privileges its user
+  /// lacks (setuid, file capabilities: `AT_SECURE`) ignores them. Threads: any, while none changes
+  /// the environment.
   [[nodiscard]] static System from_environment();
 };
 

@@ -7,11 +7,14 @@
 namespace wattle {
 namespace {
 
+/// False where the variable is not set, or empty.
 template <class Place>
-void override_from(const char* variable, Place& place) {
+bool override_from(const char* variable, Place& place) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
   const char* value = std::getenv(variable);
-  if (value != nullptr && *value != '\0') place = value;
+  if (value == nullptr || *value == '\0') return false;
+  place = value;
+  return true;
 }
 
 }  // namespace
@@ -22,6 +25,13 @@ System System::from_environment() {
   override_from("WATTLE_SYSFS", system.sysfs);
   override_from("WATTLE_PROCFS", system.procfs);
   override_from("WATTLE_NVML_LIBRARY", system.nvml_library);
+  if (!override_from("WATTLE_SOCK_PATH", system.daemon_socket)) {
+    override_from("ZEUSD_SOCK_PATH", system.daemon_socket);
+  }
+  if (system.daemon_socket == "none") system.daemon_socket.clear();
+  if (!override_from("WATTLE_TOKEN", system.daemon_token)) {
+    override_from("ZEUSD_TOKEN", system.daemon_token);
+  }
   return system;
 }
 

@@ -5,6 +5,7 @@
 #include <iterator>
 #include <utility>
 
+#include "sensors/daemon/daemon.hpp"
 #include "sensors/drm/drm.hpp"
 #include "sensors/nvml/nvml.hpp"
 #include "sensors/perf/perf.hpp"
@@ -27,6 +28,10 @@ constexpr std::array kProviders = {
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
              .hardware = Hardware::cpu,
              .probe = powercap::probe},
+    Provider{.name = "daemon",
+             .what = "CPU energy counters (RAPL) through a daemon on this machine: wattled, zeusd",
+             .hardware = Hardware::cpu,
+             .probe = daemon_source::probe},
     Provider{.name = "nvml",
              .what = "NVIDIA GPUs through the driver's library libnvidia-ml.so.1",
              .hardware = Hardware::nvidia_gpu,

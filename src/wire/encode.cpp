@@ -45,7 +45,7 @@ std::string object(const CpuPower& power) {
 std::string object(const GpuEntry& gpu) {
   return fmt::format(R"({{"id":{},"name":{},"pci_address":{},"cumulative_energy_available":{}}})",
                      gpu.id, json_string(gpu.name), json_string(gpu.pci_address),
-                     text_of(gpu.cumulative_energy_available));
+                     text_of(gpu.cumulative_energy_available.value_or(false)));
 }
 
 std::string object(const CpuEntry& cpu) {
@@ -123,8 +123,9 @@ std::string encode_gpu_energies(const std::map<DeviceId, std::uint64_t>& mj) {
 
 std::string encode_cpu_energies(const std::map<DeviceId, CpuEnergy>& energies) {
   return object_of(energies, [](const CpuEnergy& energy) {
-    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}}})",
-                       number_or_null(energy.cpu_uj), number_or_null(energy.dram_uj));
+    return fmt::format(R"({{"cpu_energy_uj":{},"dram_energy_uj":{}{}}})",
+                       number_or_null(energy.cpu_uj), number_or_null(energy.dram_uj),
+                       energy.since_ms ? fmt::format(R"(,"since_ms":{})", *energy.since_ms) : "");
   });
 }
 

@@ -25,8 +25,9 @@ using DeviceId = std::uint32_t;
 struct GpuEntry {
   DeviceId id = 0;
   std::string name{};
-  std::string pci_address{};  ///< "0000:01:00.0"
-  bool cumulative_energy_available = false;
+  std::string pci_address{};  ///< "0000:01:00.0"; empty: not told
+  /// Absent: not told, as by daemons of the older generation.
+  std::optional<bool> cumulative_energy_available = false;
 };
 
 struct CpuEntry {
@@ -62,6 +63,10 @@ struct CpuPower {
 struct CpuEnergy {
   std::optional<std::uint64_t> cpu_uj{};   ///< absent: not asked for, or not available
   std::optional<std::uint64_t> dram_uj{};  ///< likewise
+  /// Not zeusd's: since when both count without a break. An energy from before does not compare
+  /// with one from after: the daemon was started anew, or lost track of a counter. Absent: not
+  /// told.
+  std::optional<UnixMs> since_ms{};
   friend bool operator==(const CpuEnergy&, const CpuEnergy&) = default;
 };
 

@@ -153,6 +153,7 @@ std::string DrmTree::hwmon(int card) { return fmt::format("hwmon/hwmon{}", card 
 
 System DrmTree::system() const {
   System system;
+  system.daemon_socket.clear();
   system.sysfs = folder_.path() / "sys";
   system.procfs = folder_.path() / "proc";
   return system;

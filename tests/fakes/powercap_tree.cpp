@@ -62,6 +62,7 @@ void PowercapTree::write_proc(const std::string& file, std::string_view content)
 
 System PowercapTree::system() const {
   System system;
+  system.daemon_socket.clear();
   system.sysfs = folder_.path() / "sys";
   system.procfs = folder_.path() / "proc";
   return system;

@@ -57,6 +57,7 @@ void ProcessFiles::take(int pid) const {
 
 System ProcessFiles::system() const {
   System system;
+  system.daemon_socket.clear();
   system.procfs = folder_.path();
   return system;
 }

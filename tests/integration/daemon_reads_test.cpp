@@ -91,7 +91,7 @@ TEST_P(DaemonReads, CpuEnergyHasBothKeysAlways) {
   serve();
   const Json both = parse_json(ask("/cpu/get_cumulative_energy?cpu=true&dram=true").body);
   EXPECT_EQ(keys_of(both), (Words{"0", "1"}));
-  EXPECT_EQ(keys_of(both["0"]), (Words{"cpu_energy_uj", "dram_energy_uj"}));
+  EXPECT_EQ(keys_of(both["0"]), (Words{"cpu_energy_uj", "dram_energy_uj", "since_ms"}));
   EXPECT_TRUE(both["0"]["dram_energy_uj"].is_number());
   EXPECT_TRUE(both["1"]["dram_energy_uj"].is_null());
   const Json cpu = parse_json(ask("/cpu/get_cumulative_energy?cpu=true&dram=false&cpu_ids=0").body);

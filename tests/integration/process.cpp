@@ -44,9 +44,9 @@ void make_non_blocking(const Fd& fd) { ::fcntl(fd.get(), F_SETFL, O_NONBLOCK); }
 
 /// True for what could change what Wattle does: who runs the tests may sit in a batch job.
 bool is_about_wattle(std::string_view variable) {
-  constexpr std::array<std::string_view, 12> kPrefixes = {
-      "WATTLE_", "SLURM_", "OMPI_", "MV2_",      "PALS_", "PMIX_",
-      "PMI_",    "MPI_",   "PBS_",  "LSB_JOBID", "LC_",   "NO_COLOR="};
+  constexpr std::array<std::string_view, 13> kPrefixes = {
+      "WATTLE_", "SLURM_", "OMPI_",     "MV2_", "PALS_",     "PMIX_", "PMI_",
+      "MPI_",    "PBS_",   "LSB_JOBID", "LC_",  "NO_COLOR=", "ZEUSD_"};
   return std::ranges::any_of(kPrefixes, [&](auto prefix) { return variable.starts_with(prefix); });
 }
 
@@ -62,6 +62,7 @@ std::vector<std::string> environment_for(const Start& start) {
   for (const char* options : {"ASAN_OPTIONS", "TSAN_OPTIONS"}) {
     variables[options] += ":disable_coredump=0";
   }
+  variables["WATTLE_SOCK_PATH"] = "none";  // nor does it ask this machine's daemon
   for (const auto& [name, value] : start.environment) {
     variables.erase(name);
     if (value) variables[name] = *value;

@@ -45,8 +45,10 @@ Attempt look(int error, const System& system) {
 void explain_filter(Refusal& refused) {
   refused.reason = "a system-call filter (seccomp) keeps perf_event_open from this process";
   refused.remedy =
-      "in a container: docker run --cap-add PERFMON ..., or securityContext.capabilities.add: "
-      "[PERFMON], which lets the usual filters pass the call; or measure outside the container";
+      "in a container: give it the socket of the daemon on its host (docker run -v "
+      "/run/wattled:/run/wattled ...); or docker run --cap-add PERFMON ..., or "
+      "securityContext.capabilities.add: [PERFMON], which lets the usual filters pass the call; or "
+      "measure outside the container";
   refused.risk = kRaplRisk;
 }
 
@@ -54,8 +56,9 @@ void explain_filter(Refusal& refused) {
 void explain_container(Refusal& refused) {
   refused.reason = "the root of this container may not count what the whole machine does";
   refused.remedy =
-      "start the container with the capability (docker run --cap-add PERFMON ...), not rootless; "
-      "or measure outside the container";
+      "give the container the socket of the daemon on its host (docker run -v "
+      "/run/wattled:/run/wattled ...); or start it with the capability (docker run --cap-add "
+      "PERFMON ...), not rootless; or measure outside the container";
   refused.risk = kRaplRisk;
 }
 
@@ -67,16 +70,16 @@ void explain_permission(Refusal& refused, const std::string& release) {
       "; with the sysctl every user can also profile the kernel and other users' processes";
   if (knows_cap_perfmon(release)) {
     refused.remedy = fmt::format(
-        "sudo setcap cap_perfmon+ep \"$(command -v wattle)\": wattle opens the counters, then "
-        "drops the capability before your command starts; or run wattle as root; or {}",
-        everybody);
+        "{}; or sudo setcap cap_perfmon+ep \"$(command -v wattle)\": wattle opens the counters, "
+        "then drops the capability before your command starts; or run wattle as root; or {}",
+        kDaemonRemedy, everybody);
     refused.risk = std::string(kRaplRisk) + sysctl_risk;
     return;
   }
   refused.remedy = fmt::format(
-      "run wattle as root; or {}; or sudo setcap cap_sys_admin+ep \"$(command -v wattle)\" (this "
-      "kernel has no narrower capability; wattle drops it before your command starts)",
-      everybody);
+      "{}; or run wattle as root; or {}; or sudo setcap cap_sys_admin+ep \"$(command -v wattle)\" "
+      "(this kernel has no narrower capability; wattle drops it before your command starts)",
+      kDaemonRemedy, everybody);
   refused.risk = std::string(kRaplRisk) + sysctl_risk + "; cap_sys_admin is nearly root";
 }
 

@@ -49,9 +49,10 @@ std::string masking_mount(const System& system) {
 Refusal masked(const System& system, std::string proof) {
   return refusal(
       std::string(kSubject), "this container hides the energy counters", std::move(proof),
-      fmt::format("start the container with the host's sysfs mounted beside its own "
-                  "(docker run -v /sys:/host/sys:ro ...) and use --sysfs /host/sys, or measure "
-                  "outside the container (looked in {})",
+      fmt::format("give the container the socket of the daemon on its host (docker run -v "
+                  "/run/wattled:/run/wattled ...); or start it with the host's sysfs mounted "
+                  "beside its own (docker run -v /sys:/host/sys:ro ...) and use --sysfs "
+                  "/host/sys, or measure outside the container (looked in {})",
                   system.sysfs.string()),
       kRaplRisk);
 }
@@ -128,10 +129,10 @@ Refusal unreadable(const Domain& domain, const std::string& path, int error, con
       fmt::format("{}; Linux {} (since 5.10 the kernel keeps energy counters from users)", mode,
                   kernel_release());
   refused.remedy = fmt::format(
-      "sudo setcap cap_dac_read_search+ep \"$(command -v wattle)\": wattle opens the counters, "
-      "then drops the capability before your command starts; or run wattle as root; or let a "
-      "group read them until the next boot: sudo chgrp GROUP {0} && sudo chmod g+r {0}",
-      (system.sysfs / "class/powercap/*/energy_uj").string());
+      "{0}; or sudo setcap cap_dac_read_search+ep \"$(command -v wattle)\": wattle opens the "
+      "counters, then drops the capability before your command starts; or run wattle as root; or "
+      "let a group read them until the next boot: sudo chgrp GROUP {1} && sudo chmod g+r {1}",
+      kDaemonRemedy, (system.sysfs / "class/powercap/*/energy_uj").string());
   refused.risk = kRaplRisk;
   return refused;
 }

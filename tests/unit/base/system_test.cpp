@@ -12,8 +12,10 @@ class SystemFromEnvironment : public testing::Test {
   void SetUp() override { clear(); }
   void TearDown() override { clear(); }
   static void clear() {
-    ::unsetenv("WATTLE_SYSFS");
-    ::unsetenv("WATTLE_PROCFS");
+    for (const char* name : {"WATTLE_SYSFS", "WATTLE_PROCFS", "WATTLE_SOCK_PATH", "ZEUSD_SOCK_PATH",
+                             "WATTLE_TOKEN", "ZEUSD_TOKEN"}) {
+      ::unsetenv(name);
+    }
   }
 };
 
@@ -34,6 +36,28 @@ TEST_F(SystemFromEnvironment, TakesEachRootThatIsNamed) {
 TEST_F(SystemFromEnvironment, IgnoresAnEmptyName) {
   ::setenv("WATTLE_SYSFS", "", 1);
   EXPECT_EQ(System::from_environment().sysfs, "/sys");
+}
+
+TEST_F(SystemFromEnvironment, AsksWattledOnThisMachineByDefault) {
+  EXPECT_EQ(System::from_environment().daemon_socket, "/run/wattled/wattled.sock");
+  EXPECT_EQ(System::from_environment().daemon_token, "");
+}
+
+TEST_F(SystemFromEnvironment, AsksTheDaemonThatIsNamedAndOursBeforeZeusd) {
+  ::setenv("ZEUSD_SOCK_PATH", "/run/zeusd/zeusd.sock", 1);
+  ::setenv("ZEUSD_TOKEN", "z", 1);
+  EXPECT_EQ(System::from_environment().daemon_socket, "/run/zeusd/zeusd.sock");
+  EXPECT_EQ(System::from_environment().daemon_token, "z");
+  ::setenv("WATTLE_SOCK_PATH", "/tmp/w.sock", 1);
+  ::setenv("WATTLE_TOKEN", "w", 1);
+  EXPECT_EQ(System::from_environment().daemon_socket, "/tmp/w.sock");
+  EXPECT_EQ(System::from_environment().daemon_token, "w");
+}
+
+TEST_F(SystemFromEnvironment, AsksNoDaemonWhereThatIsSaid) {
+  ::setenv("ZEUSD_SOCK_PATH", "/run/zeusd/zeusd.sock", 1);
+  ::setenv("WATTLE_SOCK_PATH", "none", 1);
+  EXPECT_EQ(System::from_environment().daemon_socket, "");
 }
 
 }  // namespace

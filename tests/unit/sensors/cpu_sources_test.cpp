@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "fakes/http_server.hpp"
 #include "fakes/perf_pmu.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "fakes/virtual_clock.hpp"
@@ -55,9 +56,10 @@ TEST_F(CpuSources, PowercapLeavesOutWhatIsTakenWithoutAWord) {
 }
 
 TEST_F(CpuSources, PerfComesFirst) {
-  ASSERT_THAT(providers(), SizeIs(testing::Ge(2U)));
+  ASSERT_THAT(providers(), SizeIs(testing::Ge(3U)));
   EXPECT_EQ(providers()[0].name, "perf");
   EXPECT_EQ(providers()[1].name, "powercap");
+  EXPECT_EQ(providers()[2].name, "daemon");
 }
 
 TEST_F(CpuSources, PowercapIsUsedAndNothingIsMissingWhereThereIsNoPmu) {
@@ -74,6 +76,47 @@ TEST_F(CpuSources, PowercapIsUsedForWhatPerfRefuses) {
   EXPECT_THAT(places_of(found),
               ElementsAre(std::pair("dram_0", "powercap"), std::pair("package_0", "powercap")));
   EXPECT_THAT(found.refused, IsEmpty()) << "all is measured";
+}
+
+/// A daemon that serves one package, beside the tree.
+class CpuSourcesWithDaemon : public CpuSources {
+ protected:
+  [[nodiscard]] System system() const {
+    System system = tree_.system();
+    system.daemon_socket = socket_;
+    return system;
+  }
+
+  std::string socket_ = (tree_.root() / "d.sock").string();
+  fakes::HttpServer daemon_{
+      [](const auto&, fakes::HttpPeer& peer) {
+        peer.send(fakes::http_answer(200, R"({"0":{"cpu_energy_uj":5,"dram_energy_uj":6}})"));
+      },
+      socket_};
+};
+
+TEST_F(CpuSourcesWithDaemon, TheDaemonIsNotAskedWhereTheCountersCanBeRead) {
+  const Survey found = survey(system(), clock_);
+  EXPECT_THAT(places_of(found), Each(testing::Pair(testing::_, "powercap")));
+  EXPECT_EQ(daemon_.connections(), 0U);
+}
+
+TEST_F(CpuSourcesWithDaemon, TheDaemonIsUsedForWhatNobodyElseMayReadAndNothingIsMissing) {
+  for (const char* const zone : {"intel-rapl:0", "intel-rapl:0:0"}) {
+    // Not to be read by anybody, root included.
+    tree_.remove_file(zone, "energy_uj");
+    std::filesystem::create_directory(tree_.zone_path(zone) / "energy_uj");
+  }
+  const Survey found = survey(system(), clock_);
+  EXPECT_THAT(places_of(found),
+              ElementsAre(std::pair("dram_0", "daemon"), std::pair("package_0", "daemon")));
+  EXPECT_THAT(found.refused, IsEmpty());
+}
+
+TEST_F(CpuSourcesWithDaemon, TheDaemonIsAnotherWayWhereEachIsAsked) {
+  const auto each = survey_each(system(), clock_);
+  EXPECT_THAT(places_of(each.at(1)), Each(testing::Pair(testing::_, "powercap")));
+  EXPECT_THAT(places_of(each.at(2)), Each(testing::Pair(testing::_, "daemon")));
 }
 
 TEST_F(CpuSources, AreAllToldWhereEachIsAsked) {

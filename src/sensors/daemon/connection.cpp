@@ -1,0 +1,134 @@
+#include "sensors/daemon/connection.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "base/forks.hpp"
+
+namespace wattle::daemon_source {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+Outcome outcome_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case ENOTDIR:
+      return Outcome::absent;
+    case ECONNREFUSED:
+      return Outcome::deserted;
+    case EACCES:
+    case EPERM:
+      return Outcome::denied;
+    case EAGAIN:  // more wait to be let in than there is room for
+      return Outcome::silent;
+    default:
+      return Outcome::failed;
+  }
+}
+
+/// Waits until there is something to receive; false when the time is over.
+bool wait_for_bytes(int fd, steady_clock::time_point until) noexcept {
+  while (true) {
+    // Rounded up: a wait of 0 ms would not wait for the last of the time.
+    const auto left = std::chrono::ceil<milliseconds>(until - steady_clock::now());
+    if (left.count() <= 0) return false;
+    pollfd waiting{.fd = fd, .events = POLLIN, .revents = 0};
+    const int count = ::poll(&waiting, 1, static_cast<int>(left.count()));
+    if (count > 0) return true;
+    if (count < 0 && errno != EINTR) return false;
+  }
+}
+
+}  // namespace
+
+std::optional<std::string> question(std::string_view token) {
+  if (!std::ranges::all_of(token, [](char c) { return c > ' ' && c < '\x7f'; })) {
+    return std::nullopt;
+  }
+  std::string text =
+      "GET /cpu/get_cumulative_energy?cpu=true&dram=true HTTP/1.1\r\nHost: localhost\r\n";
+  if (!token.empty()) text.append("Authorization: Bearer ").append(token).append("\r\n");
+  return text += "\r\n";
+}
+
+Connection::Connection(std::string_view path, std::string question, const Clock& clock)
+    : question_(std::move(question)), clock_(clock), forks_(forks()) {
+  address_.sun_family = AF_UNIX;
+  // One that does not fit is cut off, and then names no socket: see probe.
+  path.copy(static_cast<char*>(address_.sun_path), sizeof address_.sun_path - 1);
+}
+
+Exchange Connection::ask(std::chrono::nanoseconds patience) noexcept {
+  const SteadyTime until = steady_clock::now() + patience;
+  if (const std::uint64_t now = forks(); now != forks_) {
+    forks_ = now;
+    socket_.reset();
+  }
+  const bool was_kept = static_cast<bool>(socket_);
+  if (!was_kept) {
+    const Exchange connected = connect();
+    if (connected.outcome != Outcome::answered) return connected;
+  }
+  Exchange exchange = send_and_receive(until);
+  if (was_kept && exchange.outcome == Outcome::hung_up && received_ == 0) {
+    const Exchange connected = connect();
+    if (connected.outcome != Outcome::answered) return connected;
+    exchange = send_and_receive(until);
+  }
+  return exchange;
+}
+
+/// `answered` where there is a connection now.
+Exchange Connection::connect() noexcept {
+  socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);  // as in C
+  const bool connected = socket_ && ::connect(socket_.get(), generic, sizeof address_) == 0;
+  if (connected) return {.outcome = Outcome::answered};
+  const int error = errno;
+  socket_.reset();
+  return {.outcome = outcome_of(error), .error = error};
+}
+
+Exchange Connection::send_and_receive(SteadyTime until) noexcept {
+  Exchange exchange{.before = clock_.now()};
+  received_ = 0;
+  // The question is short: it fits into the socket's buffer, or nobody reads what is in there.
+  const ssize_t sent =
+      ::send(socket_.get(), question_.data(), question_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+  Head head;
+  exchange.outcome =
+      sent == static_cast<ssize_t>(question_.size()) ? receive(until, head) : Outcome::hung_up;
+  exchange.after = clock_.now();
+  if (exchange.outcome == Outcome::answered) {
+    exchange.status = head.status;
+    exchange.body = std::string_view(room_.data(), received_).substr(head.body_at, head.body_bytes);
+  }
+  // Whatever comes later would be taken for the answer to the next question.
+  const bool has_more = received_ != head.body_at + head.body_bytes;
+  if (exchange.outcome != Outcome::answered || head.closes || has_more) socket_.reset();
+  return exchange;
+}
+
+Outcome Connection::receive(SteadyTime until, Head& head) noexcept {
+  while (true) {
+    if (received_ == room_.size()) return Outcome::garbled;
+    if (!wait_for_bytes(socket_.get(), until)) return Outcome::silent;
+    const ssize_t count =
+        ::recv(socket_.get(), room_.data() + received_, room_.size() - received_, MSG_DONTWAIT);
+    if (count < 0 && (errno == EAGAIN || errno == EINTR)) continue;
+    if (count <= 0) return Outcome::hung_up;
+    received_ += static_cast<std::size_t>(count);
+    head = parse_head({room_.data(), received_});
+    if (head.extent == Extent::none) return Outcome::garbled;
+    if (head.extent == Extent::whole) return Outcome::answered;
+  }
+}
+
+}  // namespace wattle::daemon_source

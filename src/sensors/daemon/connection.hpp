@@ -1,0 +1,73 @@
+// One question, asked again and again over a Unix socket, with an end to every wait.
+#pragma once
+
+#include <sys/un.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "base/clock.hpp"
+#include "base/fd.hpp"
+#include "sensors/daemon/answer.hpp"
+
+namespace wattle::daemon_source {
+
+/// The bytes that ask for all counters of all CPUs. Absent for a token that no head may hold:
+/// blanks, line ends, what is not ASCII. An empty token is none.
+[[nodiscard]] std::optional<std::string> question(std::string_view token);
+
+enum class Outcome : std::uint8_t {
+  answered,  ///< with whatever status
+  absent,    ///< there is no such socket
+  deserted,  ///< there is one, and nobody listens
+  denied,    ///< this user may not connect
+  failed,    ///< nothing could be connected, for another reason
+  silent,    ///< no answer, or not all of it, in time
+  hung_up,   ///< the connection ended before the answer did
+  garbled,   ///< what came is no answer, or too long
+};
+
+/// What came of a question. `body` holds until the next one.
+struct Exchange {
+  Outcome outcome = Outcome::failed;
+  int error = 0;  ///< `errno` where nothing could be connected
+  unsigned status = 0;
+  std::string_view body{};
+  TimePoint before{};  ///< the question was sent after that
+  TimePoint after{};   ///< the answer was there by then
+};
+
+/// Keeps its connection. In a child that was forked it makes one of its own: two cannot share one.
+/// Threads: one at a time.
+class Connection {
+ public:
+  /// `question`: as `question` makes it. `clock` gives `before` and `after`; waits are real.
+  Connection(std::string_view path, std::string question, const Clock& clock);
+
+  /// Takes at most `patience`, however the other side behaves. Allocates nothing, never throws. A
+  /// kept connection that was closed meanwhile, as daemons do with idle ones, is made anew.
+  [[nodiscard]] Exchange ask(std::chrono::nanoseconds patience) noexcept;
+
+ private:
+  using SteadyTime = std::chrono::steady_clock::time_point;
+
+  [[nodiscard]] Exchange connect() noexcept;
+  [[nodiscard]] Exchange send_and_receive(SteadyTime until) noexcept;
+  [[nodiscard]] Outcome receive(SteadyTime until, Head& head) noexcept;
+
+  sockaddr_un address_{};
+  std::string question_;
+  const Clock& clock_;
+  Fd socket_;
+  std::uint64_t forks_;
+  /// A package takes about 100 bytes of an answer, its head 200.
+  std::array<char, 8192> room_{};
+  std::size_t received_ = 0;
+};
+
+}  // namespace wattle::daemon_source

@@ -1,0 +1,50 @@
+#include "sensors/daemon/daemon.hpp"
+
+#include <sys/un.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "sensors/daemon/daemon_sensor.hpp"
+#include "sensors/daemon/diagnosis.hpp"
+
+namespace wattle::daemon_source {
+namespace {
+
+constexpr unsigned kOk = 200;
+constexpr std::chrono::seconds kProbePatience{1};
+
+Survey refused(Refusal refusal) {
+  Survey survey;
+  survey.refused.push_back(std::move(refusal));
+  return survey;
+}
+
+bool is_package(const Domain& domain) noexcept { return domain.kind() == DomainKind::package; }
+
+}  // namespace
+
+Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken) {
+  const std::string path = system.daemon_socket.string();
+  if (path.empty() || std::ranges::any_of(taken, is_package)) return {};
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) return refused(no_path(path));
+  auto asks = question(system.daemon_token);
+  if (!asks) return refused(no_token());
+
+  auto connection = std::make_unique<Connection>(path, *std::move(asks), clock);
+  const Exchange exchange = connection->ask(kProbePatience);
+  const bool is_answer = exchange.outcome == Outcome::answered && exchange.status == kOk;
+  const auto counters = is_answer ? parse_counters(exchange.body) : std::nullopt;
+  if (!counters) {
+    const bool is_default = system.daemon_socket == System{}.daemon_socket;
+    return refused(
+        not_answered(exchange, path, is_default, /*has_token=*/!system.daemon_token.empty()));
+  }
+  auto sensor = std::make_unique<DaemonSensor>(std::move(connection), *counters, path, clock);
+  if (sensor->channels().empty()) return refused(no_cpus(path));
+  Survey survey;
+  survey.sensors.push_back(std::move(sensor));
+  return survey;
+}
+
+}  // namespace wattle::daemon_source

@@ -1,0 +1,94 @@
+#include "sensors/daemon/daemon_sensor.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::daemon_source {
+namespace {
+
+constexpr unsigned kOk = 200;
+
+ReadStatus status_without_answer(Outcome outcome) noexcept {
+  switch (outcome) {
+    case Outcome::absent:
+    case Outcome::deserted:
+    case Outcome::denied:
+      return ReadStatus::gone;
+    default:
+      return ReadStatus::retry;
+  }
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> MarkedCounter::update(std::uint64_t shown_uj,
+                                                   std::optional<std::uint64_t> since_ms) noexcept {
+  const bool goes_on = has_last_ && shown_uj >= last_ && since_ms == since_ms_;
+  if (!goes_on) {
+    if (begin_ == 0) return std::nullopt;
+    --begin_;
+    base_ = shown_uj;
+  }
+  has_last_ = true;
+  last_ = shown_uj;
+  since_ms_ = since_ms;
+  const std::uint64_t passed = shown_uj - base_;
+  if (passed > std::numeric_limits<std::uint64_t>::max() - begin_) return std::nullopt;
+  return begin_ + passed;
+}
+
+DaemonSensor::DaemonSensor(std::unique_ptr<Connection> connection, const AllCounters& counters,
+                           const std::string& place, const Clock& clock)
+    : connection_(std::move(connection)), clock_(clock) {
+  for (const CpuCounters& cpu : std::span(counters.cpus).first(counters.count)) {
+    if (cpu.cpu_uj) add(cpu.id, &CpuCounters::cpu_uj, Domain::package(cpu.id), place);
+    if (cpu.dram_uj) add(cpu.id, &CpuCounters::dram_uj, Domain::dram(cpu.id), place);
+  }
+}
+
+void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown,
+                       Domain domain, const std::string& place) {
+  channels_.push_back(
+      {.domain = domain,
+       .counter = {.tick = Joules(1e-6), .max_power = default_max_power(domain.kind())},
+       .update = kRaplUpdate,  // the daemon reads the counter when it is asked
+       .source = "daemon",
+       .place = place});
+  counters_.push_back({.cpu = cpu, .shown = shown});
+}
+
+void DaemonSensor::take(Counter& counter, const AllCounters& all, Reading& reading) noexcept {
+  const CpuCounters* const cpu = all.find(counter.cpu);
+  if (cpu == nullptr) {
+    reading.status = ReadStatus::gone;
+    return;
+  }
+  const auto& shown = cpu->*counter.shown;
+  const auto raw = shown ? counter.marked.update(*shown, cpu->since_ms) : std::nullopt;
+  reading.status = raw ? ReadStatus::ok : ReadStatus::retry;
+  reading.raw = raw.value_or(0);
+}
+
+void DaemonSensor::read(std::span<Reading> readings) noexcept {
+  readings = readings.first(std::min(readings.size(), counters_.size()));
+  const auto fail = [&](ReadStatus status) {
+    for (Reading& reading : readings) reading = {.at = clock_.now(), .status = status};
+  };
+  if (clock_.now() < rests_until_) return fail(ReadStatus::retry);
+  const Exchange exchange = connection_->ask(kPatience);
+  if (exchange.outcome == Outcome::silent) rests_until_ = clock_.now() + kRest;
+  if (exchange.outcome != Outcome::answered) return fail(status_without_answer(exchange.outcome));
+  const auto all = exchange.status == kOk ? parse_counters(exchange.body) : std::nullopt;
+  if (!all) return fail(ReadStatus::retry);
+
+  const auto half_width = (exchange.after - exchange.before) / 2;
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    readings[i] = {.at = exchange.before + half_width, .half_width = half_width};
+    take(counters_[i], *all, readings[i]);
+  }
+}
+
+}  // namespace wattle::daemon_source

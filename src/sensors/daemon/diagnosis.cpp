@@ -1,0 +1,129 @@
+#include "sensors/daemon/diagnosis.hpp"
+
+#include <fmt/format.h>
+#include <grp.h>
+#include <sys/stat.h>
+
+#include <array>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::daemon_source {
+namespace {
+
+Refusal refusal(std::string reason, std::string proof, std::string remedy,
+                std::string_view risk = {}) {
+  return {.source = "daemon",
+          .subject = "CPU energy",
+          .reason = std::move(reason),
+          .proof = std::move(proof),
+          .remedy = std::move(remedy),
+          .risk = std::string(risk)};
+}
+
+std::string group_name(gid_t gid) {
+  group entry{};
+  group* found = nullptr;
+  std::array<char, 4096> room;
+  (void)::getgrgid_r(gid, &entry, room.data(), room.size(), &found);
+  return found != nullptr ? printable(entry.gr_name) : std::to_string(gid);
+}
+
+Refusal denied(const std::string& path, const std::string& error) {
+  struct stat status {};
+  const bool is_known = ::stat(path.c_str(), &status) == 0;
+  const std::string name = is_known ? group_name(status.st_gid) : "wattled";
+  Refusal refused =
+      refusal(fmt::format("only members of the group {} may ask the daemon", name),
+              is_known ? fmt::format("connect to {}: {}; its mode is {:04o}", path, error,
+                                     status.st_mode & 07777U)
+                       : fmt::format("connect to {}: {}", path, error),
+              fmt::format("sudo usermod -aG {} \"$USER\", and log in again", name), kRaplRisk);
+  refused.denied_path = path;
+  return refused;
+}
+
+/// An answer that has no counters.
+Refusal refused_by_daemon(const Exchange& exchange, const std::string& path, bool has_token) {
+  constexpr unsigned kOk = 200;
+  constexpr unsigned kUnauthorized = 401;
+  constexpr unsigned kForbidden = 403;
+  constexpr unsigned kNotFound = 404;
+  const std::string proof =
+      fmt::format("{} answers with status {}: {}", path, exchange.status, printable(exchange.body));
+  const std::string token =
+      "let WATTLE_TOKEN hold a token with the scope cpu-read (wattled token issue --scope cpu-read "
+      "...)";
+  switch (exchange.status) {
+    case kOk:
+      return refusal("the daemon's answer is none that Wattle understands", proof,
+                     "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
+    case kUnauthorized:
+      return refusal(has_token ? "the daemon does not take this token" : "the daemon wants a token",
+                     proof, token);
+    case kForbidden:
+      return refusal("the token does not permit to read CPUs", proof, token);
+    case kNotFound:
+      return refusal("the daemon does not serve CPU energy", proof,
+                     "start it with the group cpu-read (wattled serve --enable gpu-read,cpu-read)");
+    default:
+      return refusal("the daemon cannot read the counters itself", proof,
+                     "its log says why: journalctl -u wattled");
+  }
+}
+
+}  // namespace
+
+Refusal not_answered(const Exchange& exchange, const std::string& path, bool is_default,
+                     bool has_token) {
+  const std::string error = std::generic_category().message(exchange.error);
+  const std::string start = "sudo systemctl enable --now wattled.socket";
+  switch (exchange.outcome) {
+    case Outcome::answered:
+      return refused_by_daemon(exchange, path, has_token);
+    case Outcome::absent: {
+      Refusal refused = refusal("no daemon serves CPU energy on this machine",
+                                fmt::format("there is no socket {}", path), start);
+      if (is_default) refused.scope = RefusalScope::spare;
+      return refused;
+    }
+    case Outcome::deserted:
+      return refusal("the daemon that served CPU energy is not running",
+                     fmt::format("connect to {}: {}", path, error), start);
+    case Outcome::denied:
+      return denied(path, error);
+    case Outcome::failed:
+      return refusal(fmt::format("the daemon cannot be reached: {}", error), path, {});
+    case Outcome::silent:
+      return refusal("the daemon does not answer in time", path,
+                     "see what it does: systemctl status wattled");
+    case Outcome::hung_up:
+    case Outcome::garbled:
+      return refusal("what answers is no daemon that Wattle knows", path,
+                     "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
+  }
+  return refusal("the daemon gives no CPU energy", path, {});
+}
+
+Refusal no_cpus(const std::string& path) {
+  return refusal("the daemon has no CPU whose energy it can read",
+                 fmt::format("{} answers without one", path),
+                 fmt::format("it says why: curl --unix-socket {} http://localhost/discover", path));
+}
+
+Refusal no_path(const std::string& path) {
+  return refusal("this path is too long for a socket", printable(path),
+                 "let WATTLE_SOCK_PATH be at most 107 bytes");
+}
+
+Refusal no_token() {
+  return refusal(
+      "the token for the daemon holds blanks, line ends or other characters that no "
+      "token has",
+      "in WATTLE_TOKEN or ZEUSD_TOKEN", "give it as it was issued");
+}
+
+}  // namespace wattle::daemon_source

@@ -1,0 +1,22 @@
+// Why a daemon gives no CPU energy, and what to do about it.
+#pragma once
+
+#include <string>
+
+#include "sensors/daemon/connection.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::daemon_source {
+
+/// No answer, or none with counters. `is_default`: nobody named this socket, so that its absence is
+/// worth little. `has_token`: one was shown.
+[[nodiscard]] Refusal not_answered(const Exchange& exchange, const std::string& path,
+                                   bool is_default, bool has_token);
+/// An answer without any CPU.
+[[nodiscard]] Refusal no_cpus(const std::string& path);
+/// A path that no socket can have.
+[[nodiscard]] Refusal no_path(const std::string& path);
+/// A token that no request may carry.
+[[nodiscard]] Refusal no_token();
+
+}  // namespace wattle::daemon_source

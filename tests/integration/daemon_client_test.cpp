@@ -1,0 +1,96 @@
+// The client of wattle::stream and the daemon, as they meet: over TCP and over a Unix socket.
+#include "wattle/daemon_client.hpp"
+
+#include "daemon.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+class ClientAndDaemon : public DaemonTest {
+ protected:
+  [[nodiscard]] Server at_socket() const { return Server::unix_socket(socket()); }
+  [[nodiscard]] Server at_port() const { return Server::tcp("127.0.0.1", port_); }
+};
+
+TEST_F(ClientAndDaemon, MeetOverBothTransports) {
+  serve();
+  for (const Server& server : {at_socket(), at_port()}) {
+    DaemonClient client(server);
+    ASSERT_THAT(client.gpus(), SizeIs(2)) << server.endpoint;
+    EXPECT_EQ(client.gpus()[0].name, "NVIDIA H100 PCIe");
+    EXPECT_EQ(client.gpus()[0].pci_address, "0000:41:00.0");
+    EXPECT_EQ(client.gpus()[0].has_energy_counter, true);
+    EXPECT_EQ(client.gpus()[1].has_energy_counter, false);
+    ASSERT_THAT(client.cpus(), SizeIs(2));
+    EXPECT_TRUE(client.cpus()[0].has_dram);
+    EXPECT_FALSE(client.cpus()[1].has_dram);
+    EXPECT_TRUE(client.can_read_gpu());
+    EXPECT_TRUE(client.can_read_cpu());
+    EXPECT_FALSE(client.can_control_gpu());
+  }
+}
+
+TEST_F(ClientAndDaemon, EveryQuestionHasItsAnswer) {
+  serve();
+  DaemonClient client(at_socket());
+  const GpuPowers powers = client.gpu_power();
+  EXPECT_EQ(powers.power_mw.at(0), 75'000U);
+  EXPECT_EQ(powers.power_mw.at(1), 120'000U);
+  EXPECT_NEAR(powers.unix_s, client.time(), 60.0);
+  EXPECT_THAT(client.gpu_power({1}).power_mw, SizeIs(1));
+  EXPECT_GE(client.gpu_energy_mj({0}).at(0), 500'000U);
+  EXPECT_EQ(client.power_limit_mw({0}).at(0), 200'000U);
+  EXPECT_EQ(client.power_limit_range_mw({0}).at(0).second, 300'000U);
+  EXPECT_TRUE(client.persistence_mode({0}).at(0));
+  const auto energy = client.cpu_energy();
+  EXPECT_GT(energy.at(0).cpu_uj.value(), 0U);
+  EXPECT_TRUE(energy.at(0).dram_uj);
+  EXPECT_FALSE(energy.at(1).dram_uj);
+  EXPECT_NEAR(energy.at(0).since_unix_s.value(), client.time(), 60.0);
+  EXPECT_FALSE(client.cpu_energy({0}, false, true).at(0).cpu_uj);
+  EXPECT_THAT(client.cpu_power().powers, SizeIs(2));
+}
+
+TEST_F(ClientAndDaemon, WhatIsRefusedIsTold) {
+  serve();
+  DaemonClient client(at_socket());
+  EXPECT_THROW((void)client.gpu_power({5}), NoSuchDevice);
+  EXPECT_THROW((void)client.cpu_energy({7}), NoSuchDevice);
+  EXPECT_THROW(client.set_power_limit({0}, 200'000), CapabilityError) << "it controls nothing";
+  EXPECT_THROW((void)client.gpu_energy_mj({1}), Error) << "it has no counter";
+  EXPECT_EQ(client.gpu_power({0}).power_mw.at(0), 75'000U) << "and goes on";
+}
+
+TEST_F(ClientAndDaemon, ATokenPermitsWhatItSays) {
+  const std::string key = key_file("0123456789abcdef0123456789abcdef");
+  serve({"--signing-key-path", key});
+  Server server = at_port();
+  EXPECT_THAT(DaemonClient(server).auth_error(), HasSubstr("none was given"));
+  EXPECT_THROW((void)DaemonClient(server).gpu_power(), AuthError);
+  server.token = token("alice", "gpu-read");
+  DaemonClient client(server);
+  EXPECT_EQ(client.auth_error(), "");
+  EXPECT_THAT(client.granted_scopes(), ElementsAre("gpu-read"));
+  EXPECT_EQ(client.gpu_power({0}).power_mw.at(0), 75'000U);
+  EXPECT_FALSE(client.can_read_cpu());
+  EXPECT_THROW((void)client.cpu_energy(), CapabilityError);
+  server.token = "made.up.token";
+  EXPECT_NE(DaemonClient(server).auth_error(), "");
+}
+
+TEST_F(ClientAndDaemon, ADaemonThatWasRestartedIsAskedAnewAndSaysSinceWhenItCounts) {
+  serve();
+  DaemonClient client(at_socket());
+  const double since = client.cpu_energy().at(0).since_unix_s.value();
+  daemon_.reset();
+  EXPECT_THROW((void)client.time(), ConnectionError);
+  serve();
+  EXPECT_GT(client.cpu_energy().at(0).since_unix_s.value(), since);
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,200 @@
+#include "sensors/daemon/connection.hpp"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "unit/sensors/daemon/served_machine.hpp"
+
+namespace wattle::daemon_source {
+namespace {
+
+using fakes::HttpPeer;
+using fakes::HttpRequest;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr seconds kLong{20};  // ends nothing by itself
+
+class DaemonConnection : public testing_daemon::ServedMachine {
+ protected:
+  [[nodiscard]] Connection connection(const std::string& token = "") const {
+    return {path(), question(token).value(), machine_clock()};
+  }
+};
+
+TEST_F(DaemonConnection, AsksForAllCountersAndGivesTheAnswer) {
+  serve();
+  tell("hello", 404);
+  Connection connection = this->connection();
+  const Exchange exchange = connection.ask(kLong);
+  EXPECT_EQ(exchange.outcome, Outcome::answered);
+  EXPECT_EQ(exchange.status, 404U);
+  EXPECT_EQ(exchange.body, "hello");
+  EXPECT_LE(exchange.before, exchange.after);
+  const auto requests = server_->requests();
+  ASSERT_EQ(requests.size(), 1U);
+  EXPECT_EQ(requests[0].method, "GET");
+  EXPECT_EQ(requests[0].target, "/cpu/get_cumulative_energy?cpu=true&dram=true");
+  EXPECT_EQ(requests[0].field("Host"), "localhost");
+  EXPECT_THAT(requests[0].head, Not(HasSubstr("Authorization")));
+}
+
+TEST_F(DaemonConnection, ShowsTheToken) {
+  serve();
+  Connection connection = this->connection("aaa.bbb");
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(server_->requests().at(0).field("Authorization"), "Bearer aaa.bbb");
+}
+
+TEST_F(DaemonConnection, ATokenThatWouldBeginAnotherLineMakesNoQuestion) {
+  for (const char* token : {"a\r\nX: y", "a b", "a\n", "\xC3\xA9", "\x7F"}) {
+    EXPECT_FALSE(question(token)) << token;
+  }
+}
+
+TEST_F(DaemonConnection, IsKept) {
+  serve();
+  Connection connection = this->connection();
+  for (int i = 0; i < 50; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(server_->connections(), 1U);
+}
+
+TEST_F(DaemonConnection, ThatTheDaemonClosedIsMadeAnewWithinTheQuestion) {
+  serve([](const HttpRequest&, HttpPeer& peer) {
+    peer.send(fakes::http_answer(200, "x"));
+    peer.close();
+  });
+  Connection connection = this->connection();
+  for (int i = 0; i < 5; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+}
+
+TEST_F(DaemonConnection, ThatTheDaemonSaysItClosesIsNotAskedAgain) {
+  serve();
+  tell("x", 200, "Connection: close\r\n");
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  EXPECT_EQ(server_->connections(), 2U);
+}
+
+TEST_F(DaemonConnection, GoesOnWithADaemonThatCameBack) {
+  serve();
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  stop();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
+  serve();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+}
+
+TEST_F(DaemonConnection, TellsWhyThereIsNone) {
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
+  serve();
+  const std::string copy = path() + ".old";
+  std::filesystem::rename(path(), copy);
+  stop();  // leaves the renamed socket, at which nobody listens
+  Connection to_copy(copy, question("").value(), machine_clock());
+  EXPECT_EQ(to_copy.ask(kLong).outcome, Outcome::deserted);
+  Connection to_folder(folder_.path().string(), question("").value(), machine_clock());
+  EXPECT_NE(to_folder.ask(kLong).outcome, Outcome::answered);
+}
+
+TEST_F(DaemonConnection, WhoSaysNothingIsNotWaitedForForLong) {
+  serve([](const HttpRequest&, HttpPeer& peer) { peer.stall(); });
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
+}
+
+TEST_F(DaemonConnection, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
+  serve([](const HttpRequest&, HttpPeer& peer) {
+    std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
+    for (; !answer.empty() && peer.send(answer.substr(0, 1)); answer.remove_prefix(1)) {
+    }
+    while (peer.send(" ") && peer.wait(milliseconds(5))) {
+    }
+  });
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(milliseconds(100)).outcome, Outcome::silent);
+}
+
+TEST_F(DaemonConnection, AnAnswerMayComeInPieces) {
+  serve([](const HttpRequest&, HttpPeer& peer) {
+    const std::string answer = fakes::http_answer(200, "hello");
+    for (const char c : answer) peer.send({&c, 1});
+  });
+  Connection connection = this->connection();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(connection.ask(kLong).body, "hello");
+  EXPECT_EQ(server_->connections(), 1U);
+}
+
+TEST_F(DaemonConnection, ALateAnswerIsNotTakenForTheNextQuestions) {
+  std::atomic<int> asked = 0;
+  std::atomic<bool> go_on = false;
+  serve([&](const HttpRequest&, HttpPeer& peer) {
+    if (++asked == 1) {
+      while (!go_on && peer.wait(milliseconds(1))) {
+      }
+      peer.send(fakes::http_answer(200, "late"));
+      return;
+    }
+    peer.send(fakes::http_answer(200, "fresh"));
+  });
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
+  go_on = true;
+  EXPECT_EQ(connection.ask(kLong).body, "fresh");
+}
+
+TEST_F(DaemonConnection, BytesBehindAnAnswerAreNotTakenForTheNext) {
+  serve([](const HttpRequest&, HttpPeer& peer) {
+    peer.send(fakes::http_answer(200, "one") + fakes::http_answer(200, "two"));
+  });
+  Connection connection = this->connection();
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(connection.ask(kLong).body, "one");
+}
+
+TEST_F(DaemonConnection, WhatIsNoAnswerOrTooLongIsGarbled) {
+  const std::vector<std::string> answers = {"SSH-2.0-x\r\n", std::string(100'000, 'x'),
+                                            fakes::http_stream_head(),
+                                            "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x'),
+                                            fakes::http_answer(200, std::string(100'000, ' '))};
+  for (const std::string& answer : answers) {
+    serve([&](const HttpRequest&, HttpPeer& peer) { peer.send(answer); });
+    Connection connection = this->connection();
+    EXPECT_EQ(connection.ask(kLong).outcome, Outcome::garbled) << answer.substr(0, 20);
+  }
+}
+
+TEST_F(DaemonConnection, AnAnswerThatBreaksOffIsNone) {
+  serve([](const HttpRequest&, HttpPeer& peer) {
+    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
+    peer.close();
+  });
+  Connection connection = this->connection();
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::hung_up);
+}
+
+TEST_F(DaemonConnection, AChildMakesOneOfItsOwn) {
+  serve();
+  Connection connection = this->connection();
+  ASSERT_EQ(connection.ask(kLong).outcome, Outcome::answered);
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::_exit(connection.ask(kLong).outcome == Outcome::answered ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  EXPECT_EQ(server_->connections(), 2U);
+  EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered) << "ours is as it was";
+  EXPECT_EQ(server_->connections(), 2U);
+}
+
+}  // namespace
+}  // namespace wattle::daemon_source
