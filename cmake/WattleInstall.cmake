@@ -31,6 +31,17 @@ if(WATTLE_BUILD_MONGODB)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
+if(WATTLE_BUILD_STREAM)
+  install(TARGETS wattle_stream EXPORT wattle-stream-targets
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(EXPORT wattle-stream-targets NAMESPACE wattle:: FILE wattle-stream-targets.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+  configure_file(cmake/wattle-stream.pc.in ${PROJECT_BINARY_DIR}/wattle-stream.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/wattle-stream.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()
+
 if(WATTLE_BUILD_COMMAND)
   install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

@@ -45,7 +45,7 @@ std::string object(const CpuPower& power) {
 std::string object(const GpuEntry& gpu) {
   return fmt::format(R"({{"id":{},"name":{},"pci_address":{},"cumulative_energy_available":{}}})",
                      gpu.id, json_string(gpu.name), json_string(gpu.pci_address),
-                     text_of(gpu.cumulative_energy_available));
+                     text_of(gpu.cumulative_energy_available.value_or(false)));
 }
 
 std::string object(const CpuEntry& cpu) {

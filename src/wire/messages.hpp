@@ -25,8 +25,9 @@ using DeviceId = std::uint32_t;
 struct GpuEntry {
   DeviceId id = 0;
   std::string name{};
-  std::string pci_address{};  ///< "0000:01:00.0"
-  bool cumulative_energy_available = false;
+  std::string pci_address{};  ///< "0000:01:00.0"; empty: not told
+  /// Absent: not told, as by daemons of the older generation.
+  std::optional<bool> cumulative_energy_available = false;
 };
 
 struct CpuEntry {

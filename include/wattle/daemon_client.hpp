@@ -1,0 +1,181 @@
+// A daemon that serves a machine's energy and power: where it is, and single questions to it.
+// Spoken to are `wattled` and zeusd alike.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "wattle/error.hpp"
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+/// A daemon cannot be reached, or does not speak the protocol.
+class WATTLE_EXPORT ConnectionError : public Error {
+ public:
+  using Error::Error;
+  ~ConnectionError() override;
+};
+
+/// A daemon wants a token, and was given none or one it does not take.
+class WATTLE_EXPORT AuthError : public Error {
+ public:
+  using Error::Error;
+  ~AuthError() override;
+};
+
+/// The port that a daemon listens on where nobody said otherwise.
+inline constexpr std::uint16_t kDaemonPort = 4938;
+
+/// Where a daemon listens, and as whom it is asked. Threads: a value type.
+struct WATTLE_EXPORT Server {
+  enum class Transport : std::uint8_t { http, https, unix_socket };
+
+  Transport transport = Transport::unix_socket;
+  /// "host:port", or the path of the socket: the server's name in every answer.
+  std::string endpoint{};
+  /// Sent as `Authorization: Bearer`; empty: none.
+  std::string token{};
+  /// Which devices are streamed. Absent: all, silently fewer where there are none or the token does
+  /// not permit it. Empty: none. Given: each must exist and be permitted.
+  std::optional<std::vector<std::uint32_t>> gpu_indices{};
+  std::optional<std::vector<std::uint32_t>> cpu_indices{};
+  /// https: a file with the certificates of authorities to trust; empty: those of the system.
+  std::string ca_file{};
+
+  /// An IPv6 address may stand in brackets or not. Throws `InvalidArgument` for what is no host.
+  [[nodiscard]] static Server tcp(std::string_view host, std::uint16_t port = kDaemonPort);
+  [[nodiscard]] static Server tls(std::string_view host, std::uint16_t port = kDaemonPort);
+  /// Throws `InvalidArgument` for an empty path, or one that no socket can have (over 107 bytes, a
+  /// zero byte).
+  [[nodiscard]] static Server unix_socket(std::string_view path);
+  /// "host", "host:port", "http://host:port", "https://host:port", "unix:/path", "/path". Throws
+  /// `InvalidArgument`, which names the forms.
+  [[nodiscard]] static Server parse(std::string_view text);
+  /// What `ZEUSD_SOCK_PATH` names, else what `ZEUSD_HOST_PORT` names (without a port: 80, as Zeus
+  /// has it), with the token in `ZEUSD_TOKEN`; a variable that is empty is not set. Absent where
+  /// neither is. Throws as `parse`. A process with privileges that its user lacks (`AT_SECURE`)
+  /// ignores them. Threads: any, while none changes the environment.
+  [[nodiscard]] static std::optional<Server> from_env();
+};
+
+/// A GPU that a daemon serves.
+struct ServedGpu {
+  std::uint32_t id = 0;
+  std::string name{};
+  std::string pci_address{};                 ///< "0000:01:00.0"; empty: the daemon does not say
+  std::optional<bool> has_energy_counter{};  ///< absent: the daemon does not say
+};
+
+/// A CPU package that a daemon serves.
+struct ServedCpu {
+  std::uint32_t id = 0;
+  bool has_dram = false;
+};
+
+/// Powers of one moment.
+struct GpuPowers {
+  double unix_s = 0;  ///< by the daemon's clock
+  std::map<std::uint32_t, std::uint64_t> power_mw{};
+};
+
+struct ServedCpuPower {
+  std::uint64_t cpu_mw = 0;
+  std::optional<std::uint64_t> dram_mw{};  ///< absent: not available
+};
+struct CpuPowers {
+  double unix_s = 0;  ///< by the daemon's clock
+  std::map<std::uint32_t, ServedCpuPower> powers{};
+};
+
+/// Counters since the daemon began; absent: not asked for, or not available.
+struct ServedCpuEnergy {
+  std::optional<std::uint64_t> cpu_uj{};
+  std::optional<std::uint64_t> dram_uj{};
+};
+
+/// What a program needs of a daemon.
+struct Capabilities {
+  bool read_gpu = false;
+  bool read_cpu = false;
+  bool control_gpu = false;
+  std::vector<std::uint32_t> gpu_ids{};  ///< must be served
+  std::vector<std::uint32_t> cpu_ids{};
+};
+
+/// Asks a daemon, one question at a time, over a connection that it keeps. Each question has
+/// `timeout`. What cannot be had is `ConnectionError` (nobody there, no answer in time, no answer
+/// of the protocol), `AuthError` (401), `CapabilityError` (403; the group is off: 404),
+/// `NoSuchDevice` (an index that is not served) or `Error` (what else the daemon refused, in its
+/// words); each names the operation and the server.
+///
+/// Threads: one at a time.
+class WATTLE_EXPORT DaemonClient {
+ public:
+  /// Asks what is served and, where a token is wanted and given, what it permits. A token that is
+  /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`.
+  explicit DaemonClient(Server server, std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  DaemonClient(DaemonClient&&) noexcept;
+  DaemonClient& operator=(DaemonClient&&) noexcept;
+  ~DaemonClient();
+
+  [[nodiscard]] const Server& server() const noexcept;
+  /// Served when the client was made, by their indices.
+  [[nodiscard]] const std::vector<ServedGpu>& gpus() const noexcept;
+  [[nodiscard]] const std::vector<ServedCpu>& cpus() const noexcept;
+  [[nodiscard]] bool auth_required() const noexcept;
+  /// Why the token does not count; empty: it does, or none is wanted.
+  [[nodiscard]] const std::string& auth_error() const noexcept;
+  /// "gpu-read", "cpu-read", "gpu-control": what the token permits.
+  [[nodiscard]] const std::vector<std::string>& granted_scopes() const noexcept;
+  /// The daemon offers it, and no token is wanted or this one permits it.
+  [[nodiscard]] bool can_read_gpu() const noexcept;
+  [[nodiscard]] bool can_read_cpu() const noexcept;
+  [[nodiscard]] bool can_control_gpu() const noexcept;
+  /// Throws `AuthError` where the token does not count, else one `CapabilityError` that names
+  /// everything that is missing.
+  void require(const Capabilities& needed) const;
+
+  using Ids = std::vector<std::uint32_t>;
+
+  /// Energy since the driver was loaded, in mJ. `ids` empty: all.
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> gpu_energy_mj(const Ids& ids = {});
+  [[nodiscard]] GpuPowers gpu_power(const Ids& ids = {});
+  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> power_limit_mw(const Ids& ids = {});
+  /// The least and the highest limit that each takes.
+  [[nodiscard]] std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>
+  power_limit_range_mw(const Ids& ids = {});
+  [[nodiscard]] std::map<std::uint32_t, bool> persistence_mode(const Ids& ids = {});
+  [[nodiscard]] std::map<std::uint32_t, ServedCpuEnergy> cpu_energy(const Ids& ids = {},
+                                                                    bool cpu = true,
+                                                                    bool dram = true);
+  /// The mean of about 0.1 s, for which it waits.
+  [[nodiscard]] CpuPowers cpu_power(const Ids& ids = {});
+  /// The daemon's clock, in seconds since 1970-01-01 UTC; resolution 1 ms.
+  [[nodiscard]] double time();
+
+  /// Settings. `block`: return when all GPUs did it, and throw where one failed; else the daemon
+  /// only takes note. `ids` must not be empty (`InvalidArgument`).
+  void set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block = true);
+  void set_persistence_mode(const Ids& ids, bool enabled, bool block = true);
+  void set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz, std::uint32_t max_mhz,
+                             bool block = true);
+  void reset_gpu_locked_clocks(const Ids& ids, bool block = true);
+  void set_memory_locked_clocks(const Ids& ids, std::uint32_t min_mhz, std::uint32_t max_mhz,
+                                bool block = true);
+  void reset_memory_locked_clocks(const Ids& ids, bool block = true);
+  void reset_locked_clocks(const Ids& ids, bool block = true);
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,85 @@
+#include "client/curl_request.hpp"
+
+#include <algorithm>
+
+#include "base/text.hpp"
+
+namespace wattle::client {
+namespace {
+
+/// The answers are short, and there may be a thousand streams: the least that libcurl takes.
+constexpr long kBufferBytes = 1024;
+
+/// Never undone: a program may use libcurl itself.
+CURLcode initialize_libcurl() {
+  static const CURLcode code = ::curl_global_init(CURL_GLOBAL_DEFAULT);
+  return code;
+}
+
+/// What a JWT is made of, and whatever else stands in a head without changing it.
+bool is_token_character(char c) noexcept { return c > ' ' && c < '\x7f'; }
+
+std::string url_of(const Server& server, std::string_view target) {
+  const bool is_socket = server.transport == Server::Transport::unix_socket;
+  std::string url = server.transport == Server::Transport::https ? "https://" : "http://";
+  url += is_socket ? "localhost" : server.endpoint;
+  return url += target;
+}
+
+void set_tls(CURL* easy, const Server& server) {
+  set_option(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+  set_option(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+  set_option(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
+  if (!server.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, server.ca_file.c_str());
+}
+
+}  // namespace
+
+Easy make_easy() {
+  if (const CURLcode code = initialize_libcurl(); code != CURLE_OK) {
+    throw ConnectionError(std::string("libcurl does not start: ") + ::curl_easy_strerror(code));
+  }
+  Easy easy(::curl_easy_init());
+  if (!easy) throw ConnectionError("libcurl has no room for a request");
+  return easy;
+}
+
+Lines lines_for(const Server& server) {
+  if (server.token.empty()) return {};
+  if (!std::ranges::all_of(server.token, is_token_character)) {
+    throw InvalidArgument("the token for " + printable(server.endpoint) +
+                          " holds blanks, line ends or other characters that no token has: give "
+                          "it as it was issued");
+  }
+  Lines lines(::curl_slist_append(nullptr, ("Authorization: Bearer " + server.token).c_str()));
+  if (!lines) throw ConnectionError("libcurl has no room for a request");
+  return lines;
+}
+
+void set_up(CURL* easy, const Server& server, std::string_view target, const curl_slist* lines,
+            std::chrono::milliseconds timeout, std::chrono::milliseconds connect_timeout) {
+  const bool is_tls = server.transport == Server::Transport::https;
+  set_option(easy, CURLOPT_PROTOCOLS_STR, is_tls ? "https" : "http");
+  set_option(easy, CURLOPT_URL, url_of(server, target).c_str());
+  if (server.transport == Server::Transport::unix_socket) {
+    set_option(easy, CURLOPT_UNIX_SOCKET_PATH, server.endpoint.c_str());
+  }
+  if (is_tls) set_tls(easy, server);
+  set_option(easy, CURLOPT_HTTPHEADER, lines);
+  set_option(easy, CURLOPT_USERAGENT, "wattle");
+  set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+  // An empty text is "none", whatever the environment says.
+  set_option(easy, CURLOPT_PROXY, "");
+  set_option(easy, CURLOPT_FOLLOWLOCATION, 0L);
+  set_option(easy, CURLOPT_NOSIGNAL, 1L);
+  set_option(easy, CURLOPT_BUFFERSIZE, kBufferBytes);
+  set_option(easy, CURLOPT_TIMEOUT_MS, static_cast<long>(timeout.count()));
+  set_option(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout.count()));
+}
+
+std::string failure_text(CURLcode code, const FailureText& text) {
+  const std::string_view said = text.data();
+  return printable(said.empty() ? ::curl_easy_strerror(code) : said);
+}
+
+}  // namespace wattle::client

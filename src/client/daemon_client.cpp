@@ -1,0 +1,276 @@
+#include "wattle/daemon_client.hpp"
+
+#include <algorithm>
+#include <type_traits>
+#include <utility>
+
+#include "client/questions.hpp"
+#include "wire/decode.hpp"
+
+namespace wattle {
+namespace {
+
+using client::Query;
+using client::Questions;
+using wire::Discovery;
+
+constexpr std::string_view kReadGpu = "gpu-read";
+constexpr std::string_view kReadCpu = "cpu-read";
+constexpr std::string_view kControlGpu = "gpu-control";
+
+bool contains(const std::vector<std::string>& texts, std::string_view text) {
+  return std::ranges::find(texts, text) != texts.end();
+}
+
+/// "0, 1", or "none".
+template <class Devices>
+std::string list_of(const Devices& devices) {
+  std::string list;
+  for (const auto& device : devices) {
+    list += (list.empty() ? "" : ", ") + std::to_string(device.id);
+  }
+  return list.empty() ? "none" : list;
+}
+
+/// Adds to `missing` which of `ids` are not served.
+template <class Devices>
+void find_missing(const Devices& devices, const std::vector<std::uint32_t>& ids,
+                  std::string_view kind, std::vector<std::string>& missing) {
+  for (const std::uint32_t id : ids) {
+    if (std::ranges::any_of(devices, [id](const auto& device) { return device.id == id; })) {
+      continue;
+    }
+    missing.push_back("it has no " + std::string(kind) + " " + std::to_string(id) +
+                      " (available: " + list_of(devices) + ")");
+  }
+}
+
+double to_seconds(wire::UnixMs ms) noexcept { return static_cast<double>(ms) / 1e3; }
+
+}  // namespace
+
+class DaemonClient::Impl {
+ public:
+  Impl(Server server, std::chrono::milliseconds timeout) : ask_(std::move(server), timeout) {
+    const Discovery found = discover();
+    for (const wire::GpuEntry& gpu : found.gpus) {
+      gpus_.push_back({gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available});
+    }
+    for (const wire::CpuEntry& cpu : found.cpus) cpus_.push_back({cpu.id, cpu.dram_available});
+    groups_ = found.enabled_api_groups;
+    auth_required_ = found.auth_required;
+    if (auth_required_) authenticate();
+  }
+
+  /// True if the daemon offers it, and permits it to us.
+  [[nodiscard]] bool can(std::string_view scope) const {
+    return contains(groups_, scope) && (!auth_required_ || contains(scopes_, scope));
+  }
+
+  /// What keeps `scope` from being used; empty where nothing does.
+  [[nodiscard]] std::string obstacle(std::string_view scope) const {
+    if (!contains(groups_, scope)) return "its group " + std::string(scope) + " is off";
+    if (can(scope)) return {};
+    return "the token lacks the scope " + std::string(scope);
+  }
+
+  template <class Value>
+  [[nodiscard]] Value read_gpus(std::string_view operation, std::string_view path, const Ids& ids,
+                                wire::Decoded<Value> (*decode)(std::string_view)) {
+    return about(gpus_, ids, "GPU",
+                 [&] { return ask_.get(operation, path, Query().gpus(ids), decode); });
+  }
+
+  template <class Value>
+  [[nodiscard]] Value read_cpus(std::string_view operation, std::string_view path, const Ids& ids,
+                                Query query, wire::Decoded<Value> (*decode)(std::string_view)) {
+    query.cpus(ids);
+    return about(cpus_, ids, "CPU", [&] { return ask_.get(operation, path, query, decode); });
+  }
+
+  void set_gpus(std::string_view operation, std::string_view path, const Ids& ids, Query query,
+                bool block) {
+    if (ids.empty()) {
+      throw InvalidArgument("cannot " + std::string(operation) + ": no GPU is named");
+    }
+    query.gpus(ids).flag("block", block);
+    about(gpus_, ids, "GPU", [&] { ask_.post(operation, path, query); });
+  }
+
+  Questions ask_;
+  std::vector<ServedGpu> gpus_;
+  std::vector<ServedCpu> cpus_;
+  std::vector<std::string> groups_;
+  std::vector<std::string> scopes_;
+  std::string auth_error_;
+  bool auth_required_ = false;
+
+ private:
+  /// Nobody who answers otherwise is a daemon.
+  [[nodiscard]] Discovery discover() {
+    try {
+      return ask_.get("find what is served", "/discover", {}, wire::decode_discovery);
+    } catch (const ConnectionError&) {
+      throw;
+    } catch (const Error& error) {
+      throw ConnectionError(error.what());
+    }
+  }
+
+  /// What `ask` gives; a request that was not understood since it names a device that is not served
+  /// says so. That is looked at afterwards: a daemon may have got new devices since it was found.
+  template <class Devices, class Ask>
+  std::invoke_result_t<Ask> about(const Devices& devices, const Ids& ids, std::string_view kind,
+                                  Ask ask) {
+    try {
+      return ask();
+    } catch (const client::BadRequest& error) {
+      std::vector<std::string> missing;
+      find_missing(devices, ids, kind, missing);
+      if (missing.empty()) throw Error(error.what());
+      throw NoSuchDevice(std::string(error.what()) + "; " + missing.front());
+    }
+  }
+
+  /// A daemon that does not take the token still tells what it serves: no error, but remembered.
+  void authenticate() {
+    if (ask_.server().token.empty()) {
+      auth_error_ = ask_.name() + " wants a token, and none was given";
+      return;
+    }
+    try {
+      scopes_ =
+          ask_.get("find what the token permits", "/auth/whoami", {}, wire::decode_identity).scopes;
+    } catch (const Error& error) {
+      auth_error_ = error.what();
+    }
+  }
+};
+
+DaemonClient::DaemonClient(Server server, std::chrono::milliseconds timeout)
+    : impl_(std::make_unique<Impl>(std::move(server), timeout)) {}
+DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
+DaemonClient& DaemonClient::operator=(DaemonClient&&) noexcept = default;
+DaemonClient::~DaemonClient() = default;
+
+const Server& DaemonClient::server() const noexcept { return impl_->ask_.server(); }
+const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept { return impl_->gpus_; }
+const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept { return impl_->cpus_; }
+bool DaemonClient::auth_required() const noexcept { return impl_->auth_required_; }
+const std::string& DaemonClient::auth_error() const noexcept { return impl_->auth_error_; }
+const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
+  return impl_->scopes_;
+}
+bool DaemonClient::can_read_gpu() const noexcept { return impl_->can(kReadGpu); }
+bool DaemonClient::can_read_cpu() const noexcept { return impl_->can(kReadCpu); }
+bool DaemonClient::can_control_gpu() const noexcept { return impl_->can(kControlGpu); }
+
+void DaemonClient::require(const Capabilities& needed) const {
+  if (!impl_->auth_error_.empty()) throw AuthError(impl_->auth_error_);
+  std::vector<std::string> missing;
+  const std::pair<bool, std::string_view> scopes[] = {
+      {needed.read_gpu, kReadGpu}, {needed.control_gpu, kControlGpu}, {needed.read_cpu, kReadCpu}};
+  for (const auto& [is_needed, scope] : scopes) {
+    if (!is_needed) continue;
+    if (std::string obstacle = impl_->obstacle(scope); !obstacle.empty()) {
+      missing.push_back(std::move(obstacle));
+    }
+  }
+  find_missing(impl_->gpus_, needed.gpu_ids, "GPU", missing);
+  find_missing(impl_->cpus_, needed.cpu_ids, "CPU", missing);
+  if (missing.empty()) return;
+  std::string message = impl_->ask_.name() + " does not offer what is needed: ";
+  for (std::size_t i = 0; i < missing.size(); ++i) message += (i > 0 ? "; " : "") + missing[i];
+  throw CapabilityError(message);
+}
+
+std::map<std::uint32_t, std::uint64_t> DaemonClient::gpu_energy_mj(const Ids& ids) {
+  return impl_->read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
+                          wire::decode_gpu_energies);
+}
+
+GpuPowers DaemonClient::gpu_power(const Ids& ids) {
+  auto powers =
+      impl_->read_gpus("read the power of GPUs", "/gpu/get_power", ids, wire::decode_gpu_powers);
+  return {.unix_s = to_seconds(powers.timestamp_ms), .power_mw = std::move(powers.powers)};
+}
+
+std::map<std::uint32_t, std::uint64_t> DaemonClient::power_limit_mw(const Ids& ids) {
+  return impl_->read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
+                          wire::decode_power_limits);
+}
+
+std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> DaemonClient::power_limit_range_mw(
+    const Ids& ids) {
+  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> ranges;
+  for (const auto& [id, range] :
+       impl_->read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
+                        wire::decode_power_limit_ranges)) {
+    ranges[id] = {range.min_mw, range.max_mw};
+  }
+  return ranges;
+}
+
+std::map<std::uint32_t, bool> DaemonClient::persistence_mode(const Ids& ids) {
+  return impl_->read_gpus("read the persistence mode of GPUs", "/gpu/get_persistence_mode", ids,
+                          wire::decode_persistence_modes);
+}
+
+std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids, bool cpu,
+                                                                  bool dram) {
+  std::map<std::uint32_t, ServedCpuEnergy> energies;
+  for (const auto& [id, energy] :
+       impl_->read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
+                        Query().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
+    energies[id] = {energy.cpu_uj, energy.dram_uj};
+  }
+  return energies;
+}
+
+CpuPowers DaemonClient::cpu_power(const Ids& ids) {
+  const auto powers = impl_->read_cpus("read the power of CPUs", "/cpu/get_power", ids, {},
+                                       wire::decode_cpu_powers);
+  CpuPowers all{.unix_s = to_seconds(powers.timestamp_ms)};
+  for (const auto& [id, power] : powers.powers) all.powers[id] = {power.cpu_mw, power.dram_mw};
+  return all;
+}
+
+double DaemonClient::time() {
+  return to_seconds(impl_->ask_.get("read its clock", "/time", {}, wire::decode_time));
+}
+
+void DaemonClient::set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block) {
+  impl_->set_gpus("set the power limit", "/gpu/set_power_limit", ids,
+                  Query().number("power_limit_mw", limit_mw), block);
+}
+
+void DaemonClient::set_persistence_mode(const Ids& ids, bool enabled, bool block) {
+  impl_->set_gpus("set the persistence mode", "/gpu/set_persistence_mode", ids,
+                  Query().flag("enabled", enabled), block);
+}
+
+void DaemonClient::set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
+                                         std::uint32_t max_mhz, bool block) {
+  impl_->set_gpus("lock the GPU clocks", "/gpu/set_gpu_locked_clocks", ids,
+                  Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
+}
+
+void DaemonClient::reset_gpu_locked_clocks(const Ids& ids, bool block) {
+  impl_->set_gpus("unlock the GPU clocks", "/gpu/reset_gpu_locked_clocks", ids, {}, block);
+}
+
+void DaemonClient::set_memory_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
+                                            std::uint32_t max_mhz, bool block) {
+  impl_->set_gpus("lock the memory clocks", "/gpu/set_mem_locked_clocks", ids,
+                  Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
+}
+
+void DaemonClient::reset_memory_locked_clocks(const Ids& ids, bool block) {
+  impl_->set_gpus("unlock the memory clocks", "/gpu/reset_mem_locked_clocks", ids, {}, block);
+}
+
+void DaemonClient::reset_locked_clocks(const Ids& ids, bool block) {
+  impl_->set_gpus("unlock all clocks", "/gpu/reset_locked_clocks", ids, {}, block);
+}
+
+}  // namespace wattle

@@ -1,0 +1,150 @@
+#include <sys/auxv.h>
+#include <sys/un.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/daemon_client.hpp"
+
+namespace wattle {
+namespace {
+
+/// Where an address without a port leads to.
+constexpr std::uint16_t kHttpPort = 80;
+constexpr std::uint16_t kHttpsPort = 443;
+
+constexpr std::string_view kForms =
+    "a server is named host, host:port, http://host:port, https://host:port, unix:/path or /path";
+
+[[noreturn]] void refuse(std::string_view text, std::string_view why) {
+  throw InvalidArgument("'" + printable(text) + "' names no server: " + std::string(why) + "; " +
+                        std::string(kForms));
+}
+
+bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+
+bool is_letter_or_digit(char c) noexcept {
+  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/// Letters of names and of IPv4 addresses; nothing that means something else within a URL.
+bool is_host_name(std::string_view text) noexcept {
+  constexpr std::size_t kLongestName = 253;  // RFC 1035 2.3.4, written with dots
+  return !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, [](char c) {
+    return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
+  });
+}
+
+/// Looks like an IPv6 address, a zone ("%eth0") included; whether it is one, the resolver knows.
+bool is_ipv6(std::string_view text) noexcept {
+  const std::size_t percent = std::min(text.find('%'), text.size());
+  const std::string_view address = text.substr(0, percent);
+  const std::string_view zone = text.substr(percent);
+  constexpr std::size_t kLongestAddress = 45;
+  return address.find(':') != std::string_view::npos && address.size() <= kLongestAddress &&
+         std::ranges::all_of(address,
+                             [](char c) {
+                               return is_digit(c) || (c >= 'a' && c <= 'f') ||
+                                      (c >= 'A' && c <= 'F') || c == ':' || c == '.';
+                             }) &&
+         (zone.empty() || is_host_name(zone.substr(1)));
+}
+
+bool has_brackets(std::string_view host) noexcept {
+  return host.size() >= 2 && host.front() == '[' && host.back() == ']';
+}
+
+Server at_port(Server::Transport transport, std::string_view host, std::uint16_t port) {
+  const std::string_view bare = has_brackets(host) ? host.substr(1, host.size() - 2) : host;
+  const bool ipv6 = is_ipv6(bare);
+  if (!ipv6 && (has_brackets(host) || !is_host_name(host))) {
+    refuse(host, "this is no name and no address of a machine");
+  }
+  if (port == 0) refuse(host, "its port is 0");
+  const std::string shown = ipv6 ? "[" + std::string(bare) + "]" : std::string(bare);
+  return {.transport = transport, .endpoint = shown + ":" + std::to_string(port)};
+}
+
+/// "host", "host:port", "[::1]:port", "::1".
+Server at_address(Server::Transport transport, std::string_view address, std::uint16_t port) {
+  const std::size_t colon = address.rfind(':');
+  const bool one_colon = colon != std::string_view::npos && address.find(':') == colon;
+  const bool after_bracket =
+      colon != std::string_view::npos && colon > 0 && address[colon - 1] == ']';
+  if (!one_colon && !after_bracket) return at_port(transport, address, port);
+  const auto given = parse_unsigned<std::uint16_t>(address.substr(colon + 1));
+  if (!given) refuse(address, "its port is no number from 1 to 65535");
+  return at_port(transport, address.substr(0, colon), *given);
+}
+
+/// Cuts `prefix` off; false where `text` does not begin with it.
+bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+Server parse_with_port(std::string_view text, std::uint16_t port_of_bare_host) {
+  std::string_view rest = text;
+  if (take_prefix(rest, "unix:")) return Server::unix_socket(rest);
+  if (rest.starts_with('/')) return Server::unix_socket(rest);
+  auto transport = Server::Transport::http;
+  if (take_prefix(rest, "https://")) {
+    transport = Server::Transport::https;
+    port_of_bare_host = kHttpsPort;
+  } else if (take_prefix(rest, "http://")) {
+    port_of_bare_host = kHttpPort;
+  } else {
+    return at_address(transport, rest, port_of_bare_host);
+  }
+  if (rest.ends_with('/')) rest.remove_suffix(1);
+  return at_address(transport, rest, port_of_bare_host);
+}
+
+/// Empty where the variable is not set.
+std::string_view environment(const char* variable) noexcept {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
+  const char* const value = std::getenv(variable);
+  return value != nullptr ? value : "";
+}
+
+}  // namespace
+
+// Defined here so that each type's vtable stands in one place: see error.cpp.
+ConnectionError::~ConnectionError() = default;
+AuthError::~AuthError() = default;
+
+Server Server::tcp(std::string_view host, std::uint16_t port) {
+  return at_port(Transport::http, host, port);
+}
+
+Server Server::tls(std::string_view host, std::uint16_t port) {
+  return at_port(Transport::https, host, port);
+}
+
+Server Server::unix_socket(std::string_view path) {
+  constexpr std::size_t kRoom = sizeof(sockaddr_un::sun_path) - 1;
+  if (path.empty()) refuse(path, "the path of a socket is empty");
+  if (path.size() > kRoom) {
+    refuse(path, "the path of a socket has at most " + std::to_string(kRoom) + " bytes");
+  }
+  if (path.find('\0') != std::string_view::npos) refuse(path, "a path has no zero byte");
+  return {.transport = Transport::unix_socket, .endpoint = std::string(path)};
+}
+
+Server Server::parse(std::string_view text) { return parse_with_port(text, kDaemonPort); }
+
+std::optional<Server> Server::from_env() {
+  if (::getauxval(AT_SECURE) != 0) return std::nullopt;
+  const std::string_view path = environment("ZEUSD_SOCK_PATH");
+  const std::string_view host_port = environment("ZEUSD_HOST_PORT");
+  if (path.empty() && host_port.empty()) return std::nullopt;
+  Server server = path.empty() ? parse_with_port(host_port, kHttpPort) : unix_socket(path);
+  server.token = environment("ZEUSD_TOKEN");
+  return server;
+}
+
+}  // namespace wattle

@@ -1,0 +1,332 @@
+#include "wire/decode.hpp"
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+
+namespace wattle::wire {
+namespace {
+
+using nlohmann::json;
+
+/// Thrown and caught within this file.
+struct NotUnderstood : std::exception {
+  explicit NotUnderstood(std::string text) : why(std::move(text)) {}
+  [[nodiscard]] const char* what() const noexcept override { return why.c_str(); }
+  std::string why;
+};
+
+[[noreturn]] void refuse(std::string_view key, std::string_view what) {
+  throw NotUnderstood("'" + printable(key) + "' is " + std::string(what));
+}
+
+/// The value of a key; null where there is none, or where it is null.
+const json* find(const json& object, const char* key) {
+  const auto at = object.find(key);
+  return at == object.end() || at->is_null() ? nullptr : &*at;
+}
+
+const json& member(const json& object, const char* key) {
+  const json* const value = find(object, key);
+  if (value == nullptr) refuse(key, "missing");
+  return *value;
+}
+
+std::uint64_t to_unsigned(const json& value, std::string_view key) {
+  if (!value.is_number_unsigned()) refuse(key, "no whole number from 0 on");
+  return value.get<std::uint64_t>();
+}
+
+DeviceId to_id(const json& value, std::string_view key) {
+  const std::uint64_t id = to_unsigned(value, key);
+  if (id > std::numeric_limits<DeviceId>::max()) refuse(key, "too large a number");
+  return static_cast<DeviceId>(id);
+}
+
+bool to_bool(const json& value, std::string_view key) {
+  if (!value.is_boolean()) refuse(key, "neither true nor false");
+  return value.get<bool>();
+}
+
+/// Foreign text that may be shown as it is.
+std::string to_text(const json& value, std::string_view key) {
+  if (!value.is_string()) refuse(key, "no text");
+  return printable(value.get_ref<const std::string&>());
+}
+
+const json& as_list(const json& value, std::string_view key) {
+  if (!value.is_array()) refuse(key, "no list");
+  return value;
+}
+
+const json& as_object(const json& value, std::string_view key) {
+  if (!value.is_object()) refuse(key, "no object");
+  return value;
+}
+
+UnixMs to_time(const json& object) {
+  constexpr const char* kKey = "timestamp_ms";
+  const std::uint64_t ms = to_unsigned(member(object, kKey), kKey);
+  constexpr std::uint64_t kMost = std::numeric_limits<UnixMs>::max();
+  if (ms > kMost) refuse(kKey, "too large a number");
+  return static_cast<UnixMs>(ms);
+}
+
+std::optional<std::uint64_t> unsigned_or_nothing(const json& object, const char* key) {
+  const json* const value = find(object, key);
+  return value == nullptr ? std::nullopt : std::optional(to_unsigned(*value, key));
+}
+
+std::vector<std::string> texts(const json& list, std::string_view key) {
+  std::vector<std::string> all;
+  for (const json& item : as_list(list, key)) all.push_back(to_text(item, key));
+  return all;
+}
+
+/// An object whose keys are the ids of devices; each value as `value_of` understands it.
+template <class Value, class ValueOf>
+std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
+  std::map<DeviceId, Value> all;
+  for (const auto& [key, value] : as_object(object, "the answer").items()) {
+    const auto id = parse_unsigned<DeviceId>(key);
+    if (!id) refuse(key, "no id of a device");
+    if (!all.emplace(*id, value_of(value)).second) refuse(key, "there twice");
+  }
+  return all;
+}
+
+/// Reads one key of each device's object.
+template <class Value, class ToValue>
+std::map<DeviceId, Value> one_key_each(const json& object, const char* key, ToValue to_value) {
+  return by_device<Value>(object, [&](const json& device) {
+    return to_value(member(as_object(device, "a device"), key), key);
+  });
+}
+
+GpuEntry gpu_of(const json& entry) {
+  GpuEntry gpu{.id = to_id(member(as_object(entry, "an item of 'gpus'"), "id"), "id")};
+  if (const json* name = find(entry, "name")) gpu.name = to_text(*name, "name");
+  if (const json* address = find(entry, "pci_address")) {
+    gpu.pci_address = to_text(*address, "pci_address");
+  }
+  constexpr const char* kCounter = "cumulative_energy_available";
+  gpu.cumulative_energy_available.reset();
+  if (const json* counter = find(entry, kCounter)) {
+    gpu.cumulative_energy_available = to_bool(*counter, kCounter);
+  }
+  return gpu;
+}
+
+std::vector<GpuEntry> gpus_of(const json& answer) {
+  std::vector<GpuEntry> gpus;
+  if (const json* entries = find(answer, "gpus")) {
+    for (const json& entry : as_list(*entries, "gpus")) gpus.push_back(gpu_of(entry));
+    return gpus;
+  }
+  for (const json& id : as_list(member(answer, "gpu_ids"), "gpu_ids")) {
+    gpus.push_back({.id = to_id(id, "gpu_ids"), .cumulative_energy_available = std::nullopt});
+  }
+  return gpus;
+}
+
+std::vector<CpuEntry> cpus_of(const json& answer) {
+  std::vector<CpuEntry> cpus;
+  if (const json* entries = find(answer, "cpus")) {
+    for (const json& entry : as_list(*entries, "cpus")) {
+      const json* const dram = find(as_object(entry, "an item of 'cpus'"), "dram_available");
+      cpus.push_back({.id = to_id(member(entry, "id"), "id"),
+                      .dram_available = dram != nullptr && to_bool(*dram, "dram_available")});
+    }
+    return cpus;
+  }
+  const json* const ids = find(answer, "cpu_ids");
+  if (ids == nullptr) return cpus;
+  static const json nothing = json::array();
+  const json* const drams = find(answer, "dram_available");
+  const json& dram = drams == nullptr ? nothing : as_list(*drams, "dram_available");
+  for (const json& id : as_list(*ids, "cpu_ids")) {
+    const std::size_t i = cpus.size();
+    cpus.push_back({.id = to_id(id, "cpu_ids"),
+                    .dram_available = i < dram.size() && to_bool(dram[i], "dram_available")});
+  }
+  return cpus;
+}
+
+template <class Entry>
+void require_distinct(const std::vector<Entry>& entries, std::string_view what) {
+  std::set<DeviceId> seen;
+  for (const Entry& entry : entries) {
+    if (!seen.insert(entry.id).second) {
+      throw NotUnderstood(std::string(what) + " " + std::to_string(entry.id) + " is there twice");
+    }
+  }
+}
+
+/// What is refused is told for people: an entry that is not understood is left out.
+std::vector<RefusedEntry> refused_of(const json& answer) {
+  std::vector<RefusedEntry> refused;
+  const json* const entries = find(answer, "refused");
+  if (entries == nullptr || !entries->is_array()) return refused;
+  const auto text = [](const json& entry, const char* key) {
+    const json* const value = find(entry, key);
+    constexpr std::size_t kMost = 2000;  // a remedy may be a paragraph
+    return value == nullptr || !value->is_string()
+               ? std::string()
+               : printable(value->get_ref<const std::string&>(), kMost);
+  };
+  for (const json& entry : *entries) {
+    if (!entry.is_object()) continue;
+    refused.push_back({.subject = text(entry, "subject"),
+                       .source = text(entry, "source"),
+                       .reason = text(entry, "reason"),
+                       .remedy = text(entry, "remedy")});
+  }
+  return refused;
+}
+
+Discovery discovery_of(const json& answer) {
+  Discovery discovery{.gpus = gpus_of(answer), .cpus = cpus_of(answer)};
+  require_distinct(discovery.gpus, "GPU");
+  require_distinct(discovery.cpus, "CPU");
+  if (const json* groups = find(answer, "enabled_api_groups")) {
+    discovery.enabled_api_groups = texts(*groups, "enabled_api_groups");
+  }
+  if (const json* required = find(answer, "auth_required")) {
+    discovery.auth_required = to_bool(*required, "auth_required");
+  }
+  const json* const format = find(answer, "stream_format");
+  if (format != nullptr && *format == "snapshot") discovery.stream_format = StreamFormat::snapshot;
+  discovery.refused = refused_of(answer);
+  return discovery;
+}
+
+Identity identity_of(const json& answer) {
+  Identity identity{.subject = to_text(member(answer, "sub"), "sub"),
+                    .scopes = texts(member(answer, "scopes"), "scopes")};
+  if (const json* expiry = find(answer, "exp")) {
+    const std::uint64_t at = to_unsigned(*expiry, "exp");
+    constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
+    identity.expires_unix_s = static_cast<std::int64_t>(std::min(at, kMost));
+  }
+  return identity;
+}
+
+CpuPower cpu_power_of(const json& device) {
+  as_object(device, "a device");
+  return {.cpu_mw = to_unsigned(member(device, "cpu_mw"), "cpu_mw"),
+          .dram_mw = unsigned_or_nothing(device, "dram_mw")};
+}
+
+CpuEnergy cpu_energy_of(const json& device) {
+  as_object(device, "a device");
+  return {.cpu_uj = unsigned_or_nothing(device, "cpu_energy_uj"),
+          .dram_uj = unsigned_or_nothing(device, "dram_energy_uj")};
+}
+
+PowerLimitRange range_of(const json& device) {
+  as_object(device, "a device");
+  constexpr const char* kMin = "min_power_limit_mw";
+  constexpr const char* kMax = "max_power_limit_mw";
+  return {.min_mw = to_unsigned(member(device, kMin), kMin),
+          .max_mw = to_unsigned(member(device, kMax), kMax)};
+}
+
+/// An answer as `value_of` understands it. Nothing throws, want of memory included.
+template <class Value, class ValueOf>
+Decoded<Value> decode(std::string_view text, ValueOf value_of) {
+  try {
+    const json answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
+    if (answer.is_discarded()) return Malformed{"it is no JSON"};
+    if (!answer.is_object()) return Malformed{"it is no JSON object"};
+    return value_of(answer);
+  } catch (const NotUnderstood& error) {
+    return Malformed{error.why};
+  } catch (const std::exception&) {
+    return Malformed{"it is too large"};
+  }
+}
+
+}  // namespace
+
+Decoded<Discovery> decode_discovery(std::string_view text) {
+  return decode<Discovery>(text, discovery_of);
+}
+
+Decoded<Identity> decode_identity(std::string_view text) {
+  return decode<Identity>(text, identity_of);
+}
+
+Decoded<UnixMs> decode_time(std::string_view text) { return decode<UnixMs>(text, to_time); }
+
+Decoded<GpuPowersAt> decode_gpu_powers(std::string_view text) {
+  return decode<GpuPowersAt>(text, [](const json& answer) {
+    return GpuPowersAt{to_time(answer),
+                       by_device<std::uint64_t>(member(answer, "power_mw"), [](const json& value) {
+                         return to_unsigned(value, "power_mw");
+                       })};
+  });
+}
+
+Decoded<CpuPowersAt> decode_cpu_powers(std::string_view text) {
+  return decode<CpuPowersAt>(text, [](const json& answer) {
+    return CpuPowersAt{to_time(answer),
+                       by_device<CpuPower>(member(answer, "power_mw"), cpu_power_of)};
+  });
+}
+
+Decoded<std::map<DeviceId, std::uint64_t>> decode_gpu_energies(std::string_view text) {
+  return decode<std::map<DeviceId, std::uint64_t>>(text, [](const json& answer) {
+    return one_key_each<std::uint64_t>(answer, "energy_mj", to_unsigned);
+  });
+}
+
+Decoded<std::map<DeviceId, CpuEnergy>> decode_cpu_energies(std::string_view text) {
+  return decode<std::map<DeviceId, CpuEnergy>>(
+      text, [](const json& answer) { return by_device<CpuEnergy>(answer, cpu_energy_of); });
+}
+
+Decoded<std::map<DeviceId, std::uint64_t>> decode_power_limits(std::string_view text) {
+  return decode<std::map<DeviceId, std::uint64_t>>(text, [](const json& answer) {
+    return one_key_each<std::uint64_t>(answer, "power_limit_mw", to_unsigned);
+  });
+}
+
+Decoded<std::map<DeviceId, PowerLimitRange>> decode_power_limit_ranges(std::string_view text) {
+  return decode<std::map<DeviceId, PowerLimitRange>>(
+      text, [](const json& answer) { return by_device<PowerLimitRange>(answer, range_of); });
+}
+
+Decoded<std::map<DeviceId, bool>> decode_persistence_modes(std::string_view text) {
+  return decode<std::map<DeviceId, bool>>(
+      text, [](const json& answer) { return one_key_each<bool>(answer, "enabled", to_bool); });
+}
+
+std::string decode_error(std::string_view body) {
+  try {
+    const json answer = json::parse(body, nullptr, /*allow_exceptions=*/false);
+    if (answer.is_object()) {
+      const json* const error = find(answer, "error");
+      if (error != nullptr && error->is_string()) return to_text(*error, "error");
+      const json* const errors = find(answer, "errors");
+      if (errors != nullptr && errors->is_object()) {
+        std::string all;
+        for (const auto& [id, message] : errors->items()) {
+          if (!message.is_string()) continue;
+          all += (all.empty() ? "" : "; ") + printable(id) + ": " + to_text(message, "errors");
+        }
+        return printable(all, all.size());
+      }
+    }
+    const std::size_t end = body.find_last_not_of(" \t\r\n");
+    return printable(body.substr(0, end == std::string_view::npos ? 0 : end + 1));
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
+}  // namespace wattle::wire

@@ -1,0 +1,121 @@
+#include "client/curl_request.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+
+#include "fakes/http_server.hpp"
+#include "fakes/temp_folder.hpp"
+
+namespace wattle::client {
+namespace {
+
+using fakes::HttpPeer;
+using fakes::HttpRequest;
+using fakes::HttpServer;
+using std::chrono::seconds;
+using testing::HasSubstr;
+using testing::Not;
+using testing::SizeIs;
+
+std::size_t append(const char* bytes, std::size_t, std::size_t count, void* to) {
+  static_cast<std::string*>(to)->append(bytes, count);
+  return count;
+}
+
+struct Outcome {
+  CURLcode code = CURLE_OK;
+  long status = 0;
+  std::string body;
+};
+
+/// One GET.
+Outcome get(const Server& server, std::string_view target = "/discover") {
+  const Easy easy = make_easy();
+  const Lines lines = lines_for(server);
+  set_up(easy.get(), server, target, lines.get(), seconds(5), seconds(5));
+  Outcome outcome;
+  set_option(easy.get(), CURLOPT_WRITEFUNCTION, &append);
+  set_option(easy.get(), CURLOPT_WRITEDATA, &outcome.body);
+  outcome.code = ::curl_easy_perform(easy.get());
+  ::curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &outcome.status);
+  return outcome;
+}
+
+void say_hello(const HttpRequest& /*request*/, HttpPeer& peer) {
+  peer.send(fakes::http_answer(200, "hello"));
+}
+
+TEST(CurlRequest, AsksAPortForItsTarget) {
+  const HttpServer server(say_hello);
+  EXPECT_EQ(get(Server::parse(server.address()), "/gpu/get_power?gpu_ids=0%2C1").body, "hello");
+  ASSERT_THAT(server.requests(), SizeIs(1));
+  const HttpRequest request = server.requests()[0];
+  EXPECT_EQ(request.method, "GET");
+  EXPECT_EQ(request.target, "/gpu/get_power?gpu_ids=0%2C1");
+  EXPECT_EQ(request.field("Host"), server.address());
+  EXPECT_THAT(request.head, Not(HasSubstr("Authorization")));
+  EXPECT_THAT(request.head, Not(HasSubstr("Accept-Encoding")));
+}
+
+TEST(CurlRequest, AsksASocketInTheNameOfLocalhost) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "d.sock";
+  const HttpServer server(say_hello, path);
+  EXPECT_EQ(get(Server::unix_socket(path)).body, "hello");
+  EXPECT_EQ(server.requests().at(0).field("Host"), "localhost");
+}
+
+TEST(CurlRequest, CarriesTheToken) {
+  const HttpServer server(say_hello);
+  Server asked = Server::parse(server.address());
+  asked.token = "aaa.bbb-_.ccc";
+  EXPECT_EQ(get(asked).status, 200);
+  EXPECT_EQ(server.requests().at(0).field("Authorization"), "Bearer aaa.bbb-_.ccc");
+}
+
+TEST(CurlRequest, RefusesATokenThatWouldBeginAnotherLineAndDoesNotShowIt) {
+  for (const std::string& bad :
+       {std::string("secret\r\nX-Admin: 1"), std::string("secret\n"), std::string("sec ret"),
+        std::string("secret\t"), std::string("secr\0et", 7), std::string("secr\xC3\xA9t"),
+        std::string("secret\x7F")}) {
+    Server server = Server::tcp("127.0.0.1", 9);
+    server.token = bad;
+    try {
+      (void)lines_for(server);
+      ADD_FAILURE() << testing::PrintToString(bad);
+    } catch (const InvalidArgument& error) {
+      EXPECT_THAT(error.what(), Not(HasSubstr("secr")));
+      EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:9"));
+    }
+  }
+}
+
+TEST(CurlRequest, TakesNoProxyFromTheEnvironment) {
+  const HttpServer proxy(say_hello);
+  const HttpServer server(say_hello);
+  const std::string url = "http://" + proxy.address();
+  for (const char* name : {"http_proxy", "ALL_PROXY", "all_proxy"}) {
+    ::setenv(name, url.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  EXPECT_EQ(get(Server::parse(server.address())).status, 200);
+  for (const char* name : {"http_proxy", "ALL_PROXY", "all_proxy"}) {
+    ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+  }
+  EXPECT_THAT(proxy.requests(), SizeIs(0));
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+TEST(CurlRequest, FollowsNoRedirect) {
+  const HttpServer other(say_hello);
+  const HttpServer server([&](const HttpRequest&, HttpPeer& peer) {
+    peer.send(fakes::http_answer(302, "", "Location: http://" + other.address() + "/\r\n"));
+  });
+  EXPECT_EQ(get(Server::parse(server.address())).status, 302);
+  EXPECT_THAT(other.requests(), SizeIs(0));
+}
+
+}  // namespace
+}  // namespace wattle::client
