@@ -130,6 +130,7 @@ class WATTLE_EXPORT PowerReader {
  public:
   class Next;
   class Iterator;
+  class Impl;  // of the library alone
 
   PowerReader(PowerReader&&) noexcept;
   PowerReader& operator=(PowerReader&&) noexcept;
@@ -162,7 +163,6 @@ class WATTLE_EXPORT PowerReader {
   [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
 
  private:
-  class Impl;
   friend class PowerStream;
   explicit PowerReader(std::shared_ptr<Impl> impl) noexcept;
 
@@ -183,6 +183,7 @@ class WATTLE_EXPORT PowerReader::Next {
 
  private:
   friend class PowerReader;
+  friend class PowerStream;
   explicit Next(std::shared_ptr<Impl> impl) noexcept;
 
   std::shared_ptr<Impl> impl_;
