@@ -69,7 +69,7 @@ void Board::end() noexcept {
 }
 
 PowerSnapshot Board::snapshot() const {
-  if (forks_ != forks()) return View(servers_).readings();
+  if (is_forked()) return View(servers_).readings();
   const std::scoped_lock lock(mutex_);
   return view_.readings();
 }

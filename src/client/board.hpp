@@ -56,8 +56,10 @@ class Board {
   /// There is nothing more to read from now on.
   void end() noexcept;
   [[nodiscard]] bool has_ended() const noexcept {
-    return ended_.load(std::memory_order_acquire) || forks_ != forks();
+    return ended_.load(std::memory_order_acquire) || is_forked();
   }
+  /// This is a child's copy: its mutex may never be free.
+  [[nodiscard]] bool is_forked() const noexcept { return forks_ != forks(); }
 
   [[nodiscard]] const std::vector<Server>& servers() const noexcept { return servers_; }
   [[nodiscard]] PowerSnapshot snapshot() const;

@@ -18,6 +18,7 @@ using Progress = FollowedServer::Progress;
 
 Engine::Engine(std::shared_ptr<Board> board, const Options& options)
     : board_(std::move(board)),
+      book_(options.book),
       forks_(forks()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       timers_(board_->servers().size()),
@@ -37,7 +38,8 @@ Engine::Engine(std::shared_ptr<Board> board, const Options& options)
                                                      .clock = machine_clock(),
                                                      .chance = std::move(chance),
                                                      .reconnect_delay = options.reconnect_delay,
-                                                     .timeout = options.timeout});
+                                                     .timeout = options.timeout,
+                                                     .book = book_.get()});
   for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);
 }
 
@@ -107,10 +109,17 @@ void Engine::follow() {
     if (!has_started_) tell_progress();
     transport_->wait(timers_.next());
     around_->look_at_clock();
+    if (book_) look_for_suspend();
     transport_->run([&] { board_->commit(); });
     while (!is_stopping_ && timers_.next() <= around_->now) servers_[timers_.first()].tick();
     board_->commit();
   }
+}
+
+void Engine::look_for_suspend() {
+  if (around_->now - suspend_looked_ < std::chrono::seconds(1)) return;
+  suspend_looked_ = around_->now;
+  if (suspend_.was_suspended()) book_->note_suspend();
 }
 
 void Engine::tell_progress() {

@@ -18,6 +18,7 @@
 #include "client/followed_server.hpp"
 #include "client/surroundings.hpp"
 #include "client/timers.hpp"
+#include "sampling/recorder.hpp"
 
 namespace wattle::client {
 
@@ -30,6 +31,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   struct Options {
     std::chrono::milliseconds reconnect_delay;
     std::chrono::milliseconds timeout;
+    /// Where powers and counters are booked; null: nowhere.
+    std::shared_ptr<EnergyBook> book{};
   };
   /// How the start went.
   struct Start {
@@ -58,8 +61,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void run() noexcept;
   void follow();
   void tell_progress();
+  void look_for_suspend();
 
   const std::shared_ptr<Board> board_;
+  const std::shared_ptr<EnergyBook> book_;
   const std::uint64_t forks_;
   Fd wake_;
   std::atomic<bool> is_stopping_{false};
@@ -70,6 +75,8 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::unique_ptr<CurlTransport> transport_;
   std::unique_ptr<Surroundings> around_;
   std::deque<FollowedServer> servers_;
+  SuspendWatch suspend_{machine_clock()};
+  TimePoint suspend_looked_{};
   bool has_started_ = false;  ///< progress is not looked at any more
 
   std::mutex mutex_;

@@ -56,6 +56,7 @@ FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
       server_(around.board.servers()[place]),
       around_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
+      counters_(place, around.transport, around.clock, around.timeout),
       streams_{FollowedStream(place, DeviceType::gpu, around),
                FollowedStream(place, DeviceType::cpu, around)} {}
 
@@ -79,6 +80,7 @@ void FollowedServer::start() {
 
 void FollowedServer::end() {
   inquiry_.clear();
+  counters_.clear();
   for (FollowedStream& stream : streams_) stream.end();
 }
 
@@ -195,6 +197,7 @@ void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceI
     }
   }
   stream.serve(asked.value_or(served));
+  is_counted_.at(static_cast<std::size_t>(type)) = around_.book != nullptr;
   is_served = !served.empty();
   if (served.empty()) {
     stream.turn_off(fmt::format("the daemon serves no {}", name_of(type)));
@@ -271,6 +274,59 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
   });
 }
 
+// Energy
+
+void FollowedServer::ask_counters() {
+  counters_due_ = around_.now + around_.book->counter_period();
+  for (const FollowedStream& stream : streams_) {
+    const bool is_counted = is_counted_.at(static_cast<std::size_t>(stream.type()));
+    if (is_counted && stream.phase() == Phase::open) ask_counters(stream.type());
+  }
+}
+
+void FollowedServer::ask_counters(DeviceType type) {
+  const FollowedStream& stream = streams_.at(static_cast<std::size_t>(type));
+  std::string target = target_of(stream, "get_cumulative_energy");
+  if (type == DeviceType::cpu) {
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += "cpu=true&dram=true";
+  }
+  counters_.ask(std::move(target), [this, type](const Answer& answer) {
+    if (answer.is_good()) return book_counters(type, answer);
+    // A daemon that has none, or whose device has none, says so each time.
+    const bool is_refused = answer.failure.empty() && answer.status < 500;
+    if (is_refused) is_counted_.at(static_cast<std::size_t>(type)) = false;
+  });
+}
+
+void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
+  const auto half_width = (answer.answered - answer.asked) / 2;
+  const TimePoint at = answer.asked + half_width;
+  const auto place = static_cast<std::size_t>(type);
+  const std::uint64_t losses = streams_.at(place).losses();
+  const bool may_be_another = std::exchange(known_losses_.at(place), losses) != losses;
+  const auto book = [&](Quantity quantity, DeviceId device, std::uint64_t ticks) {
+    const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
+    // A daemon counts its CPUs' energy from its own start. A GPU's driver goes on counting.
+    if (may_be_another && quantity != Quantity::gpu) around_.book->break_counter(key);
+    around_.book->note_counter(key, at, half_width, ticks);
+  };
+  if (type == DeviceType::gpu) {
+    const auto decoded = wire::decode_gpu_energies(answer.body);
+    const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
+    if (energies == nullptr) return;
+    for (const auto& [id, mj] : *energies) book(Quantity::gpu, id, mj);
+  } else {
+    const auto decoded = wire::decode_cpu_energies(answer.body);
+    const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
+    if (energies == nullptr) return;
+    for (const auto& [id, energy] : *energies) {
+      if (energy.cpu_uj) book(Quantity::cpu, id, *energy.cpu_uj);
+      if (energy.dram_uj) book(Quantity::dram, id, *energy.dram_uj);
+    }
+  }
+}
+
 void FollowedServer::look_for_settled() {
   if (progress_ != Progress::reached || sets_up_ || !inquiry_.is_idle()) return;
   const bool is_on_its_way = std::ranges::any_of(streams_, [](const FollowedStream& stream) {
@@ -310,6 +366,10 @@ void FollowedServer::tick() {
     }
   }
   if (is_followed) due = std::min(due, around_.now + kLook);
+  if (is_followed && around_.book != nullptr) {
+    if (around_.now >= counters_due_ && counters_.is_idle()) ask_counters();
+    if (counters_due_ > around_.now) due = std::min(due, counters_due_);
+  }
   if (has_retry && !sets_up_) set_up();
   if (is_silent && !asks_for_life_ && !compares_clocks_) ask_for_life();
   const bool is_compared = sets_up_ || compares_clocks_ || !is_followed;

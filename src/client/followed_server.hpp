@@ -77,6 +77,9 @@ class FollowedServer {
   void open_streams();
   void ask_seed(FollowedStream& stream);
   void ask_for_life();
+  void ask_counters();
+  void ask_counters(DeviceType type);
+  void book_counters(DeviceType type, const Answer& answer);
   void look_for_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
   [[nodiscard]] std::string target_of(const FollowedStream& stream, std::string_view what) const;
@@ -87,6 +90,7 @@ class FollowedServer {
   const Server& server_;
   Surroundings& around_;
   Inquiry inquiry_;
+  Inquiry counters_;  ///< apart: a device that hangs keeps its counter's answer back for long
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
 
   wire::Discovery discovery_;
@@ -96,7 +100,10 @@ class FollowedServer {
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  TimePoint clock_due_{};  ///< to be compared again
+  TimePoint counters_due_{};
+  std::array<bool, 2> is_counted_{};             ///< the daemon has energy counters
+  std::array<std::uint64_t, 2> known_losses_{};  ///< of each stream, when they were last booked
+  TimePoint clock_due_{};                        ///< to be compared again
   bool sets_up_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;

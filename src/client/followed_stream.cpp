@@ -81,6 +81,11 @@ void FollowedStream::lose(const std::string& reason) {
   if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
   if (phase_ == Phase::open && around_.now - opened_ >= kSettled) backoff_.reset();
   phase_ = Phase::waiting;
+  ++losses_;
+  for (const Device& device : devices_) {
+    each_booked(device,
+                [&](const EnergyBook::Key& key) { around_.book->lose_power(key, last_sign_); });
+  }
   retry_at_ = around_.now + backoff_.next(around_.chance());
   set_state(ConnectionStatus::connecting, reason);
   around_.timers.set_at_latest(server_, retry_at_);
@@ -111,6 +116,11 @@ void FollowedStream::check() {
     lose("nothing has come for 15 s, and the daemon does not answer");
   } else if (silence >= kStale) {
     set_state(ConnectionStatus::stale, "nothing has come for 3 s, and the daemon does not answer");
+  }
+  for (const Device& device : devices_) {
+    if (!device.has_value) continue;
+    each_booked(device,
+                [&](const EnergyBook::Key& key) { around_.book->confirm_power(key, last_sign_); });
   }
 }
 
@@ -194,6 +204,7 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
   device.timestamp_ms = timestamp_ms;
   device.event = events_;
   device.has_value = true;
+  if (around_.book != nullptr) book_power(device, power, timestamp_s);
   around_.board.add({.timestamp_s = timestamp_s,
                      .power_w = 1e-3 * power.power_mw.value_or(kNotTold),
                      .dram_w = 1e-3 * power.dram_mw.value_or(kNotTold),
@@ -202,7 +213,37 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
 
 void FollowedStream::put_gone(Device& device) {
   device.has_value = false;
+  each_booked(device,
+              [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
   around_.board.add({.timestamp_s = around_.unix_now_s, .slot = device.slot, .is_gone = true});
+}
+
+void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,
+                                double timestamp_s) {
+  // Nothing is read in the future; where the daemon's clock is not known, now.
+  TimePoint at = around_.now;
+  if (std::isfinite(clock_.uncertainty_s)) {
+    const Seconds ago(std::clamp(around_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));
+    at -= std::chrono::duration_cast<std::chrono::nanoseconds>(ago);
+  }
+  const Quantity quantity = type_ == DeviceType::gpu ? Quantity::gpu : Quantity::cpu;
+  const auto book = [&](Quantity of, const std::optional<double>& power_mw) {
+    const EnergyBook::Key key{.server = server_, .quantity = of, .device = device.id};
+    if (power_mw) around_.book->note_power(key, at, 1e-3 * *power_mw);
+    if (!power_mw) around_.book->lose_power(key, at);
+  };
+  book(quantity, power.power_mw);
+  if (type_ == DeviceType::cpu) book(Quantity::dram, power.dram_mw);
+}
+
+template <class Visit>
+void FollowedStream::each_booked(const Device& device, Visit visit) const {
+  if (around_.book == nullptr) return;
+  const bool is_gpu = type_ == DeviceType::gpu;
+  visit(EnergyBook::Key{
+      .server = server_, .quantity = is_gpu ? Quantity::gpu : Quantity::cpu, .device = device.id});
+  if (is_gpu) return;
+  visit(EnergyBook::Key{.server = server_, .quantity = Quantity::dram, .device = device.id});
 }
 
 FollowedStream::Device* FollowedStream::find(DeviceId id) noexcept {

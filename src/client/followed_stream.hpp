@@ -69,6 +69,8 @@ class FollowedStream final : public Exchange {
   /// Looks whether it does.
   void check();
   void set_clock(const ClockOffset& clock) noexcept { clock_ = clock; }
+  /// How often it was lost.
+  [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
   /// True once where an event's time cannot be: the daemon's clock, or this machine's, was set.
   [[nodiscard]] bool take_doubt() noexcept { return std::exchange(doubts_clock_, false); }
 
@@ -90,6 +92,10 @@ class FollowedStream final : public Exchange {
   void apply(const wire::PowerEvent& event);
   void put(Device& device, const wire::DevicePower& power, double timestamp_ms);
   void put_gone(Device& device);
+  void book_power(const Device& device, const wire::DevicePower& power, double timestamp_s);
+  /// Calls `visit(key)` for what is booked of a device.
+  template <class Visit>
+  void each_booked(const Device& device, Visit visit) const;
   [[nodiscard]] Device* find(DeviceId id) noexcept;
   void refuse(std::string_view what, std::string_view sample);
   void set_state(ConnectionStatus status, const std::string& reason);
@@ -106,6 +112,7 @@ class FollowedStream final : public Exchange {
   wire::SseReader reader_;
   std::uint64_t dropped_ = 0;  ///< of the reader's, as far as told
   std::uint64_t events_ = 0;
+  std::uint64_t losses_ = 0;
   std::vector<Device> devices_;  ///< by id
   ClockOffset clock_;
   Backoff backoff_;

@@ -1,6 +1,7 @@
 #include "wattle/power_stream.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <mutex>
 #include <new>
 #include <set>
@@ -101,9 +102,13 @@ class PowerStream::Impl {
                                        client::Delivery{.queue_limit = options.queue_limit,
                                                         .on_update = std::move(options.on_update),
                                                         .executor = std::move(options.executor)})),
+        book_(options.history.count() > 0
+                  ? std::make_shared<client::EnergyBook>(options.history, options.counter_period)
+                  : nullptr),
         engine_(std::make_shared<Engine>(board_,
                                          Engine::Options{.reconnect_delay = options.reconnect_delay,
-                                                         .timeout = options.timeout})) {}
+                                                         .timeout = options.timeout,
+                                                         .book = book_})) {}
 
   void start(milliseconds timeout, bool start_partial) {
     const TimePoint deadline = TimePoint::clock::now() + timeout;
@@ -120,6 +125,7 @@ class PowerStream::Impl {
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
   [[nodiscard]] const Board& board() const noexcept { return *board_; }
+  [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> new_reader(const ReaderOptions& options) const {
     return PowerReader::Impl::make(board_, options);
   }
@@ -132,10 +138,31 @@ class PowerStream::Impl {
 
  private:
   std::shared_ptr<Board> board_;
+  std::shared_ptr<client::EnergyBook> book_;  ///< null: nobody asks
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
   std::shared_ptr<PowerReader::Impl> own_reader_;
 };
+
+std::map<std::string, ServerEnergy> PowerStream::Impl::energy(TimePoint begin,
+                                                              TimePoint end) const {
+  if (!book_) {
+    throw InvalidArgument("a stream of power keeps nothing to tell energy from: give it a history");
+  }
+  if (end < begin) throw InvalidArgument("the energy of a time that ends before it begins");
+  if (board_->is_forked()) return {};
+  // So far, whatever was asked for, that lengths of time fit.
+  const TimePoint now = TimePoint::clock::now();
+  constexpr std::chrono::days kFar{3650};
+  begin = std::clamp(begin, now - kFar, now + kFar);
+  end = std::clamp(end, now - kFar, now + kFar);
+  std::map<std::string, ServerEnergy> energies;
+  const std::vector<Server>& servers = board_->servers();
+  for (std::size_t i = 0; i < servers.size(); ++i) {
+    energies.emplace(servers[i].endpoint, book_->energy(i, begin, end));
+  }
+  return energies;
+}
 
 PowerStream::PowerStream(std::vector<Server> servers, PowerStreamOptions options) {
   check_servers(servers);
@@ -155,6 +182,27 @@ const std::vector<Server>& PowerStream::servers() const noexcept {
 }
 
 PowerSnapshot PowerStream::snapshot() const { return impl_->board().snapshot(); }
+
+std::map<std::string, ServerEnergy> PowerStream::energy(TimePoint begin, TimePoint end) const {
+  return impl_->energy(begin, end);
+}
+
+std::map<std::string, ServerEnergy> PowerStream::energy(double begin_unix_s,
+                                                        double end_unix_s) const {
+  if (!std::isfinite(begin_unix_s) || !std::isfinite(end_unix_s)) {
+    throw InvalidArgument("the energy of what is no time");
+  }
+  const TimePoint begin = from_unix(begin_unix_s);
+  const TimePoint end = from_unix(end_unix_s);
+  auto energies = impl_->energy(begin, end);
+  if (!wall_clock_stepped(begin, end)) return energies;
+  for (auto& [endpoint, of_server] : energies) {
+    for (auto* quantity : {&of_server.gpus, &of_server.cpus, &of_server.drams}) {
+      for (auto& [device, energy] : *quantity) energy.flags.set(Flag::clock_stepped);
+    }
+  }
+  return energies;
+}
 
 PowerReader PowerStream::reader(const ReaderOptions& options) const {
   return PowerReader(impl_->new_reader(options));

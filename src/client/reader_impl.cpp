@@ -34,7 +34,7 @@ std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Board
 }
 
 PowerReader::Impl::~Impl() {
-  if (board_->forks_ != forks()) return;
+  if (board_->is_forked()) return;
   const std::scoped_lock lock(board_->mutex_);
   std::erase(board_->readers_, this);
 }
@@ -82,7 +82,7 @@ const PowerSnapshot* PowerReader::Impl::take() {
 }
 
 void PowerReader::Impl::forget_waiting() noexcept {
-  if (board_->forks_ != forks()) return;
+  if (board_->is_forked()) return;
   const std::scoped_lock lock(board_->mutex_);
   waiting_ = {};
   due_ = {};
@@ -98,7 +98,7 @@ void PowerReader::Impl::resume() noexcept {
 }
 
 std::uint64_t PowerReader::Impl::dropped() const {
-  if (board_->forks_ != forks()) return 0;
+  if (board_->is_forked()) return 0;
   const std::scoped_lock lock(board_->mutex_);
   return queue_.dropped();
 }

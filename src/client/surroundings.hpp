@@ -6,6 +6,7 @@
 
 #include "base/clock.hpp"
 #include "client/board.hpp"
+#include "client/energy_book.hpp"
 #include "client/timers.hpp"
 #include "client/transport.hpp"
 #include "wire/event.hpp"
@@ -22,6 +23,8 @@ struct Surroundings {
   std::function<double()> chance;
   std::chrono::milliseconds reconnect_delay;
   std::chrono::milliseconds timeout;
+  /// Null: nobody asks for energies.
+  EnergyBook* book = nullptr;
 
   wire::EventParser parser{};
   /// The time, looked at once for all that came together.
