@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "played_daemon.hpp"
+#include "client/followed.hpp"
 #include "power/heard_log.hpp"
 
 namespace wattle::client_test {
