@@ -1,0 +1,47 @@
+// The most that one GPU drew, by a coroutine that waits for no thread.
+//
+//   stream_coroutine HOST:PORT
+#include <algorithm>
+#include <coroutine>
+#include <exception>
+#include <future>
+#include <iostream>
+#include <wattle/error.hpp>
+#include <wattle/power_stream.hpp>
+
+/// The least that a coroutine needs; programs that have coroutines have a better one.
+struct Task {
+  struct promise_type {
+    Task get_return_object() { return {}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_never final_suspend() noexcept { return {}; }
+    void return_void() noexcept {}
+    void unhandled_exception() noexcept { std::terminate(); }
+  };
+};
+
+Task find_peak(wattle::PowerStream& stream, std::promise<double>& found) {
+  double peak_w = 0.0;
+  for (int steps = 0; steps < 10; ++steps) {
+    const wattle::PowerSnapshot* readings = co_await stream.next();
+    if (readings == nullptr) break;  // the stream was stopped
+    for (const auto& [endpoint, server] : *readings) {
+      const auto gpu = server.gpu_power_w.find(0);
+      if (gpu != server.gpu_power_w.end()) peak_w = std::max(peak_w, gpu->second);
+    }
+  }
+  found.set_value(peak_w);
+}
+
+int main(int argc, char** argv) {
+  try {
+    if (argc < 2) return 64;
+    wattle::PowerStream stream({wattle::Server::parse(argv[1])});
+    std::promise<double> peak_w;
+    find_peak(stream, peak_w);
+    std::cout << "GPU 0: at most " << peak_w.get_future().get() << " W\n";
+  } catch (const wattle::Error& error) {
+    std::cerr << error.what() << '\n';
+    return 1;
+  }
+}

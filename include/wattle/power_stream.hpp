@@ -1,0 +1,275 @@
+// Power of many machines in one program, as their daemons tell it: `wattled` and zeusd alike.
+#pragma once
+
+#include <chrono>
+#include <coroutine>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/daemon_client.hpp"
+#include "wattle/energy.hpp"
+#include "wattle/export.hpp"
+
+namespace wattle {
+
+enum class ConnectionStatus : std::uint8_t {
+  off,         ///< nothing of this type is streamed from this server
+  connecting,  ///< not there yet, or lost and tried again
+  live,        ///< events or signs of life come
+  stale,       ///< connected, but for 3 s nothing has come and the daemon does not answer
+  denied,      ///< the daemon refuses (401, 403), or has the group off (404): not tried again
+  gone,        ///< stopped
+};
+/// "off", "connecting" ...
+[[nodiscard]] WATTLE_EXPORT std::string_view to_string(ConnectionStatus status) noexcept;
+
+/// The stream of one type of device from one server. Threads: a value type.
+struct ConnectionState {
+  ConnectionStatus status = ConnectionStatus::off;
+  TimePoint since{};     ///< when it became that
+  std::string reason{};  ///< why it is not live; empty where it is
+  friend bool operator==(const ConnectionState&, const ConnectionState&) = default;
+};
+
+/// In watts. Absent: the daemon does not tell. Threads: a value type.
+struct CpuPowerReading {
+  std::optional<double> cpu_w{};
+  std::optional<double> dram_w{};
+  friend bool operator==(const CpuPowerReading&, const CpuPowerReading&) = default;
+};
+
+/// The newest powers of one server's devices, by index. Times are Unix seconds by this machine's
+/// clock: the daemon's, corrected by `clock_offset_s`. A value stays when its connection is lost:
+/// its time and the state tell how old it is. Threads: a value type.
+struct PowerReadings {
+  double timestamp_s = 0;  ///< the latest of its devices; 0: nothing has come yet
+  std::map<std::uint32_t, double> gpu_power_w{};
+  std::map<std::uint32_t, CpuPowerReading> cpu_power_w{};
+  std::map<std::uint32_t, double> gpu_time_s{};  ///< when each device was read
+  std::map<std::uint32_t, double> cpu_time_s{};
+  double clock_offset_s = 0;  ///< this machine's clock minus the daemon's
+  /// The offset lies within +- this; infinite: not known.
+  double clock_offset_uncertainty_s = 0;
+  ConnectionState gpu{};
+  ConnectionState cpu{};
+  friend bool operator==(const PowerReadings&, const PowerReadings&) = default;
+};
+/// By `Server::endpoint`; every server has an entry.
+using PowerSnapshot = std::map<std::string, PowerReadings>;
+
+/// One device's new value, or that it is no longer told. Threads: a value type.
+struct PowerUpdate {
+  std::size_t server = 0;    ///< place among `PowerStream::servers`
+  std::uint32_t device = 0;  ///< index on its server
+  bool is_gpu = false;
+  bool is_gone = false;    ///< the daemon tells of it no longer: there are no values
+  bool ends_event = true;  ///< the last one of what came together
+  double timestamp_s = 0;  ///< when it was read: as in `PowerReadings`
+  std::optional<double> power_w{};
+  std::optional<double> dram_w{};
+  friend bool operator==(const PowerUpdate&, const PowerUpdate&) = default;
+};
+
+/// By device. Absent: never told by the daemon. Threads: a value type.
+struct ServerEnergy {
+  std::map<std::uint32_t, MeasuredEnergy> gpus{};
+  std::map<std::uint32_t, MeasuredEnergy> cpus{};
+  std::map<std::uint32_t, MeasuredEnergy> drams{};
+};
+
+/// Threads: a value type.
+struct PowerStreamOptions {
+  /// The first wait before a lost connection is tried again, at least 1 ms; it doubles up to 30 s,
+  /// and is 20 % longer or shorter by chance.
+  std::chrono::milliseconds reconnect_delay = std::chrono::seconds(1);
+  /// Each request but the streams has so long, and so has the constructor; 1 ms to 1 min.
+  std::chrono::milliseconds timeout = std::chrono::seconds(5);
+  /// Servers that cannot be reached at the start are tried again and again, instead of
+  /// `ConnectionError`.
+  bool start_partial = false;
+  /// How many updates wait for a reader before the oldest are dropped, and counted; at least 1.
+  std::size_t queue_limit = 65'536;
+  /// Called with each update, in order, on the stream's thread: it delays all others. Must not
+  /// throw. It may stop the stream, and may be called before the constructor returns.
+  std::function<void(const PowerUpdate&)> on_update{};
+  /// Where coroutines are resumed: called, on the stream's thread, with what is to be run. Must not
+  /// throw. Absent: on the stream's thread.
+  std::function<void(std::function<void()>)> executor{};
+  /// How far back `energy` can be asked, up to 7 days; 0: not at all, and nothing is kept for it.
+  std::chrono::seconds history{0};
+  /// How often the daemons' energy counters are read for it; 10 ms to 1 min.
+  std::chrono::milliseconds counter_period = std::chrono::seconds(1);
+};
+
+/// Threads: a value type.
+struct ReaderOptions {
+  /// A step brings everything that came since the last one, instead of one event.
+  bool latest_only = false;
+  /// A change of a connection's state is a step, too. Otherwise it shows at the next step.
+  bool states = false;
+};
+
+/// Goes through the updates of a stream, from when the reader was made: each step is one event of a
+/// daemon, in the order in which they came, and ends in a consistent view of all servers. A reader
+/// that is more than `PowerStreamOptions::queue_limit` updates behind loses the oldest steps, but
+/// nothing that is still true: its view has the newest value of every device that had one.
+///
+/// A reader may outlive its stream: there are no more steps. Threads: one at a time; any number of
+/// readers beside each other.
+class WATTLE_EXPORT PowerReader {
+ public:
+  class Next;
+  class Iterator;
+  class Impl;  // of the library alone
+
+  PowerReader(PowerReader&&) noexcept;
+  PowerReader& operator=(PowerReader&&) noexcept;
+  /// Who still waits for it in a coroutine is not resumed any more, and can be destroyed.
+  ~PowerReader();
+
+  /// Waits for the next step, and gives the view behind it; null after `stop`. What is pointed to
+  /// stays as it is until the next step.
+  [[nodiscard]] const PowerSnapshot* wait();
+  /// The same, until `deadline` at most: null where nothing came (`has_ended` tells which).
+  [[nodiscard]] const PowerSnapshot* wait_until(TimePoint deadline);
+  /// The same as an awaitable: `co_await reader.next()` is a `const PowerSnapshot*`, null after
+  /// `stop`. Where nothing is there yet, the coroutine is resumed on the stream's thread, or by the
+  /// executor. One that waits may be destroyed by the thread that would resume it, or by any after
+  /// `stop`. Throws `InvalidArgument` where another coroutine waits for this reader.
+  [[nodiscard]] Next next();
+
+  /// What is known, as of the last step or, before the first, of when the reader was made; the
+  /// states of connections as of the last call of `wait` or `wait_until` that found them changed.
+  [[nodiscard]] const PowerSnapshot& readings() const noexcept;
+  /// What the last step changed, in order; empty where it was only states. Until the next step.
+  [[nodiscard]] std::span<const PowerUpdate> updates() const noexcept;
+  /// Updates that had no step of their own since the reader fell behind. With `latest_only`: 0.
+  [[nodiscard]] std::uint64_t dropped() const noexcept;
+  /// True after `stop`: there will be no more steps.
+  [[nodiscard]] bool has_ended() const noexcept;
+
+  /// `for (const PowerSnapshot& readings : reader)`: as `wait`, until `stop`.
+  [[nodiscard]] Iterator begin();
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+
+ private:
+  friend class PowerStream;
+  explicit PowerReader(std::shared_ptr<Impl> impl) noexcept;
+
+  std::shared_ptr<Impl> impl_;
+};
+
+/// See `PowerReader::next`. Threads: as its reader.
+class WATTLE_EXPORT PowerReader::Next {
+ public:
+  Next(const Next&) = delete;
+  Next& operator=(const Next&) = delete;
+  ~Next();
+
+  [[nodiscard]] bool await_ready();
+  /// False: there is something now.
+  [[nodiscard]] bool await_suspend(std::coroutine_handle<> who);
+  [[nodiscard]] const PowerSnapshot* await_resume();
+
+ private:
+  friend class PowerReader;
+  friend class PowerStream;
+  explicit Next(std::shared_ptr<Impl> impl) noexcept;
+
+  std::shared_ptr<Impl> impl_;
+  bool waits_ = false;
+};
+
+/// An input iterator over the steps of a reader. Threads: as its reader.
+class WATTLE_EXPORT PowerReader::Iterator {
+ public:
+  using value_type = PowerSnapshot;
+  using difference_type = std::ptrdiff_t;
+
+  /// Waits for the first step.
+  explicit Iterator(std::shared_ptr<Impl> impl);
+
+  [[nodiscard]] const PowerSnapshot& operator*() const noexcept { return *step_; }
+  [[nodiscard]] const PowerSnapshot* operator->() const noexcept { return step_; }
+  /// Waits for the next step.
+  Iterator& operator++();
+  void operator++(int) { ++*this; }
+  [[nodiscard]] friend bool operator==(const Iterator& at, std::default_sentinel_t) noexcept {
+    return at.step_ == nullptr;
+  }
+
+ private:
+  std::shared_ptr<Impl> impl_;
+  const PowerSnapshot* step_ = nullptr;
+};
+
+/// Follows the power of the devices of any number of servers, with one thread for all of them.
+///
+/// A daemon tells a device's power when it changes: where nothing comes but the daemon lives, the
+/// last value holds. A connection that is lost is made again, with what the daemon serves by then.
+/// A daemon that refuses one type of device, or lacks it, ends that stream alone. States and their
+/// reasons are in the snapshot; what is refused in a daemon's answers goes to the log (`set_log`),
+/// once a minute at most for each stream.
+///
+/// After `fork` the child's copy does nothing: its snapshot is empty, its readers have ended.
+///
+/// Threads: everything but the constructor and the destructor from any, at any time; `next` one at
+/// a time.
+class WATTLE_EXPORT PowerStream {
+ public:
+  /// Asks all servers at once, and returns when each has answered or failed, `timeout` at the
+  /// latest. With nothing to stream (no server, no device that may be read) it warns by the log,
+  /// and waits for `stop`. Throws `InvalidArgument` (an endpoint twice, an option out of its
+  /// range), `NoSuchDevice` and `CapabilityError` (an index that was asked for is not served, or
+  /// not permitted), `AuthError` (likewise, and the token does not count), `ConnectionError` (a
+  /// server cannot be reached: not with `start_partial`), `Error` where no thread can be started.
+  /// Nothing is left behind then.
+  explicit PowerStream(std::vector<Server> servers, PowerStreamOptions options = {});
+  PowerStream(const PowerStream&) = delete;
+  PowerStream& operator=(const PowerStream&) = delete;
+  /// As `stop`. On the stream's thread it returns at once, and the thread ends behind it.
+  ~PowerStream();
+
+  /// Ends within 100 ms, whatever the servers do; who waits for a step gets none. On return nothing
+  /// is called or resumed any more, which it waits for. A second time it does nothing. On the
+  /// stream's thread (in a callback, or a coroutine that was resumed there) it returns at once, and
+  /// the stream ends when that does.
+  void stop() noexcept;
+
+  [[nodiscard]] const std::vector<Server>& servers() const noexcept;
+  /// A copy of everything that is known now.
+  [[nodiscard]] PowerSnapshot snapshot() const;
+
+  /// The energy of each device between two times, by endpoint: from the daemon's counter where it
+  /// has one, else from powers, each of which holds until the next, while the daemon lives. What
+  /// nobody saw (before the start, without connection, while a daemon restarted) is in `unknown`,
+  /// flagged `gap` or `reset`. Throws `InvalidArgument` where `end` lies before `begin`, for what
+  /// is no time, and without `PowerStreamOptions::history`.
+  [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
+  [[nodiscard]] std::map<std::string, ServerEnergy> energy(double begin_unix_s,
+                                                           double end_unix_s) const;
+
+  /// A reader of everything from now on.
+  [[nodiscard]] PowerReader reader(const ReaderOptions& options = {}) const;
+  /// `co_await stream.next()`: the next step of a reader that the first call makes.
+  [[nodiscard]] PowerReader::Next next();
+  /// `for (const PowerSnapshot& readings : stream)`: the steps of a reader of its own.
+  [[nodiscard]] PowerReader::Iterator begin() const;
+  [[nodiscard]] static std::default_sentinel_t end() noexcept { return {}; }
+
+ private:
+  class Impl;
+  std::shared_ptr<Impl> impl_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,124 @@
+#include "client/board.hpp"
+
+#include <utility>
+
+#include "client/reader_impl.hpp"
+
+namespace wattle::client {
+
+Board::Board(std::vector<Server> servers, Delivery delivery)
+    : servers_(std::move(servers)),
+      delivery_(std::move(delivery)),
+      forks_(forks()),
+      view_(servers_),
+      meta_versions_(servers_.size()) {}
+
+std::uint32_t Board::new_slot(const Slot& slot) {
+  const std::scoped_lock lock(mutex_);
+  slots_.push_back(slot);
+  for (Reader* reader : readers_) reader->queue_.expect_slots(slots_.size());
+  return static_cast<std::uint32_t>(slots_.size() - 1);
+}
+
+void Board::set_state(std::size_t server, DeviceType type, ConnectionState state) {
+  const std::scoped_lock lock(mutex_);
+  PowerReadings& readings = view_.server(server);
+  (type == DeviceType::gpu ? readings.gpu : readings.cpu) = std::move(state);
+  meta_versions_[server] = ++meta_version_;
+  states_changed_ = true;
+}
+
+void Board::set_clock(std::size_t server, const ClockOffset& clock) {
+  const std::scoped_lock lock(mutex_);
+  PowerReadings& readings = view_.server(server);
+  readings.clock_offset_s = clock.offset_s;
+  readings.clock_offset_uncertainty_s = clock.uncertainty_s;
+  meta_versions_[server] = ++meta_version_;
+}
+
+void Board::commit() {
+  if (has_ended()) batch_.clear();
+  if (batch_.empty() && !states_changed_) return;
+  {
+    const std::scoped_lock lock(mutex_);
+    hand_out();
+  }
+  if (delivery_.on_update) {
+    for (const Update& update : batch_) {
+      if (has_ended()) break;
+      delivery_.on_update(told_of(update));
+    }
+  }
+  batch_.clear();
+  resume_due();
+}
+
+void Board::close() {
+  {
+    const std::scoped_lock lock(mutex_);
+    for (Reader* reader : readers_) wake(*reader);
+  }
+  resume_due();
+}
+
+void Board::end() noexcept {
+  if (has_ended()) return;
+  const std::scoped_lock lock(mutex_);
+  ended_.store(true, std::memory_order_release);
+  for (Reader* reader : readers_) reader->changed_.notify_all();
+}
+
+PowerSnapshot Board::snapshot() const {
+  if (is_forked()) return View(servers_).readings();
+  const std::scoped_lock lock(mutex_);
+  return view_.readings();
+}
+
+/// For the stream's thread too, which alone adds slots, without the mutex.
+PowerUpdate Board::told_of(const Update& update) const {
+  const Slot& slot = slots_[update.slot];
+  return {.server = slot.server,
+          .device = slot.device,
+          .is_gpu = slot.type == DeviceType::gpu,
+          .is_gone = update.is_gone,
+          .ends_event = update.ends_event,
+          .timestamp_s = update.timestamp_s,
+          .power_w = told(update.power_w),
+          .dram_w = told(update.dram_w)};
+}
+
+void Board::hand_out() {
+  for (const Update& update : batch_) {
+    view_.apply(update, slots_[update.slot]);
+    for (Reader* reader : readers_) reader->queue_.push(update);
+  }
+  const bool states_changed = std::exchange(states_changed_, false);
+  for (Reader* reader : readers_) {
+    if (states_changed && reader->wants_states_) reader->state_news_ = true;
+    if (reader->has_step()) wake(*reader);
+  }
+}
+
+void Board::wake(Reader& reader) {
+  if (reader.is_blocked_) reader.changed_.notify_one();
+  if (!reader.waiting_) return;
+  // A reader that is being destroyed waits for the mutex: it can be resumed no more.
+  if (auto kept = reader.weak_from_this().lock()) {
+    reader.due_ = std::exchange(reader.waiting_, {});
+    due_.push_back(std::move(kept));
+  }
+}
+
+void Board::resume_due() {
+  for (std::shared_ptr<Reader>& reader : due_) {
+    if (delivery_.executor) {
+      delivery_.executor([reader] { reader->resume(); });
+    } else {
+      reader->resume();
+    }
+    reader.reset();
+  }
+  due_.clear();
+}
+
+}  // namespace wattle::client

@@ -1,0 +1,96 @@
+// Where the stream's thread puts what it heard, and readers take it from.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "base/forks.hpp"
+#include "client/clock_offset.hpp"
+#include "client/update.hpp"
+#include "client/view.hpp"
+#include "wattle/power_stream.hpp"
+
+namespace wattle::client {
+
+/// What the user of a stream wants to be called, and how far readers may fall behind.
+struct Delivery {
+  std::size_t queue_limit = 0;
+  std::function<void(const PowerUpdate&)> on_update{};
+  std::function<void(std::function<void()>)> executor{};
+};
+
+/// The newest of everything, and who reads it. What is put here shows after `commit`, all at once.
+/// Nothing is allocated for an update of a device that is known.
+///
+/// Threads: `new_slot`, `add`, `end_event`, `set_state`, `set_clock`, `commit`, `close` one at a
+/// time (the stream's); everything else any.
+class Board {
+ public:
+  Board(std::vector<Server> servers, Delivery delivery);
+  Board(const Board&) = delete;
+  Board& operator=(const Board&) = delete;
+  ~Board() = default;
+
+  /// A new number for a device.
+  [[nodiscard]] std::uint32_t new_slot(const Slot& slot);
+  /// Belongs to the same event as what is added before the next `end_event`.
+  void add(const Update& update) {
+    batch_.push_back(update);
+    batch_.back().ends_event = false;
+  }
+  void end_event() noexcept {
+    if (!batch_.empty()) batch_.back().ends_event = true;
+  }
+  void set_state(std::size_t server, DeviceType type, ConnectionState state);
+  void set_clock(std::size_t server, const ClockOffset& clock);
+  /// Hands out what was put here since the last time: to readers, then to the callback; then those
+  /// who wait are resumed. Code of the user runs in it.
+  void commit();
+  /// Resumes those who still wait, with nothing.
+  void close();
+
+  /// There is nothing more to read from now on.
+  void end() noexcept;
+  [[nodiscard]] bool has_ended() const noexcept {
+    return ended_.load(std::memory_order_acquire) || is_forked();
+  }
+  /// This is a child's copy: its mutex may never be free.
+  [[nodiscard]] bool is_forked() const noexcept { return forks_ != forks(); }
+
+  [[nodiscard]] const std::vector<Server>& servers() const noexcept { return servers_; }
+  [[nodiscard]] PowerSnapshot snapshot() const;
+
+ private:
+  friend class PowerReader::Impl;
+  using Reader = PowerReader::Impl;
+
+  [[nodiscard]] PowerUpdate told_of(const Update& update) const;
+  /// With the mutex held.
+  void hand_out();
+  void wake(Reader& reader);
+  void resume_due();
+
+  const std::vector<Server> servers_;
+  const Delivery delivery_;
+  const std::uint64_t forks_;
+  std::atomic<bool> ended_{false};
+
+  // The stream's thread alone.
+  std::vector<Update> batch_;
+  std::vector<std::shared_ptr<Reader>> due_;
+
+  mutable std::mutex mutex_;
+  View view_;
+  std::vector<Slot> slots_;
+  std::vector<Reader*> readers_;
+  /// Count the changes of states and clocks: of each server, and of all.
+  std::vector<std::uint64_t> meta_versions_;
+  std::uint64_t meta_version_ = 0;
+  bool states_changed_ = false;  ///< since the last commit
+};
+
+}  // namespace wattle::client

@@ -1,0 +1,228 @@
+#include "client/curl_transport.hpp"
+
+#include <sys/epoll.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "wattle/error.hpp"
+
+namespace wattle::client {
+namespace {
+
+/// Handles that are kept for the next question. Streams keep theirs for as long as they last.
+constexpr std::size_t kSpareHandles = 16;
+/// Sockets that are looked at in one go.
+constexpr std::size_t kMostReady = 256;
+
+/// Rounded up, so that nobody comes too early again and again; a second at most.
+int milliseconds_until(TimePoint time) noexcept {
+  const TimePoint now = TimePoint::clock::now();
+  if (time <= now) return 0;
+  using std::chrono::ceil, std::chrono::milliseconds, std::chrono::seconds;
+  if (time > now + seconds(1)) return 1000;
+  return static_cast<int>(ceil<milliseconds>(time - now).count());
+}
+
+void set_multi(CURLM* multi, CURLMoption option, auto value) {
+  const CURLMcode code = ::curl_multi_setopt(multi, option, value);  // NOLINT(*-vararg): C
+  if (code != CURLM_OK) {
+    throw ConnectionError(std::string("libcurl cannot be told what to do: ") +
+                          ::curl_multi_strerror(code));
+  }
+}
+
+}  // namespace
+
+CurlTransport::CurlTransport(std::vector<Server> servers, std::chrono::milliseconds connect_timeout)
+    : servers_(std::move(servers)),
+      connect_timeout_(connect_timeout),
+      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+  if (!epoll_) {
+    throw ConnectionError("no power can be streamed: epoll_create1: " +
+                          std::generic_category().message(errno));
+  }
+  ready_.reserve(kMostReady);
+  spare_.reserve(kSpareHandles);
+  for (const Server& server : servers_) lines_.push_back(lines_for(server));
+  spare_.push_back(make_easy());  // libcurl is ready now
+  multi_.reset(::curl_multi_init());
+  if (!multi_) throw ConnectionError("libcurl has no room for requests");
+  set_multi(multi_.get(), CURLMOPT_SOCKETFUNCTION, &CurlTransport::watch);
+  set_multi(multi_.get(), CURLMOPT_SOCKETDATA, this);
+  set_multi(multi_.get(), CURLMOPT_TIMERFUNCTION, &CurlTransport::set_timer);
+  set_multi(multi_.get(), CURLMOPT_TIMERDATA, this);
+  // Beside its streams, each server has one connection that questions take turns on.
+  set_multi(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(3 * servers_.size() + 8));
+}
+
+CurlTransport::~CurlTransport() {
+  for (auto& [id, request] : requests_) {
+    ::curl_multi_remove_handle(multi_.get(), request.easy.get());
+  }
+}
+
+Easy CurlTransport::spare_handle() {
+  if (spare_.empty()) return make_easy();
+  Easy easy = std::move(spare_.back());
+  spare_.pop_back();
+  return easy;
+}
+
+void CurlTransport::put_back(Easy easy) noexcept {
+  if (spare_.size() >= kSpareHandles) return;
+  ::curl_easy_reset(easy.get());
+  spare_.push_back(std::move(easy));
+}
+
+RequestId CurlTransport::start(std::size_t server, std::string_view target,
+                               std::chrono::milliseconds timeout, Exchange& to) {
+  const RequestId id = ++last_id_;
+  Request& request = requests_[id];
+  request.id = id;
+  request.to = &to;
+  try {
+    request.easy = spare_handle();
+    request.failure = std::make_unique<FailureText>();
+    CURL* const easy = request.easy.get();
+    set_up(easy, servers_[server], target, lines_[server].get(), timeout, connect_timeout_);
+    set_option(easy, CURLOPT_ERRORBUFFER, request.failure->data());
+    set_option(easy, CURLOPT_HEADERFUNCTION, &CurlTransport::take_head);
+    set_option(easy, CURLOPT_HEADERDATA, &request);
+    set_option(easy, CURLOPT_WRITEFUNCTION, &CurlTransport::take_body);
+    set_option(easy, CURLOPT_WRITEDATA, &request);
+    // A name that is still being looked up is left to its thread: nobody waits for it.
+    set_option(easy, CURLOPT_QUICK_EXIT, 1L);
+    if (timeout.count() == 0) {
+      // Who is gone without a word is found out, while a daemon has nothing to say.
+      set_option(easy, CURLOPT_TCP_KEEPALIVE, 1L);
+      set_option(easy, CURLOPT_TCP_KEEPIDLE, 15L);
+      set_option(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+    }
+    set_option(easy, CURLOPT_PRIVATE, static_cast<void*>(&request));
+    if (const CURLMcode code = ::curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
+      throw ConnectionError(::curl_multi_strerror(code));
+    }
+  } catch (const Error& error) {
+    unstarted_[id] = error.what();
+    due_ = TimePoint::min();
+  }
+  return id;
+}
+
+void CurlTransport::cancel(RequestId id) noexcept {
+  unstarted_.erase(id);
+  const auto found = requests_.find(id);
+  if (found == requests_.end()) return;
+  if (found->second.easy) {
+    ::curl_multi_remove_handle(multi_.get(), found->second.easy.get());
+    put_back(std::move(found->second.easy));
+  }
+  requests_.erase(found);
+}
+
+int CurlTransport::watch(CURL* /*easy*/, curl_socket_t fd, int what, void* self,
+                         void* watched) noexcept {
+  auto& transport = *static_cast<CurlTransport*>(self);
+  const int epoll = transport.epoll_.get();
+  if (what == CURL_POLL_REMOVE) {
+    ::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nullptr);
+    return 0;
+  }
+  epoll_event event{.data = {.fd = fd}};
+  if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
+  if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
+  const bool is_known = watched != nullptr;
+  if (::epoll_ctl(epoll, is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0) return -1;
+  if (!is_known) ::curl_multi_assign(transport.multi_.get(), fd, self);
+  return 0;
+}
+
+int CurlTransport::set_timer(CURLM* /*multi*/, long timeout_ms, void* self) noexcept {
+  auto& transport = *static_cast<CurlTransport*>(self);
+  transport.due_ = timeout_ms < 0 ? TimePoint::max()
+                                  : TimePoint::clock::now() + std::chrono::milliseconds(timeout_ms);
+  return 0;
+}
+
+std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t count,
+                                     void* request) {
+  auto& of = *static_cast<Request*>(request);
+  const std::string_view line(bytes, one * count);
+  if (line != "\r\n" && line != "\n") return line.size();
+  long status = 0;
+  ::curl_easy_getinfo(of.easy.get(), CURLINFO_RESPONSE_CODE, &status);  // NOLINT(*-vararg): C
+  // "100 Continue" and its kind come before the answer.
+  if (status >= 200 && of.status == 0) {
+    of.status = static_cast<int>(status);
+    of.to->began(of.status);
+  }
+  return line.size();
+}
+
+std::size_t CurlTransport::take_body(char* bytes, std::size_t one, std::size_t count,
+                                     void* request) {
+  const std::string_view part(bytes, one * count);
+  return static_cast<Request*>(request)->to->received(part) ? part.size() : 0;
+}
+
+void CurlTransport::add_wake(int fd) {
+  wake_ = fd;
+  epoll_event event{.events = EPOLLIN, .data = {.fd = fd}};
+  ::epoll_ctl(epoll_.get(), EPOLL_CTL_ADD, fd, &event);
+}
+
+void CurlTransport::wait(TimePoint until) noexcept {
+  ready_.clear();
+  std::array<epoll_event, kMostReady> events{};
+  const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
+                                 milliseconds_until(std::min(until, due_)));
+  for (int i = 0; i < count; ++i) {
+    const epoll_event& event = events.at(static_cast<std::size_t>(i));
+    if (event.data.fd == wake_) continue;
+    int what = 0;
+    if ((event.events & EPOLLIN) != 0) what |= CURL_CSELECT_IN;
+    if ((event.events & EPOLLOUT) != 0) what |= CURL_CSELECT_OUT;
+    if ((event.events & (EPOLLERR | EPOLLHUP)) != 0) what |= CURL_CSELECT_IN | CURL_CSELECT_ERR;
+    ready_.push_back({.fd = event.data.fd, .what = what});
+  }
+}
+
+void CurlTransport::tell_ended() {
+  int left = 0;
+  while (CURLMsg* const message = ::curl_multi_info_read(multi_.get(), &left)) {
+    if (message->msg != CURLMSG_DONE) continue;
+    const CURLcode code = message->data.result;
+    Request* request = nullptr;
+    ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);  // NOLINT(*-vararg): C
+    tell_ended(request->id, code);
+  }
+}
+
+void CurlTransport::tell_ended(RequestId id, CURLcode code) {
+  const auto found = requests_.find(id);
+  Request request = std::move(found->second);
+  requests_.erase(found);
+  ::curl_multi_remove_handle(multi_.get(), request.easy.get());
+  Ending ending{.status = request.status};
+  if (code != CURLE_OK) ending.failure = failure_text(code, *request.failure);
+  put_back(std::move(request.easy));
+  request.to->ended(ending);
+}
+
+void CurlTransport::fail_unstarted() {
+  while (!unstarted_.empty()) {
+    const auto first = unstarted_.begin();
+    const RequestId id = first->first;
+    const Ending ending{.failure = first->second};
+    unstarted_.erase(first);
+    Exchange& to = *requests_.at(id).to;
+    requests_.erase(id);
+    to.ended(ending);
+  }
+}
+
+}  // namespace wattle::client

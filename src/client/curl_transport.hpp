@@ -1,0 +1,105 @@
+// Requests to any number of daemons by libcurl, in one thread that never waits for one of them.
+#pragma once
+
+#include <curl/curl.h>
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "client/curl_request.hpp"
+#include "client/transport.hpp"
+#include "wattle/clock.hpp"
+#include "wattle/daemon_client.hpp"
+
+namespace wattle::client {
+
+/// Who owns one calls `wait` and `run` in turn. Threads: one at a time.
+class CurlTransport final : public Transport {
+ public:
+  /// `connect_timeout`: of each connection. Throws `ConnectionError` where libcurl does not start,
+  /// `InvalidArgument` for a token that no request can carry.
+  CurlTransport(std::vector<Server> servers, std::chrono::milliseconds connect_timeout);
+  CurlTransport(const CurlTransport&) = delete;
+  CurlTransport& operator=(const CurlTransport&) = delete;
+  ~CurlTransport() override;
+
+  RequestId start(std::size_t server, std::string_view target, std::chrono::milliseconds timeout,
+                  Exchange& to) override;
+  void cancel(RequestId id) noexcept override;
+
+  /// From now on `wait` ends when `fd` is readable, too; who made that so takes it back.
+  void add_wake(int fd);
+  /// Waits until there is something to do, `until` at most.
+  void wait(TimePoint until) noexcept;
+  /// Does what is to be done. `after_each()` is called when the exchanges have heard what came for
+  /// one of them.
+  template <class AfterEach>
+  void run(AfterEach after_each);
+
+ private:
+  struct Request {
+    RequestId id = 0;
+    Exchange* to = nullptr;
+    Easy easy{};
+    int status = 0;
+    std::unique_ptr<FailureText> failure{};  ///< libcurl writes to it
+  };
+  struct Ready {
+    int fd;
+    int what;  ///< as libcurl names it
+  };
+  struct MultiCleanup {
+    void operator()(CURLM* multi) const noexcept { ::curl_multi_cleanup(multi); }
+  };
+
+  // What libcurl calls.
+  static int watch(CURL* easy, curl_socket_t fd, int what, void* self, void* watched) noexcept;
+  static int set_timer(CURLM* multi, long timeout_ms, void* self) noexcept;
+  static std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* request);
+  static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* request);
+
+  [[nodiscard]] Easy spare_handle();
+  void put_back(Easy easy) noexcept;
+  void tell_ended();
+  void tell_ended(RequestId id, CURLcode code);
+  void fail_unstarted();
+
+  const std::vector<Server> servers_;
+  const std::chrono::milliseconds connect_timeout_;
+  std::vector<Lines> lines_;  ///< of each server
+  Fd epoll_;
+  int wake_ = -1;
+  TimePoint due_ = TimePoint::max();
+  std::vector<Ready> ready_;
+  std::vector<Easy> spare_;
+  RequestId last_id_ = 0;
+  // The handles are gone before what they belong to.
+  std::unique_ptr<CURLM, MultiCleanup> multi_;
+  std::unordered_map<RequestId, Request> requests_;
+  std::unordered_map<RequestId, std::string> unstarted_;  ///< why
+};
+
+template <class AfterEach>
+void CurlTransport::run(AfterEach after_each) {
+  int running = 0;
+  fail_unstarted();
+  for (const Ready& ready : ready_) {
+    ::curl_multi_socket_action(multi_.get(), ready.fd, ready.what, &running);
+    tell_ended();
+    after_each();
+  }
+  if (due_ <= TimePoint::clock::now()) {
+    due_ = TimePoint::max();
+    ::curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
+  }
+  tell_ended();
+  after_each();
+}
+
+}  // namespace wattle::client

@@ -1,0 +1,157 @@
+#include "client/energy_book.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "sampling/integrate.hpp"
+#include "sensors/known_sensors.hpp"
+
+namespace wattle::client {
+namespace {
+
+/// Signs of life come once a second.
+constexpr std::chrono::seconds kConfirmed{1};
+/// A daemon looks at powers so often at most ...
+constexpr double kPowersPerSecond = 20.0;
+/// ... and each takes at most so many bytes on average.
+constexpr std::size_t kBytesPerReading = 4;
+
+constexpr double kMilliwattW = 1e-3;
+
+Domain domain_of(const EnergyBook::Key& key) {
+  switch (key.quantity) {
+    case Quantity::gpu:
+      return Domain::nvidia_gpu(key.device);
+    case Quantity::cpu:
+      return Domain::package(key.device);
+    case Quantity::dram:
+      break;
+  }
+  return Domain::dram(key.device);
+}
+
+DomainKind kind_of(Quantity quantity) noexcept {
+  switch (quantity) {
+    case Quantity::gpu:
+      return DomainKind::nvidia_gpu;
+    case Quantity::cpu:
+      return DomainKind::package;
+    case Quantity::dram:
+      break;
+  }
+  return DomainKind::dram;
+}
+
+std::size_t bytes_for(double readings) noexcept {
+  return std::max(kMinTimelineBytes,
+                  static_cast<std::size_t>(readings * static_cast<double>(kBytesPerReading)));
+}
+
+}  // namespace
+
+EnergyBook::Record* EnergyBook::find(const Key& key) noexcept {
+  const auto found = records_.find(key);
+  return found == records_.end() ? nullptr : &found->second;
+}
+
+std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
+  const Channel channel{
+      .domain = domain_of(key), .metric = Metric::power_instant, .gauge = {.scale = kMilliwattW}};
+  const double readings = kPowersPerSecond * Seconds(history_).count();
+  return std::make_unique<History>(
+      channel, HistoryOptions{.period = kConfirmed, .memory_limit = bytes_for(readings)});
+}
+
+std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
+  const bool is_gpu = key.quantity == Quantity::gpu;
+  const Channel channel{
+      .domain = domain_of(key),
+      .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6),
+                  .max_power = default_max_power(kind_of(key.quantity))},
+      .update = is_gpu ? kNvmlCounterUpdate : kRaplUpdate,
+  };
+  const double readings = history_ / Seconds(counter_period_);
+  return std::make_unique<History>(
+      channel, HistoryOptions{.period = counter_period_, .memory_limit = bytes_for(readings)});
+}
+
+void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
+  Record* record = find(key);
+  if (record == nullptr || !record->power) {
+    auto made = power_history(key);
+    const std::scoped_lock lock(mutex_);
+    record = &records_[key];
+    record->power = std::move(made);
+  }
+  // Times of a daemon may go back; what is kept does not.
+  record->last_power = {.at = std::max(at, record->last_power.at),
+                        .raw = static_cast<std::uint64_t>(std::llround(power_w / kMilliwattW)),
+                        .status = ReadStatus::ok};
+  record->power->add(record->last_power);
+}
+
+void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
+  Record* const record = find(key);
+  if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
+  if (at <= record->last_power.at) return;
+  record->last_power.at = at;
+  record->power->add(record->last_power);
+}
+
+void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
+  Record* const record = find(key);
+  if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
+  record->last_power.status = ReadStatus::gone;
+  record->last_power.at = std::max(at, record->last_power.at);
+  record->power->note_suspend();
+  record->power->add(record->last_power);
+}
+
+void EnergyBook::note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,
+                              std::uint64_t ticks) {
+  Record* record = find(key);
+  if (record == nullptr || !record->counter) {
+    auto made = counter_history(key);
+    const std::scoped_lock lock(mutex_);
+    record = &records_[key];
+    record->counter = std::move(made);
+  }
+  if (at <= record->last_counter) return;
+  record->last_counter = at;
+  record->counter->add(
+      {.at = at, .half_width = half_width, .raw = ticks, .status = ReadStatus::ok});
+}
+
+void EnergyBook::break_counter(const Key& key) noexcept {
+  Record* const record = find(key);
+  if (record != nullptr && record->counter) record->counter->note_suspend();
+}
+
+void EnergyBook::note_suspend() noexcept {
+  for (auto& [key, record] : records_) {
+    if (record.power) record.power->note_suspend();
+    if (record.counter) record.counter->note_suspend();
+  }
+}
+
+ServerEnergy EnergyBook::energy(std::size_t server, TimePoint begin, TimePoint end) const {
+  ServerEnergy found;
+  const std::scoped_lock lock(mutex_);
+  for (auto at = records_.lower_bound(Key{.server = server}); at != records_.end(); ++at) {
+    const auto& [key, record] = *at;
+    if (key.server != server) break;
+    std::vector<EnergyFigure> figures;
+    if (record.counter) {
+      figures.push_back(counter_energy(*record.counter, {.begin = begin, .end = end}));
+    }
+    if (record.power) figures.push_back(gauge_energy(*record.power, begin, end));
+    auto& into = key.quantity == Quantity::gpu   ? found.gpus
+                 : key.quantity == Quantity::cpu ? found.cpus
+                                                 : found.drams;
+    into.emplace(key.device, best_energy(std::move(figures)).measured());
+  }
+  return found;
+}
+
+}  // namespace wattle::client

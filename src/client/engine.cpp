@@ -1,0 +1,142 @@
+#include "client/engine.hpp"
+
+#include <sys/eventfd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <random>
+#include <system_error>
+
+#include "base/forks.hpp"
+#include "base/text.hpp"
+#include "base/thread.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::client {
+
+using Progress = FollowedServer::Progress;
+
+Engine::Engine(std::shared_ptr<Board> board, const Options& options)
+    : board_(std::move(board)),
+      book_(options.book),
+      forks_(forks()),
+      wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
+      timers_(board_->servers().size()),
+      transport_(std::make_unique<CurlTransport>(board_->servers(), options.timeout)),
+      progress_(board_->servers().size(), Progress::asking) {
+  if (!wake_) {
+    throw Error("no power can be streamed: eventfd: " + std::generic_category().message(errno));
+  }
+  transport_->add_wake(wake_.get());
+  auto chance = [random = std::minstd_rand(std::random_device{}())]() mutable {
+    return std::uniform_real_distribution<double>()(random);
+  };
+  around_ =
+      std::unique_ptr<Surroundings>(new Surroundings{.transport = *transport_,
+                                                     .board = *board_,
+                                                     .timers = timers_,
+                                                     .clock = machine_clock(),
+                                                     .chance = std::move(chance),
+                                                     .reconnect_delay = options.reconnect_delay,
+                                                     .timeout = options.timeout,
+                                                     .book = book_.get()});
+  for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);
+}
+
+void Engine::start() {
+  try {
+    start_detached([self = shared_from_this()] { self->run(); });
+  } catch (const std::system_error& error) {
+    throw Error("no thread can be started for a stream of power: " + error.code().message());
+  }
+}
+
+Engine::Start Engine::wait_for_start(TimePoint deadline, bool tolerates_connection_trouble) {
+  std::unique_lock lock(mutex_);
+  const auto is_decided = [&] {
+    if (other_trouble_ || (connection_trouble_ && !tolerates_connection_trouble)) return true;
+    return std::ranges::all_of(progress_, [](Progress progress) {
+      return progress == Progress::settled || progress == Progress::failed;
+    });
+  };
+  changed_.wait_until(lock, deadline, is_decided);
+  if (other_trouble_) return {.trouble = other_trouble_};
+  if (!tolerates_connection_trouble) {
+    if (connection_trouble_) return {.trouble = connection_trouble_};
+    const auto late = std::ranges::find(progress_, Progress::asking);
+    if (late != progress_.end()) {
+      const Server& server = board_->servers()[static_cast<std::size_t>(late - progress_.begin())];
+      return {.trouble = Trouble{.what = printable(server.endpoint) + " does not answer in time"}};
+    }
+  }
+  return {.has_something = has_something_};
+}
+
+void Engine::stop() noexcept {
+  if (forks_ != forks()) return;
+  board_->end();
+  is_stopping_ = true;
+  (void)::eventfd_write(wake_.get(), 1);
+  if (thread_.load() == std::this_thread::get_id()) return;
+  std::unique_lock lock(mutex_);
+  const TimePoint patience = TimePoint::clock::now() + kPatience;
+  changed_.wait(lock, [&] { return is_quiet_; });
+  changed_.wait_until(lock, patience, [&] { return has_ended_; });
+}
+
+void Engine::run() noexcept {
+  thread_ = std::this_thread::get_id();
+  follow();
+  for (FollowedServer& server : servers_) server.end();
+  board_->close();
+  {
+    const std::scoped_lock lock(mutex_);
+    is_quiet_ = true;
+    changed_.notify_all();
+  }
+  servers_.clear();
+  around_.reset();
+  transport_.reset();
+  const std::scoped_lock lock(mutex_);
+  has_ended_ = true;
+  changed_.notify_all();
+}
+
+void Engine::follow() {
+  around_->look_at_clock();
+  for (FollowedServer& server : servers_) server.start();
+  while (!is_stopping_) {
+    if (!has_started_) tell_progress();
+    transport_->wait(timers_.next());
+    around_->look_at_clock();
+    if (book_) look_for_suspend();
+    transport_->run([&] { board_->commit(); });
+    while (!is_stopping_ && timers_.next() <= around_->now) servers_[timers_.first()].tick();
+    board_->commit();
+  }
+}
+
+void Engine::look_for_suspend() {
+  if (around_->now - suspend_looked_ < std::chrono::seconds(1)) return;
+  suspend_looked_ = around_->now;
+  if (suspend_.was_suspended()) book_->note_suspend();
+}
+
+void Engine::tell_progress() {
+  const std::scoped_lock lock(mutex_);
+  has_started_ = true;
+  has_something_ = false;
+  for (std::size_t i = 0; i < servers_.size(); ++i) {
+    const FollowedServer& server = servers_[i];
+    progress_[i] = server.progress();
+    has_started_ &= progress_[i] == Progress::settled || progress_[i] == Progress::failed;
+    has_something_ |= server.has_something();
+    if (!server.trouble()) continue;
+    auto& trouble =
+        server.trouble()->kind == Trouble::Kind::connection ? connection_trouble_ : other_trouble_;
+    if (!trouble) trouble = server.trouble();
+  }
+  changed_.notify_all();
+}
+
+}  // namespace wattle::client

@@ -1,0 +1,381 @@
+#include "client/followed_server.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <utility>
+#include <variant>
+
+#include "base/text.hpp"
+#include "wire/decode.hpp"
+
+namespace wattle::client {
+namespace {
+
+std::string_view word_of(DeviceType type) noexcept {
+  return type == DeviceType::gpu ? "gpu" : "cpu";
+}
+std::string_view name_of(DeviceType type) noexcept {
+  return type == DeviceType::gpu ? "GPU" : "CPU";
+}
+
+bool contains(const auto& list, const auto& item) {
+  return std::ranges::find(list, item) != list.end();
+}
+
+std::vector<DeviceId> ids_of(const auto& entries) {
+  std::vector<DeviceId> ids;
+  for (const auto& entry : entries) ids.push_back(entry.id);
+  std::ranges::sort(ids);
+  const auto repeated = std::ranges::unique(ids);
+  ids.erase(repeated.begin(), repeated.end());
+  return ids;
+}
+
+/// The powers of a single answer as an event; `devices` is its room.
+template <class Power>
+wire::PowerEvent event_of(const wire::PowersAt<Power>& powers,
+                          std::vector<wire::DevicePower>& devices) {
+  for (const auto& [id, power] : powers.powers) {
+    if constexpr (std::is_same_v<Power, wire::CpuPower>) {
+      const auto dram = power.dram_mw ? std::optional(static_cast<double>(*power.dram_mw))
+                                      : std::optional<double>();
+      devices.push_back({.id = id, .power_mw = static_cast<double>(power.cpu_mw), .dram_mw = dram});
+    } else {
+      devices.push_back({.id = id, .power_mw = static_cast<double>(power)});
+    }
+  }
+  return {.timestamp_ms = static_cast<double>(powers.timestamp_ms), .devices = devices};
+}
+
+}  // namespace
+
+FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
+    : place_(place),
+      server_(around.board.servers()[place]),
+      around_(around),
+      inquiry_(place, around.transport, around.clock, around.timeout),
+      counters_(place, around.transport, around.clock, around.timeout),
+      streams_{FollowedStream(place, DeviceType::gpu, around),
+               FollowedStream(place, DeviceType::cpu, around)} {}
+
+bool FollowedServer::wants(DeviceType type) const noexcept {
+  const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
+  return !asked || !asked->empty();
+}
+
+bool FollowedServer::has_something() const noexcept {
+  return std::ranges::any_of(streams_, [](const FollowedStream& stream) {
+    return stream.phase() != Phase::idle && stream.phase() != Phase::denied;
+  });
+}
+
+void FollowedServer::start() {
+  for (FollowedStream& stream : streams_) {
+    if (!wants(stream.type())) stream.turn_off("not asked for");
+  }
+  set_up();
+}
+
+void FollowedServer::end() {
+  inquiry_.clear();
+  counters_.clear();
+  for (FollowedStream& stream : streams_) stream.end();
+}
+
+void FollowedServer::ask(std::string target, Inquiry::Then then) {
+  inquiry_.ask(std::move(target), std::move(then));
+}
+
+void FollowedServer::note_trouble(Trouble::Kind kind, const std::string& what) {
+  if (trouble_) return;
+  trouble_ = {.kind = kind, .what = printable(server_.endpoint) + ": " + what};
+}
+
+// What is served
+
+void FollowedServer::set_up() {
+  sets_up_ = true;
+  identity_.reset();
+  token_trouble_.clear();
+  ask("/discover", [this](const Answer& answer) { take_discovery(answer); });
+}
+
+void FollowedServer::fail_set_up(const std::string& reason) {
+  sets_up_ = false;
+  for (FollowedStream& stream : streams_) {
+    const bool is_asked_for = stream.phase() == Phase::idle || stream.phase() == Phase::waiting;
+    if (wants(stream.type()) && is_asked_for && stream.retry_at() <= around_.now) {
+      stream.lose(reason);
+    }
+  }
+  if (progress_ == Progress::asking) {
+    progress_ = Progress::failed;
+    note_trouble(Trouble::Kind::connection, reason);
+  }
+}
+
+void FollowedServer::take_discovery(const Answer& answer) {
+  if (!answer.is_good()) return fail_set_up("/discover: " + answer.reason());
+  auto decoded = wire::decode_discovery(answer.body);
+  if (const auto* wrong = std::get_if<wire::Malformed>(&decoded)) {
+    return fail_set_up("/discover: " + wrong->why);
+  }
+  discovery_ = std::move(std::get<wire::Discovery>(decoded));
+  if (std::max(discovery_.gpus.size(), discovery_.cpus.size()) > kMostDevices) {
+    return fail_set_up("/discover: names more devices than a machine has");
+  }
+  if (!discovery_.auth_required) return decide();
+  if (server_.token.empty()) {
+    token_trouble_ = "the daemon wants a token, and none was given";
+    return decide();
+  }
+  ask("/auth/whoami", [this](const Answer& identity) { take_identity(identity); });
+}
+
+void FollowedServer::take_identity(const Answer& answer) {
+  if (answer.failure.empty() && (answer.status == 401 || answer.status == 403)) {
+    token_trouble_ = "the token is not accepted: " + answer.reason();
+    return decide();
+  }
+  if (!answer.is_good()) return fail_set_up("/auth/whoami: " + answer.reason());
+  auto decoded = wire::decode_identity(answer.body);
+  if (const auto* wrong = std::get_if<wire::Malformed>(&decoded)) {
+    return fail_set_up("/auth/whoami: " + wrong->why);
+  }
+  identity_ = std::move(std::get<wire::Identity>(decoded));
+  decide();
+}
+
+void FollowedServer::decide() {
+  decide_on(streams_[0], ids_of(discovery_.gpus));
+  decide_on(streams_[1], ids_of(discovery_.cpus));
+  if (progress_ != Progress::settled) progress_ = Progress::reached;
+  compare_clocks(kRoundTrips, [this] { open_streams(); });
+}
+
+/// Why powers of that type may not be read; empty: they may.
+std::string FollowedServer::refusal_of(DeviceType type, Trouble::Kind& kind) const {
+  const std::string scope = std::string(word_of(type)) + "-read";
+  kind = Trouble::Kind::scope;
+  if (!contains(discovery_.enabled_api_groups, scope)) {
+    return fmt::format("the daemon does not serve {} power ({} is not enabled)", name_of(type),
+                       scope);
+  }
+  if (!token_trouble_.empty()) {
+    kind = Trouble::Kind::token;
+    return token_trouble_;
+  }
+  if (identity_ && !contains(identity_->scopes, scope)) {
+    return "the token does not permit " + scope;
+  }
+  return {};
+}
+
+void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceId>& served) {
+  const DeviceType type = stream.type();
+  const bool is_taken = stream.phase() == Phase::open || stream.phase() == Phase::opening ||
+                        (stream.phase() == Phase::waiting && stream.retry_at() > around_.now);
+  bool& is_served = is_served_.at(static_cast<std::size_t>(type));
+  is_served = false;
+  if (!wants(type) || is_taken || stream.phase() == Phase::denied) return;
+
+  const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
+  Trouble::Kind kind{};
+  if (const std::string refusal = refusal_of(type, kind); !refusal.empty()) {
+    if (asked) note_trouble(kind, refusal);
+    return stream.deny(refusal);
+  }
+  if (asked) {
+    for (const DeviceId id : *asked) {
+      if (contains(served, id)) continue;
+      const std::string missing = fmt::format("{} {} is not served; there are: [{}]", name_of(type),
+                                              id, fmt::join(served, ", "));
+      note_trouble(Trouble::Kind::device, missing);
+      return stream.lose(missing);
+    }
+  }
+  stream.serve(asked.value_or(served));
+  is_counted_.at(static_cast<std::size_t>(type)) = around_.book != nullptr;
+  is_served = !served.empty();
+  if (served.empty()) {
+    stream.turn_off(fmt::format("the daemon serves no {}", name_of(type)));
+  }
+}
+
+// The clock
+
+void FollowedServer::compare_clocks(int left, std::function<void()> then) {
+  if (left == kRoundTrips) {
+    best_round_trip_ = {};
+    compares_clocks_ = true;
+  }
+  ask("/time", [this, left, then = std::move(then)](const Answer& answer) mutable {
+    bool is_told = false;
+    if (answer.is_good()) {
+      const auto decoded = wire::decode_time(answer.body);
+      if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
+        const ClockOffset offset =
+            ClockOffset::of(to_unix(answer.asked), to_unix(answer.answered), *time);
+        if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
+        is_told = true;
+        note_life();
+      }
+    }
+    if (is_told && left > 1) return compare_clocks(left - 1, std::move(then));
+    compares_clocks_ = false;
+    clock_due_ = around_.now + kClockPeriod;
+    if (std::isfinite(best_round_trip_.uncertainty_s)) {
+      for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
+      around_.board.set_clock(place_, best_round_trip_);
+    }
+    if (then) then();
+  });
+}
+
+// The streams
+
+std::string FollowedServer::target_of(const FollowedStream& stream, std::string_view what) const {
+  const std::string_view word = word_of(stream.type());
+  const auto& asked = stream.type() == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
+  std::string target = fmt::format("/{}/{}", word, what);
+  if (asked) target += fmt::format("?{}_ids={}", word, fmt::join(*asked, ","));
+  return target;
+}
+
+void FollowedServer::open_streams() {
+  sets_up_ = false;
+  for (FollowedStream& stream : streams_) {
+    if (is_served_.at(static_cast<std::size_t>(stream.type()))) {
+      stream.open(target_of(stream, "stream_power"));
+    }
+  }
+  around_.timers.set_at_latest(place_, around_.now);
+}
+
+void FollowedServer::ask_seed(FollowedStream& stream) {
+  stream.note_seeded();
+  ask(target_of(stream, "get_power"), [this, &stream](const Answer& answer) {
+    // A daemon that cannot tell them now tells them when they change.
+    if (answer.is_good()) {
+      std::vector<wire::DevicePower> devices;
+      if (stream.type() == DeviceType::gpu) {
+        const auto decoded = wire::decode_gpu_powers(answer.body);
+        const auto* powers = std::get_if<wire::GpuPowersAt>(&decoded);
+        if (powers != nullptr) stream.seed(event_of(*powers, devices));
+      } else {
+        const auto decoded = wire::decode_cpu_powers(answer.body);
+        const auto* powers = std::get_if<wire::CpuPowersAt>(&decoded);
+        if (powers != nullptr) stream.seed(event_of(*powers, devices));
+      }
+    }
+    look_for_settled();
+  });
+}
+
+// Energy
+
+void FollowedServer::ask_counters() {
+  counters_due_ = around_.now + around_.book->counter_period();
+  for (const FollowedStream& stream : streams_) {
+    const bool is_counted = is_counted_.at(static_cast<std::size_t>(stream.type()));
+    if (is_counted && stream.phase() == Phase::open) ask_counters(stream.type());
+  }
+}
+
+void FollowedServer::ask_counters(DeviceType type) {
+  const FollowedStream& stream = streams_.at(static_cast<std::size_t>(type));
+  std::string target = target_of(stream, "get_cumulative_energy");
+  if (type == DeviceType::cpu) {
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += "cpu=true&dram=true";
+  }
+  counters_.ask(std::move(target), [this, type](const Answer& answer) {
+    if (answer.is_good()) return book_counters(type, answer);
+    // A daemon that has none, or whose device has none, says so each time.
+    const bool is_refused = answer.failure.empty() && answer.status < 500;
+    if (is_refused) is_counted_.at(static_cast<std::size_t>(type)) = false;
+  });
+}
+
+void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
+  const auto half_width = (answer.answered - answer.asked) / 2;
+  const TimePoint at = answer.asked + half_width;
+  const auto place = static_cast<std::size_t>(type);
+  const std::uint64_t losses = streams_.at(place).losses();
+  const bool may_be_another = std::exchange(known_losses_.at(place), losses) != losses;
+  const auto book = [&](Quantity quantity, DeviceId device, std::uint64_t ticks) {
+    const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
+    // A daemon counts its CPUs' energy from its own start. A GPU's driver goes on counting.
+    if (may_be_another && quantity != Quantity::gpu) around_.book->break_counter(key);
+    around_.book->note_counter(key, at, half_width, ticks);
+  };
+  if (type == DeviceType::gpu) {
+    const auto decoded = wire::decode_gpu_energies(answer.body);
+    const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
+    if (energies == nullptr) return;
+    for (const auto& [id, mj] : *energies) book(Quantity::gpu, id, mj);
+  } else {
+    const auto decoded = wire::decode_cpu_energies(answer.body);
+    const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
+    if (energies == nullptr) return;
+    for (const auto& [id, energy] : *energies) {
+      if (energy.cpu_uj) book(Quantity::cpu, id, *energy.cpu_uj);
+      if (energy.dram_uj) book(Quantity::dram, id, *energy.dram_uj);
+    }
+  }
+}
+
+void FollowedServer::look_for_settled() {
+  if (progress_ != Progress::reached || sets_up_ || !inquiry_.is_idle()) return;
+  const bool is_on_its_way = std::ranges::any_of(streams_, [](const FollowedStream& stream) {
+    return stream.phase() == Phase::opening || stream.needs_seed();
+  });
+  if (!is_on_its_way) progress_ = Progress::settled;
+}
+
+void FollowedServer::note_life() {
+  for (FollowedStream& stream : streams_) stream.note_sign();
+}
+
+void FollowedServer::ask_for_life() {
+  asks_for_life_ = true;
+  ask("/time", [this](const Answer& answer) {
+    asks_for_life_ = false;
+    if (answer.is_good()) note_life();
+  });
+}
+
+void FollowedServer::tick() {
+  bool is_followed = false;
+  bool is_silent = false;
+  TimePoint due = TimePoint::max();
+  bool has_retry = false;
+  for (FollowedStream& stream : streams_) {
+    stream.check();
+    if (stream.needs_seed()) ask_seed(stream);
+    const bool is_open = stream.phase() == Phase::open;
+    is_followed |= is_open || stream.phase() == Phase::opening;
+    is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
+    if (stream.take_doubt())
+      clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
+    if (stream.phase() == Phase::waiting) {
+      has_retry |= stream.retry_at() <= around_.now;
+      if (stream.retry_at() > around_.now) due = std::min(due, stream.retry_at());
+    }
+  }
+  if (is_followed) due = std::min(due, around_.now + kLook);
+  if (is_followed && around_.book != nullptr) {
+    if (around_.now >= counters_due_ && counters_.is_idle()) ask_counters();
+    if (counters_due_ > around_.now) due = std::min(due, counters_due_);
+  }
+  if (has_retry && !sets_up_) set_up();
+  if (is_silent && !asks_for_life_ && !compares_clocks_) ask_for_life();
+  const bool is_compared = sets_up_ || compares_clocks_ || !is_followed;
+  if (!is_compared && around_.now >= clock_due_) compare_clocks(kRoundTrips, nullptr);
+  look_for_settled();
+  around_.timers.set(place_, due);
+}
+
+}  // namespace wattle::client

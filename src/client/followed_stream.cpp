@@ -1,0 +1,258 @@
+#include "client/followed_stream.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/text.hpp"
+#include "wire/decode.hpp"
+
+namespace wattle::client {
+namespace {
+
+constexpr std::size_t kLongestRefusal = 4096;
+
+/// Events come at once when something was read: a time that is further from now tells that a clock
+/// was set.
+constexpr double kPlausibleDelayS = 2.0;
+
+}  // namespace
+
+FollowedStream::FollowedStream(std::size_t server, DeviceType type, Surroundings& around)
+    : server_(server), type_(type), around_(around), backoff_(around.reconnect_delay) {}
+
+FollowedStream::~FollowedStream() {
+  if (request_ != 0) around_.transport.cancel(request_);
+}
+
+std::string FollowedStream::name() const {
+  return std::string(type_ == DeviceType::gpu ? "GPU" : "CPU") + " stream of " +
+         printable(around_.board.servers()[server_].endpoint);
+}
+
+void FollowedStream::set_state(ConnectionStatus status, const std::string& reason) {
+  if (state_.status == status && state_.reason == reason) return;
+  if (state_.status != status) state_.since = around_.now;
+  state_.status = status;
+  state_.reason = reason;
+  around_.board.set_state(server_, type_, state_);
+}
+
+void FollowedStream::serve(const std::vector<DeviceId>& devices) {
+  for (Device& device : devices_) {
+    device.is_served = std::ranges::find(devices, device.id) != devices.end();
+    if (!device.is_served && device.has_value) put_gone(device);
+  }
+  around_.board.end_event();
+  for (const DeviceId id : devices) {
+    if (find(id) != nullptr) continue;
+    const std::uint32_t slot = around_.board.new_slot(
+        {.server = static_cast<std::uint32_t>(server_), .device = id, .type = type_});
+    const auto place = std::ranges::upper_bound(devices_, id, {}, &Device::id);
+    devices_.insert(place, {.id = id, .slot = slot, .is_served = true});
+  }
+}
+
+void FollowedStream::open(std::string_view target) {
+  phase_ = Phase::opening;
+  opened_ = around_.now;
+  status_ = 0;
+  refusal_.clear();
+  reader_ = {};
+  dropped_ = 0;
+  for (Device& device : devices_) device.timestamp_ms = 0.0;
+  set_state(ConnectionStatus::connecting, state_.reason);
+  request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this);
+}
+
+void FollowedStream::turn_off(const std::string& reason) {
+  phase_ = Phase::idle;
+  set_state(ConnectionStatus::off, reason);
+}
+
+void FollowedStream::deny(const std::string& reason) {
+  phase_ = Phase::denied;
+  set_state(ConnectionStatus::denied, reason);
+  log(name() + " is not tried again: " + reason);
+}
+
+void FollowedStream::lose(const std::string& reason) {
+  if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
+  if (phase_ == Phase::open && around_.now - opened_ >= kSettled) backoff_.reset();
+  phase_ = Phase::waiting;
+  ++losses_;
+  for (const Device& device : devices_) {
+    each_booked(device,
+                [&](const EnergyBook::Key& key) { around_.book->lose_power(key, last_sign_); });
+  }
+  retry_at_ = around_.now + backoff_.next(around_.chance());
+  set_state(ConnectionStatus::connecting, reason);
+  around_.timers.set_at_latest(server_, retry_at_);
+}
+
+void FollowedStream::end() {
+  if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
+  phase_ = Phase::idle;
+  const bool was_on = state_.status != ConnectionStatus::off;
+  if (was_on && state_.status != ConnectionStatus::denied) {
+    set_state(ConnectionStatus::gone, "stopped");
+  }
+}
+
+void FollowedStream::note_sign() {
+  if (phase_ != Phase::open) return;
+  last_sign_ = around_.now;
+  set_state(ConnectionStatus::live, {});
+}
+
+void FollowedStream::check() {
+  if (phase_ == Phase::opening && around_.now - opened_ >= around_.timeout) {
+    lose("the daemon does not answer");
+  }
+  if (phase_ != Phase::open) return;
+  const auto silence = around_.now - last_sign_;
+  if (silence >= kLost) {
+    lose("nothing has come for 15 s, and the daemon does not answer");
+  } else if (silence >= kStale) {
+    set_state(ConnectionStatus::stale, "nothing has come for 3 s, and the daemon does not answer");
+  }
+  for (const Device& device : devices_) {
+    if (!device.has_value) continue;
+    each_booked(device,
+                [&](const EnergyBook::Key& key) { around_.book->confirm_power(key, last_sign_); });
+  }
+}
+
+void FollowedStream::began(int status) {
+  status_ = status;
+  if (status != 200) return;
+  phase_ = Phase::open;
+  opened_ = around_.now;
+  needs_seed_ = true;
+  note_sign();
+  // To be asked for by the server, once it may ask again.
+  around_.timers.set_at_latest(server_, around_.now);
+}
+
+bool FollowedStream::received(std::string_view bytes) {
+  if (status_ != 200) {
+    refusal_ += bytes.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal_.size()));
+    return true;
+  }
+  note_sign();
+  while (const auto event = reader_.next(bytes)) take_event(*event);
+  if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
+    refuse("is longer than 1 MiB", {});
+  }
+  return true;
+}
+
+void FollowedStream::ended(const Ending& ending) {
+  request_ = 0;
+  std::string reason = ending.failure;
+  if (status_ != 0 && status_ != 200) {
+    const std::string said = wire::decode_error(refusal_);
+    reason = "answers " + std::to_string(status_) + (said.empty() ? "" : ": " + said);
+  }
+  if (status_ == 401 || status_ == 403 || status_ == 404) return deny(reason);
+  lose(reason.empty() ? "the daemon ended the stream" : reason);
+}
+
+void FollowedStream::take_event(std::string_view json) {
+  if (const auto event = around_.parser.parse(type_, json)) {
+    apply(*event);
+  } else {
+    refuse(around_.parser.refusal(), json);
+  }
+}
+
+void FollowedStream::apply(const wire::PowerEvent& event) {
+  ++events_;
+  for (const wire::DevicePower& power : event.devices) {
+    Device* const device = find(power.id);
+    if (device == nullptr || !device->is_served) {
+      refuse("tells of a device that the daemon does not serve", std::to_string(power.id));
+    } else {
+      put(*device, power, event.timestamp_ms);
+    }
+  }
+  if (event.is_snapshot) {
+    for (Device& device : devices_) {
+      if (device.has_value && device.event != events_) put_gone(device);
+    }
+  }
+  around_.board.end_event();
+}
+
+void FollowedStream::seed(const wire::PowerEvent& powers) {
+  for (const wire::DevicePower& power : powers.devices) {
+    Device* const device = find(power.id);
+    if (device == nullptr || !device->is_served) continue;
+    if (powers.timestamp_ms > device->timestamp_ms) put(*device, power, powers.timestamp_ms);
+  }
+  around_.board.end_event();
+}
+
+void FollowedStream::put(Device& device, const wire::DevicePower& power, double timestamp_ms) {
+  const double timestamp_s = 1e-3 * timestamp_ms + clock_.offset_s;
+  if (std::isfinite(clock_.uncertainty_s) &&
+      std::abs(timestamp_s - around_.unix_now_s) > kPlausibleDelayS + clock_.uncertainty_s) {
+    doubts_clock_ = true;
+    around_.timers.set_at_latest(server_, around_.now);
+  }
+  device.timestamp_ms = timestamp_ms;
+  device.event = events_;
+  device.has_value = true;
+  if (around_.book != nullptr) book_power(device, power, timestamp_s);
+  around_.board.add({.timestamp_s = timestamp_s,
+                     .power_w = 1e-3 * power.power_mw.value_or(kNotTold),
+                     .dram_w = 1e-3 * power.dram_mw.value_or(kNotTold),
+                     .slot = device.slot});
+}
+
+void FollowedStream::put_gone(Device& device) {
+  device.has_value = false;
+  each_booked(device,
+              [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
+  around_.board.add({.timestamp_s = around_.unix_now_s, .slot = device.slot, .is_gone = true});
+}
+
+void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,
+                                double timestamp_s) {
+  // Nothing is read in the future; where the daemon's clock is not known, now.
+  TimePoint at = around_.now;
+  if (std::isfinite(clock_.uncertainty_s)) {
+    const Seconds ago(std::clamp(around_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));
+    at -= std::chrono::duration_cast<std::chrono::nanoseconds>(ago);
+  }
+  const Quantity quantity = type_ == DeviceType::gpu ? Quantity::gpu : Quantity::cpu;
+  const auto book = [&](Quantity of, const std::optional<double>& power_mw) {
+    const EnergyBook::Key key{.server = server_, .quantity = of, .device = device.id};
+    if (power_mw) around_.book->note_power(key, at, 1e-3 * *power_mw);
+    if (!power_mw) around_.book->lose_power(key, at);
+  };
+  book(quantity, power.power_mw);
+  if (type_ == DeviceType::cpu) book(Quantity::dram, power.dram_mw);
+}
+
+template <class Visit>
+void FollowedStream::each_booked(const Device& device, Visit visit) const {
+  if (around_.book == nullptr) return;
+  const bool is_gpu = type_ == DeviceType::gpu;
+  visit(EnergyBook::Key{
+      .server = server_, .quantity = is_gpu ? Quantity::gpu : Quantity::cpu, .device = device.id});
+  if (is_gpu) return;
+  visit(EnergyBook::Key{.server = server_, .quantity = Quantity::dram, .device = device.id});
+}
+
+FollowedStream::Device* FollowedStream::find(DeviceId id) noexcept {
+  const auto found = std::ranges::lower_bound(devices_, id, {}, &Device::id);
+  return found != devices_.end() && found->id == id ? &*found : nullptr;
+}
+
+void FollowedStream::refuse(std::string_view what, std::string_view sample) {
+  refusals_.note(around_.now, name(), what, sample);
+}
+
+}  // namespace wattle::client

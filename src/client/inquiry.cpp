@@ -1,0 +1,59 @@
+#include "client/inquiry.hpp"
+
+#include <utility>
+
+#include "wire/decode.hpp"
+
+namespace wattle::client {
+namespace {
+
+constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
+
+}  // namespace
+
+std::string Answer::reason() const {
+  if (!failure.empty()) return failure;
+  const std::string said = wire::decode_error(body);
+  return "answers " + std::to_string(status) + (said.empty() ? "" : ": " + said);
+}
+
+Inquiry::~Inquiry() { clear(); }
+
+void Inquiry::ask(std::string target, Then then) {
+  waiting_.push_back({.target = std::move(target), .then = std::move(then)});
+  if (waiting_.size() == 1) start_next();
+}
+
+void Inquiry::clear() noexcept {
+  if (!waiting_.empty()) transport_.cancel(request_);
+  waiting_.clear();
+}
+
+void Inquiry::start_next() {
+  answer_ = {.asked = clock_.now()};
+  request_ = transport_.start(server_, waiting_.front().target, timeout_, *this);
+}
+
+void Inquiry::began(int status) {
+  answer_.status = status;
+  // The time is told in the head's packet: what the body takes is no delay of the clock's.
+  answer_.answered = clock_.now();
+}
+
+bool Inquiry::received(std::string_view bytes) {
+  if (answer_.body.size() + bytes.size() > kLongestAnswer) return false;
+  answer_.body += bytes;
+  return true;
+}
+
+void Inquiry::ended(const Ending& ending) {
+  answer_.failure = ending.failure;
+  if (answer_.status == 0) answer_.answered = clock_.now();
+  const Answer answer = std::exchange(answer_, {});
+  const Then then = std::move(waiting_.front().then);
+  waiting_.erase(waiting_.begin());
+  if (!waiting_.empty()) start_next();
+  then(answer);
+}
+
+}  // namespace wattle::client

@@ -1,0 +1,66 @@
+// Single questions to one daemon, one after the other.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "client/transport.hpp"
+
+namespace wattle::client {
+
+/// What came of a question.
+struct Answer {
+  int status = 0;         ///< 0: none came
+  std::string body{};     ///< of at most 1 MiB
+  std::string failure{};  ///< why there is no whole answer; empty: there is one
+  TimePoint asked{};
+  TimePoint answered{};
+
+  [[nodiscard]] bool is_good() const noexcept { return failure.empty() && status == 200; }
+  /// Why it is not good, safe to print: what went wrong, or the daemon's own words.
+  [[nodiscard]] std::string reason() const;
+};
+
+/// Threads: one at a time.
+class Inquiry final : public Exchange {
+ public:
+  using Then = std::function<void(const Answer&)>;
+
+  Inquiry(std::size_t server, Transport& transport, const Clock& clock,
+          std::chrono::milliseconds timeout) noexcept
+      : server_(server), transport_(transport), clock_(clock), timeout_(timeout) {}
+  Inquiry(const Inquiry&) = delete;
+  Inquiry& operator=(const Inquiry&) = delete;
+  ~Inquiry() override;
+
+  /// Asks when all that was asked before is answered. `then` may ask again.
+  void ask(std::string target, Then then);
+  [[nodiscard]] bool is_idle() const noexcept { return waiting_.empty(); }
+  /// Forgets what was asked.
+  void clear() noexcept;
+
+  void began(int status) override;
+  [[nodiscard]] bool received(std::string_view bytes) override;
+  void ended(const Ending& ending) override;
+
+ private:
+  struct Question {
+    std::string target;
+    Then then;
+  };
+  void start_next();
+
+  std::size_t server_;
+  Transport& transport_;
+  const Clock& clock_;
+  std::chrono::milliseconds timeout_;
+  std::vector<Question> waiting_;  ///< the first one is being asked
+  RequestId request_ = 0;
+  Answer answer_;
+};
+
+}  // namespace wattle::client

@@ -1,0 +1,135 @@
+#include "client/reader_impl.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "wattle/error.hpp"
+
+namespace wattle {
+
+using client::Board;
+
+PowerReader::Impl::Impl(std::shared_ptr<Board> board, const client::View& view,
+                        const ReaderOptions& options)
+    : board_(std::move(board)),
+      wants_states_(options.states),
+      view_(view),
+      queue_(options.latest_only ? 0 : board_->delivery_.queue_limit) {}
+
+std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Board> board,
+                                                           const ReaderOptions& options) {
+  Board& from = *board;
+  if (from.has_ended()) {
+    // Nobody is left to wait for; in a forked child, the mutex may never be free.
+    const client::View nothing(from.servers_);
+    return std::shared_ptr<Impl>(new Impl(std::move(board), nothing, options));
+  }
+  const std::scoped_lock lock(from.mutex_);
+  std::shared_ptr<Impl> made(new Impl(std::move(board), from.view_, options));
+  made->queue_.expect_slots(from.slots_.size());
+  made->meta_versions_ = from.meta_versions_;
+  made->meta_version_ = from.meta_version_;
+  from.readers_.push_back(made.get());
+  return made;
+}
+
+PowerReader::Impl::~Impl() {
+  if (board_->is_forked()) return;
+  const std::scoped_lock lock(board_->mutex_);
+  std::erase(board_->readers_, this);
+}
+
+const PowerSnapshot* PowerReader::Impl::wait(std::optional<TimePoint> deadline) {
+  if (board_->has_ended()) return nullptr;
+  std::unique_lock lock(board_->mutex_);
+  const auto is_over = [&] { return has_step() || board_->has_ended(); };
+  is_blocked_ = true;
+  if (deadline) {
+    changed_.wait_until(lock, *deadline, is_over);
+  } else {
+    changed_.wait(lock, is_over);
+  }
+  is_blocked_ = false;
+  return take_step();
+}
+
+bool PowerReader::Impl::is_ready() const {
+  if (board_->has_ended()) return true;
+  const std::scoped_lock lock(board_->mutex_);
+  return has_step();
+}
+
+bool PowerReader::Impl::suspend(std::coroutine_handle<> who, bool& waits) {
+  // Once the mutex is free, the coroutine may run, and take the reader with it.
+  const std::shared_ptr<Impl> self = shared_from_this();
+  if (board_->has_ended()) return false;
+  const std::scoped_lock lock(board_->mutex_);
+  if (waiting_ || due_) {
+    throw InvalidArgument(
+        "two coroutines cannot wait for one reader of a power stream: give each "
+        "its own");
+  }
+  if (has_step() || board_->has_ended()) return false;
+  waits = true;
+  waiting_ = who;
+  return true;
+}
+
+const PowerSnapshot* PowerReader::Impl::take() {
+  if (board_->has_ended()) return nullptr;
+  const std::scoped_lock lock(board_->mutex_);
+  return take_step();
+}
+
+void PowerReader::Impl::forget_waiting() noexcept {
+  if (board_->is_forked()) return;
+  const std::scoped_lock lock(board_->mutex_);
+  waiting_ = {};
+  due_ = {};
+}
+
+void PowerReader::Impl::resume() noexcept {
+  std::coroutine_handle<> who;
+  {
+    const std::scoped_lock lock(board_->mutex_);
+    who = std::exchange(due_, {});
+  }
+  if (who) who.resume();
+}
+
+std::uint64_t PowerReader::Impl::dropped() const {
+  if (board_->is_forked()) return 0;
+  const std::scoped_lock lock(board_->mutex_);
+  return queue_.dropped();
+}
+
+const PowerSnapshot* PowerReader::Impl::take_step() {
+  if (board_->has_ended()) return nullptr;
+  copy_states();
+  if (!has_step()) return nullptr;
+  state_news_ = false;
+  updates_.clear();
+  queue_.take_step([&](const client::Update& update) {
+    view_.apply(update, board_->slots_[update.slot]);
+    updates_.push_back(board_->told_of(update));
+  });
+  if (!updates_.empty()) updates_.back().ends_event = true;
+  return &view_.readings();
+}
+
+void PowerReader::Impl::copy_states() {
+  if (std::exchange(meta_version_, board_->meta_version_) == board_->meta_version_) return;
+  for (std::size_t i = 0; i < meta_versions_.size(); ++i) {
+    if (std::exchange(meta_versions_[i], board_->meta_versions_[i]) == board_->meta_versions_[i]) {
+      continue;
+    }
+    const PowerReadings& from = board_->view_.server(i);
+    PowerReadings& to = view_.server(i);
+    to.gpu = from.gpu;
+    to.cpu = from.cpu;
+    to.clock_offset_s = from.clock_offset_s;
+    to.clock_offset_uncertainty_s = from.clock_offset_uncertainty_s;
+  }
+}
+
+}  // namespace wattle

@@ -1,0 +1,74 @@
+// What a reader of a stream is made of.
+#pragma once
+
+#include <condition_variable>
+#include <coroutine>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "client/board.hpp"
+#include "client/update_queue.hpp"
+#include "client/view.hpp"
+#include "wattle/power_stream.hpp"
+
+namespace wattle {
+
+/// Threads: one at a time, beside the board, which shares what its mutex guards.
+class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl> {
+ public:
+  /// Sees everything that is committed from now on.
+  [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::Board> board,
+                                                  const ReaderOptions& options);
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+  ~Impl();
+
+  /// Absent: for as long as it takes.
+  [[nodiscard]] const PowerSnapshot* wait(std::optional<TimePoint> deadline);
+
+  /// There is a step, or will never be one.
+  [[nodiscard]] bool is_ready() const;
+  /// False: it is ready.
+  [[nodiscard]] bool suspend(std::coroutine_handle<> who, bool& waits);
+  [[nodiscard]] const PowerSnapshot* take();
+  void forget_waiting() noexcept;
+  /// Resumes who waits, unless it was destroyed meanwhile.
+  void resume() noexcept;
+  /// The reader is no more: nobody is resumed.
+  void close() noexcept { forget_waiting(); }
+
+  [[nodiscard]] const PowerSnapshot& readings() const noexcept { return view_.readings(); }
+  [[nodiscard]] const std::vector<PowerUpdate>& updates() const noexcept { return updates_; }
+  [[nodiscard]] std::uint64_t dropped() const;
+  [[nodiscard]] bool has_ended() const noexcept { return board_->has_ended(); }
+
+ private:
+  friend class client::Board;
+  Impl(std::shared_ptr<client::Board> board, const client::View& view,
+       const ReaderOptions& options);
+
+  // All with the board's mutex held.
+  [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || state_news_; }
+  [[nodiscard]] const PowerSnapshot* take_step();
+  void copy_states();
+
+  const std::shared_ptr<client::Board> board_;
+  const bool wants_states_;
+
+  // The reader's own.
+  client::View view_;
+  std::vector<PowerUpdate> updates_;
+  std::vector<std::uint64_t> meta_versions_;
+  std::uint64_t meta_version_ = 0;
+
+  // Guarded by the board's mutex.
+  client::UpdateQueue queue_;
+  bool state_news_ = false;
+  bool is_blocked_ = false;
+  std::condition_variable changed_;
+  std::coroutine_handle<> waiting_;  ///< for a step
+  std::coroutine_handle<> due_;      ///< there is one: to be resumed
+};
+
+}  // namespace wattle

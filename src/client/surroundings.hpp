@@ -1,0 +1,40 @@
+// What the parts of a stream share.
+#pragma once
+
+#include <chrono>
+#include <functional>
+
+#include "base/clock.hpp"
+#include "client/board.hpp"
+#include "client/energy_book.hpp"
+#include "client/timers.hpp"
+#include "client/transport.hpp"
+#include "wire/event.hpp"
+
+namespace wattle::client {
+
+/// Threads: one at a time (the stream's).
+struct Surroundings {
+  Transport& transport;
+  Board& board;
+  Timers& timers;
+  const Clock& clock;
+  /// From 0 up to 1.
+  std::function<double()> chance;
+  std::chrono::milliseconds reconnect_delay;
+  std::chrono::milliseconds timeout;
+  /// Null: nobody asks for energies.
+  EnergyBook* book = nullptr;
+
+  wire::EventParser parser{};
+  /// The time, looked at once for all that came together.
+  TimePoint now{};
+  double unix_now_s = 0.0;
+
+  void look_at_clock() noexcept {
+    now = clock.now();
+    unix_now_s = to_unix(now);
+  }
+};
+
+}  // namespace wattle::client

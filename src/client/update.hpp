@@ -1,0 +1,42 @@
+// What passes from a daemon's stream to readers: as small as it can be, since there are many.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <limits>
+#include <optional>
+
+#include "wire/event.hpp"
+#include "wire/messages.hpp"
+
+namespace wattle::client {
+
+using wire::DeviceId;
+using wire::DeviceType;
+
+/// A device of a server. Its number is its place among all that ever were told of, and stays.
+struct Slot {
+  std::uint32_t server = 0;  ///< place among the servers
+  DeviceId device = 0;
+  DeviceType type = DeviceType::gpu;
+};
+
+/// Stands for a power that is not told.
+inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
+
+[[nodiscard]] inline std::optional<double> told(double power_w) noexcept {
+  return std::isnan(power_w) ? std::nullopt : std::optional(power_w);
+}
+
+/// One device's new value.
+struct Update {
+  double timestamp_s = 0.0;  ///< Unix, by this machine's clock
+  double power_w = kNotTold;
+  double dram_w = kNotTold;
+  std::uint32_t slot = 0;
+  bool is_gone = false;
+  bool ends_event = true;
+};
+static_assert(sizeof(Update) == 32);
+
+}  // namespace wattle::client

@@ -1,0 +1,76 @@
+#include "client/view.hpp"
+
+#include <algorithm>
+
+namespace wattle::client {
+namespace {
+
+double latest_of(const PowerReadings& server) noexcept {
+  double latest = 0.0;
+  for (const auto& [gpu, time_s] : server.gpu_time_s) latest = std::max(latest, time_s);
+  for (const auto& [cpu, time_s] : server.cpu_time_s) latest = std::max(latest, time_s);
+  return latest;
+}
+
+}  // namespace
+
+View::View(const std::vector<Server>& servers) {
+  for (const Server& server : servers) {
+    readings_[server.endpoint].clock_offset_uncertainty_s = std::numeric_limits<double>::infinity();
+    endpoints_.push_back(server.endpoint);
+  }
+  find_servers();
+}
+
+View::View(const View& other) : readings_(other.readings_), endpoints_(other.endpoints_) {
+  places_.resize(other.places_.size());
+  find_servers();
+}
+
+void View::find_servers() {
+  for (const std::string& endpoint : endpoints_) servers_.push_back(&readings_.at(endpoint));
+}
+
+View::Place View::place_of(PowerReadings& server, const Slot& slot) {
+  if (slot.type == DeviceType::gpu) {
+    return {.time_s = &server.gpu_time_s[slot.device], .gpu_w = &server.gpu_power_w[slot.device]};
+  }
+  return {.time_s = &server.cpu_time_s[slot.device], .cpu_w = &server.cpu_power_w[slot.device]};
+}
+
+void View::forget(PowerReadings& server, const Slot& slot) {
+  if (slot.type == DeviceType::gpu) {
+    server.gpu_power_w.erase(slot.device);
+    server.gpu_time_s.erase(slot.device);
+  } else {
+    server.cpu_power_w.erase(slot.device);
+    server.cpu_time_s.erase(slot.device);
+  }
+  server.timestamp_s = latest_of(server);
+}
+
+void View::apply(const Update& update, const Slot& slot) {
+  if (update.slot >= places_.size()) places_.resize(update.slot + 1);
+  Place& place = places_[update.slot];
+  PowerReadings& server = *servers_[slot.server];
+  if (update.is_gone) {
+    forget(server, slot);
+    place = {};
+    return;
+  }
+  if (place.time_s == nullptr) place = place_of(server, slot);
+  const double time_before_s = std::exchange(*place.time_s, update.timestamp_s);
+  if (place.gpu_w != nullptr) {
+    *place.gpu_w = update.power_w;
+  } else {
+    *place.cpu_w = {.cpu_w = told(update.power_w), .dram_w = told(update.dram_w)};
+  }
+  if (update.timestamp_s >= server.timestamp_s) {
+    server.timestamp_s = update.timestamp_s;
+  } else if (time_before_s == server.timestamp_s) {
+    // The daemon's clock was set back: the latest may be another device's now.
+    server.timestamp_s = latest_of(server);
+  }
+}
+
+}  // namespace wattle::client

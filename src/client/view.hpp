@@ -1,0 +1,46 @@
+// All servers' readings, kept up to date by one small update after the other.
+#pragma once
+
+#include <vector>
+
+#include "client/update.hpp"
+#include "wattle/power_stream.hpp"
+
+namespace wattle::client {
+
+/// Threads: one at a time.
+class View {
+ public:
+  explicit View(const std::vector<Server>& servers);
+  View(const View& other);
+  View& operator=(const View&) = delete;
+  ~View() = default;
+
+  /// Allocates for a device that is new, only. `slot` is that of `update.slot`.
+  void apply(const Update& update, const Slot& slot);
+
+  [[nodiscard]] const PowerSnapshot& readings() const noexcept { return readings_; }
+  [[nodiscard]] PowerReadings& server(std::size_t place) noexcept { return *servers_[place]; }
+  [[nodiscard]] const PowerReadings& server(std::size_t place) const noexcept {
+    return *servers_[place];
+  }
+
+ private:
+  /// Where a device's values stand. All null: nowhere yet.
+  struct Place {
+    double* time_s = nullptr;
+    double* gpu_w = nullptr;
+    CpuPowerReading* cpu_w = nullptr;
+  };
+
+  void find_servers();
+  [[nodiscard]] static Place place_of(PowerReadings& server, const Slot& slot);
+  static void forget(PowerReadings& server, const Slot& slot);
+
+  PowerSnapshot readings_;
+  std::vector<std::string> endpoints_;
+  std::vector<PowerReadings*> servers_;
+  std::vector<Place> places_;  ///< by slot
+};
+
+}  // namespace wattle::client

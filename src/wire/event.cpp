@@ -1,0 +1,157 @@
+#include "wire/event.hpp"
+
+#include <simdjson.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "base/parse.hpp"
+
+namespace wattle::wire {
+namespace {
+
+using simdjson::dom::element;
+using simdjson::dom::object;
+
+/// No machine draws a gigawatt.
+constexpr double kMostMilliwatts = 1e12;
+/// The year 10000.
+constexpr double kLastTimestampMs = 253'402'300'800'000.0;
+
+/// A number from 0 to `most`; absent for anything else.
+std::optional<double> number_in(const element& value, double most) noexcept {
+  double number = -1.0;
+  if (value.get(number) != simdjson::SUCCESS) return {};
+  // Written so that what compares with nothing is refused.
+  return number >= 0.0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+std::optional<DeviceId> id_in(const element& value) noexcept {
+  std::uint64_t id = 0;
+  if (value.get(id) != simdjson::SUCCESS) return {};
+  if (id > std::numeric_limits<DeviceId>::max()) return {};
+  return static_cast<DeviceId>(id);
+}
+
+/// Absent, or null: not told.
+std::optional<element> told(const object& from, std::string_view key) noexcept {
+  element value;
+  if (from.at_key(key).get(value) != simdjson::SUCCESS || value.is_null()) return {};
+  return value;
+}
+
+/// Reads the power under `key`, if it is told, to `power`; false where it is no power.
+bool read_power(const object& from, std::string_view key, std::optional<double>& power) noexcept {
+  const auto value = told(from, key);
+  power = value ? number_in(*value, kMostMilliwatts) : std::nullopt;
+  return !value || power;
+}
+
+bool read_cpu(const object& from, DevicePower& cpu) noexcept {
+  return read_power(from, "cpu_mw", cpu.power_mw) && read_power(from, "dram_mw", cpu.dram_mw);
+}
+
+}  // namespace
+
+class EventParser::Impl {
+ public:
+  std::optional<PowerEvent> parse(DeviceType type, std::string_view json) {
+    element root;
+    object event;
+    devices_.clear();
+    if (read(json, root) != simdjson::SUCCESS) return refuse("is no JSON");
+    if (root.get(event) != simdjson::SUCCESS) return refuse("is no JSON object");
+
+    PowerEvent made;
+    const auto at = told(event, "timestamp_ms");
+    const auto timestamp_ms = at ? number_in(*at, kLastTimestampMs) : std::nullopt;
+    if (!timestamp_ms) return refuse("has no 'timestamp_ms' that is a time");
+    made.timestamp_ms = *timestamp_ms;
+
+    object powers;
+    const auto power = told(event, "power_mw");
+    made.is_snapshot = power && power->get(powers) == simdjson::SUCCESS;
+    const bool is_understood =
+        made.is_snapshot ? add_all(type, powers) : add_one(type, event, power);
+    if (!is_understood) return std::nullopt;
+    made.devices = devices_;
+    return made;
+  }
+
+  [[nodiscard]] std::string_view refusal() const noexcept { return refusal_; }
+
+ private:
+  /// simdjson reads beyond the end of what it parses: it gets a copy with room behind.
+  simdjson::error_code read(std::string_view json, element& root) {
+    constexpr std::size_t kRoom = simdjson::SIMDJSON_PADDING;
+    if (text_.size() < json.size() + kRoom) text_.resize(2 * (json.size() + kRoom));
+    std::memcpy(text_.data(), json.data(), json.size());
+    std::memset(text_.data() + json.size(), ' ', kRoom);
+    return parser_.parse(text_.data(), json.size(), false).get(root);
+  }
+
+  std::nullopt_t refuse(std::string_view why) noexcept {
+    refusal_ = why;
+    return std::nullopt;
+  }
+  bool wrong(std::string_view why) noexcept {
+    refusal_ = why;
+    return false;
+  }
+
+  bool add_one(DeviceType type, const object& event, const std::optional<element>& power) {
+    const bool is_gpu = type == DeviceType::gpu;
+    const auto device = told(event, is_gpu ? "gpu_id" : "cpu_id");
+    const auto id = device ? id_in(*device) : std::nullopt;
+    if (!id)
+      return wrong(is_gpu ? "has no 'gpu_id' that is an index"
+                          : "has no 'cpu_id' that is an index");
+    DevicePower one{.id = *id};
+    if (is_gpu) {
+      if (power) one.power_mw = number_in(*power, kMostMilliwatts);
+      if (!one.power_mw) return wrong("has no 'power_mw' that is a power");
+    } else if (!read_cpu(event, one)) {
+      return wrong("has a 'cpu_mw' or 'dram_mw' that is no power");
+    }
+    devices_.push_back(one);
+    return true;
+  }
+
+  bool add_all(DeviceType type, const object& powers) {
+    for (const auto [key, value] : powers) {
+      const auto id = parse_unsigned<DeviceId>(key);
+      if (!id) return wrong("has a key in 'power_mw' that is no index");
+      DevicePower one{.id = *id};
+      if (type == DeviceType::gpu) {
+        one.power_mw = number_in(value, kMostMilliwatts);
+        if (!one.power_mw) return wrong("has a value in 'power_mw' that is no power");
+      } else {
+        object cpu;
+        if (value.get(cpu) != simdjson::SUCCESS || !read_cpu(cpu, one)) {
+          return wrong("has a value in 'power_mw' that is no CPU's power");
+        }
+      }
+      devices_.push_back(one);
+    }
+    return true;
+  }
+
+  simdjson::dom::parser parser_;
+  std::vector<char> text_;
+  std::vector<DevicePower> devices_;
+  std::string_view refusal_;
+};
+
+EventParser::EventParser() : impl_(std::make_unique<Impl>()) {}
+EventParser::~EventParser() = default;
+
+std::optional<PowerEvent> EventParser::parse(DeviceType type, std::string_view json) {
+  return impl_->parse(type, json);
+}
+
+std::string_view EventParser::refusal() const noexcept { return impl_->refusal(); }
+
+}  // namespace wattle::wire

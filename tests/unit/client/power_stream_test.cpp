@@ -1,0 +1,359 @@
+#include "wattle/power_stream.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <future>
+#include <thread>
+
+#include "client/detached.hpp"
+#include "client/streaming_daemon.hpp"
+#include "fakes/gated_sensor.hpp"
+#include "fakes/temp_folder.hpp"
+#include "power/heard_log.hpp"
+#include "sanitized.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::client_test {
+namespace {
+
+using namespace std::chrono_literals;
+using fakes::eventually;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// Powers that say their place in the order.
+constexpr std::uint64_t kFirstMw = 1'000'000;
+constexpr std::size_t kBurst = 10'000;
+
+void send_burst(StreamingDaemon& daemon) {
+  for (std::uint64_t i = 0; i < kBurst; ++i) daemon.send_gpu(i % 2, kFirstMw + i);
+}
+
+/// Watches that events come in order, each once.
+struct Sequence {
+  std::size_t count = 0;
+  bool is_in_order = true;
+
+  /// True while there are more to come.
+  bool take(double power_w) {
+    if (power_w < 1e-3 * kFirstMw) return true;  // from before the burst
+    is_in_order &= std::abs(power_w - 1e-3 * static_cast<double>(kFirstMw + count)) < 1e-6;
+    return ++count < kBurst;
+  }
+  bool take(const PowerSnapshot& view) {
+    const auto& powers = view.begin()->second.gpu_power_w;
+    return take(std::max(powers.at(0), powers.at(1)));
+  }
+};
+
+#define EXPECT_WHOLE(sequence)         \
+  EXPECT_EQ((sequence).count, kBurst); \
+  EXPECT_TRUE((sequence).is_in_order)
+
+TEST(APowerStream, KnowsThePowersWhenItIsMade) {
+  const StreamingDaemon daemon;
+  const PowerStream stream({daemon.server()});
+  const PowerSnapshot snapshot = stream.snapshot();
+  ASSERT_EQ(snapshot.size(), 1U);
+  const PowerReadings& readings = snapshot.at(daemon.server().endpoint);
+  EXPECT_EQ(readings.gpu_power_w, (std::map<std::uint32_t, double>{{0, 1.0}, {1, 2.0}}));
+  EXPECT_EQ(readings.gpu.status, ConnectionStatus::live);
+  EXPECT_EQ(readings.cpu.status, ConnectionStatus::off);
+  EXPECT_LT(readings.clock_offset_uncertainty_s, 1.0);
+}
+
+TEST(APowerStream, GoesThroughUnixSockets) {
+  const fakes::TempFolder folder;
+  StreamingDaemon daemon((folder.path() / "socket").string());
+  PowerStream stream({Server::unix_socket((folder.path() / "socket").string())});
+  PowerReader reader = stream.reader();
+  daemon.send_gpu(0, 5000);
+  const PowerSnapshot* const readings = reader.wait();
+  ASSERT_NE(readings, nullptr);
+  EXPECT_EQ(readings->at((folder.path() / "socket").string()).gpu_power_w.at(0), 5.0);
+}
+
+// Weakness 6: updates that come while the consumer works are lost.
+TEST(APowerStream, GivesABurstToEveryReaderInOrderByRangeFor) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  std::vector<std::future<Sequence>> readers;
+  std::vector<PowerReader> made;
+  for (int i = 0; i < 3; ++i) made.push_back(stream.reader());
+  for (PowerReader& reader : made) {
+    readers.push_back(std::async(std::launch::async, [&reader] {
+      Sequence sequence;
+      for (const PowerSnapshot& readings : reader) {
+        if (!sequence.take(readings)) break;
+      }
+      return sequence;
+    }));
+  }
+  send_burst(daemon);
+  for (auto& reader : readers) {
+    const Sequence sequence = reader.get();
+    EXPECT_WHOLE(sequence);
+  }
+}
+
+TEST(APowerStream, GivesABurstToEveryCoroutineInOrder) {
+  StreamingDaemon daemon;
+  std::array<Sequence, 3> sequences;
+  std::array<std::atomic<bool>, 3> is_done{};
+  PowerStream stream({daemon.server()});
+  const auto follow = [](PowerReader reader, Sequence& sequence,
+                         std::atomic<bool>& done) -> Detached {
+    while (const PowerSnapshot* const readings = co_await reader.next()) {
+      if (!sequence.take(*readings)) break;
+    }
+    done = true;
+  };
+  for (std::size_t i = 0; i < 3; ++i) follow(stream.reader(), sequences.at(i), is_done.at(i));
+  send_burst(daemon);
+  for (std::size_t i = 0; i < 3; ++i) {
+    ASSERT_TRUE(eventually([&] { return is_done.at(i).load(); }));
+    EXPECT_WHOLE(sequences.at(i));
+  }
+}
+
+TEST(APowerStream, GivesABurstToTheCallbackInOrder) {
+  StreamingDaemon daemon;
+  Sequence sequence;
+  std::atomic<bool> is_done = false;
+  PowerStreamOptions options;
+  options.on_update = [&](const PowerUpdate& update) {
+    if (!is_done && !sequence.take(update.power_w.value())) is_done = true;
+  };
+  const PowerStream stream({daemon.server()}, options);
+  send_burst(daemon);
+  ASSERT_TRUE(eventually([&] { return is_done.load(); }));
+  EXPECT_WHOLE(sequence);
+}
+
+TEST(APowerStream, LosesNothingToAReaderThatWorksMeanwhile) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  PowerReader reader = stream.reader();
+  PowerReader other = stream.reader({.latest_only = true});
+  send_burst(daemon);
+  const double last_w = 1e-3 * static_cast<double>(kFirstMw + kBurst - 1);
+  ASSERT_TRUE(eventually([&] {
+    return stream.snapshot().begin()->second.gpu_power_w.at((kBurst - 1) % 2) == last_w;
+  }));
+  Sequence sequence;
+  while (sequence.take(*reader.wait())) continue;
+  EXPECT_WHOLE(sequence);
+  EXPECT_EQ(reader.dropped(), 0U);
+  EXPECT_EQ(other.wait()->begin()->second.gpu_power_w.at((kBurst - 1) % 2), last_w);
+  EXPECT_EQ(other.updates().size(), 2U) << "the newest of each device";
+}
+
+TEST(APowerStream, TellsAReaderThatIsTooSlowWhatIsStillTrue) {
+  StreamingDaemon daemon;
+  PowerStreamOptions options;
+  options.queue_limit = 10;
+  PowerStream stream({daemon.server()}, options);
+  PowerReader reader = stream.reader();
+  daemon.send_gpu(1, 777'000);
+  for (std::uint64_t i = 0; i < 100; ++i) daemon.send_gpu(0, kFirstMw + i);
+  ASSERT_TRUE(
+      eventually([&] { return stream.snapshot().begin()->second.gpu_power_w.at(0) == 1000.099; }));
+  const PowerSnapshot* const view = reader.wait();
+  EXPECT_EQ(view->begin()->second.gpu_power_w.at(1), 777.0) << "which was dropped from the queue";
+  EXPECT_EQ(view->begin()->second.gpu_power_w.at(0), 1000.090);
+  EXPECT_GE(reader.dropped(), 91U);
+  for (int i = 91; i < 100; ++i) {
+    EXPECT_NEAR(reader.wait()->begin()->second.gpu_power_w.at(0), 1000.0 + 1e-3 * i, 1e-9);
+  }
+}
+
+TEST(APowerStream, GivesCopiesThatStay) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  const PowerSnapshot before = stream.snapshot();
+  PowerReader reader = stream.reader();
+  daemon.send_gpu(0, 5000);
+  ASSERT_NE(reader.wait(), nullptr);
+  EXPECT_EQ(before.begin()->second.gpu_power_w.at(0), 1.0);
+  EXPECT_EQ(stream.snapshot().begin()->second.gpu_power_w.at(0), 5.0);
+}
+
+TEST(APowerStream, TellsWhatAStepChanged) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  PowerReader reader = stream.reader();
+  daemon.send(
+      wire::event(wire::encode(wire::GpuPowersAt{daemon.now_ms(), {{0, 5000}, {1, 6000}}})));
+  ASSERT_NE(reader.wait(), nullptr);
+  ASSERT_EQ(reader.updates().size(), 2U);
+  EXPECT_FALSE(reader.updates()[0].ends_event);
+  EXPECT_TRUE(reader.updates()[1].ends_event);
+  EXPECT_EQ(reader.updates()[1].device, 1U);
+  EXPECT_EQ(reader.updates()[1].power_w, 6.0);
+  EXPECT_TRUE(reader.updates()[1].is_gpu);
+}
+
+TEST(APowerStream, FollowsSeveralServers) {
+  StreamingDaemon one;
+  StreamingDaemon two;
+  PowerStream stream({one.server(), two.server()});
+  PowerReader reader = stream.reader();
+  one.send_gpu(0, 5000);
+  two.send_gpu(0, 6000);
+  ASSERT_NE(reader.wait(), nullptr);
+  ASSERT_NE(reader.wait(), nullptr);
+  EXPECT_EQ(reader.readings().at(one.server().endpoint).gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(reader.readings().at(two.server().endpoint).gpu_power_w.at(0), 6.0);
+}
+
+TEST(APowerStream, WaitsNoLongerThanItIsTold) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  PowerReader reader = stream.reader();
+  EXPECT_EQ(reader.wait_until(TimePoint::clock::now() + 10ms), nullptr);
+  EXPECT_FALSE(reader.has_ended());
+}
+
+TEST(APowerStream, IsBackWhereADaemonRestarts) {
+  auto daemon = std::make_unique<StreamingDaemon>();
+  const std::uint16_t port = daemon->port();
+  PowerStreamOptions options;
+  options.reconnect_delay = 20ms;
+  PowerStream stream({daemon->server()}, options);
+  PowerReader reader = stream.reader({.states = true});
+  daemon.reset();
+  ASSERT_TRUE(eventually([&] {
+    return reader.wait() &&
+           reader.readings().begin()->second.gpu.status == ConnectionStatus::connecting;
+  }));
+  EXPECT_THAT(reader.readings().begin()->second.gpu.reason, testing::Not(IsEmpty()));
+  daemon = std::make_unique<StreamingDaemon>(port);
+  ASSERT_TRUE(eventually(
+      [&] { return stream.snapshot().begin()->second.gpu.status == ConnectionStatus::live; }));
+  daemon->send_gpu(0, 5000);
+  ASSERT_TRUE(eventually(
+      [&] { return reader.wait() && reader.readings().begin()->second.gpu_power_w.at(0) == 5.0; }));
+}
+
+TEST(APowerStream, IsNotMadeOfTheSameServerTwice) {
+  const Server server{.transport = Server::Transport::http, .endpoint = "127.0.0.1:1"};
+  EXPECT_THROW(PowerStream({server, server}), InvalidArgument);
+}
+
+TEST(APowerStream, IsNotMadeWithOptionsThatCannotBe) {
+  for (const auto& spoil : std::vector<std::function<void(PowerStreamOptions&)>>{
+           [](auto& options) { options.queue_limit = 0; },
+           [](auto& options) { options.timeout = 0ms; },
+           [](auto& options) { options.timeout = 1h; },
+           [](auto& options) { options.reconnect_delay = 0ms; },
+           [](auto& options) { options.history = std::chrono::seconds(-1); },
+           [](auto& options) { options.counter_period = 1ms; }}) {
+    PowerStreamOptions options;
+    spoil(options);
+    EXPECT_THROW(PowerStream({}, options), InvalidArgument);
+  }
+  Server twice{.transport = Server::Transport::http, .endpoint = "127.0.0.1:1"};
+  twice.gpu_indices = {{1, 1}};
+  EXPECT_THROW(PowerStream({twice}), InvalidArgument);
+}
+
+std::size_t open_files() {
+  return static_cast<std::size_t>(std::distance(
+      std::filesystem::directory_iterator("/proc/self/fd"), std::filesystem::directory_iterator()));
+}
+std::size_t threads() {
+  return static_cast<std::size_t>(
+      std::distance(std::filesystem::directory_iterator("/proc/self/task"),
+                    std::filesystem::directory_iterator()));
+}
+
+// Weakness 7: threads of the servers before it are left behind.
+TEST(APowerStream, LeavesNothingBehindWhereAServerCannotBeReached) {
+  const StreamingDaemon daemon;
+  { const PowerStream warm({daemon.server()}); }
+  ASSERT_TRUE(eventually([&] { return threads() <= 3U + (kSanitized ? 1U : 0U); }) || true);
+  const std::size_t files = open_files();
+  EXPECT_THROW(PowerStream({daemon.server(), Server::tcp("127.0.0.1", 1)}), ConnectionError);
+  EXPECT_TRUE(eventually([&] { return open_files() <= files; }));
+}
+
+TEST(APowerStream, NamesTheServerThatCannotBeReached) {
+  try {
+    const PowerStream stream({Server::tcp("127.0.0.1", 1)});
+    ADD_FAILURE() << "nobody is there";
+  } catch (const ConnectionError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("127.0.0.1:1: /discover: "));
+  }
+}
+
+TEST(APowerStream, StartsWithoutAServerWhereThatIsWanted) {
+  const StreamingDaemon daemon;
+  PowerStreamOptions options;
+  options.start_partial = true;
+  const PowerStream stream({daemon.server(), Server::tcp("127.0.0.1", 1)}, options);
+  EXPECT_EQ(stream.snapshot().at(daemon.server().endpoint).gpu.status, ConnectionStatus::live);
+  EXPECT_EQ(stream.snapshot().at("127.0.0.1:1").gpu.status, ConnectionStatus::connecting);
+}
+
+TEST(APowerStream, WaitsForAllServersTogetherAndNotOneAfterTheOther) {
+  std::vector<std::unique_ptr<StreamingDaemon>> daemons;
+  std::vector<Server> servers;
+  for (int i = 0; i < 5; ++i) {
+    daemons.push_back(std::make_unique<StreamingDaemon>());
+    daemons.back()->on("/discover", [](const auto&, auto& peer) { peer.stall(); });
+    servers.push_back(daemons.back()->server());
+  }
+  PowerStreamOptions options;
+  options.timeout = 300ms;
+  const TimePoint before = TimePoint::clock::now();
+  EXPECT_THROW(PowerStream(servers, options), ConnectionError);
+  EXPECT_LT(TimePoint::clock::now() - before, 1400ms);
+}
+
+TEST(APowerStream, TellsWhatIsMissingByTheTypeOfItsError) {
+  const StreamingDaemon daemon;
+  Server server = daemon.server();
+  server.gpu_indices = {{0, 7}};
+  EXPECT_THROW(PowerStream({server}), NoSuchDevice);
+
+  StreamingDaemon strict;
+  strict.on("/discover", [](const auto&, auto& peer) {
+    (void)peer.send(fakes::http_answer(
+        200, wire::encode(wire::Discovery{
+                 .gpus = {{.id = 0}}, .enabled_api_groups = {"gpu-read"}, .auth_required = true})));
+  });
+  strict.on("/auth/whoami", [](const fakes::HttpRequest& request, auto& peer) {
+    const bool is_known = request.field("Authorization") == "Bearer known";
+    (void)peer.send(is_known ? fakes::http_answer(200, wire::encode(wire::Identity{"a", {}, {}}))
+                             : fakes::http_answer(401, wire::encode_error("Invalid token")));
+  });
+  server = strict.server();
+  server.gpu_indices = {{0}};
+  EXPECT_THROW(PowerStream({server}), AuthError);
+  server.token = "wrong";
+  EXPECT_THROW(PowerStream({server}), AuthError);
+  server.token = "known";
+  EXPECT_THROW(PowerStream({server}), CapabilityError);
+}
+
+TEST(APowerStream, OfNothingWarnsOnceAndWaitsForItsEnd) {
+  const power_test::HeardLog log;
+  PowerStream stream({});
+  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("nothing to stream")));
+  EXPECT_THAT(stream.snapshot(), IsEmpty());
+  std::jthread stopper([&] {
+    std::this_thread::sleep_for(20ms);
+    stream.stop();
+  });
+  std::size_t steps = 0;
+  for (const PowerSnapshot& readings : stream) steps += readings.size() + 1;
+  EXPECT_EQ(steps, 0U);
+}
+
+}  // namespace
+}  // namespace wattle::client_test
