@@ -15,5 +15,7 @@ int track(const TrackOptions& options);
 /// With a command as `run`: may end the process itself.
 int monitor(const MonitorOptions& options);
 int summary(const SummaryOptions& options);
+/// Becomes the program wattle-stream; returns where that fails.
+int stream(const StreamWords& options);
 
 }  // namespace wattle::app

@@ -29,6 +29,7 @@ int dispatch(const Options& options) {
   if (const auto* chosen = std::get_if<TrackOptions>(&options)) return track(*chosen);
   if (const auto* chosen = std::get_if<MonitorOptions>(&options)) return monitor(*chosen);
   if (const auto* chosen = std::get_if<SummaryOptions>(&options)) return summary(*chosen);
+  if (const auto* chosen = std::get_if<StreamWords>(&options)) return stream(*chosen);
   return answer(std::get<Answer>(options));
 }
 

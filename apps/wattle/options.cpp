@@ -312,9 +312,10 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 /// The sub-commands, as messages list them.
-constexpr std::array kCommands = {"run",     "track",   "power",   "energy",
-                                  "monitor", "summary", "sensors", "doctor"};
-constexpr const char* kSayWhich = "run, track, power, energy, monitor, summary, sensors or doctor";
+constexpr std::array kCommands = {"run",     "track",  "power",   "energy", "monitor",
+                                  "summary", "stream", "sensors", "doctor"};
+constexpr const char* kSayWhich =
+    "run, track, power, energy, monitor, summary, stream, sensors or doctor";
 
 }  // namespace
 
@@ -348,9 +349,11 @@ Options parse_options(int argc, const char* const* argv) {
   add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
   add_monitor(app, raw);
   add_summary(app, raw);
+  app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C");
 
   std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
   const std::string name = words.empty() ? "" : words.front();
+  if (name == "stream") return StreamWords{{words.begin() + 1, words.end()}};
   std::vector<std::string> behind;
   bool has_mark = false;
   if (name == "run" || name == "monitor") {

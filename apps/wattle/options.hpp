@@ -71,6 +71,11 @@ struct MonitorOptions {
   bool quiet = false;
 };
 
+/// `wattle stream`: what follows is for a program of its own.
+struct StreamWords {
+  std::vector<std::string> words;
+};
+
 /// Nothing to run: a text was asked for, or the line was wrong.
 struct Answer {
   std::string text;
@@ -87,7 +92,7 @@ struct TrackOptions {
 };
 
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                             MonitorOptions, SummaryOptions, Answer>;
+                             MonitorOptions, SummaryOptions, StreamWords, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -1,16 +1,11 @@
 // `wattle power` and `wattle energy`: what the machine draws, until Ctrl-C.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <poll.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cerrno>
 #include <cstdlib>
 #include <map>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -25,6 +20,7 @@
 #include "power_lines.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "tick_wait.hpp"
 #include "ticker.hpp"
 #include "wattle/error.hpp"
 #include "wattle/power_monitor.hpp"
@@ -127,24 +123,6 @@ class Watched {
   std::vector<Domain> cpus_;
   bool has_gpus_ = false;  ///< one at least that tells its power
 };
-
-/// Waits for the next tick, and writes meanwhile what `out` has not written yet; false where it is
-/// time to end.
-bool wait_for_tick(Ticker& ticker, LiveOutput& out, const Fd& end) {
-  std::array<pollfd, 3> waited = {pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = ticker.fd(), .events = POLLIN, .revents = 0},
-                                  pollfd{.fd = -1, .events = POLLOUT, .revents = 0}};
-  while (!out.is_over()) {
-    waited[2].fd = out.has_rest() ? out.fd() : -1;
-    if (::poll(waited.data(), waited.size(), -1) < 0 && errno != EINTR) {
-      throw Error("cannot wait: " + std::generic_category().message(errno));
-    }
-    if ((waited[0].revents & POLLIN) != 0) return false;
-    if ((waited[1].revents & POLLIN) != 0 && ticker.ends_interval()) return true;
-    if (waited[2].revents != 0) out.flush();
-  }
-  return false;
-}
 
 void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
   const std::string text = totals_of(options, total);

@@ -1,0 +1,35 @@
+// `wattle stream`: a program of its own, beside this one.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "privileges.hpp"
+
+namespace wattle::app {
+
+int stream(const StreamWords& options) {
+  // It talks to other machines: nothing that it needs privileges for.
+  drop_privileges();
+  std::error_code unknown;
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
+  const std::string program = (self.parent_path() / "wattle-stream").string();
+  std::vector<std::string> words = options.words;
+  std::vector<char*> argv = {const_cast<char*>("wattle-stream")};
+  for (std::string& word : words) argv.push_back(word.data());
+  argv.push_back(nullptr);
+  ::execv(program.c_str(), argv.data());
+  write_to_stderr(
+      fmt::format("wattle: cannot start {}: {}; it is built and installed with wattle where libcurl "
+                  "and simdjson are found\n",
+                  program, std::generic_category().message(errno)));
+  return kRunFailed;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,191 @@
+#include "stream_follow.hpp"
+
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "end_signals.hpp"
+#include "live_output.hpp"
+#include "output.hpp"
+#include "stream_energy.hpp"
+#include "stream_lines.hpp"
+#include "tick_wait.hpp"
+#include "ticker.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kNothingToFollow = 2;
+constexpr std::chrono::seconds kKept = std::chrono::hours(1);
+
+void tell(std::string_view message) {
+  write_to_stderr(fmt::format("wattle stream: {}\n", message));
+}
+
+/// What the library has to say goes to stderr for as long as this lives, or waits for its end where
+/// a table is in the way.
+class Messages {
+ public:
+  explicit Messages(bool waits) : waits_(waits) {
+    set_log([this](std::string_view message) { take(message); });
+  }
+  Messages(const Messages&) = delete;
+  Messages& operator=(const Messages&) = delete;
+  ~Messages() {
+    set_log({});
+    for (const std::string& message : waiting_) tell(message);
+  }
+
+ private:
+  void take(std::string_view message) {
+    if (!waits_) return tell(message);
+    constexpr std::size_t kMost = 20;
+    if (waiting_.size() == kMost) waiting_.erase(waiting_.begin());
+    waiting_.emplace_back(message);
+  }
+
+  bool waits_;
+  std::vector<std::string> waiting_;  ///< guarded by the log: it calls one at a time
+};
+
+/// Lines of a terminal, redrawn in place.
+class Screen {
+ public:
+  /// What replaces the table that was drawn before by `table`.
+  [[nodiscard]] std::string redraw(std::string table) {
+    const std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
+    lines_ = static_cast<std::size_t>(std::ranges::count(table, '\n'));
+    return back + "\x1b[J" + std::move(table);
+  }
+  /// How many columns and lines a table may have.
+  [[nodiscard]] static std::pair<std::size_t, std::size_t> size() noexcept {
+    winsize window{};
+    if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 ||
+        window.ws_row < 2) {
+      return {80, 24};
+    }
+    return {window.ws_col, window.ws_row - 1U};
+  }
+
+ private:
+  std::size_t lines_ = 0;
+};
+
+/// Tells on stderr, once, what is wrong with each server.
+class TroubleReport {
+ public:
+  void tell_new(const std::vector<StreamedServer>& servers) {
+    for (const StreamedServer& server : servers) {
+      std::vector<std::string> troubles = troubles_of(server);
+      std::vector<std::string>& told = told_[server.endpoint];
+      for (const std::string& trouble : troubles) {
+        if (std::ranges::count(told, trouble) == 0) {
+          tell(fmt::format("{}: {}", printable(server.endpoint), trouble));
+        }
+      }
+      told = std::move(troubles);
+    }
+  }
+
+ private:
+  std::map<std::string, std::vector<std::string>> told_;
+};
+
+class Follower {
+ public:
+  Follower(const PowerStream& stream, const StreamOptions& options, bool is_table)
+      : stream_(stream),
+        options_(options),
+        is_table_(is_table),
+        begin_(machine_clock().now()),
+        energy_(stream, begin_, kKept) {}
+
+  void run(const Fd& end) {
+    LiveOutput out = LiveOutput::of_stdout();
+    Ticker ticker(begin_, options_.period, options_.period);
+    if (is_table_) put(out);
+    while (wait_for_tick(ticker, out, end)) put(out);
+    const StreamedPower total = look(true);
+    put_whole(out, is_table_ ? totals_of(total) : json_totals_of(total));
+    out.close();
+  }
+
+ private:
+  [[nodiscard]] StreamedPower look(bool with_energies) {
+    const TimePoint now = machine_clock().now();
+    const bool is_asked = with_energies || energy_.must_settle(now);
+    return {.time_unix_s = to_unix(now),
+            .elapsed = now - begin_,
+            .servers = servers_of(stream_.snapshot(), is_asked ? energy_.until(now) : Energies())};
+  }
+
+  void put(LiveOutput& out) {
+    const StreamedPower power = look(options_.shows_energy);
+    if (!is_table_) {
+      troubles_.tell_new(power.servers);
+      (void)out.put(json_lines_of(power, options_.shows_energy));
+      return;
+    }
+    const auto [width, height] = Screen::size();
+    (void)out.put(screen_.redraw(table_of(power, options_.shows_energy, width, height)));
+  }
+
+  /// To stderr where the reader of stdout does not read: nobody is to wait for him.
+  static void put_whole(LiveOutput& out, const std::string& text) {
+    const bool is_written = out.put(text) && !out.has_rest();
+    if (!is_written && !out.is_over()) write_to_stderr(text);
+  }
+
+  const PowerStream& stream_;
+  const StreamOptions& options_;
+  bool is_table_;
+  TimePoint begin_;
+  RunningEnergy energy_;
+  Screen screen_;
+  TroubleReport troubles_;
+};
+
+bool tells_something(const StreamedServer& server) {
+  const auto is_there = [](const ConnectionState& state) {
+    return state.status == ConnectionStatus::live || state.status == ConnectionStatus::stale ||
+           (state.status == ConnectionStatus::connecting && state.reason.empty());
+  };
+  return is_there(server.gpu) || is_there(server.cpu);
+}
+
+}  // namespace
+
+int follow(const StreamOptions& options) {
+  const Fd end = end_signals();
+  const bool is_table = !options.as_json && ::isatty(STDOUT_FILENO) == 1;
+  const Messages messages(is_table);
+  try {
+    PowerStream stream(options.servers, {.start_partial = true, .history = kKept});
+    const std::vector<StreamedServer> servers = servers_of(stream.snapshot(), {});
+    if (std::ranges::none_of(servers, tells_something)) {
+      TroubleReport().tell_new(servers);
+      tell("nothing to follow: no server tells what was asked for");
+      return kNothingToFollow;
+    }
+    Follower(stream, options, is_table).run(end);
+  } catch (const NoSuchDevice& none) {
+    tell(none.what());
+    return kNothingToFollow;
+  } catch (const CapabilityError& none) {
+    tell(none.what());
+    return kNothingToFollow;
+  }
+  return 0;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,57 @@
+// What `wattle stream` prints: a table that is kept up to date, JSON lines, totals.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wattle/energy.hpp"
+#include "wattle/power_stream.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle::app {
+
+/// A device of a server.
+struct StreamedDevice {
+  std::string domain;              ///< "gpu_0", "package_0", "dram_0"
+  std::optional<double> power_w{};  ///< absent: nothing has come, or the daemon cannot tell
+  std::optional<double> read_unix_s{};
+  std::optional<MeasuredEnergy> energy{};  ///< since the begin; absent: not known yet
+};
+
+struct StreamedServer {
+  std::string endpoint;
+  ConnectionState gpu;
+  ConnectionState cpu;
+  std::vector<StreamedDevice> devices;
+};
+
+/// Everything at one time.
+struct StreamedPower {
+  double time_unix_s = 0;
+  Seconds elapsed{0};  ///< since the begin
+  std::vector<StreamedServer> servers;
+};
+
+/// What the stream knows, server by server in the order of their endpoints.
+[[nodiscard]] std::vector<StreamedServer> servers_of(
+    const PowerSnapshot& snapshot, const std::map<std::string, ServerEnergy>& energies);
+
+/// Why a server does not tell what was asked for: "gpus: connecting: Connection refused"; empty
+/// where it does.
+[[nodiscard]] std::vector<std::string> troubles_of(const StreamedServer& server);
+
+/// A line a server, with its line end.
+[[nodiscard]] std::string json_lines_of(const StreamedPower& power, bool shows_energy);
+/// The end: a line a server.
+[[nodiscard]] std::string json_totals_of(const StreamedPower& total);
+
+/// At most `width` columns wide (never broken by a terminal) and `height` lines high.
+[[nodiscard]] std::string table_of(const StreamedPower& power, bool shows_energy,
+                                   std::size_t width, std::size_t height);
+/// The end: energy and mean power of each device, and their sum.
+[[nodiscard]] std::string totals_of(const StreamedPower& total);
+
+}  // namespace wattle::app

@@ -1,0 +1,57 @@
+// `wattle-stream`, which `wattle stream` becomes: a program of its own, so that no other command loads
+// libcurl at each start.
+#include <fmt/format.h>
+
+#include <cstdlib>
+#include <exception>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "stream_follow.hpp"
+#include "output.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kUsageError = 64;  // EX_USAGE of sysexits.h
+constexpr int kFailed = 125;
+
+int answer(const StreamAnswer& answer) {
+  if (answer.is_error) {
+    write_to_stderr(answer.text);
+    return kUsageError;
+  }
+  Output::open("-", false).write(answer.text);
+  return 0;
+}
+
+int stream(std::vector<std::string> words) {
+  const auto environment = [](const char* name) {
+    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
+  };
+  const auto asked = parse_stream_options(std::move(words), environment);
+  if (const auto* text = std::get_if<StreamAnswer>(&asked)) return answer(*text);
+  try {
+    return follow(std::get<StreamOptions>(asked));
+  } catch (const InvalidArgument& wrong) {
+    write_to_stderr(
+        fmt::format("wattle stream: {}\nTry: wattle stream --help\n", wrong.what()));
+    return kUsageError;
+  }
+}
+
+}  // namespace
+}  // namespace wattle::app
+
+int main(int argc, char** argv) {
+  using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
+  hold_standard_descriptors();
+  try {
+    return stream(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
+  } catch (const std::exception& error) {
+    write_to_stderr(fmt::format("wattle stream: {}\n", error.what()));
+    return kFailed;
+  }
+}

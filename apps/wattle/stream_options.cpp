@@ -1,0 +1,173 @@
+#include "stream_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+#include "base/file.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kLocalSocket = "/run/wattled/wattled.sock";
+constexpr std::size_t kLongestToken = std::size_t{64} << 10U;
+
+constexpr const char* kFooter = R"(
+SERVER is host:port, https://host:port, unix:/path or /path; without one what ZEUSD_SOCK_PATH
+or ZEUSD_HOST_PORT names, else the daemon of this machine. On a terminal a table is kept up to date;
+elsewhere each period prints a JSON line a server. Ctrl-C ends it, with the totals. The token is
+read from a file or from ZEUSD_TOKEN: a command line is there for everybody to read.
+Exit status: 0 after Ctrl-C, 2 where no server tells anything, 64 for a wrong option.
+
+examples:
+  wattle stream node1:4938 node2:4938
+  wattle stream --token-file ~/.wattle-token https://node1:4938 --gpus 0,1 --cpus none
+  wattle stream --energy unix:/run/wattled/wattled.sock > power.jsonl
+)";
+
+struct RawStreamOptions {
+  std::vector<std::string> servers;
+  std::string gpus = "all";
+  std::string cpus = "all";
+  std::string token_file;
+  std::string ca_file;
+  std::string period = "1";
+  bool energy = false;
+  bool json = false;
+};
+
+class StreamHelp : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* /*app*/, std::string /*name*/) const override {
+    return "usage: wattle stream [options] [SERVER...]\n";
+  }
+};
+
+void add_options(CLI::App& app, RawStreamOptions& raw) {
+  app.formatter(std::make_shared<StreamHelp>());
+  app.footer(kFooter);
+  app.add_option("SERVER", raw.servers, "Where daemons listen")->type_name("");
+  app.add_option("--gpus", raw.gpus, "GPUs of each server: all, none, or numbers with commas")
+      ->type_name("LIST")
+      ->default_str("all");
+  app.add_option("--cpus", raw.cpus, "CPU packages likewise")
+      ->type_name("LIST")
+      ->default_str("all");
+  app.add_flag("--energy", raw.energy, "Energies since the begin, beside the powers");
+  app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
+      ->type_name("FILE");
+  app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
+      ->type_name("FILE");
+  app.add_option("--period", raw.period, "Seconds between two lines")
+      ->type_name("SECONDS")
+      ->default_str("1");
+  app.add_flag("--json", raw.json, "JSON lines on a terminal, too");
+}
+
+/// Absent: all.
+std::optional<std::vector<std::uint32_t>> parse_indices(std::string_view list,
+                                                        std::string_view option) {
+  if (list == "all") return std::nullopt;
+  std::vector<std::uint32_t> indices;
+  if (list == "none") return indices;
+  const std::string_view whole = list;
+  for (bool more = true; more;) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const auto index = parse_unsigned<std::uint32_t>(list.substr(0, end));
+    if (!index) {
+      throw InvalidArgument(
+          fmt::format("{} takes all, none, or numbers with commas between, not '{}'", option,
+                      printable(whole)));
+    }
+    indices.push_back(*index);
+    more = end < list.size();
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return indices;
+}
+
+/// The file's first line.
+std::string read_token(const std::string& path) {
+  const std::optional<std::string> text = read_file(path, kLongestToken);
+  if (!text) {
+    throw InvalidArgument(fmt::format("cannot read the token in {}: {}", printable(path),
+                                      std::generic_category().message(errno)));
+  }
+  std::string token = text->substr(0, text->find_first_of("\r\n"));
+  if (token.empty()) throw InvalidArgument(fmt::format("{} holds no token", printable(path)));
+  return token;
+}
+
+std::string token_of(const RawStreamOptions& raw, const Environment& environment) {
+  if (!raw.token_file.empty()) return read_token(raw.token_file);
+  const char* token = environment("ZEUSD_TOKEN");
+  return token == nullptr ? "" : token;
+}
+
+std::vector<Server> servers_of(const RawStreamOptions& raw) {
+  std::vector<Server> servers;
+  for (const std::string& text : raw.servers) servers.push_back(Server::parse(text));
+  if (!servers.empty()) return servers;
+  servers.push_back(Server::from_env().value_or(Server::unix_socket(kLocalSocket)));
+  return servers;
+}
+
+StreamOptions checked(const RawStreamOptions& raw, const Environment& environment) {
+  constexpr double kShortestS = 0.01;
+  constexpr double kLongestS = 3600.0;
+  const auto period = parse_double(raw.period);
+  if (!period || !(*period >= kShortestS && *period <= kLongestS)) {
+    throw InvalidArgument(fmt::format("--period takes a number of seconds from {} to {}, not '{}'",
+                                      kShortestS, kLongestS, printable(raw.period)));
+  }
+  StreamOptions options{.servers = servers_of(raw),
+                        .period = std::chrono::nanoseconds(std::llround(*period * 1e9)),
+                        .shows_energy = raw.energy,
+                        .as_json = raw.json};
+  const std::string token = token_of(raw, environment);
+  for (Server& server : options.servers) {
+    server.token = token;
+    server.ca_file = raw.ca_file;
+    server.gpu_indices = parse_indices(raw.gpus, "--gpus");
+    server.cpu_indices = parse_indices(raw.cpus, "--cpus");
+  }
+  return options;
+}
+
+StreamAnswer wrong(std::string_view message) {
+  return {.text = fmt::format("wattle stream: {}\nTry: wattle stream --help\n", message),
+          .is_error = true};
+}
+
+}  // namespace
+
+std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::string> words,
+                                                               const Environment& environment) {
+  CLI::App app("Follow the power of other machines, as their daemons tell it.", "wattle stream");
+  RawStreamOptions raw;
+  add_options(app, raw);
+  try {
+    std::ranges::reverse(words);  // as CLI11 wants them
+    app.parse(std::move(words));
+    return checked(raw, environment);
+  } catch (const CLI::CallForHelp&) {
+    return StreamAnswer{.text = app.help()};
+  } catch (const CLI::ParseError& error) {
+    return wrong(printable(error.what()));
+  } catch (const Error& error) {
+    return wrong(error.what());
+  }
+}
+
+}  // namespace wattle::app

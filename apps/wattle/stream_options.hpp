@@ -1,0 +1,36 @@
+// The command line of `wattle stream`.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "wattle/daemon_client.hpp"
+
+namespace wattle::app {
+
+/// What to follow, and what to print of it.
+struct StreamOptions {
+  std::vector<Server> servers;
+  std::chrono::nanoseconds period{0};  ///< between two lines, or two looks of the table
+  bool shows_energy = false;           ///< since the begin, beside the powers
+  bool as_json = false;                ///< also on a terminal
+};
+
+/// Nothing to follow: a text was asked for, or the line was wrong.
+struct StreamAnswer {
+  std::string text;
+  bool is_error = false;
+};
+
+/// A variable of the environment; null where it is not set.
+using Environment = std::function<const char*(const char*)>;
+
+/// Reads the words behind `wattle stream`. Never throws for what the user wrote: that gives an
+/// answer. Without a server the environment names one, else it is the daemon of this machine.
+[[nodiscard]] std::variant<StreamOptions, StreamAnswer> parse_stream_options(
+    std::vector<std::string> words, const Environment& environment);
+
+}  // namespace wattle::app

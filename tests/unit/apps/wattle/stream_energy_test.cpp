@@ -1,0 +1,41 @@
+#include "stream_energy.hpp"
+
+#include <gtest/gtest.h>
+
+namespace wattle::app {
+namespace {
+
+TEST(AddedEnergies, AreTheSumOfWhatIsKnownAndOfWhatIsNot) {
+  Energies sum;
+  sum["node"].gpus[0] = {.energy = Joules(100.0), .uncertainty = Joules(1.0)};
+  Energies more;
+  more["node"].gpus[0] = {.energy = Joules(20.0),
+                          .uncertainty = Joules(0.5),
+                          .unknown = Seconds(3.0),
+                          .flags = Flags::of(Flag::gap)};
+  add(more, sum);
+  const MeasuredEnergy expected{.energy = Joules(120.0),
+                                .uncertainty = Joules(1.5),
+                                .unknown = Seconds(3.0),
+                                .flags = Flags::of(Flag::gap)};
+  EXPECT_EQ(sum["node"].gpus[0], expected);
+}
+
+TEST(AddedEnergies, StayUnknownWhereNeitherPartIsKnown) {
+  Energies sum;
+  sum["node"].cpus[0] = {.unknown = Seconds(1.0)};
+  add(sum, sum);
+  EXPECT_EQ(sum["node"].cpus[0].energy, std::nullopt);
+  EXPECT_EQ(sum["node"].cpus[0].unknown, Seconds(2.0));
+}
+
+TEST(AddedEnergies, HaveDevicesThatCameLater) {
+  Energies sum;
+  Energies more;
+  more["new"].drams[1] = {.energy = Joules(1.0)};
+  add(more, sum);
+  EXPECT_EQ(sum["new"].drams[1].energy, Joules(1.0));
+}
+
+}  // namespace
+}  // namespace wattle::app

@@ -1,0 +1,103 @@
+#include "stream_options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <fstream>
+
+#include "fakes/temp_folder.hpp"
+
+namespace wattle::app {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Optional;
+
+const char* nothing_set(const char* /*name*/) { return nullptr; }
+
+StreamOptions options_of(std::vector<std::string> words,
+                         const Environment& environment = nothing_set) {
+  const auto parsed = parse_stream_options(std::move(words), environment);
+  const auto* answer = std::get_if<StreamAnswer>(&parsed);
+  EXPECT_EQ(answer, nullptr) << (answer != nullptr ? answer->text : "");
+  return answer == nullptr ? std::get<StreamOptions>(parsed) : StreamOptions{};
+}
+
+std::string error_of(std::vector<std::string> words) {
+  const auto parsed = parse_stream_options(std::move(words), nothing_set);
+  const auto* answer = std::get_if<StreamAnswer>(&parsed);
+  if (answer == nullptr || !answer->is_error) return "";
+  return answer->text;
+}
+
+TEST(StreamOptions, NameServersOfAllKinds) {
+  const StreamOptions options =
+      options_of({"node1:4938", "https://node2:443", "unix:/run/a.sock", "/run/b.sock"});
+  ASSERT_EQ(options.servers.size(), 4U);
+  EXPECT_EQ(options.servers[0].endpoint, "node1:4938");
+  EXPECT_EQ(options.servers[0].transport, Server::Transport::http);
+  EXPECT_EQ(options.servers[1].transport, Server::Transport::https);
+  EXPECT_EQ(options.servers[2].endpoint, "/run/a.sock");
+  EXPECT_EQ(options.servers[3].transport, Server::Transport::unix_socket);
+}
+
+TEST(StreamOptions, MeanEverythingOfThisMachinesDaemonWithoutWords) {
+  ::unsetenv("ZEUSD_SOCK_PATH");
+  ::unsetenv("ZEUSD_HOST_PORT");
+  const StreamOptions options = options_of({});
+  ASSERT_EQ(options.servers.size(), 1U);
+  EXPECT_EQ(options.servers[0].endpoint, "/run/wattled/wattled.sock");
+  EXPECT_EQ(options.servers[0].gpu_indices, std::nullopt);
+  EXPECT_EQ(options.period, std::chrono::seconds(1));
+  EXPECT_FALSE(options.shows_energy);
+}
+
+TEST(StreamOptions, ChooseDevicesOfAllServers) {
+  const StreamOptions options = options_of({"a:1", "b:1", "--gpus", "0,2", "--cpus", "none"});
+  for (const Server& server : options.servers) {
+    EXPECT_THAT(server.gpu_indices, Optional(ElementsAre(0, 2)));
+    EXPECT_THAT(server.cpu_indices, Optional(IsEmpty()));
+  }
+}
+
+TEST(StreamOptions, ReadTheTokenFromAFilesFirstLine) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "token";
+  std::ofstream(path) << "aaa.bbb.ccc\n";
+  EXPECT_EQ(options_of({"a:1", "--token-file", path}).servers[0].token, "aaa.bbb.ccc");
+}
+
+TEST(StreamOptions, ReadTheTokenFromTheEnvironment) {
+  const auto environment = [](const char* name) {
+    return std::string_view(name) == "ZEUSD_TOKEN" ? "aaa" : nullptr;
+  };
+  EXPECT_EQ(options_of({"a:1"}, environment).servers[0].token, "aaa");
+}
+
+TEST(StreamOptions, TakeNoTokenAsAWord) {
+  EXPECT_THAT(error_of({"a:1", "--token", "aaa"}), HasSubstr("--token"));
+}
+
+TEST(StreamOptions, ThatAreWrongAreNamed) {
+  EXPECT_THAT(error_of({"--gpus", "0,,1"}), HasSubstr("--gpus takes all, none"));
+  EXPECT_THAT(error_of({"--cpus", "-1"}), HasSubstr("--cpus takes all, none"));
+  EXPECT_THAT(error_of({"--period", "0"}), HasSubstr("--period takes"));
+  EXPECT_THAT(error_of({"--period", "nan"}), HasSubstr("--period takes"));
+  EXPECT_THAT(error_of({"--token-file", "/nowhere"}), HasSubstr("cannot read the token"));
+  EXPECT_THAT(error_of({"--token-file", "/dev/null"}), HasSubstr("holds no token"));
+  EXPECT_THAT(error_of({"ftp://a"}), HasSubstr("Try: wattle stream --help"));
+}
+
+TEST(StreamOptions, HelpNamesTheForms) {
+  const auto parsed = parse_stream_options({"--help"}, nothing_set);
+  const auto& answer = std::get<StreamAnswer>(parsed);
+  EXPECT_FALSE(answer.is_error);
+  EXPECT_THAT(answer.text, HasSubstr("usage: wattle stream [options] [SERVER...]"));
+  EXPECT_THAT(answer.text, HasSubstr("unix:/path"));
+}
+
+}  // namespace
+}  // namespace wattle::app
