@@ -1,9 +1,9 @@
-"""Checks that each block of C++ in docs/*.md stands in an example, which is compiled and run.
+"""Checks that each block of C++ in README.md and docs/*.md stands in an example, which is compiled and run.
 
 usage: check_docs.py PROJECT
 
-A block belongs to the example that was named last before it: `examples/NAME.cpp`. Indentation
-does not count. Exit status 1 where a block is in no example.
+A block belongs to the example that was named last before it, or in its first line:
+`examples/NAME.cpp`. Indentation does not count, nor does a comment that names the example. Exit status 1 where a block is in no example.
 """
 
 import re
@@ -14,7 +14,8 @@ NAME = re.compile(r"examples/(\w+)\.cpp")
 
 
 def lines_of(text):
-    return [line.strip() for line in text.splitlines() if line.strip()]
+    lines = (re.sub(r"\s+// examples/.*", "", line).strip() for line in text.splitlines())
+    return [line for line in lines if line]
 
 
 def blocks_of(page):
@@ -26,6 +27,8 @@ def blocks_of(page):
                 yield begin, example, "\n".join(block)
                 block = None
             else:
+                if not block and (found := NAME.findall(line)):
+                    example = found[-1]
                 block.append(line)
         elif line.startswith("```cpp"):
             block, begin = [], number
@@ -39,7 +42,7 @@ def is_within(part, whole):
 
 project = Path(sys.argv[1])
 wrong = checked = 0
-for page in sorted((project / "docs").glob("*.md")):
+for page in [project / "README.md", *sorted((project / "docs").glob("*.md"))]:
     for begin, example, block in blocks_of(page):
         checked += 1
         path = project / "examples" / f"{example}.cpp"
