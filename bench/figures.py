@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Runs the benchmarks and writes what was promised, and what is, to docs/benchmarks.md.
+
+    bench/figures.py BUILD [PATTERN]
+
+BUILD: a build of the preset release. PATTERN: only the benchmarks whose names have it, to look at;
+the page is then left as it is. Exit status: 1 where a benchmark failed or said something unexpected.
+"""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGE = ROOT / "docs/benchmarks.md"
+BEGIN, END = "<!-- figures: begin -->\n", "<!-- figures: end -->\n"
+
+
+class Promise(NamedTuple):
+    what: str
+    limit: float
+    unit: str
+    found: str  # an expression whose first group is the figure, on one line of the output
+    at_least: bool = False
+
+    def is_kept(self, value):
+        return value >= self.limit if self.at_least else value <= self.limit
+
+
+class Benchmark(NamedTuple):
+    name: str
+    command: list  # "{build}" is the folder of the build
+    promises: list
+
+
+def counter(name, of):
+    """A counter of a Google Benchmark; its time where `of` is one."""
+    return rf"^{name}\b.*\b{of}=([0-9.]+)"
+
+
+BENCHMARKS = [
+    Benchmark("timeline", ["{build}/bench/timeline_bench"], [
+        Promise("timeline: a counter on a perfect grid", 1.4, "bytes a reading",
+                counter("append/counter_on_grid", "bytes_per_reading")),
+        Promise("timeline: a counter that steps each ~1 ms", 1.7, "bytes a reading",
+                counter("append/counter_stepping", "bytes_per_reading")),
+        Promise("the first, read by a thread that wakes up late", 2.3, "bytes a reading",
+                counter("append/counter_late", "bytes_per_reading")),
+        Promise("the second, likewise", 2.7, "bytes a reading",
+                counter("append/counter_stepping_late", "bytes_per_reading")),
+        Promise("appending a reading on a regular schedule", 20, "ns",
+                counter("append/counter_on_grid", "per_reading") + "ns"),
+        Promise("a window over 10 million readings, warm", 3, "us",
+                counter("counter_window/warm", "median_us")),
+        Promise("the same, cold", 8, "us", counter("counter_window/cold", "median_us")),
+        Promise("a reading at a time, warm", 2, "us", counter("lookup/warm", "median_us")),
+    ]),
+    Benchmark("sampler", ["{build}/bench/sampler_bench"], [
+        Promise("lane at 1 kHz over four counters, of the loop with bare reads", 1.2, "times",
+                r"^lane with 4 counters .* ([0-9.]+) times the preads"),
+    ]),
+    Benchmark("meter", ["{build}/bench/energy_meter_bench", "bench/energy_meter_peer.py"], [
+        Promise("meter: `start` and `stop`, of the eight bare reads", 1.5, "times",
+                r"^start \+ stop.* ([0-9.]+) times the reads"),
+        Promise("meter: allocations of `start` and `stop`", 0, "",
+                r"^start \+ stop.*, (\d+) allocations"),
+        Promise("the same in Python, of `start` and `stop`", 20, "times",
+                r"^open, read and close in Python .* ([0-9.]+) times", at_least=True),
+    ]),
+    Benchmark("power monitor", ["{build}/bench/power_monitor_bench"], [
+        Promise("one hour of 8 GPUs x 3 domains at 20 Hz", 4, "MiB",
+                r"renewed every 50 ms: ([0-9.]+) MiB"),
+        Promise("`energy(start, end)` over 10 million samples, warm", 3, "us",
+                r"energy\(start, end\) .* warm +([0-9.]+) us"),
+        Promise("the same, cold", 8, "us", r"energy\(start, end\) .* cold +([0-9.]+) us"),
+        Promise("`power_at(t)`, warm", 2, "us", r"power_at\(t\) .* warm +([0-9.]+) us"),
+        Promise("the end of a monitor of 8 GPUs that hang", 100, "ms",
+                r"all of them hanging: .* at most ([0-9.]+) ms"),
+    ]),
+    Benchmark("hardware monitor", ["{build}/bench/hardware_monitor_bench"], [
+        Promise("a row, of the bare reads, with a driver that takes 200 us a GPU", 1.2, "times",
+                r"takes 200 us a GPU.* ([0-9.]+)x"),
+        Promise("the same, with one that takes 36 us", 1.2, "times",
+                r"takes 36 us a GPU.* ([0-9.]+)x"),
+    ]),
+    Benchmark("summary", ["bench/summary_bench", "{build}/apps/wattle/wattle", "1024", "3"], [
+        Promise("a summary of 1 GiB by pandas, of `wattle summary`", 5, "times",
+                r"^pandas, the same .* ([0-9.]+) times", at_least=True),
+    ]),
+    Benchmark("process tree", ["{build}/bench/process_tree_bench", "bench/process_tree_peer.py",
+                               "9", "/usr/bin/python3"], [
+        Promise("a look at a process with 200 children", 0.6, "ms",
+                r"^a look at \d+ processes +([0-9.]+) ms"),
+        Promise("more with 800 others on the machine", 5, "%",
+                r"^with \d+ others .* ([-+][0-9.]+) %"),
+        Promise("psutil as gpu_tracker calls it, of a look", 100, "times",
+                r"^psutil, as gpu_tracker .* ([0-9.]+) times", at_least=True),
+        Promise("psutil's cheapest equivalents, of a look", 10, "times",
+                r"^psutil, its cheapest .* ([0-9.]+) times", at_least=True),
+        Promise("interval error (median)", 5, "%", r"^interval error.* ([0-9.]+) %  "),
+    ]),
+    Benchmark("fan-out", ["{build}/bench/fan_out_bench"], [
+        Promise("fan-out to 1,000 readers, one event a write, of a bare loop", 0.9, "times",
+                r"^ *1 events a write: .* ([0-9.]+)x", at_least=True),
+        Promise("the same, ten events a write", 0.9, "times",
+                r"^ *10 events a write: .* ([0-9.]+)x", at_least=True),
+    ]),
+    Benchmark("daemon", ["/usr/bin/python3", "bench/daemon_cost.py", "{build}/apps/wattled/wattled",
+                         "{build}/tests/fakes/nvml/current/libnvidia-ml.so.1"], [
+        Promise("`wattled` at rest: memory of its own", 4, "MiB", r"RssAnon ([0-9.]+) MiB"),
+        Promise("`wattled` at rest: resident", 16, "MiB", r"RSS ([0-9.]+) MiB$"),
+        Promise("a subscriber that waits", 2, "KiB", r"^a subscriber: ([0-9.]+) KiB"),
+        Promise("a scrape of `/metrics`, 2 sockets and 8 GPUs", 1, "ms",
+                r"\(with GPUs\): ([0-9.]+) ms"),
+    ]),
+]
+
+
+def run(benchmark, build):
+    """What a benchmark prints; absent where it failed."""
+    command = [word.format(build=build) for word in benchmark.command]
+    print(f"== {benchmark.name}: {' '.join(command)}", flush=True)
+    done = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=False)
+    print(done.stdout, flush=True)
+    return done.stdout if done.returncode == 0 else None
+
+
+def rows_of(benchmark, output):
+    """(kept, row of the table) for each promise, and the names of those that were not found."""
+    rows, missing = [], []
+    for promise in benchmark.promises:
+        match = re.search(promise.found, output, re.MULTILINE)
+        if not match:
+            missing.append(promise.what)
+            continue
+        value = float(match[1])
+        kept = promise.is_kept(value)
+        relation = "at least" if promise.at_least else "at most"
+        rows.append((kept, f"| {promise.what} | {value:g} {promise.unit} | "
+                           f"{relation} {promise.limit:g} | {'' if kept else '**missed**'} |\n"))
+    return rows, missing
+
+
+def write_page(rows):
+    table = "| | measured | promised | |\n|---|---|---|---|\n"
+    table += "".join(row for _, row in sorted(rows, key=lambda row: row[0]))
+    text = PAGE.read_text(encoding="utf-8")
+    before, rest = text.split(BEGIN)
+    after = rest.split(END)[1]
+    PAGE.write_text(before + BEGIN + table + END + after, encoding="utf-8")
+
+
+def main():
+    build = Path(sys.argv[1]).resolve()
+    pattern = sys.argv[2] if len(sys.argv) > 2 else ""
+    rows, failed = [], []
+    for benchmark in BENCHMARKS:
+        if pattern not in benchmark.name:
+            continue
+        output = run(benchmark, build)
+        if output is None:
+            failed.append(benchmark.name)
+            continue
+        found, missing = rows_of(benchmark, output)
+        rows += found
+        failed += missing
+    if failed:
+        sys.exit(f"failed, or nowhere in what was printed: {', '.join(failed)}")
+    if pattern:
+        print("".join(row for _, row in rows), end="")
+    else:
+        write_page(rows)
+
+
+main()
