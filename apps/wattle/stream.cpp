@@ -25,10 +25,10 @@ int stream(const StreamWords& options) {
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
-  write_to_stderr(
-      fmt::format("wattle: cannot start {}: {}; it is built and installed with wattle where libcurl "
-                  "and simdjson are found\n",
-                  program, std::generic_category().message(errno)));
+  write_to_stderr(fmt::format(
+      "wattle: cannot start {}: {}; it is built and installed with wattle where libcurl "
+      "and simdjson are found\n",
+      program, std::generic_category().message(errno)));
   return kRunFailed;
 }
 

@@ -99,12 +99,9 @@ std::optional<Watts> mean_of(const StreamedDevice& device, Seconds elapsed) {
 }
 
 Json line_of(const StreamedPower& power, const StreamedServer& server, std::string_view type) {
-  return {{"schema", "wattle.stream/1"},
-          {"type", type},
-          {"time_unix_s", power.time_unix_s},
-          {"elapsed_s", power.elapsed.count()},
-          {"server", printable(server.endpoint)},
-          {"gpus", state_json(server.gpu)},
+  return {{"schema", "wattle.stream/1"},          {"type", type},
+          {"time_unix_s", power.time_unix_s},     {"elapsed_s", power.elapsed.count()},
+          {"server", printable(server.endpoint)}, {"gpus", state_json(server.gpu)},
           {"cpus", state_json(server.cpu)}};
 }
 
@@ -185,12 +182,11 @@ std::vector<StreamedServer> servers_of(const PowerSnapshot& snapshot,
   std::vector<StreamedServer> servers;
   for (const auto& [endpoint, readings] : snapshot) {
     const auto energy = energies.find(endpoint);
-    servers.push_back(
-        {.endpoint = endpoint,
-         .gpu = readings.gpu,
-         .cpu = readings.cpu,
-         .devices = devices_of(readings, energy == energies.end() ? ServerEnergy{}
-                                                                  : energy->second)});
+    servers.push_back({.endpoint = endpoint,
+                       .gpu = readings.gpu,
+                       .cpu = readings.cpu,
+                       .devices = devices_of(
+                           readings, energy == energies.end() ? ServerEnergy{} : energy->second)});
   }
   return servers;
 }
@@ -241,8 +237,8 @@ std::string json_totals_of(const StreamedPower& total) {
 std::string table_of(const StreamedPower& power, bool shows_energy, std::size_t width,
                      std::size_t height) {
   std::vector<std::string> rows = {
-      fmt::format("{:<{}} {:<{}} {:>12}{}", "server", kServerWidth, "device", kDomainWidth,
-                  "power", shows_energy ? fmt::format(" {:>24}", "energy") : "")};
+      fmt::format("{:<{}} {:<{}} {:>12}{}", "server", kServerWidth, "device", kDomainWidth, "power",
+                  shows_energy ? fmt::format(" {:>24}", "energy") : "")};
   for (const StreamedServer& server : power.servers) {
     for (std::string& row : rows_of(server, shows_energy)) rows.push_back(std::move(row));
   }

@@ -15,7 +15,7 @@ namespace wattle::app {
 
 /// A device of a server.
 struct StreamedDevice {
-  std::string domain;              ///< "gpu_0", "package_0", "dram_0"
+  std::string domain;               ///< "gpu_0", "package_0", "dram_0"
   std::optional<double> power_w{};  ///< absent: nothing has come, or the daemon cannot tell
   std::optional<double> read_unix_s{};
   std::optional<MeasuredEnergy> energy{};  ///< since the begin; absent: not known yet
@@ -49,8 +49,8 @@ struct StreamedPower {
 [[nodiscard]] std::string json_totals_of(const StreamedPower& total);
 
 /// At most `width` columns wide (never broken by a terminal) and `height` lines high.
-[[nodiscard]] std::string table_of(const StreamedPower& power, bool shows_energy,
-                                   std::size_t width, std::size_t height);
+[[nodiscard]] std::string table_of(const StreamedPower& power, bool shows_energy, std::size_t width,
+                                   std::size_t height);
 /// The end: energy and mean power of each device, and their sum.
 [[nodiscard]] std::string totals_of(const StreamedPower& total);
 

@@ -1,5 +1,5 @@
-// `wattle-stream`, which `wattle stream` becomes: a program of its own, so that no other command loads
-// libcurl at each start.
+// `wattle-stream`, which `wattle stream` becomes: a program of its own, so that no other command
+// loads libcurl at each start.
 #include <fmt/format.h>
 
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <variant>
 #include <vector>
 
-#include "stream_follow.hpp"
 #include "output.hpp"
+#include "stream_follow.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -36,8 +36,7 @@ int stream(std::vector<std::string> words) {
   try {
     return follow(std::get<StreamOptions>(asked));
   } catch (const InvalidArgument& wrong) {
-    write_to_stderr(
-        fmt::format("wattle stream: {}\nTry: wattle stream --help\n", wrong.what()));
+    write_to_stderr(fmt::format("wattle stream: {}\nTry: wattle stream --help\n", wrong.what()));
     return kUsageError;
   }
 }

@@ -87,8 +87,8 @@ TEST_F(StreamCommand, GoesOnWithoutAServerThatIsNotThere) {
   const std::string nowhere = path("nowhere.sock").string();
   const Outcome outcome = end_after(stream({at_file(), "unix:" + nowhere}), "\"power_w\":75.0");
   EXPECT_EQ(outcome.code(), 0);
-  EXPECT_THAT(outcome.err, AllOf(StartsWith("wattle stream: " + nowhere + ": "),
-                                 HasSubstr("connecting")));
+  EXPECT_THAT(outcome.err,
+              AllOf(StartsWith("wattle stream: " + nowhere + ": "), HasSubstr("connecting")));
 }
 
 TEST_F(StreamCommand, EndsWhereNoServerIsThere) {
@@ -109,8 +109,8 @@ TEST_F(StreamCommand, EndsWhereAChosenDeviceIsNotThere) {
 TEST_F(StreamCommand, TakesItsTokenFromAFile) {
   serve({"--signing-key-path", key_file(std::string(32, 'k'))});
   folder_.write("token", token("alice", "gpu-read,cpu-read") + "\n");
-  const Outcome outcome = end_after(
-      stream({at_file(), "--token-file", path("token").string()}), "\"power_w\":75.0");
+  const Outcome outcome =
+      end_after(stream({at_file(), "--token-file", path("token").string()}), "\"power_w\":75.0");
   EXPECT_EQ(outcome.code(), 0);
 }
 

@@ -87,8 +87,7 @@ class StreamSoak : public DaemonTest {
     return path("daemon" + std::to_string(i)).string();
   }
   void start_daemon(std::size_t i) {
-    daemons_.at(i) =
-        std::make_unique<Process>(wattled({"serve", "--socket-path", socket_of(i)}));
+    daemons_.at(i) = std::make_unique<Process>(wattled({"serve", "--socket-path", socket_of(i)}));
   }
   /// One daemon ends by some signal, or is halted for a while, or begins again.
   void disturb(std::mt19937& random) {
@@ -116,8 +115,9 @@ class StreamSoak : public DaemonTest {
 };
 
 TEST_F(StreamSoak, NeverLeaksNorTellsAWrongEnergy) {
-  nvml_ = std::make_unique<fakes::FakeNvml>("gpu A\npower step 0 75\ncounter 500000\n"
-                                            "gpu B\npower step 0 75\ncounter none\n");
+  nvml_ = std::make_unique<fakes::FakeNvml>(
+      "gpu A\npower step 0 75\ncounter 500000\n"
+      "gpu B\npower step 0 75\ncounter none\n");
   play(kCpu.watts);
   std::vector<Server> servers;
   for (std::size_t i = 0; i < kDaemons; ++i) {
@@ -162,7 +162,8 @@ TEST_F(StreamSoak, NeverLeaksNorTellsAWrongEnergy) {
   const long grown_kib = resident_kib() - early_kib;
   std::printf(
       "%zu disturbances, %llu updates, %llu steps of a reader; %zu energies known, %zu not, the "
-      "worst at %.2f of what is allowed; at most %zu descriptors; %ld KiB more than after a third\n",
+      "worst at %.2f of what is allowed; at most %zu descriptors; %ld KiB more than after a "
+      "third\n",
       disturbances_, static_cast<unsigned long long>(updates.load()),
       static_cast<unsigned long long>(steps), found.known, found.unknown, found.worst,
       most_descriptors, grown_kib);

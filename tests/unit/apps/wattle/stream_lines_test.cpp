@@ -54,8 +54,7 @@ TEST(StreamLines, AreALineAServerOfJson) {
             Json({{"domain", "gpu_0"}, {"power_w", 75.0}, {"read_unix_s", 1.75e9}}));
   ASSERT_TRUE(std::getline(lines, line));
   const Json second = Json::parse(line);
-  EXPECT_EQ(second["gpus"],
-            Json({{"status", "connecting"}, {"reason", "Connection refused"}}));
+  EXPECT_EQ(second["gpus"], Json({{"status", "connecting"}, {"reason", "Connection refused"}}));
   EXPECT_FALSE(std::getline(lines, line));
 }
 
