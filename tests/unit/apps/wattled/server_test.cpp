@@ -46,6 +46,7 @@ class FullHouse : public testing::Test {
  protected:
   void open(std::size_t most_connections, int doors = 1) {
     std::vector<Listener> listeners;
+    listeners.reserve(static_cast<std::size_t>(doors));
     for (int i = 0; i < doors; ++i) {
       listeners.push_back(listen_at_file({.path = place(i)}));
     }
@@ -122,6 +123,7 @@ TEST_F(FullHouse, WhoListensToAStreamMakesNoRoom) {
 TEST_F(FullHouse, HundredsWithHalfARequestKeepNobodyOut) {
   open(50);
   std::vector<Fd> slow;
+  slow.reserve(200);
   for (int i = 0; i < 200; ++i) {
     slow.push_back(admitted(kHalf));
     EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 ")) << i;
@@ -154,6 +156,7 @@ TEST_F(FullHouse, WhoIsFoundBusyMakesNoRoom) {
 TEST_F(FullHouse, ACrowdThatIsOverdueIsSentAwayInParts) {
   open(1000);
   std::vector<Fd> slow;
+  slow.reserve(200);
   for (int i = 0; i < 200; ++i) slow.push_back(admitted(kHalf));
   const auto sent_away = [&] {
     return std::ranges::count_if(
