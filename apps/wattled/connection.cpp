@@ -66,15 +66,16 @@ void Connection::fail_later() {
 
 void Connection::set_deadline(seconds patience) { deadline_ = owner_.loop().now() + patience; }
 
-void Connection::check_deadline(TimePoint now) {
+bool Connection::check_deadline(TimePoint now) {
   const bool is_waited_for =
       state_ != State::answering && (state_ != State::streaming || !frames_.empty());
-  if (!is_waited_for || now < deadline_) return;
+  if (!is_waited_for || now < deadline_) return false;
   if (state_ == State::reading && !in_.empty()) {
     refuse(error_response(408, "The request took too long."));
   } else {
     close();
   }
+  return true;
 }
 
 void Connection::wait_readable() {

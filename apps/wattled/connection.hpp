@@ -44,8 +44,8 @@ class Connection final : public Exchange,
   void read();
   /// At once. Nothing happens on it any more.
   void close();
-  /// Closes it where it took too long for what it is about.
-  void check_deadline(TimePoint now);
+  /// Ends it where it took too long for what it is about; whether it did.
+  bool check_deadline(TimePoint now);
 
   // Exchange
   void answer(const Response& response) override;

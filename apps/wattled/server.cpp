@@ -18,7 +18,7 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::chrono::seconds kSweep{1};
-/// Accepted in one go, before others have their turn.
+/// Accepted in one go, or sent away, before others have their turn.
 constexpr int kMostAtOnce = 64;
 
 Peer peer_of(const Listener& listener, int fd) {
@@ -169,15 +169,23 @@ void Server::remove(Connection& connection) {
 }
 
 void Server::sweep() {
+  end_overdue();
+  service_.tick();
+  if (connections() == 0) sweeper_.stop();
+}
+
+void Server::end_overdue() {
   const TimePoint now = loop_.now();
+  int ended = 0;
   for (Connections* const list : {&waiting_, &busy_}) {
     for (auto next = list->begin(); next != list->end();) {
       const std::shared_ptr<Connection> connection = *next++;
-      connection->check_deadline(now);
+      if (!connection->check_deadline(now) || ++ended < kMostAtOnce) continue;
+      // Thousands that came together are overdue together.
+      loop_.poster()([this] { end_overdue(); });
+      return;
     }
   }
-  service_.tick();
-  if (connections() == 0) sweeper_.stop();
 }
 
 }  // namespace wattle::daemon

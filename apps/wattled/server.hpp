@@ -55,6 +55,8 @@ class Server final : public ConnectionOwner {
   /// False where everybody is busy.
   [[nodiscard]] bool make_room();
   void sweep();
+  /// Sends away whoever took too long.
+  void end_overdue();
 
   Loop& loop_;
   Service& service_;

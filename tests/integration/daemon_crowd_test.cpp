@@ -151,6 +151,7 @@ TEST_F(DaemonCrowd, OfAHundredGetsWhatEachAskedFor) {
 TEST_F(DaemonCrowd, ThatAsksTheSameGpuAtOnceIsAnsweredWhole) {
   serve({}, "gpu A\npower step 0 75\nlatency nvmlDeviceGetFieldValues 20\n");
   std::vector<HttpClient> clients;
+  clients.reserve(200);
   for (int i = 0; i < 200; ++i) clients.push_back(i % 2 == 0 ? client() : tcp_client());
   for (int round = 0; round < 3; ++round) {
     for (const HttpClient& each : clients) each.send(request("/gpu/get_power"));

@@ -77,7 +77,8 @@ std::optional<std::string> decoded(std::string_view target) {
       continue;
     }
     const std::string digits(target.substr(i + 1, 2));
-    const bool is_pair = digits.size() == 2 && std::isxdigit(digits[0]) && std::isxdigit(digits[1]);
+    const bool is_pair = digits.size() == 2 &&
+                         digits.find_first_not_of("0123456789abcdefABCDEF") == std::string::npos;
     if (!is_pair) return std::nullopt;
     const int byte = std::stoi(digits, nullptr, 16);
     if (byte < 0x20 || byte == 0x7f) return std::nullopt;

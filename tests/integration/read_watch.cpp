@@ -20,18 +20,18 @@ ReadWatch::ReadWatch(const std::filesystem::path& file)
   }
 }
 
-bool ReadWatch::take_one() {
+bool ReadWatch::has_seen_a_read() const {
   // Equal events that wait are one: however many reads there were, one event stands for them.
   alignas(inotify_event) std::array<char, sizeof(inotify_event)> event;
   return ::read(events_.get(), event.data(), event.size()) > 0;
 }
 
 void ReadWatch::wait_for_round() {
-  (void)take_one();  // of before
+  (void)has_seen_a_read();  // of before
   // The first read may have begun before the call, and the others of its round as well. Between
   // the second and the third lies a whole round.
   for (int reads = 0; reads < 3; ++reads) {
-    ASSERT_TRUE(eventually([&] { return take_one(); })) << "the file is not read any more";
+    ASSERT_TRUE(eventually([&] { return has_seen_a_read(); })) << "the file is not read any more";
   }
 }
 

@@ -1,5 +1,5 @@
-// Tells when somebody has read a file: tests that change a counter wait for that instead of for
-// some time.
+// Tells when somebody has read a file, and whether: tests that change a counter wait for that
+// instead of for some time.
 #pragma once
 
 #include <filesystem>
@@ -17,9 +17,10 @@ class ReadWatch {
   /// been through all of them once since this call. A failure of the test where that does not
   /// happen.
   void wait_for_round();
+  /// Since it was asked last.
+  [[nodiscard]] bool has_seen_a_read() const;
 
  private:
-  bool take_one();
   Fd events_;
 };
 

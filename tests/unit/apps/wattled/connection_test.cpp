@@ -80,7 +80,8 @@ class StuckReader : public testing::Test {
   /// As the server does each second.
   [[nodiscard]] bool is_open_after(std::chrono::nanoseconds step) {
     owner_.virtual_loop.advance(step);
-    connection_->check_deadline(owner_.virtual_loop.now());
+    const bool has_ended = connection_->check_deadline(owner_.virtual_loop.now());
+    EXPECT_EQ(has_ended, owner_.is_removed);
     return !owner_.is_removed;
   }
 

@@ -6,6 +6,7 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
@@ -45,6 +46,7 @@ class FullHouse : public testing::Test {
  protected:
   void open(std::size_t most_connections, int doors = 1) {
     std::vector<Listener> listeners;
+    listeners.reserve(static_cast<std::size_t>(doors));
     for (int i = 0; i < doors; ++i) {
       listeners.push_back(listen_at_file({.path = place(i)}));
     }
@@ -121,6 +123,7 @@ TEST_F(FullHouse, WhoListensToAStreamMakesNoRoom) {
 TEST_F(FullHouse, HundredsWithHalfARequestKeepNobodyOut) {
   open(50);
   std::vector<Fd> slow;
+  slow.reserve(200);
   for (int i = 0; i < 200; ++i) {
     slow.push_back(admitted(kHalf));
     EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 ")) << i;
@@ -148,6 +151,28 @@ TEST_F(FullHouse, WhoIsFoundBusyMakesNoRoom) {
   loop_.run_readable();
   EXPECT_TRUE(heard_by(stream).starts_with("HTTP/1.1 200 "));
   EXPECT_TRUE(heard_by(late).starts_with("HTTP/1.1 503 "));
+}
+
+TEST_F(FullHouse, ACrowdThatIsOverdueIsSentAwayInParts) {
+  open(1000);
+  std::vector<Fd> slow;
+  slow.reserve(200);
+  for (int i = 0; i < 200; ++i) slow.push_back(admitted(kHalf));
+  const auto sent_away = [&] {
+    return std::ranges::count_if(
+        slow, [](const Fd& fd) { return heard_by(fd).starts_with("HTTP/1.1 408 "); });
+  };
+  loop_.advance(milliseconds(4'900));
+  EXPECT_EQ(sent_away(), 0);
+  loop_.advance(milliseconds(200));
+  int all = 0;
+  for (int parts = 1; parts <= 4; ++parts) {
+    const auto more = static_cast<int>(sent_away());
+    EXPECT_LE(more, 64);
+    all += more;
+    loop_.run_posted();
+  }
+  EXPECT_EQ(all, 200);
 }
 
 TEST_F(FullHouse, WithoutADescriptorWhoHasWaitedLongestMakesRoomToo) {
