@@ -162,7 +162,8 @@ TEST(Decode, EnergiesAndSettingsAreWhatWasEncoded) {
   const std::map<DeviceId, std::uint64_t> numbers = {{0, 0}, {2, UINT64_MAX}};
   EXPECT_EQ(good(decode_gpu_energies(encode_gpu_energies(numbers))), numbers);
   EXPECT_EQ(good(decode_power_limits(encode_power_limits(numbers))), numbers);
-  const std::map<DeviceId, CpuEnergy> energies = {{0, {.cpu_uj = 5}}, {1, {.dram_uj = 6}}};
+  const std::map<DeviceId, CpuEnergy> energies = {{0, {.cpu_uj = 5, .since_ms = 7}},
+                                                  {1, {.dram_uj = 6}}};
   EXPECT_EQ(good(decode_cpu_energies(encode_cpu_energies(energies))), energies);
   const std::map<DeviceId, bool> modes = {{0, true}, {1, false}};
   EXPECT_EQ(good(decode_persistence_modes(encode_persistence_modes(modes))), modes);
