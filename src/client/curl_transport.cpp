@@ -14,7 +14,7 @@ namespace wattle::client {
 namespace {
 
 /// Handles that are kept for the next question. Streams keep theirs for as long as they last.
-constexpr std::size_t kSpareHandles = 16;
+constexpr std::size_t kSpareHandles = 4;
 /// Sockets that are looked at in one go.
 constexpr std::size_t kMostReady = 256;
 

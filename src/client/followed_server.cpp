@@ -56,7 +56,9 @@ FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
       server_(around.board.servers()[place]),
       around_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
-      counters_(place, around.transport, around.clock, around.timeout),
+      counters_(around.book == nullptr ? nullptr
+                                       : std::make_unique<Inquiry>(place, around.transport,
+                                                                   around.clock, around.timeout)),
       streams_{FollowedStream(place, DeviceType::gpu, around),
                FollowedStream(place, DeviceType::cpu, around)} {}
 
@@ -150,6 +152,7 @@ void FollowedServer::decide() {
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};
+  identity_.reset();
   if (progress_ != Progress::settled) progress_ = Progress::reached;
   compare_clocks(kRoundTrips, [this] { open_streams(); });
 }
@@ -293,7 +296,7 @@ void FollowedServer::ask_counters(const FollowedStream& stream) {
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += "cpu=true&dram=true";
   }
-  counters_.ask(std::move(target), [this, type](const Answer& answer) {
+  counters_->ask(std::move(target), [this, type](const Answer& answer) {
     if (answer.is_good()) return book_counters(type, answer);
     // A daemon that has none, or whose device has none, says so each time.
     const bool is_refused = answer.failure.empty() && answer.status < 500;
@@ -355,7 +358,7 @@ void FollowedServer::tick() {
   TimePoint due = TimePoint::max();
   bool has_retry = false;
   // What is still being asked is not asked again.
-  const bool may_count = counters_.is_idle();
+  const bool may_count = counters_ && counters_->is_idle();
   for (FollowedStream& stream : streams_) {
     stream.check();
     if (stream.needs_seed()) ask_seed(stream);
@@ -364,7 +367,7 @@ void FollowedServer::tick() {
     is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
     if (stream.take_doubt())
       clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
-    if (is_open && around_.book != nullptr) {
+    if (is_open && counters_) {
       if (may_count) ask_counters(stream);
       const TimePoint counters_due = counters_due_.at(static_cast<std::size_t>(stream.type()));
       if (counters_due > around_.now) due = std::min(due, counters_due);

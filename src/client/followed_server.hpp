@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -90,7 +91,8 @@ class FollowedServer {
   const Server& server_;
   Surroundings& around_;
   Inquiry inquiry_;
-  Inquiry counters_;  ///< apart: a device that hangs keeps its counter's answer back for long
+  /// Apart: a device that hangs keeps its counter's answer back for long. Null: nobody asks.
+  std::unique_ptr<Inquiry> counters_;
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
 
   wire::Discovery discovery_;  ///< while it is being decided on

@@ -112,7 +112,7 @@ class PlayedTransport final : public client::Transport {
 /// One server that is followed.
 class Followed {
  public:
-  explicit Followed(Server of = {.endpoint = "node:1"})
+  explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false)
       : board(std::make_shared<Board>(std::vector<Server>{std::move(of)},
                                       client::Delivery{.queue_limit = 1000})),
         transport(clock),
@@ -122,17 +122,12 @@ class Followed {
                .clock = clock,
                .chance = [this] { return chance; },
                .reconnect_delay = 1s,
-               .timeout = 5s},
+               .timeout = 5s,
+               .book = keeps_energy ? &book : nullptr},
         server(0, around) {
     transport.answer = [this](const std::string& path) { return answer(path); };
   }
 
-  /// To be called before `start`.
-  client::EnergyBook& keep_energy() {
-    book = std::make_unique<client::EnergyBook>(10min, 1s);
-    around.book = book.get();
-    return *book;
-  }
   void start() {
     around.look_at_clock();
     server.start();
@@ -220,7 +215,7 @@ class Followed {
   std::shared_ptr<Board> board;
   client::Timers timers{1};
   PlayedTransport transport;
-  std::unique_ptr<client::EnergyBook> book;
+  client::EnergyBook book{10min, 1s};
   client::Surroundings around;
   FollowedServer server;
 };

@@ -9,24 +9,22 @@ namespace {
 
 class FollowedEnergy : public testing::Test {
  protected:
-  FollowedEnergy() { followed_.keep_energy(); }
-
   void start() {
     followed_.start();
     begin_ = followed_.clock.at();
   }
   /// Between two times since the start.
   MeasuredEnergy gpu(std::chrono::nanoseconds from, std::chrono::nanoseconds to) const {
-    return followed_.book->energy(0, begin_ + from, begin_ + to).gpus.at(0);
+    return followed_.book.energy(0, begin_ + from, begin_ + to).gpus.at(0);
   }
   MeasuredEnergy cpu(std::chrono::nanoseconds from, std::chrono::nanoseconds to) const {
-    return followed_.book->energy(0, begin_ + from, begin_ + to).cpus.at(0);
+    return followed_.book.energy(0, begin_ + from, begin_ + to).cpus.at(0);
   }
   std::uint64_t since_begin_ms() const {
     return static_cast<std::uint64_t>((followed_.clock.at() - begin_) / 1ms);
   }
 
-  Followed followed_;
+  Followed followed_{{.endpoint = "node:1"}, /*keeps_energy=*/true};
   TimePoint begin_{std::chrono::hours(1)};
 };
 
@@ -52,7 +50,7 @@ TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
 TEST_F(FollowedEnergy, OfMemoryIsThere) {
   start();
   followed_.advance(12s);
-  const auto energies = followed_.book->energy(0, begin_ + 1s, begin_ + 11s);
+  const auto energies = followed_.book.energy(0, begin_ + 1s, begin_ + 11s);
   EXPECT_NEAR(joules(energies.drams.at(0)), 100.0, 0.1);
   EXPECT_EQ(energies.gpus.size(), 2U);
 }
@@ -153,7 +151,7 @@ TEST_F(FollowedEnergy, IsUnknownWhileThisMachineSleeps) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();
   followed_.advance(5s);
-  followed_.book->note_suspend();
+  followed_.book.note_suspend();
   followed_.advance(5s);
   EXPECT_GT(gpu(0s, 9s).unknown.count(), 0.0);
 }
