@@ -197,8 +197,6 @@ void measure(std::size_t servers, int seconds, bool together) {
   PowerStream stream(all, options);
   const double start_s = seconds_since(begin);
   std::this_thread::sleep_for(1s);
-  const double memory =
-      static_cast<double>(::mallinfo2().uordblks - memory_before) / static_cast<double>(servers);
 
   begin = TimePoint::clock::now();
   const double cpu_before_s = cpu_s();
@@ -209,6 +207,8 @@ void measure(std::size_t servers, int seconds, bool together) {
   const auto came = static_cast<double>(readings - before);
   const double took_s = seconds_since(begin);
   const std::uint64_t allocated = allocations() - allocations_before;
+  const double memory =
+      static_cast<double>(::mallinfo2().uordblks - memory_before) / static_cast<double>(servers);
 
   begin = TimePoint::clock::now();
   stream.stop();

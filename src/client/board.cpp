@@ -10,30 +10,44 @@ Board::Board(std::vector<Server> servers, Delivery delivery)
     : servers_(std::move(servers)),
       delivery_(std::move(delivery)),
       forks_(forks()),
-      view_(servers_),
-      meta_versions_(servers_.size()) {}
+      metas_(servers_.size()) {}
 
 std::uint32_t Board::new_slot(const Slot& slot) {
   const std::scoped_lock lock(mutex_);
   slots_.push_back(slot);
+  latest_.push_back({.is_gone = true});
   for (Reader* reader : readers_) reader->queue_.expect_slots(slots_.size());
   return static_cast<std::uint32_t>(slots_.size() - 1);
 }
 
 void Board::set_state(std::size_t server, DeviceType type, ConnectionState state) {
   const std::scoped_lock lock(mutex_);
-  PowerReadings& readings = view_.server(server);
-  (type == DeviceType::gpu ? readings.gpu : readings.cpu) = std::move(state);
-  meta_versions_[server] = ++meta_version_;
+  Meta& meta = metas_[server];
+  (type == DeviceType::gpu ? meta.gpu : meta.cpu) = std::move(state);
+  meta.version = ++meta_version_;
   states_changed_ = true;
 }
 
 void Board::set_clock(std::size_t server, const ClockOffset& clock) {
   const std::scoped_lock lock(mutex_);
-  PowerReadings& readings = view_.server(server);
+  metas_[server].clock = clock;
+  metas_[server].version = ++meta_version_;
+}
+
+void Board::Meta::copy_to(PowerReadings& readings) const {
+  readings.gpu = gpu;
+  readings.cpu = cpu;
   readings.clock_offset_s = clock.offset_s;
   readings.clock_offset_uncertainty_s = clock.uncertainty_s;
-  meta_versions_[server] = ++meta_version_;
+}
+
+View Board::view() const {
+  View made(servers_);
+  for (std::size_t i = 0; i < metas_.size(); ++i) metas_[i].copy_to(made.server(i));
+  for (std::size_t i = 0; i < slots_.size(); ++i) {
+    if (!latest_[i].is_gone) made.apply(latest_[i], slots_[i]);
+  }
+  return made;
 }
 
 void Board::commit() {
@@ -71,7 +85,7 @@ void Board::end() noexcept {
 PowerSnapshot Board::snapshot() const {
   if (is_forked()) return View(servers_).readings();
   const std::scoped_lock lock(mutex_);
-  return view_.readings();
+  return view().readings();
 }
 
 /// For the stream's thread too, which alone adds slots, without the mutex.
@@ -89,7 +103,7 @@ PowerUpdate Board::told_of(const Update& update) const {
 
 void Board::hand_out() {
   for (const Update& update : batch_) {
-    view_.apply(update, slots_[update.slot]);
+    latest_[update.slot] = update;
     for (Reader* reader : readers_) reader->queue_.push(update);
   }
   const bool states_changed = std::exchange(states_changed_, false);

@@ -68,8 +68,18 @@ class Board {
   friend class PowerReader::Impl;
   using Reader = PowerReader::Impl;
 
+  /// What is known of a server beside its devices' powers.
+  struct Meta {
+    ConnectionState gpu{};
+    ConnectionState cpu{};
+    ClockOffset clock{};
+    std::uint64_t version = 0;  ///< counts the changes of all
+    void copy_to(PowerReadings& readings) const;
+  };
+
   [[nodiscard]] PowerUpdate told_of(const Update& update) const;
-  /// With the mutex held.
+  // With the mutex held.
+  [[nodiscard]] View view() const;
   void hand_out();
   void wake(Reader& reader);
   void resume_due();
@@ -84,12 +94,11 @@ class Board {
   std::vector<std::shared_ptr<Reader>> due_;
 
   mutable std::mutex mutex_;
-  View view_;
   std::vector<Slot> slots_;
-  std::vector<Reader*> readers_;
-  /// Count the changes of states and clocks: of each server, and of all.
-  std::vector<std::uint64_t> meta_versions_;
+  std::vector<Update> latest_;  ///< by slot; gone: there is none
+  std::vector<Meta> metas_;     ///< by server
   std::uint64_t meta_version_ = 0;
+  std::vector<Reader*> readers_;
   bool states_changed_ = false;  ///< since the last commit
 };
 

@@ -14,7 +14,7 @@ namespace wattle::client {
 namespace {
 
 /// Handles that are kept for the next question. Streams keep theirs for as long as they last.
-constexpr std::size_t kSpareHandles = 16;
+constexpr std::size_t kSpareHandles = 4;
 /// Sockets that are looked at in one go.
 constexpr std::size_t kMostReady = 256;
 
@@ -37,10 +37,9 @@ void set_multi(CURLM* multi, CURLMoption option, auto value) {
 
 }  // namespace
 
-CurlTransport::CurlTransport(std::vector<Server> servers, std::chrono::milliseconds connect_timeout)
-    : servers_(std::move(servers)),
-      connect_timeout_(connect_timeout),
-      epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
+CurlTransport::CurlTransport(const std::vector<Server>& servers,
+                             std::chrono::milliseconds connect_timeout)
+    : servers_(servers), connect_timeout_(connect_timeout), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_) {
     throw ConnectionError("no power can be streamed: epoll_create1: " +
                           std::generic_category().message(errno));
@@ -79,17 +78,15 @@ void CurlTransport::put_back(Easy easy) noexcept {
 }
 
 RequestId CurlTransport::start(std::size_t server, std::string_view target,
-                               std::chrono::milliseconds timeout, Exchange& to) {
+                               std::chrono::milliseconds timeout, Exchange& to, bool is_last) {
   const RequestId id = ++last_id_;
   Request& request = requests_[id];
   request.id = id;
   request.to = &to;
   try {
     request.easy = spare_handle();
-    request.failure = std::make_unique<FailureText>();
     CURL* const easy = request.easy.get();
     set_up(easy, servers_[server], target, lines_[server].get(), timeout, connect_timeout_);
-    set_option(easy, CURLOPT_ERRORBUFFER, request.failure->data());
     set_option(easy, CURLOPT_HEADERFUNCTION, &CurlTransport::take_head);
     set_option(easy, CURLOPT_HEADERDATA, &request);
     set_option(easy, CURLOPT_WRITEFUNCTION, &CurlTransport::take_body);
@@ -101,7 +98,11 @@ RequestId CurlTransport::start(std::size_t server, std::string_view target,
       set_option(easy, CURLOPT_TCP_KEEPALIVE, 1L);
       set_option(easy, CURLOPT_TCP_KEEPIDLE, 15L);
       set_option(easy, CURLOPT_TCP_KEEPINTVL, 5L);
+    } else {
+      request.failure = std::make_unique<FailureText>();
+      set_option(easy, CURLOPT_ERRORBUFFER, request.failure->data());
     }
+    if (is_last) set_option(easy, CURLOPT_FORBID_REUSE, 1L);
     set_option(easy, CURLOPT_PRIVATE, static_cast<void*>(&request));
     if (const CURLMcode code = ::curl_multi_add_handle(multi_.get(), easy); code != CURLM_OK) {
       throw ConnectionError(::curl_multi_strerror(code));
@@ -208,7 +209,9 @@ void CurlTransport::tell_ended(RequestId id, CURLcode code) {
   requests_.erase(found);
   ::curl_multi_remove_handle(multi_.get(), request.easy.get());
   Ending ending{.status = request.status};
-  if (code != CURLE_OK) ending.failure = failure_text(code, *request.failure);
+  if (code != CURLE_OK) {
+    ending.failure = failure_text(code, request.failure ? *request.failure : FailureText{});
+  }
   put_back(std::move(request.easy));
   request.to->ended(ending);
 }

@@ -22,15 +22,15 @@ namespace wattle::client {
 /// Who owns one calls `wait` and `run` in turn. Threads: one at a time.
 class CurlTransport final : public Transport {
  public:
-  /// `connect_timeout`: of each connection. Throws `ConnectionError` where libcurl does not start,
-  /// `InvalidArgument` for a token that no request can carry.
-  CurlTransport(std::vector<Server> servers, std::chrono::milliseconds connect_timeout);
+  /// `servers` outlive it. `connect_timeout`: of each connection. Throws `ConnectionError` where
+  /// libcurl does not start, `InvalidArgument` for a token that no request can carry.
+  CurlTransport(const std::vector<Server>& servers, std::chrono::milliseconds connect_timeout);
   CurlTransport(const CurlTransport&) = delete;
   CurlTransport& operator=(const CurlTransport&) = delete;
   ~CurlTransport() override;
 
   RequestId start(std::size_t server, std::string_view target, std::chrono::milliseconds timeout,
-                  Exchange& to) override;
+                  Exchange& to, bool is_last) override;
   void cancel(RequestId id) noexcept override;
 
   /// From now on `wait` ends when `fd` is readable, too; who made that so takes it back.
@@ -48,7 +48,7 @@ class CurlTransport final : public Transport {
     Exchange* to = nullptr;
     Easy easy{};
     int status = 0;
-    std::unique_ptr<FailureText> failure{};  ///< libcurl writes to it
+    std::unique_ptr<FailureText> failure{};  ///< libcurl writes to it; none for streams
   };
   struct Ready {
     int fd;
@@ -70,7 +70,7 @@ class CurlTransport final : public Transport {
   void tell_ended(RequestId id, CURLcode code);
   void fail_unstarted();
 
-  const std::vector<Server> servers_;
+  const std::vector<Server>& servers_;
   const std::chrono::milliseconds connect_timeout_;
   std::vector<Lines> lines_;  ///< of each server
   Fd epoll_;

@@ -88,7 +88,7 @@ void Engine::run() noexcept {
   thread_ = std::this_thread::get_id();
   follow();
   for (FollowedServer& server : servers_) server.end();
-  board_->close();
+  board_->close();  // what takes long comes after it
   {
     const std::scoped_lock lock(mutex_);
     is_quiet_ = true;

@@ -56,7 +56,9 @@ FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
       server_(around.board.servers()[place]),
       around_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
-      counters_(place, around.transport, around.clock, around.timeout),
+      counters_(around.book == nullptr ? nullptr
+                                       : std::make_unique<Inquiry>(place, around.transport,
+                                                                   around.clock, around.timeout)),
       streams_{FollowedStream(place, DeviceType::gpu, around),
                FollowedStream(place, DeviceType::cpu, around)} {}
 
@@ -79,13 +81,11 @@ void FollowedServer::start() {
 }
 
 void FollowedServer::end() {
-  inquiry_.clear();
-  counters_.clear();
   for (FollowedStream& stream : streams_) stream.end();
 }
 
-void FollowedServer::ask(std::string target, Inquiry::Then then) {
-  inquiry_.ask(std::move(target), std::move(then));
+void FollowedServer::ask(std::string target, Inquiry::Then then, bool is_last) {
+  inquiry_.ask(std::move(target), std::move(then), is_last);
 }
 
 void FollowedServer::note_trouble(Trouble::Kind kind, const std::string& what) {
@@ -151,6 +151,8 @@ void FollowedServer::take_identity(const Answer& answer) {
 void FollowedServer::decide() {
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
+  discovery_ = {};
+  identity_.reset();
   if (progress_ != Progress::settled) progress_ = Progress::reached;
   compare_clocks(kRoundTrips, [this] { open_streams(); });
 }
@@ -211,27 +213,30 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
     best_round_trip_ = {};
     compares_clocks_ = true;
   }
-  ask("/time", [this, left, then = std::move(then)](const Answer& answer) mutable {
-    bool is_told = false;
-    if (answer.is_good()) {
-      const auto decoded = wire::decode_time(answer.body);
-      if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
-        const ClockOffset offset =
-            ClockOffset::of(to_unix(answer.asked), to_unix(answer.answered), *time);
-        if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
-        is_told = true;
-        note_life();
-      }
-    }
-    if (is_told && left > 1) return compare_clocks(left - 1, std::move(then));
-    compares_clocks_ = false;
-    clock_due_ = around_.now + kClockPeriod;
-    if (std::isfinite(best_round_trip_.uncertainty_s)) {
-      for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
-      around_.board.set_clock(place_, best_round_trip_);
-    }
-    if (then) then();
-  });
+  ask(
+      "/time",
+      [this, left, then = std::move(then)](const Answer& answer) mutable {
+        bool is_told = false;
+        if (answer.is_good()) {
+          const auto decoded = wire::decode_time(answer.body);
+          if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
+            const ClockOffset offset =
+                ClockOffset::of(to_unix(answer.asked), to_unix(answer.answered), *time);
+            if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
+            is_told = true;
+            note_life();
+          }
+        }
+        if (is_told && left > 1) return compare_clocks(left - 1, std::move(then));
+        compares_clocks_ = false;
+        clock_due_ = around_.now + kClockPeriod;
+        if (std::isfinite(best_round_trip_.uncertainty_s)) {
+          for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
+          around_.board.set_clock(place_, best_round_trip_);
+        }
+        if (then) then();
+      },
+      /*is_last=*/left == 1 && !sets_up_);
 }
 
 // The streams
@@ -256,42 +261,42 @@ void FollowedServer::open_streams() {
 
 void FollowedServer::ask_seed(FollowedStream& stream) {
   stream.note_seeded();
-  ask(target_of(stream, "get_power"), [this, &stream](const Answer& answer) {
-    // A daemon that cannot tell them now tells them when they change.
-    if (answer.is_good()) {
-      std::vector<wire::DevicePower> devices;
-      if (stream.type() == DeviceType::gpu) {
-        const auto decoded = wire::decode_gpu_powers(answer.body);
-        const auto* powers = std::get_if<wire::GpuPowersAt>(&decoded);
-        if (powers != nullptr) stream.seed(event_of(*powers, devices));
-      } else {
-        const auto decoded = wire::decode_cpu_powers(answer.body);
-        const auto* powers = std::get_if<wire::CpuPowersAt>(&decoded);
-        if (powers != nullptr) stream.seed(event_of(*powers, devices));
-      }
-    }
-    look_for_settled();
-  });
+  ask(
+      target_of(stream, "get_power"),
+      [this, &stream](const Answer& answer) {
+        // A daemon that cannot tell them now tells them when they change.
+        if (answer.is_good()) {
+          std::vector<wire::DevicePower> devices;
+          if (stream.type() == DeviceType::gpu) {
+            const auto decoded = wire::decode_gpu_powers(answer.body);
+            const auto* powers = std::get_if<wire::GpuPowersAt>(&decoded);
+            if (powers != nullptr) stream.seed(event_of(*powers, devices));
+          } else {
+            const auto decoded = wire::decode_cpu_powers(answer.body);
+            const auto* powers = std::get_if<wire::CpuPowersAt>(&decoded);
+            if (powers != nullptr) stream.seed(event_of(*powers, devices));
+          }
+        }
+        look_for_settled();
+      },
+      /*is_last=*/true);
 }
 
 // Energy
 
-void FollowedServer::ask_counters() {
-  counters_due_ = around_.now + around_.book->counter_period();
-  for (const FollowedStream& stream : streams_) {
-    const bool is_counted = is_counted_.at(static_cast<std::size_t>(stream.type()));
-    if (is_counted && stream.phase() == Phase::open) ask_counters(stream.type());
-  }
-}
-
-void FollowedServer::ask_counters(DeviceType type) {
-  const FollowedStream& stream = streams_.at(static_cast<std::size_t>(type));
+/// Where it is due.
+void FollowedServer::ask_counters(const FollowedStream& stream) {
+  const DeviceType type = stream.type();
+  const auto place = static_cast<std::size_t>(type);
+  TimePoint& due = counters_due_.at(place);
+  if (!is_counted_.at(place) || around_.now < due) return;
+  due = around_.now + around_.book->counter_period();
   std::string target = target_of(stream, "get_cumulative_energy");
   if (type == DeviceType::cpu) {
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += "cpu=true&dram=true";
   }
-  counters_.ask(std::move(target), [this, type](const Answer& answer) {
+  counters_->ask(std::move(target), [this, type](const Answer& answer) {
     if (answer.is_good()) return book_counters(type, answer);
     // A daemon that has none, or whose device has none, says so each time.
     const bool is_refused = answer.failure.empty() && answer.status < 500;
@@ -352,6 +357,8 @@ void FollowedServer::tick() {
   bool is_silent = false;
   TimePoint due = TimePoint::max();
   bool has_retry = false;
+  // What is still being asked is not asked again.
+  const bool may_count = counters_ && counters_->is_idle();
   for (FollowedStream& stream : streams_) {
     stream.check();
     if (stream.needs_seed()) ask_seed(stream);
@@ -360,16 +367,17 @@ void FollowedServer::tick() {
     is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
     if (stream.take_doubt())
       clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
+    if (is_open && counters_) {
+      if (may_count) ask_counters(stream);
+      const TimePoint counters_due = counters_due_.at(static_cast<std::size_t>(stream.type()));
+      if (counters_due > around_.now) due = std::min(due, counters_due);
+    }
     if (stream.phase() == Phase::waiting) {
       has_retry |= stream.retry_at() <= around_.now;
       if (stream.retry_at() > around_.now) due = std::min(due, stream.retry_at());
     }
   }
   if (is_followed) due = std::min(due, around_.now + kLook);
-  if (is_followed && around_.book != nullptr) {
-    if (around_.now >= counters_due_ && counters_.is_idle()) ask_counters();
-    if (counters_due_ > around_.now) due = std::min(due, counters_due_);
-  }
   if (has_retry && !sets_up_) set_up();
   if (is_silent && !asks_for_life_ && !compares_clocks_) ask_for_life();
   const bool is_compared = sets_up_ || compares_clocks_ || !is_followed;

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -54,6 +55,7 @@ class FollowedServer {
   void start();
   /// Does what is due, and says by the timers when to come back.
   void tick();
+  /// Says that it is followed no more: it is about to be destroyed.
   void end();
 
   [[nodiscard]] Progress progress() const noexcept { return progress_; }
@@ -65,7 +67,7 @@ class FollowedServer {
  private:
   using Phase = FollowedStream::Phase;
 
-  void ask(std::string target, Inquiry::Then then);
+  void ask(std::string target, Inquiry::Then then, bool is_last = false);
   void set_up();
   void fail_set_up(const std::string& reason);
   void take_discovery(const Answer& answer);
@@ -77,8 +79,7 @@ class FollowedServer {
   void open_streams();
   void ask_seed(FollowedStream& stream);
   void ask_for_life();
-  void ask_counters();
-  void ask_counters(DeviceType type);
+  void ask_counters(const FollowedStream& stream);
   void book_counters(DeviceType type, const Answer& answer);
   void look_for_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
@@ -90,17 +91,18 @@ class FollowedServer {
   const Server& server_;
   Surroundings& around_;
   Inquiry inquiry_;
-  Inquiry counters_;  ///< apart: a device that hangs keeps its counter's answer back for long
+  /// Apart: a device that hangs keeps its counter's answer back for long. Null: nobody asks.
+  std::unique_ptr<Inquiry> counters_;
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
 
-  wire::Discovery discovery_;
+  wire::Discovery discovery_;  ///< while it is being decided on
   std::optional<wire::Identity> identity_;
   std::string token_trouble_;  ///< why the token does not count; empty: it does, or none is wanted
   std::array<bool, 2> is_served_{};  ///< to be opened
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  TimePoint counters_due_{};
+  std::array<TimePoint, 2> counters_due_{};      ///< of each type
   std::array<bool, 2> is_counted_{};             ///< the daemon has energy counters
   std::array<std::uint64_t, 2> known_losses_{};  ///< of each stream, when they were last booked
   TimePoint clock_due_{};                        ///< to be compared again

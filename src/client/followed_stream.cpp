@@ -63,7 +63,8 @@ void FollowedStream::open(std::string_view target) {
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
   set_state(ConnectionStatus::connecting, state_.reason);
-  request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this);
+  request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
+                                     /*is_last=*/true);
 }
 
 void FollowedStream::turn_off(const std::string& reason) {
@@ -92,8 +93,6 @@ void FollowedStream::lose(const std::string& reason) {
 }
 
 void FollowedStream::end() {
-  if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
-  phase_ = Phase::idle;
   const bool was_on = state_.status != ConnectionStatus::off;
   if (was_on && state_.status != ConnectionStatus::denied) {
     set_state(ConnectionStatus::gone, "stopped");

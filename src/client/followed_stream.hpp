@@ -58,7 +58,7 @@ class FollowedStream final : public Exchange {
   void deny(const std::string& reason);
   /// Ends it, and waits before the next try.
   void lose(const std::string& reason);
-  /// The stream was stopped for good.
+  /// Says that it is stopped for good: it is about to be destroyed.
   void end();
 
   /// The powers that single questions found: they count where nothing newer has come.

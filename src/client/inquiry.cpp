@@ -19,8 +19,8 @@ std::string Answer::reason() const {
 
 Inquiry::~Inquiry() { clear(); }
 
-void Inquiry::ask(std::string target, Then then) {
-  waiting_.push_back({.target = std::move(target), .then = std::move(then)});
+void Inquiry::ask(std::string target, Then then, bool is_last) {
+  waiting_.push_back({.target = std::move(target), .then = std::move(then), .is_last = is_last});
   if (waiting_.size() == 1) start_next();
 }
 
@@ -31,7 +31,8 @@ void Inquiry::clear() noexcept {
 
 void Inquiry::start_next() {
   answer_ = {.asked = clock_.now()};
-  request_ = transport_.start(server_, waiting_.front().target, timeout_, *this);
+  const Question& next = waiting_.front();
+  request_ = transport_.start(server_, next.target, timeout_, *this, next.is_last);
 }
 
 void Inquiry::began(int status) {

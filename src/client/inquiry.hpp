@@ -37,8 +37,9 @@ class Inquiry final : public Exchange {
   Inquiry& operator=(const Inquiry&) = delete;
   ~Inquiry() override;
 
-  /// Asks when all that was asked before is answered. `then` may ask again.
-  void ask(std::string target, Then then);
+  /// Asks when all that was asked before is answered. `then` may ask again. `is_last`: nothing else
+  /// will be asked soon.
+  void ask(std::string target, Then then, bool is_last = false);
   [[nodiscard]] bool is_idle() const noexcept { return waiting_.empty(); }
   /// Forgets what was asked.
   void clear() noexcept;
@@ -51,6 +52,7 @@ class Inquiry final : public Exchange {
   struct Question {
     std::string target;
     Then then;
+    bool is_last = false;
   };
   void start_next();
 

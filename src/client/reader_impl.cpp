@@ -9,11 +9,11 @@ namespace wattle {
 
 using client::Board;
 
-PowerReader::Impl::Impl(std::shared_ptr<Board> board, const client::View& view,
+PowerReader::Impl::Impl(std::shared_ptr<Board> board, client::View view,
                         const ReaderOptions& options)
     : board_(std::move(board)),
       wants_states_(options.states),
-      view_(view),
+      view_(std::move(view)),
       queue_(options.latest_only ? 0 : board_->delivery_.queue_limit) {}
 
 std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Board> board,
@@ -21,13 +21,12 @@ std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Board
   Board& from = *board;
   if (from.has_ended()) {
     // Nobody is left to wait for; in a forked child, the mutex may never be free.
-    const client::View nothing(from.servers_);
-    return std::shared_ptr<Impl>(new Impl(std::move(board), nothing, options));
+    client::View nothing(from.servers_);
+    return std::shared_ptr<Impl>(new Impl(std::move(board), std::move(nothing), options));
   }
   const std::scoped_lock lock(from.mutex_);
-  std::shared_ptr<Impl> made(new Impl(std::move(board), from.view_, options));
+  std::shared_ptr<Impl> made(new Impl(std::move(board), from.view(), options));
   made->queue_.expect_slots(from.slots_.size());
-  made->meta_versions_ = from.meta_versions_;
   made->meta_version_ = from.meta_version_;
   from.readers_.push_back(made.get());
   return made;
@@ -118,17 +117,10 @@ const PowerSnapshot* PowerReader::Impl::take_step() {
 }
 
 void PowerReader::Impl::copy_states() {
-  if (std::exchange(meta_version_, board_->meta_version_) == board_->meta_version_) return;
-  for (std::size_t i = 0; i < meta_versions_.size(); ++i) {
-    if (std::exchange(meta_versions_[i], board_->meta_versions_[i]) == board_->meta_versions_[i]) {
-      continue;
-    }
-    const PowerReadings& from = board_->view_.server(i);
-    PowerReadings& to = view_.server(i);
-    to.gpu = from.gpu;
-    to.cpu = from.cpu;
-    to.clock_offset_s = from.clock_offset_s;
-    to.clock_offset_uncertainty_s = from.clock_offset_uncertainty_s;
+  const std::uint64_t known = std::exchange(meta_version_, board_->meta_version_);
+  if (known == meta_version_) return;
+  for (std::size_t i = 0; i < board_->metas_.size(); ++i) {
+    if (board_->metas_[i].version > known) board_->metas_[i].copy_to(view_.server(i));
   }
 }
 

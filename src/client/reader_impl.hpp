@@ -45,8 +45,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
 
  private:
   friend class client::Board;
-  Impl(std::shared_ptr<client::Board> board, const client::View& view,
-       const ReaderOptions& options);
+  Impl(std::shared_ptr<client::Board> board, client::View view, const ReaderOptions& options);
 
   // All with the board's mutex held.
   [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || state_news_; }
@@ -59,8 +58,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   // The reader's own.
   client::View view_;
   std::vector<PowerUpdate> updates_;
-  std::vector<std::uint64_t> meta_versions_;
-  std::uint64_t meta_version_ = 0;
+  std::uint64_t meta_version_ = 0;  ///< of what it knows of the servers
 
   // Guarded by the board's mutex.
   client::UpdateQueue queue_;

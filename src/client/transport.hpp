@@ -36,9 +36,9 @@ class Transport {
   virtual ~Transport() = default;
   /// GETs `target` from the server at that place. `to` hears of it later, never at once, and lives
   /// until it has ended or was cancelled. `timeout` 0: as long as it takes, once there is a
-  /// connection.
+  /// connection. `is_last`: no other request is expected soon, the connection need not be kept.
   virtual RequestId start(std::size_t server, std::string_view target,
-                          std::chrono::milliseconds timeout, Exchange& to) = 0;
+                          std::chrono::milliseconds timeout, Exchange& to, bool is_last) = 0;
   /// Nothing is heard of it any more. Does nothing where it has ended.
   virtual void cancel(RequestId id) noexcept = 0;
 };

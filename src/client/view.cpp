@@ -16,19 +16,10 @@ double latest_of(const PowerReadings& server) noexcept {
 
 View::View(const std::vector<Server>& servers) {
   for (const Server& server : servers) {
-    readings_[server.endpoint].clock_offset_uncertainty_s = std::numeric_limits<double>::infinity();
-    endpoints_.push_back(server.endpoint);
+    PowerReadings& readings = readings_[server.endpoint];
+    readings.clock_offset_uncertainty_s = std::numeric_limits<double>::infinity();
+    servers_.push_back(&readings);  // a map's values do not move
   }
-  find_servers();
-}
-
-View::View(const View& other) : readings_(other.readings_), endpoints_(other.endpoints_) {
-  places_.resize(other.places_.size());
-  find_servers();
-}
-
-void View::find_servers() {
-  for (const std::string& endpoint : endpoints_) servers_.push_back(&readings_.at(endpoint));
 }
 
 View::Place View::place_of(PowerReadings& server, const Slot& slot) {

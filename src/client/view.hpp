@@ -12,7 +12,9 @@ namespace wattle::client {
 class View {
  public:
   explicit View(const std::vector<Server>& servers);
-  View(const View& other);
+  View(View&&) noexcept = default;
+  View& operator=(View&&) noexcept = default;
+  View(const View&) = delete;
   View& operator=(const View&) = delete;
   ~View() = default;
 
@@ -21,9 +23,6 @@ class View {
 
   [[nodiscard]] const PowerSnapshot& readings() const noexcept { return readings_; }
   [[nodiscard]] PowerReadings& server(std::size_t place) noexcept { return *servers_[place]; }
-  [[nodiscard]] const PowerReadings& server(std::size_t place) const noexcept {
-    return *servers_[place];
-  }
 
  private:
   /// Where a device's values stand. All null: nowhere yet.
@@ -33,12 +32,10 @@ class View {
     CpuPowerReading* cpu_w = nullptr;
   };
 
-  void find_servers();
   [[nodiscard]] static Place place_of(PowerReadings& server, const Slot& slot);
   static void forget(PowerReadings& server, const Slot& slot);
 
   PowerSnapshot readings_;
-  std::vector<std::string> endpoints_;
   std::vector<PowerReadings*> servers_;
   std::vector<Place> places_;  ///< by slot
 };

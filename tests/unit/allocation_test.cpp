@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <array>
-#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -12,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "counted_allocations.hpp"
 #include "fakes/drm_tree.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/powercap_tree.hpp"
@@ -21,71 +21,22 @@
 #include "sampling/sampler.hpp"
 #include "sampling/timeline.hpp"
 #include "sampling/update_observer.hpp"
+#include "sanitized.hpp"
 #include "sensors/drm/drm.hpp"
 #include "sensors/providers.hpp"
 #include "usage/machine.hpp"
 #include "usage/tree_reader.hpp"
 #include "wattle/energy_meter.hpp"
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define WATTLE_TEST_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define WATTLE_TEST_SANITIZED 1
-#endif
-#endif
-
-namespace {
-
-std::atomic<std::uint64_t> allocations{0};
-
-}  // namespace
-
-#ifndef WATTLE_TEST_SANITIZED
-
-// Takes the place of the C library's functions, on which operator new stands too.
-// NOLINTBEGIN(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-extern "C" {
-void* __libc_malloc(std::size_t size);
-void* __libc_calloc(std::size_t count, std::size_t size);
-void* __libc_realloc(void* memory, std::size_t size);
-
-[[gnu::visibility("default")]] void* malloc(std::size_t size) noexcept {
-  ++allocations;
-  return __libc_malloc(size);
-}
-[[gnu::visibility("default")]] void* calloc(std::size_t count, std::size_t size) noexcept {
-  ++allocations;
-  return __libc_calloc(count, size);
-}
-[[gnu::visibility("default")]] void* realloc(void* memory, std::size_t size) noexcept {
-  ++allocations;
-  return __libc_realloc(memory, size);
-}
-}
-// NOLINTEND(bugprone-reserved-identifier,cert-dcl37-c,cert-dcl51-cpp)
-
-#endif
-
 namespace wattle {
 namespace {
 
 using namespace std::chrono_literals;
 
-/// How many allocations `work` makes.
-template <class Work>
-std::uint64_t allocations_of(Work work) {
-  const std::uint64_t before = allocations;
-  work();
-  return allocations - before;
-}
-
 class Allocations : public testing::Test {
  protected:
   void SetUp() override {
-#ifdef WATTLE_TEST_SANITIZED
-    GTEST_SKIP() << "the sanitizer's own allocator is in the way of counting";
-#endif
+    if (kSanitized) GTEST_SKIP() << "the sanitizer's own allocator is in the way of counting";
   }
 
   Allocations() {

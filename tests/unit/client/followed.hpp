@@ -42,7 +42,7 @@ class PlayedTransport final : public client::Transport {
   explicit PlayedTransport(const Clock& clock) : clock_(clock) {}
 
   RequestId start(std::size_t /*server*/, std::string_view target,
-                  std::chrono::milliseconds timeout, Exchange& to) override {
+                  std::chrono::milliseconds timeout, Exchange& to, bool /*is_last*/) override {
     asked.emplace_back(target);
     open_.push_back({++last_, std::string(target), clock_.now(), timeout, &to});
     return last_;
@@ -112,7 +112,7 @@ class PlayedTransport final : public client::Transport {
 /// One server that is followed.
 class Followed {
  public:
-  explicit Followed(Server of = {.endpoint = "node:1"})
+  explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false)
       : board(std::make_shared<Board>(std::vector<Server>{std::move(of)},
                                       client::Delivery{.queue_limit = 1000})),
         transport(clock),
@@ -122,7 +122,8 @@ class Followed {
                .clock = clock,
                .chance = [this] { return chance; },
                .reconnect_delay = 1s,
-               .timeout = 5s},
+               .timeout = 5s,
+               .book = keeps_energy ? &book : nullptr},
         server(0, around) {
     transport.answer = [this](const std::string& path) { return answer(path); };
   }
@@ -179,6 +180,14 @@ class Followed {
   std::optional<PlayedTransport::Response> answer(const std::string& path) {
     if (const auto found = answers.find(path); found != answers.end()) return found->second;
     if (path == "/discover") return {{.body = wire::encode(discovery)}};
+    if (path == "/gpu/get_cumulative_energy") {
+      if (!gpu_mj) return {{.status = 400}};
+      return {{.body = wire::encode_gpu_energies({{0, gpu_mj()}})}};
+    }
+    if (path == "/cpu/get_cumulative_energy") {
+      if (!cpu_uj) return {{.status = 400}};
+      return {{.body = wire::encode_cpu_energies({{0, {cpu_uj(), std::nullopt}}})}};
+    }
     if (path == "/time") return {{.body = wire::encode_time(daemon_ms())}};
     if (path == "/gpu/get_power") {
       return {{.body = wire::encode(wire::GpuPowersAt{daemon_ms(), gpu_mw})}};
@@ -194,6 +203,9 @@ class Followed {
                             .enabled_api_groups = {"gpu-read", "cpu-read"}};
   std::map<wire::DeviceId, std::uint64_t> gpu_mw{{0, 100'000}, {1, 200'000}};
   std::map<wire::DeviceId, wire::CpuPower> cpu_mw{{0, {50'000, 10'000}}};
+  /// What energy counters show; empty: there are none.
+  std::function<std::uint64_t()> gpu_mj{};
+  std::function<std::uint64_t()> cpu_uj{};
   /// Answers that are other than usual; absent: none comes.
   std::map<std::string, std::optional<PlayedTransport::Response>> answers;
   double offset_s = 0.0;  ///< this machine's clock minus the daemon's
@@ -203,6 +215,7 @@ class Followed {
   std::shared_ptr<Board> board;
   client::Timers timers{1};
   PlayedTransport transport;
+  client::EnergyBook book{10min, 1s};
   client::Surroundings around;
   FollowedServer server;
 };

@@ -410,12 +410,13 @@ TEST(AFollowedServer, ThatSendsWithoutALineEndIsReportedOnce) {
   EXPECT_EQ(followed.readings().gpu_power_w.at(0), 5.0);
 }
 
-TEST(AFollowedServer, IsAskedForNothingAfterTheEnd) {
+TEST(AFollowedServer, IsGoneAfterTheEnd) {
   Followed followed;
+  followed.discovery.cpus.clear();
   followed.start();
   followed.server.end();
   EXPECT_EQ(followed.gpu(), ConnectionStatus::gone);
-  EXPECT_FALSE(followed.transport.is_open("/"));
+  EXPECT_EQ(followed.cpu(), ConnectionStatus::off);
 }
 
 }  // namespace

@@ -63,15 +63,5 @@ TEST_F(AView, ForgetsWhatIsGoneAndTakesItBack) {
   EXPECT_EQ(a().gpu_power_w.at(7), 3.0);
 }
 
-TEST_F(AView, IsCopiedWhole) {
-  view_.apply({.timestamp_s = 1.0, .power_w = 10.0, .slot = 0}, kGpu0);
-  View copy(view_);
-  view_.apply({.timestamp_s = 2.0, .power_w = 20.0, .slot = 0}, kGpu0);
-  EXPECT_EQ(copy.readings().at("a:1").gpu_power_w.at(0), 10.0);
-  copy.apply({.timestamp_s = 3.0, .power_w = 30.0, .slot = 0}, kGpu0);
-  EXPECT_EQ(copy.readings().at("a:1").gpu_power_w.at(0), 30.0);
-  EXPECT_EQ(a().gpu_power_w.at(0), 20.0);
-}
-
 }  // namespace
 }  // namespace wattle::client

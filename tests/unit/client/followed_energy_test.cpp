@@ -1,0 +1,160 @@
+// Energies of what a daemon tells, in virtual time.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/followed.hpp"
+
+namespace wattle::client_test {
+namespace {
+
+class FollowedEnergy : public testing::Test {
+ protected:
+  void start() {
+    followed_.start();
+    begin_ = followed_.clock.at();
+  }
+  /// Between two times since the start.
+  MeasuredEnergy gpu(std::chrono::nanoseconds from, std::chrono::nanoseconds to) const {
+    return followed_.book.energy(0, begin_ + from, begin_ + to).gpus.at(0);
+  }
+  MeasuredEnergy cpu(std::chrono::nanoseconds from, std::chrono::nanoseconds to) const {
+    return followed_.book.energy(0, begin_ + from, begin_ + to).cpus.at(0);
+  }
+  std::uint64_t since_begin_ms() const {
+    return static_cast<std::uint64_t>((followed_.clock.at() - begin_) / 1ms);
+  }
+
+  Followed followed_{{.endpoint = "node:1"}, /*keeps_energy=*/true};
+  TimePoint begin_{std::chrono::hours(1)};
+};
+
+double joules(const MeasuredEnergy& energy) { return energy.energy.value_or(Joules(-1.0)).si(); }
+
+// Weakness 10: what is told of a steady device is one value, and no energy at all.
+TEST_F(FollowedEnergy, OfASteadyPowerIsAllOfIt) {
+  start();
+  followed_.advance(12s);
+  EXPECT_NEAR(joules(gpu(1s, 11s)), 1000.0, 0.1);
+  EXPECT_EQ(gpu(1s, 11s).unknown.count(), 0.0);
+  EXPECT_NEAR(joules(cpu(1s, 11s)), 500.0, 0.1);
+}
+
+TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
+  start();
+  followed_.advance(5s);
+  followed_.send_gpu(0, 300'000);
+  followed_.advance(6s);
+  EXPECT_NEAR(joules(gpu(0s, 10s)), 500.0 + 1500.0, 3.0);
+}
+
+TEST_F(FollowedEnergy, OfMemoryIsThere) {
+  start();
+  followed_.advance(12s);
+  const auto energies = followed_.book.energy(0, begin_ + 1s, begin_ + 11s);
+  EXPECT_NEAR(joules(energies.drams.at(0)), 100.0, 0.1);
+  EXPECT_EQ(energies.gpus.size(), 2U);
+}
+
+TEST_F(FollowedEnergy, ComesFromTheDaemonsCounterWhereThatIsMoreCertain) {
+  // The counter sees what the powers do not: they change between two looks.
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 123; };
+  start();
+  for (int i = 0; i < 120; ++i) {
+    followed_.advance(100ms);
+    followed_.send_gpu(0, i % 2 == 0 ? 20'000 : 200'000);
+  }
+  EXPECT_NEAR(joules(gpu(1s, 11s)), 1230.0, 2.0);
+}
+
+TEST_F(FollowedEnergy, WithoutAConnectionIsUnknown) {
+  start();
+  followed_.advance(5s);
+  followed_.transport.is_reachable = false;
+  followed_.advance(10s);
+  followed_.transport.is_reachable = true;
+  followed_.advance(45s);
+  const MeasuredEnergy energy = gpu(0s, 40s);
+  EXPECT_GE(energy.unknown.count(), 9.0);
+  EXPECT_LE(joules(energy), 3100.0);
+  EXPECT_NEAR(joules(energy), 100.0 * (40.0 - energy.unknown.count()), 1.0);
+  EXPECT_TRUE(energy.flags.has(Flag::gap));
+}
+
+TEST_F(FollowedEnergy, BeforeTheStartIsUnknown) {
+  start();
+  followed_.advance(5s);
+  EXPECT_NEAR(gpu(-5s, 5s).unknown.count(), 5.0, 0.1);
+}
+
+TEST_F(FollowedEnergy, OfADaemonThatStalledHoldsTwoSecondsAtMost) {
+  start();
+  followed_.answers["/time"] = std::nullopt;
+  followed_.advance(9s);
+  EXPECT_EQ(followed_.gpu(), ConnectionStatus::stale);
+  EXPECT_NEAR(gpu(0s, 9s).unknown.count(), 7.0, 0.2);
+}
+
+/// A daemon restarts after 10 s; its CPU counter begins anew, at `ticks_after`, 50 W going on.
+class Restarted : public FollowedEnergy, public testing::WithParamInterface<std::uint64_t> {};
+
+TEST_P(Restarted, DaemonsCountNothingTwice) {
+  std::uint64_t base_uj = 400'000'000;
+  std::uint64_t base_ms = 0;
+  followed_.cpu_uj = [&] { return base_uj + (since_begin_ms() - base_ms) * 50'000; };
+  start();
+  followed_.advance(10s);
+  base_uj = GetParam();
+  base_ms = since_begin_ms();
+  followed_.hang_up("/gpu/");
+  followed_.hang_up("/cpu/");
+  followed_.advance(15s);
+  const MeasuredEnergy energy = cpu(0s, 20s);
+  EXPECT_LE(joules(energy), 1001.0);
+  EXPECT_NEAR(joules(energy), 50.0 * (20.0 - energy.unknown.count()), 2.0);
+  EXPECT_GT(energy.unknown.count(), 0.0);
+  EXPECT_FALSE(energy.flags.none());
+}
+
+// From 0; and from so high that it could pass for the old one.
+INSTANTIATE_TEST_SUITE_P(At, Restarted, testing::Values(0, 900'050'000));
+
+TEST_F(FollowedEnergy, OfAGpusCounterGoesOnBehindALostConnection) {
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
+  start();
+  followed_.advance(10s);
+  followed_.hang_up("/gpu/");
+  followed_.advance(15s);
+  const MeasuredEnergy energy = gpu(0s, 20s);
+  EXPECT_NEAR(joules(energy), 2000.0, 2.0);
+  EXPECT_EQ(energy.unknown.count(), 0.0);
+}
+
+TEST_F(FollowedEnergy, OfBothTypesIsAskedForOnceASecond) {
+  followed_.gpu_mj = [] { return 1; };
+  followed_.cpu_uj = [] { return 1; };
+  start();
+  followed_.advance(10s);
+  EXPECT_NEAR(static_cast<double>(followed_.times_asked("/gpu/get_cumulative_energy")), 11.0, 1.0);
+  EXPECT_NEAR(
+      static_cast<double>(followed_.times_asked("/cpu/get_cumulative_energy?cpu=true&dram=true")),
+      11.0, 1.0);
+}
+
+TEST_F(FollowedEnergy, IsNotAskedForAgainWhereADaemonHasNoCounter) {
+  start();
+  followed_.advance(30s);
+  EXPECT_EQ(followed_.times_asked("/gpu/get_cumulative_energy"), 1U);
+  EXPECT_EQ(followed_.times_asked("/cpu/get_cumulative_energy?cpu=true&dram=true"), 1U);
+}
+
+TEST_F(FollowedEnergy, IsUnknownWhileThisMachineSleeps) {
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
+  start();
+  followed_.advance(5s);
+  followed_.book.note_suspend();
+  followed_.advance(5s);
+  EXPECT_GT(gpu(0s, 9s).unknown.count(), 0.0);
+}
+
+}  // namespace
+}  // namespace wattle::client_test
