@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "wattle/clock.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -17,7 +18,7 @@ class Clock {
   [[nodiscard]] virtual std::chrono::nanoseconds suspended() const noexcept = 0;
 };
 
-/// The machine's own clock.
-[[nodiscard]] const Clock& machine_clock() noexcept;
+/// The machine's own clock. Exported for the components.
+[[nodiscard]] WATTLE_EXPORT const Clock& machine_clock() noexcept;
 
 }  // namespace wattle

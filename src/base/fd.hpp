@@ -9,6 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "wattle/export.hpp"
+
 namespace wattle {
 
 /// Owns one descriptor, or none (then `get()` is -1). Threads: a value type, movable.
@@ -27,7 +29,7 @@ class Fd {
 
   [[nodiscard]] int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
-  void reset() noexcept;
+  WATTLE_EXPORT void reset() noexcept;
   /// Gives the descriptor away: the caller closes it.
   [[nodiscard]] int release() noexcept { return std::exchange(fd_, -1); }
 

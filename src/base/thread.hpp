@@ -4,6 +4,8 @@
 #include <functional>
 #include <thread>
 
+#include "wattle/export.hpp"
+
 namespace wattle {
 
 /// Runs `work` in a thread that receives no signals: these are for the threads of the program.
@@ -11,6 +13,7 @@ namespace wattle {
 [[nodiscard]] std::thread start_thread(std::function<void()> work);
 
 /// Runs `work` in such a thread that nobody joins: what it touches it must own, by `shared_ptr`.
-void start_detached(std::function<void()> work);
+/// Exported for the components.
+WATTLE_EXPORT void start_detached(std::function<void()> work);
 
 }  // namespace wattle

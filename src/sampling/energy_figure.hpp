@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wattle/energy.hpp"
+#include "wattle/export.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
@@ -53,7 +54,7 @@ struct EnergyFigure {
   std::vector<AlternativeEnergy> alternatives{};
 
   /// The part of it that the public interface tells.
-  [[nodiscard]] MeasuredEnergy measured() const noexcept;
+  [[nodiscard]] WATTLE_EXPORT MeasuredEnergy measured() const noexcept;
 };
 
 }  // namespace wattle

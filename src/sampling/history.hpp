@@ -12,6 +12,7 @@
 #include "sampling/timeline.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/energy.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -53,7 +54,7 @@ struct Condition {
 ///
 /// Threads: `add`, `note_suspend`, `set_period`, `last` one at a time (the reader's); everything
 /// else any, at any time. Nobody waits for anybody, and nothing but the constructor allocates.
-class History {
+class WATTLE_EXPORT History {
  public:
   /// Throws `InvalidArgument` for options that no timeline takes.
   History(const Channel& channel, const HistoryOptions& options);

@@ -6,6 +6,7 @@
 
 #include "sampling/energy_figure.hpp"
 #include "sampling/history.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -19,19 +20,21 @@ struct CounterWindowAsked {
 };
 
 /// From a counter. What lies before its first and behind its last reading is unknown.
-[[nodiscard]] EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window);
+[[nodiscard]] WATTLE_EXPORT EnergyFigure counter_energy(const History& history,
+                                                        const CounterWindowAsked& window);
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
 /// they are on average. A window of at most 1000 looks at the gauge costs as many readings as it
 /// holds; a longer one the same however long it is, but for what happened in it (gaps).
-[[nodiscard]] EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end);
+[[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
+                                                      TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
 /// preferred: it misses no time. So is it to a gauge that looks away, or of which that is not
 /// known, unless the window is too short for it. One that shows no energy at all comes last. At
 /// least one figure; of equals, the first is taken.
-[[nodiscard]] EnergyFigure best_energy(std::vector<EnergyFigure> figures);
+[[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 }  // namespace wattle

@@ -8,6 +8,7 @@
 
 #include "sampling/history.hpp"
 #include "sensors/sensor.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -37,7 +38,7 @@ class Recorder {
 };
 
 /// Tells whether the machine was suspended since it was last asked. Threads: one at a time.
-class SuspendWatch {
+class WATTLE_EXPORT SuspendWatch {
  public:
   explicit SuspendWatch(const Clock& clock) noexcept
       : clock_(clock), suspended_(clock.suspended()) {}
