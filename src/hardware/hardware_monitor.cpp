@@ -24,7 +24,7 @@ namespace wattle {
 namespace {
 
 /// A file system that does not answer for so long is given up.
-constexpr std::chrono::seconds kPatience{2};
+constexpr std::chrono::seconds kEndPatience{2};
 
 void check(const HardwareMonitorOptions& options) {
   using Limits = HardwareMonitorOptions;
@@ -78,7 +78,7 @@ class HardwareMonitor::Impl {
 
   HardwareFiles stop() {
     if (!ticking_) throw NotStarted("cannot stop the hardware monitor: it is not started");
-    if (!ticking_->stop(kPatience)) {
+    if (!ticking_->stop(kEndPatience)) {
       log("the hardware monitor's files may lack their last rows: the file system does not answer");
     }
     ticking_.reset();

@@ -23,7 +23,7 @@
 namespace wattle {
 namespace {
 
-constexpr double kMebibyte = 1048576.0;
+constexpr double kMebibyteBytes = 1048576.0;
 
 /// A file that is to be summarized, or not; what lies in front of `begin` is not.
 struct Source {
@@ -149,7 +149,7 @@ Value one_decimal(const std::optional<double>& figure) {
 }
 Value bytes(const std::optional<double>& mebibytes) {
   if (!mebibytes) return {};
-  const double bytes = *mebibytes * kMebibyte;
+  const double bytes = *mebibytes * kMebibyteBytes;
   constexpr double kMostWhole = 0x1p63;
   return bytes < kMostWhole ? Value(std::llround(bytes)) : Value(bytes);
 }
