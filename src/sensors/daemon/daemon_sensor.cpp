@@ -9,7 +9,7 @@
 namespace wattle::daemon_source {
 namespace {
 
-constexpr unsigned kOk = 200;
+constexpr unsigned kStatusOk = 200;
 
 ReadStatus status_without_answer(Outcome outcome) noexcept {
   switch (outcome) {
@@ -81,7 +81,7 @@ void DaemonSensor::read(std::span<Reading> readings) noexcept {
   const Exchange exchange = connection_->ask(kPatience);
   if (exchange.outcome == Outcome::silent) rests_until_ = clock_.now() + kRest;
   if (exchange.outcome != Outcome::answered) return fail(status_without_answer(exchange.outcome));
-  const auto all = exchange.status == kOk ? parse_counters(exchange.body) : std::nullopt;
+  const auto all = exchange.status == kStatusOk ? parse_counters(exchange.body) : std::nullopt;
   if (!all) return fail(ReadStatus::retry);
 
   const auto half_width = (exchange.after - exchange.before) / 2;
