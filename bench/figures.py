@@ -115,6 +115,18 @@ BENCHMARKS = [
         Promise("a scrape of `/metrics`, 2 sockets and 8 GPUs", 1, "ms",
                 r"\(with GPUs\): ([0-9.]+) ms"),
     ]),
+    Benchmark("stream", ["{build}/bench/stream_bench"], [
+        Promise("readings followed, the 8 events of a server in one chunk", 160000, "a core and s",
+                r"events of a server together: .*\(([0-9]+)/s a core\)", at_least=True),
+        Promise("the same, each event alone", 80000, "a core and s",
+                r"events alone: .*\(([0-9]+)/s a core\)", at_least=True),
+        Promise("memory of a stream, libcurl's included", 16, "KiB",
+                r"events of a server together: .* ([0-9.]+) KiB a stream"),
+        Promise("allocations meanwhile", 0, "",
+                r"events of a server together: .* ([0-9]+) allocations"),
+        Promise("the end of 1,000 streams", 100, "ms",
+                r"events of a server together: .* stop ([0-9.]+) ms"),
+    ]),
 ]
 
 

