@@ -33,6 +33,7 @@ template <class A, class B>
 std::vector<std::uint32_t> indices_of(const std::map<std::uint32_t, A>& a,
                                       const std::map<std::uint32_t, B>& b) {
   std::vector<std::uint32_t> indices;
+  indices.reserve(a.size() + b.size());
   for (const auto& [index, value] : a) indices.push_back(index);
   for (const auto& [index, value] : b) {
     if (!a.contains(index)) indices.push_back(index);
@@ -151,11 +152,10 @@ std::string row_of(const StreamedDevice& device, bool shows_energy, bool is_live
       device.power_w && is_live ? to_text(Watts(*device.power_w)) : std::string("-");
   std::string row = fmt::format("{:<{}} {:>12}", device.domain, kDomainWidth, power);
   if (!shows_energy) return row;
-  const bool known = device.energy && device.energy->energy;
-  row += fmt::format(" {:>24}",
-                     known ? to_text(*device.energy->energy, device.energy->uncertainty) : "-");
-  if (known && device.energy->unknown > Seconds(0)) {
-    row += fmt::format("  {} unknown", to_text(device.energy->unknown));
+  const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
+  row += fmt::format(" {:>24}", energy.energy ? to_text(*energy.energy, energy.uncertainty) : "-");
+  if (energy.energy && energy.unknown > Seconds(0)) {
+    row += fmt::format("  {} unknown", to_text(energy.unknown));
   }
   return row;
 }

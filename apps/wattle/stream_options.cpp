@@ -117,6 +117,7 @@ std::string token_of(const RawStreamOptions& raw, const Environment& environment
 
 std::vector<Server> servers_of(const RawStreamOptions& raw) {
   std::vector<Server> servers;
+  servers.reserve(raw.servers.size() + 1);
   for (const std::string& text : raw.servers) servers.push_back(Server::parse(text));
   if (!servers.empty()) return servers;
   servers.push_back(Server::from_env().value_or(Server::unix_socket(kLocalSocket)));
@@ -127,7 +128,7 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 3600.0;
   const auto period = parse_double(raw.period);
-  if (!period || !(*period >= kShortestS && *period <= kLongestS)) {
+  if (!period || *period < kShortestS || *period > kLongestS) {
     throw InvalidArgument(fmt::format("--period takes a number of seconds from {} to {}, not '{}'",
                                       kShortestS, kLongestS, printable(raw.period)));
   }

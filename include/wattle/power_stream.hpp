@@ -193,8 +193,10 @@ class WATTLE_EXPORT PowerReader::Next {
 /// An input iterator over the steps of a reader. Threads: as its reader.
 class WATTLE_EXPORT PowerReader::Iterator {
  public:
+  // The standard library's names. NOLINTBEGIN(readability-identifier-naming)
   using value_type = PowerSnapshot;
   using difference_type = std::ptrdiff_t;
+  // NOLINTEND(readability-identifier-naming)
 
   /// Waits for the first step.
   explicit Iterator(std::shared_ptr<Impl> impl);

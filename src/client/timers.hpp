@@ -31,7 +31,8 @@ class Timers {
   }
   /// Unless it is earlier already.
   void set_at_latest(std::size_t place, TimePoint time) {
-    if (!times_[place] || time < *times_[place]) set(place, time);
+    const auto& before = times_[place];
+    if (!before || time < *before) set(place, time);
   }
 
   [[nodiscard]] TimePoint next() const noexcept {

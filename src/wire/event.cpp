@@ -106,9 +106,10 @@ class EventParser::Impl {
     const bool is_gpu = type == DeviceType::gpu;
     const auto device = told(event, is_gpu ? "gpu_id" : "cpu_id");
     const auto id = device ? id_in(*device) : std::nullopt;
-    if (!id)
+    if (!id) {
       return wrong(is_gpu ? "has no 'gpu_id' that is an index"
                           : "has no 'cpu_id' that is an index");
+    }
     DevicePower one{.id = *id};
     if (is_gpu) {
       if (power) one.power_mw = number_in(*power, kMostMilliwatts);

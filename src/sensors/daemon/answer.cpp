@@ -65,6 +65,8 @@ class Scanner {
     return rest_.empty();
   }
 
+  // As deep as `skip` lets values be nested. NOLINTBEGIN(misc-no-recursion)
+
   /// Calls `visit(key)` for each member of an object; it must take the value. Keys with escapes are
   /// given as they stand there.
   template <class Visit>
@@ -79,6 +81,8 @@ class Scanner {
     } while (!bad_ && take(','));
     expect('}');
   }
+
+  // NOLINTEND(misc-no-recursion)
 
   /// A whole number from 0 on, or null.
   [[nodiscard]] std::optional<std::uint64_t> number_or_null() noexcept {
@@ -96,7 +100,7 @@ class Scanner {
     return bad_ ? std::nullopt : number;
   }
 
-  /// Passes over a value of any kind.
+  /// Passes over a value of any kind. NOLINTBEGIN(misc-no-recursion)
   void skip(int depth = 0) noexcept {
     constexpr int kDeepest = 8;
     skip_blanks();
@@ -112,6 +116,7 @@ class Scanner {
       word();
     }
   }
+  // NOLINTEND(misc-no-recursion)
 
  private:
   static constexpr bool is_blank(char c) noexcept {
@@ -152,6 +157,7 @@ class Scanner {
     return text;
   }
 
+  // NOLINTNEXTLINE(misc-no-recursion): see `skip`
   void list(int depth) noexcept {
     expect('[');
     if (take(']')) return;
@@ -163,7 +169,7 @@ class Scanner {
 
   /// A number, or true, false or null: whatever it is, it ends before what stands behind a value.
   void word() noexcept {
-    const auto end = std::ranges::find_if(rest_, is_behind_value);
+    const auto* const end = std::ranges::find_if(rest_, is_behind_value);
     const auto length = static_cast<std::size_t>(end - rest_.begin());
     const bool is_word = length > 0 && std::ranges::all_of(rest_.substr(0, length), [](char c) {
                            return c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') ||
@@ -196,7 +202,7 @@ CpuCounters counters_of(Scanner& scanner) noexcept {
 }  // namespace
 
 const CpuCounters* AllCounters::find(std::uint32_t id) const noexcept {
-  const auto end = cpus.begin() + static_cast<std::ptrdiff_t>(count);
+  const auto* const end = cpus.begin() + static_cast<std::ptrdiff_t>(count);
   const auto* const found =
       std::find_if(cpus.begin(), end, [id](const CpuCounters& cpu) { return cpu.id == id; });
   return found == end ? nullptr : found;

@@ -88,7 +88,8 @@ Exchange Connection::ask(std::chrono::nanoseconds patience) noexcept {
 /// `answered` where there is a connection now.
 Exchange Connection::connect() noexcept {
   socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);  // as in C
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
+  const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);
   const bool connected = socket_ && ::connect(socket_.get(), generic, sizeof address_) == 0;
   if (connected) return {.outcome = Outcome::answered};
   const int error = errno;
