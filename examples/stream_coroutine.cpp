@@ -11,13 +11,16 @@
 
 /// The least that a coroutine needs; programs that have coroutines have a better one.
 struct Task {
+  // The language's names, called on an object.
+  // NOLINTBEGIN(readability-identifier-naming, readability-convert-member-functions-to-static)
   struct promise_type {
     Task get_return_object() { return {}; }
     std::suspend_never initial_suspend() noexcept { return {}; }
     std::suspend_never final_suspend() noexcept { return {}; }
     void return_void() noexcept {}
-    void unhandled_exception() noexcept { std::terminate(); }
+    [[noreturn]] void unhandled_exception() noexcept { std::terminate(); }
   };
+  // NOLINTEND(readability-identifier-naming, readability-convert-member-functions-to-static)
 };
 
 Task find_peak(wattle::PowerStream& stream, std::promise<double>& found) {

@@ -20,8 +20,10 @@ int stream(const StreamWords& options) {
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const std::string program = (self.parent_path() / "wattle-stream").string();
-  std::vector<std::string> words = options.words;
-  std::vector<char*> argv = {const_cast<char*>("wattle-stream")};
+  std::vector<std::string> words = {"wattle-stream"};
+  words.insert(words.end(), options.words.begin(), options.words.end());
+  std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   ::execv(program.c_str(), argv.data());
