@@ -6,7 +6,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <string_view>
 
@@ -318,22 +317,6 @@ constexpr const char* kSayWhich =
     "run, track, power, energy, monitor, summary, stream, sensors or doctor";
 
 }  // namespace
-
-std::chrono::nanoseconds parse_seconds(const std::string& text, std::string_view option,
-                                       double least, double most) {
-  const auto seconds = parse_double(text);
-  if (!seconds || *seconds < least || *seconds > most) {
-    throw InvalidArgument(fmt::format("{} takes a number of seconds from {} to {}, not '{}'",
-                                      option, least, most, printable(text)));
-  }
-  return std::chrono::nanoseconds(std::llround(*seconds * 1e9));
-}
-
-std::chrono::nanoseconds parse_interval(const std::string& text, std::string_view option) {
-  constexpr double kShortestS = 0.001;
-  constexpr double kLongestS = 3600.0;
-  return parse_seconds(text, option, kShortestS, kLongestS);
-}
 
 Options parse_options(int argc, const char* const* argv) {
   CLI::App app("What a piece of work costs a machine: energy, processors, memory.", "wattle");

@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "energy_words.hpp"
 #include "report/quantity.hpp"
 
 namespace wattle::app {
@@ -32,14 +33,6 @@ Json flags_json(const Flags& flags) {
   Json names = Json::array();
   flags.each([&](std::string_view name) { names.push_back(name); });
   return names;
-}
-
-std::string flags_text(const Flags& flags, std::string_view between) {
-  std::string text;
-  flags.each([&](std::string_view name) {
-    text += (text.empty() ? "" : std::string(between)) + std::string(name);
-  });
-  return text;
 }
 
 Json device_json(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
@@ -112,12 +105,6 @@ std::string total_text(const DeviceEnergy& device, Seconds length) {
 }
 
 }  // namespace
-
-std::optional<Watts> mean_power(const MeasuredEnergy& energy, Seconds length) noexcept {
-  const Seconds known = length - energy.unknown;
-  if (!energy.energy || known <= Seconds(0)) return std::nullopt;
-  return *energy.energy / known;
-}
 
 std::string header_of(const PowerOptions& options, const PowerLine& first) {
   if (options.format == PowerFormat::json) return "";

@@ -27,10 +27,6 @@ struct PowerLine {
   std::vector<DeviceEnergy> devices;
 };
 
-/// Over the part of `length` that is known; absent where that is none.
-[[nodiscard]] std::optional<Watts> mean_power(const MeasuredEnergy& energy,
-                                              Seconds length) noexcept;
-
 /// What comes before the first line: names of columns, or nothing.
 [[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first);
 /// Powers, or energies since the begin.

@@ -8,19 +8,13 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "energy_words.hpp"
 #include "report/quantity.hpp"
 
 namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-/// Adds what a map of `ServerEnergy` knows of a device.
-std::optional<MeasuredEnergy> energy_in(const std::map<std::uint32_t, MeasuredEnergy>& energies,
-                                        std::uint32_t index) {
-  const auto found = energies.find(index);
-  return found == energies.end() ? std::nullopt : std::optional(found->second);
-}
 
 template <class T>
 std::optional<T> value_in(const std::map<std::uint32_t, T>& values, std::uint32_t index) {
@@ -48,7 +42,7 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
     devices.push_back({.domain = fmt::format("gpu_{}", gpu),
                        .power_w = value_in(readings.gpu_power_w, gpu),
                        .read_unix_s = value_in(readings.gpu_time_s, gpu),
-                       .energy = energy_in(energy.gpus, gpu)});
+                       .energy = value_in(energy.gpus, gpu)});
   }
   for (const std::uint32_t cpu : indices_of(readings.cpu_power_w, energy.cpus)) {
     const auto power = value_in(readings.cpu_power_w, cpu).value_or(CpuPowerReading{});
@@ -56,8 +50,8 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
     devices.push_back({.domain = fmt::format("package_{}", cpu),
                        .power_w = power.cpu_w,
                        .read_unix_s = at,
-                       .energy = energy_in(energy.cpus, cpu)});
-    const auto dram = energy_in(energy.drams, cpu);
+                       .energy = value_in(energy.cpus, cpu)});
+    const auto dram = value_in(energy.drams, cpu);
     if (!power.dram_w && !dram) continue;
     devices.push_back({.domain = fmt::format("dram_{}", cpu),
                        .power_w = power.dram_w,
@@ -89,14 +83,6 @@ void put_energy(const StreamedDevice& device, Json& json) {
   Json flags = Json::array();
   energy.flags.each([&](std::string_view name) { flags.push_back(name); });
   json["flags"] = std::move(flags);
-}
-
-/// Over the part of the time that is known; absent where that is none.
-std::optional<Watts> mean_of(const StreamedDevice& device, Seconds elapsed) {
-  if (!device.energy || !device.energy->energy) return std::nullopt;
-  const Seconds known = elapsed - device.energy->unknown;
-  if (known <= Seconds(0)) return std::nullopt;
-  return *device.energy->energy / known;
 }
 
 Json line_of(const StreamedPower& power, const StreamedServer& server, std::string_view type) {
@@ -224,7 +210,7 @@ std::string json_totals_of(const StreamedPower& total) {
     for (const StreamedDevice& device : server.devices) {
       Json json = {{"domain", device.domain}};
       put_energy(device, json);
-      const auto mean = mean_of(device, total.elapsed);
+      const auto mean = mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed);
       json["mean_w"] = mean ? Json(mean->si()) : Json();
       devices.push_back(std::move(json));
     }
@@ -264,15 +250,12 @@ std::string totals_of(const StreamedPower& total) {
         continue;
       }
       const MeasuredEnergy& energy = *device.energy;
-      const auto mean = mean_of(device, total.elapsed);
+      const auto mean = mean_power(energy, total.elapsed);
       text += fmt::format("{:>24} {:>12}", to_text(*energy.energy, energy.uncertainty),
                           mean ? to_text(*mean) : "-");
       if (energy.unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(energy.unknown));
-      std::string flags;
-      energy.flags.each([&](std::string_view name) {
-        flags += (flags.empty() ? "  " : ", ") + std::string(name);
-      });
-      text += flags + "\n";
+      if (!energy.flags.none()) text += "  " + flags_text(energy.flags, ", ");
+      text += "\n";
     }
     for (const std::string& trouble : troubles_of(server)) {
       text += fmt::format("{:<{}} {}\n", std::exchange(endpoint, ""), kServerWidth, trouble);

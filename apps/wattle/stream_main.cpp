@@ -8,15 +8,13 @@
 #include <variant>
 #include <vector>
 
+#include "options.hpp"
 #include "output.hpp"
 #include "stream_follow.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
-
-constexpr int kUsageError = 64;  // EX_USAGE of sysexits.h
-constexpr int kFailed = 125;
 
 int answer(const StreamAnswer& answer) {
   if (answer.is_error) {
@@ -51,6 +49,6 @@ int main(int argc, char** argv) {
     return stream(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   } catch (const std::exception& error) {
     write_to_stderr(fmt::format("wattle stream: {}\n", error.what()));
-    return kFailed;
+    return kRunFailed;
   }
 }

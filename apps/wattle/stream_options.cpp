@@ -5,7 +5,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -15,12 +14,13 @@
 #include "base/file.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "options.hpp"
 #include "wattle/error.hpp"
+#include "wattle/system.hpp"
 
 namespace wattle::app {
 namespace {
 
-constexpr const char* kLocalSocket = "/run/wattled/wattled.sock";
 constexpr std::size_t kLongestToken = std::size_t{64} << 10U;
 
 constexpr const char* kFooter = R"(
@@ -120,20 +120,16 @@ std::vector<Server> servers_of(const RawStreamOptions& raw) {
   servers.reserve(raw.servers.size() + 1);
   for (const std::string& text : raw.servers) servers.push_back(Server::parse(text));
   if (!servers.empty()) return servers;
-  servers.push_back(Server::from_env().value_or(Server::unix_socket(kLocalSocket)));
+  servers.push_back(
+      Server::from_env().value_or(Server::unix_socket(System{}.daemon_socket.string())));
   return servers;
 }
 
 StreamOptions checked(const RawStreamOptions& raw, const Environment& environment) {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 3600.0;
-  const auto period = parse_double(raw.period);
-  if (!period || *period < kShortestS || *period > kLongestS) {
-    throw InvalidArgument(fmt::format("--period takes a number of seconds from {} to {}, not '{}'",
-                                      kShortestS, kLongestS, printable(raw.period)));
-  }
   StreamOptions options{.servers = servers_of(raw),
-                        .period = std::chrono::nanoseconds(std::llround(*period * 1e9)),
+                        .period = parse_seconds(raw.period, "--period", kShortestS, kLongestS),
                         .shows_energy = raw.energy,
                         .as_json = raw.json};
   const std::string token = token_of(raw, environment);

@@ -5,6 +5,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "energy_words.hpp"
+
 namespace wattle::app {
 namespace {
 

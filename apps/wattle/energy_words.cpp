@@ -1,0 +1,19 @@
+#include "energy_words.hpp"
+
+namespace wattle::app {
+
+std::optional<Watts> mean_power(const MeasuredEnergy& energy, Seconds length) noexcept {
+  const Seconds known = length - energy.unknown;
+  if (!energy.energy || known <= Seconds(0)) return std::nullopt;
+  return *energy.energy / known;
+}
+
+std::string flags_text(const Flags& flags, std::string_view between) {
+  std::string text;
+  flags.each([&](std::string_view name) {
+    text += (text.empty() ? "" : std::string(between)) + std::string(name);
+  });
+  return text;
+}
+
+}  // namespace wattle::app
