@@ -253,10 +253,11 @@ class WATTLE_EXPORT PowerStream {
   [[nodiscard]] PowerSnapshot snapshot() const;
 
   /// The energy of each device between two times, by endpoint: from the daemon's counter where it
-  /// has one, else from powers, each of which holds until the next, while the daemon lives. What
-  /// nobody saw (before the start, without connection, while a daemon restarted) is in `unknown`,
-  /// flagged `gap` or `reset`. Throws `InvalidArgument` where `end` lies before `begin`, for what
-  /// is no time, and without `PowerStreamOptions::history`.
+  /// has one, else, and behind its last reading (`estimated`), from powers, each of which holds
+  /// until the next, while the daemon lives. What nobody saw (before the start, without connection,
+  /// while a daemon restarted) is in `unknown`, flagged `gap` or `reset`. Throws `InvalidArgument`
+  /// where `end` lies before `begin`, for what is no time, and without
+  /// `PowerStreamOptions::history`.
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(double begin_unix_s,
                                                            double end_unix_s) const;

@@ -48,6 +48,33 @@ std::size_t bytes_for(double readings) noexcept {
                   static_cast<std::size_t>(readings * static_cast<double>(kBytesPerReading)));
 }
 
+/// Adds what powers say of a stretch that the counter was not read in.
+void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
+  sum.unknown += power.unknown;
+  if (!power.energy) {
+    sum.flags |= power.flags;
+    return;
+  }
+  sum.energy = sum.energy.value_or(Joules()) + *power.energy;
+  sum.uncertainty = Joules(std::hypot(sum.uncertainty.si(), power.uncertainty.si()));
+  sum.known += power.known;
+  sum.flags.set(Flag::estimated);
+}
+
+/// What the counter says from its first reading to its last, and powers before and behind that: it
+/// is read so rarely that much of the newest second would be unknown otherwise.
+EnergyFigure carried_on(const History& counter, const History* power, TimePoint begin,
+                        TimePoint end) {
+  const TimePoint from = std::max(begin, counter.values().oldest().value_or(end));
+  const TimePoint to = std::min(end, counter.values().newest().value_or(begin));
+  if (power == nullptr || to <= from) return counter_energy(counter, {.begin = begin, .end = end});
+  EnergyFigure sum = counter_energy(counter, {.begin = from, .end = to});
+  if (begin < from) stand_in(sum, gauge_energy(*power, begin, from));
+  if (to < end) stand_in(sum, gauge_energy(*power, to, end));
+  if (sum.mean && sum.energy) sum.mean = *sum.energy / sum.known;
+  return sum;
+}
+
 }  // namespace
 
 EnergyBook::Record* EnergyBook::find(const Key& key) noexcept {
@@ -143,7 +170,7 @@ ServerEnergy EnergyBook::energy(std::size_t server, TimePoint begin, TimePoint e
     if (key.server != server) break;
     std::vector<EnergyFigure> figures;
     if (record.counter) {
-      figures.push_back(counter_energy(*record.counter, {.begin = begin, .end = end}));
+      figures.push_back(carried_on(*record.counter, record.power.get(), begin, end));
     }
     if (record.power) figures.push_back(gauge_energy(*record.power, begin, end));
     auto& into = key.quantity == Quantity::gpu   ? found.gpus

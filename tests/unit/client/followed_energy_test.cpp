@@ -66,6 +66,31 @@ TEST_F(FollowedEnergy, ComesFromTheDaemonsCounterWhereThatIsMoreCertain) {
   EXPECT_NEAR(joules(gpu(1s, 11s)), 1230.0, 2.0);
 }
 
+TEST_F(FollowedEnergy, UpToNowIsTheCountersAndThePowersBehindItsLastReading) {
+  // What the counter counts is not what the powers say: it shows which is which.
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 120; };
+  start();
+  followed_.advance(10'500ms);
+  const MeasuredEnergy energy = gpu(0s, 10'500ms);
+  EXPECT_NEAR(joules(energy), 10 * 120.0 + 0.5 * 100.0, 1.0);
+  EXPECT_EQ(energy.unknown.count(), 0.0);
+  EXPECT_TRUE(energy.flags.has(Flag::estimated));
+  EXPECT_FALSE(energy.flags.has(Flag::gap));
+}
+
+TEST_F(FollowedEnergy, UpToNowIsUnknownBehindTheCountersLastReadingWherePowersAreToo) {
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
+  start();
+  followed_.advance(5s);
+  followed_.transport.is_reachable = false;
+  followed_.hang_up("/gpu/");
+  followed_.advance(10s);
+  const MeasuredEnergy energy = gpu(0s, 15s);
+  EXPECT_NEAR(energy.unknown.count(), 10.0, 1.0);
+  EXPECT_NEAR(joules(energy), 100.0 * (15.0 - energy.unknown.count()), 1.0);
+  EXPECT_TRUE(energy.flags.has(Flag::gap));
+}
+
 TEST_F(FollowedEnergy, WithoutAConnectionIsUnknown) {
   start();
   followed_.advance(5s);
