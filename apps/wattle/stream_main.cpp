@@ -1,6 +1,7 @@
 // `wattle-stream`, which `wattle stream` becomes: a program of its own, so that no other command
 // loads libcurl at each start.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <exception>
@@ -15,6 +16,15 @@
 
 namespace wattle::app {
 namespace {
+
+/// As many servers as the system lets one follow: the usual limit, of 1024 descriptors, is for
+/// programs that use select(), which this one does not.
+void allow_many_descriptors() noexcept {
+  rlimit limit{};
+  if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return;
+  limit.rlim_cur = limit.rlim_max;
+  (void)::setrlimit(RLIMIT_NOFILE, &limit);
+}
 
 int answer(const StreamAnswer& answer) {
   if (answer.is_error) {
@@ -45,6 +55,7 @@ int stream(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
   hold_standard_descriptors();
+  allow_many_descriptors();
   try {
     return stream(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   } catch (const std::exception& error) {

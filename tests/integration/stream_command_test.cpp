@@ -1,8 +1,10 @@
 // `wattle stream`, with daemons of the built program.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <filesystem>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -66,6 +68,27 @@ TEST_F(StreamCommand, FollowsSeveralServersAtOnce) {
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("\"server\":\"" + socket() + "\""),
                                  HasSubstr("\"server\":\"" + at_port() + "\"")));
+}
+
+TEST_F(StreamCommand, FollowsMoreServersThanTheUsualLimitOfDescriptorsLets) {
+  serve();
+  Words servers;
+  for (int i = 0; i < 10; ++i) {
+    const auto link = path("socket" + std::to_string(i));
+    std::filesystem::create_symlink(socket(), link);
+    servers.push_back("unix:" + link.string());
+  }
+  Start start = stream(servers);
+  start.prepare = [] {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 12;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+  };
+  const Outcome outcome = end_after(start, "\"type\":\"reading\"");
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+  EXPECT_THAT(outcome.out, HasSubstr(path("socket9").string()));
 }
 
 TEST_F(StreamCommand, ShowsTheDevicesThatWereChosen) {
