@@ -116,7 +116,7 @@ class WATTLE_EXPORT WriteError : public Error {
   int error_number_;
 };
 
-/// A file that is to be appended to, or read, holds something else. It was left as it is.
+/// A file that is to be written to, or read, holds something else. It was left as it is.
 class WATTLE_EXPORT FormatError : public Error {
  public:
   /// `path`: the file. `found`, `expected`: what it begins with, and should begin with.
