@@ -310,24 +310,28 @@ void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
   const auto place = static_cast<std::size_t>(type);
   const std::uint64_t losses = streams_.at(place).losses();
   const bool may_be_another = std::exchange(known_losses_.at(place), losses) != losses;
-  const auto book = [&](Quantity quantity, DeviceId device, std::uint64_t ticks) {
+  const auto book = [&](Quantity quantity, DeviceId device, std::uint64_t ticks, bool goes_on) {
     const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
-    // A daemon counts its CPUs' energy from its own start. A GPU's driver goes on counting.
-    if (may_be_another && quantity != Quantity::gpu) around_.book->break_counter(key);
+    if (!goes_on) around_.book->break_counter(key);
     around_.book->note_counter(key, at, half_width, ticks);
   };
   if (type == DeviceType::gpu) {
     const auto decoded = wire::decode_gpu_energies(answer.body);
     const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
     if (energies == nullptr) return;
-    for (const auto& [id, mj] : *energies) book(Quantity::gpu, id, mj);
+    // The driver counts, whatever becomes of the daemon.
+    for (const auto& [id, mj] : *energies) book(Quantity::gpu, id, mj, /*goes_on=*/true);
   } else {
     const auto decoded = wire::decode_cpu_energies(answer.body);
     const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
     if (energies == nullptr) return;
     for (const auto& [id, energy] : *energies) {
-      if (energy.cpu_uj) book(Quantity::cpu, id, *energy.cpu_uj);
-      if (energy.dram_uj) book(Quantity::dram, id, *energy.dram_uj);
+      // A daemon counts from its own start, which only wattled tells.
+      const bool goes_on =
+          energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
+                          : !may_be_another;
+      if (energy.cpu_uj) book(Quantity::cpu, id, *energy.cpu_uj, goes_on);
+      if (energy.dram_uj) book(Quantity::dram, id, *energy.dram_uj, goes_on);
     }
   }
 }

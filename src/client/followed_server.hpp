@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -102,10 +103,11 @@ class FollowedServer {
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  std::array<TimePoint, 2> counters_due_{};      ///< of each type
-  std::array<bool, 2> is_counted_{};             ///< the daemon has energy counters
-  std::array<std::uint64_t, 2> known_losses_{};  ///< of each stream, when they were last booked
-  TimePoint clock_due_{};                        ///< to be compared again
+  std::array<TimePoint, 2> counters_due_{};          ///< of each type
+  std::array<bool, 2> is_counted_{};                 ///< the daemon has energy counters
+  std::array<std::uint64_t, 2> known_losses_{};      ///< of each stream, when they were last booked
+  std::map<DeviceId, wire::UnixMs> cpu_since_ms_{};  ///< since when its counters count, if told
+  TimePoint clock_due_{};                            ///< to be compared again
   bool sets_up_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;

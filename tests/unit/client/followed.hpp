@@ -186,7 +186,7 @@ class Followed {
     }
     if (path == "/cpu/get_cumulative_energy") {
       if (!cpu_uj) return {{.status = 400}};
-      return {{.body = wire::encode_cpu_energies({{0, {cpu_uj(), std::nullopt}}})}};
+      return {{.body = wire::encode_cpu_energies({{0, {cpu_uj(), std::nullopt, cpu_since_ms}}})}};
     }
     if (path == "/time") return {{.body = wire::encode_time(daemon_ms())}};
     if (path == "/gpu/get_power") {
@@ -206,6 +206,7 @@ class Followed {
   /// What energy counters show; empty: there are none.
   std::function<std::uint64_t()> gpu_mj{};
   std::function<std::uint64_t()> cpu_uj{};
+  std::optional<wire::UnixMs> cpu_since_ms{};  ///< as wattled tells it
   /// Answers that are other than usual; absent: none comes.
   std::map<std::string, std::optional<PlayedTransport::Response>> answers;
   double offset_s = 0.0;  ///< this machine's clock minus the daemon's

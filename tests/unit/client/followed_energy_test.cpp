@@ -143,6 +143,30 @@ TEST_P(Restarted, DaemonsCountNothingTwice) {
 // From 0; and from so high that it could pass for the old one.
 INSTANTIATE_TEST_SUITE_P(At, Restarted, testing::Values(0, 900'050'000));
 
+TEST_F(FollowedEnergy, OfACpuGoesOnBehindALostConnectionWhereItsDaemonCountedOn) {
+  followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
+  followed_.cpu_since_ms = 1'700'000'000'000;
+  start();
+  followed_.advance(10s);
+  followed_.hang_up("/cpu/");
+  followed_.advance(15s);
+  const MeasuredEnergy energy = cpu(0s, 20s);
+  EXPECT_NEAR(joules(energy), 1000.0, 1.0);
+  EXPECT_EQ(energy.unknown.count(), 0.0);
+}
+
+TEST_F(FollowedEnergy, OfACpuIsUnknownWhereItsDaemonCountsAnewThoughNoConnectionWasLost) {
+  followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
+  followed_.cpu_since_ms = 1'700'000'000'000;
+  start();
+  followed_.advance(10s);
+  followed_.cpu_since_ms = 1'700'000'010'000;
+  followed_.advance(10s);
+  const MeasuredEnergy energy = cpu(0s, 19s);
+  EXPECT_NEAR(energy.unknown.count(), 1.0, 0.2);
+  EXPECT_NEAR(joules(energy), 50.0 * (19.0 - energy.unknown.count()), 1.0);
+}
+
 TEST_F(FollowedEnergy, OfAGpusCounterGoesOnBehindALostConnection) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();
