@@ -115,7 +115,7 @@ Json device_json(const DeviceInfo& device, const Domain& domain) {
 
 std::string reach_text(const CounterTraits& counter) {
   const auto time = shortest_time(counter, counter.blind_ticks());
-  if (!time) return "wrap unknown";
+  if (!time) return "no wrap known";
   const std::string reach = fmt::format("{} at {}", to_text(*time), to_text(counter.max_power));
   return counter.modulus != 0 ? "wraps after " + reach : "never wraps if read within " + reach;
 }
