@@ -33,6 +33,8 @@ function(wattle_target target)
       -fstack-protector-strong -fstack-clash-protection
       $<$<CONFIG:Release,RelWithDebInfo>:-U_FORTIFY_SOURCE>
       $<$<CONFIG:Release,RelWithDebInfo>:-D_FORTIFY_SOURCE=2>)
-    target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now)
+    # The last: what one library uses of another and is not exported is missed when it is linked,
+    # not by the first program that uses it.
+    target_link_options(${target} PRIVATE -Wl,-z,relro -Wl,-z,now -Wl,-z,defs)
   endif()
 endfunction()

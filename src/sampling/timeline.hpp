@@ -11,6 +11,7 @@
 #include "base/uint128.hpp"
 #include "sampling/timeline_store.hpp"
 #include "wattle/clock.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -112,12 +113,12 @@ class Timeline {
   /// Bytes in use; never above the limit.
   [[nodiscard]] std::size_t memory_bytes() const noexcept { return store_.memory_bytes(); }
   /// When the oldest reading held was first seen; absent where there is none.
-  [[nodiscard]] std::optional<TimePoint> oldest() const noexcept;
+  [[nodiscard]] WATTLE_EXPORT std::optional<TimePoint> oldest() const noexcept;
   /// When the first of the newest `count` readings was first seen; absent where no more than these
   /// are held.
   [[nodiscard]] std::optional<TimePoint> since_newest(std::uint64_t count) const noexcept;
   /// When the newest reading was last confirmed; absent where there is none.
-  [[nodiscard]] std::optional<TimePoint> newest() const noexcept;
+  [[nodiscard]] WATTLE_EXPORT std::optional<TimePoint> newest() const noexcept;
 
  private:
   [[nodiscard]] std::uint64_t quanta_of(TimePoint time) const noexcept;
