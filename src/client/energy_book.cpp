@@ -10,8 +10,13 @@
 namespace wattle::client {
 namespace {
 
-/// Signs of life come once a second.
-constexpr std::chrono::seconds kConfirmed{1};
+/// Signs of life come once a second, and one may be late: for so long a power counts without.
+constexpr std::chrono::seconds kSilence{2};
+/// Daemons take a whole number of looks a second: none looks at a device less often.
+constexpr std::chrono::seconds kRarestLook{1};
+/// So many changes in succession tell how often a daemon looks. After a stall it may make up for
+/// the looks it missed, one upon the other: these are fewer.
+constexpr unsigned kChangesToTell = 50;
 /// A daemon looks at powers so often at most ...
 constexpr double kPowersPerSecond = 20.0;
 /// ... and each takes at most so many bytes on average.
@@ -86,8 +91,9 @@ std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
   const Channel channel{
       .domain = domain_of(key), .metric = Metric::power_instant, .gauge = {.scale = kMilliwattW}};
   const double readings = kPowersPerSecond * Seconds(history_).count();
-  return std::make_unique<History>(
-      channel, HistoryOptions{.period = kConfirmed, .memory_limit = bytes_for(readings)});
+  return std::make_unique<History>(channel, HistoryOptions{.period = kRarestLook,
+                                                           .silence = kSilence,
+                                                           .memory_limit = bytes_for(readings)});
 }
 
 std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
@@ -111,11 +117,26 @@ void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
     record = &records_[key];
     record->power = std::move(made);
   }
+  const auto raw = static_cast<std::uint64_t>(std::llround(power_w / kMilliwattW));
+  const bool is_change = raw != record->last_power.raw;
   // Times of a daemon may go back; what is kept does not.
-  record->last_power = {.at = std::max(at, record->last_power.at),
-                        .raw = static_cast<std::uint64_t>(std::llround(power_w / kMilliwattW)),
-                        .status = ReadStatus::ok};
+  record->last_power = {
+      .at = std::max(at, record->last_power.at), .raw = raw, .status = ReadStatus::ok};
   record->power->add(record->last_power);
+  // Of several devices in one event only those that changed were looked at just then.
+  if (is_change) note_change(*record);
+}
+
+void EnergyBook::note_change(Record& record) noexcept {
+  // The first change comes after an eternity, which makes nothing of the first few times.
+  Looks& looks = record.looks;
+  const TimePoint at = record.last_power.at;
+  const std::chrono::nanoseconds since_last = at - std::exchange(looks.changed_at, at);
+  if (since_last <= std::chrono::nanoseconds(0)) return;
+  looks.longest = std::max(looks.longest, since_last);
+  if (++looks.changes < kChangesToTell) return;
+  record.power->set_period(std::min(looks.longest, record.power->spacing()));
+  looks = {.changed_at = at};
 }
 
 void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
@@ -133,6 +154,9 @@ void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
   record->last_power.at = std::max(at, record->last_power.at);
   record->power->note_suspend();
   record->power->add(record->last_power);
+  // Another daemon may come, which looks as often as it likes.
+  record->power->set_period(kRarestLook);
+  record->looks = {};
 }
 
 void EnergyBook::note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,

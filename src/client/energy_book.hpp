@@ -58,13 +58,22 @@ class EnergyBook {
   [[nodiscard]] ServerEnergy energy(std::size_t server, TimePoint begin, TimePoint end) const;
 
  private:
+  /// How often a daemon looks at a device of which it tells changes alone. Of a few times from one
+  /// change to the next the longest is no shorter than that.
+  struct Looks {
+    std::chrono::nanoseconds longest{0};
+    unsigned changes = 0;
+    TimePoint changed_at{};
+  };
   struct Record {
     std::unique_ptr<History> power;
     std::unique_ptr<History> counter;
     Reading last_power{};
+    Looks looks;
     TimePoint last_counter{};
   };
 
+  static void note_change(Record& record) noexcept;
   [[nodiscard]] Record* find(const Key& key) noexcept;
   [[nodiscard]] std::unique_ptr<History> power_history(const Key& key) const;
   [[nodiscard]] std::unique_ptr<History> counter_history(const Key& key) const;

@@ -128,7 +128,7 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
                             .change_at_end = spread.end_change(),
                             .change_overall = spread.overall_change(),
                             .lateness = is_moved ? nanoseconds(0) : spacing,
-                            .lateness_range = history.belief() - spacing,
+                            .lateness_range = history.longest_told() - spacing,
                             .open_end = is_open ? channel.update.mean : nanoseconds(0),
                             .change_since = spread.change_since() * overlap,
                             .step = Watts(channel.scale())});
@@ -142,9 +142,9 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const nanoseconds length = positive(end - begin);
   const nanoseconds window = channel.gauge.window.value_or(nanoseconds(0));
   // A value tells of the middle of its window; it is half an update old when it is read, and holds
-  // for half a period more, on average: half of what it is believed for.
+  // for half a period more, on average: half of what it is told for.
   const nanoseconds lag =
-      window > nanoseconds(0) ? window / 2 + history.belief() / 2 : nanoseconds(0);
+      window > nanoseconds(0) ? window / 2 + history.longest_told() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
 
   figure.flags = history.condition(begin, end).flags;

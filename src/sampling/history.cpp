@@ -25,14 +25,15 @@ bool is_unknown(const StoredReading& state) noexcept {
   return (state.raw & history_state::kUnknown) != 0;
 }
 
-/// A value holds until it is due to be read again, and one update of its sensor more: that long
+/// A value is told until it is due to be read again, and one update of its sensor more: that long
 /// the sensor may go on showing it. Where nobody knows the update, one more period.
-nanoseconds believed_for(const Channel& channel, nanoseconds period) noexcept {
+nanoseconds told_for(const Channel& channel, nanoseconds period) noexcept {
   return period + (channel.update.known() ? channel.update.mean : period);
 }
 
 nanoseconds longest_belief(const Channel& channel, const HistoryOptions& options) noexcept {
-  return believed_for(channel, std::max(options.period, options.longest_period));
+  const nanoseconds told = told_for(channel, std::max(options.period, options.longest_period));
+  return std::max(told, options.silence);
 }
 
 TimelineOptions values_options(const Channel& channel, const HistoryOptions& options) {
@@ -51,6 +52,7 @@ History::History(const Channel& channel, const HistoryOptions& options)
     : channel_(channel),
       unwrap_(channel.counter, channel.update.p99),
       period_(options.period),
+      silence_(options.silence),
       hold_(longest_belief(channel, options)),
       values_(values_options(channel, options)),
       states_(states_options(kHistoryEventBytes - kMinTimelineBytes)),
@@ -60,8 +62,10 @@ void History::set_period(nanoseconds period) noexcept {
   period_.store(period, std::memory_order_relaxed);
 }
 
-nanoseconds History::belief() const noexcept {
-  return believed_for(channel_, period_.load(std::memory_order_relaxed));
+nanoseconds History::belief() const noexcept { return std::max(longest_told(), silence_); }
+
+nanoseconds History::longest_told() const noexcept {
+  return told_for(channel_, period_.load(std::memory_order_relaxed));
 }
 
 std::optional<TimePoint> History::overdue() const noexcept {

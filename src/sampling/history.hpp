@@ -21,6 +21,9 @@ struct HistoryOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
   /// The longest that its reader may make of that (see Backoff).
   std::chrono::nanoseconds longest_period = period;
+  /// Gauges of which changes alone are told: how long nothing may be heard of a value that counts.
+  /// 0: every look is told.
+  std::chrono::nanoseconds silence{0};
   /// Most that the values take, in bytes. Allocated at once, given by the system as they come.
   std::size_t memory_limit = std::size_t{16} << 20U;
 };
@@ -50,7 +53,8 @@ struct Condition {
 };
 
 /// Takes the readings of one channel. A counter is unwrapped here; a gauge's value holds until it
-/// is due to be read again and one update interval more, and is unknown from then on.
+/// is due to be read again and one update interval more, or as long as nothing may be heard of it,
+/// and is unknown from then on.
 ///
 /// Threads: `add`, `note_suspend`, `set_period`, `last` one at a time (the reader's); everything
 /// else any, at any time. Nobody waits for anybody, and nothing but the constructor allocates.
@@ -87,6 +91,8 @@ class WATTLE_EXPORT History {
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
   /// Gauges: how long it counts as often as the channel is read now.
   [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
+  /// Gauges: the longest that a value goes on to be told after the power changed.
+  [[nodiscard]] std::chrono::nanoseconds longest_told() const noexcept;
   /// Gauges: the reading whose value is to be believed at `time`; absent where there is none.
   [[nodiscard]] std::optional<StoredReading> held(TimePoint time) const noexcept;
   /// Gauges: the integral over the stretches in which there was a value to be believed.
@@ -117,6 +123,7 @@ class WATTLE_EXPORT History {
   Channel channel_;
   CounterUnwrap unwrap_;
   std::atomic<std::chrono::nanoseconds> period_;
+  std::chrono::nanoseconds silence_;
   std::chrono::nanoseconds hold_;  ///< the longest that `belief` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`

@@ -2,6 +2,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <utility>
+
 #include "client/followed.hpp"
 
 namespace wattle::client_test {
@@ -20,12 +23,24 @@ class FollowedEnergy : public testing::Test {
   MeasuredEnergy cpu(std::chrono::nanoseconds from, std::chrono::nanoseconds to) const {
     return followed_.book.energy(0, begin_ + from, begin_ + to).cpus.at(0);
   }
+  /// The power of a GPU is another one: 100 W and 101 W by turns.
+  void change_in(std::chrono::nanoseconds time) {
+    followed_.advance(time);
+    followed_.send_gpu(0, std::exchange(is_high_, !is_high_) ? 100'000 : 101'000);
+  }
+  /// It changes every 100 ms.
+  void change_for(std::chrono::seconds time) {
+    for (int i = 0; i < time / 100ms; ++i) change_in(100ms);
+  }
   std::uint64_t since_begin_ms() const {
     return static_cast<std::uint64_t>((followed_.clock.at() - begin_) / 1ms);
   }
 
   Followed followed_{{.endpoint = "node:1"}, /*keeps_energy=*/true};
   TimePoint begin_{std::chrono::hours(1)};
+
+ private:
+  bool is_high_ = false;
 };
 
 double joules(const MeasuredEnergy& energy) { return energy.energy.value_or(Joules(-1.0)).si(); }
@@ -45,6 +60,38 @@ TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
   followed_.send_gpu(0, 300'000);
   followed_.advance(6s);
   EXPECT_NEAR(joules(gpu(0s, 10s)), 500.0 + 1500.0, 3.0);
+}
+
+TEST_F(FollowedEnergy, OfAPowerThatNeverChangesIsTakenForLookedAtOnceASecond) {
+  start();
+  followed_.advance(30s);
+  // What may have happened from one look to the next, as a uniform deviate of 100 W in 1 s.
+  EXPECT_NEAR(gpu(10s, 20s).uncertainty.si(), 2.0 * 100.0 / std::sqrt(12.0), 1.0);
+}
+
+TEST_F(FollowedEnergy, OfAPowerThatChangesIsAsCertainAsItIsLookedAtOften) {
+  start();
+  change_for(12s);
+  EXPECT_NEAR(gpu(6s, 10s).uncertainty.si(), 2.0 * 10.0 / std::sqrt(12.0), 1.0);
+  EXPECT_NEAR(joules(gpu(6s, 10s)), 402.0, 1.0);
+}
+
+TEST_F(FollowedEnergy, OfADaemonThatMakesUpForLooksIsNoMoreCertain) {
+  start();
+  change_for(12s);
+  const double before = gpu(6s, 10s).uncertainty.si();
+  followed_.advance(2s);
+  for (int i = 0; i < 20; ++i) change_in(1ms);
+  change_for(6s);
+  EXPECT_NEAR(gpu(6s, 10s).uncertainty.si(), before, 0.1);
+}
+
+TEST_F(FollowedEnergy, OfADaemonThatMayBeAnotherIsNoMoreCertainThanOfAnyOther) {
+  start();
+  change_for(12s);
+  followed_.hang_up("/gpu/");
+  followed_.advance(20s);
+  EXPECT_GT(gpu(16s, 26s).uncertainty.si(), 50.0);
 }
 
 TEST_F(FollowedEnergy, OfMemoryIsThere) {

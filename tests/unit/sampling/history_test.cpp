@@ -229,6 +229,20 @@ TEST(GaugeHistory, HoldsTwoPeriodsWhereNobodyKnowsTheUpdate) {
   EXPECT_THAT(unknown_stretches(history, 0s, 2001ms), ElementsAre(Pair(2s, 2001ms)));
 }
 
+TEST(GaugeHistory, HoldsAValueAsLongAsNothingMayBeHeardOfIt) {
+  Channel channel = whole_watts();
+  channel.update = {};
+  KnownHistory history(channel, {.period = 100ms, .silence = 2s});
+  EXPECT_EQ(history->spacing(), 100ms);
+  EXPECT_EQ(history->belief(), 2s);
+  EXPECT_EQ(history->longest_told(), 200ms);
+  history.read(0s, 100);
+  history.read(2s, 100);
+  EXPECT_EQ(history.unknown(0s, 2s), 0s);
+  history.read(4500ms, 100);
+  EXPECT_THAT(unknown_stretches(history, 0s, 4500ms), ElementsAre(Pair(4s, 4500ms)));
+}
+
 TEST(GaugeHistory, IsUnknownWhileReadsFail) {
   KnownHistory history(whole_watts());
   history.read(0s, 100);
