@@ -71,9 +71,14 @@ const json& as_object(const json& value, std::string_view key) {
 
 UnixMs to_ms(const json& value, std::string_view key) {
   const std::uint64_t ms = to_unsigned(value, key);
-  constexpr std::uint64_t kMost = std::numeric_limits<UnixMs>::max();
-  if (ms > kMost) refuse(key, "too large a number");
+  if (ms > std::uint64_t{kLastUnixMs}) refuse(key, "too large a number");
   return static_cast<UnixMs>(ms);
+}
+
+std::uint64_t to_power(const json& value, std::string_view key) {
+  const std::uint64_t mw = to_unsigned(value, key);
+  if (mw > kMostMilliwatts) refuse(key, "too large a number");
+  return mw;
 }
 
 UnixMs to_time(const json& object) { return to_ms(member(object, "timestamp_ms"), "timestamp_ms"); }
@@ -219,8 +224,9 @@ Identity identity_of(const json& answer) {
 
 CpuPower cpu_power_of(const json& device) {
   as_object(device, "a device");
-  return {.cpu_mw = to_unsigned(member(device, "cpu_mw"), "cpu_mw"),
-          .dram_mw = unsigned_or_nothing(device, "dram_mw")};
+  const json* const dram = find(device, "dram_mw");
+  return {.cpu_mw = to_power(member(device, "cpu_mw"), "cpu_mw"),
+          .dram_mw = dram == nullptr ? std::nullopt : std::optional(to_power(*dram, "dram_mw"))};
 }
 
 CpuEnergy cpu_energy_of(const json& device) {
@@ -270,7 +276,7 @@ Decoded<GpuPowersAt> decode_gpu_powers(std::string_view text) {
   return decode<GpuPowersAt>(text, [](const json& answer) {
     return GpuPowersAt{to_time(answer),
                        by_device<std::uint64_t>(member(answer, "power_mw"), [](const json& value) {
-                         return to_unsigned(value, "power_mw");
+                         return to_power(value, "power_mw");
                        })};
   });
 }

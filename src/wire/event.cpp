@@ -16,17 +16,16 @@ namespace {
 using simdjson::dom::element;
 using simdjson::dom::object;
 
-/// No machine draws a gigawatt.
-constexpr double kMostMilliwatts = 1e12;
-/// The year 10000.
-constexpr double kLastTimestampMs = 253'402'300'800'000.0;
-
 /// A number from 0 to `most`; absent for anything else.
 std::optional<double> number_in(const element& value, double most) noexcept {
   double number = -1.0;
   if (value.get(number) != simdjson::SUCCESS) return {};
   // Written so that what compares with nothing is refused.
   return number >= 0.0 && number <= most ? std::optional(number) : std::nullopt;
+}
+
+std::optional<double> power_in(const element& value) noexcept {
+  return number_in(value, static_cast<double>(kMostMilliwatts));
 }
 
 std::optional<DeviceId> id_in(const element& value) noexcept {
@@ -46,7 +45,7 @@ std::optional<element> told(const object& from, std::string_view key) noexcept {
 /// Reads the power under `key`, if it is told, to `power`; false where it is no power.
 bool read_power(const object& from, std::string_view key, std::optional<double>& power) noexcept {
   const auto value = told(from, key);
-  power = value ? number_in(*value, kMostMilliwatts) : std::nullopt;
+  power = value ? power_in(*value) : std::nullopt;
   return !value || power;
 }
 
@@ -67,7 +66,7 @@ class EventParser::Impl {
 
     PowerEvent made;
     const auto at = told(event, "timestamp_ms");
-    const auto timestamp_ms = at ? number_in(*at, kLastTimestampMs) : std::nullopt;
+    const auto timestamp_ms = at ? number_in(*at, static_cast<double>(kLastUnixMs)) : std::nullopt;
     if (!timestamp_ms) return refuse("has no 'timestamp_ms' that is a time");
     made.timestamp_ms = *timestamp_ms;
 
@@ -112,7 +111,7 @@ class EventParser::Impl {
     }
     DevicePower one{.id = *id};
     if (is_gpu) {
-      if (power) one.power_mw = number_in(*power, kMostMilliwatts);
+      if (power) one.power_mw = power_in(*power);
       if (!one.power_mw) return wrong("has no 'power_mw' that is a power");
     } else if (!read_cpu(event, one)) {
       return wrong("has a 'cpu_mw' or 'dram_mw' that is no power");
@@ -127,7 +126,7 @@ class EventParser::Impl {
       if (!id) return wrong("has a key in 'power_mw' that is no index");
       DevicePower one{.id = *id};
       if (type == DeviceType::gpu) {
-        one.power_mw = number_in(value, kMostMilliwatts);
+        one.power_mw = power_in(value);
         if (!one.power_mw) return wrong("has a value in 'power_mw' that is no power");
       } else {
         object cpu;

@@ -19,6 +19,10 @@ enum class StreamFormat : std::uint8_t { per_device, snapshot };
 
 /// Milliseconds since 1970-01-01 UTC.
 using UnixMs = std::int64_t;
+/// The end of the year 9999: what lies behind it is no time.
+inline constexpr UnixMs kLastUnixMs = 253'402'300'799'999;
+/// No machine draws a gigawatt.
+inline constexpr std::uint64_t kMostMilliwatts = 1'000'000'000'000;
 /// The number of a GPU or a CPU on its server.
 using DeviceId = std::uint32_t;
 

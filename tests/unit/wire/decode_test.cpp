@@ -145,6 +145,34 @@ TEST(Decode, ATimeIsMilliseconds) {
   }
 }
 
+TEST(Decode, ATimeLiesBeforeTheYear10000) {
+  EXPECT_EQ(good(decode_time(R"({"timestamp_ms":253402300799999})")), kLastUnixMs);
+  constexpr const char* kTooLarge = "'timestamp_ms' is too large a number";
+  for (const char* time : {"253402300800000", "9223372036854775807"}) {
+    const std::string begin = std::string(R"({"timestamp_ms":)") + time;
+    EXPECT_EQ(why(decode_time(begin + "}")), kTooLarge);
+    EXPECT_EQ(why(decode_gpu_powers(begin + R"(,"power_mw":{"0":1}})")), kTooLarge);
+    EXPECT_EQ(why(decode_cpu_powers(begin + R"(,"power_mw":{"0":{"cpu_mw":1}}})")), kTooLarge);
+  }
+  EXPECT_EQ(why(decode_cpu_energies(R"({"0":{"cpu_energy_uj":1,"since_ms":253402300800000}})")),
+            "'since_ms' is too large a number");
+}
+
+TEST(Decode, APowerIsOneThatAMachineCanDraw) {
+  for (const char* power : {"9223372036854775808", "1000000000001"}) {
+    const std::string text = power;
+    EXPECT_EQ(why(decode_gpu_powers(R"({"timestamp_ms":1,"power_mw":{"0":)" + text + "}}")),
+              "'power_mw' is too large a number");
+    const std::string cpu = R"({"timestamp_ms":1,"power_mw":{"0":{"cpu_mw":)";
+    EXPECT_EQ(why(decode_cpu_powers(cpu + text + "}}}")), "'cpu_mw' is too large a number");
+    EXPECT_EQ(why(decode_cpu_powers(cpu + "1,\"dram_mw\":" + text + "}}}")),
+              "'dram_mw' is too large a number");
+  }
+  EXPECT_EQ(
+      good(decode_gpu_powers(R"({"timestamp_ms":1,"power_mw":{"0":1000000000000}})")).powers.at(0),
+      kMostMilliwatts);
+}
+
 TEST(Decode, PowersAreByDevice) {
   const GpuPowersAt gpus =
       good(decode_gpu_powers(R"({"timestamp_ms":5,"power_mw":{"0":75000,"11":1}})"));

@@ -120,6 +120,24 @@ TEST_F(EventParsing, RefusesTimesAndIndicesThatCannotBe) {
             "has no 'cpu_id' that is an index");
 }
 
+TEST_F(EventParsing, RefusesTheYear10000InEventsOfEachFormAndTakesTheMomentBefore) {
+  const auto forms_at = [](const std::string& time) {
+    const std::string begin = R"({"timestamp_ms":)" + time;
+    return std::vector<std::pair<DeviceType, std::string>>{
+        {DeviceType::gpu, begin + R"(,"gpu_id":0,"power_mw":1})"},
+        {DeviceType::gpu, begin + R"(,"power_mw":{"0":1}})"},
+        {DeviceType::cpu, begin + R"(,"cpu_id":0,"cpu_mw":1})"},
+        {DeviceType::cpu, begin + R"(,"power_mw":{"0":{"cpu_mw":1}}})"}};
+  };
+  for (const auto& [type, event] : forms_at("253402300800000")) {
+    EXPECT_FALSE(parser_.parse(type, event)) << event;
+    EXPECT_EQ(parser_.refusal(), "has no 'timestamp_ms' that is a time") << event;
+  }
+  for (const auto& [type, event] : forms_at("253402300799999")) {
+    EXPECT_TRUE(parser_.parse(type, event)) << event;
+  }
+}
+
 TEST_F(EventParsing, RefusesWhatIsNestedWithoutEnd) {
   EXPECT_EQ(gpu_refusal(std::string(100'000, '[')), "is no JSON");
   EXPECT_EQ(gpu_refusal(std::string(5000, '[') + std::string(5000, ']')), "is no JSON");
