@@ -149,6 +149,8 @@ bool FollowedStream::received(std::string_view bytes) {
 
 void FollowedStream::ended(const Ending& ending) {
   request_ = 0;
+  // Its server looks whether that was the last thing to wait for.
+  around_.timers.set_at_latest(server_, around_.now);
   std::string reason = ending.failure;
   if (status_ != 0 && status_ != 200) {
     const std::string said = wire::decode_error(refusal_);

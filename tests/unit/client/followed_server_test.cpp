@@ -141,6 +141,29 @@ TEST(AFollowedServer, EndsTheStreamThatIsForbiddenAndThatAlone) {
   }
 }
 
+TEST(AFollowedServer, IsSettledAtOnceWhereItsOnlyStreamFails) {
+  const power_test::HeardLog log;
+  for (const int status : {401, 403, 404, 500}) {
+    Followed followed;
+    followed.discovery.cpus.clear();
+    followed.answers["/gpu/stream_power"] = {{.status = status}};
+    followed.start();
+    EXPECT_EQ(followed.server.progress(), Progress::settled) << status << ": nobody waits for more";
+    EXPECT_EQ(followed.server.has_something(), status == 500);
+  }
+}
+
+TEST(AFollowedServer, IsSettledAtOnceWhereItEndsItsOnlyStreamAtOnce) {
+  Followed followed;
+  followed.discovery.cpus.clear();
+  followed.answers["/gpu/get_power"] = std::nullopt;
+  followed.start();
+  EXPECT_EQ(followed.server.progress(), Progress::reached) << "the powers of now are asked for";
+  followed.answers["/gpu/get_power"] = {{.status = 500}};
+  followed.hang_up("/gpu/");
+  EXPECT_EQ(followed.server.progress(), Progress::settled);
+}
+
 // Weakness 4: it tries again each second, for ever.
 TEST(AFollowedServer, IsTriedLessAndLessOftenWhereItAnswersAnError) {
   for (const int status : {400, 500}) {
