@@ -7,7 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
-#include <future>
+#include <set>
 #include <thread>
 
 #include "client/detached.hpp"
@@ -25,35 +25,6 @@ using namespace std::chrono_literals;
 using fakes::eventually;
 using testing::HasSubstr;
 using testing::IsEmpty;
-
-/// Powers that say their place in the order.
-constexpr std::uint64_t kFirstMw = 1'000'000;
-constexpr std::size_t kBurst = 10'000;
-
-void send_burst(StreamingDaemon& daemon) {
-  for (std::uint64_t i = 0; i < kBurst; ++i) daemon.send_gpu(i % 2, kFirstMw + i);
-}
-
-/// Watches that events come in order, each once.
-struct Sequence {
-  std::size_t count = 0;
-  bool is_in_order = true;
-
-  /// True while there are more to come.
-  bool take(double power_w) {
-    if (power_w < 1e-3 * kFirstMw) return true;  // from before the burst
-    is_in_order &= std::abs(power_w - 1e-3 * static_cast<double>(kFirstMw + count)) < 1e-6;
-    return ++count < kBurst;
-  }
-  bool take(const PowerSnapshot& view) {
-    const auto& powers = view.begin()->second.gpu_power_w;
-    return take(std::max(powers.at(0), powers.at(1)));
-  }
-};
-
-#define EXPECT_WHOLE(sequence)         \
-  EXPECT_EQ((sequence).count, kBurst); \
-  EXPECT_TRUE((sequence).is_in_order)
 
 TEST(APowerStream, KnowsThePowersWhenItIsMade) {
   const StreamingDaemon daemon;
@@ -76,100 +47,6 @@ TEST(APowerStream, GoesThroughUnixSockets) {
   const PowerSnapshot* const readings = reader.wait();
   ASSERT_NE(readings, nullptr);
   EXPECT_EQ(readings->at((folder.path() / "socket").string()).gpu_power_w.at(0), 5.0);
-}
-
-// Weakness 6: updates that come while the consumer works are lost.
-TEST(APowerStream, GivesABurstToEveryReaderInOrderByRangeFor) {
-  StreamingDaemon daemon;
-  PowerStream stream({daemon.server()});
-  std::vector<std::future<Sequence>> readers;
-  std::vector<PowerReader> made;
-  for (int i = 0; i < 3; ++i) made.push_back(stream.reader());
-  for (PowerReader& reader : made) {
-    readers.push_back(std::async(std::launch::async, [&reader] {
-      Sequence sequence;
-      for (const PowerSnapshot& readings : reader) {
-        if (!sequence.take(readings)) break;
-      }
-      return sequence;
-    }));
-  }
-  send_burst(daemon);
-  for (auto& reader : readers) {
-    const Sequence sequence = reader.get();
-    EXPECT_WHOLE(sequence);
-  }
-}
-
-TEST(APowerStream, GivesABurstToEveryCoroutineInOrder) {
-  StreamingDaemon daemon;
-  std::array<Sequence, 3> sequences;
-  std::array<std::atomic<bool>, 3> is_done{};
-  PowerStream stream({daemon.server()});
-  const auto follow = [](PowerReader reader, Sequence& sequence,
-                         std::atomic<bool>& done) -> Detached {
-    while (const PowerSnapshot* const readings = co_await reader.next()) {
-      if (!sequence.take(*readings)) break;
-    }
-    done = true;
-  };
-  for (std::size_t i = 0; i < 3; ++i) follow(stream.reader(), sequences.at(i), is_done.at(i));
-  send_burst(daemon);
-  for (std::size_t i = 0; i < 3; ++i) {
-    ASSERT_TRUE(eventually([&] { return is_done.at(i).load(); }));
-    EXPECT_WHOLE(sequences.at(i));
-  }
-}
-
-TEST(APowerStream, GivesABurstToTheCallbackInOrder) {
-  StreamingDaemon daemon;
-  Sequence sequence;
-  std::atomic<bool> is_done = false;
-  PowerStreamOptions options;
-  options.on_update = [&](const PowerUpdate& update) {
-    if (!is_done && !sequence.take(update.power_w.value())) is_done = true;
-  };
-  const PowerStream stream({daemon.server()}, options);
-  send_burst(daemon);
-  ASSERT_TRUE(eventually([&] { return is_done.load(); }));
-  EXPECT_WHOLE(sequence);
-}
-
-TEST(APowerStream, LosesNothingToAReaderThatWorksMeanwhile) {
-  StreamingDaemon daemon;
-  PowerStream stream({daemon.server()});
-  PowerReader reader = stream.reader();
-  PowerReader other = stream.reader({.latest_only = true});
-  send_burst(daemon);
-  const double last_w = 1e-3 * static_cast<double>(kFirstMw + kBurst - 1);
-  ASSERT_TRUE(eventually([&] {
-    return stream.snapshot().begin()->second.gpu_power_w.at((kBurst - 1) % 2) == last_w;
-  }));
-  Sequence sequence;
-  while (sequence.take(*reader.wait())) continue;
-  EXPECT_WHOLE(sequence);
-  EXPECT_EQ(reader.dropped(), 0U);
-  EXPECT_EQ(other.wait()->begin()->second.gpu_power_w.at((kBurst - 1) % 2), last_w);
-  EXPECT_EQ(other.updates().size(), 2U) << "the newest of each device";
-}
-
-TEST(APowerStream, TellsAReaderThatIsTooSlowWhatIsStillTrue) {
-  StreamingDaemon daemon;
-  PowerStreamOptions options;
-  options.queue_limit = 10;
-  PowerStream stream({daemon.server()}, options);
-  PowerReader reader = stream.reader();
-  daemon.send_gpu(1, 777'000);
-  for (std::uint64_t i = 0; i < 100; ++i) daemon.send_gpu(0, kFirstMw + i);
-  ASSERT_TRUE(
-      eventually([&] { return stream.snapshot().begin()->second.gpu_power_w.at(0) == 1000.099; }));
-  const PowerSnapshot* const view = reader.wait();
-  EXPECT_EQ(view->begin()->second.gpu_power_w.at(1), 777.0) << "which was dropped from the queue";
-  EXPECT_EQ(view->begin()->second.gpu_power_w.at(0), 1000.090);
-  EXPECT_GE(reader.dropped(), 91U);
-  for (int i = 91; i < 100; ++i) {
-    EXPECT_NEAR(reader.wait()->begin()->second.gpu_power_w.at(0), 1000.0 + 1e-3 * i, 1e-9);
-  }
 }
 
 TEST(APowerStream, GivesCopiesThatStay) {
@@ -280,6 +157,29 @@ TEST(APowerStream, LeavesNothingBehindWhereAServerCannotBeReached) {
   const std::size_t files = open_files();
   EXPECT_THROW(PowerStream({daemon.server(), Server::tcp("127.0.0.1", 1)}), ConnectionError);
   EXPECT_TRUE(eventually([&] { return open_files() <= files; }));
+}
+
+// Weakness 9: a thread and a connection for each type of device of each server.
+TEST(APowerStream, HasOneThreadForAllServers) {
+  std::vector<std::unique_ptr<StreamingDaemon>> daemons;
+  std::vector<Server> servers;
+  for (int i = 0; i < 5; ++i) {
+    daemons.push_back(std::make_unique<StreamingDaemon>());
+    servers.push_back(daemons.back()->server());
+  }
+  std::set<std::thread::id> threads;
+  std::set<std::size_t> told;
+  std::atomic<std::size_t> count = 0;
+  PowerStreamOptions options;
+  options.on_update = [&](const PowerUpdate& update) {
+    threads.insert(std::this_thread::get_id());
+    told.insert(update.server);
+    count = told.size();
+  };
+  PowerStream stream(servers, options);
+  ASSERT_TRUE(eventually([&] { return count == servers.size(); }));
+  stream.stop();
+  EXPECT_EQ(threads.size(), 1U);
 }
 
 TEST(APowerStream, NamesTheServerThatCannotBeReached) {
