@@ -75,7 +75,11 @@ bool FollowedServer::has_something() const noexcept {
 
 void FollowedServer::start() {
   for (FollowedStream& stream : streams_) {
-    if (!wants(stream.type())) stream.turn_off("not asked for");
+    if (wants(stream.type())) {
+      stream.expect();
+    } else {
+      stream.turn_off("not asked for");
+    }
   }
   set_up();
 }

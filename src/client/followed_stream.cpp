@@ -54,6 +54,10 @@ void FollowedStream::serve(const std::vector<DeviceId>& devices) {
   }
 }
 
+void FollowedStream::expect() {
+  set_state(ConnectionStatus::connecting, "the daemon has not answered yet");
+}
+
 void FollowedStream::open(std::string_view target) {
   phase_ = Phase::opening;
   opened_ = around_.now;
@@ -62,7 +66,8 @@ void FollowedStream::open(std::string_view target) {
   reader_ = {};
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
-  set_state(ConnectionStatus::connecting, state_.reason);
+  // Why it was lost stays told until it is back.
+  set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
   request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
                                      /*is_last=*/true);
 }

@@ -53,6 +53,8 @@ class FollowedStream final : public Exchange {
 
   /// From now on these are served; others are told to be gone.
   void serve(const std::vector<DeviceId>& devices);
+  /// The daemon is being asked for it, for the first time.
+  void expect();
   void open(std::string_view target);
   void turn_off(const std::string& reason);
   void deny(const std::string& reason);

@@ -245,6 +245,23 @@ TEST(AFollowedServer, ThatTakesAConnectionAndSaysNothingHasFailed) {
   EXPECT_EQ(followed.server.progress(), Progress::failed);
 }
 
+TEST(AFollowedServer, ThatHasNotAnsweredYetIsConnectingAndNotOff) {
+  Followed followed({.endpoint = "node:1", .cpu_indices = {{}}});
+  followed.answers["/discover"] = std::nullopt;
+  followed.start();
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
+  EXPECT_EQ(followed.readings().gpu.reason, "the daemon has not answered yet");
+  EXPECT_EQ(followed.cpu(), ConnectionStatus::off) << "nobody asked for it";
+
+  followed.answers.erase("/discover");
+  followed.answers["/gpu/stream_power"] = std::nullopt;
+  followed.settle();
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
+  EXPECT_EQ(followed.readings().gpu.reason, "") << "it has";
+  followed.server.end();
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::gone);
+}
+
 TEST(AFollowedServer, ThatAnswersNonsenseHasFailed) {
   for (const char* body : {"", "5", "{}", "<html>", R"({"gpus":5})"}) {
     Followed followed;
