@@ -11,6 +11,7 @@
 
 #include "options.hpp"
 #include "output.hpp"
+#include "privileges.hpp"
 #include "stream_follow.hpp"
 #include "wattle/error.hpp"
 
@@ -55,6 +56,8 @@ int stream(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
   hold_standard_descriptors();
+  // Before anything is read: it talks to other machines, which needs none.
+  drop_privileges();
   allow_many_descriptors();
   try {
     return stream(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));

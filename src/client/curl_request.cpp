@@ -1,6 +1,9 @@
 #include "client/curl_request.hpp"
 
+#include <sys/auxv.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "base/text.hpp"
 
@@ -12,7 +15,14 @@ constexpr long kBufferBytes = 1024;
 
 /// Never undone: a program may use libcurl itself.
 CURLcode initialize_libcurl() {
-  static const CURLcode code = ::curl_global_init(CURL_GLOBAL_DEFAULT);
+  static const CURLcode code = [] {
+    // libcurl opens the file that it names, to append to it, whatever the process may do that its
+    // user may not.
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment
+    // meanwhile
+    if (::getauxval(AT_SECURE) != 0) ::unsetenv("SSLKEYLOGFILE");
+    return ::curl_global_init(CURL_GLOBAL_DEFAULT);
+  }();
   return code;
 }
 

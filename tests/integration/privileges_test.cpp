@@ -94,6 +94,24 @@ TEST_F(Privileges, OfOthersDoNot) {
   }
 }
 
+TEST_F(Privileges, OfTheUserAloneLetTheEnvironmentNameFilesAndSockets) {
+  const char* const variables[] = {"WATTLE_SYSFS", "WATTLE_NVML_LIBRARY", "WATTLE_SOCK_PATH",
+                                   "ZEUSD_SOCK_PATH"};
+  const auto doctor_with = [&](const char* variable) {
+    Start start = as_nobody({"doctor"});
+    start.environment = {{"WATTLE_SOCK_PATH", std::nullopt}};
+    start.environment[variable] = "/no/such/marker";
+    return run(start).out;
+  };
+  for (const char* variable : variables) {
+    EXPECT_THAT(doctor_with(variable), HasSubstr("/no/such/marker")) << variable;
+  }
+  make_setuid();
+  for (const char* variable : variables) {
+    EXPECT_THAT(doctor_with(variable), Not(HasSubstr("/no/such/marker"))) << variable;
+  }
+}
+
 TEST_F(Privileges, OpenFilesOfTheUserAsTheUser) {
   make_setuid();
   EXPECT_EQ(run(as_nobody({"run", "-o", path("out/report"), "--", "true"})).code(), 0);
