@@ -29,7 +29,7 @@ constexpr const char* kGpuStream = "/gpu/stream_power";
 
 PowerStreamOptions impatient() {
   PowerStreamOptions options;
-  options.timeout = 200ms;
+  options.timeout = 500ms;  // much longer than what others need on a busy machine
   options.reconnect_delay = 20ms;
   return options;
 }
