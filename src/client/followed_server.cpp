@@ -265,9 +265,11 @@ void FollowedServer::open_streams() {
 
 void FollowedServer::ask_seed(FollowedStream& stream) {
   stream.note_seeded();
+  ++seeds_asked_;
   ask(
       target_of(stream, "get_power"),
       [this, &stream](const Answer& answer) {
+        --seeds_asked_;
         // A daemon that cannot tell them now tells them when they change.
         if (answer.is_good()) {
           std::vector<wire::DevicePower> devices;
@@ -341,7 +343,7 @@ void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
 }
 
 void FollowedServer::look_for_settled() {
-  if (progress_ != Progress::reached || sets_up_ || !inquiry_.is_idle()) return;
+  if (progress_ != Progress::reached || sets_up_ || seeds_asked_ > 0) return;
   const bool is_on_its_way = std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() == Phase::opening || stream.needs_seed();
   });

@@ -111,6 +111,7 @@ class FollowedServer {
   bool sets_up_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;
+  int seeds_asked_ = 0;  ///< the powers of now, not answered yet
 };
 
 }  // namespace wattle::client

@@ -15,116 +15,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-TEST(AFollowedServer, IsAskedInTheOrderOfTheProtocol) {
-  Followed followed;
-  followed.start();
-  EXPECT_THAT(
-      followed.transport.asked,
-      ElementsAre("/discover", "/time", "/time", "/time", "/time", "/time", "/gpu/stream_power",
-                  "/cpu/stream_power", "/gpu/get_power", "/cpu/get_power"));
-  EXPECT_EQ(followed.server.progress(), Progress::settled);
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::live);
-}
-
-// A stream tells changes only: weakness 1 of zeusd's.
-TEST(AFollowedServer, TellsThePowersOfNowBeforeAnythingChanges) {
-  Followed followed;
-  followed.start();
-  const PowerReadings readings = followed.readings();
-  EXPECT_EQ(readings.gpu_power_w, (std::map<std::uint32_t, double>{{0, 100.0}, {1, 200.0}}));
-  EXPECT_EQ(readings.cpu_power_w.at(0), (CpuPowerReading{.cpu_w = 50.0, .dram_w = 10.0}));
-}
-
-TEST(AFollowedServer, PrefersWhatTheStreamSaysToAnOlderSinglePower) {
-  Followed followed;
-  followed.answers["/gpu/get_power"] = std::nullopt;
-  followed.start();
-  const wire::UnixMs asked = followed.daemon_ms();
-  followed.advance(1s);
-  followed.send_gpu(0, 111'000);
-  followed.answers["/gpu/get_power"] = {
-      {.body = wire::encode(wire::GpuPowersAt{asked, {{0, 1}, {1, 222'000}}})}};
-  followed.advance(100ms);
-  EXPECT_EQ(followed.readings().gpu_power_w,
-            (std::map<std::uint32_t, double>{{0, 111.0}, {1, 222.0}}));
-}
-
-TEST(AFollowedServer, AsksForTheDevicesThatWereAskedForAlone) {
-  Followed followed({.endpoint = "node:1", .gpu_indices = {{1}}, .cpu_indices = {{}}});
-  followed.start();
-  EXPECT_EQ(followed.times_asked("/gpu/stream_power?gpu_ids=1"), 1U);
-  EXPECT_EQ(followed.times_asked("/gpu/get_power?gpu_ids=1"), 1U);
-  EXPECT_FALSE(followed.transport.is_open("/cpu"));
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::off);
-}
-
-TEST(AFollowedServer, WithoutDevicesOfATypeHasThatStreamOff) {
-  Followed followed;
-  followed.discovery.gpus.clear();
-  followed.start();
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::off);
-  EXPECT_EQ(followed.readings().gpu.reason, "the daemon serves no GPU");
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::live);
-}
-
-TEST(AFollowedServer, WithoutATypesGroupHasThatStreamDenied) {
-  const power_test::HeardLog log;
-  Followed followed;
-  followed.discovery.enabled_api_groups = {"gpu-read"};
-  followed.start();
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::denied);
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-  EXPECT_FALSE(followed.server.trouble());
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("CPU stream of node:1 is not tried again")));
-}
-
-TEST(AFollowedServer, IsInTroubleWhereADeviceIsMissingThatWasAskedFor) {
-  Followed followed({.endpoint = "node:1", .gpu_indices = {{0, 5}}});
-  followed.start();
-  ASSERT_TRUE(followed.server.trouble());
-  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::device);
-  EXPECT_EQ(followed.server.trouble()->what, "node:1: GPU 5 is not served; there are: [0, 1]");
-}
-
-TEST(AFollowedServer, IsInTroubleWhereTheTokenLacksAScopeThatWasAskedFor) {
-  Followed followed({.endpoint = "node:1", .token = "t", .cpu_indices = {{0}}});
-  followed.discovery.auth_required = true;
-  followed.answers["/auth/whoami"] = {
-      {.body = wire::encode(wire::Identity{"alice", {"gpu-read"}, {}})}};
-  followed.start();
-  ASSERT_TRUE(followed.server.trouble());
-  EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::scope);
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-}
-
-TEST(AFollowedServer, LeavesOutWhatTheTokenDoesNotPermitWhereNobodyAskedForIt) {
-  const power_test::HeardLog log;
-  Followed followed({.endpoint = "node:1", .token = "t"});
-  followed.discovery.auth_required = true;
-  followed.answers["/auth/whoami"] = {
-      {.body = wire::encode(wire::Identity{"alice", {"gpu-read"}, {}})}};
-  followed.start();
-  EXPECT_FALSE(followed.server.trouble());
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::denied);
-  EXPECT_EQ(followed.readings().cpu.reason, "the token does not permit cpu-read");
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-}
-
-TEST(AFollowedServer, ThatWantsATokenDeniesThoseWithoutOrWithAWrongOne) {
-  const power_test::HeardLog log;
-  for (const char* token : {"", "wrong"}) {
-    Followed followed({.endpoint = "node:1", .token = token, .gpu_indices = {{0}}});
-    followed.discovery.auth_required = true;
-    followed.answers["/auth/whoami"] = {
-        {.status = 401, .body = wire::encode_error("Invalid token: signature")}};
-    followed.start();
-    EXPECT_EQ(followed.gpu(), ConnectionStatus::denied);
-    ASSERT_TRUE(followed.server.trouble());
-    EXPECT_EQ(followed.server.trouble()->kind, client::Trouble::Kind::token);
-  }
-}
-
 // Weakness 3: the original's thread dies there.
 TEST(AFollowedServer, EndsTheStreamThatIsForbiddenAndThatAlone) {
   const power_test::HeardLog log;
@@ -139,29 +29,6 @@ TEST(AFollowedServer, EndsTheStreamThatIsForbiddenAndThatAlone) {
     EXPECT_EQ(followed.times_asked("/gpu/stream_power"), 1U);
     EXPECT_EQ(followed.cpu(), ConnectionStatus::live);
   }
-}
-
-TEST(AFollowedServer, IsSettledAtOnceWhereItsOnlyStreamFails) {
-  const power_test::HeardLog log;
-  for (const int status : {401, 403, 404, 500}) {
-    Followed followed;
-    followed.discovery.cpus.clear();
-    followed.answers["/gpu/stream_power"] = {{.status = status}};
-    followed.start();
-    EXPECT_EQ(followed.server.progress(), Progress::settled) << status << ": nobody waits for more";
-    EXPECT_EQ(followed.server.has_something(), status == 500);
-  }
-}
-
-TEST(AFollowedServer, IsSettledAtOnceWhereItEndsItsOnlyStreamAtOnce) {
-  Followed followed;
-  followed.discovery.cpus.clear();
-  followed.answers["/gpu/get_power"] = std::nullopt;
-  followed.start();
-  EXPECT_EQ(followed.server.progress(), Progress::reached) << "the powers of now are asked for";
-  followed.answers["/gpu/get_power"] = {{.status = 500}};
-  followed.hang_up("/gpu/");
-  EXPECT_EQ(followed.server.progress(), Progress::settled);
 }
 
 // Weakness 4: it tries again each second, for ever.
@@ -243,23 +110,6 @@ TEST(AFollowedServer, ThatTakesAConnectionAndSaysNothingHasFailed) {
   EXPECT_EQ(followed.server.progress(), Progress::asking);
   followed.advance(5s);
   EXPECT_EQ(followed.server.progress(), Progress::failed);
-}
-
-TEST(AFollowedServer, ThatHasNotAnsweredYetIsConnectingAndNotOff) {
-  Followed followed({.endpoint = "node:1", .cpu_indices = {{}}});
-  followed.answers["/discover"] = std::nullopt;
-  followed.start();
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
-  EXPECT_EQ(followed.readings().gpu.reason, "the daemon has not answered yet");
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::off) << "nobody asked for it";
-
-  followed.answers.erase("/discover");
-  followed.answers["/gpu/stream_power"] = std::nullopt;
-  followed.settle();
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
-  EXPECT_EQ(followed.readings().gpu.reason, "") << "it has";
-  followed.server.end();
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::gone);
 }
 
 TEST(AFollowedServer, ThatAnswersNonsenseHasFailed) {
