@@ -12,7 +12,6 @@ namespace {
 using Progress = FollowedServer::Progress;
 using testing::ElementsAre;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::SizeIs;
 
 // Weakness 3: the original's thread dies there.
