@@ -18,8 +18,7 @@ CURLcode initialize_libcurl() {
   static const CURLcode code = [] {
     // libcurl opens the file that it names, to append to it, whatever the process may do that its
     // user may not.
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment
-    // meanwhile
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody may change the environment meanwhile
     if (::getauxval(AT_SECURE) != 0) ::unsetenv("SSLKEYLOGFILE");
     return ::curl_global_init(CURL_GLOBAL_DEFAULT);
   }();
