@@ -165,7 +165,8 @@ TEST_F(DaemonConnection, WhatIsNoAnswerOrTooLongIsGarbled) {
                                             "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x'),
                                             fakes::http_answer(200, std::string(100'000, ' '))};
   for (const std::string& answer : answers) {
-    serve([&](const HttpRequest&, HttpPeer& peer) { peer.send(answer); });
+    // Of its own: it may still be sending when the test is over.
+    serve([answer](const HttpRequest&, HttpPeer& peer) { peer.send(answer); });
     Connection connection = this->connection();
     EXPECT_EQ(connection.ask(kLong).outcome, Outcome::garbled) << answer.substr(0, 20);
   }
