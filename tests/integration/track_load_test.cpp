@@ -79,8 +79,11 @@ TEST_F(TrackLoad, OfTwoTrackersNeitherCountsTheOther) {
   // takes until the other knows is not told apart.
   EXPECT_LE(usage_of("first")["processes"], kSanitized ? 2 : 1);
   const Json second = usage_of("second");
-  EXPECT_EQ(second["processes"], 1);
-  EXPECT_EQ(second["cpu_utilization"]["descendants"]["mean_sum_percent"], 0.0);
+  // The first may end before: AddressSanitizer then looks for leaks in a process of its own.
+  EXPECT_LE(second["processes"], kSanitized ? 2 : 1);
+  if (!kSanitized) {
+    EXPECT_EQ(second["cpu_utilization"]["descendants"]["mean_sum_percent"], 0.0);
+  }
 }
 
 }  // namespace
