@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <random>
 #include <system_error>
+#include <utility>
 
 #include "base/forks.hpp"
 #include "base/text.hpp"
@@ -43,9 +44,14 @@ Engine::Engine(std::shared_ptr<Board> board, const Options& options)
   for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);
 }
 
+Engine::~Engine() {
+  if (worker_.joinable()) worker_.detach();
+}
+
 void Engine::start() {
   try {
-    start_detached([self = shared_from_this()] { self->run(); });
+    const std::scoped_lock lock(mutex_);
+    worker_ = start_thread([self = shared_from_this()] { self->run(); });
   } catch (const std::system_error& error) {
     throw Error("no thread can be started for a stream of power: " + error.code().message());
   }
@@ -82,6 +88,12 @@ void Engine::stop() noexcept {
   const TimePoint patience = TimePoint::clock::now() + kPatience;
   changed_.wait(lock, [&] { return is_quiet_; });
   changed_.wait_until(lock, patience, [&] { return has_ended_; });
+  if (!has_ended_ || !worker_.joinable()) return;
+  // What is left takes no time: what libraries keep for each thread. They must not find themselves
+  // torn down meanwhile because the program ends.
+  std::thread ended = std::move(worker_);
+  lock.unlock();
+  ended.join();
 }
 
 void Engine::run() noexcept {

@@ -22,8 +22,8 @@
 
 namespace wattle::client {
 
-/// Follows servers in a thread that owns it: nobody needs to wait for that, whatever it is stuck
-/// in.
+/// Follows servers in a thread that owns it: nobody needs to wait for long for that, whatever it is
+/// stuck in.
 ///
 /// Threads: any.
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -46,7 +46,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   Engine(std::shared_ptr<Board> board, const Options& options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
-  ~Engine() = default;
+  ~Engine();
 
   /// Throws `Error` where no thread can be had. Once.
   void start();
@@ -81,6 +81,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   std::mutex mutex_;
   std::condition_variable changed_;
+  std::thread worker_;  ///< until it is joined
   std::vector<FollowedServer::Progress> progress_;
   std::optional<Trouble> connection_trouble_;
   std::optional<Trouble> other_trouble_;

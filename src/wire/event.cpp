@@ -87,7 +87,7 @@ class EventParser::Impl {
   simdjson::error_code read(std::string_view json, element& root) {
     constexpr std::size_t kRoom = simdjson::SIMDJSON_PADDING;
     if (text_.size() < json.size() + kRoom) text_.resize(2 * (json.size() + kRoom));
-    std::memcpy(text_.data(), json.data(), json.size());
+    std::ranges::copy(json, text_.begin());
     std::memset(text_.data() + json.size(), ' ', kRoom);
     return parser_.parse(text_.data(), json.size(), false).get(root);
   }
