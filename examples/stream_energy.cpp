@@ -6,6 +6,13 @@
 #include <wattle/error.hpp>
 #include <wattle/power_stream.hpp>
 
+void print(const wattle::MeasuredEnergy& measured) {
+  if (measured.energy) {
+    std::cout << measured.energy->si() << " J +-" << measured.uncertainty.si() << ", ";
+  }
+  std::cout << measured.unknown.count() << " s unknown\n";
+}
+
 int main(int argc, char** argv) {
   try {
     std::vector<wattle::Server> servers;
@@ -21,10 +28,7 @@ int main(int argc, char** argv) {
     for (const auto& [endpoint, energy] : energies) {
       for (const auto& [gpu, measured] : energy.gpus) {
         std::cout << endpoint << " GPU " << gpu << ": ";
-        if (measured.energy) {
-          std::cout << measured.energy->si() << " J +-" << measured.uncertainty.si() << ", ";
-        }
-        std::cout << measured.unknown.count() << " s unknown\n";
+        print(measured);
       }
     }
   } catch (const wattle::Error& error) {
