@@ -1,6 +1,7 @@
 #include "wattle/daemon_client.hpp"
 
 #include <algorithm>
+#include <array>
 #include <type_traits>
 #include <utility>
 
@@ -47,29 +48,35 @@ void find_missing(const Devices& devices, const std::vector<std::uint32_t>& ids,
 
 double to_seconds(wire::UnixMs ms) noexcept { return static_cast<double>(ms) / 1e3; }
 
+ServedCpuEnergy served(const wire::CpuEnergy& energy) {
+  ServedCpuEnergy served{.cpu_uj = energy.cpu_uj, .dram_uj = energy.dram_uj};
+  if (energy.since_ms) served.since_unix_s = to_seconds(*energy.since_ms);
+  return served;
+}
+
 }  // namespace
 
 class DaemonClient::Impl {
  public:
-  Impl(Server server, std::chrono::milliseconds timeout) : ask_(std::move(server), timeout) {
+  Impl(Server server, std::chrono::milliseconds timeout) : questions(std::move(server), timeout) {
     const Discovery found = discover();
     for (const wire::GpuEntry& gpu : found.gpus) {
-      gpus_.push_back({gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available});
+      gpus.push_back({gpu.id, gpu.name, gpu.pci_address, gpu.cumulative_energy_available});
     }
-    for (const wire::CpuEntry& cpu : found.cpus) cpus_.push_back({cpu.id, cpu.dram_available});
-    groups_ = found.enabled_api_groups;
-    auth_required_ = found.auth_required;
-    if (auth_required_) authenticate();
+    for (const wire::CpuEntry& cpu : found.cpus) cpus.push_back({cpu.id, cpu.dram_available});
+    groups = found.enabled_api_groups;
+    auth_required = found.auth_required;
+    if (auth_required) authenticate();
   }
 
   /// True if the daemon offers it, and permits it to us.
   [[nodiscard]] bool can(std::string_view scope) const {
-    return contains(groups_, scope) && (!auth_required_ || contains(scopes_, scope));
+    return contains(groups, scope) && (!auth_required || contains(scopes, scope));
   }
 
   /// What keeps `scope` from being used; empty where nothing does.
   [[nodiscard]] std::string obstacle(std::string_view scope) const {
-    if (!contains(groups_, scope)) return "its group " + std::string(scope) + " is off";
+    if (!contains(groups, scope)) return "its group " + std::string(scope) + " is off";
     if (can(scope)) return {};
     return "the token lacks the scope " + std::string(scope);
   }
@@ -77,15 +84,15 @@ class DaemonClient::Impl {
   template <class Value>
   [[nodiscard]] Value read_gpus(std::string_view operation, std::string_view path, const Ids& ids,
                                 wire::Decoded<Value> (*decode)(std::string_view)) {
-    return about(gpus_, ids, "GPU",
-                 [&] { return ask_.get(operation, path, Query().gpus(ids), decode); });
+    return about(gpus, ids, "GPU",
+                 [&] { return questions.get(operation, path, Query().gpus(ids), decode); });
   }
 
   template <class Value>
   [[nodiscard]] Value read_cpus(std::string_view operation, std::string_view path, const Ids& ids,
                                 Query query, wire::Decoded<Value> (*decode)(std::string_view)) {
     query.cpus(ids);
-    return about(cpus_, ids, "CPU", [&] { return ask_.get(operation, path, query, decode); });
+    return about(cpus, ids, "CPU", [&] { return questions.get(operation, path, query, decode); });
   }
 
   void set_gpus(std::string_view operation, std::string_view path, const Ids& ids, Query query,
@@ -94,22 +101,22 @@ class DaemonClient::Impl {
       throw InvalidArgument("cannot " + std::string(operation) + ": no GPU is named");
     }
     query.gpus(ids).flag("block", block);
-    about(gpus_, ids, "GPU", [&] { ask_.post(operation, path, query); });
+    about(gpus, ids, "GPU", [&] { questions.post(operation, path, query); });
   }
 
-  Questions ask_;
-  std::vector<ServedGpu> gpus_;
-  std::vector<ServedCpu> cpus_;
-  std::vector<std::string> groups_;
-  std::vector<std::string> scopes_;
-  std::string auth_error_;
-  bool auth_required_ = false;
+  Questions questions;
+  std::vector<ServedGpu> gpus;
+  std::vector<ServedCpu> cpus;
+  std::vector<std::string> groups;
+  std::vector<std::string> scopes;
+  std::string auth_error;
+  bool auth_required = false;
 
  private:
   /// Nobody who answers otherwise is a daemon.
   [[nodiscard]] Discovery discover() {
     try {
-      return ask_.get("find what is served", "/discover", {}, wire::decode_discovery);
+      return questions.get("find what is served", "/discover", {}, wire::decode_discovery);
     } catch (const ConnectionError&) {
       throw;
     } catch (const Error& error) {
@@ -134,15 +141,16 @@ class DaemonClient::Impl {
 
   /// A daemon that does not take the token still tells what it serves: no error, but remembered.
   void authenticate() {
-    if (ask_.server().token.empty()) {
-      auth_error_ = ask_.name() + " wants a token, and none was given";
+    if (questions.server().token.empty()) {
+      auth_error = questions.name() + " wants a token, and none was given";
       return;
     }
     try {
-      scopes_ =
-          ask_.get("find what the token permits", "/auth/whoami", {}, wire::decode_identity).scopes;
+      scopes =
+          questions.get("find what the token permits", "/auth/whoami", {}, wire::decode_identity)
+              .scopes;
     } catch (const Error& error) {
-      auth_error_ = error.what();
+      auth_error = error.what();
     }
   }
 };
@@ -153,33 +161,35 @@ DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
 DaemonClient& DaemonClient::operator=(DaemonClient&&) noexcept = default;
 DaemonClient::~DaemonClient() = default;
 
-const Server& DaemonClient::server() const noexcept { return impl_->ask_.server(); }
-const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept { return impl_->gpus_; }
-const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept { return impl_->cpus_; }
-bool DaemonClient::auth_required() const noexcept { return impl_->auth_required_; }
-const std::string& DaemonClient::auth_error() const noexcept { return impl_->auth_error_; }
+const Server& DaemonClient::server() const noexcept { return impl_->questions.server(); }
+const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept { return impl_->gpus; }
+const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept { return impl_->cpus; }
+bool DaemonClient::auth_required() const noexcept { return impl_->auth_required; }
+const std::string& DaemonClient::auth_error() const noexcept { return impl_->auth_error; }
 const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
-  return impl_->scopes_;
+  return impl_->scopes;
 }
 bool DaemonClient::can_read_gpu() const noexcept { return impl_->can(kReadGpu); }
 bool DaemonClient::can_read_cpu() const noexcept { return impl_->can(kReadCpu); }
 bool DaemonClient::can_control_gpu() const noexcept { return impl_->can(kControlGpu); }
 
 void DaemonClient::require(const Capabilities& needed) const {
-  if (!impl_->auth_error_.empty()) throw AuthError(impl_->auth_error_);
+  if (!impl_->auth_error.empty()) throw AuthError(impl_->auth_error);
   std::vector<std::string> missing;
-  const std::pair<bool, std::string_view> scopes[] = {
-      {needed.read_gpu, kReadGpu}, {needed.control_gpu, kControlGpu}, {needed.read_cpu, kReadCpu}};
+  const std::array<std::pair<bool, std::string_view>, 3> scopes = {
+      {{needed.read_gpu, kReadGpu},
+       {needed.control_gpu, kControlGpu},
+       {needed.read_cpu, kReadCpu}}};
   for (const auto& [is_needed, scope] : scopes) {
     if (!is_needed) continue;
     if (std::string obstacle = impl_->obstacle(scope); !obstacle.empty()) {
       missing.push_back(std::move(obstacle));
     }
   }
-  find_missing(impl_->gpus_, needed.gpu_ids, "GPU", missing);
-  find_missing(impl_->cpus_, needed.cpu_ids, "CPU", missing);
+  find_missing(impl_->gpus, needed.gpu_ids, "GPU", missing);
+  find_missing(impl_->cpus, needed.cpu_ids, "CPU", missing);
   if (missing.empty()) return;
-  std::string message = impl_->ask_.name() + " does not offer what is needed: ";
+  std::string message = impl_->questions.name() + " does not offer what is needed: ";
   for (std::size_t i = 0; i < missing.size(); ++i) message += (i > 0 ? "; " : "") + missing[i];
   throw CapabilityError(message);
 }
@@ -222,8 +232,7 @@ std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids
   for (const auto& [id, energy] :
        impl_->read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
                         Query().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
-    energies[id] = {energy.cpu_uj, energy.dram_uj, {}};
-    if (energy.since_ms) energies[id].since_unix_s = to_seconds(*energy.since_ms);
+    energies[id] = served(energy);
   }
   return energies;
 }
@@ -237,7 +246,7 @@ CpuPowers DaemonClient::cpu_power(const Ids& ids) {
 }
 
 double DaemonClient::time() {
-  return to_seconds(impl_->ask_.get("read its clock", "/time", {}, wire::decode_time));
+  return to_seconds(impl_->questions.get("read its clock", "/time", {}, wire::decode_time));
 }
 
 void DaemonClient::set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block) {

@@ -33,19 +33,21 @@ std::vector<DeviceId> ids_of(const auto& entries) {
   return ids;
 }
 
+wire::DevicePower power_of(DeviceId id, std::uint64_t gpu_mw) {
+  return {.id = id, .power_mw = static_cast<double>(gpu_mw)};
+}
+
+wire::DevicePower power_of(DeviceId id, const wire::CpuPower& power) {
+  wire::DevicePower told = power_of(id, power.cpu_mw);
+  if (power.dram_mw) told.dram_mw = static_cast<double>(*power.dram_mw);
+  return told;
+}
+
 /// The powers of a single answer as an event; `devices` is its room.
 template <class Power>
 wire::PowerEvent event_of(const wire::PowersAt<Power>& powers,
                           std::vector<wire::DevicePower>& devices) {
-  for (const auto& [id, power] : powers.powers) {
-    if constexpr (std::is_same_v<Power, wire::CpuPower>) {
-      const auto dram = power.dram_mw ? std::optional(static_cast<double>(*power.dram_mw))
-                                      : std::optional<double>();
-      devices.push_back({.id = id, .power_mw = static_cast<double>(power.cpu_mw), .dram_mw = dram});
-    } else {
-      devices.push_back({.id = id, .power_mw = static_cast<double>(power)});
-    }
-  }
+  for (const auto& [id, power] : powers.powers) devices.push_back(power_of(id, power));
   return {.timestamp_ms = static_cast<double>(powers.timestamp_ms), .devices = devices};
 }
 
@@ -331,7 +333,9 @@ void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
     const auto decoded = wire::decode_cpu_energies(answer.body);
     const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
     if (energies == nullptr) return;
-    for (const auto& [id, energy] : *energies) {
+    for (const auto& served : *energies) {
+      const DeviceId id = served.first;
+      const wire::CpuEnergy& energy = served.second;
       // A daemon counts from its own start, which only wattled tells.
       const bool goes_on =
           energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
