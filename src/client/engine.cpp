@@ -32,15 +32,16 @@ Engine::Engine(std::shared_ptr<Board> board, const Options& options)
   auto chance = [random = std::minstd_rand(std::random_device{}())]() mutable {
     return std::uniform_real_distribution<double>()(random);
   };
-  around_ =
-      std::unique_ptr<Surroundings>(new Surroundings{.transport = *transport_,
-                                                     .board = *board_,
-                                                     .timers = timers_,
-                                                     .clock = machine_clock(),
-                                                     .chance = std::move(chance),
-                                                     .reconnect_delay = options.reconnect_delay,
-                                                     .timeout = options.timeout,
-                                                     .book = book_.get()});
+  // It cannot be moved, which std::make_unique would do with an aggregate's named members.
+  // NOLINTNEXTLINE(modernize-make-unique)
+  around_.reset(new Surroundings{.transport = *transport_,
+                                 .board = *board_,
+                                 .timers = timers_,
+                                 .clock = machine_clock(),
+                                 .chance = std::move(chance),
+                                 .reconnect_delay = options.reconnect_delay,
+                                 .timeout = options.timeout,
+                                 .book = book_.get()});
   for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);
 }
 
@@ -96,6 +97,7 @@ void Engine::stop() noexcept {
   ended.join();
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): only for want of memory, which ends the program
 void Engine::run() noexcept {
   thread_ = std::this_thread::get_id();
   follow();
@@ -143,10 +145,10 @@ void Engine::tell_progress() {
     progress_[i] = server.progress();
     has_started_ &= progress_[i] == Progress::settled || progress_[i] == Progress::failed;
     has_something_ |= server.has_something();
-    if (!server.trouble()) continue;
-    auto& trouble =
-        server.trouble()->kind == Trouble::Kind::connection ? connection_trouble_ : other_trouble_;
-    if (!trouble) trouble = server.trouble();
+    const std::optional<Trouble>& met = server.trouble();
+    if (!met) continue;
+    auto& trouble = met->kind == Trouble::Kind::connection ? connection_trouble_ : other_trouble_;
+    if (!trouble) trouble = met;
   }
   changed_.notify_all();
 }

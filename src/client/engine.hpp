@@ -58,6 +58,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void stop() noexcept;
 
  private:
+  // NOLINTNEXTLINE(bugprone-exception-escape): only for want of memory, which ends the program
   void run() noexcept;
   void follow();
   void tell_progress();

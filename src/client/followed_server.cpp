@@ -26,6 +26,7 @@ bool contains(const auto& list, const auto& item) {
 
 std::vector<DeviceId> ids_of(const auto& entries) {
   std::vector<DeviceId> ids;
+  ids.reserve(entries.size());
   for (const auto& entry : entries) ids.push_back(entry.id);
   std::ranges::sort(ids);
   const auto repeated = std::ranges::unique(ids);
@@ -366,6 +367,21 @@ void FollowedServer::ask_for_life() {
   });
 }
 
+TimePoint FollowedServer::look_at(FollowedStream& stream, bool may_count) {
+  stream.check();
+  if (stream.needs_seed()) ask_seed(stream);
+  if (stream.take_doubt()) {
+    clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
+  }
+  TimePoint due = TimePoint::max();
+  if (counters_ && stream.phase() == Phase::open) {
+    if (may_count) ask_counters(stream);
+    due = counters_due_.at(static_cast<std::size_t>(stream.type()));
+  }
+  if (stream.phase() == Phase::waiting) due = stream.retry_at();
+  return due > around_.now ? due : TimePoint::max();
+}
+
 void FollowedServer::tick() {
   bool is_followed = false;
   bool is_silent = false;
@@ -374,22 +390,11 @@ void FollowedServer::tick() {
   // What is still being asked is not asked again.
   const bool may_count = counters_ && counters_->is_idle();
   for (FollowedStream& stream : streams_) {
-    stream.check();
-    if (stream.needs_seed()) ask_seed(stream);
+    due = std::min(due, look_at(stream, may_count));
     const bool is_open = stream.phase() == Phase::open;
     is_followed |= is_open || stream.phase() == Phase::opening;
     is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
-    if (stream.take_doubt())
-      clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
-    if (is_open && counters_) {
-      if (may_count) ask_counters(stream);
-      const TimePoint counters_due = counters_due_.at(static_cast<std::size_t>(stream.type()));
-      if (counters_due > around_.now) due = std::min(due, counters_due);
-    }
-    if (stream.phase() == Phase::waiting) {
-      has_retry |= stream.retry_at() <= around_.now;
-      if (stream.retry_at() > around_.now) due = std::min(due, stream.retry_at());
-    }
+    has_retry |= stream.phase() == Phase::waiting && stream.retry_at() <= around_.now;
   }
   if (is_followed) due = std::min(due, around_.now + kLook);
   if (has_retry && !sets_up_) set_up();

@@ -80,6 +80,8 @@ class FollowedServer {
   void open_streams();
   void ask_seed(FollowedStream& stream);
   void ask_for_life();
+  /// Does what is due for it; tells when the next is.
+  [[nodiscard]] TimePoint look_at(FollowedStream& stream, bool may_count);
   void ask_counters(const FollowedStream& stream);
   void book_counters(DeviceType type, const Answer& answer);
   void look_for_settled();

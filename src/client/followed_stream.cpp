@@ -145,7 +145,11 @@ bool FollowedStream::received(std::string_view bytes) {
     return true;
   }
   note_sign();
-  while (const auto event = reader_.next(bytes)) take_event(*event);
+  while (true) {
+    const auto event = reader_.next(bytes);
+    if (!event) break;
+    take_event(*event);
+  }
   if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
     refuse("is longer than 1 MiB", {});
   }
