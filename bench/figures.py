@@ -42,31 +42,32 @@ def counter(name, of):
 
 BENCHMARKS = [
     Benchmark("timeline", ["{build}/bench/timeline_bench"], [
-        Promise("timeline: a counter on a perfect grid", 1.4, "bytes a reading",
+        Promise("a counter on a perfect grid", 1.4, "bytes a reading",
                 counter("append/counter_on_grid", "bytes_per_reading")),
-        Promise("timeline: a counter that steps each ~1 ms", 1.7, "bytes a reading",
+        Promise("a counter that steps each ~1 ms", 1.7, "bytes a reading",
                 counter("append/counter_stepping", "bytes_per_reading")),
-        Promise("the first, read by a thread that wakes up late", 2.3, "bytes a reading",
-                counter("append/counter_late", "bytes_per_reading")),
-        Promise("the second, likewise", 2.7, "bytes a reading",
-                counter("append/counter_stepping_late", "bytes_per_reading")),
+        Promise("a counter on a perfect grid, read by a thread that wakes up late", 2.3,
+                "bytes a reading", counter("append/counter_late", "bytes_per_reading")),
+        Promise("a counter that steps, read by a thread that wakes up late", 2.7,
+                "bytes a reading", counter("append/counter_stepping_late", "bytes_per_reading")),
         Promise("appending a reading on a regular schedule", 20, "ns",
                 counter("append/counter_on_grid", "per_reading") + "ns"),
         Promise("a window over 10 million readings, warm", 3, "us",
                 counter("counter_window/warm", "median_us")),
-        Promise("the same, cold", 8, "us", counter("counter_window/cold", "median_us")),
+        Promise("a window over 10 million readings, cold", 8, "us",
+                counter("counter_window/cold", "median_us")),
         Promise("a reading at a time, warm", 2, "us", counter("lookup/warm", "median_us")),
     ]),
     Benchmark("sampler", ["{build}/bench/sampler_bench"], [
-        Promise("lane at 1 kHz over four counters, of the loop with bare reads", 1.2, "times",
+        Promise("a lane at 1 kHz over four counters, of the loop with bare reads", 1.2, "times",
                 r"^lane with 4 counters .* ([0-9.]+) times the preads"),
     ]),
     Benchmark("meter", ["{build}/bench/energy_meter_bench", "bench/energy_meter_peer.py"], [
-        Promise("meter: `start` and `stop`, of the eight bare reads", 1.5, "times",
+        Promise("`start` and `stop`, of the eight bare reads", 1.5, "times",
                 r"^start \+ stop.* ([0-9.]+) times the reads"),
-        Promise("meter: allocations of `start` and `stop`", 0, "",
+        Promise("allocations of `start` and `stop`", 0, "",
                 r"^start \+ stop.*, (\d+) allocations"),
-        Promise("the same in Python, of `start` and `stop`", 20, "times",
+        Promise("the same reads in Python, of `start` and `stop`", 20, "times",
                 r"^open, read and close in Python .* ([0-9.]+) times", at_least=True),
     ]),
     Benchmark("power monitor", ["{build}/bench/power_monitor_bench"], [
@@ -74,26 +75,27 @@ BENCHMARKS = [
                 r"renewed every 50 ms: ([0-9.]+) MiB"),
         Promise("`energy(start, end)` over 10 million samples, warm", 3, "us",
                 r"energy\(start, end\) .* warm +([0-9.]+) us"),
-        Promise("the same, cold", 8, "us", r"energy\(start, end\) .* cold +([0-9.]+) us"),
+        Promise("`energy(start, end)` over 10 million samples, cold", 8, "us",
+                r"energy\(start, end\) .* cold +([0-9.]+) us"),
         Promise("`power_at(t)`, warm", 2, "us", r"power_at\(t\) .* warm +([0-9.]+) us"),
-        Promise("the end of a monitor of 8 GPUs that hang", 100, "ms",
+        Promise("its end, with 8 GPUs that hang", 100, "ms",
                 r"all of them hanging: .* at most ([0-9.]+) ms"),
     ]),
     Benchmark("hardware monitor", ["{build}/bench/hardware_monitor_bench"], [
         Promise("a row, of the bare reads, with a driver that takes 200 us a GPU", 1.2, "times",
                 r"takes 200 us a GPU.* ([0-9.]+)x"),
-        Promise("the same, with one that takes 36 us", 1.2, "times",
+        Promise("a row, of the bare reads, with a driver that takes 36 us a GPU", 1.2, "times",
                 r"takes 36 us a GPU.* ([0-9.]+)x"),
     ]),
     Benchmark("summary", ["bench/summary_bench", "{build}/apps/wattle/wattle", "1024", "3"], [
-        Promise("a summary of 1 GiB by pandas, of `wattle summary`", 5, "times",
+        Promise("1 GiB by pandas, of `wattle summary`", 5, "times",
                 r"^pandas, the same .* ([0-9.]+) times", at_least=True),
     ]),
-    Benchmark("process tree", ["{build}/bench/process_tree_bench", "bench/process_tree_peer.py",
+    Benchmark("tracker", ["{build}/bench/process_tree_bench", "bench/process_tree_peer.py",
                                "9", "/usr/bin/python3"], [
         Promise("a look at a process with 200 children", 0.6, "ms",
                 r"^a look at \d+ processes +([0-9.]+) ms"),
-        Promise("more with 800 others on the machine", 5, "%",
+        Promise("a look, more with 800 others on the machine", 5, "%",
                 r"^with \d+ others .* ([-+][0-9.]+) %"),
         Promise("psutil as gpu_tracker calls it, of a look", 100, "times",
                 r"^psutil, as gpu_tracker .* ([0-9.]+) times", at_least=True),
@@ -101,16 +103,16 @@ BENCHMARKS = [
                 r"^psutil, its cheapest .* ([0-9.]+) times", at_least=True),
         Promise("interval error (median)", 5, "%", r"^interval error.* ([0-9.]+) %  "),
     ]),
-    Benchmark("fan-out", ["{build}/bench/fan_out_bench"], [
-        Promise("fan-out to 1,000 readers, one event a write, of a bare loop", 0.9, "times",
+    Benchmark("daemon, fan-out", ["{build}/bench/fan_out_bench"], [
+        Promise("1,000 readers, one event a write, of a bare loop", 0.9, "times",
                 r"^ *1 events a write: .* ([0-9.]+)x", at_least=True),
-        Promise("the same, ten events a write", 0.9, "times",
+        Promise("1,000 readers, ten events a write, of a bare loop", 0.9, "times",
                 r"^ *10 events a write: .* ([0-9.]+)x", at_least=True),
     ]),
     Benchmark("daemon", ["/usr/bin/python3", "bench/daemon_cost.py", "{build}/apps/wattled/wattled",
                          "{build}/tests/fakes/nvml/current/libnvidia-ml.so.1"], [
-        Promise("`wattled` at rest: memory of its own", 4, "MiB", r"RssAnon ([0-9.]+) MiB"),
-        Promise("`wattled` at rest: resident", 16, "MiB", r"RSS ([0-9.]+) MiB$"),
+        Promise("at rest: memory of its own", 4, "MiB", r"RssAnon ([0-9.]+) MiB"),
+        Promise("at rest: resident", 16, "MiB", r"RSS ([0-9.]+) MiB$"),
         Promise("a subscriber that waits", 2, "KiB", r"^a subscriber: ([0-9.]+) KiB"),
         Promise("a scrape of `/metrics`, 2 sockets and 8 GPUs", 1, "ms",
                 r"\(with GPUs\): ([0-9.]+) ms"),
@@ -118,13 +120,13 @@ BENCHMARKS = [
     Benchmark("stream", ["{build}/bench/stream_bench"], [
         Promise("readings followed, the 8 events of a server in one chunk", 160000, "a core and s",
                 r"events of a server together: .*\(([0-9]+)/s a core\)", at_least=True),
-        Promise("the same, each event alone", 80000, "a core and s",
+        Promise("readings followed, each event alone", 80000, "a core and s",
                 r"events alone: .*\(([0-9]+)/s a core\)", at_least=True),
-        Promise("memory of a stream, libcurl's included", 16, "KiB",
+        Promise("memory of each, libcurl's included", 16, "KiB",
                 r"events of a server together: .* ([0-9.]+) KiB a stream"),
         Promise("allocations meanwhile", 0, "",
                 r"events of a server together: .* ([0-9]+) allocations"),
-        Promise("the end of 1,000 streams", 100, "ms",
+        Promise("the end of 1,000", 100, "ms",
                 r"events of a server together: .* stop ([0-9.]+) ms"),
     ]),
 ]
@@ -150,13 +152,13 @@ def rows_of(benchmark, output):
         value = float(match[1])
         kept = promise.is_kept(value)
         relation = "at least" if promise.at_least else "at most"
-        rows.append((kept, f"| {promise.what} | {value:g} {promise.unit} | "
+        rows.append((kept, f"| {benchmark.name} | {promise.what} | {value:g} {promise.unit} | "
                            f"{relation} {promise.limit:g} | {'' if kept else '**missed**'} |\n"))
     return rows, missing
 
 
 def write_page(rows):
-    table = "| | measured | promised | |\n|---|---|---|---|\n"
+    table = "| | | measured | promised | |\n|---|---|---|---|---|\n"
     table += "".join(row for _, row in sorted(rows, key=lambda row: row[0]))
     text = PAGE.read_text(encoding="utf-8")
     before, rest = text.split(BEGIN)
