@@ -31,6 +31,7 @@
 #include "sensors/refusals.hpp"
 #include "series.hpp"
 #include "supervisor.hpp"
+#include "task_clock.hpp"
 #include "ticker.hpp"
 #include "wattle/error.hpp"
 
@@ -146,6 +147,7 @@ int run(const RunOptions& options) {
   // would have without us, and its peak memory does not begin with ours.
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
+  const TaskClock task_clock(launcher.pid());
 
   const Job job = read_job(environment);
   Report report = begin_report(options, job);
@@ -170,7 +172,7 @@ int run(const RunOptions& options) {
                .end = end,
                .late = ticker.late(),
                .launcher_rss_bytes = launcher.own_peak_rss_bytes()},
-              instruments, collected);
+              instruments, collected, task_clock);
   if (failure) return end_unstarted(*failure, report, outputs);
   write_report(options, outputs, report);
   if (const std::string failed = instruments.series_failure(); !failed.empty()) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/file.hpp"
 #include "gpu_choice.hpp"
@@ -57,6 +58,26 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   }
 
   fill_machine(usage, machine);
+}
+
+/// The second count of processor time, and whether it agrees with the first.
+void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine, const Collected& collected,
+                     const TaskClock& task_clock) {
+  usage.cpu_task_clock = task_clock.read();
+  if (!usage.cpu_task_clock) {
+    usage.unknown.push_back({{"cpu_task_clock_s"}, task_clock.refused()});
+    return;
+  }
+  usage.mechanisms.push_back(
+      {{"cpu_task_clock_s"},
+       "perf's task clock, inherited by everything that the command started; misses what programs "
+       "used that change their user or that their user may not read, and counts interrupts"});
+  const CpuCounts counts{
+      .waited = collected.usage.cpu_user + collected.usage.cpu_system,
+      .clocked = *usage.cpu_task_clock,
+      .interrupted = machine.interrupted,
+      .still_running = collected.still_running ? collected.still_running->size() : 0};
+  if (auto mismatch = compare(counts)) usage.mismatches.push_back(std::move(*mismatch));
 }
 
 /// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
@@ -138,7 +159,7 @@ Report begin_report(const RunOptions& options, const Job& job) {
 }
 
 void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,
-                 const Collected& collected) {
+                 const Collected& collected, const TaskClock& task_clock) {
   report.started_unix_s = to_unix(frame.begin);
   report.ended_unix_s = to_unix(frame.end);
   report.wall = frame.end - frame.begin;
@@ -147,6 +168,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
   }
   fill_usage(report, instruments.machine(), collected, frame.launcher_rss_bytes);
+  fill_task_clock(report.usage, instruments.machine(), collected, task_clock);
   instruments.fill_processes(report.usage);
   // What `collect` brought is exact, and of those that were never seen too.
   report.usage.mechanisms.push_back(

@@ -11,6 +11,7 @@
 #include "report/report.hpp"
 #include "sensors/sensor.hpp"
 #include "supervisor.hpp"
+#include "task_clock.hpp"
 
 namespace wattle::app {
 
@@ -30,6 +31,6 @@ struct RunFrame {
 
 /// Everything else, after the command has ended.
 void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,
-                 const Collected& collected);
+                 const Collected& collected, const TaskClock& task_clock);
 
 }  // namespace wattle::app

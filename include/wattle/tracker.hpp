@@ -105,6 +105,12 @@ struct UsageMechanism {
   std::string mechanism;
 };
 
+/// Why keys disagree with a second source by more than both can be wrong. Threads: a value type.
+struct UsageMismatch {
+  std::vector<std::string> keys;  ///< those that are too small
+  std::string reason;
+};
+
 /// What a domain of the whole machine spent while the tracker was started. Threads: a value type.
 struct TrackedDomain {
   std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
@@ -140,6 +146,8 @@ struct WATTLE_EXPORT ResourceUsage {
   /// Of the process and everything it started, ended or not.
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
+  /// The sum of both once more, by perf's task clock: of a run alone, and where the kernel permits.
+  std::optional<Seconds> cpu_task_clock;
   /// Of the largest single process among them, not of their sum.
   std::optional<std::uint64_t> peak_rss_bytes;
   /// Largest sum of the proportional memory (PSS) of all of them.
@@ -165,6 +173,7 @@ struct WATTLE_EXPORT ResourceUsage {
   std::vector<UnknownUsage> unknown;
   /// Keys of figures that are an upper bound: processes whose PSS was not read count by their RSS.
   std::vector<std::string> estimated;
+  std::vector<UsageMismatch> mismatches;
   std::vector<UsageMechanism> mechanisms;
   /// By a tracker; absent before its end (usage file), and in the report of a run, which has its
   /// own.

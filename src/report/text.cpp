@@ -172,6 +172,12 @@ std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
   std::string text = fmt::format("{} ({} user, {} system)", to_text(cpu), to_text(*usage.cpu_user),
                                  to_text(*usage.cpu_system));
   if (wall.count() > 0) text += fmt::format(", {:.2f} processors busy", cpu / wall);
+  const bool is_short = std::ranges::any_of(usage.mismatches, [](const UsageMismatch& mismatch) {
+    return std::ranges::count(mismatch.keys, "cpu_s") > 0;
+  });
+  if (is_short && usage.cpu_task_clock) {
+    text += fmt::format(", at least {} by perf's task clock", to_text(*usage.cpu_task_clock));
+  }
   return text;
 }
 

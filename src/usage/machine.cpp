@@ -24,6 +24,13 @@ std::optional<double> cpu_percent(const CpuTimes& begin, const CpuTimes& end) no
   return 100.0 * end.processors * std::min(busy / total, 1.0);
 }
 
+/// Ticks that fell count as none.
+Seconds interrupted(const CpuTimes& begin, const CpuTimes& end) noexcept {
+  const auto passed = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
+  const std::uint64_t ticks = passed(begin.irq, end.irq) + passed(begin.steal, end.steal);
+  return std::chrono::duration<double, std::centi>(static_cast<double>(ticks));
+}
+
 /// Room for the "cpu" lines of all processors in /proc/stat, and as much to spare: their numbers
 /// grow, and more processors may come online.
 std::vector<char> room_for_processors(const Fd& stat) {
@@ -89,6 +96,7 @@ void MachineMonitor::sample_memory() noexcept {
 MachineUsage MachineMonitor::usage() const noexcept {
   MachineUsage usage;
   if (first_ && last_) {
+    usage.interrupted = interrupted(*first_, *last_);
     if (last_->processors > 0) {
       usage.processors = last_->processors;
       usage.mean_cpu_percent = cpu_percent(*first_, *last_);

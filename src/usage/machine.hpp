@@ -19,6 +19,8 @@ struct MachineUsage {
   std::optional<double> mean_cpu_percent;
   /// The highest mean over one second or more; absent where the stretch had less than two.
   std::optional<double> max_cpu_percent;
+  /// What interrupts and the hypervisor took of all processors together, by the kernel's 10 ms.
+  std::optional<Seconds> interrupted;
   std::optional<std::uint64_t> memory_total_bytes;
   std::optional<std::uint64_t> peak_memory_used_bytes;  ///< the largest value seen
 };

@@ -178,6 +178,10 @@ Json usage_json(const ResourceUsage& usage) {
   for (const UnknownUsage& group : usage.unknown) {
     unknown.push_back({{"keys", group.keys}, {"reason", group.reason}});
   }
+  Json mismatches = Json::array();
+  for (const UsageMismatch& group : usage.mismatches) {
+    mismatches.push_back({{"keys", group.keys}, {"reason", group.reason}});
+  }
   Json mechanisms = Json::array();
   for (const UsageMechanism& group : usage.mechanisms) {
     mechanisms.push_back({{"keys", group.keys}, {"mechanism", group.mechanism}});
@@ -188,6 +192,7 @@ Json usage_json(const ResourceUsage& usage) {
   json["cpu_user_s"] = or_null(usage.cpu_user);
   json["cpu_system_s"] = or_null(usage.cpu_system);
   json["cpu_s"] = or_null(cpu);
+  json["cpu_task_clock_s"] = or_null(usage.cpu_task_clock);
   json["peak_rss_bytes"] = or_null(usage.peak_rss_bytes);
   json["peak_pss_bytes"] = or_null(usage.peak_pss_bytes);
   json["io_read_bytes"] = or_null(usage.io_read_bytes);
@@ -202,6 +207,7 @@ Json usage_json(const ResourceUsage& usage) {
   json["processes"] = or_null(usage.processes);
   json["unknown"] = std::move(unknown);
   json["estimated"] = usage.estimated;
+  json["mismatches"] = std::move(mismatches);
   json["mechanisms"] = std::move(mechanisms);
   return json;
 }

@@ -167,5 +167,20 @@ TEST_F(Privileges, DoNotLetReportsBeWrittenWithTheFileCapability) {
   EXPECT_FALSE(fs::exists(path("not-yours")));
 }
 
+TEST_F(Privileges, OfTheCommandEndTheTaskClock) {
+  // A program that its user may execute and not read: the kernel shows nobody what it does.
+  fs::copy("/bin/sh", path("sh"));
+  ASSERT_EQ(::chmod(path("sh").c_str(), 0711), 0);
+  const char* const loop = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
+  const Outcome outcome =
+      run(as_nobody({"run", "--json", path("out/run.json"), "--", path("sh"), "-c", loop}));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json usage = parse_json(content_of(path("out/run.json")))["resource_usage"];
+  EXPECT_GT(usage["cpu_s"], 0.1);
+  if (usage["cpu_task_clock_s"].is_null()) GTEST_SKIP() << usage["unknown"];
+  ASSERT_EQ(usage["mismatches"].size(), 1U) << usage;
+  EXPECT_EQ(usage["mismatches"][0]["keys"], Json::array({"cpu_task_clock_s"}));
+}
+
 }  // namespace
 }  // namespace wattle::integration

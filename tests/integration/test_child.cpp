@@ -13,6 +13,7 @@
 //   map GIB              takes 64 MiB and maps them so often that this is their sum
 //   threads N            starts threads that wait for ever
 //   crowd N              makes processes, with no memory of their own, that wait for ever
+//   ignore_children      nobody is told that they end: the kernel forgets what they used
 //   block                blocks the signals that wattle forwards
 //   signals              blocks them, prints "ready", then the name of each that comes, to TERM
 //   send_wrapper N       sends signal N to that parent
@@ -248,6 +249,7 @@ const std::map<std::string_view, Action>& plain_actions() {
       {"copy", [](const auto&) { copy(); }},
       {"read_line", [](const auto&) { read_until('\n'); }},
       {"read_all", [](const auto&) { read_until('\0'); }},
+      {"ignore_children", [](const auto&) { ::signal(SIGCHLD, SIG_IGN); }},
       {"block", [](const auto&) { block_signals(); }},
       {"signals", [](const auto&) { print_signals(); }},
       {"join",

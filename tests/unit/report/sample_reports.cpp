@@ -132,6 +132,9 @@ Report still_running() {
     left.push_back({.pid = 100 + i, .name = "sleep", .cpu = Seconds(0.75)});
   }
   report.usage.still_running = std::move(left);
+  report.usage.cpu_task_clock = Seconds(20.5);
+  report.usage.mismatches = {
+      {{"cpu_user_s", "cpu_system_s", "cpu_s"}, "perf's task clock counted more"}};
   return report;
 }
 

@@ -49,6 +49,21 @@ TEST_F(MachineMonitorTest, GivesTheMeanFromTheFirstSampleToTheLast) {
   EXPECT_DOUBLE_EQ(usage.mean_cpu_percent.value(), 150.0) << "three quarters of two processors";
 }
 
+TEST_F(MachineMonitorTest, SaysWhatInterruptsAndTheHypervisorTook) {
+  const auto set_taken = [&](int hard, int soft, int stolen) {
+    folder_.write("stat", "cpu  100 0 0 100 0 " + std::to_string(hard) + " " +
+                              std::to_string(soft) + " " + std::to_string(stolen) +
+                              "\ncpu0 1 2 3 4 5 6 7 8\nintr 1 2 3\n");
+  };
+  set_taken(1, 2, 30);
+  MachineMonitor monitor = start();
+  EXPECT_EQ(monitor.usage().interrupted, std::nullopt) << "not seen yet";
+  monitor.sample(begin_);
+  set_taken(2, 4, 37);
+  monitor.sample(begin_ + 1s);
+  EXPECT_DOUBLE_EQ(monitor.usage().interrupted.value().count(), 0.10);
+}
+
 TEST_F(MachineMonitorTest, GivesTheHighestMeanOfASecond) {
   set_cpu(0, 0);
   MachineMonitor monitor = start();

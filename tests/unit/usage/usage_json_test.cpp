@@ -154,6 +154,8 @@ TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
   usage.involuntary_switches = 3;
   usage.still_running = {{.pid = 7, .name = "a\xff", .cpu = Seconds(1.0)}};
   usage.unknown = {{{"peak_pss_bytes"}, "why"}};
+  usage.cpu_task_clock = Seconds(2.5);
+  usage.mismatches = {{{"cpu_s"}, "too little"}};
   const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
   EXPECT_EQ(json["schema"], "wattle.track/1");
   EXPECT_EQ(json["resource_usage"]["cpu_s"], 1.75);
@@ -165,6 +167,9 @@ TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
   EXPECT_EQ(json["resource_usage"]["still_running"][0]["name"], "a\xef\xbf\xbd");
   EXPECT_EQ(json["resource_usage"]["peak_pss_bytes"], nullptr);
   EXPECT_EQ(json["resource_usage"]["unknown"][0]["reason"], "why");
+  EXPECT_EQ(json["resource_usage"]["cpu_task_clock_s"], 2.5);
+  EXPECT_EQ(json["resource_usage"]["mismatches"][0]["keys"][0], "cpu_s");
+  EXPECT_EQ(json["resource_usage"]["mismatches"][0]["reason"], "too little");
   EXPECT_EQ(json["energy"], nullptr);
   EXPECT_EQ(dumped(only_groups(json["resource_usage"])), usage.to_json());
 }

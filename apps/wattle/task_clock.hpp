@@ -1,0 +1,48 @@
+// A second count of the command's processor time, to hold the first (`wait4`) against.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <optional>
+#include <string>
+
+#include "base/fd.hpp"
+#include "wattle/clock.hpp"
+#include "wattle/tracker.hpp"
+
+namespace wattle::app {
+
+/// perf's task clock (`PERF_COUNT_SW_TASK_CLOCK`, inherited): the processor time of a process and
+/// of everything that it starts from now on, also of what ends without anybody waiting for it.
+/// Threads: one.
+class TaskClock {
+ public:
+  /// `process`: a child that has neither threads nor children yet. Needs no rights where
+  /// /proc/sys/kernel/perf_event_paranoid is at most 2.
+  explicit TaskClock(pid_t process);
+
+  /// Absent, then with a reason in `refused`, where the kernel does not count for this user.
+  [[nodiscard]] std::optional<Seconds> read() const noexcept;
+  [[nodiscard]] const std::string& refused() const noexcept { return refused_; }
+
+ private:
+  Fd event_;
+  std::string refused_;
+};
+
+/// What was counted of the same processes in two ways.
+struct CpuCounts {
+  Seconds waited{0};   ///< by `wait4`, and of those that still run by procfs
+  Seconds clocked{0};  ///< by the task clock
+  /// What interrupts and the hypervisor took of all processors meanwhile: of that, the task clock
+  /// may count what fell on the command. Absent: not known, and then nothing says that the clock
+  /// counted too much.
+  std::optional<Seconds> interrupted{};
+  std::size_t still_running = 0;
+};
+
+/// Absent where the two agree.
+[[nodiscard]] std::optional<UsageMismatch> compare(const CpuCounts& counts);
+
+}  // namespace wattle::app
