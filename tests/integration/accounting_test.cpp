@@ -70,20 +70,19 @@ TEST_F(Accounting, IsTheSameByPerfsTaskClock) {
   const Json usage =
       measure({}, child(row + row + Words{"join"} + burn(50))).json["resource_usage"];
   if (usage["cpu_task_clock_s"].is_null()) GTEST_SKIP() << usage["unknown"];
-  EXPECT_GE(usage["cpu_task_clock_s"], recorded_s());
+  EXPECT_GE(usage["cpu_task_clock_s"], 0.98 * recorded_s());
   EXPECT_EQ(usage["mismatches"], Json::array());
 }
 
 TEST_F(Accounting, SaysWhereMoreWasUsedThanAnybodyWaitedFor) {
-  const auto [outcome, json] =
-      measure({}, child(Words{"ignore_children"} + in_brackets({"spawn"}, burn(300))));
-  const Json& usage = json["resource_usage"];
+  const Words actions = Words{"ignore_children"} + in_brackets({"spawn"}, burn(300));
+  const Json usage = measure({}, child(actions)).json["resource_usage"];
   if (usage["cpu_task_clock_s"].is_null()) GTEST_SKIP() << usage["unknown"];
-  EXPECT_LT(usage["cpu_s"], 0.25) << "the kernel throws the time of such a child away";
-  EXPECT_GE(usage["cpu_task_clock_s"], recorded_s());
+  EXPECT_GE(usage["cpu_task_clock_s"], 0.98 * recorded_s());
+  EXPECT_LT(usage["cpu_s"], usage["cpu_task_clock_s"].get<double>() - 0.29)
+      << "the kernel throws the time of such a child away";
   ASSERT_EQ(usage["mismatches"].size(), 1U);
   EXPECT_EQ(usage["mismatches"][0]["keys"], Json::array({"cpu_user_s", "cpu_system_s", "cpu_s"}));
-  EXPECT_THAT(outcome.err, testing::HasSubstr("by perf's task clock"));
 }
 
 TEST_F(Accounting, LeavesOutChildrenThatWattleWasBornWith) {
