@@ -59,11 +59,9 @@ FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
       server_(around.board.servers()[place]),
       around_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
-      counters_(around.book == nullptr ? nullptr
-                                       : std::make_unique<Inquiry>(place, around.transport,
-                                                                   around.clock, around.timeout)),
       streams_{FollowedStream(place, DeviceType::gpu, around),
-               FollowedStream(place, DeviceType::cpu, around)} {}
+               FollowedStream(place, DeviceType::cpu, around)},
+      counters_(place, around) {}
 
 bool FollowedServer::wants(DeviceType type) const noexcept {
   const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
@@ -206,7 +204,7 @@ void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceI
     }
   }
   stream.serve(asked.value_or(served));
-  is_counted_.at(static_cast<std::size_t>(type)) = around_.book != nullptr;
+  counters_.expect(type);
   is_served = !served.empty();
   if (served.empty()) {
     stream.turn_off(fmt::format("the daemon serves no {}", name_of(type)));
@@ -291,61 +289,7 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
       /*is_last=*/true);
 }
 
-// Energy
-
-/// Where it is due.
-void FollowedServer::ask_counters(const FollowedStream& stream) {
-  const DeviceType type = stream.type();
-  const auto place = static_cast<std::size_t>(type);
-  TimePoint& due = counters_due_.at(place);
-  if (!is_counted_.at(place) || around_.now < due) return;
-  due = around_.now + around_.book->counter_period();
-  std::string target = target_of(stream, "get_cumulative_energy");
-  if (type == DeviceType::cpu) {
-    target += target.find('?') == std::string::npos ? '?' : '&';
-    target += "cpu=true&dram=true";
-  }
-  counters_->ask(std::move(target), [this, type](const Answer& answer) {
-    if (answer.is_good()) return book_counters(type, answer);
-    // A daemon that has none, or whose device has none, says so each time.
-    const bool is_refused = answer.failure.empty() && answer.status < 500;
-    if (is_refused) is_counted_.at(static_cast<std::size_t>(type)) = false;
-  });
-}
-
-void FollowedServer::book_counters(DeviceType type, const Answer& answer) {
-  const auto half_width = (answer.answered - answer.asked) / 2;
-  const TimePoint at = answer.asked + half_width;
-  const auto place = static_cast<std::size_t>(type);
-  const std::uint64_t losses = streams_.at(place).losses();
-  const bool may_be_another = std::exchange(known_losses_.at(place), losses) != losses;
-  const auto book = [&](Quantity quantity, DeviceId device, std::uint64_t ticks, bool goes_on) {
-    const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
-    if (!goes_on) around_.book->break_counter(key);
-    around_.book->note_counter(key, at, half_width, ticks);
-  };
-  if (type == DeviceType::gpu) {
-    const auto decoded = wire::decode_gpu_energies(answer.body);
-    const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
-    if (energies == nullptr) return;
-    // The driver counts, whatever becomes of the daemon.
-    for (const auto& [id, mj] : *energies) book(Quantity::gpu, id, mj, /*goes_on=*/true);
-  } else {
-    const auto decoded = wire::decode_cpu_energies(answer.body);
-    const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
-    if (energies == nullptr) return;
-    for (const auto& served : *energies) {
-      const DeviceId id = served.first;
-      const wire::CpuEnergy& energy = served.second;
-      // A daemon counts from its own start, which only wattled tells.
-      const bool goes_on =
-          energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
-                          : !may_be_another;
-      if (energy.cpu_uj) book(Quantity::cpu, id, *energy.cpu_uj, goes_on);
-      if (energy.dram_uj) book(Quantity::dram, id, *energy.dram_uj, goes_on);
-    }
-  }
-}
+// What is due
 
 void FollowedServer::look_for_settled() {
   if (progress_ != Progress::reached || sets_up_ || seeds_asked_ > 0) return;
@@ -374,9 +318,11 @@ TimePoint FollowedServer::look_at(FollowedStream& stream, bool may_count) {
     clock_due_ = std::min(clock_due_, clock_due_ - kClockPeriod + kClockPause);
   }
   TimePoint due = TimePoint::max();
-  if (counters_ && stream.phase() == Phase::open) {
-    if (may_count) ask_counters(stream);
-    due = counters_due_.at(static_cast<std::size_t>(stream.type()));
+  if (stream.phase() == Phase::open) {
+    if (may_count && counters_.is_due(stream.type())) {
+      counters_.ask(stream, target_of(stream, "get_cumulative_energy"));
+    }
+    due = counters_.due(stream.type());
   }
   if (stream.phase() == Phase::waiting) due = stream.retry_at();
   return due > around_.now ? due : TimePoint::max();
@@ -388,7 +334,7 @@ void FollowedServer::tick() {
   TimePoint due = TimePoint::max();
   bool has_retry = false;
   // What is still being asked is not asked again.
-  const bool may_count = counters_ && counters_->is_idle();
+  const bool may_count = counters_.is_idle();
   for (FollowedStream& stream : streams_) {
     due = std::min(due, look_at(stream, may_count));
     const bool is_open = stream.phase() == Phase::open;

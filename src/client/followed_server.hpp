@@ -4,8 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +11,7 @@
 #include "client/clock_offset.hpp"
 #include "client/followed_stream.hpp"
 #include "client/inquiry.hpp"
+#include "client/server_counters.hpp"
 #include "client/surroundings.hpp"
 #include "wire/messages.hpp"
 
@@ -82,8 +81,6 @@ class FollowedServer {
   void ask_for_life();
   /// Does what is due for it; tells when the next is.
   [[nodiscard]] TimePoint look_at(FollowedStream& stream, bool may_count);
-  void ask_counters(const FollowedStream& stream);
-  void book_counters(DeviceType type, const Answer& answer);
   void look_for_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
   [[nodiscard]] std::string target_of(const FollowedStream& stream, std::string_view what) const;
@@ -94,9 +91,8 @@ class FollowedServer {
   const Server& server_;
   Surroundings& around_;
   Inquiry inquiry_;
-  /// Apart: a device that hangs keeps its counter's answer back for long. Null: nobody asks.
-  std::unique_ptr<Inquiry> counters_;
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
+  ServerCounters counters_;
 
   wire::Discovery discovery_;  ///< while it is being decided on
   std::optional<wire::Identity> identity_;
@@ -105,11 +101,7 @@ class FollowedServer {
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  std::array<TimePoint, 2> counters_due_{};          ///< of each type
-  std::array<bool, 2> is_counted_{};                 ///< the daemon has energy counters
-  std::array<std::uint64_t, 2> known_losses_{};      ///< of each stream, when they were last booked
-  std::map<DeviceId, wire::UnixMs> cpu_since_ms_{};  ///< since when its counters count, if told
-  TimePoint clock_due_{};                            ///< to be compared again
+  TimePoint clock_due_{};  ///< to be compared again
   bool sets_up_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;

@@ -112,7 +112,9 @@ void FollowedStream::note_sign() {
 
 void FollowedStream::check() {
   if (phase_ == Phase::opening && around_.now - opened_ >= around_.timeout) {
-    lose("the daemon does not answer");
+    // Or answers a refusal that does not end.
+    if (request_ != 0) around_.transport.cancel(request_);
+    ended({.failure = "the daemon does not answer"});
   }
   if (phase_ != Phase::open) return;
   const auto silence = around_.now - last_sign_;
@@ -142,7 +144,7 @@ void FollowedStream::began(int status) {
 bool FollowedStream::received(std::string_view bytes) {
   if (status_ != 200) {
     refusal_ += bytes.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal_.size()));
-    return true;
+    return refusal_.size() < kLongestRefusal;  // then it is ended: what it answers is known
   }
   note_sign();
   while (true) {

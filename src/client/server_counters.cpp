@@ -1,0 +1,83 @@
+#include "client/server_counters.hpp"
+
+#include <utility>
+#include <variant>
+
+#include "wire/decode.hpp"
+
+namespace wattle::client {
+
+ServerCounters::ServerCounters(std::size_t place, Surroundings& around)
+    : place_(place),
+      around_(around),
+      inquiry_(around.book == nullptr ? nullptr
+                                      : std::make_unique<Inquiry>(place, around.transport,
+                                                                  around.clock, around.timeout)) {}
+
+void ServerCounters::expect(DeviceType type) noexcept {
+  types_.at(static_cast<std::size_t>(type)).is_counted = inquiry_ != nullptr;
+}
+
+bool ServerCounters::is_due(DeviceType type) const noexcept {
+  const OfType& of_type = types_.at(static_cast<std::size_t>(type));
+  return of_type.is_counted && around_.now >= of_type.due;
+}
+
+TimePoint ServerCounters::due(DeviceType type) const noexcept {
+  return inquiry_ ? types_.at(static_cast<std::size_t>(type)).due : TimePoint::max();
+}
+
+void ServerCounters::ask(const FollowedStream& stream, std::string target) {
+  OfType& type = types_.at(static_cast<std::size_t>(stream.type()));
+  type.due = around_.now + around_.book->counter_period();
+  if (stream.type() == DeviceType::cpu) {
+    target += target.find('?') == std::string::npos ? '?' : '&';
+    target += "cpu=true&dram=true";
+  }
+  inquiry_->ask(std::move(target), [this, &stream, &type](const Answer& answer) {
+    if (answer.is_good()) return book(stream, answer);
+    // A daemon that has none, or whose device has none, says so each time.
+    const bool is_refused = answer.failure.empty() && answer.status < 500;
+    if (is_refused) type.is_counted = false;
+  });
+}
+
+void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
+  const std::uint64_t losses = stream.losses();
+  OfType& type = types_.at(static_cast<std::size_t>(stream.type()));
+  const bool may_be_another = std::exchange(type.known_losses, losses) != losses;
+  if (stream.type() == DeviceType::cpu) return book_cpus(answer, may_be_another);
+  const auto decoded = wire::decode_gpu_energies(answer.body);
+  const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
+  if (energies == nullptr) return;
+  // The driver counts, whatever becomes of the daemon.
+  for (const auto& [id, mj] : *energies) {
+    book_one(Quantity::gpu, id, mj, answer, /*goes_on=*/true);
+  }
+}
+
+void ServerCounters::book_cpus(const Answer& answer, bool may_be_another) {
+  const auto decoded = wire::decode_cpu_energies(answer.body);
+  const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
+  if (energies == nullptr) return;
+  for (const auto& served : *energies) {
+    const DeviceId id = served.first;
+    const wire::CpuEnergy& energy = served.second;
+    // A daemon counts from its own start, which only wattled tells.
+    const bool goes_on =
+        energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
+                        : !may_be_another;
+    if (energy.cpu_uj) book_one(Quantity::cpu, id, *energy.cpu_uj, answer, goes_on);
+    if (energy.dram_uj) book_one(Quantity::dram, id, *energy.dram_uj, answer, goes_on);
+  }
+}
+
+void ServerCounters::book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
+                              const Answer& answer, bool goes_on) {
+  const auto half_width = (answer.answered - answer.asked) / 2;
+  const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
+  if (!goes_on) around_.book->break_counter(key);
+  around_.book->note_counter(key, answer.asked + half_width, half_width, ticks);
+}
+
+}  // namespace wattle::client
