@@ -236,5 +236,25 @@ TEST(AServer, ThatRefusesItsOnlyStreamIsDeniedWhenTheStreamIsMade) {
   }
 }
 
+TEST(AServer, WhoseRefusalDoesNotEndIsDeniedAllTheSame) {
+  const power_test::HeardLog log;
+  for (const bool says_much : {false, true}) {
+    SCOPED_TRACE(says_much ? "more than anybody reads" : "then nothing");
+    StreamingDaemon daemon;
+    daemon.on(kGpuStream, [says_much](const auto&, fakes::HttpPeer& peer) {
+      (void)peer.send("HTTP/1.1 403 Forbidden\r\nContent-Length: 1000000000\r\n\r\nnot for you");
+      while (says_much && peer.send(std::string(65536, 'x'))) {
+      }
+      peer.stall();
+    });
+    PowerStreamOptions options = impatient();
+    options.start_partial = true;
+    const PowerStream stream({daemon.server()}, options);
+    EXPECT_TRUE(eventually(
+        [&] { return only_server(stream.snapshot()).gpu.status == ConnectionStatus::denied; }));
+    EXPECT_THAT(only_server(stream.snapshot()).gpu.reason, HasSubstr("answers 403"));
+  }
+}
+
 }  // namespace
 }  // namespace wattle::client_test
