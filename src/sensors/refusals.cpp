@@ -20,14 +20,23 @@ std::map<Domain, const Refusal*> most_helpful(const std::vector<Refusal>& refuse
   return chosen;
 }
 
+/// True if an interface that knows it shows the hardware that its users ask for. A counter of the
+/// platform stands for no processor; in virtual machines it can be the only one, and never move.
+bool stands_for_hardware(const Domain& domain) noexcept {
+  return domain.kind() != DomainKind::psys;
+}
+
 }  // namespace
 
 std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
   const std::map<Domain, const Refusal*> chosen = most_helpful(refused);
   std::set<Hardware> shown;      // by an interface that knows a domain
   std::set<Hardware> mentioned;  // by anything but a spare way
-  for (const Domain& domain : read) shown.insert(hardware_of(domain.kind()));
-  for (const auto& [domain, refusal] : chosen) shown.insert(hardware_of(domain.kind()));
+  const auto note_shown = [&shown](const Domain& domain) {
+    if (stands_for_hardware(domain)) shown.insert(hardware_of(domain.kind()));
+  };
+  for (const Domain& domain : read) note_shown(domain);
+  for (const auto& [domain, refusal] : chosen) note_shown(domain);
   mentioned = shown;
   for (const Refusal& refusal : refused) {
     if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.hardware);

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -42,12 +43,19 @@ class PerfHardware : public testing::Test {
     calls_ = perf::kernel_calls();
     calls_.read = read_and_note;
     found_ = perf::probe(System{}, machine_clock(), {}, calls_);
-    if (!found_.sensors.empty()) return;
+    if (std::ranges::any_of(found_.sensors, shows_package)) return;
+    // Virtual machines show a counter of the platform that never moves.
+    if (!found_.sensors.empty()) GTEST_SKIP() << "no package can be counted here";
     std::string reasons;
     for (const Refusal& refusal : found_.refused) {
       reasons += refusal.subject + ": " + refusal.reason + " (" + refusal.proof + "); ";
     }
     GTEST_SKIP() << "no event can be counted here: " << reasons;
+  }
+  static bool shows_package(const std::unique_ptr<Sensor>& sensor) {
+    return std::ranges::any_of(sensor->channels(), [](const Channel& channel) {
+      return channel.domain.kind() == DomainKind::package;
+    });
   }
   using Sensors = std::vector<std::unique_ptr<Sensor>>;
   /// What each of them counts over one second.
@@ -90,7 +98,8 @@ TEST_F(PerfHardware, PackagesDrawAPlausiblePowerOverASecond) {
   std::vector<Sensors> sources;
   sources.push_back(std::move(found_.sensors));
   bool any_package = false;
-  for (const Sampler::Result& result : measure(std::move(sources))[0]) {
+  const auto results = measure(std::move(sources));
+  for (const Sampler::Result& result : results.at(0)) {
     const std::string name = result.channel.domain.name();
     ASSERT_TRUE(result.figure.energy.has_value()) << name;
     EXPECT_EQ(result.figure.unknown.count(), 0.0) << name;

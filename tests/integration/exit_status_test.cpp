@@ -41,13 +41,14 @@ TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
 
 TEST_F(ExitStatus, JsonHoldsTheFiveGroupsOfUsageFirstAndInOrder) {
   const auto [outcome, json] = measure({}, child({"exit", "0"}));
-  EXPECT_THAT(keys_of(json["resource_usage"]),
-              ElementsAre("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization",
-                          "compute_time", "cpu_user_s", "cpu_system_s", "cpu_s", "peak_rss_bytes",
-                          "peak_pss_bytes", "io_read_bytes", "io_written_bytes",
-                          "storage_read_bytes", "storage_written_bytes", "minor_faults",
-                          "major_faults", "voluntary_switches", "involuntary_switches",
-                          "still_running", "processes", "unknown", "estimated", "mechanisms"));
+  EXPECT_THAT(
+      keys_of(json["resource_usage"]),
+      ElementsAre("max_ram", "max_gpu_ram", "cpu_utilization", "gpu_utilization", "compute_time",
+                  "cpu_user_s", "cpu_system_s", "cpu_s", "cpu_task_clock_s", "peak_rss_bytes",
+                  "peak_pss_bytes", "io_read_bytes", "io_written_bytes", "storage_read_bytes",
+                  "storage_written_bytes", "minor_faults", "major_faults", "voluntary_switches",
+                  "involuntary_switches", "still_running", "processes", "unknown", "estimated",
+                  "mismatches", "mechanisms"));
 }
 
 TEST_F(ExitStatus, Is127ForACommandThatDoesNotExist) {

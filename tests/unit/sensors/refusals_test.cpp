@@ -64,6 +64,11 @@ TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneNamesTheDomain
               ElementsAre("perf: package_0"));
 }
 
+TEST(WorthTelling, IsAnInterfaceThatShowsNothingWhereAnotherOneShowsThePlatformAlone) {
+  EXPECT_THAT(told({of_all("powercap", RefusalScope::interface)}, {Domain::psys()}),
+              ElementsAre("powercap: everything"));
+}
+
 TEST(WorthTelling, IsAnInterfaceThatShowsNothingWhereNoneShowsAnything) {
   EXPECT_THAT(
       told({of_all("perf", RefusalScope::spare), of_all("powercap", RefusalScope::interface)}),
