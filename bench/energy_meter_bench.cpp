@@ -6,6 +6,7 @@
 // The three take turns. The counters are those of a powercap tree whose `energy_uj` are links to a
 // real sysfs attribute that holds a number, as in counter_read_bench.
 #include <fmt/format.h>
+#include <malloc.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -81,6 +82,22 @@ double peer_seconds(const std::string& peer, const std::vector<std::string>& fil
   return seconds;
 }
 
+/// Bytes that the meter keeps of a record for each domain, after so many that the rest vanishes.
+double kept_bytes(const Tree& tree) {
+  constexpr int kRecords = 100'000;
+  const auto in_use = [] {
+    const struct mallinfo2 heap = ::mallinfo2();
+    return static_cast<double>(heap.uordblks + heap.hblkhd);
+  };
+  wattle::EnergyMeter meter({.system = tree.system()});
+  const double before = in_use();
+  meter.reserve(kRecords);
+  meter.start();
+  for (int i = 1; i < kRecords; ++i) meter.record("part");
+  meter.stop();
+  return (in_use() - before) / kRecords / static_cast<double>(tree.files().size());
+}
+
 double median(std::vector<double> values) {
   std::ranges::sort(values);
   return values[values.size() / 2];
@@ -134,4 +151,5 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
              own * 1e6, own / bare, allocated);
   fmt::print("open, read and close in Python  {:8.2f} us  {:.1f} times start + stop\n",
              median(peer_s) * 1e6, median(peer_s) / own);
+  fmt::print("a record keeps                  {:8.1f} bytes a domain\n", kept_bytes(tree));
 }

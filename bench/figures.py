@@ -41,6 +41,13 @@ def counter(name, of):
 
 
 BENCHMARKS = [
+    Benchmark("start", ["bench/start", "{build}/apps/wattle/wattle"], [
+        Promise("`wattle run -- true`, of what GNU time adds", 4, "times",
+                r"^wattle adds ([0-9.]+) times what GNU time adds"),
+        Promise("`wattle run -- true`, of what `perf stat` adds", 0.33, "times",
+                r"^wattle adds ([0-9.]+) times what perf stat adds"),
+        Promise("`wattle run`: peak memory", 12, "MiB", r"^wattle peak memory ([0-9.]+) MiB"),
+    ]),
     Benchmark("timeline", ["{build}/bench/timeline_bench"], [
         Promise("a counter on a perfect grid", 1.4, "bytes a reading",
                 counter("append/counter_on_grid", "bytes_per_reading")),
@@ -69,6 +76,7 @@ BENCHMARKS = [
                 r"^start \+ stop.*, (\d+) allocations"),
         Promise("the same reads in Python, of `start` and `stop`", 20, "times",
                 r"^open, read and close in Python .* ([0-9.]+) times", at_least=True),
+        Promise("what a record keeps", 64, "bytes a domain", r"^a record keeps +([0-9.]+) bytes"),
     ]),
     Benchmark("power monitor", ["{build}/bench/power_monitor_bench"], [
         Promise("one hour of 8 GPUs x 3 domains at 20 Hz", 4, "MiB",
@@ -102,6 +110,7 @@ BENCHMARKS = [
         Promise("psutil's cheapest equivalents, of a look", 10, "times",
                 r"^psutil, its cheapest .* ([0-9.]+) times", at_least=True),
         Promise("interval error (median)", 5, "%", r"^interval error.* ([0-9.]+) %  "),
+        Promise("its end, with a period of 60 s", 50, "ms", r"^stop of one .* ([0-9.]+) ms"),
     ]),
     Benchmark("daemon, fan-out", ["{build}/bench/fan_out_bench"], [
         Promise("1,000 readers, one event a write, of a bare loop", 0.9, "times",

@@ -1,5 +1,5 @@
 // What a look at a process tree of 200 costs in processor time, beside psutil in the same run, what
-// 800 other processes add to it, and how exactly a tracker keeps its period.
+// 800 other processes add to it, how exactly a tracker keeps its period, and how soon it stops.
 //
 //   process_tree_bench process_tree_peer.py [rounds] [python]
 #include <fmt/format.h>
@@ -163,6 +163,23 @@ std::array<double, 2> interval_errors(pid_t root) {
   return {errors[errors.size() / 2], errors.back()};
 }
 
+/// What it takes to stop a tracker that looks once a minute; the longest of five.
+double stop_s(pid_t root) {
+  wattle::TrackerOptions options;
+  options.sleep_time = std::chrono::minutes(1);
+  options.process_id = root;
+  double longest = 0.0;
+  for (int i = 0; i < 5; ++i) {
+    wattle::Tracker tracker(options);
+    tracker.start();
+    std::this_thread::sleep_for(kPeriod);
+    const auto begin = std::chrono::steady_clock::now();
+    tracker.stop();
+    longest = std::max(longest, Seconds(std::chrono::steady_clock::now() - begin).count());
+  }
+  return longest;
+}
+
 std::array<double, 2> peer_s(const std::string& python, const std::string& peer, pid_t root) {
   const std::string command = fmt::format("'{}' '{}' {} 5", python, peer, root);
   const std::unique_ptr<FILE, int (*)(FILE*)> out(::popen(command.c_str(), "r"), ::pclose);
@@ -213,6 +230,7 @@ int main(int argc, char** argv) {  // NOLINT(bugprone-exception-escape): it may 
              median(crowded) * 1e3, 100.0 * (median(crowded) / tick - 1.0));
   const auto [usual, worst] = interval_errors(family.pid());
   fmt::print("interval error, median and worst    {:8.2f} %  {:.2f} %\n", usual * 100, worst * 100);
+  fmt::print("stop of one with a period of 60 s  {:8.2f} ms\n", stop_s(family.pid()) * 1e3);
   fmt::print("psutil, as gpu_tracker calls it     {:8.3f} ms  {:.0f} times\n",
              median(all_calls) * 1e3, median(all_calls) / tick);
   fmt::print("psutil, its cheapest equivalents    {:8.3f} ms  {:.1f} times\n",

@@ -5,7 +5,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 #include "base/exact_divider.hpp"
 #include "base/uint128.hpp"
@@ -133,6 +132,10 @@ class Timeline {
   /// Absent where there is no reading yet.
   [[nodiscard]] std::optional<Found> load_at(std::uint64_t quanta,
                                              TimelineChunk& chunk) const noexcept;
+  /// Calls `look(const TimelineChunk&)` for each chunk from that on which holds the last reading
+  /// before `first`, until one has seen enough: false.
+  template <class Look>
+  void each_chunk(std::uint64_t first, Look look) const;
   /// The integral from the first reading ever to `time`, which lies in `chunk`.
   [[nodiscard]] GaugeWindow integral_until(TimePoint time,
                                            const TimelineChunk& chunk) const noexcept;
@@ -149,53 +152,63 @@ class Timeline {
   GaugeSum before_;
 };
 
-template <class Visit>
-void Timeline::for_each(TimePoint begin, TimePoint end, Visit visit) const {
+template <class Look>
+void Timeline::each_chunk(std::uint64_t first, Look look) const {
   const auto held = store_.held();
   if (!held) return;
-  const std::uint64_t first = quanta_of(begin);
-  const std::uint64_t last = quanta_of(end);
   // Readings of one quantum can fill several chunks: start where there are earlier ones.
   const auto start = first > 0 ? store_.find(*held, first - 1) : std::nullopt;
   TimelineChunk chunk;
   for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
-    if (!store_.load(number, chunk)) continue;
-    for (std::size_t i = 0; i < chunk.count; ++i) {
-      if (chunk.first_seen[i] > last) return;
-      if (chunk.first_seen[i] >= first) visit(reading(chunk, i));
-    }
+    if (store_.load(number, chunk) && !look(chunk)) return;
   }
 }
 
 template <class Visit>
-void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) const {
-  const auto held = store_.held();
-  if (!held) return;
+void Timeline::for_each(TimePoint begin, TimePoint end, Visit visit) const {
   const std::uint64_t first = quanta_of(begin);
   const std::uint64_t last = quanta_of(end);
-  const auto start = first > 0 ? store_.find(*held, first - 1) : std::nullopt;
-  TimelineChunk chunk;
-  // The last reading before `begin` comes with the first one behind it.
-  std::optional<std::pair<StoredReading, Uint128>> before;
-  const auto tell_before = [&] {
-    if (before) visit(before->first, before->second);
-    before.reset();
-  };
-  for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
-    if (!store_.load(number, chunk)) continue;
-    Uint128 changes = chunk.before.squared_changes;
+  each_chunk(first, [&](const TimelineChunk& chunk) {
     for (std::size_t i = 0; i < chunk.count; ++i) {
-      if (chunk.first_seen[i] > last) return tell_before();
+      if (chunk.first_seen[i] > last) return false;
+      if (chunk.first_seen[i] >= first) visit(reading(chunk, i));
+    }
+    return true;
+  });
+}
+
+template <class Visit>
+void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) const {
+  const std::uint64_t first = quanta_of(begin);
+  const std::uint64_t last = quanta_of(end);
+  // The last reading before `begin` comes with the first one behind it.
+  bool has_before = false;
+  StoredReading before;
+  Uint128 changes_before = 0;
+  const auto tell_before = [&] {
+    if (has_before) visit(before, changes_before);
+    has_before = false;
+  };
+  each_chunk(first, [&](const TimelineChunk& chunk) {
+    Uint128 changes = chunk.before.squared_changes;
+    const auto add_change = [&](std::size_t i) {
       if (i > 0) changes += squared_difference(chunk.raw[i], chunk.raw[i - 1]);
-      const bool is_before = chunk.first_seen[i] < first;
-      const bool is_last_before =
-          is_before && (i + 1 == chunk.count || chunk.first_seen[i + 1] >= first);
-      if (is_last_before) before = std::pair(reading(chunk, i), changes);
-      if (is_before) continue;
+    };
+    std::size_t i = 0;
+    for (; i < chunk.count && chunk.first_seen[i] < first; ++i) add_change(i);
+    if (i > 0) {
+      has_before = true;
+      before = reading(chunk, i - 1);
+      changes_before = changes;
+    }
+    for (; i < chunk.count; ++i) {
+      if (chunk.first_seen[i] > last) return false;
+      add_change(i);
       tell_before();
       visit(reading(chunk, i), changes);
     }
-  }
+    return true;
+  });
   tell_before();
 }
 
