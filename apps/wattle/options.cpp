@@ -133,6 +133,8 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->default_str("0.1");
   run->add_flag("--every-rank", raw.run.every_rank,
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
+  run->add_flag("--task-clock", raw.run.task_clock,
+                "Count processor time a second time, by perf, to check the first");
   add_roots(*run, raw);
 }
 

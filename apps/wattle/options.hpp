@@ -27,6 +27,7 @@ struct RunOptions {
   bool append = false;
   bool quiet = false;
   bool every_rank = false;
+  bool task_clock = false;  ///< see task_clock.hpp
 };
 
 struct SensorsOptions {

@@ -147,7 +147,7 @@ int run(const RunOptions& options) {
   // would have without us, and its peak memory does not begin with ours.
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
-  const TaskClock task_clock(launcher.pid());
+  const TaskClock task_clock = options.task_clock ? TaskClock(launcher.pid()) : TaskClock();
 
   const Job job = read_job(environment);
   Report report = begin_report(options, job);

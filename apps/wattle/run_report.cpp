@@ -76,6 +76,7 @@ void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine, const Co
       .waited = collected.usage.cpu_user + collected.usage.cpu_system,
       .clocked = *usage.cpu_task_clock,
       .interrupted = machine.interrupted,
+      .switches = collected.usage.voluntary_switches + collected.usage.involuntary_switches,
       .still_running = collected.still_running ? collected.still_running->size() : 0};
   if (auto mismatch = compare(counts)) usage.mismatches.push_back(std::move(*mismatch));
 }

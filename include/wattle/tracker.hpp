@@ -146,7 +146,7 @@ struct WATTLE_EXPORT ResourceUsage {
   /// Of the process and everything it started, ended or not.
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
-  /// The sum of both once more, by perf's task clock: of a run alone, and where the kernel permits.
+  /// The sum of both once more, by perf's task clock: of `wattle run --task-clock` alone.
   std::optional<Seconds> cpu_task_clock;
   /// Of the largest single process among them, not of their sum.
   std::optional<std::uint64_t> peak_rss_bytes;

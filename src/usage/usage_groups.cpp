@@ -99,9 +99,9 @@ void fill_tree(ResourceUsage& usage, const TreeReader& tree) {
   }
   fill_mechanisms(usage, tree);
   usage.mechanisms.push_back({{"cpu_user_s", "cpu_system_s"}, tree.cpu_mechanism()});
-  usage.unknown.push_back(
-      {{"cpu_task_clock_s"},
-       "only `wattle run` counts it: a clock cannot be hung on processes that are there already"});
+  usage.unknown.push_back({{"cpu_task_clock_s"},
+                           "only `wattle run --task-clock` counts it: a clock cannot be hung on "
+                           "processes that are there already"});
   usage.mechanisms.push_back(
       {{"peak_rss_bytes"},
        "the kernel's own peak (VmHWM) once a second and statm at each look; misses a peak within "

@@ -172,8 +172,8 @@ TEST_F(Privileges, OfTheCommandEndTheTaskClock) {
   fs::copy("/bin/sh", path("sh"));
   ASSERT_EQ(::chmod(path("sh").c_str(), 0711), 0);
   const char* const loop = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done";
-  const Outcome outcome =
-      run(as_nobody({"run", "--json", path("out/run.json"), "--", path("sh"), "-c", loop}));
+  const Outcome outcome = run(as_nobody(
+      {"run", "--task-clock", "--json", path("out/run.json"), "--", path("sh"), "-c", loop}));
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
   const Json usage = parse_json(content_of(path("out/run.json")))["resource_usage"];
   EXPECT_GT(usage["cpu_s"], 0.1);

@@ -46,20 +46,21 @@ TEST(RunOptions, HaveDefaults) {
   EXPECT_THAT(run.json_path, IsEmpty());
   EXPECT_THAT(run.series_path, IsEmpty());
   EXPECT_EQ(run.gpus, "all");
-  EXPECT_FALSE(run.append || run.quiet || run.every_rank);
+  EXPECT_FALSE(run.append || run.quiet || run.every_rank || run.task_clock);
 }
 
 TEST(RunOptions, TakeEveryOption) {
-  const RunOptions run = run_of(
-      {"run",      "-o",        "run.txt",  "--json",     "-",          "--append", "--quiet",
-       "--series", "run.csv",   "--gpus",   "0,2",        "--interval", "0.5",      "--every-rank",
-       "--sysfs",  "/host/sys", "--procfs", "/host/proc", "--",         "make",     "-j8"});
+  const RunOptions run =
+      run_of({"run",        "-o",           "run.txt",      "--json",  "-",         "--append",
+              "--quiet",    "--series",     "run.csv",      "--gpus",  "0,2",       "--interval",
+              "0.5",        "--every-rank", "--task-clock", "--sysfs", "/host/sys", "--procfs",
+              "/host/proc", "--",           "make",         "-j8"});
   EXPECT_THAT(run.command, ElementsAre("make", "-j8"));
   EXPECT_EQ(run.report_path, "run.txt");
   EXPECT_EQ(run.json_path, "-");
   EXPECT_EQ(run.series_path, "run.csv");
   EXPECT_EQ(run.gpus, "0,2");
-  EXPECT_TRUE(run.append && run.quiet && run.every_rank);
+  EXPECT_TRUE(run.append && run.quiet && run.every_rank && run.task_clock);
   EXPECT_EQ(run.interval, 500ms);
   EXPECT_EQ(run.system.sysfs, "/host/sys");
   EXPECT_EQ(run.system.procfs, "/host/proc");

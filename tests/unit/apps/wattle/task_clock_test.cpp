@@ -50,6 +50,18 @@ TEST(TaskClockComparison, AClockThatTheKernelStoppedIsTheOneThatIsTooSmall) {
   EXPECT_THAT(mismatch->reason, HasSubstr("9.990 s less"));
 }
 
+TEST(TaskClockComparison, WhatContextSwitchesTookIsNoStoppedClock) {
+  CpuCounts counts = counted(6.0);
+  EXPECT_TRUE(compare(counts));
+  counts.switches = 400'000;
+  EXPECT_FALSE(compare(counts));
+}
+
+TEST(TaskClock, ThatNobodyAskedForSaysSo) {
+  EXPECT_FALSE(TaskClock().read());
+  EXPECT_THAT(TaskClock().refused(), HasSubstr("--task-clock"));
+}
+
 TEST(TaskClock, OfAProcessThatIsNotThereSaysWhyThereIsNone) {
   constexpr pid_t kNobody = 0x7fff'fffe;
   const TaskClock clock(kNobody);
