@@ -91,7 +91,7 @@ double kept_bytes(const Tree& tree) {
   };
   wattle::EnergyMeter meter({.system = tree.system()});
   const double before = in_use();
-  meter.reserve(kRecords);
+  meter.reserve(kRecords + 1);
   meter.start();
   for (int i = 1; i < kRecords; ++i) meter.record("part");
   meter.stop();
