@@ -13,8 +13,8 @@ namespace wattle {
 ///
 /// - a domain that is in `read`: it is measured, through another interface;
 /// - a domain that is refused already: one cause that has a remedy is enough;
-/// - an interface that shows nothing, where another one shows the same devices, read or refused (the
-///   platform alone is no such device);
+/// - an interface that shows nothing, where another one shows the same devices, read or refused;
+///   the platform alone is none of them;
 /// - spare ways, where there is anything else to say about their devices.
 [[nodiscard]] std::vector<Refusal> worth_telling(std::vector<Refusal> refused,
                                                  const std::set<Domain>& read);
