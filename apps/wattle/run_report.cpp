@@ -168,8 +168,9 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   if (report.energy.left_out.empty()) {
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
   }
-  fill_usage(report, instruments.machine(), collected, frame.launcher_rss_bytes);
-  fill_task_clock(report.usage, instruments.machine(), collected, task_clock);
+  const MachineUsage machine = instruments.machine();
+  fill_usage(report, machine, collected, frame.launcher_rss_bytes);
+  fill_task_clock(report.usage, machine, collected, task_clock);
   instruments.fill_processes(report.usage);
   // What `collect` brought is exact, and of those that were never seen too.
   report.usage.mechanisms.push_back(

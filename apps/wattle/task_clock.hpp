@@ -21,18 +21,19 @@ class TaskClock {
  public:
   /// Counts nothing: nobody asked for it.
   TaskClock() : refused_("not asked for (--task-clock)") {}
-  /// The kernel then takes about 3 us more for each context switch of that process and those that
+  /// The kernel then takes about 4 us more for each context switch of that process and those that
   /// it starts. `process`: a child that has neither threads nor children yet. Needs no rights where
   /// /proc/sys/kernel/perf_event_paranoid is at most 2.
   explicit TaskClock(pid_t process);
 
-  /// Absent, then with a reason in `refused`, where the kernel does not count for this user.
+  /// Absent where the kernel does not count for this user.
   [[nodiscard]] std::optional<Seconds> read() const noexcept;
+  /// Why `read` is absent, where it is.
   [[nodiscard]] const std::string& refused() const noexcept { return refused_; }
 
  private:
   Fd event_;
-  std::string refused_;
+  std::string refused_ = "the kernel does not tell what perf's task clock counted";
 };
 
 /// What was counted of the same processes in two ways.

@@ -163,6 +163,16 @@ void append_text(std::string& text, const Json& object, std::size_t depth) {
   }
 }
 
+/// `unknown` and `mismatches`.
+template <class Group>
+Json reasons_json(const std::vector<Group>& groups) {
+  Json json = Json::array();
+  for (const Group& group : groups) {
+    json.push_back({{"keys", group.keys}, {"reason", group.reason}});
+  }
+  return json;
+}
+
 }  // namespace
 
 Json usage_groups(const ResourceUsage& usage) {
@@ -174,14 +184,6 @@ Json usage_groups(const ResourceUsage& usage) {
 }
 
 Json usage_json(const ResourceUsage& usage) {
-  Json unknown = Json::array();
-  for (const UnknownUsage& group : usage.unknown) {
-    unknown.push_back({{"keys", group.keys}, {"reason", group.reason}});
-  }
-  Json mismatches = Json::array();
-  for (const UsageMismatch& group : usage.mismatches) {
-    mismatches.push_back({{"keys", group.keys}, {"reason", group.reason}});
-  }
   Json mechanisms = Json::array();
   for (const UsageMechanism& group : usage.mechanisms) {
     mechanisms.push_back({{"keys", group.keys}, {"mechanism", group.mechanism}});
@@ -205,9 +207,9 @@ Json usage_json(const ResourceUsage& usage) {
   json["involuntary_switches"] = or_null(usage.involuntary_switches);
   json["still_running"] = to_json(usage.still_running);
   json["processes"] = or_null(usage.processes);
-  json["unknown"] = std::move(unknown);
+  json["unknown"] = reasons_json(usage.unknown);
   json["estimated"] = usage.estimated;
-  json["mismatches"] = std::move(mismatches);
+  json["mismatches"] = reasons_json(usage.mismatches);
   json["mechanisms"] = std::move(mechanisms);
   return json;
 }
