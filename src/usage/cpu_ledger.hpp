@@ -40,7 +40,8 @@ class Ledger {
     waited_begin_ += child.own_begin_ + child.waited_begin_;
   }
 
-  /// As `inherit`, of a child whose own time does not count; that of its children does.
+  /// As `inherit`, of a child whose own time does not count; that of its children does, and what it
+  /// used after it was seen last, where it was waited for: nothing tells that from its children's.
   void inherit_children_of(const Ledger& child) noexcept {
     seen_ += child.children();
     waited_begin_ += child.own_ + child.waited_begin_;
