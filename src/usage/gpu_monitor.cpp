@@ -29,6 +29,41 @@ class Sum {
   bool complete_ = true;
 };
 
+/// What the command's processes hold of one GPU.
+struct Holders {
+  Sum<std::uint64_t> main;
+  Sum<std::uint64_t> descendants;
+  bool any = false;
+  bool all_known = true;  ///< whether they are the command's
+};
+
+Holders holders_of(const std::vector<DeviceProcess>& processes,
+                   const GpuMonitor::KinshipOf& kinship_of) {
+  Holders holders;
+  holders.main.add(0);
+  holders.descendants.add(0);
+  for (const DeviceProcess& process : processes) {
+    switch (kinship_of(process.pid)) {
+      case Kinship::main:
+        holders.any = true;
+        holders.main.add(process.memory_bytes);
+        break;
+      case Kinship::descendant:
+        holders.any = true;
+        holders.descendants.add(process.memory_bytes);
+        break;
+      case Kinship::unknown:  // what it holds may be the command's
+        holders.all_known = false;
+        holders.main.add(std::nullopt);
+        holders.descendants.add(std::nullopt);
+        break;
+      case Kinship::stranger:
+        break;
+    }
+  }
+  return holders;
+}
+
 }  // namespace
 
 std::vector<Metric> GpuMonitor::metrics() {
@@ -63,21 +98,10 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Sampler::Device& device = sampler_.devices()[i];
     Gpu& gpu = gpus_[i];
-    if (const auto total = bytes(sampler_.latest(device, Metric::memory_total))) {
-      gpu.total_bytes = total;
-    }
-    const auto memory = bytes(sampler_.latest(device, Metric::memory_used));
-    raise(gpu.peak_bytes, memory);
-    used.add(memory);
-    const auto percent = sampler_.latest(device, Metric::utilization);
-    raise(gpu.max_percent, percent);
-    if (counted_[i]) busy.add(percent);
-    if (percent) {
-      gpu.sum_percent += *percent;
-      ++gpu.percent_count;
-    }
-    raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
+    look_at(device, gpu);
     look_at_processes(device, gpu, kinship_of, began);
+    used.add(gpu.used_bytes);
+    if (counted_[i]) busy.add(gpu.percent);
     main.add(gpu.main_bytes);
     descendants.add(gpu.descendants_bytes);
   }
@@ -97,6 +121,21 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   raise(peak_combined_bytes_, main.value());
 }
 
+void GpuMonitor::look_at(const Sampler::Device& device, Gpu& gpu) const {
+  if (const auto total = bytes(sampler_.latest(device, Metric::memory_total))) {
+    gpu.total_bytes = total;
+  }
+  gpu.used_bytes = bytes(sampler_.latest(device, Metric::memory_used));
+  raise(gpu.peak_bytes, gpu.used_bytes);
+  gpu.percent = sampler_.latest(device, Metric::utilization);
+  raise(gpu.max_percent, gpu.percent);
+  if (gpu.percent) {
+    gpu.sum_percent += *gpu.percent;
+    ++gpu.percent_count;
+  }
+  raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
+}
+
 void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
                                    const KinshipOf& kinship_of, TimePoint began) {
   if (!machine_pids_) return;
@@ -105,56 +144,39 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
   gpu.lists_seen = list->number;
   gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
   gpu.listed_at = list->at;
-  Sum<std::uint64_t> main;
-  Sum<std::uint64_t> descendants;
-  main.add(0);
-  descendants.add(0);
-  for (const DeviceProcess& process : *list->processes) {
-    switch (kinship_of(process.pid)) {
-      case Kinship::main:
-        gpu.was_used = true;
-        main.add(process.memory_bytes);
-        break;
-      case Kinship::descendant:
-        gpu.was_used = true;
-        descendants.add(process.memory_bytes);
-        break;
-      case Kinship::unknown:  // what it holds may be the command's
-        gpu.all_known = false;
-        main.add(std::nullopt);
-        descendants.add(std::nullopt);
-        break;
-      case Kinship::stranger:
-        break;
-    }
+  const Holders holders = holders_of(*list->processes, kinship_of);
+  gpu.was_used = gpu.was_used || holders.any;
+  gpu.all_known = gpu.all_known && holders.all_known;
+  gpu.main_bytes = holders.main.value();
+  gpu.descendants_bytes = holders.descendants.value();
+}
+
+GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, TimePoint began,
+                              TimePoint ended) const {
+  GpuUsage usage{.domain = device.domain,
+                 .info = device.info != nullptr ? *device.info : DeviceInfo{},
+                 .memory_total_bytes = gpu.total_bytes,
+                 .peak_memory_used_bytes = gpu.peak_bytes,
+                 .max_utilization_percent = gpu.max_percent,
+                 .max_temperature_celsius = gpu.max_celsius};
+  if (gpu.percent_count > 0) {
+    usage.mean_utilization_percent = gpu.sum_percent / static_cast<double>(gpu.percent_count);
   }
-  gpu.main_bytes = main.value();
-  gpu.descendants_bytes = descendants.value();
+  usage.used_by_command_unknown = why_not_known(gpu, began, ended);
+  if (usage.used_by_command_unknown.empty()) usage.used_by_command = gpu.was_used;
+  if (!usage.memory_total_bytes || !usage.peak_memory_used_bytes ||
+      !usage.mean_utilization_percent || !usage.max_temperature_celsius) {
+    usage.unknown = "the driver does not tell it, or did not while the command ran";
+  }
+  return usage;
 }
 
 GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   GpusUsage usage;
   Sum<std::uint64_t> total;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Sampler::Device& device = sampler_.devices()[i];
-    const Gpu& gpu = gpus_[i];
-    GpuUsage one{.domain = device.domain,
-                 .info = device.info != nullptr ? *device.info : DeviceInfo{},
-                 .memory_total_bytes = gpu.total_bytes,
-                 .peak_memory_used_bytes = gpu.peak_bytes,
-                 .max_utilization_percent = gpu.max_percent,
-                 .max_temperature_celsius = gpu.max_celsius};
-    total.add(gpu.total_bytes);
-    if (gpu.percent_count > 0) {
-      one.mean_utilization_percent = gpu.sum_percent / static_cast<double>(gpu.percent_count);
-    }
-    one.used_by_command_unknown = why_not_known(gpu, began, ended);
-    if (one.used_by_command_unknown.empty()) one.used_by_command = gpu.was_used;
-    if (!one.memory_total_bytes || !one.peak_memory_used_bytes || !one.mean_utilization_percent ||
-        !one.max_temperature_celsius) {
-      one.unknown = "the driver does not tell it, or did not while the command ran";
-    }
-    usage.gpus.push_back(std::move(one));
+    total.add(gpus_[i].total_bytes);
+    usage.gpus.push_back(usage_of(sampler_.devices()[i], gpus_[i], began, ended));
   }
   usage.counted = counted();
   usage.memory_total_bytes = total.value();

@@ -59,12 +59,18 @@ class GpuMonitor {
     std::uint64_t percent_count = 0;
     std::optional<double> max_percent;
     std::optional<double> max_celsius;
+    // At the last sample.
+    std::optional<std::uint64_t> used_bytes;
+    std::optional<double> percent;
     // Of the newest list.
     std::optional<std::uint64_t> main_bytes;
     std::optional<std::uint64_t> descendants_bytes;
   };
 
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
+  [[nodiscard]] GpuUsage usage_of(const Sampler::Device& device, const Gpu& gpu, TimePoint began,
+                                  TimePoint ended) const;
+  void look_at(const Sampler::Device& device, Gpu& gpu) const;
   void look_at_processes(const Sampler::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
                          TimePoint began);
 
