@@ -17,14 +17,22 @@ FakeNvml::FakeNvml(std::string_view script, NvmlBuild build)
 }
 
 FakeNvml::~FakeNvml() {
+  wait_until_idle([this] { release_hung(); });
+}
+
+void FakeNvml::wait_until_idle(const std::function<void()>& at_each_look) const {
   constexpr int kTries = 1000;
   for (int i = 0; i < kTries && !library_.find<bool()>("fakenvml_is_idle")(); ++i) {
-    release_hung();
+    at_each_look();
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
 }
 
-void FakeNvml::set_script(std::string_view script) { folder_.write("nvml.script", script); }
+void FakeNvml::set_script(std::string_view script) {
+  // The threads that call the driver shut it down by themselves, when those that asked are gone.
+  wait_until_idle([] {});
+  folder_.write("nvml.script", script);
+}
 
 std::string FakeNvml::script_path() const { return (folder_.path() / "nvml.script").string(); }
 

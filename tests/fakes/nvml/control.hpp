@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 
@@ -28,7 +29,8 @@ class FakeNvml {
   /// it must be gone before.
   ~FakeNvml();
 
-  /// Replaces the script: for the next nvmlInit after the last nvmlShutdown.
+  /// Replaces the script, when everybody in this process is done with NVML: whatever uses it must
+  /// be gone before.
   void set_script(std::string_view script);
   /// Points to the fake library, and else to an empty folder.
   [[nodiscard]] System system() const;
@@ -56,6 +58,8 @@ class FakeNvml {
    private:
     std::chrono::nanoseconds elapsed_{0};
   };
+
+  void wait_until_idle(const std::function<void()>& at_each_look) const;
 
   TempFolder folder_;
   std::string path_;
