@@ -22,6 +22,7 @@ struct Record {
   int disagrees = 0;
   int partial_coverage = 0;
   int gap = 0;
+  double most_beside = 0.0;
 
   void add(const Estimate& estimate, double true_j) {
     if (!estimate.energy_j || true_j <= 0.0) return;
@@ -30,6 +31,9 @@ struct Record {
     disagrees += estimate.flags.has(Flag::disagrees) ? 1 : 0;
     partial_coverage += estimate.flags.has(Flag::partial_coverage) ? 1 : 0;
     gap += estimate.flags.has(Flag::gap) ? 1 : 0;
+    if (estimate.energy_beside_j && !estimate.flags.has(Flag::disagrees)) {
+      most_beside = std::max(most_beside, std::abs(*estimate.energy_beside_j - true_j) / true_j);
+    }
     if (!estimate.half_width_j) return;
     half_widths.push_back(*estimate.half_width_j / true_j);
     // The truth itself is a sum of doubles.
@@ -80,7 +84,8 @@ WayResult summarize(std::string_view way, Record record, int trials) {
                    .coverage = record.covered / count,
                    .disagrees = record.disagrees / count,
                    .partial_coverage = record.partial_coverage / count,
-                   .gap = record.gap / count};
+                   .gap = record.gap / count,
+                   .most_beside = record.most_beside};
   return result;
 }
 
@@ -96,6 +101,17 @@ std::uint64_t seed_of(const Cell& cell, std::uint64_t seed) {
 }  // namespace
 
 std::string Cell::name() const { return fmt::format("{}, {}", mode, scenario_of(*this)); }
+
+bool Cell::is_hidden() const noexcept {
+  const bool counter_sees = machine.counter && !machine.counter_is_fed;
+  const double period_s = load.shape.period_s();
+  if (!machine.gauge || counter_sees || period_s <= 0.0) return false;
+  const double update_s = machine.gauge->update.mean_s;
+  const double periods = std::round(update_s / period_s);
+  constexpr double kRounding = 1e-9;
+  return machine.gauge->window_s < update_s && periods > 0.0 &&
+         std::abs(update_s - periods * period_s) < kRounding * update_s;
+}
 
 std::string length_text(double seconds) {
   if (seconds < 1.0) return fmt::format("{:g} ms", seconds * 1e3);

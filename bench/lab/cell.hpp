@@ -24,6 +24,9 @@ struct Cell {
 
   /// "plain, ice lake, 40 Hz square, 100 ms": no two cells have the same.
   [[nodiscard]] std::string name() const;
+  /// True where nothing looks but a gauge, for a part of the time, and each time at the same phase
+  /// of the load: none of its values can show that they are wrong.
+  [[nodiscard]] bool is_hidden() const noexcept;
 };
 
 /// The errors of one way of measuring over all trials, as parts of the true energy.
@@ -41,6 +44,9 @@ struct Claims {
   double disagrees = 0.0;          ///< flagged so
   double partial_coverage = 0.0;   ///< flagged so
   double gap = 0.0;                ///< flagged so
+  /// The largest |error| of the energy that was told beside, of the true energy, in the trials that
+  /// were not flagged `disagrees`; 0 where there was none.
+  double most_beside = 0.0;
 };
 
 struct WayResult {

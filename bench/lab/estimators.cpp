@@ -18,6 +18,9 @@ Estimate estimate_of(const EnergyFigure& figure, TimePoint begin, TimePoint end)
   if (figure.energy) {
     estimate.energy_j = figure.energy->si();
     estimate.half_width_j = figure.uncertainty.si();
+    if (!figure.alternatives.empty()) {
+      estimate.energy_beside_j = figure.alternatives.front().energy.si();
+    }
   }
   return estimate;
 }

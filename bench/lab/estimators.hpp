@@ -17,6 +17,7 @@ struct Estimate {
   std::optional<double> energy_j{};      ///< absent where it found none
   std::optional<double> half_width_j{};  ///< the +-, k = 2; absent where it states none
   Flags flags{};
+  std::optional<double> energy_beside_j{};  ///< what another way says that was possible too
 };
 
 /// Measures about from 0 s to `length_s`. It gives the world its work (`World::work_between`),

@@ -20,7 +20,8 @@ Json json_of(const WayResult& way) {
                       {"coverage", way.claims->coverage},
                       {"disagrees", way.claims->disagrees},
                       {"partial_coverage", way.claims->partial_coverage},
-                      {"gap", way.claims->gap}};
+                      {"gap", way.claims->gap},
+                      {"most_beside", way.claims->most_beside}};
   }
   return json;
 }
@@ -30,6 +31,7 @@ Json json_of(const Cell& cell, const CellResult& result) {
                {"sensor", cell.machine.name},
                {"load", cell.load.name},
                {"window_s", cell.window_s},
+               {"hidden", cell.is_hidden()},
                {"exempt_from_width", nullptr},
                {"true_mean_j", result.true_mean_j},
                {"wattle", nullptr},

@@ -38,9 +38,9 @@ constexpr std::string_view kMisses =
 ## What is missed, and why
 
 **A load at the gauge's own period** (100 ms on a gauge of 100 ms), or at a whole fraction of it (20 ms),
-is at the same phase each time the gauge looks. Its values are then as steady as those of a constant
-load: no ± from them can know that they are wrong, but one that is useless under every steady load. The
-same holds for a counter that adds up such values.
+is hidden: it is at the same phase each time the gauge looks. Its values are then as steady as those of
+a constant load: no ± from them can know that they are wrong, but one that is useless under every steady
+load. The same holds for a counter that adds up such values. A counter of its own makes up for it.
 
 **`disagrees` under such a load** cannot reach 99 %. A gauge that looks for 25 of 100 ms at a square
 between 200 and 400 W shows 200 W at a quarter of all phases, 400 W at another, and something in between,
@@ -48,11 +48,6 @@ each as likely as any other, at the remaining half. There it is within T watts o
 100 cases: in T/2 % of all runs. With T = 16 W (the counter's ±2 % and 5 % for calibration, in quadrature)
 these are 8 %; without any allowance for calibration, 3 %; the target needs T = 2 W, a third of the
 counter's own ±. What is not flagged is right to within T.
-
-**A step at the very end.** A gauge that is renewed each 100 ms has not looked since its last value, 50 ms
-ago on average. Of the steps that happen anywhere in a window of a second, one in twenty is in no value
-yet, and a mean over a second shows the first of the others faintly: the ± of such windows is that of
-the load before the step.
 
 **A load without any period.** The limit of 0.6 % is that of a simulation of a load whose period is not
 the gauge's: a square of 130 ms. Under a load that changes at random every 30 ms the 75 ms that are not

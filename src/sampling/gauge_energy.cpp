@@ -105,6 +105,13 @@ nanoseconds believed_only(const History& history, TimePoint begin, TimePoint end
   return sum;
 }
 
+/// By how many times as much the power may go on to change, where the newest value is the first to
+/// show a change. A look shows a step as a whole, or a ramp's begin; a mean that is renewed just
+/// behind a step shows any part, however small, of what the next one will. In bench/lab, 4 covers
+/// 96 % of the windows in which the power steps somewhere, 2 a little less than 95 %.
+constexpr double kMoreAfterLook = 2.0;
+constexpr double kMoreAfterMean = 4.0;
+
 /// `figure`: what is known of the window already. `lag`: by how much values are moved back; 0 where
 /// nobody knows what they are the mean of.
 Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePoint begin,
@@ -117,6 +124,7 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
   const bool is_open = is_moved && !history.values().at(end + lag).after;
   // Neighbours among means that overlap differ by that much less than the power does.
   const double overlap = std::max(1.0, Seconds(window) / Seconds(spacing));
+  const double just_begun = overlap > 1.0 ? kMoreAfterMean : kMoreAfterLook;
   return gauge_uncertainty({.length = figure.known,
                             .spacing = spacing,
                             .window = window,
@@ -130,7 +138,7 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
                             .lateness = is_moved ? nanoseconds(0) : spacing,
                             .lateness_range = history.longest_told() - spacing,
                             .open_end = is_open ? channel.update.mean : nanoseconds(0),
-                            .change_since = spread.change_since() * overlap,
+                            .change_since = spread.change_since(just_begun) * overlap,
                             .step = Watts(channel.scale())});
 }
 

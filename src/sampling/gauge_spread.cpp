@@ -57,8 +57,9 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   last_change_ = std::abs(watts - last_);
   last_ = watts;
   const std::int64_t held = (reading.last_confirmed - reading.first_seen + spacing_ / 2) / spacing_;
-  if (held > 0) last_change_ = 0.0;
-  // The look at the end of a window comes when that ends.
+  // The look at the end of a window comes before the value is due to be renewed: proves nothing.
+  const bool is_steady = reading.last_confirmed - reading.first_seen > spacing_ - spacing_ / 16;
+  if (is_steady) last_change_ = 0.0;
   const bool is_regular = of_few_.looks() == 0 || reading.first_seen - looked_ > spacing_ / 2;
   const auto looks = static_cast<std::uint64_t>(std::max<std::int64_t>(held, 0)) + 1;
   if (is_regular) {
@@ -83,11 +84,14 @@ double GaugeSpread::scatter_w2() const noexcept {
   return std::min({of_neighbours_w2, of_few_.squares(), of_many_.squares()});
 }
 
-Watts GaugeSpread::change_since() const noexcept {
+Watts GaugeSpread::change_since(double just_begun) const noexcept {
   const double looks =
       looks_left_out_ + static_cast<double>(std::max<std::uint64_t>(of_few_.looks(), 1));
+  constexpr double kNothing = 0.1;  // of the last change: power is never quite steady
+  const bool began = change_before_last_ <= kNothing * last_change_;
   const double growth = std::max(last_change_ - change_before_last_, 0.0);
-  return Watts(std::max(last_change_ + growth, std::sqrt(squared_changes_w2_ / looks)));
+  const double trend = began ? just_begun * last_change_ : last_change_ + growth;
+  return Watts(std::max(trend, std::sqrt(squared_changes_w2_ / looks)));
 }
 
 Watts GaugeSpread::overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }

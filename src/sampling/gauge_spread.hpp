@@ -74,8 +74,9 @@ class GaugeSpread {
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
   [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
   /// By how much it may change until the next look: as much as it last did, and more where that was
-  /// growing, or as much as it does on average.
-  [[nodiscard]] Watts change_since() const noexcept;
+  /// growing, or as much as it does on average. Where it changed at the last look for the first
+  /// time, `just_begun` times as much as there.
+  [[nodiscard]] Watts change_since(double just_begun) const noexcept;
   /// From the one end to the other.
   [[nodiscard]] Watts overall_change() const noexcept;
 

@@ -169,9 +169,8 @@ struct GaugeWindowFacts {
 ///       + L^2 step^2/12                   rounding: the same each time while the power is steady
 ///
 /// In simulations of loads that change every 0.05 to 5 s, 2u covered 95 to 100 % of the errors
-/// (tests/unit/sampling/uncertainty_coverage_test.cpp), in bench/lab at least 95 % but for two
-/// cases that docs/accuracy.md names: a load that repeats at the sensor's own period cannot be seen
-/// in its values, nor in this; nor can what happens after the last of them.
+/// (tests/unit/sampling/uncertainty_coverage_test.cpp), in bench/lab at least 95 % but where a
+/// load repeats at the sensor's own period: that cannot be seen in its values, nor in this.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 
 }  // namespace wattle

@@ -77,6 +77,48 @@ TEST(Cell, TriesTheCommonWaysThatItsSensorsAllow) {
   EXPECT_EQ(gauges.common[1].way, "1 s polls");
 }
 
+/// A gauge that looks for so much of each 100 ms.
+Machine part_time(double window_s = 0.025) {
+  return {.name = "part time",
+          .gauge = GaugeModel{.name = "gauge", .update = {.mean_s = 0.1}, .window_s = window_s}};
+}
+
+Waveform square_of(double period_s) { return Waveform::square(100.0, 200.0, period_s); }
+
+TEST(Cell, IsHiddenWhereALoadRepeatsAtThePaceOfTheGauge) {
+  EXPECT_TRUE(cell_of("gauge", part_time(), square_of(0.1), 1.0).is_hidden());
+  EXPECT_TRUE(cell_of("gauge", part_time(), square_of(0.02), 1.0).is_hidden()) << "five times";
+  EXPECT_FALSE(cell_of("gauge", part_time(), square_of(0.13), 1.0).is_hidden());
+  EXPECT_FALSE(cell_of("gauge", part_time(), square_of(0.2), 1.0).is_hidden()) << "seen in turns";
+  EXPECT_FALSE(cell_of("gauge", part_time(), Waveform::constant(100.0), 1.0).is_hidden());
+}
+
+TEST(Cell, IsNotHiddenFromAGaugeThatSeesAllTheTimeOrFromACounter) {
+  EXPECT_FALSE(cell_of("gauge", part_time(0.1), square_of(0.1), 1.0).is_hidden());
+  Machine with_counter = part_time();
+  with_counter.counter =
+      CounterModel{.name = "counter", .domain = Domain::nvidia_gpu(0), .update = {.mean_s = 0.1}};
+  EXPECT_FALSE(cell_of("both", with_counter, square_of(0.1), 1.0).is_hidden());
+  with_counter.counter_is_fed = true;
+  EXPECT_TRUE(cell_of("both", with_counter, square_of(0.1), 1.0).is_hidden());
+}
+
+TEST(Cell, TellsHowFarOffTheOtherWayIsWhereNothingIsFlagged) {
+  Machine machine = part_time();
+  machine.counter = CounterModel{.name = "counter",
+                                 .domain = Domain::nvidia_gpu(0),
+                                 .update = {.mean_s = 0.1},
+                                 .tick_j = 1e-3,
+                                 .unit_j = 1e-3};
+  Cell cell = cell_of("both", machine, square_of(0.1), 10.0);
+  cell.load.most_delay_s = 0.1;
+  const CellResult result = run_cell(cell, kFew);
+  ASSERT_TRUE(result.wattle && result.wattle->claims);
+  EXPECT_GT(result.wattle->claims->disagrees, 0.8);
+  EXPECT_GT(result.wattle->claims->most_beside, 0.01);
+  EXPECT_LT(result.wattle->claims->most_beside, 0.08) << "of the third that it is off at most";
+}
+
 TEST(Cells, HaveNamesOfTheirOwn) {
   std::set<std::string> names;
   for (const Cell& cell : all_cells(Waveform::constant(1.0))) {

@@ -214,6 +214,17 @@ TEST(GaugeEnergy, OfAnEstimatedTailIsLessCertain) {
   EXPECT_GT(early, late.uncertainty);
 }
 
+TEST(GaugeEnergy, OfMeansOfWhichTheLastShowsTheBeginOfAChangeIsLessCertain) {
+  KnownHistory history(mean_of(1s));
+  history.read_through(0s, 4900ms, 100);
+  history.read(5s, 120);
+  // 20 W of a mean over ten looks are 200 W, of which the next one may show four times as much.
+  const double change_w = 4.0 * 200.0;
+  const double unseen_j = 2.0 * change_w * 0.1 / std::sqrt(3.0);
+  EXPECT_GT(energy(history, 1s, 5s).uncertainty.si(), unseen_j);
+  EXPECT_LT(energy(history, 1s, 5s).uncertainty.si(), 1.2 * unseen_j);
+}
+
 // How much of the time the sensor sees.
 
 TEST(GaugeEnergy, OfASensorThatLooksAtAPartOfTheTimeSaysSo) {

@@ -135,12 +135,32 @@ TEST(GaugeSpread, KnowsTheChangesAroundTheEndsAndBetweenThem) {
 }
 
 TEST(GaugeSpread, TakesAChangeForTheBeginOfALargerOneWhereItGrows) {
-  EXPECT_EQ(spread_of({100, 100, 100, 100, 150}).change_since(), Watts(100.0)) << "it just began";
-  EXPECT_EQ(spread_of({100, 100, 100, 150, 200}).change_since(), Watts(50.0)) << "it goes on";
+  EXPECT_EQ(spread_of({100, 100, 100, 100, 150}).change_since(2.0), Watts(100.0))
+      << "it just began";
+  EXPECT_EQ(spread_of({100, 100, 100, 150, 200}).change_since(2.0), Watts(50.0)) << "it goes on";
+}
+
+TEST(GaugeSpread, TakesAChangeThatJustBeganForAsManyTimesItselfAsAsked) {
+  EXPECT_EQ(spread_of({100, 100, 100, 100, 150}).change_since(4.0), Watts(200.0));
+  EXPECT_EQ(spread_of({100, 100, 100, 102, 150}).change_since(4.0), Watts(192.0)) << "or nearly";
+  EXPECT_EQ(spread_of({100, 100, 100, 150, 200}).change_since(4.0), Watts(50.0)) << "it goes on";
+}
+
+TEST(GaugeSpread, DoesNotTakeAValueForSteadyThatWasSeenAgainBeforeItWasDue) {
+  const auto seen_for = [](nanoseconds time) {
+    GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+    spread.add({.first_seen = kBegin, .last_confirmed = kBegin + 900ms}, 100.0);
+    spread.add({.first_seen = kBegin + 1s, .last_confirmed = kBegin + 1s + time}, 150.0);
+    return spread.change_since(2.0);
+  };
+  EXPECT_EQ(seen_for(0ms), Watts(100.0));
+  EXPECT_EQ(seen_for(70ms), Watts(100.0)) << "by the look at the window's end";
+  EXPECT_LT(seen_for(100ms), Watts(50.0)) << "renewed without a change";
 }
 
 TEST(GaugeSpread, TakesItThatThePowerMayChangeAsItDoesOnAverage) {
-  EXPECT_EQ(spread_of({100, 200, 100, 200, 200}).change_since(), Watts(std::sqrt(30'000.0 / 5.0)));
+  EXPECT_EQ(spread_of({100, 200, 100, 200, 200}).change_since(2.0),
+            Watts(std::sqrt(30'000.0 / 5.0)));
 }
 
 }  // namespace
