@@ -13,6 +13,7 @@ namespace wattle::lab {
 namespace {
 
 constexpr std::size_t kQuantiles = 201;
+constexpr double kRounding = 1e-12;  // of an energy: the truth itself is a sum of doubles
 
 /// What one way said, trial by trial. Errors and half-widths are parts of the true energy.
 struct Record {
@@ -36,9 +37,7 @@ struct Record {
     }
     if (!estimate.half_width_j) return;
     half_widths.push_back(*estimate.half_width_j / true_j);
-    // The truth itself is a sum of doubles.
-    const double rounding_j = 1e-12 * true_j;
-    covered += std::abs(error_j) <= *estimate.half_width_j + rounding_j ? 1 : 0;
+    covered += std::abs(error_j) <= *estimate.half_width_j + kRounding * true_j ? 1 : 0;
   }
 };
 
@@ -81,7 +80,7 @@ WayResult summarize(std::string_view way, Record record, int trials) {
   if (record.half_widths.empty()) return result;
   std::ranges::sort(record.half_widths);
   result.claims = {.median_half_width = quantile(record.half_widths, 0.5),
-                   .coverage = record.covered / count,
+                   .coverage = static_cast<double>(record.covered) / trials,
                    .disagrees = record.disagrees / count,
                    .partial_coverage = record.partial_coverage / count,
                    .gap = record.gap / count,
@@ -107,10 +106,10 @@ bool Cell::is_hidden() const noexcept {
   const double period_s = load.shape.period_s();
   if (!machine.gauge || counter_sees || period_s <= 0.0) return false;
   const double update_s = machine.gauge->update.mean_s;
-  const double periods = std::round(update_s / period_s);
-  constexpr double kRounding = 1e-9;
-  return machine.gauge->window_s < update_s && periods > 0.0 &&
-         std::abs(update_s - periods * period_s) < kRounding * update_s;
+  const double periods = update_s / period_s;
+  constexpr double kNear = 0.1;
+  return machine.gauge->window_s < update_s && std::round(periods) > 0.0 &&
+         std::abs(periods - std::round(periods)) < kNear;
 }
 
 std::string length_text(double seconds) {
@@ -155,7 +154,7 @@ CellResult run_cell(const Cell& cell, const TrialOptions& options) {
 }
 
 std::optional<double> width_ratio(const WayResult& result) noexcept {
-  if (!result.claims || result.errors.p95 <= 0.0) return std::nullopt;
+  if (!result.claims || result.errors.p95 <= kRounding) return std::nullopt;
   return result.claims->median_half_width / result.errors.p95;
 }
 

@@ -24,8 +24,8 @@ struct Cell {
 
   /// "plain, ice lake, 40 Hz square, 100 ms": no two cells have the same.
   [[nodiscard]] std::string name() const;
-  /// True where nothing looks but a gauge, for a part of the time, and each time at the same phase
-  /// of the load: none of its values can show that they are wrong.
+  /// True where nothing looks but a gauge, for a part of the time, and at the same phase of the
+  /// load, or nearly so, for more than ten times: none of its values can show that they are wrong.
   [[nodiscard]] bool is_hidden() const noexcept;
 };
 
@@ -37,7 +37,8 @@ struct Errors {
   double most = 0.0;
 };
 
-/// What a way said beside the energy. All are parts: of the energies that it found.
+/// What a way said beside the energy. All are parts: of the energies that it found, but for the
+/// coverage, which is of all trials.
 struct Claims {
   double median_half_width = 0.0;  ///< of the true energy
   double coverage = 0.0;           ///< the truth lay within the +-
@@ -75,7 +76,7 @@ struct TrialOptions {
 [[nodiscard]] CellResult run_cell(const Cell& cell, const TrialOptions& options);
 
 /// Median half-width over the 95th percentile of |error|: how much wider than needed the +- is.
-/// Absent where nothing is claimed, or there is no error.
+/// Absent where nothing is claimed, or there is no error but for rounding.
 [[nodiscard]] std::optional<double> width_ratio(const WayResult& result) noexcept;
 
 /// "10 ms", "3 s".

@@ -22,6 +22,8 @@ struct UpdateModel {
   /// Of one interval with the next one, from -0.5 to -0.35. Negative, since updates scatter around
   /// a regular grid: a late one is followed by a short interval, and errors do not accumulate.
   double autocorrelation = -0.5;
+  /// By how much the mean differs from one board to the next: at most by this part.
+  double between_boards = 0.0;
 };
 
 /// The times of all updates: the k-th is at k x mean + phase + scatter(k), where the scatter is a

@@ -11,8 +11,8 @@
 namespace wattle::lab {
 namespace {
 
-/// After this long a random load begins anew: longer than any window that the lab looks at.
-constexpr double kRandomLoadS = 100.0;
+/// After so many changes a random load begins anew: trials should hardly ever see the same stretch.
+constexpr double kRandomChanges = 30'000.0;
 
 /// A periodic function's time within its period, and the number of whole periods before it.
 struct Phase {
@@ -61,21 +61,23 @@ Waveform Waveform::bursts(double idle_w, double busy_w, double mean_idle_s, doub
   Random random(seed);
   std::vector<Level> levels;
   bool busy = false;
-  for (double time_s = 0.0; time_s < kRandomLoadS; busy = !busy) {
+  const double length_s = kRandomChanges * (mean_idle_s + mean_busy_s) / 2.0;
+  for (double time_s = 0.0; time_s < length_s; busy = !busy) {
     levels.push_back({time_s, busy ? busy_w : idle_w});
     time_s += random.exponential(busy ? mean_busy_s : mean_idle_s);
   }
-  return repeated(levels, kRandomLoadS);
+  return repeated(levels, length_s);
 }
 
 Waveform Waveform::noise(double low_w, double high_w, double mean_hold_s, std::uint64_t seed) {
   Random random(seed);
   std::vector<Level> levels;
-  for (double time_s = 0.0; time_s < kRandomLoadS;) {
+  const double length_s = kRandomChanges * mean_hold_s;
+  for (double time_s = 0.0; time_s < length_s;) {
     levels.push_back({time_s, random.uniform(low_w, high_w)});
     time_s += random.uniform(0.5 * mean_hold_s, 1.5 * mean_hold_s);
   }
-  return repeated(levels, kRandomLoadS);
+  return repeated(levels, length_s);
 }
 
 Waveform Waveform::repeated(const std::vector<Level>& levels, double period_s) {

@@ -57,7 +57,11 @@ World::World(const Machine& machine, const Load& load, std::uint64_t seed)
 
 UpdateTimes World::updates_of(const Machine& machine, const UpdateModel& model) noexcept {
   const double phase_s = machine.random_phase ? model.mean_s * random_.uniform() : 0.0;
-  return {model, phase_s, random_.bits()};
+  UpdateModel board = model;
+  if (model.between_boards > 0.0) {
+    board.mean_s *= 1.0 + model.between_boards * random_.uniform(-1.0, 1.0);
+  }
+  return {board, phase_s, random_.bits()};
 }
 
 std::vector<ModelSensor::Source> World::sources_of(const Machine& machine) {

@@ -49,6 +49,30 @@ double Innovations::squares() const noexcept {
   return left * more * static_cast<double>(looks_) / equations;
 }
 
+void Recurrence::add(double value, std::uint64_t looks) noexcept {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(looks, kMostLooks); ++i) {
+    for (std::size_t lag = 1; lag <= std::min<std::uint64_t>(changing_, kMostLooks); ++lag) {
+      const double change = value - before_[lag - 1];
+      squares_[lag] += change * change;
+    }
+    std::ranges::copy_backward(before_.begin(), before_.end() - 1, before_.end());
+    before_[0] = value;
+    ++changing_;
+  }
+}
+
+std::uint64_t Recurrence::looks() const noexcept {
+  constexpr double kNothing = 0.05;  // of the most that changes over fewer looks
+  constexpr std::uint64_t kTimes = 3;
+  double most = 0.0;
+  for (std::size_t lag = 1; lag <= kMostLooks && changing_ >= kTimes * lag; ++lag) {
+    const double mean = squares_[lag] / static_cast<double>(changing_ - lag);
+    if (mean < kNothing * most) return lag;
+    most = std::max(most, mean);
+  }
+  return 0;
+}
+
 void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   if (is_first_) first_ = last_ = watts;
   is_first_ = false;
@@ -65,6 +89,7 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   if (is_regular) {
     of_few_.add(watts, looks);
     of_many_.add(watts, looks);
+    recurrence_.add(watts, looks);
   }
   looked_ = reading.last_confirmed;
   if (reading.first_seen <= begin_until_) begin_range_.add(watts);
@@ -75,11 +100,16 @@ void GaugeSpread::leave_out(double squared_changes_w2, double watts,
                             std::chrono::nanoseconds time) noexcept {
   squared_changes_w2_ += squared_changes_w2;
   looks_left_out_ += Seconds(time) / Seconds(spacing_);
+  recurrence_ = Recurrence();
   last_ = watts;
 }
 
 double GaugeSpread::scatter_w2() const noexcept {
   const double of_neighbours_w2 = squared_changes_w2_ / 2.0;
+  if (const std::uint64_t period = recurrence_.looks()) {
+    const double changing = static_cast<double>(recurrence_.changing()) + looks_left_out_;
+    return of_neighbours_w2 * std::max(1.0, changing / static_cast<double>(6 * period));
+  }
   if (looks_left_out_ > 0.0) return of_neighbours_w2;
   return std::min({of_neighbours_w2, of_few_.squares(), of_many_.squares()});
 }

@@ -48,6 +48,25 @@ class Innovations {
   std::array<std::array<double, kTerms>, kTerms> products_{};
 };
 
+/// Finds out whether values come back after a few looks: those of a load that is in step with the
+/// gauge, its period to the gauge's as two small whole numbers. Such a load is seen at the same few
+/// phases again and again. Memory does not grow with the values. Threads: one at a time.
+class Recurrence {
+ public:
+  /// The next value, which was seen at `looks` looks, one after the other.
+  void add(double value, std::uint64_t looks) noexcept;
+  /// After how many looks they come back, 2 to 8, while they change; 0 where they do not.
+  [[nodiscard]] std::uint64_t looks() const noexcept;
+  /// Looks before which the value had changed within the last 8.
+  [[nodiscard]] std::uint64_t changing() const noexcept { return changing_; }
+
+ private:
+  static constexpr std::size_t kMostLooks = 8;
+  std::array<double, kMostLooks> before_{};       ///< the newest first
+  std::array<double, kMostLooks + 1> squares_{};  ///< of the changes over so many looks
+  std::uint64_t changing_ = 0;
+};
+
 /// What the readings of a gauge around a window tell of how much they can be off. Threads: one at a
 /// time.
 class GaugeSpread {
@@ -67,8 +86,14 @@ class GaugeSpread {
   void leave_out(double squared_changes_w2, double watts, std::chrono::nanoseconds time) noexcept;
 
   /// Sum over all looks of the variance of the power from one to the next, in W^2: half the squared
-  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less. That
-  /// is known where no reading was left out.
+  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less. The
+  /// latter is known where no reading was left out.
+  ///
+  /// Where n values come back after k looks, to foretell them is no art, and errors do not average
+  /// out: each time the power changes at the same places between two looks, which nobody knows. A
+  /// change of D that is anywhere in between is off by the variance D^2/12, not D^2/2, but n/k
+  /// times the same: the sum is n/(6 k) times as much, where that is more than 1. What was left out
+  /// counts as what follows it.
   [[nodiscard]] double scatter_w2() const noexcept;
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
@@ -103,6 +128,7 @@ class GaugeSpread {
   double looks_left_out_ = 0.0;
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
+  Recurrence recurrence_;
   Range begin_range_;
   Range end_range_;
 };

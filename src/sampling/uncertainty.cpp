@@ -89,8 +89,10 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
     const double since_w2 = square(window.change_since.si()) * open_s / spacing_s;
     open = end_w2 * square(mean_of_s) / 16.0 + since_w2 * square(open_s) / 3.0;
   }
-  constexpr double kHiddenRipple = 0.0225;
-  const double hidden = 2.0 * square(kHiddenRipple * mean_w * mean_of_s);
+  constexpr double kRippleOfWindow = 0.048;
+  constexpr double kRippleOfOverlapping = 0.0225;
+  const double ripple = mean_of_s > spacing_s ? kRippleOfOverlapping : kRippleOfWindow;
+  const double hidden = 2.0 * square(ripple * mean_w * mean_of_s);
   const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
   return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +

@@ -162,9 +162,11 @@ struct GaugeWindowFacts {
 ///                                         deviations
 ///       + D_now^2 a^3/(3 h)               and for the age a of that value, for which nobody has
 ///                                         looked: the square of a change grows with the time
-///       + 2 (0.0225 P_mean w)^2           what a mean over w hides is cut off at the ends: the rms
-///                                         of what a ripple of 60 % at three times its pace holds
-///                                         there, 0.6/(6 pi sqrt(2)) (bench/lab)
+///       + 2 (0.048 P_mean w)^2            what a mean over w hides is cut off at the ends: the rms
+///                                         of what a square wave of a third of the mean at its pace
+///                                         holds there, (4/pi)/3/(2 pi sqrt(2)). Means over more
+///                                         than h show most ripples; 0.0225, a ripple of 60 % at
+///                                         three times their pace (bench/lab)
 ///       + P_mean^2 b^2/3                  for the time b a value only held, before a gap
 ///       + L^2 step^2/12                   rounding: the same each time while the power is steady
 ///

@@ -87,9 +87,11 @@ Waveform square_of(double period_s) { return Waveform::square(100.0, 200.0, peri
 
 TEST(Cell, IsHiddenWhereALoadRepeatsAtThePaceOfTheGauge) {
   EXPECT_TRUE(cell_of("gauge", part_time(), square_of(0.1), 1.0).is_hidden());
+  EXPECT_TRUE(cell_of("gauge", part_time(), square_of(0.105), 1.0).is_hidden()) << "nearly";
   EXPECT_TRUE(cell_of("gauge", part_time(), square_of(0.02), 1.0).is_hidden()) << "five times";
   EXPECT_FALSE(cell_of("gauge", part_time(), square_of(0.13), 1.0).is_hidden());
   EXPECT_FALSE(cell_of("gauge", part_time(), square_of(0.2), 1.0).is_hidden()) << "seen in turns";
+  EXPECT_FALSE(cell_of("gauge", part_time(), square_of(0.3), 1.0).is_hidden()) << "in thirds";
   EXPECT_FALSE(cell_of("gauge", part_time(), Waveform::constant(100.0), 1.0).is_hidden());
 }
 

@@ -69,6 +69,53 @@ TEST(Innovations, OfTooFewLooksAreNotTold) {
 }
 
 /// Values of one look each, 100 ms apart, from `kBegin` on.
+/// The same again and again, one look after the other.
+template <class Pattern>
+Recurrence repeated(const Pattern& pattern, std::size_t looks) {
+  Recurrence recurrence;
+  for (std::size_t i = 0; i < looks; ++i) recurrence.add(pattern[i % pattern.size()], 1);
+  return recurrence;
+}
+
+TEST(Recurrence, FindsAfterHowManyLooksValuesComeBack) {
+  EXPECT_EQ(repeated(std::vector{200.0, 400.0}, 10).looks(), 2U);
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 10).looks(), 3U);
+  EXPECT_EQ(repeated(std::vector{2.0, 4.0, 4.0, 2.0, 3.0, 4.0, 1.0, 2.0}, 30).looks(), 8U);
+  EXPECT_EQ(repeated(std::vector{400.0, 401.0, 200.0, 400.0, 400.0, 201.0}, 30).looks(), 3U)
+      << "nearly";
+}
+
+TEST(Recurrence, NeedsToSeeThemComeBackTwice) {
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 8).looks(), 0U);
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 9).looks(), 3U);
+}
+
+TEST(Recurrence, FindsNoneInAConstantPowerAStepOrASine) {
+  EXPECT_EQ(repeated(std::vector{300.0}, 100).looks(), 0U);
+  Recurrence step;
+  step.add(100.0, 50);
+  step.add(300.0, 50);
+  EXPECT_EQ(step.looks(), 0U);
+  for (const double looks_per_period : {40.0, 10.0 / 3.0}) {
+    Recurrence recurrence;
+    for (int look = 0; look < 100; ++look) recurrence.add(sine(look, looks_per_period), 1);
+    EXPECT_EQ(recurrence.looks(), 0U) << looks_per_period;
+  }
+}
+
+TEST(Recurrence, CountsAValueForEachLookAtIt) {
+  Recurrence recurrence;
+  for (int i = 0; i < 10; ++i) {
+    recurrence.add(400.0, 2);
+    recurrence.add(200.0, 1);
+  }
+  EXPECT_EQ(recurrence.looks(), 3U);
+  EXPECT_EQ(recurrence.changing(), 30U);
+  recurrence.add(200.0, 1000);
+  EXPECT_EQ(recurrence.looks(), 3U) << "while it changed";
+  EXPECT_EQ(recurrence.changing(), 38U);
+}
+
 GaugeSpread spread_of(const std::vector<double>& values) {
   GaugeSpread spread(kBegin + 200ms, kBegin + 100ms * (static_cast<int>(values.size()) - 2), 100ms);
   TimePoint at = kBegin;
@@ -87,6 +134,27 @@ TEST(GaugeSpread, OfWhatCanBeForetoldIsNone) {
   std::vector<double> values;
   for (int look = 0; look < 30; ++look) values.push_back(sine(look, 10.0 / 3.0));
   EXPECT_NEAR(spread_of(values).scatter_w2(), 0.0, kRounding);
+}
+
+TEST(GaugeSpread, DoesNotAverageOutWhereALoadIsInStep) {
+  std::vector<double> values;
+  double squares_w2 = 0.0;
+  for (int look = 0; look < 90; ++look) {
+    values.push_back(look % 3 == 0 ? 200.0 : 400.0);
+    if (look > 0) squares_w2 += std::pow(values[values.size() - 2] - values.back(), 2.0);
+  }
+  EXPECT_DOUBLE_EQ(spread_of(values).scatter_w2(), squares_w2 / 2.0 * 90.0 / (6.0 * 3.0));
+}
+
+TEST(GaugeSpread, TakesItThatALoadWasInStepInReadingsThatWereLeftOutToo) {
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  spread.leave_out(1e6, 200.0, 90s);
+  for (int look = 0; look < 30; ++look) {
+    const TimePoint at = kBegin + look * 100ms;
+    spread.add({.first_seen = at, .last_confirmed = at}, look % 3 == 0 ? 200.0 : 400.0);
+  }
+  const double squares_w2 = 1e6 + 19.0 * 200.0 * 200.0;
+  EXPECT_DOUBLE_EQ(spread.scatter_w2(), squares_w2 / 2.0 * 930.0 / (6.0 * 3.0));
 }
 
 TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
