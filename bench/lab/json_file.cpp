@@ -51,8 +51,9 @@ std::string json_of(const Results& results) {
                {"targets", Json::array()},
                {"cells", Json::array()}};
   for (const Verdict& verdict : judge(results)) {
-    json["targets"].push_back(
-        {{"target", verdict.target}, {"met", verdict.is_met}, {"value", verdict.value}});
+    json["targets"].push_back({{"target", verdict.target},
+                               {"met", verdict.is_met ? Json(*verdict.is_met) : Json()},
+                               {"value", verdict.value}});
   }
   for (const Entry& entry : results.cells) {
     json["cells"].push_back(json_of(entry.cell, entry.result));

@@ -17,6 +17,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/text.hpp"
 #include "lab/cells.hpp"
 #include "lab/json_file.hpp"
 #include "lab/page.hpp"
@@ -105,16 +106,21 @@ int report(const Results& results, const Options& options) {
   fmt::print("{}\n", table_of(results));
   bool all_met = true;
   for (const Verdict& verdict : judge(results)) {
-    fmt::print("{:6}  {}: {}\n", verdict.is_met ? "met" : "MISSED", verdict.target, verdict.value);
-    all_met = all_met && verdict.is_met;
+    fmt::print("{:6}  {}: {}\n", text_of(verdict.is_met), verdict.target, verdict.value);
+    all_met = all_met && verdict.is_met.value_or(true);
   }
   if (!options.json_path.empty()) write_file(options.json_path, json_of(results));
   if (!options.markdown_path.empty()) write_page(results, options.markdown_path);
+  if (std::fflush(stdout) != 0) throw WriteError("standard output", errno);
   return all_met ? 0 : 1;
 }
 
 int run_with(const Options& options) {
   std::vector<Cell> cells = chosen_cells(options);
+  if (cells.empty()) {
+    throw InvalidArgument(
+        fmt::format("no cell has {} in its name; --list names them", shell_quoted(options.only)));
+  }
   if (options.list) {
     for (const Cell& cell : cells) fmt::print("{}\n", cell.name());
     return 0;
@@ -126,6 +132,7 @@ int main_of(int argc, char** argv) {
   CLI::App app("What Wattle says about loads whose energy is known, and how often it is right.");
   Options options;
   add_options(app, options);
+  app.footer("Ends with 0, with 1 where a target is missed, with 2 where it could not be done.");
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstddef>
 #include <iterator>
 #include <optional>
@@ -37,17 +38,23 @@ constexpr std::string_view kMisses =
     R"(
 ## What is missed, and why
 
-**A load at the gauge's own period** (100 ms on a gauge of 100 ms), or at a whole fraction of it (20 ms),
-is hidden: it is at the same phase each time the gauge looks. Its values are then as steady as those of
-a constant load: no ± from them can know that they are wrong, but one that is useless under every steady
+**A load at the pace of a gauge that looks away**, or at a whole multiple of it, or near to that (90 to
+110 ms, 48 to 52 ms, 20 ms on a gauge of 100 ms), is hidden: it is at the same phase, or nearly so, each
+time the gauge looks. Its values are then as steady as those of a constant load, or change as slowly as
+if the load did: no ± from them can know that they are wrong, but one that is useless under every steady
 load. The same holds for a counter that adds up such values. A counter of its own makes up for it.
+
+Loads that are in step with a gauge otherwise (150, 300, 500 ms) are seen at a few phases, always the
+same. Their values come back after a few looks, which widens the ± (at 60 ms more than it takes: on a
+gauge of 100 ms that looks like 300 ms). What is shorter than the time between two looks can be in
+between at each of these phases, and then it is in no value, and in no ± either.
 
 **`disagrees` under such a load** cannot reach 99 %. A gauge that looks for 25 of 100 ms at a square
 between 200 and 400 W shows 200 W at a quarter of all phases, 400 W at another, and something in between,
 each as likely as any other, at the remaining half. There it is within T watts of the true 300 W in T of
 100 cases: in T/2 % of all runs. With T = 16 W (the counter's ±2 % and 5 % for calibration, in quadrature)
 these are 8 %; without any allowance for calibration, 3 %; the target needs T = 2 W, a third of the
-counter's own ±. What is not flagged is right to within T.
+counter's own ±. What is not flagged is right to within T and what the counter itself is off.
 
 **A load without any period.** The limit of 0.6 % is that of a simulation of a load whose period is not
 the gauge's: a square of 130 ms. Under a load that changes at random every 30 ms the 75 ms that are not
@@ -55,7 +62,11 @@ seen have next to nothing to do with the 25 that are: the best linear estimate f
 side, with the load's true mean known, errs by 0.8 % rms over 10 s; that of all values alone, by more.
 )";
 
-std::string percent(double part) { return fmt::format("{:.3g}", 100.0 * part); }
+/// The truth itself is a sum of doubles: less than its rounding is nothing.
+std::string percent(double part) {
+  constexpr double kRounding = 1e-12;
+  return fmt::format("{:.3g}", std::abs(part) < kRounding ? 0.0 : 100.0 * part);
+}
 
 const WayResult* find_common(const CellResult& result, std::string_view name) noexcept {
   const auto found = std::ranges::find(result.common, name, &WayResult::way);
@@ -208,12 +219,16 @@ std::string page_of(const Results& results, const std::vector<PageImage>& images
   page += kIntroduction;
   page += fmt::format(
       "\nThis page is made by a program, from {} trials a cell:\n"
-      "`build/release/bench/lab --trials {} --seed {} --markdown docs/accuracy.md`\n\n"
+      "`build/release/bench/lab --trials {} --seed {} --markdown docs/accuracy.md`\n"
+      "(`cmake --preset release && cmake --build build/release --target lab` builds it, `--jobs` "
+      "takes "
+      "more\nprocessors, `--trace FILE` tries a load of your own).\n\n"
       "## Targets\n\n| | target | found |\n|---|---|---|\n",
       results.options.trials, results.options.trials, results.options.seed);
   for (const Verdict& verdict : judge(results)) {
-    page += fmt::format("| {} | {} | {} |\n", verdict.is_met ? "met" : "**MISSED**", verdict.target,
-                        verdict.value);
+    page += fmt::format("| {} | {} | {} |\n",
+                        verdict.is_met.value_or(true) ? text_of(verdict.is_met) : "**MISSED**",
+                        verdict.target, verdict.value);
   }
   page += kMisses;
   page += "\n## Plots\n";

@@ -1,4 +1,5 @@
-// docs/accuracy.md, and its plots: made by the lab alone, so that no number in it is by hand.
+// docs/accuracy.md, and its plots: made by the lab alone, but for the text that explains
+// what is missed.
 #pragma once
 
 #include <string>

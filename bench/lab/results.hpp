@@ -1,7 +1,9 @@
 // Everything that one run of the lab found, and how it stands to what was promised.
 #pragma once
 
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lab/cell.hpp"
@@ -21,9 +23,12 @@ struct Results {
 /// A promise, held against the results.
 struct Verdict {
   std::string target;
-  bool is_met = false;
-  std::string value;  ///< what was found; says so where nothing was
+  std::optional<bool> is_met{};  ///< absent where nothing was tried that could tell
+  std::string value;             ///< what was found
 };
+
+/// "met", "MISSED", or "-" where that is not known.
+[[nodiscard]] std::string_view text_of(std::optional<bool> is_met) noexcept;
 
 [[nodiscard]] std::vector<Verdict> judge(const Results& results);
 

@@ -21,8 +21,9 @@ constexpr double kTop = 36.0;
 constexpr double kBottom = 308.0;
 
 /// Told apart by people who do not see all colours.
-constexpr std::array<std::string_view, 8> kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
-                                                      "#e69f00", "#56b4e9", "#000000", "#999999"};
+constexpr std::array<std::string_view, 9> kColours = {"#0072b2", "#d55e00", "#009e73",
+                                                      "#cc79a7", "#e69f00", "#56b4e9",
+                                                      "#000000", "#999999", "#5d3a9b"};
 
 double along(const Axis& axis, double value) {
   value = std::clamp(value, axis.low, axis.high);

@@ -61,7 +61,7 @@ Verdict each(const Results& results, std::string target,
   const auto missed =
       std::ranges::count_if(found, [](const Found& cell) { return cell.excess > 0.0; });
   Verdict verdict{.target = std::move(target), .is_met = missed == 0};
-  if (verdict.is_met) {
+  if (missed == 0) {
     verdict.value = fmt::format("{} at worst ({}) in {} cells", text_of(found.front().excess),
                                 found.front().where, found.size());
     return verdict;
@@ -167,6 +167,11 @@ Verdict exact(const Results& results, std::string_view load, double window_s, do
 }
 
 }  // namespace
+
+std::string_view text_of(std::optional<bool> is_met) noexcept {
+  if (!is_met) return "-";
+  return *is_met ? "met" : "MISSED";
+}
 
 std::vector<Verdict> judge(const Results& results) {
   return {

@@ -32,7 +32,8 @@ std::optional<Level> parse_level(std::string_view line) noexcept {
   if (comma == std::string_view::npos) return std::nullopt;
   const auto time_s = parse_double(without_blanks(line.substr(0, comma)));
   const auto power_w = parse_double(without_blanks(line.substr(comma + 1)));
-  if (!time_s || !power_w || *power_w < 0.0) return std::nullopt;
+  constexpr double kMostW = 1e9;
+  if (!time_s || !power_w || *power_w < 0.0 || *power_w > kMostW) return std::nullopt;
   return Level{*time_s, *power_w};
 }
 
@@ -51,7 +52,7 @@ Waveform parse_trace(std::string_view text, std::string_view name) {
     if (!level || (!levels.empty() && level->start_s <= levels.back().start_s)) {
       throw InvalidArgument(
           fmt::format("{}, line {}: expected TIME_S,POWER_W with a later time than the line before "
-                      "and a power of 0 or more, got {}",
+                      "and a power from 0 to 1e9, got {}",
                       printable(name), number, shell_quoted(line)));
     }
     levels.push_back(*level);

@@ -172,7 +172,8 @@ struct GaugeWindowFacts {
 ///
 /// In simulations of loads that change every 0.05 to 5 s, 2u covered 95 to 100 % of the errors
 /// (tests/unit/sampling/uncertainty_coverage_test.cpp), in bench/lab at least 95 % but where a
-/// load repeats at the sensor's own period: that cannot be seen in its values, nor in this.
+/// load repeats at, or near to, the pace of a sensor that looks away: that cannot be seen in its
+/// values, nor in this.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 
 }  // namespace wattle

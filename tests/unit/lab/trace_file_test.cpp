@@ -41,7 +41,7 @@ TEST(TraceFile, MayHaveAHeadingBlanksAndEmptyLines) {
 }
 
 TEST(TraceFile, SaysWhichLineIsNone) {
-  for (const char* line : {"1", "1,", "one,2", "1,2,3", "1,-2", "1,nan", "0,5"}) {
+  for (const char* line : {"1", "1,", "one,2", "1,2,3", "1,-2", "1,nan", "1,1e10", "0,5"}) {
     const std::string complaint = complaint_about(std::string("0,1\n") + line + "\n2,1\n");
     EXPECT_THAT(complaint, HasSubstr("load.csv, line 2: expected TIME_S,POWER_W")) << line;
   }

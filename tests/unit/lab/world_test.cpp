@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <vector>
 
 namespace wattle::lab {
@@ -61,6 +63,37 @@ TEST(World, WaitsButNeverBack) {
   EXPECT_DOUBLE_EQ(world.now_s(), 2.0);
   world.wait_until(1.0);
   EXPECT_DOUBLE_EQ(world.now_s(), 2.0);
+}
+
+/// How many values a gauge has shown of a power that rises all the time.
+int values_shown(World& world, double length_s) {
+  int values = 0;
+  std::uint64_t last = 0;
+  for (double time_s = 0.0; time_s < length_s; time_s += 0.01) {
+    world.wait_until(time_s);
+    const std::uint64_t raw = world.read(world.gauge_channel()).raw;
+    values += raw != last ? 1 : 0;
+    last = raw;
+  }
+  return values;
+}
+
+TEST(World, HasBoardsWhosePaceDiffers) {
+  Machine machine = unaveraged_gauge();
+  machine.gauge->update.between_boards = 0.1;
+  const Load rising = {.name = "rising", .shape = Waveform::sine(200.0, 100.0, 10'000.0)};
+  int fewest = 1'000;
+  int most = 0;
+  for (std::uint64_t seed = 1; seed <= 20; ++seed) {
+    World world(machine, rising, seed);
+    const int values = values_shown(world, 20.0);
+    fewest = std::min(fewest, values);
+    most = std::max(most, values);
+  }
+  EXPECT_GE(fewest, 180) << "of 200, by a tenth";
+  EXPECT_LT(fewest, 195);
+  EXPECT_GT(most, 205);
+  EXPECT_LE(most, 224);
 }
 
 TEST(World, IdlesUntilItIsGivenWork) {

@@ -193,6 +193,14 @@ TEST(GaugeUncertainty, OfTheDelayOfAllValuesWhereTheEndsDiffer) {
 TEST(GaugeUncertainty, OfWhatAMeanHidesAtTheEnds) {
   GaugeWindowFacts window = steady();
   window.mean = Watts(200.0);
+  window.window = 100ms;
+  // 2 x sqrt(2 x (0.048 x 200 x 0.1)^2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.7152900397563426, kRounding);
+}
+
+TEST(GaugeUncertainty, OfWhatMeansThatOverlapHideIsLess) {
+  GaugeWindowFacts window = steady();
+  window.mean = Watts(200.0);
   window.window = 1s;
   // 2 x sqrt(2 x (0.0225 x 200)^2)
   EXPECT_NEAR(gauge_uncertainty(window).si(), 12.727922061357855, kRounding);
