@@ -150,6 +150,7 @@ std::vector<Load> loads_in_step() {
     loads.push_back(periodic(fmt::format("square of {} ms", period_ms),
                              Waveform::square(200.0, 400.0, period_ms * 1e-3)));
   }
+  loads.push_back(work("work, 300 ms square", Waveform::square(200.0, 400.0, 0.3), 70.0));
   return loads;
 }
 

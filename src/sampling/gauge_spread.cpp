@@ -50,10 +50,14 @@ double Innovations::squares() const noexcept {
 }
 
 void Recurrence::add(double value, std::uint64_t looks) noexcept {
+  constexpr double kNothing = 0.02;  // squared, of the most that changed over fewer looks
   for (std::uint64_t i = 0; i < std::min<std::uint64_t>(looks, kMostLooks); ++i) {
+    double most = 0.0;
     for (std::size_t lag = 1; lag <= std::min<std::uint64_t>(changing_, kMostLooks); ++lag) {
       const double change = value - before_[lag - 1];
-      squares_[lag] += change * change;
+      came_back_[lag] += change * change < kNothing * most ? 1 : 0;
+      most = std::max(most, change * change);
+      changed_[lag] += most > 0.0 ? 1 : 0;
     }
     std::ranges::copy_backward(before_.begin(), before_.end() - 1, before_.end());
     before_[0] = value;
@@ -62,13 +66,11 @@ void Recurrence::add(double value, std::uint64_t looks) noexcept {
 }
 
 std::uint64_t Recurrence::looks() const noexcept {
-  constexpr double kNothing = 0.05;  // of the most that changes over fewer looks
   constexpr std::uint64_t kTimes = 3;
-  double most = 0.0;
-  for (std::size_t lag = 1; lag <= kMostLooks && changing_ >= kTimes * lag; ++lag) {
-    const double mean = squares_[lag] / static_cast<double>(changing_ - lag);
-    if (mean < kNothing * most) return lag;
-    most = std::max(most, mean);
+  constexpr double kMostly = 0.8;  // but where a load begins, or ends
+  for (std::size_t lag = 2; lag <= kMostLooks && changing_ >= kTimes * lag; ++lag) {
+    const auto changed = static_cast<double>(changed_[lag]);
+    if (changed > 0.0 && static_cast<double>(came_back_[lag]) >= kMostly * changed) return lag;
   }
   return 0;
 }

@@ -62,8 +62,9 @@ class Recurrence {
 
  private:
   static constexpr std::size_t kMostLooks = 8;
-  std::array<double, kMostLooks> before_{};       ///< the newest first
-  std::array<double, kMostLooks + 1> squares_{};  ///< of the changes over so many looks
+  std::array<double, kMostLooks> before_{};                ///< the newest first
+  std::array<std::uint64_t, kMostLooks + 1> changed_{};    ///< at how many looks, since so many ago
+  std::array<std::uint64_t, kMostLooks + 1> came_back_{};  ///< of these, to the value of then
   std::uint64_t changing_ = 0;
 };
 

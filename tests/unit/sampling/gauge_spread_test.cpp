@@ -111,9 +111,25 @@ TEST(Recurrence, CountsAValueForEachLookAtIt) {
   }
   EXPECT_EQ(recurrence.looks(), 3U);
   EXPECT_EQ(recurrence.changing(), 30U);
-  recurrence.add(200.0, 1000);
-  EXPECT_EQ(recurrence.looks(), 3U) << "while it changed";
-  EXPECT_EQ(recurrence.changing(), 38U);
+}
+
+TEST(Recurrence, FindsNoneInASinglePulse) {
+  for (const std::uint64_t looks : {1U, 2U, 5U}) {
+    Recurrence pulse;
+    pulse.add(70.0, 50);
+    pulse.add(400.0, looks);
+    pulse.add(70.0, 50);
+    EXPECT_EQ(pulse.looks(), 0U) << looks;
+  }
+}
+
+TEST(Recurrence, FindsALoadThatBeginsAndEnds) {
+  Recurrence recurrence;
+  recurrence.add(70.0, 1000);
+  for (int i = 0; i < 60; ++i) recurrence.add(i % 3 == 0 ? 200.0 : 400.0, 1);
+  recurrence.add(70.0, 1000);
+  EXPECT_EQ(recurrence.looks(), 3U);
+  EXPECT_EQ(recurrence.changing(), 60U + 16U);
 }
 
 GaugeSpread spread_of(const std::vector<double>& values) {
