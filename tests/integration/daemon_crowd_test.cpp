@@ -1,6 +1,7 @@
 // Many clients at once, good ones and others.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <csignal>
 #include <numeric>
 #include <thread>
@@ -190,7 +191,10 @@ TEST_F(DaemonCrowd, BeyondTheDescriptorsThereAreWaitsForItsTurn) {
     streams.back().send(request("/gpu/stream_power?gpu_ids=1"));
     EXPECT_THAT(streams.back().read_head(), HasSubstr("200 OK"));
   }
-  const std::size_t most = descriptors();
+  // One that is open just now would be free later: who came in on it and has said nothing yet would
+  // be put out for the next one.
+  std::size_t most = descriptors();
+  for (int look = 0; look < 20; ++look) most = std::min(most, descriptors());
   const rlimit none_left{.rlim_cur = most, .rlim_max = most};
   ASSERT_EQ(::prlimit(daemon_->pid(), RLIMIT_NOFILE, &none_left, nullptr), 0);
   std::vector<HttpClient> late;
@@ -205,7 +209,7 @@ TEST_F(DaemonCrowd, BeyondTheDescriptorsThereAreWaitsForItsTurn) {
     EXPECT_EQ(each.next_chunk(), ": alive\n\n");
   }
   streams.clear();
-  for (HttpClient& each : late) EXPECT_EQ(each.read_answer().status, 200);
+  for (HttpClient& each : late) EXPECT_EQ(each.read_answer().status, 200) << log();
 }
 
 }  // namespace
