@@ -86,12 +86,15 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   // The look at the end of a window comes before the value is due to be renewed: proves nothing.
   const bool is_steady = reading.last_confirmed - reading.first_seen > spacing_ - spacing_ / 16;
   if (is_steady) last_change_ = 0.0;
-  const bool is_regular = of_few_.looks() == 0 || reading.first_seen - looked_ > spacing_ / 2;
+  const bool is_regular = looks_ == 0 || reading.first_seen - looked_ > spacing_ / 2;
   const auto looks = static_cast<std::uint64_t>(std::max<std::int64_t>(held, 0)) + 1;
   if (is_regular) {
+    looks_ += looks;
+    recurrence_.add(watts, looks);
+  }
+  if (is_regular && looks_left_out_ == 0.0) {
     of_few_.add(watts, looks);
     of_many_.add(watts, looks);
-    recurrence_.add(watts, looks);
   }
   looked_ = reading.last_confirmed;
   if (reading.first_seen <= begin_until_) begin_range_.add(watts);
@@ -117,8 +120,7 @@ double GaugeSpread::scatter_w2() const noexcept {
 }
 
 Watts GaugeSpread::change_since(double just_begun) const noexcept {
-  const double looks =
-      looks_left_out_ + static_cast<double>(std::max<std::uint64_t>(of_few_.looks(), 1));
+  const double looks = looks_left_out_ + static_cast<double>(std::max<std::uint64_t>(looks_, 1));
   constexpr double kNothing = 0.1;  // of the last change: power is never quite steady
   const bool began = change_before_last_ <= kNothing * last_change_;
   const double growth = std::max(last_change_ - change_before_last_, 0.0);

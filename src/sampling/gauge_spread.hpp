@@ -126,6 +126,7 @@ class GaugeSpread {
   double change_before_last_ = 0.0;
   double last_change_ = 0.0;
   double squared_changes_w2_ = 0.0;
+  std::uint64_t looks_ = 0;
   double looks_left_out_ = 0.0;
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
