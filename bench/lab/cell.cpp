@@ -13,7 +13,6 @@ namespace wattle::lab {
 namespace {
 
 constexpr std::size_t kQuantiles = 201;
-constexpr double kRounding = 1e-12;  // of an energy: the truth itself is a sum of doubles
 
 /// What one way said, trial by trial. Errors and half-widths are parts of the true energy.
 struct Record {

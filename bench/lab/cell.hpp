@@ -11,6 +11,9 @@
 
 namespace wattle::lab {
 
+/// Less than this part of an energy is nothing: the truth itself is a sum of doubles.
+inline constexpr double kRounding = 1e-12;
+
 struct Cell {
   /// Of `modes()`. Where there is no such mode yet, the common ways are tried alone.
   std::string_view mode;

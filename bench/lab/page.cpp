@@ -62,9 +62,7 @@ seen have next to nothing to do with the 25 that are: the best linear estimate f
 side, with the load's true mean known, errs by 0.8 % rms over 10 s; that of all values alone, by more.
 )";
 
-/// The truth itself is a sum of doubles: less than its rounding is nothing.
 std::string percent(double part) {
-  constexpr double kRounding = 1e-12;
   return fmt::format("{:.3g}", std::abs(part) < kRounding ? 0.0 : 100.0 * part);
 }
 
@@ -220,9 +218,8 @@ std::string page_of(const Results& results, const std::vector<PageImage>& images
   page += fmt::format(
       "\nThis page is made by a program, from {} trials a cell:\n"
       "`build/release/bench/lab --trials {} --seed {} --markdown docs/accuracy.md`\n"
-      "(`cmake --preset release && cmake --build build/release --target lab` builds it, `--jobs` "
-      "takes "
-      "more\nprocessors, `--trace FILE` tries a load of your own).\n\n"
+      "(`cmake --preset release && cmake --build build/release --target lab` builds it, "
+      "`--jobs` takes more\nprocessors, `--trace FILE` tries a load of your own).\n\n"
       "## Targets\n\n| | target | found |\n|---|---|---|\n",
       results.options.trials, results.options.trials, results.options.seed);
   for (const Verdict& verdict : judge(results)) {
