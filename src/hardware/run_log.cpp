@@ -1,20 +1,15 @@
 #include "wattle/run_log.hpp"
 
-#include <fcntl.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <chrono>
 #include <exception>
 #include <mutex>
 
-#include "base/appending.hpp"
-#include "base/fd.hpp"
 #include "base/forks.hpp"
 #include "base/line_file.hpp"
 #include "base/log.hpp"
 #include "base/piece.hpp"
 #include "base/python_repr.hpp"
+#include "base/whole_file.hpp"
 #include "hardware/json_text.hpp"
 #include "hardware/time_text.hpp"
 
@@ -150,14 +145,7 @@ void RunLog::write(const std::filesystem::path& path) const {
     throw InvalidArgument("cannot write a log to " + path.string() + " that adds its entries to " +
                           state_->file->path() + " as they happen: copy that file");
   }
-  constexpr mode_t kForAll = 0666;  // less the user's umask
-  Fd file(::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOCTTY, kForAll));
-  if (!file) throw WriteError(path.string(), errno);
-  const NoWriteSignals guard;
-  int error = write_all(file.get(), state_->kept);
-  // Some file systems tell only now that there is no room.
-  if (::close(file.release()) != 0 && error == 0 && errno != EINTR) error = errno;
-  if (error != 0) throw WriteError(path.string(), error);
+  WholeFile(path.string(), WholeFile::Mode::replace).write(state_->kept);
 }
 
 RunLog::Phase RunLog::phase(std::string name, Value::Object extra) {

@@ -6,24 +6,15 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
-#include <system_error>
 #include <utility>
 
 #include "base/appending.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
-
-/// The file that `path` names, whatever links lead to it.
-std::string place_of(const std::string& path) {
-  std::error_code error;
-  const std::filesystem::path place = std::filesystem::canonical(path, error);
-  return error ? path : place.string();
-}
 
 std::pair<dev_t, ino_t> id_of(const struct stat& status) noexcept {
   return {status.st_dev, status.st_ino};
@@ -72,9 +63,14 @@ bool OutputFile::is_in_its_place() const noexcept {
 
 int OutputFile::append(std::string_view text) noexcept {
   struct stat status {};
-  const bool was_removed = is_regular_ && ::fstat(fd_.get(), &status) == 0 && status.st_nlink == 0;
+  const bool is_known = is_regular_ && ::fstat(fd_.get(), &status) == 0;
+  const bool was_removed = is_known && status.st_nlink == 0;
   const int error = was_removed ? ENOENT : write_quietly(fd_, text);
-  if (error != 0) fd_.reset();
+  if (error != 0) {
+    // Half a row would be a wrong row.
+    if (is_known) (void)!::ftruncate(fd_.get(), status.st_size);
+    fd_.reset();
+  }
   bytes_ += text.size();
   return error;
 }
@@ -83,21 +79,10 @@ int OutputFile::begin_anew(std::string_view text) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return errno;
   if (!is_in_its_place()) return EEXIST;
-  // A name that nobody has: whatever else is in the folder stays as it is.
-  std::string next = place_ + ".XXXXXX";
-  Fd fd(::mkostemp(next.data(), O_APPEND | O_CLOEXEC));
-  if (!fd) return errno;
-  const int error = [&] {
-    if (::fchmod(fd.get(), status.st_mode & 07777U) != 0) return errno;
-    if (const int failure = write_quietly(fd, text); failure != 0) return failure;
-    if (::fstat(fd.get(), &status) != 0) return errno;
-    return ::rename(next.c_str(), place_.c_str()) != 0 ? errno : 0;
-  }();
-  if (error != 0) {
-    ::unlink(next.c_str());
-    return error;
-  }
-  fd_ = std::move(fd);
+  NewFile next = put_in_place(place_, text);
+  if (!next.fd) return next.error;
+  if (::fstat(next.fd.get(), &status) != 0) return errno;
+  fd_ = std::move(next.fd);
   id_ = id_of(status);
   bytes_ = text.size();
   return 0;

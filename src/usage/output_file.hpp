@@ -13,8 +13,9 @@
 
 namespace wattle {
 
-/// The first write that fails ends the writing to it; what is there stays. A signal that a write
-/// could bring (SIGPIPE, SIGXFSZ) is kept from the program. Threads: one at a time.
+/// The first write that fails ends the writing to it; what was there before that write stays. A
+/// signal that a write could bring (SIGPIPE, SIGXFSZ) is kept from the program. Threads: one at a
+/// time.
 class OutputFile {
  public:
   /// None: nothing can be added.

@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
+#include "base/appended_file.hpp"
 #include "base/file.hpp"
 #include "base/piece.hpp"
-#include "energy/handlers/appended_file.hpp"
 #include "energy/handlers/csv_text.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/unsaved.hpp"

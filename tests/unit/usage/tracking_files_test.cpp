@@ -309,6 +309,7 @@ TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
   ASSERT_TRUE(tracking.failure()) << "and no SIGXFSZ";
   EXPECT_EQ(tracking.failure()->error_number, EFBIG);
   EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
+  EXPECT_TRUE(content("usage.jsonl").ends_with('\n')) << "no half line";
   tracking.end();
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 4.0);
 }

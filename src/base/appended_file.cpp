@@ -1,4 +1,4 @@
-#include "energy/handlers/appended_file.hpp"
+#include "base/appended_file.hpp"
 
 #include <fcntl.h>
 #include <sys/stat.h>

@@ -1,0 +1,155 @@
+#include "base/whole_file.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include "base/appended_file.hpp"
+#include "base/appending.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr mode_t kForAll = 0666;  // less the user's umask
+
+/// A new file in the folder of `place` under a name that nobody has. Its length does not depend on
+/// that of the file's own name, which may be as long as a name can be.
+struct Unnamed {
+  std::string path;
+  Fd fd;  ///< none: `errno` says why
+};
+Unnamed make_beside(const std::string& place) {
+  static std::atomic<unsigned> number{0};
+  constexpr int kTries = 100;  // left by those that were killed under the same process number
+  Unnamed file;
+  for (int i = 0; i < kTries; ++i) {
+    const std::string name = fmt::format(".wattle-{}-{}.tmp", ::getpid(), number++);
+    file.path = (fs::path(place).parent_path() / name).string();
+    constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY;
+    file.fd = Fd(::open(file.path.c_str(), kNew, kForAll));
+    if (file.fd || errno != EEXIST) break;
+  }
+  return file;
+}
+
+/// What a file system only finds out when a file is closed (NFS, quotas) it says at the closing of
+/// any of its descriptors. 0, or an `errno`.
+int close_copy(int fd) noexcept {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && ::close(copy) != 0 && errno != EINTR ? errno : 0;
+}
+
+/// The new file gets the mode and, where that is allowed, the owner of the one that it replaces.
+int take_after(const std::string& place, int fd) noexcept {
+  struct stat old {};
+  if (::stat(place.c_str(), &old) != 0) return errno == ENOENT ? 0 : errno;
+  struct stat created {};
+  if (::fstat(fd, &created) != 0) return errno;
+  if (old.st_uid != created.st_uid || old.st_gid != created.st_gid) {
+    [[maybe_unused]] const int only_root_may = ::fchown(fd, old.st_uid, old.st_gid);
+  }
+  return ::fchmod(fd, old.st_mode & 07777U) != 0 ? errno : 0;
+}
+
+int fill_and_rename(const Unnamed& file, const std::string& place, std::string_view content) {
+  const NoWriteSignals guard;
+  if (const int error = take_after(place, file.fd.get()); error != 0) return error;
+  if (const int error = write_all(file.fd.get(), content); error != 0) return error;
+  if (const int error = close_copy(file.fd.get()); error != 0) return error;
+  return ::rename(file.path.c_str(), place.c_str()) != 0 ? errno : 0;
+}
+
+}  // namespace
+
+std::string place_of(const std::string& path) {
+  std::error_code error;
+  fs::path file = path;
+  constexpr int kMostLinks = 40;  // as the kernel
+  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(file, error)); ++i) {
+    const fs::path target = fs::read_symlink(file, error);
+    if (error) return path;
+    file = target.is_absolute() ? target : file.parent_path() / target;
+  }
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  const fs::path place = fs::canonical(folder, error);
+  return error ? path : (place / file.filename()).string();
+}
+
+bool name_one_file(const std::string& a, const std::string& b) {
+  struct stat one {};
+  struct stat other {};
+  const bool is_there = ::stat(a.c_str(), &one) == 0;
+  if (is_there && !S_ISREG(one.st_mode)) return false;
+  if (is_there && ::stat(b.c_str(), &other) == 0) {
+    return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+  }
+  return place_of(a) == place_of(b);
+}
+
+NewFile put_in_place(const std::string& place, std::string_view content) {
+  Unnamed file = make_beside(place);
+  if (!file.fd) return {.fd = {}, .error = errno};
+  if (const int error = fill_and_rename(file, place, content); error != 0) {
+    ::unlink(file.path.c_str());
+    return {.fd = {}, .error = error};
+  }
+  return {.fd = std::move(file.fd)};
+}
+
+WholeFile::WholeFile(std::string path, Mode mode)
+    : path_(std::move(path)), place_(place_of(path_)), mode_(mode) {
+  // The old content goes when there is a new one. What may only be appended to says so here.
+  const int access = O_WRONLY | O_CLOEXEC | O_NOCTTY | (mode == Mode::extend ? O_APPEND : 0);
+  fd_ = Fd(::open(place_.c_str(), access));
+  struct stat status {};
+  if (fd_ && ::fstat(fd_.get(), &status) == 0) {
+    is_regular_ = S_ISREG(status.st_mode);
+    return;
+  }
+  if (errno != ENOENT) throw WriteError(path_, errno);
+  const Unnamed file = make_beside(place_);
+  if (!file.fd || ::unlink(file.path.c_str()) != 0) throw WriteError(path_, errno);
+}
+
+void WholeFile::write(std::string_view content) {
+  int error = 0;
+  if (!is_regular_) {
+    const NoWriteSignals guard;
+    error = write_all(fd_.get(), content);
+    // Some file systems tell only now that there is no room.
+    if (::close(fd_.release()) != 0 && error == 0 && errno != EINTR) error = errno;
+  } else if (mode_ == Mode::replace) {
+    error = replace(content);
+  } else {
+    AppendedFile file(place_);
+    file.write(content);
+    file.commit();
+  }
+  if (error != 0) throw WriteError(path_, error);
+}
+
+int WholeFile::replace(std::string_view content) {
+  const int error = put_in_place(place_, content).error;
+  const bool takes_no_new_file =
+      error == EACCES || error == EPERM || error == EROFS || error == EBUSY;
+  return takes_no_new_file && fd_ ? overwrite(content) : error;
+}
+
+int WholeFile::overwrite(std::string_view content) {
+  const NoWriteSignals guard;
+  if (::ftruncate(fd_.get(), 0) != 0) return errno;
+  const int error = write_all(fd_.get(), content);
+  return error != 0 ? error : close_copy(fd_.get());
+}
+
+}  // namespace wattle
