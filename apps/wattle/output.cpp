@@ -21,12 +21,7 @@ std::array<bool, 3>& closed_at_start() noexcept {
 }  // namespace
 
 void hold_standard_descriptors() noexcept {
-  for (int fd = 0; fd < 3; ++fd) {
-    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
-    closed_at_start().at(static_cast<std::size_t>(fd)) = true;
-    // open gives the lowest free number: this one.
-    if (::open("/dev/null", O_RDWR | O_CLOEXEC) < 0) ::_exit(1);
-  }
+  closed_at_start() = wattle::hold_standard_descriptors();
 }
 
 Fd open_for_writing(const std::string& path, bool append, int flags) {

@@ -6,6 +6,8 @@
 #include <exception>
 #include <variant>
 
+#include "base/fd.hpp"
+#include "log.hpp"
 #include "options.hpp"
 #include "serve.hpp"
 #include "signing_key.hpp"
@@ -14,9 +16,9 @@
 namespace wattle::daemon {
 namespace {
 
-int print(std::string_view text, std::FILE* stream) {
-  const bool written = std::fwrite(text.data(), 1, text.size(), stream) == text.size();
-  return written && std::fflush(stream) == 0 ? 0 : kFailed;
+int print(std::string_view text) {
+  const bool written = std::fwrite(text.data(), 1, text.size(), stdout) == text.size();
+  return written && std::fflush(stdout) == 0 ? 0 : kFailed;
 }
 
 int issue_token(const TokenOptions& options) {
@@ -25,15 +27,16 @@ int issue_token(const TokenOptions& options) {
   if (options.lifetime_s) {
     claims.expires_unix_s = system_clock::to_time_t(system_clock::now()) + *options.lifetime_s;
   }
-  return print(issue(claims, read_signing_key(options.key_path)) + "\n", stdout);
+  return print(issue(claims, read_signing_key(options.key_path)) + "\n");
 }
 
 int dispatch(const Options& options) {
   if (const auto* const chosen = std::get_if<ServeOptions>(&options)) return serve(*chosen);
   if (const auto* const chosen = std::get_if<TokenOptions>(&options)) return issue_token(*chosen);
   const auto& answer = std::get<Answer>(options);
-  const int printed = print(answer.text, answer.is_error ? stderr : stdout);
-  return answer.exit_status != 0 ? answer.exit_status : printed;
+  if (!answer.is_error) return print(answer.text);
+  end_log(answer.text);
+  return answer.exit_status;
 }
 
 }  // namespace
@@ -41,10 +44,13 @@ int dispatch(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace wattle::daemon;  // NOLINT(google-build-using-namespace): the program's own
+  (void)wattle::hold_standard_descriptors();
   try {
-    return dispatch(parse_options(argc, argv));
+    const int status = dispatch(parse_options(argc, argv));
+    end_log();
+    return status;
   } catch (const std::exception& error) {
-    print(fmt::format("wattled: {}\n", error.what()), stderr);
+    end_log(fmt::format("wattled: {}\n", error.what()));
     return kFailed;
   }
 }

@@ -128,6 +128,9 @@ void read_again(Service& service, TlsServer* tls, const std::string& key_path) {
 }  // namespace
 
 int serve(const ServeOptions& options) {
+  // A client, or the reader of the log, that is gone is an error of one write. OpenSSL writes
+  // without MSG_NOSIGNAL.
+  (void)std::signal(SIGPIPE, SIG_IGN);
   std::optional<std::string> key;
   if (!options.key_path.empty()) key = read_signing_key(options.key_path);
   std::unique_ptr<TlsServer> tls;

@@ -11,6 +11,17 @@ void Fd::reset() noexcept {
   fd_ = -1;
 }
 
+std::array<bool, 3> hold_standard_descriptors() noexcept {
+  std::array<bool, 3> closed{};
+  for (int fd = 0; fd < 3; ++fd) {
+    if (::fcntl(fd, F_GETFD) != -1 || errno != EBADF) continue;
+    closed.at(static_cast<std::size_t>(fd)) = true;
+    // open gives the lowest free number: this one.
+    if (::open("/dev/null", O_RDWR | O_CLOEXEC) < 0) ::_exit(1);
+  }
+  return closed;
+}
+
 Fd open_for_reading(const std::string& path) noexcept {
   // O_NONBLOCK: a FIFO where a regular file is expected must not hang the open.
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));

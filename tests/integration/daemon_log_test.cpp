@@ -1,4 +1,9 @@
 // The log, while strangers send whatever they like.
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <array>
+#include <csignal>
 #include <regex>
 #include <sstream>
 
@@ -77,6 +82,7 @@ TEST_F(DaemonLog, HasOnePrintableLineForEachRefusalWhateverWasSent) {
     }
   }
   EXPECT_GT(refused, 1000U);
+  EXPECT_TRUE(eventually([&] { return lines().size() - before >= refused; }));
   EXPECT_EQ(lines().size() - before, refused);
   expect_clean();
 }
@@ -109,6 +115,63 @@ TEST_F(DaemonLog, EscapesWhatItsOptionsSay) {
   EXPECT_EQ(outcome.code(), 1);
   EXPECT_THAT(log(), HasSubstr("red"));
   EXPECT_THAT(lines(), testing::ElementsAre(testing::MatchesRegex("wattled: [ -~]+")));
+}
+
+/// A daemon whose stderr is a pipe of the test's.
+class DaemonWithoutReader : public DaemonTest {
+ protected:
+  /// With a key, so that every request without a token is a line of the log.
+  void start(const std::function<void()>& prepare) {
+    Start start = wattled({"serve", "--socket-path", socket(), "--signing-key-path",
+                           key_file(kKey)});
+    start.prepare = prepare;
+    daemon_ = std::make_unique<Process>(start);
+    ASSERT_TRUE(eventually([&] { return ::access(socket().c_str(), R_OK | W_OK) == 0; }));
+  }
+  void end_in_time() {
+    EXPECT_EQ(get("/time").status, 200);
+    daemon_->send(SIGTERM);
+    EXPECT_EQ(daemon_->wait().code(), 0);
+  }
+  void ask_without_a_token(int requests) const {
+    for (int i = 0; i < requests; ++i) EXPECT_NE(get("/gpu/get_power").status, 0);
+  }
+};
+
+TEST_F(DaemonWithoutReader, ServesWhereNobodyReadsItsLog) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  const Fd read_end(ends[0]);
+  const Fd write_end(ends[1]);
+  // Full before the first line. The daemon's end is one that blocks.
+  const Fd filling(::open(("/proc/self/fd/" + std::to_string(ends[1])).c_str(),
+                          O_WRONLY | O_NONBLOCK | O_CLOEXEC));
+  while (::write(filling.get(), "x", 1) == 1) {
+  }
+  start([&] { ::dup2(write_end.get(), STDERR_FILENO); });
+  ask_without_a_token(100);
+  end_in_time();
+}
+
+TEST_F(DaemonWithoutReader, ServesWhereTheReaderOfItsLogIsGone) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC), 0);
+  Fd read_end(ends[0]);
+  const Fd write_end(ends[1]);
+  start([&] { ::dup2(write_end.get(), STDERR_FILENO); });
+  read_end.reset();
+  ask_without_a_token(10);
+  end_in_time();
+}
+
+TEST_F(DaemonWithoutReader, GivesNoSocketTheNumberOfAStreamThatWasClosed) {
+  for (const int closed : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    start([&] { ::close(closed); });
+    const std::string place = "/proc/" + std::to_string(daemon_->pid()) + "/fd/";
+    EXPECT_EQ(std::filesystem::read_symlink(place + std::to_string(closed)), "/dev/null");
+    ask_without_a_token(10);
+    end_in_time();
+  }
 }
 
 }  // namespace

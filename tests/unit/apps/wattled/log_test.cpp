@@ -17,6 +17,7 @@ TEST(Log, HasOneLineOfPrintableCharactersForEachEventWhateverIsInIt) {
     all += text;
   }
   log_error(all);
+  end_log();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(std::ranges::count(log, '\n'), 257);
   for (const char byte : log) {
