@@ -1,5 +1,8 @@
 #include "sensors/cpu_info.hpp"
 
+#include <array>
+#include <utility>
+
 #include "base/file.hpp"
 #include "base/text.hpp"
 
@@ -37,10 +40,31 @@ CpuInfo parse_cpu_info(std::string_view text) {
   return info;
 }
 
+CpuInfo parse_cpu_alias(std::string_view alias) {
+  // "cpu:type:x86,ven0002fam0019mod0001:feature:,0000,0001,..."; arch/x86/include/asm/processor.h
+  // numbers the vendors, cpufeatures.h the features.
+  constexpr std::string_view kVendor = "type:x86,ven";
+  constexpr std::array kVendors = {std::pair{std::string_view("0000"), "GenuineIntel"},
+                                   std::pair{std::string_view("0002"), "AuthenticAMD"},
+                                   std::pair{std::string_view("0009"), "HygonGenuine"}};
+  CpuInfo info;
+  const std::size_t place = alias.find(kVendor);
+  if (place == std::string_view::npos) return info;
+  const std::string_view number = alias.substr(place + kVendor.size(), 4);
+  for (const auto& [vendor, name] : kVendors) {
+    if (number == vendor) info.vendor = name;
+  }
+  info.hypervisor = alias.find(",009F,") != std::string_view::npos;
+  return info;
+}
+
 CpuInfo read_cpu_info(const System& system) {
   constexpr std::size_t kFirstProcessorBytes = 16384;  // its flags line has about 2 KiB
   const auto text = read_file((system.procfs / "cpuinfo").string(), kFirstProcessorBytes);
-  return text ? parse_cpu_info(*text) : CpuInfo{};
+  if (text) return parse_cpu_info(*text);
+  // A service may see processes alone in its /proc.
+  const auto alias = read_line((system.sysfs / "devices/system/cpu/modalias").string());
+  return alias ? parse_cpu_alias(*alias) : CpuInfo{};
 }
 
 }  // namespace wattle

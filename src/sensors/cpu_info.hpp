@@ -24,7 +24,10 @@ struct CpuInfo {
 /// From the text of /proc/cpuinfo: its first processor stands for all.
 [[nodiscard]] CpuInfo parse_cpu_info(std::string_view text);
 
-/// From the file; everything empty where it cannot be read.
+/// From what sysfs calls the kind of the processors (devices/system/cpu/modalias): no model name.
+[[nodiscard]] CpuInfo parse_cpu_alias(std::string_view alias);
+
+/// From the files; everything empty where none can be read.
 [[nodiscard]] CpuInfo read_cpu_info(const System& system);
 
 }  // namespace wattle

@@ -62,5 +62,25 @@ TEST(CpuInfo, IsReadFromProcfs) {
   EXPECT_EQ(read_cpu_info(system).vendor, "GenuineIntel");
 }
 
+TEST(CpuInfo, IsThatOfSysfsWhereProcShowsProcessesAlone) {
+  const CpuInfo amd = parse_cpu_alias("cpu:type:x86,ven0002fam0019mod0001:feature:,0000,0001,");
+  EXPECT_TRUE(amd.is_amd());
+  EXPECT_FALSE(amd.hypervisor);
+  const CpuInfo virtual_intel =
+      parse_cpu_alias("cpu:type:x86,ven0000fam0006mod008F:feature:,0000,009F,00C0,");
+  EXPECT_TRUE(virtual_intel.is_intel());
+  EXPECT_TRUE(virtual_intel.hypervisor);
+  EXPECT_EQ(parse_cpu_alias("cpu:type:aarch64:feature:,0000").vendor, "");
+  EXPECT_EQ(parse_cpu_alias("").vendor, "");
+
+  const fakes::TempFolder folder;
+  folder.write("sys/devices/system/cpu/modalias",
+               "cpu:type:x86,ven0009fam0018mod0001:feature:,0000,\n");
+  System system;
+  system.procfs = folder.path() / "proc";
+  system.sysfs = folder.path() / "sys";
+  EXPECT_EQ(read_cpu_info(system).vendor, "HygonGenuine");
+}
+
 }  // namespace
 }  // namespace wattle
