@@ -3,8 +3,8 @@
 # confined as promised.
 set -eu
 
-# What systemd calls an exposure of 2.0, of 10 at most.
-readonly most_exposure=20
+# What systemd calls an exposure of 1.0, of 10 at most.
+readonly most_exposure=10
 
 folder=$(mktemp -d)
 trap 'rm -r "$folder"' EXIT
