@@ -126,6 +126,15 @@ BENCHMARKS = [
         Promise("a scrape of `/metrics`, 2 sockets and 8 GPUs", 1, "ms",
                 r"\(with GPUs\): ([0-9.]+) ms"),
     ]),
+    Benchmark("daemon, flood", ["/usr/bin/python3", "bench/daemon_flood.py",
+                                "{build}/apps/wattled/wattled"], [
+        Promise("one client of the Unix socket beside 2,000 hostile ones, longest wait", 50, "ms",
+                r"^places for 4096:.* most ([0-9.]+) ms"),
+        Promise("the same with places for 1,000", 50, "ms",
+                r"^places for 1000:.* most ([0-9.]+) ms"),
+        Promise("kernel memory of 2,000 hostile clients", 512, "MiB",
+                r"^places for 4096:.* kernel ([0-9.]+) MiB"),
+    ]),
     Benchmark("stream", ["{build}/bench/stream_bench"], [
         Promise("readings followed, the 8 events of a server in one chunk", 160000, "a core and s",
                 r"events of a server together: .*\(([0-9]+)/s a core\)", at_least=True),
