@@ -23,17 +23,24 @@ std::string list_of(const std::vector<Scope>& scopes) {
 }  // namespace
 
 std::variant<Claims, Denial> authenticate(std::optional<std::string_view> authorization,
-                                          std::string_view key, std::int64_t now_unix_s) {
+                                          std::string_view key, std::int64_t now_unix_s,
+                                          std::string_view audience) {
   if (!authorization || !authorization->starts_with(kPrefix)) {
     return Denial{kUnauthorized,
                   "Authentication required. Provide an Authorization: Bearer <token> header."};
   }
-  auto result = verify(authorization->substr(kPrefix.size()), key, now_unix_s);
+  auto result = verify(bearer_token(*authorization), key, now_unix_s, audience);
   if (auto* const claims = std::get_if<Claims>(&result)) return std::move(*claims);
   if (std::get<TokenFault>(result) == TokenFault::expired) {
     return Denial{kUnauthorized, "Token has expired."};
   }
-  return Denial{kUnauthorized, "Invalid token: it was not accepted."};
+  return token_refused();
+}
+
+Denial token_refused() { return {kUnauthorized, "Invalid token: it was not accepted."}; }
+
+std::string_view bearer_token(std::string_view authorization) noexcept {
+  return authorization.substr(kPrefix.size());
 }
 
 std::optional<Denial> authorize(const Claims& claims, Scope needed) {

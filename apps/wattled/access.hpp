@@ -36,7 +36,14 @@ inline constexpr std::string_view kChallenge = "Bearer realm=\"zeusd\"";
 /// The claims of the token in the value of a request's `Authorization` header (absent: it has
 /// none). Nothing but `Bearer `, so written, and a token that `verify` takes will do. Threads: any.
 [[nodiscard]] std::variant<Claims, Denial> authenticate(
-    std::optional<std::string_view> authorization, std::string_view key, std::int64_t now_unix_s);
+    std::optional<std::string_view> authorization, std::string_view key, std::int64_t now_unix_s,
+    std::string_view audience = {});
+
+/// What a token is told that `verify` does not take.
+[[nodiscard]] Denial token_refused();
+
+/// The token in such a header. Only for one that `authenticate` took.
+[[nodiscard]] std::string_view bearer_token(std::string_view authorization) noexcept;
 
 /// Nothing if `claims` name the scope; otherwise 403.
 [[nodiscard]] std::optional<Denial> authorize(const Claims& claims, Scope needed);

@@ -16,10 +16,14 @@ constexpr seconds kHeadPatience{5};
 /// Longer than clients keep connections that they may use again: httpx 5 s.
 constexpr seconds kIdlePatience{30};
 constexpr seconds kAnswerPatience{10};
+/// Without any progress.
+constexpr seconds kUnreadPatience{3};
 constexpr seconds kStreamPatience{30};
 constexpr seconds kEndPatience{2};
+/// Requests that one client has answered before others have their turn.
+constexpr int kRequestsPerTurn = 4;
 
-Response response_of(HeadFault fault) {
+Response refusal_of(HeadFault fault) {
   switch (fault) {
     case HeadFault::too_large:
       return error_response(431, "The head of the request is too large.");
@@ -34,18 +38,43 @@ Response response_of(HeadFault fault) {
 }  // namespace
 
 Connection::Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport,
-                       Peer peer)
+                       Peer peer, NoPlace shortage)
     : owner_(owner),
       fd_(std::move(fd)),
       transport_(std::move(transport)),
-      watch_(owner.loop().watch(fd_.get())),
-      peer_(std::move(peer)) {}
+      watch_(owner.loop().watch(fd_.get(), [this] { fail_later(); })),
+      peer_(std::move(peer)),
+      shortage_(shortage) {}
 
 Connection::~Connection() { Stream::unsubscribe(*this); }
 
 void Connection::start() {
   set_deadline(kIdlePatience);
+  note_half();
   wait_readable();
+}
+
+void Connection::cut() {
+  if (is_unread()) owner_.service().turn_away(TurnedAway::unread);
+  if (is_guest() && state_ == State::reading) {
+    owner_.service().turn_away(reason_of(shortage_));
+  }
+  close();
+}
+
+bool Connection::is_unread() const noexcept {
+  return state_ == State::writing || (state_ == State::streaming && !frames_.empty());
+}
+
+Response Connection::response_of(NoPlace shortage) {
+  if (shortage == NoPlace::per_client) {
+    return error_response(429, "Too many connections from this client.");
+  }
+  return error_response(503, "Too many connections.");
+}
+
+TurnedAway Connection::reason_of(NoPlace shortage) noexcept {
+  return shortage == NoPlace::per_client ? TurnedAway::client : TurnedAway::full;
 }
 
 void Connection::close() {
@@ -53,6 +82,7 @@ void Connection::close() {
   const auto self = shared_from_this();
   state_ = State::closed;
   Stream::unsubscribe(*this);
+  right_.reset();
   watch_.reset();
   transport_.reset();
   fd_.reset();
@@ -66,14 +96,22 @@ void Connection::fail_later() {
 
 void Connection::set_deadline(seconds patience) { deadline_ = owner_.loop().now() + patience; }
 
+void Connection::set_answer_deadline() {
+  deadline_ = std::min(owner_.loop().now() + kUnreadPatience, answer_deadline_);
+}
+
 bool Connection::check_deadline(TimePoint now) {
+  if (right_ && !owner_.service().is_good(*right_)) {
+    close();
+    return true;
+  }
   const bool is_waited_for =
       state_ != State::answering && (state_ != State::streaming || !frames_.empty());
   if (!is_waited_for || now < deadline_) return false;
   if (state_ == State::reading && !in_.empty()) {
     refuse(error_response(408, "The request took too long."));
   } else {
-    close();
+    cut();
   }
   return true;
 }
@@ -82,13 +120,42 @@ void Connection::wait_readable() {
   if (std::exchange(is_waiting_to_read_, true)) return;
   watch_->wait_readable([self = shared_from_this()] {
     self->is_waiting_to_read_ = false;
-    self->read();
+    // Strangers wait for each other, and nobody on a Unix socket waits for them.
+    if (self->peer_.is_local_socket) {
+      self->read();
+    } else {
+      self->ask_for_turn();
+    }
   });
 }
 
 void Connection::listen_again() {
-  if (!transport_->has_more()) return wait_readable();
-  owner_.loop().poster()([self = shared_from_this()] { self->read(); });
+  if (transport_->has_more()) {
+    ask_for_turn();
+  } else {
+    wait_readable();
+  }
+}
+
+void Connection::ask_for_turn() {
+  if (!std::exchange(is_scheduled_, true)) owner_.schedule(*this);
+}
+
+void Connection::take_turn() {
+  is_scheduled_ = false;
+  if (!std::exchange(has_requests_, false)) return read();
+  process();
+  if (state_ == State::reading && !has_requests_) listen_again();
+}
+
+void Connection::note_half() {
+  const bool is_half = transport_->is_half();
+  if (is_half == is_half_) return;
+  is_half_ = is_half;
+  if (state_ == State::reading && in_.empty()) {
+    set_deadline(is_half ? kHeadPatience : kIdlePatience);
+  }
+  owner_.set_half(*this, is_half);
 }
 
 void Connection::wait_writable() {
@@ -104,11 +171,12 @@ void Connection::read() {
   const auto listens = [&] {
     const bool is_open =
         state_ == State::reading || state_ == State::streaming || state_ == State::ending;
-    return is_open && !has_failed_;
+    return is_open && !has_failed_ && !has_requests_;
   };
   if (!listens()) return;
   while (read_some() && listens() && transport_->has_more()) {
   }
+  if (state_ != State::closed) note_half();
   if (listens()) wait_readable();
 }
 
@@ -136,12 +204,17 @@ void Connection::take(std::span<const char> bytes) {
 // NOLINTBEGIN(misc-no-recursion)
 void Connection::process() {
   if (std::exchange(is_processing_, true)) return;
-  while (state_ == State::reading) {
+  for (int handled = 0; state_ == State::reading; ++handled) {
     // An empty line may come before a request (RFC 9112, 2.2).
     while (in_.starts_with("\r\n")) in_.erase(0, 2);
     const auto length = head_length(in_);
     if (!length) {
-      if (in_.size() > kMostHeadBytes) refuse(response_of(HeadFault::too_large));
+      if (in_.size() > kMostHeadBytes) refuse(refusal_of(HeadFault::too_large));
+      break;
+    }
+    if (handled == kRequestsPerTurn) {
+      has_requests_ = true;
+      ask_for_turn();
       break;
     }
     const std::string head = in_.substr(0, *length);
@@ -155,7 +228,7 @@ void Connection::process() {
 void Connection::handle_head(std::string_view head) {
   auto parsed = parse_head(head);
   if (const auto* const fault = std::get_if<HeadFault>(&parsed)) {
-    refuse(response_of(*fault));
+    refuse(refusal_of(*fault));
     return;
   }
   Request request;
@@ -168,6 +241,7 @@ void Connection::handle_head(std::string_view head) {
   }
   // An origin is compared with the host.
   if (const auto denied = foreign_page(request.head, peer_)) {
+    owner_.service().audit(peer_, "was refused: the request is one of another site's page");
     refuse(*denied);
     return;
   }
@@ -178,9 +252,14 @@ void Connection::handle_head(std::string_view head) {
     return;
   }
   request.target = *target;
+  if (is_guest() && request.target.path != "/health") {
+    owner_.service().turn_away(reason_of(shortage_));
+    refuse(response_of(shortage_));
+    return;
+  }
   owner_.set_busy(*this, true);
   state_ = State::answering;
-  keeps_alive_ = request.head.keeps_alive;
+  keeps_alive_ = request.head.keeps_alive && !is_guest();
   is_old_ = request.head.is_http_1_0;
   owner_.service().handle(request, shared_from_this());
 }
@@ -198,8 +277,13 @@ void Connection::answer(const Response& response) {
   out_ = render(response, keeps_alive_);
   // The answer to a HEAD has no body, though it tells its length (RFC 9110, 9.3.2).
   if (is_head_) out_.resize(out_.size() - response.body.size());
+  begin_writing();
+}
+
+void Connection::begin_writing() {
   state_ = State::writing;
-  set_deadline(kAnswerPatience);
+  answer_deadline_ = owner_.loop().now() + kAnswerPatience;
+  set_answer_deadline();
   write();
 }
 
@@ -213,13 +297,19 @@ void Connection::write() {
       frames_.advance(*sent);
       set_deadline(kStreamPatience);
     }
+    owner_.set_busy(*this, true);
     return;
   }
   if (state_ != State::writing) return;
   const auto sent = send_some(out_);
   if (!sent) return fail_later();
   out_.erase(0, *sent);
-  if (!out_.empty()) return wait_writable();
+  if (!out_.empty()) {
+    if (*sent > 0) set_answer_deadline();
+    // Who does not read makes room for others.
+    owner_.set_busy(*this, false);
+    return wait_writable();
+  }
   out_ = {};
   answered();
 }
@@ -243,19 +333,27 @@ void Connection::end() {
   state_ = State::ending;
   transport_->finish();
   in_ = {};
+  has_requests_ = false;
   set_deadline(kEndPatience);
   owner_.set_busy(*this, false);
   wait_readable();
 }
 
-Subscriber* Connection::begin_stream() {
+Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
   if (is_old_) {
     answer(error_response(505, "A stream needs HTTP/1.1."));
     return nullptr;
   }
   if (state_ != State::answering) return nullptr;
+  if (is_head_) {
+    out_ = stream_head();
+    begin_writing();
+    return nullptr;
+  }
   state_ = State::streaming;
+  right_ = std::move(right);
   in_ = {};
+  has_requests_ = false;
   deliver(std::make_shared<const std::string>(stream_head()));
   // Tells when the client goes away.
   listen_again();
@@ -274,6 +372,8 @@ void Connection::deliver(const Frame& frame) {
   frames_.push(frame);
   if (*sent > 0) frames_.advance(*sent);
   set_deadline(kStreamPatience);
+  // Who does not read makes room for others.
+  owner_.set_busy(*this, false);
   wait_writable();
 }
 

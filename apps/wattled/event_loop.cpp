@@ -6,7 +6,9 @@
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <csignal>
 #include <list>
+#include <memory>
 #include <utility>
 
 namespace wattle::daemon {
@@ -32,7 +34,8 @@ class AsioTimer final : public Timer {
 
 class AsioWatch final : public Watch {
  public:
-  AsioWatch(asio::io_context& context, int fd) : descriptor_(context, fd) {}
+  AsioWatch(asio::posix::stream_descriptor descriptor, Work fail)
+      : descriptor_(std::move(descriptor)), fail_(std::make_shared<Work>(std::move(fail))) {}
   AsioWatch(const AsioWatch&) = delete;
   AsioWatch& operator=(const AsioWatch&) = delete;
   ~AsioWatch() override { (void)descriptor_.release(); }
@@ -46,12 +49,17 @@ class AsioWatch final : public Watch {
 
  private:
   void wait(asio::posix::descriptor_base::wait_type what, Work work) {
-    descriptor_.async_wait(what, [work = std::move(work)](const error_code& error) {
-      if (!error) work();
-    });
+    descriptor_.async_wait(
+        what, [work = std::move(work), fail = std::weak_ptr(fail_)](const error_code& error) {
+          if (!error) return work();
+          // A watch that is destroyed has its wait aborted.
+          const auto alive = fail.lock();
+          if (alive && error != asio::error::operation_aborted) (*alive)();
+        });
   }
 
   asio::posix::stream_descriptor descriptor_;
+  std::shared_ptr<Work> fail_;
 };
 
 }  // namespace
@@ -69,8 +77,12 @@ std::unique_ptr<Timer> EventLoop::make_timer() {
   return std::make_unique<AsioTimer>(*impl_->context);
 }
 
-std::unique_ptr<Watch> EventLoop::watch(int fd) {
-  return std::make_unique<AsioWatch>(*impl_->context, fd);
+std::unique_ptr<Watch> EventLoop::watch(int fd, Work fail) {
+  asio::posix::stream_descriptor descriptor(*impl_->context);
+  error_code error;
+  descriptor.assign(fd, error);
+  if (error) return nullptr;
+  return std::make_unique<AsioWatch>(std::move(descriptor), std::move(fail));
 }
 
 Loop::Poster EventLoop::poster() {
@@ -87,6 +99,10 @@ void EventLoop::on_signal(int signal, const Work& work) {
     });
   };
   wait(wait);
+  sigset_t one;
+  ::sigemptyset(&one);
+  ::sigaddset(&one, signal);
+  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
 }
 
 void EventLoop::run() {

@@ -15,10 +15,10 @@ class EventLoop final : public Loop {
 
   [[nodiscard]] TimePoint now() const override { return std::chrono::steady_clock::now(); }
   [[nodiscard]] std::unique_ptr<Timer> make_timer() override;
-  [[nodiscard]] std::unique_ptr<Watch> watch(int fd) override;
+  [[nodiscard]] std::unique_ptr<Watch> watch(int fd, Work fail) override;
   [[nodiscard]] Poster poster() override;
 
-  /// Calls `work` each time that the signal comes.
+  /// Calls `work` each time that the signal comes. One that was blocked is delivered from now on.
   void on_signal(int signal, const Work& work);
   /// Until `stop`.
   void run();

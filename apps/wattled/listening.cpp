@@ -1,6 +1,7 @@
 #include "listening.hpp"
 
 #include <arpa/inet.h>
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netdb.h>
 #include <netinet/in.h>
@@ -61,6 +62,21 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
   if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
 }
 
+/// Changes the owner of the socket's file, and of no other that has its name meanwhile.
+void give_to(const SocketFileOptions& options) {
+  const Fd file(::open(options.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
+  struct stat status {};
+  const bool is_ours = ::fstat(file.get(), &status) == 0 && S_ISSOCK(status.st_mode) &&
+                       status.st_uid == ::geteuid() && (status.st_mode & 07777U) == options.mode;
+  if (!is_ours) fail("its file is another one by now", options.path, "");
+  const uid_t owner = options.owner.value_or(static_cast<uid_t>(-1));
+  const gid_t group = options.group.value_or(static_cast<gid_t>(-1));
+  if (::fchownat(file.get(), "", owner, group, AT_EMPTY_PATH) == 0) return;
+  const int number = errno;
+  ::unlink(options.path.c_str());
+  fail("cannot give the socket to that user or group: ", options.path, error_text(number));
+}
+
 std::string tcp_name(sockaddr_storage address) {
   std::array<char, NI_MAXHOST> host{};
   std::array<char, NI_MAXSERV> port{};
@@ -93,20 +109,15 @@ Listener listen_at_file(const SocketFileOptions& options) {
                     .is_local_socket = true,
                     .is_loopback = true,
                     .name = path};
-  // Nobody gets in before owner and mode are set.
-  const mode_t umask_before = ::umask(0777);
+  // The file gets the mode that the socket has: it is never changed by its name.
+  if (::fchmod(listener.fd.get(), options.mode) != 0) fail("", path, error_text(errno));
+  const mode_t umask_before = ::umask(0);
   const int bound = ::bind(listener.fd.get(), generic(&address), sizeof address);
   const int bind_error = errno;
   ::umask(umask_before);
   if (bound != 0) fail("", path, error_text(bind_error));
-  const uid_t owner = options.owner.value_or(static_cast<uid_t>(-1));
-  const gid_t group = options.group.value_or(static_cast<gid_t>(-1));
-  if ((options.owner || options.group) && ::lchown(path.c_str(), owner, group) != 0) {
-    const int number = errno;
-    ::unlink(path.c_str());
-    fail("cannot give the socket to that user or group: ", path, error_text(number));
-  }
-  if (::chmod(path.c_str(), options.mode) != 0) fail("", path, error_text(errno));
+  if (options.owner || options.group) give_to(options);
+  // Nobody can connect before.
   if (::listen(listener.fd.get(), kBacklog) != 0) fail("", path, error_text(errno));
   return listener;
 }

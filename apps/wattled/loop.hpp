@@ -36,8 +36,9 @@ class Loop {
   [[nodiscard]] virtual TimePoint now() const = 0;
   /// Cancelled when it is destroyed.
   [[nodiscard]] virtual std::unique_ptr<Timer> make_timer() = 0;
-  /// Nothing is called any more once it is destroyed.
-  [[nodiscard]] virtual std::unique_ptr<Watch> watch(int fd) = 0;
+  /// Nothing is called any more once it is destroyed. Null where the kernel has no memory for it.
+  /// `fail` is called where it has none for a later wait, which is not called then.
+  [[nodiscard]] virtual std::unique_ptr<Watch> watch(int fd, Work fail) = 0;
   /// Has the loop's thread do something. May outlive the loop: then nothing is done.
   /// Threads: any may make the call.
   using Poster = std::function<void(Work)>;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <exception>
 #include <variant>
@@ -23,7 +24,10 @@ int print(std::string_view text) {
 
 int issue_token(const TokenOptions& options) {
   using std::chrono::system_clock;
-  Claims claims{.subject = options.user, .scopes = options.scopes, .expires_unix_s = {}};
+  Claims claims{.subject = options.user,
+                .scopes = options.scopes,
+                .expires_unix_s = {},
+                .audience = options.audience};
   if (options.lifetime_s) {
     claims.expires_unix_s = system_clock::to_time_t(system_clock::now()) + *options.lifetime_s;
   }
@@ -39,12 +43,21 @@ int dispatch(const Options& options) {
   return answer.exit_status;
 }
 
+/// SIGHUP ends a process that does not wait for it yet. It stays pending until the daemon does.
+void hold_hangup() {
+  sigset_t hangup;
+  ::sigemptyset(&hangup);
+  ::sigaddset(&hangup, SIGHUP);
+  ::pthread_sigmask(SIG_BLOCK, &hangup, nullptr);
+}
+
 }  // namespace
 }  // namespace wattle::daemon
 
 int main(int argc, char** argv) {
   using namespace wattle::daemon;  // NOLINT(google-build-using-namespace): the program's own
   (void)wattle::hold_standard_descriptors();
+  hold_hangup();
   try {
     const int status = dispatch(parse_options(argc, argv));
     end_log();

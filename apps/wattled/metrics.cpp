@@ -115,6 +115,18 @@ MetricFamily dropped_of(const DaemonMetrics& metrics) {
   return family;
 }
 
+MetricFamily turned_away_of(const DaemonMetrics& metrics) {
+  MetricFamily family{.name = "wattle_clients_turned_away",
+                      .help = "Clients that got no place, or lost it.",
+                      .kind = MetricKind::counter};
+  for (const TurnedAwayMetrics& turned : metrics.turned_away) {
+    family.samples.push_back({{{"reason", printable(turned.reason)}},
+                              static_cast<double>(turned.clients),
+                              metrics.started_unix_s});
+  }
+  return family;
+}
+
 MetricFamily build_of(const DaemonMetrics& metrics) {
   return {.name = "wattle_build",
           .help = "The version of wattled.",
@@ -131,6 +143,7 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   families.push_back(refused_of(metrics));
   families.push_back(resets_of(metrics));
   families.push_back(dropped_of(metrics));
+  families.push_back(turned_away_of(metrics));
   families.push_back(build_of(metrics));
   return families;
 }

@@ -44,12 +44,18 @@ struct DroppedMetrics {
   std::uint64_t samples = 0;
 };
 
+struct TurnedAwayMetrics {
+  std::string reason;  ///< "full", "client", "token", "unread"
+  std::uint64_t clients = 0;
+};
+
 struct DaemonMetrics {
   std::string version;
   double started_unix_s = 0;
   std::vector<DomainMetrics> domains;
   std::vector<RefusalMetrics> refused;
   std::vector<DroppedMetrics> dropped;
+  std::vector<TurnedAwayMetrics> turned_away{};
 };
 
 /// For `metrics_text`.

@@ -170,12 +170,23 @@ TokenOptions checked_token(Raw raw) {
   return token;
 }
 
+/// An option that takes a path or a name. An empty one, of a variable that is not set, is an error:
+/// it would switch off what was asked for.
+CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help) {
+  const auto refuse_empty = [](const std::string& given) {
+    return given.empty() ? std::string("it is empty") : std::string();
+  };
+  return app.add_option(name, to, help)
+      ->type_name("FILE")
+      ->check(CLI::Validator(refuse_empty, "", ""));
+}
+
 void add_serve(CLI::App& app, Raw& raw) {
   CLI::App* const serve = app.add_subcommand("serve", "Serve power and energy over HTTP");
   serve->footer(kServeFooter);
   ServeOptions& to = raw.serve;
   serve->add_option("--mode", raw.mode, "Where to serve: uds, tcp or uds,tcp")->default_str("uds");
-  serve->add_option("--socket-path", to.socket.path, "The Unix socket")
+  add_named(*serve, "--socket-path", to.socket.path, "The Unix socket")
       ->type_name("PATH")
       ->default_str(to.socket.path);
   serve->add_option("--socket-permissions", raw.permissions, "Its mode, in octal")
@@ -186,11 +197,11 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve->add_option("--tcp-bind-address", raw.tcp, "The address for --mode tcp")
       ->type_name("HOST:PORT")
       ->default_str("127.0.0.1:4938");
-  CLI::Option* const certificate =
-      serve->add_option("--tls-cert", to.tls_certificate, "Encrypt TCP with this certificate (PEM)")
-          ->type_name("FILE");
-  serve->add_option("--tls-key", to.tls_key, "The certificate's key (PEM)")
-      ->type_name("FILE")
+  CLI::Option* const certificate = add_named(*serve, "--tls-cert", to.tls_certificate,
+                                             "Encrypt TCP with this certificate (PEM)");
+  add_named(*serve, "--tls-key", to.tls_key, "The certificate's key (PEM)")->needs(certificate);
+  add_named(*serve, "--tls-client-ca", to.tls_client_authorities,
+            "Serve through TCP only clients with a certificate that these authorities signed (PEM)")
       ->needs(certificate);
   serve->add_flag("--allow-plain-http", to.allows_plain_http,
                   "Serve other machines without encryption");
@@ -215,21 +226,35 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve->add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi")
       ->default_str("auto");
   serve->add_option("--num-workers", to.workers, "Without effect, as zeusd has it")->type_name("N");
-  serve->add_option("--signing-key-path", to.key_path, "Ask for tokens signed with this key")
-      ->type_name("FILE");
+  add_named(*serve, "--signing-key-path", to.key_path, "Ask for tokens signed with this key");
+  add_named(*serve, "--revoked", to.revoked_path, "Refuse the tokens in this file");
+  add_named(*serve, "--audience", to.audience, "Take also tokens that are for this server (aud)")
+      ->type_name("NAME");
   serve->add_option("--max-connections", to.most_connections, "Connections at the same time")
       ->type_name("N")
       ->check(CLI::PositiveNumber)
       ->default_str("4096");
   serve
-      ->add_option("--sysfs", raw.sysfs,
-                   "Folder to read instead of /sys (WATTLE_SYSFS; /zeus_sys or /host/sys if there)")
-      ->type_name("DIR");
-  serve->add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR");
+      ->add_option("--max-connections-per-client", to.most_per_client,
+                   "Connections of one address through TCP (default: a quarter of all)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
   serve
-      ->add_option("--nvml-library", raw.nvml_library,
-                   "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
+      ->add_option("--max-streams-per-token", to.most_per_token,
+                   "Streams of one token (default: a quarter of all connections)")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  add_named(*serve, "--user", to.user,
+            "Started by root: whose the process is once everything is open; root: nothing changes")
+      ->type_name("NAME")
+      ->default_str("wattled");
+  add_named(*serve, "--sysfs", raw.sysfs,
+            "Folder to read instead of /sys (WATTLE_SYSFS; /zeus_sys or /host/sys if there)")
+      ->type_name("DIR");
+  add_named(*serve, "--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
+      ->type_name("DIR");
+  add_named(*serve, "--nvml-library", raw.nvml_library,
+            "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
       ->type_name("PATH");
 }
 
@@ -237,10 +262,11 @@ void add_token(CLI::App& app, Raw& raw) {
   CLI::App* const token = app.add_subcommand("token", "Tokens for clients");
   token->require_subcommand(1);
   CLI::App* const issue = token->add_subcommand("issue", "Print a token");
-  issue->add_option("--signing-key-path", raw.token.key_path, "The key, as the server has it")
-      ->type_name("FILE")
+  add_named(*issue, "--signing-key-path", raw.token.key_path, "The key, as the server has it")
       ->required();
   issue->add_option("--user", raw.token.user, "Who it is for")->type_name("NAME")->required();
+  add_named(*issue, "--audience", raw.token.audience, "The server that it is for (default: any)")
+      ->type_name("NAME");
   issue->add_option("--scope", raw.scope, "What it is good for: gpu-read, cpu-read, gpu-control")
       ->type_name("LIST");
   issue->add_option("--expires", raw.expires, "In how long: 1h, 7d, 30d ..., or never")

@@ -25,6 +25,7 @@ struct ServeOptions {
   TcpAddress tcp{.host = "127.0.0.1", .port = 4938};
   std::string tls_certificate;  ///< empty: no encryption
   std::string tls_key;
+  std::string tls_client_authorities;  ///< empty: clients need no certificate
   bool allows_plain_http = false;
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
@@ -35,15 +36,21 @@ struct ServeOptions {
   GpuBackend gpu_backend = GpuBackend::all;
   /// Asked for, and without effect: one thread serves everybody.
   std::optional<std::uint32_t> workers;
-  std::string key_path;  ///< empty: no tokens
+  std::string key_path;      ///< empty: no tokens
+  std::string revoked_path;  ///< empty: no token is revoked
+  std::string audience;      ///< empty: tokens with audiences are refused
+  std::string user;          ///< who root becomes; empty: kDefaultUser, if there is one
   System system{};
   std::size_t most_connections = 4096;
+  std::size_t most_per_client = 0;  ///< connections of one address of TCP; 0: a quarter of all
+  std::size_t most_per_token = 0;   ///< streams of one token; 0: a quarter of all connections
 };
 
 struct TokenOptions {
   std::string key_path;
   std::string user;
   std::vector<Scope> scopes;
+  std::string audience;                    ///< empty: for every server with the key
   std::optional<std::int64_t> lifetime_s;  ///< absent: for ever
 };
 

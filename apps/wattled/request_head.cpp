@@ -15,7 +15,8 @@ namespace http = boost::beast::http;
 std::string text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 /// The field's value; absent where there is none. False where there are several.
-bool take_single(const http::fields& fields, http::field name, std::optional<std::string>& value) {
+template <class Name>
+bool take_single(const http::fields& fields, Name name, std::optional<std::string>& value) {
   const auto [begin, end] = fields.equal_range(name);
   if (begin == end) return true;
   value = text_of(begin->value());
@@ -61,6 +62,7 @@ std::variant<RequestHead, HeadFault> parse_head(std::string_view head) {
                       .has_body = has_body(message)};
   const bool is_clear = take_single(message, http::field::host, request.host) &&
                         take_single(message, http::field::origin, request.origin) &&
+                        take_single(message, "Sec-Fetch-Site", request.fetch_site) &&
                         take_single(message, http::field::authorization, request.authorization) &&
                         message.count(http::field::content_length) <= 1;
   if (!is_clear || (!request.is_http_1_0 && !request.host)) return HeadFault::malformed;

@@ -21,6 +21,7 @@ struct RequestHead {
   bool has_body = false;
   std::optional<std::string> host{};
   std::optional<std::string> origin{};
+  std::optional<std::string> fetch_site{};  ///< Sec-Fetch-Site
   std::optional<std::string> authorization{};
   std::optional<std::string> accept{};
 };

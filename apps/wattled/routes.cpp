@@ -72,14 +72,16 @@ std::variant<Ids, Response> only_ids(const Request& request, IdKind kind, const 
 
 // --- everybody ---
 
-void discover(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
-  wire::Discovery discovery{.gpus = service.gpus().entries(),
-                            .cpus = service.cpus().entries(),
-                            .auth_required = service.key().has_value(),
+/// A stranger learns what he needs to come back with a token.
+void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
+  wire::Discovery discovery{.auth_required = service.key().has_value(),
                             .stream_format = service.options().hub.format};
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
   }
+  if (service.is_stranger(request)) return exchange->answer(json(wire::encode(discovery)));
+  discovery.gpus = service.gpus().entries();
+  discovery.cpus = service.cpus().entries();
   for (const Refusal& refusal : service.refused()) {
     if (refusal.absent) continue;
     discovery.refused.push_back({.subject = refusal.subject,
@@ -96,9 +98,12 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
   exchange->answer(json(wire::encode_time(now.count())));
 }
 
-void health(Service& service, const Request& /*request*/, const ExchangePtr& exchange) {
+void health(Service& service, const Request& request, const ExchangePtr& exchange) {
   const bool misses = std::ranges::any_of(service.refused(),
                                           [](const Refusal& refusal) { return !refusal.absent; });
+  if (service.is_stranger(request)) {
+    return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", misses ? "degraded" : "ok")));
+  }
   exchange->answer(json(fmt::format(
       R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
       misses ? "degraded" : "ok", version(), service.gpus().ids().size(),
@@ -143,6 +148,9 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
                           .domains = std::move(domains),
                           .refused = {},
                           .dropped = {{"slow_reader", service.dropped()}}};
+        for (const TurnedAway reason : kTurnedAway) {
+          all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
+        }
         for (const Refusal& refusal : service.refused()) {
           if (!refusal.absent) {
             all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
@@ -220,7 +228,7 @@ void stream_gpus(Service& service, const Request& request, const ExchangePtr& ex
   const auto ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
   if (const auto* const refusal = std::get_if<Response>(&ids)) {
     exchange->answer(*refusal);
-  } else if (Subscriber* const subscriber = exchange->begin_stream()) {
+  } else if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
     service.gpu_stream().subscribe(*subscriber, std::get<Ids>(ids));
   }
 }
@@ -301,7 +309,7 @@ void stream_cpus(Service& service, const Request& request, const ExchangePtr& ex
   const auto ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
   if (const auto* const refusal = std::get_if<Response>(&ids)) {
     exchange->answer(*refusal);
-  } else if (Subscriber* const subscriber = exchange->begin_stream()) {
+  } else if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
     service.cpu_stream(request).subscribe(*subscriber, std::get<Ids>(ids));
   }
 }

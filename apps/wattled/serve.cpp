@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <csignal>
 
+#include "base/text.hpp"
 #include "event_loop.hpp"
 #include "log.hpp"
 #include "power/power_domain.hpp"
+#include "privileges.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "server.hpp"
@@ -105,23 +107,43 @@ Survey look_around(const ServeOptions& options) {
   return found;
 }
 
-/// What fails stays as it was.
-void read_again(Service& service, TlsServer* tls, const std::string& key_path) {
-  try {
-    if (!key_path.empty()) {
-      service.set_key(read_signing_key(key_path));
-      log_info("the signing key was read again");
-    }
-  } catch (const Error& error) {
-    log_error(fmt::format("the signing key stays as it was: {}", error.what()));
+/// Root's rights were needed to open what is open by now.
+void leave_root(const std::string& chosen) {
+  constexpr const char* kDefaultUser = "wattled";
+  if (!is_root()) {
+    if (!chosen.empty()) log_info("--user has no effect: only root becomes another user");
+    return;
   }
+  if (chosen == "root") return;
+  if (chosen.empty() && !is_user(kDefaultUser)) {
+    log_warning("runs as root, which it does not need: give a user with --user");
+    return;
+  }
+  const std::string user = chosen.empty() ? kDefaultUser : chosen;
+  give_up_root(user);
+  log_info(fmt::format("runs as {} from now on", printable(user)));
+}
+
+/// What fails stays as it was.
+void read_again(std::string_view what, const Work& read) {
   try {
-    if (tls != nullptr) {
-      tls->read_again();
-      log_info("the certificate was read again");
-    }
+    read();
+    log_info(fmt::format("the {} was read again", what));
   } catch (const Error& error) {
-    log_error(fmt::format("the certificate stays as it was: {}", error.what()));
+    log_error(fmt::format("the {} stays as it was: {}", what, error.what()));
+  }
+}
+
+void read_again(Service& service, TlsServer* tls, const ServeOptions& options) {
+  if (!options.key_path.empty()) {
+    read_again("signing key", [&] { service.set_key(read_signing_key(options.key_path)); });
+  }
+  if (!options.revoked_path.empty()) {
+    read_again("file of revoked tokens",
+               [&] { service.revoke(read_revoked(options.revoked_path)); });
+  }
+  if (tls != nullptr) {
+    read_again("certificate", [&] { tls->read_again(); });
   }
 }
 
@@ -133,9 +155,12 @@ int serve(const ServeOptions& options) {
   (void)std::signal(SIGPIPE, SIG_IGN);
   std::optional<std::string> key;
   if (!options.key_path.empty()) key = read_signing_key(options.key_path);
+  Revoked revoked;
+  if (!options.revoked_path.empty()) revoked = read_revoked(options.revoked_path);
   std::unique_ptr<TlsServer> tls;
   if (!options.tls_certificate.empty()) {
-    tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key);
+    tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key,
+                                      options.tls_client_authorities);
   }
   std::vector<Listener> listeners = listen(options);
   check_exposure(listeners, options);
@@ -156,27 +181,37 @@ int serve(const ServeOptions& options) {
   tell_what_is_refused(found);
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSecond = std::chrono::seconds(1);
+  const std::size_t most_connections = possible_connections(options.most_connections);
+  const std::size_t most_per_token = options.most_per_token > 0
+                                         ? options.most_per_token
+                                         : std::max<std::size_t>(1, most_connections / 4);
   Service service(take_inventory(std::move(found), options.enabled), loop,
                   {.enabled = options.enabled,
                    .hub = {.gpu_period = kSecond / options.gpu_hz,
                            .cpu_period = kSecond / options.cpu_hz,
-                           .format = options.stream_format}});
+                           .format = options.stream_format},
+                   .most_streams_per_token = most_per_token,
+                   .audience = options.audience});
   service.set_key(std::move(key));
+  service.revoke(std::move(revoked));
   if (options.history.count() > 0) {
     service.remember(std::make_unique<Past>(take_sensors(look_around(options), options.enabled),
                                             loop, machine_clock(), options.history));
   }
-  loop.on_signal(SIGHUP, [&] { read_again(service, tls.get(), options.key_path); });
-
   std::string names;
   for (const Listener& listener : listeners) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);
   }
   Server server(
       loop, service, std::move(listeners),
-      {.most_connections = possible_connections(options.most_connections), .tls = tls.get()});
+      {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});
+  loop.on_signal(SIGHUP, [&] {
+    read_again(service, tls.get(), options);
+    server.end_overdue();
+  });
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
+  leave_root(options.user);
   ServiceManager manager(loop);
   ServiceManager::tell_ready();
   loop.run();

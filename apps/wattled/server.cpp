@@ -7,12 +7,15 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <iterator>
+#include <map>
 #include <utility>
 
-#include "log.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -21,15 +24,37 @@ constexpr std::chrono::seconds kSweep{1};
 /// Accepted in one go, or sent away, before others have their turn.
 constexpr int kMostAtOnce = 64;
 
+/// How long connections other than Unix sockets are read in one go: whoever connects to a Unix
+/// socket waits no longer for them.
+constexpr std::chrono::milliseconds kTurn{2};
+
+/// Of each socket; the kernel doubles it for its own. An answer that is not read stays in the
+/// kernel's memory, and what it does not take waits here.
+constexpr int kSocketBytes = 32 << 10;
+
+/// The address with what its user cannot choose at will: an IPv6 host has a network of 64 bits.
+std::string client_of(const in6_addr& address) {
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {
+    ::inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
+    return text.data();
+  }
+  in6_addr network = address;
+  std::fill(std::begin(network.s6_addr) + 8, std::end(network.s6_addr), 0);
+  ::inet_ntop(AF_INET6, &network, text.data(), text.size());
+  return fmt::format("{}/64", text.data());
+}
+
 Peer peer_of(const Listener& listener, int fd) {
   Peer peer{.is_local_socket = listener.is_local_socket,
             .at_loopback = listener.is_loopback,
-            .name = "?"};
+            .name = "?",
+            .client = "?"};
   if (listener.is_local_socket) {
     ucred credentials{};
     socklen_t length = sizeof credentials;
     if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
-      peer.name = fmt::format("uid {}", credentials.uid);
+      peer.name = peer.client = fmt::format("uid {}", credentials.uid);
     }
     return peer;
   }
@@ -51,8 +76,14 @@ Peer peer_of(const Listener& listener, int fd) {
   }
   if (::inet_ntop(address.ss_family, place, text.data(), text.size()) != nullptr) {
     peer.name = text.data();
+    peer.client = address.ss_family == AF_INET ? peer.name : client_of(v6.sin6_addr);
   }
   return peer;
+}
+
+void set_buffers(int fd) {
+  (void)::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSocketBytes, sizeof kSocketBytes);
+  (void)::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kSocketBytes, sizeof kSocketBytes);
 }
 
 bool somebody_waits_at(int listener) {
@@ -67,18 +98,23 @@ Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
     : loop_(loop),
       service_(service),
       options_(options),
+      places_(options.places),
       sweeper_(loop, kSweep, [this] { sweep(); }),
       pause_(loop.make_timer()) {
   for (Listener& listener : listeners) {
     Door& door = doors_.emplace_back();
     door.listener = std::move(listener);
-    door.watch = loop_.watch(door.listener.fd.get());
+    door.watch = loop_.watch(door.listener.fd.get(), [this, &door] {
+      door.is_waiting = false;
+      rest();
+    });
+    if (!door.watch) throw Error(fmt::format("cannot wait at {}: no memory", door.listener.name));
     wait_at(door);
   }
 }
 
 Server::~Server() {
-  for (Connections* const list : {&waiting_, &busy_}) {
+  for (Connections* const list : {&waiting_, &busy_, &guests_}) {
     while (!list->empty()) list->front()->close();
   }
   for (Door& door : doors_) {
@@ -108,7 +144,7 @@ void Server::accept_at(Door& door) {
     if (!is_short) continue;  // one that has gone meanwhile
     // Without a free descriptor accept says so where nobody waits, too.
     if (!somebody_waits_at(door.listener.fd.get())) break;
-    if (!make_room()) return rest();
+    if (!make_room(NoPlace::all, {})) return rest();
   }
   wait_at(door);
 }
@@ -122,50 +158,128 @@ void Server::rest() {
 }
 
 void Server::admit(const Door& door, Fd fd) {
-  if (connections() >= options_.most_connections && !make_room()) {
-    if (options_.tls != nullptr && !door.listener.is_local_socket) return;
-    const std::string busy = render(error_response(503, "Too many connections."), false);
+  Peer peer = peer_of(door.listener, fd.get());
+  const bool is_local = door.listener.is_local_socket;
+  const bool encrypts = options_.tls != nullptr && !is_local;
+  const NoPlace shortage = find_place(peer);
+  const bool is_guest = shortage != NoPlace::none;
+  if (is_guest && !find_guest_place()) {
+    service_.turn_away(Connection::reason_of(shortage));
+    if (encrypts) return;
+    const std::string busy = render(Connection::response_of(shortage), false);
     (void)::send(fd.get(), busy.data(), busy.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     return;
   }
-  if (!door.listener.is_local_socket) {
+  set_buffers(fd.get());
+  if (!is_local) {
     const int on = 1;
     (void)::setsockopt(fd.get(), IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
     (void)::setsockopt(fd.get(), SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
   }
-  const bool encrypts = options_.tls != nullptr && !door.listener.is_local_socket;
   auto transport = encrypts ? options_.tls->accept(fd.get()) : plain_transport(fd.get());
   if (!transport) return;
-  Peer peer = peer_of(door.listener, fd.get());
-  const auto connection =
-      std::make_shared<Connection>(*this, std::move(fd), std::move(transport), std::move(peer));
-  connection->set_place(waiting_.insert(waiting_.end(), connection), false);
+  const auto connection = std::make_shared<Connection>(*this, std::move(fd), std::move(transport),
+                                                       std::move(peer), shortage);
+  if (!connection->is_watched()) return;
+  if (!is_guest) places_.take(connection->peer().client, is_local);
+  Connections& list = is_guest ? guests_ : waiting_;
+  connection->set_place(list.insert(list.end(), connection), false);
   connection->start();
   sweeper_.start();
 }
 
-bool Server::make_room() {
-  while (!waiting_.empty()) {
-    const std::shared_ptr<Connection> longest = waiting_.front();
+NoPlace Server::find_place(const Peer& peer) {
+  while (true) {
+    const NoPlace shortage = places_.why_not(peer.client, peer.is_local_socket);
+    if (shortage == NoPlace::none || !make_room(shortage, peer.client)) return shortage;
+  }
+}
+
+bool Server::make_room(NoPlace shortage, std::string_view client) {
+  const auto would_do = [&](const std::shared_ptr<Connection>& connection) {
+    const Peer& peer = connection->peer();
+    if (shortage == NoPlace::per_client) return peer.client == client;
+    return shortage != NoPlace::tcp || !peer.is_local_socket;
+  };
+  while (true) {
+    const auto found = std::ranges::find_if(waiting_, would_do);
+    if (found == waiting_.end()) return false;
+    const std::shared_ptr<Connection> longest = *found;
     // It may have asked for something since it was looked at last.
     longest->read();
     if (longest->is_busy()) continue;
-    longest->close();
+    longest->cut();
     return true;
   }
-  return false;
+}
+
+bool Server::find_guest_place() {
+  const std::size_t most = options_.places.guests;
+  if (most == 0) return false;
+  if (guests_.size() < most) return true;
+  std::map<std::string_view, std::size_t> guests_of;
+  std::size_t greatest = 0;
+  for (const auto& guest : guests_) {
+    greatest = std::max(greatest, ++guests_of[guest->peer().client]);
+  }
+  // Of the client that has most of them, whoever has waited longest.
+  const auto found = std::ranges::find_if(
+      guests_, [&](const auto& guest) { return guests_of[guest->peer().client] == greatest; });
+  const std::shared_ptr<Connection> longest = *found;
+  longest->read();
+  longest->cut();
+  return true;
 }
 
 void Server::set_busy(Connection& connection, bool is_busy) {
+  if (connection.is_guest() || connection.is_busy() == is_busy) return;
   Connections& from = is_busy ? waiting_ : busy_;
   Connections& to = is_busy ? busy_ : waiting_;
-  if (connection.is_busy() == is_busy) return;
   to.splice(to.end(), from, connection.place());
   connection.set_place(connection.place(), is_busy);
 }
 
+void Server::set_half(Connection& /*connection*/, bool is_half) {
+  half_records_ += is_half ? 1 : static_cast<std::size_t>(-1);
+  if (half_records_ <= options_.places.half_records) return;
+  for (Connections* const list : {&waiting_, &guests_, &busy_}) {
+    const auto found =
+        std::ranges::find_if(*list, [](const auto& each) { return each->is_half(); });
+    if (found == list->end()) continue;
+    const std::shared_ptr<Connection> longest = *found;
+    longest->cut();
+    return;
+  }
+}
+
+void Server::schedule(Connection& connection) {
+  scheduled_.push_back(connection.shared_from_this());
+  if (!std::exchange(has_turn_, true)) loop_.poster()([this] { take_turns(); });
+}
+
+void Server::take_turns() {
+  const TimePoint end = loop_.now() + kTurn;
+  for (int i = 0; i < kMostAtOnce && !scheduled_.empty(); ++i) {
+    const std::shared_ptr<Connection> next = std::move(scheduled_.front());
+    scheduled_.pop_front();
+    next->take_turn();
+    if (loop_.now() >= end) break;
+  }
+  has_turn_ = !scheduled_.empty();
+  if (has_turn_) loop_.poster()([this] { take_turns(); });
+}
+
+Connections& Server::list_of(const Connection& connection) noexcept {
+  if (connection.is_guest()) return guests_;
+  return connection.is_busy() ? busy_ : waiting_;
+}
+
 void Server::remove(Connection& connection) {
-  (connection.is_busy() ? busy_ : waiting_).erase(connection.place());
+  if (connection.is_half()) --half_records_;
+  if (!connection.is_guest()) {
+    places_.give_back(connection.peer().client, connection.peer().is_local_socket);
+  }
+  list_of(connection).erase(connection.place());
 }
 
 void Server::sweep() {
@@ -177,7 +291,7 @@ void Server::sweep() {
 void Server::end_overdue() {
   const TimePoint now = loop_.now();
   int ended = 0;
-  for (Connections* const list : {&waiting_, &busy_}) {
+  for (Connections* const list : {&waiting_, &busy_, &guests_}) {
     for (auto next = list->begin(); next != list->end();) {
       const std::shared_ptr<Connection> connection = *next++;
       if (!connection->check_deadline(now) || ++ended < kMostAtOnce) continue;

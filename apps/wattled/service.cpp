@@ -41,6 +41,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       fine_(cpus_, loop),
       coarse_(cpus_, loop, kCoarseUj, kCoarsePeriod),
       hub_(gpus_, cpus_, fine_, coarse_, loop, options.hub),
+      stream_rights_(options.most_streams_per_token),
       started_(loop.now()),
       scrape_(gpus_, cpus_, started_) {}
 
@@ -49,8 +50,41 @@ bool Service::is_enabled(Scope group) const noexcept {
   return group != Scope::gpu_control && std::ranges::count(options_.enabled, group) > 0;
 }
 
+void Service::set_key(std::optional<std::string> key) {
+  if (key != key_) ++key_number_;
+  key_ = std::move(key);
+}
+
+Subscriber* Service::open_stream(const Request& request, Exchange& exchange) {
+  if (!request.claims) return exchange.begin_stream(nullptr);
+  auto right = stream_rights_.open({.token_id = request.token_id,
+                                    .subject = request.claims->subject,
+                                    .expires_unix_s = request.claims->expires_unix_s,
+                                    .key_number = key_number_});
+  if (right) return exchange.begin_stream(std::move(right));
+  turn_away(TurnedAway::token);
+  exchange.answer(error_response(429, "Too many streams of this token."));
+  return nullptr;
+}
+
+bool Service::is_good(const StreamRight& right) const {
+  const bool has_expired = right.expires_unix_s && is_past(*right.expires_unix_s, unix_now_s());
+  return right.key_number == key_number_ && !has_expired &&
+         !revoked_.contains(right.token_id, right.subject);
+}
+
+void Service::audit(const Peer& peer, std::string_view event) {
+  if (audited_.admit(peer.client, loop_.now())) {
+    log_warning(fmt::format("{} {}", peer.name, event));
+  }
+}
+
 void Service::tick() {
   hub_.keep_alive();
+  if (const std::uint64_t more = audited_.take_suppressed(); more > 0) {
+    log_warning(fmt::format("{} more requests were refused", more));
+  }
+  if (const auto news = turned_away_.news(loop_.now())) log_warning(*news);
   if (const std::uint64_t more = failures_.take_suppressed(); more > 0) {
     log_warning(fmt::format("{} more attempts without a good token were refused", more));
   }
@@ -58,28 +92,44 @@ void Service::tick() {
 
 std::optional<Response> Service::denial(const Needed& needed, Request& request) {
   const Scope* const scope = std::get_if<Scope>(&needed);
-  if (scope != nullptr && !is_enabled(*scope)) return response_of(group_disabled(*scope));
+  if (scope != nullptr && !is_enabled(*scope)) {
+    if (*scope == Scope::gpu_control) audit(request.peer, "asked for control of GPUs");
+    return response_of(group_disabled(*scope));
+  }
   if (!key_) {
     if (needed == Needed(Open::where_keys_are)) return response_of(authentication_disabled());
     return std::nullopt;
   }
-  if (needed == Needed(Open::everybody)) return std::nullopt;
   const auto& header = request.head.authorization;
   auto checked = authenticate(header ? std::optional<std::string_view>(*header) : std::nullopt,
-                              *key_, unix_now_s());
-  if (const Denial* const found = std::get_if<Denial>(&checked)) {
-    if (failures_.admit(request.peer.name, loop_.now())) {
+                              *key_, unix_now_s(), options_.audience);
+  std::string id;
+  if (const auto* const claims = std::get_if<Claims>(&checked)) {
+    id = token_id(bearer_token(*header));
+    if (revoked_.contains(id, claims->subject)) checked = token_refused();
+  }
+  const Denial* const found = std::get_if<Denial>(&checked);
+  // A stranger is answered, and told less.
+  if (found != nullptr && needed == Needed(Open::everybody)) return std::nullopt;
+  if (found != nullptr) {
+    if (failures_.admit(request.peer.client, loop_.now())) {
       log_warning(fmt::format("{} was refused: {}", request.peer.name, found->error));
       return response_of(*found);
     }
     return response_of(too_many_failures());
   }
   request.claims = std::get<Claims>(std::move(checked));
+  request.token_id = std::move(id);
   std::vector<Scope> scopes;
   if (scope != nullptr) scopes.push_back(*scope);
   if (needed == Needed(Open::who_reads_all)) scopes = options_.enabled;
   for (const Scope each : scopes) {
-    if (const auto found = authorize(*request.claims, each)) return response_of(*found);
+    const auto lacking = authorize(*request.claims, each);
+    if (!lacking) continue;
+    // No name: whoever signed the token chose it.
+    audit(request.peer, fmt::format("was refused: its token {} lacks the scope {}",
+                                    request.token_id, name_of(each)));
+    return response_of(*lacking);
   }
   return std::nullopt;
 }
@@ -90,7 +140,9 @@ void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange
     return;
   }
   const Route* const route = find_route(request.target.path);
-  if (route == nullptr || route->method != request.head.method || route->handle == nullptr) {
+  // A HEAD is answered as a GET, without the body (RFC 9110, 9.3.2).
+  const std::string_view method = request.head.method == "HEAD" ? "GET" : request.head.method;
+  if (route == nullptr || route->method != method || route->handle == nullptr) {
     exchange->answer({.status = 404});
     return;
   }

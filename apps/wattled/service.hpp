@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "access.hpp"
@@ -14,9 +15,12 @@
 #include "past.hpp"
 #include "request_head.hpp"
 #include "response.hpp"
+#include "revoked.hpp"
 #include "scrape.hpp"
 #include "sensors/sensor.hpp"
+#include "stream_rights.hpp"
 #include "target.hpp"
+#include "turned_away.hpp"
 
 namespace wattle::daemon {
 
@@ -25,7 +29,9 @@ struct Peer {
   bool is_local_socket = false;  ///< through the Unix socket
   bool is_loopback = false;
   bool at_loopback = false;  ///< through an address that only this machine reaches
-  std::string name;          ///< for failures and the log: "uid 1000", "127.0.0.1"
+  std::string name;          ///< for the log: "uid 1000", "127.0.0.1"
+  /// Whose limits apply: as `name`; with IPv6 the network of 64 bits, as its user has all of it.
+  std::string client{name};
 };
 
 struct Request {
@@ -33,6 +39,7 @@ struct Request {
   Target target;
   Peer peer;
   std::optional<Claims> claims{};
+  std::string token_id{};  ///< of the token with these claims
   /// The caller may see the CPUs' energy in whole joules, once a second.
   bool is_coarse = false;
 };
@@ -42,13 +49,17 @@ class Exchange {
  public:
   virtual ~Exchange() = default;
   virtual void answer(const Response& response) = 0;
-  /// Answers with a stream; null where that cannot be, and it was said.
-  [[nodiscard]] virtual Subscriber* begin_stream() = 0;
+  /// Answers with a stream; null where that cannot be, and it was said. `right`: null where none is
+  /// needed.
+  [[nodiscard]] virtual Subscriber* begin_stream(std::shared_ptr<const StreamRight> right) = 0;
 };
 
 struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   HubOptions hub{};
+  std::size_t most_streams_per_token = 1024;
+  /// Tokens with audiences must name it; empty: they are refused.
+  std::string audience{};
 };
 
 /// What was found, for the service to take over.
@@ -74,15 +85,28 @@ class Service {
   /// Answers, now or later.
   void handle(Request& request, const std::shared_ptr<Exchange>& exchange);
 
-  /// From now on tokens are signed with it; absent: nobody needs one.
-  void set_key(std::optional<std::string> key) { key_ = std::move(key); }
+  /// From now on tokens are signed with it; absent: nobody needs one. Where it is another key, no
+  /// stream that was opened before is good.
+  void set_key(std::optional<std::string> key);
+  /// From now on these tokens are no good.
+  void revoke(Revoked revoked) { revoked_ = std::move(revoked); }
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
   /// From now on what was spent can be asked for.
   void remember(std::unique_ptr<Past> past) { past_ = std::move(past); }
 
+  /// A stream for who asks; null where there is none, and it was said.
+  [[nodiscard]] Subscriber* open_stream(const Request& request, Exchange& exchange);
+  /// False where a stream has to end: its token is no good any more.
+  [[nodiscard]] bool is_good(const StreamRight& right) const;
+
   /// To be called about once a second while anybody is connected.
   void tick();
+  /// Logs what a client asked for and was refused, for each client not too often.
+  void audit(const Peer& peer, std::string_view event);
+  /// A client got no place, or lost it.
+  void turn_away(TurnedAway reason) noexcept { turned_away_.count(reason); }
+  [[nodiscard]] const TurnedAwayCounts& turned_away() const noexcept { return turned_away_; }
   /// A reader was too slow for a frame.
   void count_dropped() noexcept { ++dropped_; }
 
@@ -95,6 +119,10 @@ class Service {
   [[nodiscard]] GpuStream& gpu_stream() noexcept { return hub_.gpus(); }
   [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
     return request.is_coarse ? hub_.coarse_cpus() : hub_.cpus();
+  }
+  /// It asks without a good token, although tokens are in use.
+  [[nodiscard]] bool is_stranger(const Request& request) const noexcept {
+    return key_.has_value() && !request.claims;
   }
   /// Null where nothing is remembered.
   [[nodiscard]] const Past* past() const noexcept { return past_.get(); }
@@ -121,7 +149,12 @@ class Service {
   CpuView coarse_;
   Hub hub_;
   std::optional<std::string> key_;
+  std::uint64_t key_number_ = 0;
+  Revoked revoked_;
+  StreamRights stream_rights_;
   FailureLimit failures_;
+  FailureLimit audited_;
+  TurnedAwayCounts turned_away_;
   std::uint64_t dropped_ = 0;
   TimePoint started_;
   Scrape scrape_;

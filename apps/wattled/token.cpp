@@ -114,18 +114,25 @@ std::optional<std::vector<Scope>> scopes_in(const Json& json) {
   return scopes;
 }
 
+/// True if `audience` is that of the token, or one of them (RFC 7519, 4.1.3).
+bool is_for(const Json& audiences, std::string_view audience) {
+  if (audience.empty()) return false;
+  if (!audiences.is_array()) return audiences == audience;
+  return std::ranges::find(audiences, Json(audience)) != audiences.end();
+}
+
 /// What the claims say, whenever that is; absent where something is missing, of another type, or
 /// only for somebody else (`aud`).
-std::optional<Claims> claims_in(const Json& json) {
+std::optional<Claims> claims_in(const Json& json, std::string_view audience) {
   const auto subject = json.find("sub");
   const auto scopes = json.find("scopes");
-  if (subject == json.end() || !subject->is_string() || scopes == json.end() ||
-      json.contains("aud")) {
-    return std::nullopt;
-  }
+  if (subject == json.end() || !subject->is_string() || scopes == json.end()) return std::nullopt;
+  const auto audiences = json.find("aud");
+  if (audiences != json.end() && !is_for(*audiences, audience)) return std::nullopt;
   auto known = scopes_in(*scopes);
   if (!known) return std::nullopt;
   Claims claims{.subject = subject->get<std::string>(), .scopes = *std::move(known)};
+  if (audiences != json.end()) claims.audience = audience;
   if (const auto expiry = json.find("exp"); expiry != json.end()) {
     claims.expires_unix_s = integer_in(*expiry);
     if (!claims.expires_unix_s) return std::nullopt;
@@ -156,7 +163,7 @@ std::optional<Scope> parse_scope(std::string_view name) noexcept {
 }
 
 std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view key,
-                                        std::int64_t now_unix_s) {
+                                        std::int64_t now_unix_s, std::string_view audience) {
   if (token.size() > kMaxTokenBytes) return TokenFault::invalid;
   const std::size_t first = token.find('.');
   const std::size_t last = token.rfind('.');
@@ -166,15 +173,35 @@ std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view
   const auto header = object_in(token.substr(0, first));
   const auto payload = object_in(token.substr(first + 1, last - first - 1));
   if (!header || !payload || !is_our_header(*header)) return TokenFault::invalid;
-  auto claims = claims_in(*payload);
+  auto claims = claims_in(*payload, audience);
   if (!claims || is_too_early(*payload, now_unix_s)) return TokenFault::invalid;
-  const bool has_expired =
-      claims->expires_unix_s && *claims->expires_unix_s < now_unix_s - kTokenLeewaySeconds;
-  if (has_expired) return TokenFault::expired;
+  if (claims->expires_unix_s && is_past(*claims->expires_unix_s, now_unix_s)) {
+    return TokenFault::expired;
+  }
   return *std::move(claims);
 }
 
+std::string token_id(std::string_view token) {
+  constexpr std::size_t kBytes = 16;
+  std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
+  if (::EVP_Digest(token.data(), token.size(), hash.data(), nullptr, ::EVP_sha256(), nullptr) !=
+      1) {
+    throw Error("cannot name a token: OpenSSL computes no SHA-256 here; look at OPENSSL_CONF");
+  }
+  std::string id;
+  for (std::size_t i = 0; i < kBytes; ++i) {
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    id += kDigits[hash.at(i) >> 4U];
+    id += kDigits[hash.at(i) & 0xFU];
+  }
+  return id;
+}
+
 std::string issue(const Claims& claims, std::string_view key) {
+  if (valid_utf8(claims.audience) != claims.audience) {
+    throw InvalidArgument("cannot issue a token for the audience '" + printable(claims.audience) +
+                          "': a name must be UTF-8");
+  }
   if (valid_utf8(claims.subject) != claims.subject) {
     throw InvalidArgument("cannot issue a token for '" + printable(claims.subject) +
                           "': a name must be UTF-8");
@@ -185,6 +212,7 @@ std::string issue(const Claims& claims, std::string_view key) {
   nlohmann::ordered_json json{{"sub", claims.subject}, {"scopes", nlohmann::ordered_json::array()}};
   for (const Scope scope : claims.scopes) json["scopes"].push_back(name_of(scope));
   if (claims.expires_unix_s) json["exp"] = *claims.expires_unix_s;
+  if (!claims.audience.empty()) json["aud"] = claims.audience;
   std::string token = sign(kHeader, json.dump(), key);
   if (token.size() > kMaxTokenBytes) {
     throw InvalidArgument("cannot issue a token for '" + printable(claims.subject, 40) +

@@ -24,6 +24,8 @@ struct Claims {
   std::vector<Scope> scopes;
   /// Unix time from which the token is no longer good; absent: good for ever.
   std::optional<std::int64_t> expires_unix_s;
+  /// Who it is for (`aud`); empty: for every server with the key.
+  std::string audience{};
 
   bool operator==(const Claims&) const = default;
 };
@@ -38,15 +40,27 @@ inline constexpr std::size_t kMaxTokenBytes = 8192;
 /// of zeusd.
 inline constexpr std::int64_t kTokenLeewaySeconds = 60;
 
-/// What `token` says, if it was signed with `key` and is good at `now_unix_s`. The signature is
+/// What `token` says, if it was signed with `key` and is good at `now_unix_s`. One with audiences
+/// is good only where `audience` is one of them; then that stands in the claims. The signature is
 /// compared in constant time before anything else is looked at. Throws `Error` only where OpenSSL
 /// cannot compute a signature at all. Threads: any.
 [[nodiscard]] std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view key,
-                                                      std::int64_t now_unix_s);
+                                                      std::int64_t now_unix_s,
+                                                      std::string_view audience = {});
 
-/// A token that says `claims`, byte for byte as zeusd writes it. Throws `InvalidArgument` where the
-/// subject is not UTF-8, the expiry is before 1970, or the token would be longer than
-/// `kMaxTokenBytes`. Threads: any.
+/// True if a token that expires then is not taken any more at `now_unix_s`.
+[[nodiscard]] constexpr bool is_past(std::int64_t expires_unix_s,
+                                     std::int64_t now_unix_s) noexcept {
+  return expires_unix_s < now_unix_s - kTokenLeewaySeconds;
+}
+
+/// The name of a token in logs: 32 hexadecimal digits, of which nobody learns the token. Threads:
+/// any.
+[[nodiscard]] std::string token_id(std::string_view token);
+
+/// A token that says `claims`, byte for byte as zeusd writes it (which has no audience). Throws
+/// `InvalidArgument` where the subject is not UTF-8, the expiry is before 1970, or the token would
+/// be longer than `kMaxTokenBytes`. Threads: any.
 [[nodiscard]] std::string issue(const Claims& claims, std::string_view key);
 
 /// A token of these two JSON texts, whatever they say, signed with `key`: for `issue`, and for

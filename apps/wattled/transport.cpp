@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
@@ -10,6 +11,7 @@
 #include <limits>
 
 #include "base/text.hpp"
+#include "secret_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -33,6 +35,8 @@ class Plain final : public Transport {
 struct FreeSsl {
   void operator()(SSL* ssl) const noexcept { SSL_free(ssl); }
   void operator()(SSL_CTX* context) const noexcept { SSL_CTX_free(context); }
+  void operator()(BIO* bytes) const noexcept { BIO_free(bytes); }
+  void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
 };
 
 class Tls final : public Transport {
@@ -52,6 +56,10 @@ class Tls final : public Transport {
     return result == 1 ? static_cast<ssize_t>(count) : failure(result);
   }
   [[nodiscard]] bool has_more() const noexcept override { return SSL_pending(ssl_.get()) > 0; }
+  [[nodiscard]] bool is_half() const noexcept override {
+    return SSL_is_init_finished(ssl_.get()) == 0 ||
+           (SSL_has_pending(ssl_.get()) != 0 && SSL_pending(ssl_.get()) == 0);
+  }
   void finish() noexcept override {
     ERR_clear_error();
     (void)SSL_shutdown(ssl_.get());
@@ -77,12 +85,45 @@ class Tls final : public Transport {
                           reason != nullptr ? reason : "it cannot be read"));
 }
 
+void use_key(SSL_CTX& context, const std::string& path) {
+  const std::string text = read_secret_file(path, "server's key");
+  const std::unique_ptr<BIO, FreeSsl> bytes(
+      BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+  // A key that asks for a password is none for a daemon.
+  const auto no_password = [](char*, int, int, void*) { return 0; };
+  const std::unique_ptr<EVP_PKEY, FreeSsl> key(
+      PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_password, nullptr));
+  const bool is_good = key && SSL_CTX_use_PrivateKey(&context, key.get()) == 1 &&
+                       SSL_CTX_check_private_key(&context) == 1;
+  if (!is_good) fail(path, "key");
+}
+
+void ask_for_certificates(SSL_CTX& context, const std::string& authorities) {
+  STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(authorities.c_str());
+  if (names == nullptr || SSL_CTX_load_verify_file(&context, authorities.c_str()) != 1) {
+    fail(authorities, "authorities of clients");
+  }
+  SSL_CTX_set_client_CA_list(&context, names);  // takes them over
+  SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
+}
+
 std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
-                                               const std::string& key) {
+                                               const std::string& key,
+                                               const std::string& client_authorities) {
   std::unique_ptr<SSL_CTX, FreeSsl> context(SSL_CTX_new(TLS_server_method()));
   if (!context) throw Error("cannot set up TLS: out of memory");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF);
+  // Tickets would be sealed with one key for as long as the daemon runs.
+  SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF |
+                                         SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
+  SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
+  SSL_CTX_set_num_tickets(context.get(), 0);
+  const bool has_ciphers =
+      SSL_CTX_set_cipher_list(context.get(), "ECDHE+AESGCM:ECDHE+CHACHA20") == 1 &&
+      SSL_CTX_set_ciphersuites(context.get(),
+                               "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:"
+                               "TLS_AES_128_GCM_SHA256") == 1;
+  if (!has_ciphers) throw Error("cannot set up TLS: OpenSSL has none of the ciphers");
   // A write that found no room is repeated from another place in memory.
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
@@ -91,10 +132,8 @@ std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
     fail(certificate, "certificate");
   }
-  const bool is_good =
-      SSL_CTX_use_PrivateKey_file(context.get(), key.c_str(), SSL_FILETYPE_PEM) == 1 &&
-      SSL_CTX_check_private_key(context.get()) == 1;
-  if (!is_good) fail(key, "key");
+  use_key(*context, key);
+  if (!client_authorities.empty()) ask_for_certificates(*context, client_authorities);
   return context;
 }
 
@@ -106,10 +145,13 @@ struct TlsServer::Context {
   std::unique_ptr<SSL_CTX, FreeSsl> ssl;
 };
 
-TlsServer::TlsServer(const std::string& certificate, const std::string& key)
+TlsServer::TlsServer(const std::string& certificate, const std::string& key,
+                     const std::string& client_authorities)
     : certificate_(certificate),
       key_(key),
-      context_(std::make_unique<Context>(Context{make_context(certificate, key)})) {}
+      client_authorities_(client_authorities),
+      context_(
+          std::make_unique<Context>(Context{make_context(certificate, key, client_authorities)})) {}
 
 TlsServer::~TlsServer() = default;
 
@@ -120,6 +162,8 @@ std::unique_ptr<Transport> TlsServer::accept(int fd) const {
   return std::make_unique<Tls>(std::move(ssl), fd);
 }
 
-void TlsServer::read_again() { context_->ssl = make_context(certificate_, key_); }
+void TlsServer::read_again() {
+  context_->ssl = make_context(certificate_, key_, client_authorities_);
+}
 
 }  // namespace wattle::daemon

@@ -23,6 +23,8 @@ class Transport {
   [[nodiscard]] virtual ssize_t send(std::string_view bytes) noexcept = 0;
   /// There are bytes to receive that the descriptor does not show.
   [[nodiscard]] virtual bool has_more() const noexcept { return false; }
+  /// It holds memory for something that has not come whole: a handshake, a record.
+  [[nodiscard]] virtual bool is_half() const noexcept { return false; }
   /// Nothing more is sent.
   virtual void finish() noexcept = 0;
 };
@@ -33,13 +35,17 @@ class Transport {
 /// A server's certificate and key. Threads: the loop's.
 class TlsServer {
  public:
-  /// PEM files; the certificate with its chain. Throws `Error` where they cannot be used.
-  TlsServer(const std::string& certificate, const std::string& key);
+  /// PEM files; the certificate with its chain, the key for nobody else to read. Clients need a
+  /// certificate that one of `client_authorities` signed, where that is not empty. Throws `Error`
+  /// where they cannot be used.
+  TlsServer(const std::string& certificate, const std::string& key,
+            const std::string& client_authorities = {});
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
   ~TlsServer();
 
-  /// TLS 1.2 or later. `fd` outlives it. Null where there is no memory for it.
+  /// TLS 1.2 or later, with forward secrecy and authenticated encryption alone. `fd` outlives it.
+  /// Null where there is no memory for it.
   [[nodiscard]] std::unique_ptr<Transport> accept(int fd) const;
   /// For connections from now on. Throws as the constructor, and nothing has changed then.
   void read_again();
@@ -48,6 +54,7 @@ class TlsServer {
   struct Context;
   std::string certificate_;
   std::string key_;
+  std::string client_authorities_;
   std::unique_ptr<Context> context_;
 };
 

@@ -1,10 +1,12 @@
 // Who may ask for what, where a key is in use.
 #include <sys/stat.h>
 
+#include <chrono>
 #include <csignal>
 #include <fstream>
 
 #include "daemon.hpp"
+#include "jwt.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -28,6 +30,18 @@ class DaemonAuth : public DaemonTest {
   [[nodiscard]] HttpAnswer ask(std::string_view target, std::string_view bearer = {}) const {
     if (bearer.empty()) return get(target);
     return get(target, "Authorization: Bearer " + std::string(bearer) + "\r\n");
+  }
+  [[nodiscard]] static std::string stream_request(const std::string& bearer) {
+    return "GET /gpu/stream_power?gpu_ids=1 HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer " +
+           bearer + "\r\n\r\n";
+  }
+  /// A client that has heard the first event of its stream.
+  [[nodiscard]] HttpClient stream_of(const std::string& bearer) const {
+    HttpClient stream = client();
+    stream.send(stream_request(bearer));
+    EXPECT_THAT(stream.read_head(), testing::StartsWith("HTTP/1.1 200 "));
+    EXPECT_THAT(stream.next_event(), testing::StartsWith("data: "));
+    return stream;
   }
 };
 
@@ -117,6 +131,107 @@ TEST_F(DaemonAuth, WhoFailsTooOftenIsToldToStop) {
   serve_with_key();
   EXPECT_TRUE(eventually([&] { return ask("/gpu/get_power", "x").status == 429; }));
   EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+}
+
+TEST_F(DaemonAuth, AStrangerLearnsWhatHeNeedsToComeBackWithAToken) {
+  serve_with_key();
+  for (const char* const bearer : {"", "x"}) {
+    const Json found = parse_json(ask("/discover", bearer).body);
+    EXPECT_EQ(found["auth_required"], true);
+    EXPECT_EQ(found["enabled_api_groups"], Json({"gpu-read", "cpu-read"}));
+    for (const char* const key : {"gpus", "cpus", "gpu_ids", "cpu_ids", "refused"}) {
+      EXPECT_EQ(found[key], Json::array()) << key;
+    }
+    EXPECT_EQ(keys_of(parse_json(ask("/health", bearer).body)), std::vector<std::string>{"status"});
+  }
+  EXPECT_EQ(parse_json(ask("/discover", kAlice).body)["gpus"].size(), 2U);
+  EXPECT_EQ(parse_json(ask("/health", kAlice).body)["gpus"], 2);
+}
+
+TEST_F(DaemonAuth, AKeyThatIsExchangedEndsTheStreamsOfItsTokens) {
+  serve_with_key();
+  HttpClient stream = stream_of(kAlice);
+  (void)key_file("another key of more than thirty-two bytes");
+  daemon_->send(SIGHUP);
+  (void)stream.read_to_end();
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 401);
+}
+
+TEST_F(DaemonAuth, AKeyThatIsReadAgainAndIsTheSameEndsNoStream) {
+  serve_with_key();
+  HttpClient stream = stream_of(kAlice);
+  daemon_->send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return log().find("key was read again") != std::string::npos; }));
+  EXPECT_EQ(stream.next_chunk(), ": alive\n\n");
+  EXPECT_EQ(stream.next_chunk(), ": alive\n\n");
+}
+
+TEST_F(DaemonAuth, AStreamEndsWhenItsTokenExpires) {
+  serve_with_key();
+  // A token is taken for 60 s after it expired.
+  const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  HttpClient stream = stream_of(jwt(
+      kHs256, R"({"sub":"a","scopes":["gpu-read"],"exp":)" + std::to_string(now - 58) + "}", kKey));
+  HttpClient other = stream_of(kAlice);
+  (void)stream.read_to_end();
+  EXPECT_FALSE(other.has_ended());
+}
+
+TEST_F(DaemonAuth, ARevokedTokenIsRefusedAndItsStreamsEnd) {
+  std::ofstream(path("revoked")) << "# none yet\n";
+  serve_with_key({"--revoked", path("revoked").string()});
+  HttpClient stream = stream_of(kAlice);
+  std::ofstream(path("revoked")) << kAlice << "\n";
+  daemon_->send(SIGHUP);
+  (void)stream.read_to_end();
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 401);
+  EXPECT_EQ(ask("/auth/whoami", kBob).status, 200);
+  // What cannot be read leaves it as it was.
+  std::ofstream(path("revoked")) << "nonsense\n";
+  daemon_->send(SIGHUP);
+  EXPECT_TRUE(eventually([&] { return log().find("stays as it was") != std::string::npos; }));
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 401);
+}
+
+TEST_F(DaemonAuth, ATokenForAnotherServerIsRefused) {
+  serve_with_key({"--audience", "node1"});
+  const auto token_for = [&](const std::string& audience) {
+    return jwt(kHs256, R"({"sub":"a","scopes":["gpu-read"],"aud":")" + audience + "\"}", kKey);
+  };
+  EXPECT_EQ(ask("/gpu/get_power", token_for("node1")).status, 200);
+  EXPECT_EQ(ask("/gpu/get_power", token_for("node2")).status, 401);
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+}
+
+TEST_F(DaemonAuth, OneTokenHasSoManyStreams) {
+  serve_with_key({"--max-streams-per-token", "2"});
+  std::vector<HttpClient> streams;
+  for (int i = 0; i < 2; ++i) streams.push_back(stream_of(kAlice));
+  EXPECT_EQ(ask("/gpu/stream_power", kAlice).status, 429);
+  EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
+  HttpClient other = stream_of(token("carol", "gpu-read"));
+  streams.pop_back();
+  EXPECT_TRUE(eventually([&] {
+    HttpClient again = client();
+    again.send(stream_request(kAlice));
+    return again.read_head().starts_with("HTTP/1.1 200 ");
+  }));
+  EXPECT_THAT(ask("/metrics", kAlice).body,
+              HasSubstr("wattle_clients_turned_away_total{reason=\"token\"} "));
+}
+
+TEST_F(DaemonAuth, WhatIsRefusedIsLoggedWithoutNamesOfTokens) {
+  serve_with_key();
+  EXPECT_EQ(ask("/cpu/stream_power", token("mallory", "gpu-read")).status, 403);
+  EXPECT_EQ(get_tcp("/time", "Origin: http://evil.example\r\n").status, 403);
+  EXPECT_EQ(client().ask("POST", "/gpu/set_power_limit").status, 404);
+  EXPECT_TRUE(eventually([&] {
+    const std::string said = log();
+    return said.find("lacks the scope cpu-read") != std::string::npos &&
+           said.find("one of another site's page") != std::string::npos &&
+           said.find("asked for control of GPUs") != std::string::npos;
+  })) << log();
+  EXPECT_EQ(log().find("mallory"), std::string::npos);
 }
 
 TEST_F(DaemonAuth, ThroughTcpATokenGivesEverything) {

@@ -172,6 +172,35 @@ TEST_F(DaemonLife, TakesTheSocketsOfTheServiceManager) {
   EXPECT_EQ(::access(socket().c_str(), F_OK), 0);
 }
 
+TEST_F(DaemonLife, StartedByRootItIsItsUsersOnceEverythingIsOpen) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
+  serve({"--user", "nobody", "--history", "60"});
+  EXPECT_EQ(get("/gpu/get_power").status, 200);
+  EXPECT_EQ(get_tcp("/cpu/get_power").status, 200);
+  const std::string tasks = "/proc/" + std::to_string(daemon_->pid()) + "/task";
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    const std::string status = content_of(task.path() / "status");
+    for (const char* const line :
+         {"\nUid:\t65534\t65534\t65534\t65534\n", "\nCapPrm:\t0000000000000000\n",
+          "\nCapEff:\t0000000000000000\n", "\nCapAmb:\t0000000000000000\n", "\nNoNewPrivs:\t1\n",
+          "\nSeccomp:\t2\n"}) {
+      EXPECT_THAT(status, HasSubstr(line));
+    }
+  }
+  HttpClient stream = client();
+  stream.send("GET /gpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(stream.read_head(), HasSubstr("200 OK"));
+  EXPECT_THAT(stream.next_event(), testing::StartsWith("data: "));
+  daemon_->send(SIGTERM);
+  EXPECT_EQ(daemon_->wait().code(), 0);
+}
+
+TEST_F(DaemonLife, StaysNoRootWhereItsUserIsNone) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
+  expect_no_start({"--socket-path", socket(), "--user", "no-such-user"}, "there is no user");
+}
+
 TEST_F(DaemonLife, WrongOptionsAreNamed) {
   for (const Words& words :
        {Words{"serve", "--mode", "pigeon"}, Words{"serve", "--enable", "gpu-control"},
@@ -184,6 +213,32 @@ TEST_F(DaemonLife, WrongOptionsAreNamed) {
     EXPECT_EQ(run(wattled(words)).code(), 64) << testing::PrintToString(words);
   }
   EXPECT_THAT(log(), HasSubstr("say uds, tcp or uds,tcp"));
+}
+
+TEST_F(DaemonLife, AnEmptyPathIsAnErrorAndSwitchesNothingOff) {
+  const Words serve = {"serve", "--socket-path", socket(), "--mode", "uds"};
+  const std::string file = path("file").string();
+  for (const Words& words :
+       {Words{"--signing-key-path", ""}, Words{"--signing-key-path="}, Words{"--tls-cert", ""},
+        Words{"--tls-cert", file, "--tls-key", ""}, Words{"--tls-cert", "", "--tls-key", ""},
+        Words{"--tls-cert", file, "--tls-key", file, "--tls-client-ca", ""}, Words{"--revoked", ""},
+        Words{"--socket-path", ""}, Words{"--sysfs", ""}, Words{"--procfs", ""},
+        Words{"--nvml-library", ""}, Words{"--signing-key-path"}, Words{"--audience", ""}}) {
+    EXPECT_EQ(run(wattled(serve + words)).code(), 64) << testing::PrintToString(words);
+  }
+  EXPECT_EQ(
+      run(wattled({"token", "issue", "--signing-key-path", "", "--user", "x", "--expires", "1h"}))
+          .code(),
+      64);
+}
+
+TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItServes) {
+  // The driver takes so long that the signal comes while it is asked.
+  nvml_ = std::make_unique<fakes::FakeNvml>(std::string("latency nvmlInit_v2 300\n") + kTwoGpus);
+  daemon_ = std::make_unique<Process>(wattled({"serve", "--socket-path", socket()}));
+  ASSERT_TRUE(eventually([&] { return ::access(socket().c_str(), F_OK) == 0; }));
+  for (int i = 0; i < 5; ++i) daemon_->send(SIGHUP);
+  EXPECT_EQ(get("/time").status, 200);
 }
 
 TEST_F(DaemonLife, SaysThatANumberOfWorkersHasNoEffect) {

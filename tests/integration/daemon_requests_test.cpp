@@ -63,6 +63,31 @@ TEST_F(DaemonRequests, ThatAreTooLargeAreRefused) {
   expect_refused(many + "\r\n", 431);
 }
 
+TEST_F(DaemonRequests, ForTheHeadAloneAreAnsweredAsOthersWithoutTheBody) {
+  serve();
+  for (const char* const target : {"/discover", "/gpu/get_power", "/metrics"}) {
+    HttpClient client = this->client();
+    const HttpAnswer head = client.ask("HEAD", target);
+    EXPECT_EQ(head.status, 200) << target;
+    EXPECT_EQ(head.body, "");
+    EXPECT_THAT(head.head, HasSubstr("Content-Length: "));
+    // The next answer begins where the body is not.
+    EXPECT_EQ(client.get("/time").status, 200);
+  }
+  HttpClient client = this->client();
+  EXPECT_THAT(client.ask("HEAD", "/gpu/stream_power").head, HasSubstr("text/event-stream"));
+  EXPECT_EQ(client.get("/time").status, 200);
+  EXPECT_EQ(client.ask("HEAD", "/no/such/thing").status, 404);
+  EXPECT_EQ(client.ask("HEAD", "/gpu/set_power_limit").status, 404);
+}
+
+TEST_F(DaemonRequests, OfPagesOfOtherSitesAreRefusedWhereTheBrowserSaysSo) {
+  serve();
+  EXPECT_EQ(get_tcp("/time", "Sec-Fetch-Site: cross-site\r\n").status, 403);
+  EXPECT_EQ(get_tcp("/time", "Sec-Fetch-Site: same-origin\r\n").status, 200);
+  expect_refused("GET /time HTTP/1.1\r\nHost: [::1]x.evil\r\n\r\n", 421);
+}
+
 TEST_F(DaemonRequests, WithABodyAreRefused) {
   serve();
   expect_refused("POST /time HTTP/1.1\r\nHost: localhost\r\nContent-Length: 5\r\n\r\nhello", 413);
@@ -188,7 +213,8 @@ TEST_F(DaemonRequests, ThatHangInGreatNumbersKeepNobodyOut) {
 }
 
 TEST_F(DaemonRequests, BeyondWhatIsServedAtATimeAreToldSo) {
-  serve({"--max-connections", "4"});
+  // Half of them may be of one user.
+  serve({"--max-connections", "8"});
   std::vector<HttpClient> busy;
   for (int i = 0; i < 4; ++i) {
     busy.push_back(client());
@@ -196,7 +222,9 @@ TEST_F(DaemonRequests, BeyondWhatIsServedAtATimeAreToldSo) {
     EXPECT_THAT(busy.back().read_head(), HasSubstr("200 OK"));
   }
   HttpClient client = this->client();
-  EXPECT_THAT(client.read_to_end(), StartsWith("HTTP/1.1 503 "));
+  client.send("GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n");
+  EXPECT_THAT(client.read_to_end(), StartsWith("HTTP/1.1 429 "));
+  EXPECT_EQ(get("/health").status, 200);
   busy.clear();
   EXPECT_TRUE(eventually([&] { return get("/time").status == 200; }));
 }

@@ -1,8 +1,13 @@
 // Clients that encrypt, and misbehave.
+#include <sys/socket.h>
 #include <sys/stat.h>
 
+#include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "certificate.hpp"
 #include "daemon.hpp"
@@ -12,6 +17,7 @@
 namespace wattle::integration {
 namespace {
 
+using testing::HasSubstr;
 using testing::StartsWith;
 
 constexpr std::string_view kTime = "GET /time HTTP/1.1\r\nHost: localhost\r\n\r\n";
@@ -50,6 +56,70 @@ TEST_F(DaemonTls, OutlivesAThousandClientsThatCloseWhileTheyAreAnswered) {
   honest.send(kTime);
   EXPECT_THAT(honest.read_answer(), StartsWith("HTTP/1.1 200 "));
   end_well();
+}
+
+TEST_F(DaemonTls, BoundsTheMemoryOfHalfRecords) {
+  constexpr std::size_t kMostHalves = 256;
+  constexpr std::size_t kClients = 300;
+  serve_tls();
+  (void)get("/time");
+  std::vector<std::unique_ptr<TlsClient>> clients;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<TlsClient>(port_));
+    // A ClientHello of 512 bytes begins.
+    clients.back()->send_raw(std::string_view("\x16\x03\x01\x02\x00\x01", 6));
+  }
+  const auto open = [&] {
+    return std::ranges::count_if(clients, [](const auto& client) {
+      char byte = 0;
+      return ::recv(client->fd(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+    });
+  };
+  EXPECT_TRUE(eventually([&] { return open() <= static_cast<std::ptrdiff_t>(kMostHalves); }));
+  // Whoever came last is heard.
+  TlsClient honest(port_);
+  ASSERT_TRUE(honest.shake_hands());
+  honest.send(kTime);
+  EXPECT_THAT(honest.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(DaemonTls, TakesCiphersWithForwardSecrecyAndAuthenticationAlone) {
+  serve_tls();
+  const auto agrees = [&](const TlsChoice& choice) {
+    return TlsClient(port_, choice).shake_hands();
+  };
+  EXPECT_TRUE(agrees({.version = TLS1_3_VERSION}));
+  EXPECT_TRUE(agrees({.version = TLS1_2_VERSION, .ciphers = "ECDHE-ECDSA-AES128-GCM-SHA256"}));
+  EXPECT_TRUE(agrees({.version = TLS1_2_VERSION, .ciphers = "ECDHE-ECDSA-CHACHA20-POLY1305"}));
+  for (const char* const cipher : {"ECDHE-ECDSA-AES128-SHA256", "ECDHE-ECDSA-AES256-SHA",
+                                   "AES128-GCM-SHA256", "ECDHE-ECDSA-AES128-CCM"}) {
+    EXPECT_FALSE(agrees({.version = TLS1_2_VERSION, .ciphers = cipher})) << cipher;
+  }
+}
+
+TEST_F(DaemonTls, RefusesAKeyThatOthersMayRead) {
+  ::chmod(path("key.pem").c_str(), 0644);
+  const Outcome outcome =
+      run(wattled({"serve", "--socket-path", socket(), "--tls-cert", path("cert.pem").string(),
+                   "--tls-key", path("key.pem").string()}));
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(log(), HasSubstr("other users have access to it"));
+}
+
+TEST_F(DaemonTls, AsksForCertificatesOfClientsWhereItIsTold) {
+  write_certificate(path("client.pem"), path("client-key.pem"), "DNS:client");
+  write_certificate(path("stranger.pem"), path("stranger-key.pem"), "DNS:stranger");
+  serve_tls({"--tls-client-ca", path("client.pem").string()});
+  const auto answered = [&](const TlsChoice& choice) {
+    TlsClient client(port_, choice);
+    if (!client.shake_hands()) return false;
+    client.send(kTime);
+    return client.read_answer().starts_with("HTTP/1.1 200 ");
+  };
+  EXPECT_TRUE(answered({.certificate = path("client.pem"), .key = path("client-key.pem")}));
+  EXPECT_FALSE(answered({}));
+  EXPECT_FALSE(answered({.certificate = path("stranger.pem"), .key = path("stranger-key.pem")}));
+  EXPECT_EQ(get("/time").status, 200);
 }
 
 }  // namespace

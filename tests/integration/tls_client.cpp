@@ -87,6 +87,11 @@ bool TlsClient::shake_hands() {
   return true;
 }
 
+std::string TlsClient::first_bytes() {
+  (void)SSL_do_handshake(ssl_.get());
+  return taken_out();
+}
+
 std::string TlsClient::sealed(std::string_view bytes) {
   std::size_t count = 0;
   EXPECT_EQ(SSL_write_ex(ssl_.get(), bytes.data(), bytes.size(), &count), 1);

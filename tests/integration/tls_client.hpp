@@ -14,10 +14,10 @@ namespace wattle::integration {
 
 /// What a client asks of TLS; the defaults are OpenSSL's.
 struct TlsChoice {
-  int version = 0;               ///< TLS1_2_VERSION or TLS1_3_VERSION alone; 0: any
-  std::string ciphers{};         ///< of TLS 1.2, in OpenSSL's words
-  std::string certificate{};     ///< of the client, a PEM file
-  std::string key{};             ///< likewise
+  int version = 0;            ///< TLS1_2_VERSION or TLS1_3_VERSION alone; 0: any
+  std::string ciphers{};      ///< of TLS 1.2, in OpenSSL's words
+  std::string certificate{};  ///< of the client, a PEM file
+  std::string key{};          ///< likewise
 };
 
 /// A connection to 127.0.0.1; it trusts whoever answers. Waits at most `kDeadline`.
@@ -27,6 +27,8 @@ class TlsClient {
 
   /// Whether both have agreed. To be called once, before the rest.
   [[nodiscard]] bool shake_hands();
+  /// What a handshake begins with, not sent; in place of `shake_hands`.
+  [[nodiscard]] std::string first_bytes();
   /// The records of `bytes`, not sent.
   [[nodiscard]] std::string sealed(std::string_view bytes);
   /// As they are.

@@ -53,6 +53,10 @@ class Owner final : public ConnectionOwner {
   [[nodiscard]] Service& service() noexcept override { return service_; }
   [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
   void set_busy(Connection& /*connection*/, bool /*is_busy*/) override {}
+  void set_half(Connection& /*connection*/, bool /*is_half*/) override {}
+  void schedule(Connection& connection) override {
+    virtual_loop.poster()([self = connection.shared_from_this()] { self->take_turn(); });
+  }
   void remove(Connection& /*connection*/) override { is_removed = true; }
 
   VirtualLoop virtual_loop;

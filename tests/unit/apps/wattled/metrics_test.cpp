@@ -56,6 +56,7 @@ DaemonMetrics two_sockets_and_a_gpu() {
                      {"perf", "", "permission denied: /sys/bus/event_source"},
                      {"perf", "", "permission denied: /sys/bus/event_source"}};
   metrics.dropped = {{"slow_reader", 17}};
+  metrics.turned_away = {{"full", 3}, {"client", 0}};
   return metrics;
 }
 

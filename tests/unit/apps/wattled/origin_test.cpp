@@ -26,6 +26,16 @@ const std::vector<std::string> kOthers = {"evil.example",
                                           "[::2]",
                                           "[::ffff:10.0.0.1]",
                                           "localhost.",
+                                          "[::1]x.evil",
+                                          "[::1].evil.example",
+                                          "[::1]:4938.evil.example",
+                                          "[::1",
+                                          "[localhost]",
+                                          "[127.0.0.1]",
+                                          "::1",
+                                          "localhost:evil.example",
+                                          "127.0.0.1:4938.evil.example",
+                                          "127.0.0.1:80@evil.example",
                                           ""};
 
 /// All that a page can be from: with and without the host that it asks.
@@ -62,6 +72,23 @@ TEST(Origin, OfAPageOfAnotherSiteIsRefusedInEveryCombination) {
     }
   }
   EXPECT_GE(combinations, 200);
+}
+
+TEST(Origin, IsThatOfAnotherSiteWhereTheBrowserSaysSo) {
+  const auto is_let_in = [](const std::optional<std::string>& site, const Peer& peer) {
+    return !foreign_page({.method = "GET", .target = "/", .host = "localhost", .fetch_site = site},
+                         peer)
+                .has_value();
+  };
+  const Peer at_port{.is_loopback = true, .at_loopback = true};
+  for (const char* const site : {"cross-site", "same-site", "", "Same-Origin", "anything"}) {
+    EXPECT_FALSE(is_let_in(site, at_port)) << site;
+  }
+  for (const char* const site : {"same-origin", "none"})
+    EXPECT_TRUE(is_let_in(site, at_port)) << site;
+  EXPECT_TRUE(is_let_in(std::nullopt, at_port));
+  // No page opens a Unix socket.
+  EXPECT_TRUE(is_let_in("cross-site", {.is_local_socket = true}));
 }
 
 }  // namespace

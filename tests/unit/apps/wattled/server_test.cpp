@@ -44,14 +44,14 @@ class NoDescriptorsLeft {
 
 class FullHouse : public testing::Test {
  protected:
-  void open(std::size_t most_connections, int doors = 1) {
+  void open(std::size_t most_connections, int doors = 1) { open({.all = most_connections}, doors); }
+  void open(const PlaceLimits& places, int doors = 1) {
     std::vector<Listener> listeners;
     listeners.reserve(static_cast<std::size_t>(doors));
     for (int i = 0; i < doors; ++i) {
       listeners.push_back(listen_at_file({.path = place(i)}));
     }
-    server_.emplace(loop_, service_, std::move(listeners),
-                    ServerOptions{.most_connections = most_connections});
+    server_.emplace(loop_, service_, std::move(listeners), ServerOptions{.places = places});
   }
   [[nodiscard]] std::string place(int door) const {
     return (folder_.path() / std::to_string(door)).string();
@@ -75,6 +75,21 @@ class FullHouse : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
     loop_.run_readable();
     return fd;
+  }
+  /// Sends requests and reads nothing, until no more is taken; the bytes that it sent.
+  [[nodiscard]] std::size_t pipelined_unread(const Fd& fd) {
+    std::size_t bytes = 0;
+    int idle = 0;
+    while (idle < 3) {
+      const ssize_t sent =
+          ::send(fd.get(), kWhole.data(), kWhole.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      bytes += sent > 0 ? static_cast<std::size_t>(sent) : 0;
+      idle = sent > 0 ? 0 : idle + 1;
+      loop_.run_readable();
+      while (loop_.run_posted() > 0) {
+      }
+    }
+    return bytes;
   }
   /// What has come; "closed" at the end, "nothing" where there is nothing.
   [[nodiscard]] static std::string heard_by(const Fd& fd) {
@@ -222,6 +237,93 @@ TEST_F(FullHouse, WithoutADescriptorAtOneDoorTheOtherIsNotWatchedTwice) {
   loop_.run_readable();
   loop_.advance(milliseconds(100));
   EXPECT_EQ(loop_.readers(), 3U);
+}
+
+constexpr std::string_view kHealth = "GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n";
+
+TEST_F(FullHouse, AnswersForItsHealth) {
+  open({.all = 2, .guests = 1});
+  const Fd one = admitted(kStream);
+  const Fd two = admitted(kStream);
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_TRUE(heard_by(admitted(kHealth)).starts_with("HTTP/1.1 200 ")) << i;
+    EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 503 ")) << i;
+  }
+  EXPECT_LE(server_->connections(), 3U);
+  EXPECT_EQ(service_.turned_away()[TurnedAway::full], 3U);
+}
+
+TEST_F(FullHouse, GivesItsGuestsNoPlace) {
+  open({.all = 1, .guests = 1});
+  const Fd stream = admitted(kStream);
+  const Fd guest = admitted(kHealth);
+  const std::string answer = heard_by(guest);
+  EXPECT_TRUE(answer.starts_with("HTTP/1.1 200 ")) << answer;
+  EXPECT_NE(answer.find("\r\nConnection: close\r\n"), std::string::npos) << answer;
+  const Fd silent = admitted(kHalf);
+  const Fd next = admitted(kHealth);
+  EXPECT_EQ(heard_by(silent), "closed");
+  EXPECT_TRUE(heard_by(next).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(FullHouse, OfOneUserIsNotFullForOthers) {
+  open({.all = 10, .per_user = 2, .guests = 1});
+  const Fd one = admitted(kStream);
+  const Fd two = admitted(kStream);
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 429 "));
+  EXPECT_EQ(service_.turned_away()[TurnedAway::client], 1U);
+}
+
+TEST_F(FullHouse, WhoOfAUserHasWaitedLongestMakesRoomForTheUser) {
+  open({.all = 10, .per_user = 2});
+  const Fd first = admitted(kHalf);
+  const Fd second = admitted(kHalf);
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(heard_by(first), "closed");
+  EXPECT_EQ(heard_by(second), "nothing");
+}
+
+TEST_F(FullHouse, WhoDoesNotReadAnAnswerMakesRoom) {
+  open(1);
+  const Fd stuck = admitted("");
+  const std::size_t bytes = pipelined_unread(stuck);
+  EXPECT_GT(bytes, 0U);
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
+  EXPECT_EQ(service_.turned_away()[TurnedAway::unread], 1U);
+}
+
+TEST_F(FullHouse, KeepsLittleOfAnswersThatNobodyReads) {
+  open(1);
+  const Fd stuck = admitted("");
+  (void)pipelined_unread(stuck);
+  std::size_t unread = 0;
+  std::array<char, 65536> room{};
+  ssize_t count = 0;
+  while ((count = ::recv(stuck.get(), room.data(), room.size(), MSG_DONTWAIT)) > 0) {
+    unread += static_cast<std::size_t>(count);
+  }
+  EXPECT_LE(unread, 65536U);
+}
+
+TEST_F(FullHouse, SurvivesAKernelWithoutMemoryToWaitForAClient) {
+  open(10);
+  loop_.has_memory = false;
+  const Fd refused = client();
+  loop_.run_readable();
+  EXPECT_EQ(heard_by(refused), "closed");
+  loop_.has_memory = true;
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
+}
+
+TEST_F(FullHouse, EndsAClientForWhichTheKernelCannotWait) {
+  open(10);
+  const Fd stream = admitted(kStream);
+  EXPECT_TRUE(heard_by(stream).starts_with("HTTP/1.1 200 "));
+  loop_.fail_watches();  // the door's, too: it is watched again after a rest
+  loop_.run_posted();
+  EXPECT_EQ(heard_by(stream), "closed");
+  loop_.advance(milliseconds(100));
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
 }
 
 }  // namespace

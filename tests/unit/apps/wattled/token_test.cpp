@@ -257,5 +257,27 @@ TEST(Scopes, AreFoundByTheNameTheyHave) {
   EXPECT_EQ(parse_scope(""), std::nullopt);
 }
 
+TEST(Token, ForAnAudienceIsTakenByItAlone) {
+  const auto taken_as = [](std::string_view audience, std::string_view claim) {
+    return verify(sign(kHeader, with_claim(claim), kKey), kKey, kNow, audience);
+  };
+  const Result taken = Claims{.subject = "a", .audience = "node1"};
+  EXPECT_EQ(taken_as("node1", R"("aud":"node1")"), taken);
+  EXPECT_EQ(taken_as("node1", R"("aud":["x","node1"])"), taken);
+  EXPECT_EQ(taken_as("node1", R"("x":1)"), Result(Claims{.subject = "a"}));
+  for (const char* const claim :
+       {R"("aud":"node")", R"("aud":"node11")", R"("aud":[])", R"("aud":null)",
+        R"("aud":{"node1":1})", R"("aud":[["node1"]])"}) {
+    EXPECT_EQ(taken_as("node1", claim), kInvalid) << claim;
+  }
+  EXPECT_EQ(taken_as("", R"("aud":"")"), kInvalid);
+}
+
+TEST(Token, IsIssuedForAnAudience) {
+  const Claims claims{.subject = "a", .scopes = {}, .expires_unix_s = {}, .audience = "node1"};
+  EXPECT_EQ(verify(issue(claims, kKey), kKey, kNow, "node1"), Result(claims));
+  EXPECT_EQ(verify(issue(claims, kKey), kKey, kNow, "node2"), kInvalid);
+}
+
 }  // namespace
 }  // namespace wattle::daemon

@@ -27,8 +27,15 @@ class VirtualLoop final : public Loop {
   [[nodiscard]] std::unique_ptr<Timer> make_timer() override {
     return std::make_unique<VirtualTimer>(timers_);
   }
-  [[nodiscard]] std::unique_ptr<Watch> watch(int /*fd*/) override {
-    return std::make_unique<VirtualWatch>(*this);
+  [[nodiscard]] std::unique_ptr<Watch> watch(int /*fd*/, Work fail) override {
+    if (!has_memory) return nullptr;
+    return std::make_unique<VirtualWatch>(*this, std::move(fail));
+  }
+  /// The kernel can wait for one more descriptor.
+  bool has_memory = true;
+  /// Whoever waits for something to read learns that the kernel cannot do that.
+  void fail_watches() {
+    for (const auto& [watch, work] : std::exchange(readers_, {})) watch->fail();
   }
   [[nodiscard]] Poster poster() override {
     // A thread that hung may post when the loop is gone.
@@ -126,7 +133,8 @@ class VirtualLoop final : public Loop {
 
   class VirtualWatch final : public Watch {
    public:
-    explicit VirtualWatch(VirtualLoop& loop) : loop_(loop) {}
+    VirtualWatch(VirtualLoop& loop, Work fail) : loop_(loop), fail_(std::move(fail)) {}
+    void fail() const { fail_(); }
     VirtualWatch(const VirtualWatch&) = delete;
     VirtualWatch& operator=(const VirtualWatch&) = delete;
     ~VirtualWatch() override {
@@ -144,11 +152,12 @@ class VirtualLoop final : public Loop {
 
    private:
     VirtualLoop& loop_;
+    Work fail_;
   };
 
   TimePoint now_ = TimePoint(std::chrono::hours(1));
   std::shared_ptr<Timers> timers_ = std::make_shared<Timers>();
-  using Waiting = std::map<const Watch*, Work>;
+  using Waiting = std::map<const VirtualWatch*, Work>;
   static void run(const Waiting& waiting) {
     for (const auto& [watch, work] : waiting) work();
   }

@@ -1,0 +1,59 @@
+// How many connections there may be, and whose.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <map>
+#include <string>
+#include <string_view>
+
+namespace wattle::daemon {
+
+/// As many as there are.
+inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
+
+struct PlaceLimits {
+  std::size_t all = 4096;
+  /// Through TCP; the rest of `all` is for Unix sockets alone.
+  std::size_t tcp = all;
+  std::size_t per_address = kNoLimit;  ///< of TCP: a network of 64 bits with IPv6
+  std::size_t per_user = kNoLimit;     ///< of Unix sockets
+  /// Beyond `all`: each asks once, and only /health answers.
+  std::size_t guests = 0;
+  /// Those whose encryption has memory of its own: a handshake or a record that is not whole.
+  std::size_t half_records = kNoLimit;
+};
+
+/// For so many connections, and so many of each address (0: a quarter). A quarter is reserved for
+/// Unix sockets, of which each user gets half of all.
+[[nodiscard]] PlaceLimits place_limits(std::size_t all, std::size_t per_address = 0);
+
+/// Why a client gets no place.
+enum class NoPlace : std::uint8_t {
+  none,        ///< it gets one
+  per_client,  ///< its address or user has all that it may have
+  tcp,         ///< all places of TCP are taken
+  all,
+};
+
+/// Counts the connections of each client. Threads: the caller's own.
+class Places {
+ public:
+  explicit Places(const PlaceLimits& limits) : limits_(limits) {}
+
+  [[nodiscard]] NoPlace why_not(std::string_view client, bool is_local) const;
+  void take(const std::string& client, bool is_local);
+  void give_back(const std::string& client, bool is_local);
+  [[nodiscard]] const PlaceLimits& limits() const noexcept { return limits_; }
+  [[nodiscard]] std::size_t taken() const noexcept { return taken_; }
+
+ private:
+  PlaceLimits limits_;
+  std::size_t taken_ = 0;
+  std::size_t tcp_ = 0;
+  std::map<std::string, std::size_t, std::less<>> of_client_;
+};
+
+}  // namespace wattle::daemon

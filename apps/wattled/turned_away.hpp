@@ -1,0 +1,45 @@
+// Clients that were refused for want of room: counted always, logged rarely.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "wattle/clock.hpp"
+
+namespace wattle::daemon {
+
+enum class TurnedAway : std::uint8_t {
+  full,    ///< all places are taken: 503
+  client,  ///< its address or user has too many connections: 429
+  token,   ///< its token has too many streams: 429
+  unread,  ///< it did not read its answer: cut
+};
+inline constexpr std::array kTurnedAway = {TurnedAway::full, TurnedAway::client, TurnedAway::token,
+                                           TurnedAway::unread};
+/// As in a metric: "full", "client", "token", "unread".
+[[nodiscard]] std::string_view name_of(TurnedAway reason) noexcept;
+
+/// Threads: the caller's own.
+class TurnedAwayCounts {
+ public:
+  static constexpr std::chrono::seconds kBetweenLines{10};
+
+  void count(TurnedAway reason) noexcept;
+  [[nodiscard]] std::uint64_t operator[](TurnedAway reason) const noexcept {
+    return counts_.at(static_cast<std::size_t>(reason));
+  }
+  /// A line for the log, where there is something new and the last line is old enough.
+  [[nodiscard]] std::optional<std::string> news(TimePoint now);
+
+ private:
+  using Counts = std::array<std::uint64_t, kTurnedAway.size()>;
+  Counts counts_{};
+  Counts told_{};
+  std::optional<TimePoint> told_at_;
+};
+
+}  // namespace wattle::daemon

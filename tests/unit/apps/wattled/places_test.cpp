@@ -1,0 +1,59 @@
+#include "places.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+namespace wattle::daemon {
+namespace {
+
+TEST(PlaceLimits, KeepAQuarterForUnixSockets) {
+  const PlaceLimits limits = place_limits(4096);
+  EXPECT_EQ(limits.all, 4096U);
+  EXPECT_EQ(limits.tcp, 3072U);
+  EXPECT_EQ(limits.per_address, 1024U);
+  EXPECT_EQ(limits.per_user, 2048U);
+  EXPECT_EQ(limits.guests, 32U);
+  EXPECT_EQ(place_limits(4096, 7).per_address, 7U);
+}
+
+TEST(PlaceLimits, LeaveEverybodyOneOfFew) {
+  for (std::size_t all = 1; all < 10; ++all) {
+    const PlaceLimits limits = place_limits(all);
+    EXPECT_GE(limits.tcp, 1U);
+    EXPECT_GE(limits.per_address, 1U);
+    EXPECT_GE(limits.per_user, 1U);
+    EXPECT_GE(limits.guests, 1U);
+    EXPECT_GE(limits.half_records, 1U);
+  }
+}
+
+TEST(Places, OfOneAddressAreLimited) {
+  Places places({.all = 10, .tcp = 8, .per_address = 2, .per_user = 3});
+  places.take("10.0.0.1", false);
+  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::none);
+  places.take("10.0.0.1", false);
+  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::per_client);
+  EXPECT_EQ(places.why_not("10.0.0.2", false), NoPlace::none);
+  places.give_back("10.0.0.1", false);
+  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::none);
+}
+
+TEST(Places, OfTcpDoNotTakeThoseOfUnixSockets) {
+  Places places({.all = 10, .tcp = 8, .per_address = 2, .per_user = 10});
+  for (int i = 0; i < 8; ++i) {
+    const std::string address = "10.0.0." + std::to_string(i);
+    EXPECT_EQ(places.why_not(address, false), NoPlace::none);
+    places.take(address, false);
+  }
+  EXPECT_EQ(places.why_not("10.0.0.9", false), NoPlace::tcp);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(places.why_not("uid 0", true), NoPlace::none);
+    places.take("uid 0", true);
+  }
+  EXPECT_EQ(places.why_not("uid 0", true), NoPlace::all);
+  EXPECT_EQ(places.taken(), 10U);
+}
+
+}  // namespace
+}  // namespace wattle::daemon
