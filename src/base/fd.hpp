@@ -38,8 +38,8 @@ class Fd {
   int fd_ = -1;
 };
 
-/// Opens /dev/null at those of the descriptors 0 to 2 that are closed: what is opened later would get
-/// their number. Which of them were closed. Ends the process where that fails. To be called first.
+/// Opens /dev/null at those of the descriptors 0 to 2 that are closed: a later file would get their
+/// number. Which of them were closed. Ends the process where that fails. To be called first.
 std::array<bool, 3> hold_standard_descriptors() noexcept;
 
 /// Opens for reading, close-on-exec. An empty `Fd` with `errno` set where that fails.
