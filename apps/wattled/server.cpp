@@ -1,6 +1,5 @@
 #include "server.hpp"
 
-#include <arpa/inet.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
@@ -8,10 +7,7 @@
 #include <sys/socket.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
-#include <cstring>
-#include <iterator>
 #include <map>
 #include <utility>
 
@@ -33,55 +29,6 @@ constexpr std::chrono::milliseconds kTurn{1};
 /// Of each socket; the kernel doubles it for its own. An answer that is not read stays in the
 /// kernel's memory, and what it does not take waits here.
 constexpr int kSocketBytes = 32 << 10;
-
-/// The address with what its user cannot choose at will: an IPv6 host has a network of 64 bits.
-std::string client_of(const in6_addr& address) {
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (IN6_IS_ADDR_V4MAPPED(&address)) {
-    ::inet_ntop(AF_INET, &address.s6_addr[12], text.data(), text.size());
-    return text.data();
-  }
-  in6_addr network = address;
-  std::fill(std::begin(network.s6_addr) + 8, std::end(network.s6_addr), 0);
-  ::inet_ntop(AF_INET6, &network, text.data(), text.size());
-  return fmt::format("{}/64", text.data());
-}
-
-Peer peer_of(const Listener& listener, int fd) {
-  Peer peer{.is_local_socket = listener.is_local_socket,
-            .at_loopback = listener.is_loopback,
-            .name = "?",
-            .client = "?"};
-  if (listener.is_local_socket) {
-    ucred credentials{};
-    socklen_t length = sizeof credentials;
-    if (::getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &credentials, &length) == 0) {
-      peer.name = peer.client = fmt::format("uid {}", credentials.uid);
-    }
-    return peer;
-  }
-  sockaddr_storage address{};
-  socklen_t length = sizeof address;
-  std::array<char, INET6_ADDRSTRLEN> text{};
-  if (::getpeername(fd, static_cast<sockaddr*>(static_cast<void*>(&address)), &length) != 0) {
-    return peer;
-  }
-  const void* place = nullptr;
-  sockaddr_in v4{};
-  sockaddr_in6 v6{};
-  if (address.ss_family == AF_INET) {
-    std::memcpy(&v4, &address, sizeof v4);
-    place = &v4.sin_addr;
-  } else {
-    std::memcpy(&v6, &address, sizeof v6);
-    place = &v6.sin6_addr;
-  }
-  if (::inet_ntop(address.ss_family, place, text.data(), text.size()) != nullptr) {
-    peer.name = text.data();
-    peer.client = address.ss_family == AF_INET ? peer.name : client_of(v6.sin6_addr);
-  }
-  return peer;
-}
 
 void set_buffers(int fd) {
   (void)::setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &kSocketBytes, sizeof kSocketBytes);

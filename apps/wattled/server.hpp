@@ -13,6 +13,7 @@
 #include "hub.hpp"
 #include "listening.hpp"
 #include "loop.hpp"
+#include "peer.hpp"
 #include "places.hpp"
 #include "service.hpp"
 

@@ -13,6 +13,7 @@
 #include "failure_limit.hpp"
 #include "hub.hpp"
 #include "past.hpp"
+#include "peer.hpp"
 #include "request_head.hpp"
 #include "response.hpp"
 #include "revoked.hpp"
@@ -23,16 +24,6 @@
 #include "turned_away.hpp"
 
 namespace wattle::daemon {
-
-/// Who asks.
-struct Peer {
-  bool is_local_socket = false;  ///< through the Unix socket
-  bool is_loopback = false;
-  bool at_loopback = false;  ///< through an address that only this machine reaches
-  std::string name;          ///< for the log: "uid 1000", "127.0.0.1"
-  /// Whose limits apply: as `name`; with IPv6 the network of 64 bits, as its user has all of it.
-  std::string client{name};
-};
 
 struct Request {
   RequestHead head;

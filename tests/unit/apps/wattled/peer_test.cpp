@@ -1,0 +1,46 @@
+#include "peer.hpp"
+
+#include <arpa/inet.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+
+#include <cstring>
+
+namespace wattle::daemon {
+namespace {
+
+sockaddr_storage address(const char* text) {
+  sockaddr_storage any{};
+  sockaddr_in v4{};
+  sockaddr_in6 v6{};
+  if (::inet_pton(AF_INET, text, &v4.sin_addr) == 1) {
+    v4.sin_family = AF_INET;
+    std::memcpy(&any, &v4, sizeof v4);
+  } else {
+    EXPECT_EQ(::inet_pton(AF_INET6, text, &v6.sin6_addr), 1) << text;
+    v6.sin6_family = AF_INET6;
+    std::memcpy(&any, &v6, sizeof v6);
+  }
+  return any;
+}
+
+TEST(Peer, IsLimitedByItsAddress) {
+  EXPECT_EQ(client_of(address("10.1.2.3")), "10.1.2.3");
+  EXPECT_EQ(client_of(address("::ffff:10.1.2.3")), "10.1.2.3");
+}
+
+TEST(Peer, IsLimitedByTheNetworkThatItHasWithIpv6) {
+  EXPECT_EQ(client_of(address("2001:db8:1:2:3:4:5:6")), "2001:db8:1:2::/64");
+  EXPECT_EQ(client_of(address("2001:db8:1:2:ffff::1")), "2001:db8:1:2::/64");
+  EXPECT_EQ(client_of(address("2001:db8:1:3::1")), "2001:db8:1:3::/64");
+  EXPECT_EQ(client_of(address("::1")), "::/64");
+}
+
+TEST(Peer, IsNamedByItsWholeAddress) {
+  EXPECT_EQ(address_text(address("10.1.2.3")), "10.1.2.3");
+  EXPECT_EQ(address_text(address("2001:db8:1:2:3:4:5:6")), "2001:db8:1:2:3:4:5:6");
+  EXPECT_EQ(address_text({}), "?");
+}
+
+}  // namespace
+}  // namespace wattle::daemon
