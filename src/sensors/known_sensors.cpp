@@ -9,6 +9,7 @@
 namespace wattle {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
@@ -18,7 +19,7 @@ constexpr UpdateInterval every(nanoseconds mean) noexcept {
   return {.mean = mean, .spread = mean / 100, .p99 = mean + mean * 7 / 300};
 }
 
-constexpr GaugeFacts mean_over(milliseconds window, milliseconds update) noexcept {
+constexpr GaugeFacts mean_over(nanoseconds window, nanoseconds update) noexcept {
   return {.window = window, .update = every(update)};
 }
 
@@ -28,8 +29,19 @@ constexpr GaugeFacts kWholeTime = mean_over(milliseconds(100), milliseconds(100)
 constexpr GaugeFacts kQuarter = mean_over(milliseconds(25), milliseconds(100));
 constexpr GaugeFacts kFifth = mean_over(milliseconds(20), milliseconds(100));
 constexpr GaugeFacts kHalf = mean_over(milliseconds(10), milliseconds(20));
-/// The value follows the power with a logarithmic lag, so no window describes it.
+/// As kQuarter; renewed each 101.15 ms as recorded beside a power meter
+/// (github.com/JimZeyuYang/GPU_Power_Benchmark, plotting/data, A100 PCIe).
+constexpr GaugeFacts kQuarterOfA100 = mean_over(milliseconds(25), microseconds(101'150));
+/// From the same recordings and Overall_Results.xlsx: renewed each 31 ms, a mean over 14 ms.
+constexpr GaugeFacts kM40 = mean_over(milliseconds(14), milliseconds(31));
+constexpr GaugeFacts kTitanXPascal = mean_over(milliseconds(11), milliseconds(20));
+/// The value follows the power with a first-order lag of an unknown time constant.
 constexpr GaugeFacts kLagging = {.window = std::nullopt, .update = every(milliseconds(100))};
+/// The same of a K40m, renewed each 15.4 ms: 55 ms fit its answer to a step, recorded beside a
+/// power meter (plotting/data/Transient_Response/K40m_TR there).
+constexpr GaugeFacts kLaggingK40 = {.window = std::nullopt,
+                                    .update = every(microseconds(15'400)),
+                                    .time_constant = milliseconds(55)};
 
 /// The sensors of one generation. `usage` changed its meaning with driver branch 530 and back.
 struct Generation {
@@ -44,10 +56,15 @@ struct Generation {
 // authors' data have it: github.com/JimZeyuYang/GPU_Power_Benchmark, Overall_Results.xlsx.
 constexpr Generation kHopper = {kQuarter, kOneSecond, kUnknown, kUnknown, kOneSecond};
 constexpr Generation kAmpereAndAda = {kWholeTime, kOneSecond, kOneSecond, kWholeTime, kOneSecond};
-constexpr Generation kA100 = {kQuarter, kUnknown, kQuarter, kQuarter, kQuarter};
+constexpr Generation kA100 = {kQuarterOfA100, kUnknown, kQuarterOfA100, kQuarterOfA100,
+                              kQuarterOfA100};
 constexpr Generation kTuring = {kWholeTime, kUnknown, kWholeTime, kWholeTime, kWholeTime};
 constexpr Generation kTuringBig = {kFifth, kUnknown, kFifth, kFifth, kFifth};
 constexpr Generation kVoltaAndPascal = {kHalf, kUnknown, kHalf, kHalf, kHalf};
+constexpr Generation kM40s = {kM40, kUnknown, kM40, kM40, kM40};
+constexpr Generation kTitanX = {kTitanXPascal, kUnknown, kTitanXPascal, kTitanXPascal,
+                                kTitanXPascal};
+constexpr Generation kK40 = {kLaggingK40, kUnknown, kLaggingK40, kLaggingK40, kLaggingK40};
 constexpr Generation kMaxwellAndKepler = {kLagging, kUnknown, kLagging, kLagging, kLagging};
 
 struct Line {
@@ -61,13 +78,13 @@ struct Line {
 constexpr std::array kLines = {
     Line{"H100", &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms
     Line{"A100", &kA100},    // 17.6 to 25.4 ms
-    Line{"GeForce RTX 40##", &kAmpereAndAda},
+    Line{"GeForce RTX 40##", &kAmpereAndAda},  // a 4090: 100 ms each 100 ms, not late, as recorded
     Line{"RTX #### Ada", &kAmpereAndAda},
     Line{"L4", &kAmpereAndAda},
     Line{"L40", &kAmpereAndAda},
     Line{"L40S", &kAmpereAndAda},
-    Line{"GeForce RTX 30##", &kAmpereAndAda},
-    Line{"RTX A####", &kAmpereAndAda},
+    Line{"GeForce RTX 30##", &kAmpereAndAda},  // so a 3090, with driver 530 too
+    Line{"RTX A####", &kAmpereAndAda},         // so an A5000
     Line{"A40", &kAmpereAndAda},
     Line{"A10", &kAmpereAndAda},
     Line{"Quadro RTX 8000", &kTuringBig},  // the generation's odd one out
@@ -81,7 +98,10 @@ constexpr std::array kLines = {
     Line{"P100", &kVoltaAndPascal},  // 10.5 to 11.1 ms, every 20 to 21 ms
     Line{"P40", &kVoltaAndPascal},
     Line{"GeForce GTX 10##", &kVoltaAndPascal},
-    Line{"M40", &kMaxwellAndKepler},
+    Line{"GeForce GTX TITAN X", &kMaxwellAndKepler},  // of Maxwell, before Pascal's of that name
+    Line{"TITAN X", &kTitanX},
+    Line{"M40", &kM40s},
+    Line{"K40m", &kK40},
     Line{"K80", &kMaxwellAndKepler},
 };
 
@@ -130,13 +150,16 @@ GaugeFacts usage_of(const Generation& generation, std::optional<unsigned> branch
 }  // namespace
 
 std::optional<double> GaugeFacts::coverage() const noexcept {
+  if (time_constant) return 1.0;
   if (!window || !update.known()) return std::nullopt;
   return std::min(1.0, Seconds(*window) / Seconds(update.mean));
 }
 
 GaugeFacts refined(const GaugeFacts& known, const GaugeFacts& discovered) noexcept {
-  return {.window = discovered.window ? discovered.window : known.window,
-          .update = discovered.update.known() ? discovered.update : known.update};
+  return {
+      .window = discovered.window ? discovered.window : known.window,
+      .update = discovered.update.known() ? discovered.update : known.update,
+      .time_constant = discovered.time_constant ? discovered.time_constant : known.time_constant};
 }
 
 GpuFacts known_gpu(std::string_view board, std::optional<unsigned> driver_branch) noexcept {

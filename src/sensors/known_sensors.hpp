@@ -70,11 +70,17 @@ inline constexpr UpdateInterval kNvmlCounterUpdate = {
 /// xe_hwmon.c of Linux, and what the latter sets for boards that do not state it): 2^18 J a turn.
 inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} << 18U) * 1'000'000;
 
+/// How long a mean over a second was seen to stay as it was, where each 100 ms are due: after a
+/// load had ended, three values in three seconds (RTX 3090, drivers 535 and later).
+inline constexpr std::chrono::nanoseconds kAverageFreezes = std::chrono::seconds(1);
+
 /// How a power gauge looks at the power. Absent, or not `known()`: nobody has told or found out.
 struct GaugeFacts {
   /// Each value is the mean over this long.
   std::optional<std::chrono::nanoseconds> window{};
   UpdateInterval update{};
+  /// There is no window: each value follows the power with a first-order lag.
+  std::optional<std::chrono::nanoseconds> time_constant{};
 
   /// The part of all time that the values tell of: see `GaugeTraits`.
   [[nodiscard]] std::optional<double> coverage() const noexcept;

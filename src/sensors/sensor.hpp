@@ -87,6 +87,10 @@ struct GaugeTraits {
   /// The part of all time that the sensor looks at, above 0 and at most 1: 0.25 where it averages
   /// over 25 ms once in 100 ms.
   std::optional<double> coverage{};
+  /// The value follows the power with a first-order lag of this time constant, and has no window.
+  std::optional<std::chrono::nanoseconds> time_constant{};
+  /// For how long the sensor may leave its value as it is, though it is due to be renewed.
+  std::chrono::nanoseconds freezes{0};
 };
 
 /// True for a gauge that misses part of the time; below half a percent is how exactly that is

@@ -226,6 +226,8 @@ class Examination {
     }
     channel.gauge.window = facts.window;
     channel.gauge.coverage = facts.coverage();
+    channel.gauge.time_constant = facts.time_constant;
+    if (channel.metric == Metric::power_average) channel.gauge.freezes = kAverageFreezes;
     channel.update = facts.update;
   }
 

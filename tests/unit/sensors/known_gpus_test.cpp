@@ -8,6 +8,7 @@
 namespace wattle {
 namespace {
 
+using std::chrono::microseconds;
 using std::chrono::milliseconds;
 
 struct Expected {
@@ -52,7 +53,10 @@ INSTANTIATE_TEST_SUITE_P(Boards, KnownGpu,
                                          Expected{"Tesla V100-SXM2-16GB", 535, 10, 10},
                                          Expected{"Tesla P100-PCIE-16GB", 535, 10, 10},
                                          Expected{"NVIDIA GeForce GTX 1080 Ti", 535, 10, 10},
-                                         Expected{"Tesla M40 24GB", 470, 0, 0}));
+                                         Expected{"NVIDIA TITAN X (Pascal)", 535, 11, 11},
+                                         Expected{"GeForce GTX TITAN X", 470, 0, 0},
+                                         Expected{"Tesla K40m", 470, 0, 0},
+                                         Expected{"Tesla M40 24GB", 470, 14, 14}));
 
 // Boards that nobody has measured, and names that only look like known ones.
 INSTANTIATE_TEST_SUITE_P(
@@ -67,8 +71,24 @@ TEST(KnownGpuFacts, SayHowMuchOfTheTimeASensorSees) {
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).instant.coverage(), 0.25);
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).average.coverage(), 1.0);
   EXPECT_EQ(known_gpu("Tesla V100-SXM2-16GB", 550).usage.coverage(), 0.5);
-  EXPECT_FALSE(known_gpu("Tesla M40", 470).usage.coverage().has_value());
+  EXPECT_FALSE(known_gpu("Tesla K80", 470).usage.coverage().has_value());
+  EXPECT_EQ(known_gpu("Tesla K40m", 470).usage.coverage(), 1.0)
+      << "it lags, and looks all the time";
   EXPECT_FALSE(GaugeFacts{}.coverage().has_value());
+}
+
+TEST(KnownGpuFacts, KnowHowOftenRecordedBoardsWereRenewed) {
+  const auto update = [](const char* board) { return known_gpu(board, 470).usage.update.mean; };
+  EXPECT_EQ(update("NVIDIA A100-PCIE-40GB"), microseconds(101'150));
+  EXPECT_EQ(update("Tesla M40"), milliseconds(31));
+  EXPECT_EQ(update("NVIDIA TITAN X (Pascal)"), milliseconds(20));
+  EXPECT_EQ(update("GeForce GTX TITAN X"), milliseconds(100));
+  EXPECT_EQ(update("Tesla K40m"), microseconds(15'400));
+}
+
+TEST(KnownGpuFacts, KnowByHowMuchAK40Lags) {
+  EXPECT_EQ(known_gpu("Tesla K40m", 470).usage.time_constant, milliseconds(55));
+  EXPECT_FALSE(known_gpu("GeForce GTX TITAN X", 470).usage.time_constant.has_value());
 }
 
 TEST(KnownGpuFacts, WithoutADriverVersionSayOnlyWhatHoldsForAll) {
