@@ -11,6 +11,36 @@ namespace {
 
 using std::chrono::nanoseconds;
 
+/// How a gauge makes its values of the power.
+struct Kernel {
+  nanoseconds delay{0};  ///< of the middle of what a value is the mean of
+  nanoseconds width{0};  ///< that it is the mean of; 0 where nobody knows
+  bool lags = false;
+};
+
+/// A first-order lag by t is late by t on average. Of a step at an end it leaves t/e on the wrong
+/// side, a mean over w leaves w/8: there it is about one over 3 t.
+Kernel kernel_of(const GaugeTraits& gauge) noexcept {
+  if (gauge.time_constant)
+    return {.delay = *gauge.time_constant, .width = 3 * *gauge.time_constant, .lags = true};
+  const nanoseconds window = gauge.window.value_or(nanoseconds(0));
+  return {.delay = window / 2, .width = window};
+}
+
+/// The part of the time that looks see which are `spacing` apart.
+double seen_by(const Kernel& kernel, nanoseconds spacing) noexcept {
+  // A sensor that is renewed a little sooner than stated shows values that are never read: ten
+  // boards of one model took 99 to 101 ms (github.com/JimZeyuYang/GPU_Power_Benchmark).
+  constexpr double kBetweenBoards = 1.01;
+  if (!kernel.lags)
+    return std::min(1.0, Seconds(kernel.width) / (kBetweenBoards * Seconds(spacing)));
+  // What is summed up weighs the time by e^(-age / delay) from each look on. The variance of these
+  // weights is x coth(x) - 1 for x = spacing / (2 delay), and 1/c - 1 for windows that see the part
+  // c.
+  const double x = Seconds(spacing) / (2.0 * Seconds(kernel.delay));
+  return std::tanh(x) / x;
+}
+
 /// All readings of a window are looked at where it holds at most so many looks.
 constexpr std::int64_t kLongestLookedAt = 1000;
 
@@ -67,7 +97,7 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const double scale = history.channel().scale();
   const TimePoint newest = std::min(end, history.values().newest().value_or(end));
-  GaugeSpread spread(begin + near, newest - near, history.spacing());
+  GaugeSpread spread(begin + near, newest - near, history.spacing(), history.period());
   if (newest - begin > kLongestLookedAt * history.spacing()) {
     return spread_of_long(history, spread, begin, newest, near);
   }
@@ -117,18 +147,18 @@ constexpr double kMoreAfterMean = 4.0;
 Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePoint begin,
                       TimePoint end, nanoseconds lag) {
   const Channel& channel = history.channel();
-  const nanoseconds window = channel.gauge.window.value_or(nanoseconds(0));
+  const Kernel kernel = kernel_of(channel.gauge);
+  const nanoseconds window = kernel.width;
   const nanoseconds spacing = history.spacing();
+  const nanoseconds freezes = channel.gauge.freezes;
   const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
   const bool is_moved = lag > nanoseconds(0);
   const bool is_open = is_moved && !history.values().at(end + lag).after;
   // Neighbours among means that overlap differ by that much less than the power does.
   const double overlap = std::max(1.0, Seconds(window) / Seconds(spacing));
-  // A sensor that is renewed a little sooner than stated shows values that are never read: ten
-  // boards of one model took 99 to 101 ms (github.com/JimZeyuYang/GPU_Power_Benchmark).
-  constexpr double kBetweenBoards = 1.01;
-  const double seen = std::min(1.0, Seconds(window) / (kBetweenBoards * Seconds(spacing)));
-  const double just_begun = overlap > 1.0 ? kMoreAfterMean : kMoreAfterLook;
+  const double seen = seen_by(kernel, spacing);
+  constexpr double kAllTheTime = 0.9;
+  const double just_begun = seen > kAllTheTime ? kMoreAfterMean : kMoreAfterLook;
   return gauge_uncertainty({.length = figure.known,
                             .spacing = spacing,
                             .window = window,
@@ -139,11 +169,15 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
                             .change_at_begin = spread.begin_change(),
                             .change_at_end = spread.end_change(),
                             .change_overall = spread.overall_change(),
-                            .lateness = is_moved ? nanoseconds(0) : spacing,
+                            .lateness = is_moved ? nanoseconds(0) : spacing + freezes,
                             .lateness_range = history.longest_told() - spacing,
                             .open_end = is_open ? channel.update.mean : nanoseconds(0),
                             .change_since = spread.change_since(just_begun) * overlap,
-                            .step = Watts(channel.scale())});
+                            .step = Watts(channel.scale()),
+                            .variance_w2 = spread.variance_w2(),
+                            .changes_w2 = spread.changes_w2(),
+                            .fall = spread.fall(),
+                            .freezes = freezes});
 }
 
 }  // namespace
@@ -152,11 +186,11 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::integrated, .quantity = to_string(channel.metric)};
   const nanoseconds length = positive(end - begin);
-  const nanoseconds window = channel.gauge.window.value_or(nanoseconds(0));
+  const Kernel kernel = kernel_of(channel.gauge);
   // A value tells of the middle of its window; it is half an update old when it is read, and holds
   // for half a period more, on average: half of what it is told for.
   const nanoseconds lag =
-      window > nanoseconds(0) ? window / 2 + history.longest_told() / 2 : nanoseconds(0);
+      kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_told() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
 
   figure.flags = history.condition(begin, end).flags;
@@ -178,8 +212,8 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
 
-  if (channel.gauge.window) {
-    figure.coverage = std::min(1.0, Seconds(window) / Seconds(spacing));
+  if (channel.gauge.window || channel.gauge.time_constant) {
+    figure.coverage = std::min(1.0, Seconds(kernel.width) / Seconds(spacing));
     if (looks_away(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
   }
   figure.uncertainty = uncertainty_of(history, figure, begin, end, lag);

@@ -67,7 +67,7 @@ void Recurrence::add(double value, std::uint64_t looks) noexcept {
 
 std::uint64_t Recurrence::looks() const noexcept {
   constexpr std::uint64_t kTimes = 3;
-  constexpr double kMostly = 0.8;  // but where a load begins, or ends
+  constexpr double kMostly = 0.9;  // but where a load begins, or ends
   for (std::size_t lag = 2; lag <= kMostLooks && changing_ >= kTimes * lag; ++lag) {
     const auto changed = static_cast<double>(changed_[lag]);
     if (changed > 0.0 && static_cast<double>(came_back_[lag]) >= kMostly * changed) return lag;
@@ -76,20 +76,28 @@ std::uint64_t Recurrence::looks() const noexcept {
 }
 
 void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
-  if (is_first_) first_ = last_ = watts;
+  if (is_first_) first_ = last_ = highest_ = lowest_ = watts;
   is_first_ = false;
   squared_changes_w2_ += (watts - last_) * (watts - last_);
   change_before_last_ = last_change_;
   last_change_ = std::abs(watts - last_);
   last_ = watts;
-  const std::int64_t held = (reading.last_confirmed - reading.first_seen + spacing_ / 2) / spacing_;
+  highest_ = std::max(highest_, watts);
+  lowest_ = std::min(lowest_, watts);
+  fall_ = std::max(fall_, Watts(highest_ - watts));
+  // A value that the sensor shows for n looks is read for a period less than that, on average.
+  const std::int64_t held =
+      (reading.last_confirmed - reading.first_seen + period_ - spacing_ / 2) / spacing_;
   // The look at the end of a window comes before the value is due to be renewed: proves nothing.
   const bool is_steady = reading.last_confirmed - reading.first_seen > spacing_ - spacing_ / 16;
   if (is_steady) last_change_ = 0.0;
-  const bool is_regular = looks_ == 0 || reading.first_seen - looked_ > spacing_ / 2;
+  const bool is_regular = looks_ == 0 || reading.first_seen - looked_ > period_ / 2;
   const auto looks = static_cast<std::uint64_t>(std::max<std::int64_t>(held, 0)) + 1;
   if (is_regular) {
     looks_ += looks;
+    const double above_first = watts - first_;
+    sum_w_ += static_cast<double>(looks) * above_first;
+    squares_w2_ += static_cast<double>(looks) * above_first * above_first;
     recurrence_.add(watts, looks);
   }
   if (is_regular && looks_left_out_ == 0.0) {
@@ -126,6 +134,19 @@ Watts GaugeSpread::change_since(double just_begun) const noexcept {
   const double growth = std::max(last_change_ - change_before_last_, 0.0);
   const double trend = began ? just_begun * last_change_ : last_change_ + growth;
   return Watts(std::max(trend, std::sqrt(squared_changes_w2_ / looks)));
+}
+
+double GaugeSpread::variance_w2() const noexcept {
+  const double looks = static_cast<double>(std::max<std::uint64_t>(looks_, 1));
+  const double mean_w = sum_w_ / looks;
+  const double seen_w2 = std::max(squares_w2_ / looks - mean_w * mean_w, 0.0);
+  return std::max(seen_w2, squared_changes_w2_ / 2.0 / (looks + looks_left_out_));
+}
+
+Watts GaugeSpread::fall() const noexcept {
+  constexpr double kNothing = 0.05;
+  const Watts range(highest_ - lowest_);
+  return fall_ < kNothing * range ? Watts() : range;
 }
 
 Watts GaugeSpread::overall_change() const noexcept { return Watts(std::abs(last_ - first_)); }

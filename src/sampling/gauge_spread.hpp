@@ -73,11 +73,14 @@ class Recurrence {
 class GaugeSpread {
  public:
   /// A value counts as around the begin until `begin_until`, as around the end from `end_from` on.
-  /// `spacing`: from one look to the next.
-  GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing) noexcept
+  /// `spacing`: from one look of the sensor to the next; `period`: from one reading to the next,
+  /// which can be less.
+  GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing,
+              std::chrono::nanoseconds period) noexcept
       : begin_until_(begin_until),
         end_from_(end_from),
-        spacing_(std::max(spacing, std::chrono::nanoseconds(1))) {}
+        spacing_(std::max(spacing, std::chrono::nanoseconds(1))),
+        period_(std::min(std::max(period, std::chrono::nanoseconds(1)), spacing_)) {}
 
   /// Takes the next reading, in their order.
   void add(const StoredReading& reading, double watts) noexcept;
@@ -105,6 +108,13 @@ class GaugeSpread {
   [[nodiscard]] Watts change_since(double just_begun) const noexcept;
   /// From the one end to the other.
   [[nodiscard]] Watts overall_change() const noexcept;
+  /// The variance of the power, in W^2. Of what was left out only what its changes show.
+  [[nodiscard]] double variance_w2() const noexcept;
+  /// The sum of the squares of its changes from one look to the next, in W^2.
+  [[nodiscard]] double changes_w2() const noexcept { return squared_changes_w2_; }
+  /// The most that the power fell, or may be about to: from the highest value to the lowest one,
+  /// where it fell by a twentieth of that at least.
+  [[nodiscard]] Watts fall() const noexcept;
 
  private:
   struct Range {
@@ -119,6 +129,7 @@ class GaugeSpread {
   TimePoint begin_until_;
   TimePoint end_from_;
   std::chrono::nanoseconds spacing_;
+  std::chrono::nanoseconds period_;
   bool is_first_ = true;
   TimePoint looked_;
   double first_ = 0.0;
@@ -128,6 +139,11 @@ class GaugeSpread {
   double squared_changes_w2_ = 0.0;
   std::uint64_t looks_ = 0;
   double looks_left_out_ = 0.0;
+  double sum_w_ = 0.0;       ///< over all looks, of the values less the first one
+  double squares_w2_ = 0.0;  ///< of these, squared
+  double highest_ = 0.0;
+  double lowest_ = 0.0;
+  Watts fall_{};
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
   Recurrence recurrence_;

@@ -26,9 +26,9 @@ bool is_unknown(const StoredReading& state) noexcept {
 }
 
 /// A value is told until it is due to be read again, and one update of its sensor more: that long
-/// the sensor may go on showing it. Where nobody knows the update, one more period.
+/// the sensor may go on showing it. Where nobody knows the update, one more period at least.
 nanoseconds told_for(const Channel& channel, nanoseconds period) noexcept {
-  return period + (channel.update.known() ? channel.update.mean : period);
+  return period + (channel.update.known() ? channel.update.mean : std::max(period, kAssumedUpdate));
 }
 
 nanoseconds longest_belief(const Channel& channel, const HistoryOptions& options) noexcept {
@@ -64,8 +64,11 @@ void History::set_period(nanoseconds period) noexcept {
 
 nanoseconds History::belief() const noexcept { return std::max(longest_told(), silence_); }
 
-nanoseconds History::longest_told() const noexcept {
-  return told_for(channel_, period_.load(std::memory_order_relaxed));
+nanoseconds History::longest_told() const noexcept { return told_for(channel_, period()); }
+
+nanoseconds History::update() const noexcept {
+  if (channel_.update.known() || is_counter()) return channel_.update.mean;
+  return kAssumedUpdate;
 }
 
 std::optional<TimePoint> History::overdue() const noexcept {

@@ -34,6 +34,10 @@ inline constexpr std::size_t kHistoryEventBytes = (std::size_t{64} << 10U) + kMi
 /// Times of a gauge's values are rounded down to this grid.
 inline constexpr std::chrono::nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
 
+/// How often a gauge is renewed at least, where nobody knows: most boards do it each 100 ms, none
+/// is known that does it less often. What is read more often than that is the same value again.
+inline constexpr std::chrono::nanoseconds kAssumedUpdate = std::chrono::milliseconds(100);
+
 /// One end of a window, as a counter shows it.
 struct Boundary {
   TimePoint at;                            ///< when the counter had that value
@@ -85,8 +89,15 @@ class WATTLE_EXPORT History {
   /// The time from one independent look at the channel to the next: that of its reader, or of its
   /// sensor where that is longer.
   [[nodiscard]] std::chrono::nanoseconds spacing() const noexcept {
-    return std::max(period_.load(std::memory_order_relaxed), channel_.update.mean);
+    return std::max(period(), update());
   }
+  /// How often the channel is read now.
+  [[nodiscard]] std::chrono::nanoseconds period() const noexcept {
+    return period_.load(std::memory_order_relaxed);
+  }
+  /// How often the sensor renews the value; where nobody knows, `kAssumedUpdate` for a gauge, and 0
+  /// for a counter.
+  [[nodiscard]] std::chrono::nanoseconds update() const noexcept;
   /// Gauges: the longest that a value counts after it was last confirmed.
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
   /// Gauges: how long it counts as often as the channel is read now.

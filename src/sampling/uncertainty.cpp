@@ -71,6 +71,7 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double spacing_s = Seconds(window.spacing).count();
   const double mean_of_s = Seconds(window.window).count();
   const double late_s = Seconds(window.lateness).count();
+  const double range_s = Seconds(window.lateness_range).count();
   const double open_s = Seconds(window.open_end).count();
   const double coverage = std::min(window.coverage, 1.0);
   const double mean_w = window.mean.si();
@@ -82,21 +83,28 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double looked_away = square(mean_w * spacing_s * (1.0 - coverage)) / 12.0;
   const double edges = edges_w2 * (square(spacing_s) * (1.0 + 2.0 * coverage) / 36.0 +
                                    square(late_s) / 3.0 + square(mean_of_s) / 64.0);
-  const double delay = square(window.change_overall.si()) *
-                       (square(late_s) + square(Seconds(window.lateness_range).count()) / 3.0);
+  const double delay =
+      square(window.change_overall.si()) * (square(late_s) + square(range_s) / 5.0);
   double open = 0.0;
   if (open_s > 0.0) {
     const double since_w2 = square(window.change_since.si()) * open_s / spacing_s;
     open = end_w2 * square(mean_of_s) / 16.0 + since_w2 * square(open_s) / 3.0;
   }
-  constexpr double kRippleOfWindow = 0.048;
+  constexpr double kRippleOfWindow = 0.11;
   constexpr double kRippleOfOverlapping = 0.0225;
-  const double ripple = mean_of_s > spacing_s ? kRippleOfOverlapping : kRippleOfWindow;
+  // A board that is renewed a little less often than stated does not overlap for that.
+  const bool overlaps = mean_of_s > 1.5 * spacing_s;
+  const double ripple = overlaps ? kRippleOfOverlapping : kRippleOfWindow;
   const double hidden = 2.0 * square(ripple * mean_w * mean_of_s);
+  constexpr double kBeat = 0.012;
+  const double overtaken_w2s = kBeat * window.length.count() * window.variance_w2;
+  const double at_changes_w2 = window.changes_w2 * std::max(mean_of_s / spacing_s, 1.0) / 6.0;
+  const double drift = std::min(overtaken_w2s * range_s, at_changes_w2 * square(range_s));
+  const double frozen = square(window.fall.si() * Seconds(window.freezes).count()) / 12.0;
   const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
   return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +
-                                            believed + rounding));
+                                            drift + frozen + believed + rounding));
 }
 
 }  // namespace wattle

@@ -130,6 +130,12 @@ struct GaugeWindowFacts {
   std::chrono::nanoseconds open_end;
   Watts change_since;  ///< by how much the power may have changed since then, over one spacing
   Watts step;          ///< the gauge's resolution
+  double variance_w2 = 0.0;  ///< of the power inside the window
+  double changes_w2 = 0.0;   ///< sum of the squares of its changes from look to look
+  /// The most that the power fell, and for how long the gauge may go on to show a value from
+  /// before.
+  Watts fall{};
+  std::chrono::nanoseconds freezes{0};
 };
 
 /// Expanded uncertainty (k = 2) of such a window's energy.
@@ -152,7 +158,7 @@ struct GaugeWindowFacts {
 ///                                         three cases; means over all of h smear it to each
 ///       + (D_begin^2 + D_end^2) l^2/3     lateness l that was not allowed for: the value that
 ///                                         holds at an end is up to l old
-///       + (P_end - P_begin)^2 (l^2 + r^2/3)   it moves both ends by the same time, and what that
+///       + (P_end - P_begin)^2 (l^2 + r^2/5)   it moves both ends by the same time, and what that
 ///                                         costs is how much they differ; what was allowed for is
 ///                                         known to r only
 ///       + (D_begin^2 + D_end^2) w^2/64    a mean over w smears a step at an end by w/8 to either
@@ -162,11 +168,20 @@ struct GaugeWindowFacts {
 ///                                         deviations
 ///       + D_now^2 a^3/(3 h)               and for the age a of that value, for which nobody has
 ///                                         looked: the square of a change grows with the time
-///       + 2 (0.048 P_mean w)^2            what a mean over w hides is cut off at the ends: the rms
-///                                         of what a square wave of a third of the mean at its pace
-///                                         holds there, (4/pi)/3/(2 pi sqrt(2)). Means over more
-///                                         than h show most ripples; 0.0225, a ripple of 60 % at
-///                                         three times their pace (bench/lab)
+///       + min(0.012 L r var(P), r^2 sum(changes^2) max(w/h, 1)/6)
+///                                         lateness drifts: gauge and reader beat, up to 1.2 %
+///                                         apart. Each time one of them overtakes the other, a
+///                                         value is counted once more or once less, for r. It does
+///                                         not matter but where the power changes, and there for no
+///                                         more than r
+///       + 2 (0.11 P_mean w)^2             what a mean over w hides is cut off at the ends: the rms
+///                                         of what a square wave at its pace holds there,
+///                                         (4/pi) d/(2 pi sqrt(2)) for a swing of d times the mean:
+///                                         d = 0.77, more than from 63 to 400 W. Means over more
+///                                         than 1.5 h show most ripples; 0.0225, a ripple of 60 %
+///                                         at three times their pace (bench/lab)
+///       + D_fall^2 z^2/12                 after a fall by D a gauge that freezes goes on to show
+///                                         what was before, for up to z
 ///       + P_mean^2 b^2/3                  for the time b a value only held, before a gap
 ///       + L^2 step^2/12                   rounding: the same each time while the power is steady
 ///

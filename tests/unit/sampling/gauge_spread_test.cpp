@@ -133,7 +133,8 @@ TEST(Recurrence, FindsALoadThatBeginsAndEnds) {
 }
 
 GaugeSpread spread_of(const std::vector<double>& values) {
-  GaugeSpread spread(kBegin + 200ms, kBegin + 100ms * (static_cast<int>(values.size()) - 2), 100ms);
+  GaugeSpread spread(kBegin + 200ms, kBegin + 100ms * (static_cast<int>(values.size()) - 2), 100ms,
+                     100ms);
   TimePoint at = kBegin;
   for (const double watts : values) {
     spread.add({.first_seen = at, .last_confirmed = at}, watts);
@@ -163,7 +164,7 @@ TEST(GaugeSpread, DoesNotAverageOutWhereALoadIsInStep) {
 }
 
 TEST(GaugeSpread, TakesItThatALoadWasInStepInReadingsThatWereLeftOutToo) {
-  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
   spread.leave_out(1e6, 200.0, 90s);
   for (int look = 0; look < 30; ++look) {
     const TimePoint at = kBegin + look * 100ms;
@@ -174,7 +175,7 @@ TEST(GaugeSpread, TakesItThatALoadWasInStepInReadingsThatWereLeftOutToo) {
 }
 
 TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
-  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
   for (int look = 0; look < 30; ++look) {
     const TimePoint at = kBegin + look * 100ms;
     spread.add({.first_seen = at, .last_confirmed = at}, sine(look, 10.0 / 3.0));
@@ -186,7 +187,7 @@ TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
 
 TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
   const std::vector<double> values = {100, 120, 110, 200, 180, 170, 190};
-  GaugeSpread spread(kBegin, kBegin + 600ms, 100ms);
+  GaugeSpread spread(kBegin, kBegin + 600ms, 100ms, 100ms);
   double left_out_w2 = 0.0;
   for (std::size_t i = 0; i < values.size(); ++i) {
     const TimePoint at = kBegin + static_cast<int>(i) * 100ms;
@@ -202,7 +203,7 @@ TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
 }
 
 TEST(GaugeSpread, ForetellsNothingOfReadingsThatWereLeftOut) {
-  GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
   for (int look = 0; look < 30; ++look) {
     const TimePoint at = kBegin + look * 100ms;
     if (look == 15) spread.leave_out(0.0, sine(look, 10.0 / 3.0), 1s);
@@ -232,7 +233,7 @@ TEST(GaugeSpread, TakesAChangeThatJustBeganForAsManyTimesItselfAsAsked) {
 
 TEST(GaugeSpread, DoesNotTakeAValueForSteadyThatWasSeenAgainBeforeItWasDue) {
   const auto seen_for = [](nanoseconds time) {
-    GaugeSpread spread(kBegin, kBegin + 3s, 100ms);
+    GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
     spread.add({.first_seen = kBegin, .last_confirmed = kBegin + 900ms}, 100.0);
     spread.add({.first_seen = kBegin + 1s, .last_confirmed = kBegin + 1s + time}, 150.0);
     return spread.change_since(2.0);
@@ -245,6 +246,49 @@ TEST(GaugeSpread, DoesNotTakeAValueForSteadyThatWasSeenAgainBeforeItWasDue) {
 TEST(GaugeSpread, TakesItThatThePowerMayChangeAsItDoesOnAverage) {
   EXPECT_EQ(spread_of({100, 200, 100, 200, 200}).change_since(2.0),
             Watts(std::sqrt(30'000.0 / 5.0)));
+}
+
+/// Of a gauge that is renewed each 100 ms, with these values, read every `period`.
+GaugeSpread read_each(nanoseconds period, const std::vector<double>& values) {
+  GaugeSpread spread(kBegin, kBegin + 100ms * static_cast<int>(values.size()), 100ms, period);
+  const nanoseconds shown_for = (100ms / period - 1) * period;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TimePoint seen = kBegin + 100ms * static_cast<int>(i);
+    spread.add({.first_seen = seen, .last_confirmed = seen + shown_for, .raw = 0}, values[i]);
+  }
+  return spread;
+}
+
+TEST(GaugeSpread, IsTheSameHoweverOftenAValueIsReadAgain) {
+  std::vector<double> noise;
+  for (int i = 0; i < 60; ++i) noise.push_back(200.0 + i * 7919 % 211);
+  const double once_w2 = read_each(100ms, noise).scatter_w2();
+  EXPECT_GT(once_w2, 0.0);
+  for (const nanoseconds period : {50ms, 20ms, 10ms}) {
+    EXPECT_NEAR(read_each(period, noise).scatter_w2(), once_w2, kRounding * once_w2)
+        << period.count();
+  }
+}
+
+TEST(GaugeSpread, ForetellsASineThatIsReadMoreOftenThanRenewed) {
+  std::vector<double> values;
+  for (int look = 0; look < 60; ++look) values.push_back(sine(look, 7.3));
+  EXPECT_NEAR(read_each(20ms, values).scatter_w2(), 0.0, kRounding);
+}
+
+TEST(GaugeSpread, KnowsTheVarianceOfThePower) {
+  EXPECT_DOUBLE_EQ(read_each(20ms, {100.0, 300.0, 100.0, 300.0}).variance_w2(), 15'000.0)
+      << "no less than what neighbours differ by";
+  EXPECT_DOUBLE_EQ(read_each(20ms, {100.0, 100.0, 300.0, 300.0}).variance_w2(), 10'000.0);
+  EXPECT_DOUBLE_EQ(read_each(20ms, {300.0, 300.0}).variance_w2(), 0.0);
+}
+
+TEST(GaugeSpread, KnowsHowFarThePowerFell) {
+  EXPECT_EQ(read_each(100ms, {100.0, 400.0, 400.0}).fall(), Watts(0.0)) << "it rose";
+  EXPECT_EQ(read_each(100ms, {100.0, 400.0, 390.0}).fall(), Watts(0.0)) << "by next to nothing";
+  EXPECT_EQ(read_each(100ms, {400.0, 400.0, 100.0}).fall(), Watts(300.0));
+  EXPECT_EQ(read_each(100ms, {100.0, 400.0, 300.0}).fall(), Watts(300.0))
+      << "or is about to: it has begun to";
 }
 
 }  // namespace

@@ -183,19 +183,55 @@ TEST(GaugeUncertainty, OfTheDelayOfAllValuesWhereTheEndsDiffer) {
   GaugeWindowFacts window = steady();
   window.change_overall = Watts(200.0);
   window.lateness_range = 100ms;
-  // 2 x sqrt(200^2 x 0.1^2 / 3)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 23.094010767585033, kRounding);
+  // 2 x sqrt(200^2 x 0.1^2 / 5)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 17.88854381999832, kRounding);
   window.lateness = 100ms;
-  // 2 x sqrt(200^2 x 0.1^2 x 4 / 3)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 46.18802153517006, kRounding);
+  // 2 x sqrt(200^2 x 0.1^2 x 6 / 5)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 43.81780460041329, kRounding);
 }
 
 TEST(GaugeUncertainty, OfWhatAMeanHidesAtTheEnds) {
   GaugeWindowFacts window = steady();
   window.mean = Watts(200.0);
   window.window = 100ms;
-  // 2 x sqrt(2 x (0.048 x 200 x 0.1)^2)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 2.7152900397563426, kRounding);
+  // 2 x sqrt(2 x (0.11 x 200 x 0.1)^2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 6.222539674441618, kRounding);
+}
+
+TEST(GaugeUncertainty, OfAMeanThatIsALittleLongerThanTheStatedUpdateIsNotThatOfMeansThatOverlap) {
+  GaugeWindowFacts window = steady();
+  window.mean = Watts(200.0);
+  window.window = 101'150us;
+  // 2 x sqrt(2 x (0.11 x 200 x 0.10115)^2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 6.294098880697697, kRounding);
+}
+
+TEST(GaugeUncertainty, OfALatenessThatDriftsWhileThePowerChangesAllTheTime) {
+  GaugeWindowFacts window = steady();
+  window.lateness_range = 100ms;
+  window.variance_w2 = 10'000.0;
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "it does not change";
+  window.changes_w2 = 1e9;
+  // 2 x sqrt(0.012 x 10 x 0.1 x 10000)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 21.90890230020665, kRounding);
+}
+
+TEST(GaugeUncertainty, OfALatenessThatDriftsBetweenTwoStepsIsNoMoreThanTheseCost) {
+  GaugeWindowFacts window = steady();
+  window.lateness_range = 20ms;
+  window.variance_w2 = 10'000.0;
+  window.changes_w2 = 2.0 * 200.0 * 200.0;
+  // 2 x sqrt(2 x 200^2 x 0.02^2 / 6)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 4.618802153517006, kRounding);
+}
+
+TEST(GaugeUncertainty, OfAValueThatStaysAfterAFall) {
+  GaugeWindowFacts window = steady();
+  window.fall = Watts(300.0);
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "it does not freeze";
+  window.freezes = 1s;
+  // 2 x sqrt(300^2 x 1^2 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 173.20508075688772, kRounding);
 }
 
 TEST(GaugeUncertainty, OfWhatMeansThatOverlapHideIsLess) {
