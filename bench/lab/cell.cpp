@@ -100,15 +100,14 @@ std::uint64_t seed_of(const Cell& cell, std::uint64_t seed) {
 
 std::string Cell::name() const { return fmt::format("{}, {}", mode, scenario_of(*this)); }
 
-bool Cell::is_hidden() const noexcept {
+bool Cell::is_hidden() const {
   const bool counter_sees = machine.counter && !machine.counter_is_fed;
-  const double period_s = load.shape.period_s();
-  if (!machine.gauge || counter_sees || period_s <= 0.0) return false;
+  if (!machine.gauge || counter_sees) return false;
   const double update_s = machine.gauge->update.mean_s;
-  const double periods = update_s / period_s;
+  if (machine.gauge->window_s >= update_s || machine.gauge->time_constant_s > 0.0) return false;
   constexpr double kNear = 0.1;
-  return machine.gauge->window_s < update_s && std::round(periods) > 0.0 &&
-         std::abs(periods - std::round(periods)) < kNear;
+  constexpr double kMost = 0.5;
+  return load.shape.variance_at_multiples(update_s, kNear) > kMost;
 }
 
 std::string length_text(double seconds) {

@@ -27,9 +27,10 @@ struct Cell {
 
   /// "plain, ice lake, 40 Hz square, 100 ms": no two cells have the same.
   [[nodiscard]] std::string name() const;
-  /// True where nothing looks but a gauge, for a part of the time, and at the same phase of the
-  /// load, or nearly so, for more than ten times: none of its values can show that they are wrong.
-  [[nodiscard]] bool is_hidden() const noexcept;
+  /// True where nothing looks but a gauge, for a part of the time, and most of the load's changes
+  /// repeat at the gauge's own pace or a multiple of it, or so near to that that it sees them at
+  /// the same phase more than ten times: none of its values can show that they are wrong.
+  [[nodiscard]] bool is_hidden() const;
 };
 
 /// The errors of one way of measuring over all trials, as parts of the true energy.

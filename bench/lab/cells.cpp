@@ -5,6 +5,9 @@
 #include <array>
 #include <string_view>
 
+#include "lab/board_cells.hpp"
+#include "lab/cell_parts.hpp"
+
 namespace wattle::lab {
 namespace {
 
@@ -20,14 +23,6 @@ constexpr UpdateModel kIceLakeDram = {
 constexpr UpdateModel kBroadwell = {
     .mean_s = 1.0009e-3, .spread_s = 0.0421e-3, .autocorrelation = -0.45};
 constexpr UpdateModel kZen2 = {.mean_s = 1.0e-3, .spread_s = 0.0032e-3};
-
-/// A board's own regularity; 99 to 101 ms were seen on ten boards of one model.
-constexpr UpdateModel kGpuUpdate = {.mean_s = 0.1, .spread_s = 0.1e-3, .between_boards = 0.01};
-constexpr UpdateModel kFastGpuUpdate = {
-    .mean_s = 0.02, .spread_s = 0.02e-3, .between_boards = 0.01};
-
-/// A call into a GPU's driver takes longer than a counter of the CPU's.
-constexpr ReaderModel kDriverCall = {.shortest_s = 20e-6, .mean_extra_s = 30e-6};
 
 CounterModel package_counter(std::string_view name, const UpdateModel& update) {
   return {.name = std::string(name),
@@ -63,12 +58,6 @@ Machine ice_lake_dropouts() {
   return machine;
 }
 
-Machine gpu(std::string_view name, const UpdateModel& update, double window_s) {
-  return {.name = std::string(name),
-          .gauge = GaugeModel{.name = std::string(name), .update = update, .window_s = window_s},
-          .reader = kDriverCall};
-}
-
 CounterModel gpu_counter() {
   return {.name = "gpu counter",
           .domain = Domain::nvidia_gpu(0),
@@ -91,28 +80,6 @@ Machine with_counter(Machine machine, bool is_fed) {
 Machine on_time(Machine machine) {
   if (machine.gauge) machine.gauge->update.between_boards = 0.0;
   return machine;
-}
-
-Load periodic(std::string_view name, const Waveform& shape) {
-  return {.name = std::string(name), .shape = shape, .most_delay_s = shape.period_s()};
-}
-
-constexpr std::uint64_t kIdleSeed = 10;
-constexpr std::uint64_t kBurstSeed = 11;
-constexpr std::uint64_t kNoiseSeed = 12;
-
-/// Work between two stretches of idling, which begin and end with the window. Idle power is known
-/// to within 3 W: it changes every few milliseconds.
-Load work(std::string_view name, const Waveform& shape, double idle_w) {
-  Load load = periodic(name, shape);
-  load.outside = Waveform::noise(idle_w - 3.0, idle_w + 3.0, 0.005, kIdleSeed);
-  return load;
-}
-
-/// A step somewhere in the window.
-Load step_inside(double before_w, double after_w, double window_s) {
-  return {
-      .name = "step inside", .shape = Waveform::step(before_w, after_w), .most_delay_s = window_s};
 }
 
 std::vector<Load> cpu_loads(double window_s) {
@@ -288,6 +255,7 @@ std::vector<Cell> all_cells(const std::optional<Waveform>& trace) {
   add_gauge_cells(cells);
   add_both_cells(cells);
   add_exact_cells(cells);
+  add_board_cells(cells);
   if (trace) add_trace_cells(cells, *trace);
   return cells;
 }

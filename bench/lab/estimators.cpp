@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -25,8 +26,9 @@ Estimate estimate_of(const EnergyFigure& figure, TimePoint begin, TimePoint end)
   return estimate;
 }
 
-constexpr std::chrono::nanoseconds kLanePeriod = std::chrono::milliseconds(100);
-constexpr double kLanePeriodS = 0.1;
+std::chrono::nanoseconds lane_period(const World& world) noexcept {
+  return std::chrono::nanoseconds(std::llround(world.lane_s() * 1e9));
+}
 
 /// Enough for ten seconds at 1 kHz.
 constexpr std::size_t kHistoryBytes = std::size_t{64} << 10U;
@@ -35,7 +37,7 @@ History history_of(const Channel& channel, std::chrono::nanoseconds period) {
   return {channel, {.period = period, .memory_limit = kHistoryBytes}};
 }
 
-/// As a run does: reads when the window begins and when it ends, and each 100 ms in between.
+/// As a run does: reads when the window begins and when it ends, and as often as a lane in between.
 /// `read` is called for each. The window lies between the two times that are returned.
 template <class Read>
 std::pair<double, double> watch(World& world, double length_s, Read read) {
@@ -44,8 +46,8 @@ std::pair<double, double> watch(World& world, double length_s, Read read) {
   const double begin_s = world.now_s();
   const double end_s = begin_s + length_s;
   world.work_between(begin_s, end_s);
-  for (double due_s = begin_s + kLanePeriodS; due_s < end_s; due_s += kLanePeriodS) {
-    world.wait_until(due_s);
+  for (int i = 1; begin_s + i * world.lane_s() < end_s; ++i) {
+    world.wait_until(begin_s + i * world.lane_s());
     read();
   }
   world.wait_until(end_s);
@@ -57,7 +59,9 @@ std::pair<double, double> watch(World& world, double length_s, Read read) {
 /// A counter, and its values at the ends of a window: what lies outside is unknown to it.
 class WatchedCounter {
  public:
-  explicit WatchedCounter(const Channel& channel) : history_(history_of(channel, kLanePeriod)) {}
+  explicit WatchedCounter(World& world)
+      : history_(
+            history_of(world.sensor().channels()[World::counter_channel()], lane_period(world))) {}
 
   void add(const Reading& reading) noexcept {
     history_.add(reading);
@@ -81,7 +85,7 @@ class WatchedCounter {
 
 Estimate plain(World& world, double length_s) {
   const std::size_t channel = World::counter_channel();
-  WatchedCounter counter(world.sensor().channels()[channel]);
+  WatchedCounter counter(world);
   const auto [begin_s, end_s] = watch(world, length_s, [&] { counter.add(world.read(channel)); });
   return counter.estimate(World::time_point(begin_s), World::time_point(end_s));
 }
@@ -109,7 +113,7 @@ Estimate interpolated(World& world, double length_s) {
 
 Estimate gauge(World& world, double length_s) {
   const std::size_t channel = world.gauge_channel();
-  History history = history_of(world.sensor().channels()[channel], kLanePeriod);
+  History history = history_of(world.sensor().channels()[channel], lane_period(world));
   const auto [begin_s, end_s] = watch(world, length_s, [&] { history.add(world.read(channel)); });
   const TimePoint begin = World::time_point(begin_s);
   const TimePoint end = World::time_point(end_s);
@@ -119,8 +123,8 @@ Estimate gauge(World& world, double length_s) {
 /// The better one of a counter and a gauge.
 Estimate both(World& world, double length_s) {
   const auto channels = world.sensor().channels();
-  WatchedCounter counter(channels[World::counter_channel()]);
-  History gauge = history_of(channels[world.gauge_channel()], kLanePeriod);
+  WatchedCounter counter(world);
+  History gauge = history_of(channels[world.gauge_channel()], lane_period(world));
   const auto [begin_s, end_s] = watch(world, length_s, [&] {
     counter.add(world.read(World::counter_channel()));
     gauge.add(world.read(world.gauge_channel()));
@@ -162,7 +166,7 @@ Estimate estimate_of(const MeasuredEnergy& energy, TimePoint begin, TimePoint en
 }
 
 Estimate monitored_gauge(World& world, double length_s) {
-  PowerMonitor monitor = monitor_of(world, world.gauge_channel(), kLanePeriod);
+  PowerMonitor monitor = monitor_of(world, world.gauge_channel(), lane_period(world));
   const auto [begin_s, end_s] = watch(world, length_s, [&] { PowerMonitorMaker::read(monitor); });
   const TimePoint begin = World::time_point(begin_s);
   const TimePoint end = World::time_point(end_s);

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "lab/random.hpp"
+#include "sensors/known_sensors.hpp"
 
 namespace wattle::lab {
 namespace {
@@ -76,27 +77,62 @@ Channel channel_of(const CounterModel& model) {
 }
 
 Channel channel_of(const GaugeModel& model) {
-  const double coverage = std::min(1.0, model.window_s / model.update.mean_s);
-  return {.domain = Domain::nvidia_gpu(0),
-          .update = discovered(model.update),
-          .source = "lab",
-          .place = model.name,
-          .metric =
-              model.window_s > model.update.mean_s ? Metric::power_average : Metric::power_instant,
-          .gauge = {.scale = model.quantum_w,
-                    .window = nanoseconds_of(model.window_s),
-                    .coverage = model.window_s > 0.0 ? std::optional(coverage) : std::nullopt}};
+  Channel channel = {.domain = Domain::nvidia_gpu(0),
+                     .source = "lab",
+                     .place = model.name,
+                     .metric = model.window_s > model.update.mean_s ? Metric::power_average
+                                                                    : Metric::power_instant,
+                     .gauge = {.scale = model.quantum_w}};
+  if (channel.metric == Metric::power_average) channel.gauge.freezes = kAverageFreezes;
+  if (!model.is_listed) return channel;
+  channel.update = discovered(model.update);
+  if (model.listed_update_s > 0.0) channel.update.mean = nanoseconds_of(model.listed_update_s);
+  if (model.time_constant_s > 0.0) {
+    channel.gauge.time_constant = nanoseconds_of(model.time_constant_s);
+    channel.gauge.coverage = 1.0;
+    return channel;
+  }
+  channel.gauge.window = nanoseconds_of(model.window_s);
+  if (model.window_s > 0.0) {
+    channel.gauge.coverage = std::min(1.0, model.window_s / model.update.mean_s);
+  }
+  return channel;
 }
 
 Gauge::Gauge(const GaugeModel& model, const UpdateTimes& updates, const Waveform& power) noexcept
     : updates_(updates),
       power_(&power),
       window_s_(model.window_s),
+      time_constant_s_(model.time_constant_s),
       lag_s_(model.lag_s),
-      quantum_w_(model.quantum_w) {}
+      quantum_w_(model.quantum_w),
+      frozen_updates_(model.frozen_updates),
+      frozen_below_w_(model.frozen_below_w) {}
+
+double Gauge::lagged_w(double time_s) const noexcept {
+  constexpr double kForgotten = 20.0;  // e^-20 of what was before
+  const double forgotten_s = time_s - kForgotten * time_constant_s_;
+  if (lagged_at_s_ > time_s || lagged_at_s_ < forgotten_s) {
+    lagged_at_s_ = forgotten_s;
+    lagged_w_ = power_->power_w(forgotten_s);
+  }
+  lagged_w_ = power_->lagged_w(lagged_at_s_, lagged_w_, time_s, time_constant_s_);
+  lagged_at_s_ = time_s;
+  return lagged_w_;
+}
+
+std::int64_t Gauge::shown_at(std::int64_t k) const noexcept {
+  constexpr double kLooksForS = 0.5;
+  for (std::int64_t shown = k; shown > k - frozen_updates_; --shown) {
+    const bool is_busy = power_->mean_w(updates_.at_s(shown), kLooksForS) >= frozen_below_w_;
+    if (is_busy || shown % frozen_updates_ == 0) return shown;
+  }
+  return k;
+}
 
 std::uint64_t Gauge::raw_at_update(std::int64_t k) const noexcept {
-  const double mean_w = power_->mean_w(updates_.at_s(k) - lag_s_, window_s_);
+  const double at_s = updates_.at_s(frozen_updates_ > 1 ? shown_at(k) : k) - lag_s_;
+  const double mean_w = time_constant_s_ > 0.0 ? lagged_w(at_s) : power_->mean_w(at_s, window_s_);
   return static_cast<std::uint64_t>(std::llround(mean_w / quantum_w_));
 }
 

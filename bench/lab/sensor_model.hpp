@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -65,16 +66,26 @@ struct CounterModel {
 struct GaugeModel {
   std::string name;
   UpdateModel update;
-  double window_s = 0.1;     ///< 0: the power of the instant
+  double window_s = 0.1;  ///< 0: the power of the instant
+  /// Above 0: no window, but a first-order lag.
+  double time_constant_s = 0.0;
   double lag_s = 0.0;        ///< the window ends this long before the update
   double quantum_w = 0.001;  ///< values are rounded to it
+  /// While its mean over half a second is below `frozen_below_w`, the sensor leaves its value as it
+  /// is and renews it once in so many updates: 1 for one that never does so.
+  int frozen_updates = 1;
+  double frozen_below_w = 0.0;
+  /// What Wattle takes for its update interval; 0: the true one.
+  double listed_update_s = 0.0;
+  /// False: Wattle has never heard of such a board, and knows nothing of its gauge.
+  bool is_listed = true;
 };
 
 [[nodiscard]] Channel channel_of(const CounterModel& model);
 [[nodiscard]] Channel channel_of(const GaugeModel& model);
 
 /// The gauge, looking at `power`, which outlives it and may change its future meanwhile.
-/// Threads: a value type.
+/// Threads: one at a time.
 class Gauge {
  public:
   Gauge(const GaugeModel& model, const UpdateTimes& updates, const Waveform& power) noexcept;
@@ -86,11 +97,21 @@ class Gauge {
   [[nodiscard]] double quantum_w() const noexcept { return quantum_w_; }
 
  private:
+  [[nodiscard]] double lagged_w(double time_s) const noexcept;
+  /// The update whose value is shown from update `k` on.
+  [[nodiscard]] std::int64_t shown_at(std::int64_t k) const noexcept;
+
   UpdateTimes updates_;
   const Waveform* power_;
   double window_s_;
+  double time_constant_s_;
   double lag_s_;
   double quantum_w_;
+  int frozen_updates_;
+  double frozen_below_w_;
+  /// Of a gauge that lags: what it showed last, so that the next value costs little.
+  mutable double lagged_at_s_ = -std::numeric_limits<double>::infinity();
+  mutable double lagged_w_ = 0.0;
 };
 
 /// A counter that integrates the true power: at each update it shows the energy up to then.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -122,6 +123,26 @@ double Waveform::Steps::energy_until_j(double time_s) const noexcept {
   return whole_periods_j + energies_j[level] + powers_w[level] * (time_s - starts_s[level]);
 }
 
+double Waveform::Steps::holds_until_s(double time_s) const noexcept {
+  const double begin_s = period_s > 0.0 ? std::floor(time_s / period_s) * period_s : 0.0;
+  const auto after = std::ranges::upper_bound(starts_s, time_s - begin_s);
+  if (after != starts_s.end()) return begin_s + *after;
+  return period_s > 0.0 ? begin_s + period_s : std::numeric_limits<double>::infinity();
+}
+
+double Waveform::Steps::squared_w2(double harmonic) const noexcept {
+  const double frequency = 2.0 * std::numbers::pi * harmonic / period_s;
+  double real = 0.0;
+  double imaginary = 0.0;
+  for (std::size_t i = 0; i < starts_s.size(); ++i) {
+    const double change_w = powers_w[i] - powers_w[i > 0 ? i - 1 : starts_s.size() - 1];
+    real += change_w * std::cos(frequency * starts_s[i]);
+    imaginary += change_w * std::sin(frequency * starts_s[i]);
+  }
+  const double angle = frequency * period_s;
+  return (real * real + imaginary * imaginary) / (angle * angle);
+}
+
 double Waveform::Sine::power_w(double time_s) const noexcept {
   return mean_w + amplitude_w * std::sin(2.0 * std::numbers::pi * time_s / period_s);
 }
@@ -129,6 +150,13 @@ double Waveform::Sine::power_w(double time_s) const noexcept {
 double Waveform::Sine::energy_until_j(double time_s) const noexcept {
   const double angle = 2.0 * std::numbers::pi / period_s;
   return mean_w * time_s + amplitude_w * (1.0 - std::cos(angle * time_s)) / angle;
+}
+
+double Waveform::Sine::weighted_w(double time_s, double time_constant_s) const noexcept {
+  const double frequency = 2.0 * std::numbers::pi / period_s;
+  const double lag = frequency * time_constant_s;
+  const double wave = std::sin(frequency * time_s) - lag * std::cos(frequency * time_s);
+  return mean_w + amplitude_w * wave / (1.0 + lag * lag);
 }
 
 double Waveform::Course::power_w(double time_s) const noexcept {
@@ -143,6 +171,26 @@ double Waveform::Course::energy_j(double begin_s, double end_s) const noexcept {
   };
   if (const auto* sine = std::get_if<Sine>(&shape)) return between(*sine);
   return between(*std::get<std::shared_ptr<const Steps>>(shape));
+}
+
+double Waveform::Course::lagged_w(double begin_s, double end_s, double time_s,
+                                  double time_constant_s) const noexcept {
+  const auto weight = [&](double at_s) { return std::exp((at_s - time_s) / time_constant_s); };
+  if (const auto* sine = std::get_if<Sine>(&shape)) {
+    return sine->weighted_w(end_s - delay_s, time_constant_s) * weight(end_s) -
+           sine->weighted_w(begin_s - delay_s, time_constant_s) * weight(begin_s);
+  }
+  const Steps& steps = *std::get<std::shared_ptr<const Steps>>(shape);
+  constexpr double kShortestS = 1e-9;  // rounding must not hold it up
+  double sum_w = 0.0;
+  for (double from_s = begin_s; from_s < end_s;) {
+    const double holds_until_s = steps.holds_until_s(from_s - delay_s) + delay_s;
+    const double until_s = std::min(std::max(holds_until_s, from_s + kShortestS), end_s);
+    const double middle_s = from_s + (until_s - from_s) / 2.0;
+    sum_w += steps.power_w(middle_s - delay_s) * (weight(until_s) - weight(from_s));
+    from_s = until_s;
+  }
+  return sum_w;
 }
 
 double Waveform::power_w(double time_s) const noexcept {
@@ -163,6 +211,49 @@ double Waveform::energy_j(double begin_s, double end_s) const noexcept {
 double Waveform::mean_w(double time_s, double window_s) const noexcept {
   if (window_s <= 0.0) return power_w(time_s);
   return energy_j(time_s - window_s, time_s) / window_s;
+}
+
+double Waveform::lagged_w(double begin_s, double begin_w, double end_s,
+                          double time_constant_s) const noexcept {
+  const double left_w = begin_w * std::exp((begin_s - end_s) / time_constant_s);
+  if (!enclosure_) return left_w + course_.lagged_w(begin_s, end_s, end_s, time_constant_s);
+  const double inside_begin_s = std::clamp(enclosure_->begin_s, begin_s, end_s);
+  const double inside_end_s = std::clamp(enclosure_->end_s, begin_s, end_s);
+  const Course& outside = enclosure_->outside;
+  return left_w + outside.lagged_w(begin_s, inside_begin_s, end_s, time_constant_s) +
+         course_.lagged_w(inside_begin_s, inside_end_s, end_s, time_constant_s) +
+         outside.lagged_w(inside_end_s, end_s, end_s, time_constant_s);
+}
+
+double Waveform::variance_at_multiples(double period_s, double near) const {
+  constexpr double kLastMultiple = 20.0;
+  const double own_s = this->period_s();
+  if (own_s <= 0.0) return 0.0;
+  const double multiples = period_s / own_s;  // of the load's frequency, in the sensor's
+  const auto is_near = [&](double harmonic) {
+    const double whole = std::round(harmonic * multiples);
+    return whole > 0.0 && std::abs(harmonic * multiples - whole) < near;
+  };
+  if (std::holds_alternative<Sine>(course_.shape)) return is_near(1.0) ? 1.0 : 0.0;
+  const Steps& steps = *std::get<std::shared_ptr<const Steps>>(course_.shape);
+  const double mean_w = steps.period_energy_j / own_s;
+  double variance_w2 = 0.0;
+  for (std::size_t i = 0; i < steps.starts_s.size(); ++i) {
+    const double until_s = i + 1 < steps.starts_s.size() ? steps.starts_s[i + 1] : own_s;
+    variance_w2 +=
+        std::pow(steps.powers_w[i] - mean_w, 2.0) * (until_s - steps.starts_s[i]) / own_s;
+  }
+  if (variance_w2 <= 0.0) return 0.0;
+  // Of a random load that hardly ever repeats itself a few harmonics stand for their neighbours.
+  constexpr double kMostWork = 5e6;
+  const double harmonics = kLastMultiple / multiples;
+  const double levels = static_cast<double>(steps.starts_s.size());
+  const double stride = std::ceil(harmonics * 2.0 * near * levels / kMostWork);
+  double near_w2 = 0.0;
+  for (double harmonic = 1.0; harmonic < harmonics + near / multiples; harmonic += stride) {
+    if (is_near(harmonic)) near_w2 += stride * 2.0 * steps.squared_w2(harmonic);
+  }
+  return near_w2 / variance_w2;
 }
 
 double Waveform::period_s() const noexcept {

@@ -49,8 +49,16 @@ class Waveform {
   [[nodiscard]] double energy_j(double begin_s, double end_s) const noexcept;
   /// The mean power over the last `window_s` before `time_s`; the power itself where that is 0.
   [[nodiscard]] double mean_w(double time_s, double window_s) const noexcept;
+  /// What a sensor that follows the power with a first-order lag shows at `end_s`, where at
+  /// `begin_s` it shows `begin_w`. Costs one step for each change of the power in between.
+  [[nodiscard]] double lagged_w(double begin_s, double begin_w, double end_s,
+                                double time_constant_s) const noexcept;
   /// The time after which it repeats itself; 0 where it never does.
   [[nodiscard]] double period_s() const noexcept;
+  /// The part of the power's variance that is at whole multiples of the frequency 1 / `period_s`,
+  /// up to the 20th, or off by less than `near` of that frequency. 0 where the power never changes,
+  /// or never repeats itself.
+  [[nodiscard]] double variance_at_multiples(double period_s, double near) const;
 
  private:
   struct Steps {
@@ -61,8 +69,12 @@ class Waveform {
     double period_energy_j = 0.0;
 
     [[nodiscard]] std::size_t level_at(double time_s) const noexcept;
+    /// Until when the power of `time_s` holds.
+    [[nodiscard]] double holds_until_s(double time_s) const noexcept;
     [[nodiscard]] double power_w(double time_s) const noexcept;
     [[nodiscard]] double energy_until_j(double time_s) const noexcept;
+    /// Of the part that repeats itself `harmonic` times a period: half its amplitude, squared.
+    [[nodiscard]] double squared_w2(double harmonic) const noexcept;
   };
   struct Sine {
     double mean_w;
@@ -71,6 +83,9 @@ class Waveform {
 
     [[nodiscard]] double power_w(double time_s) const noexcept;
     [[nodiscard]] double energy_until_j(double time_s) const noexcept;
+    /// The integral of the power times e^(time / time constant), over the time constant, but for a
+    /// factor that `Course::lagged_w` knows.
+    [[nodiscard]] double weighted_w(double time_s, double time_constant_s) const noexcept;
   };
   using Shape = std::variant<Sine, std::shared_ptr<const Steps>>;
   struct Course {
@@ -79,6 +94,9 @@ class Waveform {
 
     [[nodiscard]] double power_w(double time_s) const noexcept;
     [[nodiscard]] double energy_j(double begin_s, double end_s) const noexcept;
+    /// What the power from `begin_s` to `end_s` adds to what is shown at `time_s`.
+    [[nodiscard]] double lagged_w(double begin_s, double end_s, double time_s,
+                                  double time_constant_s) const noexcept;
   };
   struct Enclosure {
     double begin_s;

@@ -52,6 +52,8 @@ World::World(const Machine& machine, const Load& load, std::uint64_t seed)
       shape_(load.shape.delayed(random_.uniform(load.least_delay_s, load.most_delay_s))),
       power_(outside_.value_or(shape_)),
       has_counter_(machine.counter.has_value()),
+      lane_s_(machine.reader.lane_s),
+      part_(load.part),
       sensor_{sources_of(machine), machine.reader, clock_, random_.bits()},
       readings_(sensor_.channels().size()) {}
 
@@ -99,7 +101,10 @@ Reading World::read(std::size_t channel) noexcept {
 }
 
 void World::work_between(double begin_s, double end_s) noexcept {
-  if (outside_) power_ = shape_.only_between(begin_s, end_s, *outside_);
+  if (!outside_) return;
+  const double length_s = (end_s - begin_s) * part_;
+  if (part_ < 1.0) begin_s += (end_s - begin_s - length_s) * random_.uniform();
+  power_ = shape_.only_between(begin_s, begin_s + length_s, *outside_);
 }
 
 double World::energy_j(TimePoint begin, TimePoint end) const noexcept {

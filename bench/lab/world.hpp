@@ -21,6 +21,7 @@ struct ReaderModel {
   double shortest_s = 1e-6;      ///< no call returns sooner
   double mean_extra_s = 0.5e-6;  ///< exponentially distributed, on top
   double dropout = 0.0;          ///< the part of all reads that give no value
+  double lane_s = 0.1;           ///< how often a lane reads it
 };
 
 /// The sensors of a machine. At least one of `counter` and `gauge` is there.
@@ -45,6 +46,8 @@ struct Load {
   /// Where it is set, the load is the work that is measured: this is the power before and after,
   /// from anywhere in its course.
   std::optional<Waveform> outside{};
+  /// The part of the window that this work takes: below 1, it begins and ends somewhere in it.
+  double part = 1.0;
 };
 
 /// A sensor over models. Each read takes virtual time, during which the value is taken. Threads:
@@ -95,14 +98,18 @@ class World {
   [[nodiscard]] static constexpr std::size_t counter_channel() noexcept { return 0; }
   [[nodiscard]] std::size_t gauge_channel() const noexcept { return has_counter_ ? 1 : 0; }
 
+  /// How often a lane reads the sensor.
+  [[nodiscard]] double lane_s() const noexcept { return lane_s_; }
+
   [[nodiscard]] double now_s() const noexcept { return seconds_of(clock_.at()); }
   /// Lets time pass; a time that has passed already is no wait.
   void wait_until(double time_s) noexcept;
   /// Reads one channel.
   [[nodiscard]] Reading read(std::size_t channel) noexcept;
 
-  /// The work that is measured takes place from `begin_s` to `end_s`, neither of which has passed.
-  /// Until it is called there is no work. Says nothing to a load that runs anyway.
+  /// The work that is measured takes place from `begin_s` to `end_s`, neither of which has passed,
+  /// or in a part of that (see `Load`). Until it is called there is no work. Says nothing to a load
+  /// that runs anyway.
   void work_between(double begin_s, double end_s) noexcept;
 
   /// The truth.
@@ -120,6 +127,8 @@ class World {
   Waveform shape_;
   Waveform power_;
   bool has_counter_;
+  double lane_s_;
+  double part_;
   fakes::VirtualClock clock_;
   ModelSensor sensor_;
   std::vector<Reading> readings_;

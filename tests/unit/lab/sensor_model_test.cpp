@@ -195,5 +195,42 @@ TEST(FedCounter, ShowsTheSameWhenAskedForAnEarlierTime) {
   EXPECT_EQ(counter.raw_at(1.0), early);
 }
 
+TEST(GaugeModel, FollowsThePowerWithItsLag) {
+  const GaugeModel model = {.name = "gauge", .update = kExact, .time_constant_s = 0.05};
+  const Waveform load = Waveform::step(100.0, 300.0).delayed(0.15);
+  const Gauge gauge(model, UpdateTimes(kExact, 0.0, 42), load);
+  EXPECT_EQ(gauge.raw_at(0.15), 100'000U);
+  EXPECT_EQ(gauge.raw_at(0.25), 226'424U) << "300 - 200 / e";
+  EXPECT_EQ(gauge.raw_at(5.0), 300'000U);
+  EXPECT_EQ(gauge.raw_at(0.25), 226'424U) << "asked for an earlier time";
+}
+
+TEST(GaugeModel, FreezesWhenTheLoadHasEnded) {
+  const GaugeModel model = {.name = "gauge",
+                            .update = kExact,
+                            .window_s = 1.0,
+                            .frozen_updates = 10,
+                            .frozen_below_w = 150.0};
+  const Waveform load = Waveform::step(400.0, 60.0).delayed(2.0);
+  const Gauge gauge(model, UpdateTimes(kExact, 0.0, 42), load);
+  EXPECT_EQ(gauge.raw_at(1.95), 400'000U);
+  EXPECT_EQ(gauge.raw_at(2.15), 366'000U) << "it sees the end";
+  const std::uint64_t frozen = gauge.raw_at(2.65);
+  EXPECT_GT(frozen, 200'000U);
+  EXPECT_EQ(gauge.raw_at(2.95), frozen);
+  EXPECT_EQ(gauge.raw_at(3.05), 60'000U);
+}
+
+TEST(GaugeModel, IsWhatWattleKnowsOfIt) {
+  GaugeModel model = {.name = "", .update = {.mean_s = 0.10115}, .listed_update_s = 0.1};
+  EXPECT_EQ(channel_of(model).update.mean, std::chrono::milliseconds(100));
+  model.is_listed = false;
+  EXPECT_FALSE(channel_of(model).update.known());
+  EXPECT_FALSE(channel_of(model).gauge.window.has_value());
+  const GaugeModel lags = {.name = "", .update = kExact, .time_constant_s = 0.055};
+  EXPECT_EQ(channel_of(lags).gauge.time_constant, std::chrono::milliseconds(55));
+  EXPECT_FALSE(channel_of(lags).gauge.window.has_value());
+}
+
 }  // namespace
 }  // namespace wattle::lab

@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <string>
+#include <vector>
 
 namespace wattle::lab {
 namespace {
@@ -117,6 +119,46 @@ TEST(Waveform, IsAnotherOneBeyondItsEnclosure) {
   EXPECT_DOUBLE_EQ(work.energy_j(0.0, 1.0), 60.0);
   EXPECT_DOUBLE_EQ(work.energy_j(3.0, 4.0), 60.0);
   EXPECT_DOUBLE_EQ(work.energy_j(0.5, 2.5), 30.0 + 200.0 + 30.0);
+}
+
+TEST(Waveform, IsFollowedWithALagOfItsTimeConstant) {
+  const Waveform step = Waveform::step(100.0, 300.0);
+  EXPECT_NEAR(step.lagged_w(-1.0, 100.0, 0.0, 0.05), 100.0, 1e-6);
+  EXPECT_NEAR(step.lagged_w(-1.0, 100.0, 0.05, 0.05), 300.0 - 200.0 / std::exp(1.0), 1e-6);
+  EXPECT_NEAR(step.lagged_w(-1.0, 100.0, 1.0, 0.05), 300.0, 1e-6);
+}
+
+TEST(Waveform, IsFollowedTheSameInOneStepAndInMany) {
+  for (const Waveform& load :
+       {Waveform::sine(150.0, 80.0, 0.3), Waveform::noise(60.0, 260.0, 0.03, 2),
+        Waveform::sine(150.0, 80.0, 0.3)
+            .only_between(0.2, 0.6, Waveform::square(5.0, 15.0, 0.3))}) {
+    double shown_w = 50.0;
+    for (int i = 0; i < 100; ++i) shown_w = load.lagged_w(i * 0.01, shown_w, (i + 1) * 0.01, 0.055);
+    EXPECT_NEAR(shown_w, load.lagged_w(0.0, 50.0, 1.0, 0.055), 1e-6);
+  }
+}
+
+TEST(Waveform, KnowsHowMuchOfItRepeatsAtAPace) {
+  constexpr double kNear = 0.1;
+  const auto at_100_ms = [](const Waveform& load) {
+    return load.variance_at_multiples(0.1, kNear);
+  };
+  EXPECT_GT(at_100_ms(Waveform::square(60.0, 450.0, 0.1)), 0.9);
+  EXPECT_GT(at_100_ms(Waveform::square(60.0, 450.0, 0.02)), 0.9) << "five times as fast";
+  EXPECT_EQ(at_100_ms(Waveform::sine(255.0, 195.0, 0.105)), 1.0) << "nearly";
+  EXPECT_LT(at_100_ms(Waveform::square(60.0, 450.0, 0.2)), 0.01);
+  EXPECT_LT(at_100_ms(Waveform::square(60.0, 450.0, 0.13)), 0.2);
+  EXPECT_LT(at_100_ms(Waveform::noise(60.0, 450.0, 0.03, 1)), 0.4);
+  EXPECT_EQ(at_100_ms(Waveform::constant(100.0)), 0.0);
+}
+
+TEST(Waveform, KnowsThePaceOfARecordingThatLastsLonger) {
+  // Ten seconds of a square of 100 ms, recorded each 5 ms.
+  std::vector<Level> recording;
+  for (int i = 0; i < 2000; ++i) recording.push_back({i * 5e-3, i % 20 < 10 ? 400.0 : 63.0});
+  EXPECT_GT(Waveform::repeated(recording, 10.0).variance_at_multiples(0.1, 0.1), 0.9);
+  EXPECT_LT(Waveform::repeated(recording, 10.0).variance_at_multiples(0.13, 0.1), 0.2);
 }
 
 }  // namespace

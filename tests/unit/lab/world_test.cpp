@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <set>
 #include <vector>
 
 namespace wattle::lab {
@@ -142,6 +143,24 @@ TEST(World, IsFollowedByALaneAtItsPeriod) {
   EXPECT_NEAR(static_cast<double>(times_s.size()), 100.0, 1.0);
   EXPECT_GE(times_s.front(), 0.0);
   EXPECT_LT(times_s.back(), 1.0 + 1e-3);
+}
+
+TEST(World, HasAJobThatTakesAPartOfItsWindow) {
+  Load load{.name = "job", .shape = Waveform::constant(300.0)};
+  load.outside = Waveform::constant(50.0);
+  load.part = 0.6;
+  std::set<double> begins_w;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    World world(jittery_package(), load, seed);
+    world.work_between(0.0, 10.0);
+    const auto energy_j = [&](double begin_s, double end_s) {
+      return world.energy_j(World::time_point(begin_s), World::time_point(end_s));
+    };
+    EXPECT_NEAR(energy_j(0.0, 10.0), 6.0 * 300.0 + 4.0 * 50.0, 1e-3);
+    EXPECT_NEAR(energy_j(-1.0, 0.0), 50.0, 1e-3);
+    begins_w.insert(energy_j(0.0, 4.0));
+  }
+  EXPECT_GT(begins_w.size(), 15U) << "somewhere in it";
 }
 
 }  // namespace

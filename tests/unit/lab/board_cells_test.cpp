@@ -1,0 +1,68 @@
+// What real boards showed, as single cells of the lab: the truth lies within the +-.
+#include "lab/board_cells.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace wattle::lab {
+namespace {
+
+class BoardCell : public testing::TestWithParam<const char*> {
+ protected:
+  [[nodiscard]] static Cell cell() {
+    std::vector<Cell> cells;
+    add_board_cells(cells);
+    const auto found = std::ranges::find(cells, std::string(GetParam()), &Cell::name);
+    if (found == cells.end()) throw std::invalid_argument(GetParam());
+    return *found;
+  }
+};
+
+TEST_P(BoardCell, IsCovered) {
+  const CellResult result = run_cell(cell(), {.trials = 400, .seed = 1});
+  ASSERT_TRUE(result.wattle && result.wattle->claims);
+  EXPECT_GE(result.wattle->claims->coverage, 0.95);
+  EXPECT_EQ(result.wattle->claims->gap, 0.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    DeepLoadAtTheGaugesPeriod, BoardCell,
+    testing::Values("gauge, gpu 99.9/99.9 ms exactly, deep square at its period, 5 s",
+                    "gauge, gpu 100/100 ms exactly, deep square at its period, 5 s",
+                    "gauge, gpu 101.15/101.15 ms exactly, deep square at its period, 5 s"));
+
+INSTANTIATE_TEST_SUITE_P(
+    JobInsideItsWindow, BoardCell,
+    testing::Values("gauge, gpu 101.15/101.15 ms exactly, job, 10 s",
+                    "gauge, gpu 101.15/101.15 ms exactly, job, 130 ms square, 10 s"));
+
+INSTANTIATE_TEST_SUITE_P(UnlistedGauge, BoardCell,
+                         testing::Values("gauge, gpu 100/100 ms unlisted, 10 Hz, bursts, 1 s",
+                                         "gauge, gpu 100/100 ms unlisted, 20 Hz, bursts, 1 s",
+                                         "gauge, gpu 100/100 ms unlisted, 50 Hz, bursts, 1 s",
+                                         "gauge, gpu 100/100 ms unlisted, 50 Hz, job, 1 s",
+                                         "gauge, gpu 100/100 ms unlisted, 50 Hz, sine 3 Hz, 10 s"));
+
+INSTANTIATE_TEST_SUITE_P(ReadMoreOftenThanRenewed, BoardCell,
+                         testing::Values("gauge, gpu 25/100 ms, 20 Hz, aperiodic, 10 s",
+                                         "gauge, gpu 25/100 ms, 50 Hz, aperiodic, 10 s",
+                                         "gauge, gpu 10/20 ms, 50 Hz, sine 3 Hz, 10 s"));
+
+INSTANTIATE_TEST_SUITE_P(
+    LaggingGauge, BoardCell,
+    testing::Values("gauge, gpu lagging by 55 ms, 10 Hz, aperiodic, 10 s",
+                    "gauge, gpu lagging by 55 ms, 20 Hz, bursts, 1 s",
+                    "gauge, gpu lagging by 55 ms, 50 Hz, step at the edges, 1 s",
+                    "gauge, gpu lagging by 55 ms, 50 Hz, job, 1 s"));
+
+INSTANTIATE_TEST_SUITE_P(
+    AverageThatFreezes, BoardCell,
+    testing::Values("gauge, gpu 1 s mean, freezing, 10 Hz, job, 10 s",
+                    "gauge, gpu 1 s mean, freezing, 10 Hz, job, 130 ms square, 10 s"));
+
+}  // namespace
+}  // namespace wattle::lab
