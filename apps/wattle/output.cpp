@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 
+#include "base/output_path.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -24,10 +25,9 @@ void hold_standard_descriptors() noexcept {
   closed_at_start() = wattle::hold_standard_descriptors();
 }
 
-Fd open_for_writing(const std::string& path, bool append, int flags) {
-  constexpr mode_t kMode = 0666;  // minus the umask
-  flags |= O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY | (append ? O_APPEND : O_TRUNC);
-  Fd fd(::open(path.c_str(), flags, kMode));
+Fd open_for_writing(const std::string& path, bool append, int flags, mode_t mode) {
+  flags |= O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
+  Fd fd = open_output(path, flags, mode);
   if (!fd) throw WriteError(path, errno);
   return fd;
 }

@@ -13,9 +13,10 @@ namespace wattle::app {
 /// place; the command finds them closed as before. The first thing a program must do.
 void hold_standard_descriptors() noexcept;
 
-/// Opens or makes a file, to replace or to extend it. `flags`: more of open(2)'s. Throws
-/// `WriteError`.
-[[nodiscard]] Fd open_for_writing(const std::string& path, bool append, int flags = 0);
+/// Opens or makes a file, to replace or to extend it, as `open_output`. `flags`: more of open(2)'s.
+/// Throws `WriteError`.
+[[nodiscard]] Fd open_for_writing(const std::string& path, bool append, int flags = 0,
+                                  mode_t mode = 0666);
 
 /// True if both are one regular file, by whatever names: they would overwrite each other.
 [[nodiscard]] bool is_same_file(const Fd& a, const Fd& b) noexcept;

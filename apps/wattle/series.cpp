@@ -19,6 +19,9 @@ constexpr std::string_view kHeader =
     "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
     "temperature_celsius,clock_hz\n";
 
+/// Power that is resolved finely in time tells what a machine computes.
+constexpr mode_t kOwnerOnly = 0600;
+
 std::string tenths(const std::optional<double>& value) {
   return value ? fmt::format("{:.1f}", *value) : "";
 }
@@ -33,7 +36,7 @@ std::string milliwatts(const std::optional<Watts>& power) {
 
 // A pipe that nobody empties ends the series; it must not hold up the run.
 Series::Series(const std::string& path, bool append)
-    : path_(path), fd_(open_for_writing(path, append, O_NONBLOCK)) {
+    : path_(path), fd_(open_for_writing(path, append, O_NONBLOCK, kOwnerOnly)) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
   if (status.st_size == 0) write(std::string(kHeader));

@@ -7,17 +7,18 @@
 #include <cerrno>
 #include <ctime>
 
+#include "base/output_path.hpp"
+
 namespace wattle {
 
-Fd open_to_append(const std::string& path, Existing existing) noexcept {
+Fd open_to_append(const std::string& path, Existing existing) {
   struct stat status {};
   const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   // A pipe opened for reading too would never tell that its reader is gone.
   int access = special ? O_WRONLY : O_RDWR | O_CREAT;
   if (!special && existing == Existing::empty) access |= O_TRUNC;
   if (!special && existing == Existing::refuse) access |= O_EXCL;
-  constexpr mode_t kForAll = 0666;  // less the user's umask
-  return Fd(::open(path.c_str(), access | O_APPEND | O_CLOEXEC | O_NOCTTY, kForAll));
+  return open_output(path, access | O_APPEND);
 }
 
 bool lock_file(int fd, std::chrono::milliseconds patience) noexcept {

@@ -1,10 +1,12 @@
 #include "base/file.hpp"
 
+#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <memory>
 
 #include "base/fd.hpp"
 
@@ -43,6 +45,24 @@ std::optional<std::string> read_line(const std::string& path) {
     return std::nullopt;
   }
   return std::string(line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1));
+}
+
+FolderListing list_folder(const std::string& path) {
+  struct Close {
+    void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+  };
+  const std::unique_ptr<DIR, Close> folder(::opendir(path.c_str()));
+  if (!folder) return {.error = errno};
+  FolderListing listing;
+  for (;;) {
+    errno = 0;                                            // else the end looks like a failure
+    const dirent* const entry = ::readdir(folder.get());  // NOLINT(concurrency-mt-unsafe): its own
+    if (entry == nullptr) break;
+    const std::string_view name = static_cast<const char*>(entry->d_name);
+    if (name != "." && name != "..") listing.names.emplace_back(name);
+  }
+  listing.error = errno;
+  return listing;
 }
 
 std::string_view take_line(std::string_view& text) noexcept {

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace wattle {
 
@@ -20,6 +21,14 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 /// As `read_file`, for an attribute of one line: without the line end and surrounding blanks.
 /// Absent, `errno` 0, where the file is empty.
 [[nodiscard]] std::optional<std::string> read_line(const std::string& path);
+
+/// What is in a folder, in no order, without "." and "..".
+struct FolderListing {
+  std::vector<std::string> names;
+  int error = 0;  ///< the `errno` for which not all of them could be read
+};
+/// Unlike `std::filesystem::directory_iterator`, it may run out of memory: then it throws.
+[[nodiscard]] FolderListing list_folder(const std::string& path);
 
 /// Takes the first line off `text` and returns it, without its line end.
 [[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;

@@ -8,11 +8,11 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
-#include <system_error>
 #include <utility>
 
 #include "base/appended_file.hpp"
 #include "base/appending.hpp"
+#include "base/output_path.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -71,19 +71,7 @@ int fill_and_rename(const Unnamed& file, const std::string& place, std::string_v
 
 }  // namespace
 
-std::string place_of(const std::string& path) {
-  std::error_code error;
-  fs::path file = path;
-  constexpr int kMostLinks = 40;  // as the kernel
-  for (int i = 0; i < kMostLinks && fs::is_symlink(fs::symlink_status(file, error)); ++i) {
-    const fs::path target = fs::read_symlink(file, error);
-    if (error) return path;
-    file = target.is_absolute() ? target : file.parent_path() / target;
-  }
-  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
-  const fs::path place = fs::canonical(folder, error);
-  return error ? path : (place / file.filename()).string();
-}
+std::string place_of(const std::string& path) { return find_output(path).path; }
 
 bool name_one_file(const std::string& a, const std::string& b) {
   struct stat one {};
@@ -106,11 +94,12 @@ NewFile put_in_place(const std::string& place, std::string_view content) {
   return {.fd = std::move(file.fd)};
 }
 
-WholeFile::WholeFile(std::string path, Mode mode)
-    : path_(std::move(path)), place_(place_of(path_)), mode_(mode) {
+WholeFile::WholeFile(std::string path, Mode mode) : path_(std::move(path)), mode_(mode) {
+  OutputPlace place = find_output(path_);
+  if (place.error != 0) throw WriteError(path_, place.error);
+  place_ = std::move(place.path);
   // The old content goes when there is a new one. What may only be appended to says so here.
-  const int access = O_WRONLY | O_CLOEXEC | O_NOCTTY | (mode == Mode::extend ? O_APPEND : 0);
-  fd_ = Fd(::open(place_.c_str(), access));
+  fd_ = open_output(place_, O_WRONLY | (mode == Mode::extend ? O_APPEND : 0));
   struct stat status {};
   if (fd_ && ::fstat(fd_.get(), &status) == 0) {
     is_regular_ = S_ISREG(status.st_mode);

@@ -9,8 +9,9 @@
 
 namespace wattle {
 
-/// The file itself that `path` names: behind all links, and with its whole path, so that the
-/// current folder may change. The file need not exist; where its folder does not, `path` itself.
+/// The file itself that `path` names, as `find_output`: behind all links, and with its whole path,
+/// so that the current folder may change. The file need not exist; where its folder does not,
+/// `path` itself.
 [[nodiscard]] std::string place_of(const std::string& path);
 
 /// True if both paths name one file, by whatever names, also where it does not exist yet. False for

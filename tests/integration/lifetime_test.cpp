@@ -31,10 +31,10 @@ TEST_F(Lifetime, TheCommandSurvivesTheSigkillOfWattle) {
 }
 
 TEST_F(Lifetime, TheLauncherEndsWithAWattleThatIsKilledBeforeTheStart) {
-  // Opening a FIFO without a reader keeps wattle waiting between its fork and the start.
+  // Opening a FIFO without a writer keeps wattle waiting between its fork and the start.
   ASSERT_EQ(::mkfifo(path("fifo").c_str(), 0600), 0);
   ::prctl(PR_SET_CHILD_SUBREAPER, 1);  // its orphan comes to us
-  Process process(wattle_run({"-o", path("fifo")}, {"touch", path("trace")}));
+  Process process(wattle_run({"--nvml-library", path("fifo")}, {"touch", path("trace")}));
   ASSERT_TRUE(eventually([] {
     const auto descendants = live_descendants(System{});
     return descendants && descendants->size() == 2;

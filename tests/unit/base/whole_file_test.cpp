@@ -164,6 +164,16 @@ TEST_F(WholeFileTest, WritesToAPipeAsItIs) {
   EXPECT_TRUE(fs::is_fifo(path("pipe")));
 }
 
+TEST_F(WholeFileTest, WaitsForNoReaderOfAPipe) {
+  ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+  try {
+    replace("pipe", "text\n");
+    FAIL() << "nobody reads it";
+  } catch (const WriteError& error) {
+    EXPECT_EQ(error.error_number(), ENXIO);
+  }
+}
+
 TEST_F(WholeFileTest, ExtendsAFile) {
   extend("file", "one\n");
   extend("file", "two\n");

@@ -1,5 +1,7 @@
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -17,6 +19,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
@@ -249,15 +252,13 @@ TEST_F(CsvHandlerTest, PutsTheFileBackWhereThereIsNoRoomAndKeepsTheSamples) {
 TEST_F(CsvHandlerTest, WritesToAPipe) {
   const std::string pipe = (folder_.path() / "pipe").string();
   ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
-  std::string read;
-  std::jthread reader([&] {
-    std::ifstream in(pipe);
-    read.assign(std::istreambuf_iterator<char>(in), {});
-  });
+  const Fd reader(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
   CsvHandler handler(pipe);
   handler.process(one_row("a"));
   handler.save_data();
-  reader.join();
+  std::string read(4096, '\0');
+  read.resize(static_cast<std::size_t>(
+      std::max<ssize_t>(0, ::read(reader.get(), read.data(), read.size()))));
   EXPECT_EQ(read, std::string(kHeader) + "1.0;a;2.0;1.0;2.0\n");
 }
 
@@ -269,7 +270,12 @@ TEST_F(CsvHandlerTest, SaysThatAPipesReaderHasGoneAndKeepsTheSamples) {
   for (int i = 0; i < 10'000; ++i) handler.process(one_row(std::to_string(i)));
   int error_number = 0;
   {
-    const std::jthread reader([&pipe] { std::ifstream(pipe).get(); });
+    Fd end(::open(pipe.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
+    const std::jthread reader([&end] {
+      pollfd wait{.fd = end.get(), .events = POLLIN, .revents = 0};
+      ::poll(&wait, 1, -1);
+      end.reset();
+    });
     try {
       handler.save_data();
     } catch (const WriteError& error) {
