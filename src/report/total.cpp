@@ -53,15 +53,24 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
   return missing;
 }
 
-/// The refused domains of `kind` that are not in `domains`, one entry for each cause.
+/// True if a domain of `kind` is missing in `domains`, or may be, because of `refusal`.
+bool lacks(const Refusal& refusal, std::string_view kind,
+           const std::vector<DomainEnergy>& domains) {
+  if (!refusal.domain) {
+    return std::ranges::any_of(refusal.hidden.kinds,
+                               [kind](DomainKind hidden) { return kind_in_total(hidden) == kind; });
+  }
+  // It may be refused by one source, but read through another.
+  return kind_in_total(refusal.domain->kind()) == kind &&
+         std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) == 0;
+}
+
+/// What `refused` says of missing domains of `kind`, one entry for each cause.
 std::vector<MissingKind> refused_of(std::string_view kind, const std::vector<DomainEnergy>& domains,
                                     const std::vector<Refusal>& refused) {
   std::vector<Refusal> of_kind;
-  std::ranges::copy_if(refused, std::back_inserter(of_kind), [&](const Refusal& refusal) {
-    if (!refusal.domain || kind_in_total(refusal.domain->kind()) != kind) return false;
-    // It may be refused by one source, but read through another.
-    return std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) == 0;
-  });
+  std::ranges::copy_if(refused, std::back_inserter(of_kind),
+                       [&](const Refusal& refusal) { return lacks(refusal, kind, domains); });
   std::vector<MissingKind> missing;
   for (const SharedCause& cause : by_cause(of_kind)) {
     missing.push_back(

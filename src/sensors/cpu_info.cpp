@@ -1,6 +1,8 @@
 #include "sensors/cpu_info.hpp"
 
 #include <array>
+#include <cerrno>
+#include <system_error>
 #include <utility>
 
 #include "base/file.hpp"
@@ -62,9 +64,15 @@ CpuInfo read_cpu_info(const System& system) {
   constexpr std::size_t kFirstProcessorBytes = 16384;  // its flags line has about 2 KiB
   const auto text = read_file((system.procfs / "cpuinfo").string(), kFirstProcessorBytes);
   if (text) return parse_cpu_info(*text);
+  CpuInfo unknown;
+  unknown.error = errno == ENOENT ? 0 : errno;
   // A service may see processes alone in its /proc.
   const auto alias = read_line((system.sysfs / "devices/system/cpu/modalias").string());
-  return alias ? parse_cpu_alias(*alias) : CpuInfo{};
+  return alias ? parse_cpu_alias(*alias) : unknown;
+}
+
+std::string cpu_info_proof(const System& system, const CpuInfo& cpu) {
+  return (system.procfs / "cpuinfo").string() + ": " + std::generic_category().message(cpu.error);
 }
 
 }  // namespace wattle

@@ -26,6 +26,15 @@ bool stands_for_hardware(const Domain& domain) noexcept {
   return domain.kind() != DomainKind::psys;
 }
 
+/// True if `known` has all the domains that `hidden` may be one of.
+bool shows_hidden(const std::set<Domain>& known, const HiddenDomains& hidden) {
+  if (hidden.kinds.empty() || hidden.expected == 0) return false;
+  return std::ranges::all_of(hidden.kinds, [&](DomainKind kind) {
+    const auto count = std::ranges::count(known, kind, &Domain::kind);
+    return static_cast<std::size_t>(count) >= hidden.expected;
+  });
+}
+
 }  // namespace
 
 std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
@@ -36,7 +45,11 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     if (stands_for_hardware(domain)) shown.insert(hardware_of(domain.kind()));
   };
   for (const Domain& domain : read) note_shown(domain);
-  for (const auto& [domain, refusal] : chosen) note_shown(domain);
+  std::set<Domain> known = read;
+  for (const auto& [domain, refusal] : chosen) {
+    note_shown(domain);
+    known.insert(domain);
+  }
   mentioned = shown;
   for (const Refusal& refusal : refused) {
     if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.hardware);
@@ -46,6 +59,8 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
   for (const Refusal& refusal : refused) {
     if (refusal.domain) {
       told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
+    } else if (shows_hidden(known, refusal.hidden)) {
+      told.push_back(false);
     } else if (refusal.scope == RefusalScope::interface) {
       told.push_back(!shown.contains(refusal.hardware));
     } else {

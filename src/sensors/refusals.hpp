@@ -13,6 +13,7 @@ namespace wattle {
 ///
 /// - a domain that is in `read`: it is measured, through another interface;
 /// - a domain that is refused already: one cause that has a remedy is enough;
+/// - a place that may be a domain, if all domains are known without it;
 /// - an interface that shows nothing, where another one shows the same devices, read or refused;
 ///   the platform alone is none of them;
 /// - spare ways, where there is anything else to say about their devices.

@@ -237,6 +237,14 @@ enum class RefusalScope : std::uint8_t {
   spare,
 };
 
+/// Domains that exist if a refused place is one of them, when that cannot be known.
+struct HiddenDomains {
+  std::vector<DomainKind> kinds;  ///< empty: the refused place hides no domain
+  /// Number of domains of each kind that the machine then has. If other interfaces show that many,
+  /// the refused place hides none. 0: unknown.
+  std::size_t expected = 0;
+};
+
 /// Why something is not measured, for `wattle doctor` and every report.
 struct Refusal {
   std::string source;    ///< the provider: "powercap"
@@ -252,6 +260,8 @@ struct Refusal {
   /// There is no such device here, as far as can be seen: nothing is amiss.
   bool absent = false;
   RefusalScope scope = RefusalScope::part;
+  /// What a total may lack for this reason, when `domain` is unknown.
+  HiddenDomains hidden{};
   /// What the interface shows. `survey` fills it in.
   Hardware hardware = Hardware::cpu;
 };

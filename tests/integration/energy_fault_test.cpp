@@ -84,6 +84,15 @@ TEST_F(EnergyFault, ResetLosesThatStretchAndNothingElse) {
   EXPECT_THAT(text_, HasSubstr("of the time unknown"));
 }
 
+TEST_F(EnergyFault, PackageWithoutANameIsMissingInTheTotal) {
+  tree_.write_file(kMetronome, "name", "");
+  start();
+  finish();
+  EXPECT_THAT(text_, HasSubstr("while the command ran: at least "));
+  EXPECT_THAT(text_, HasSubstr("not all of cpu: intel-rapl:1: it has no name"));
+  EXPECT_EQ(json_["energy"]["total_missing"][0]["kind"], "cpu");
+}
+
 TEST_F(EnergyFault, ResetSeenOnlyAtTheEndLeavesNothingKnown) {
   start("3600");
   tree_.write_file(kZone, "energy_uj", "5\n");

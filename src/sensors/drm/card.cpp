@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <optional>
-#include <system_error>
 #include <tuple>
 #include <utility>
 
@@ -32,20 +31,11 @@ std::string lower(std::string_view text) {
   return result;
 }
 
-/// The names in a folder, in order; none where it cannot be listed.
-std::vector<std::string> names_in(const fs::path& folder, std::error_code& error) {
-  std::vector<std::string> names;
-  for (fs::directory_iterator entry(folder, error), end; !error && entry != end;
-       entry.increment(error)) {
-    names.push_back(entry->path().filename().string());
-  }
-  std::ranges::sort(names);
-  return names;
-}
-
-std::vector<std::string> names_in(const fs::path& folder) {
-  std::error_code ignored;
-  return names_in(folder, ignored);
+/// In order.
+FolderListing names_in(const fs::path& folder) {
+  FolderListing listing = list_folder(folder.string());
+  std::ranges::sort(listing.names);
+  return listing;
 }
 
 /// 0 for what is not there: nothing is amiss.
@@ -88,18 +78,15 @@ PciDevice parse_uevent(std::string_view text) noexcept {
 }
 
 bool GpuCard::is_integrated_intel() const {
-  // Bus 0 is the processor's own; a board is behind a bridge. (Intel's integrated GPU has been
-  // device 2 there since it exists.)
-  return domain.kind() == DomainKind::intel_gpu && pci_address.starts_with("0000:00:");
+  return domain.kind() == DomainKind::intel_gpu && pci_address.starts_with(kProcessorBus);
 }
 
 Cards find_cards(const System& system) {
   const fs::path folder = system.sysfs / "class" / "drm";
   Cards cards;
-  std::error_code error;
   std::vector<Card> all;
-  const std::vector<std::string> names = names_in(folder, error);
-  cards.error = grave(error.value());
+  const auto [names, error] = names_in(folder);
+  cards.error = grave(error);
   for (const std::string& name : names) {
     if (is_card(name)) all.push_back(read_card(folder / name));
   }
@@ -124,13 +111,15 @@ Cards find_cards(const System& system) {
 
 fs::path find_hwmon(const Card& card) {
   const fs::path folder = card.device() / "hwmon";
-  for (const std::string& name : names_in(folder)) {
+  for (const std::string& name : names_in(folder).names) {
     // i915 has others, "i915_gt0", for parts of the GPU.
     if (read_line((folder / name / "name").string()) == card.driver) return folder / name;
   }
   return {};
 }
 
-std::vector<std::string> find_nodes(const Card& card) { return names_in(card.device() / "drm"); }
+std::vector<std::string> find_nodes(const Card& card) {
+  return names_in(card.device() / "drm").names;
+}
 
 }  // namespace wattle::drm

@@ -32,6 +32,10 @@ struct Card {
   [[nodiscard]] std::filesystem::path device() const { return folder / "device"; }
 };
 
+/// The processor's own bus: a board is behind a bridge. (Intel's integrated GPU has been device 2
+/// on it since it exists.)
+inline constexpr std::string_view kProcessorBus = "0000:00:";
+
 /// A card whose driver Wattle knows.
 struct GpuCard : Card {
   Domain domain;

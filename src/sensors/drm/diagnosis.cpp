@@ -18,6 +18,9 @@ constexpr const char* kReadable =
     "every user may, as a rule: see who changed that (a container's rules, udev), or run wattle as "
     "root";
 
+/// What a card is that cannot be read: total_of() treats GPUs of all vendors alike.
+std::vector<DomainKind> any_gpu() { return {DomainKind::amd_gpu}; }
+
 /// Of the whole GPU, or of `what` of it.
 Refusal refusal(const GpuCard& card, std::string_view what, std::string reason, std::string proof,
                 std::string remedy) {
@@ -70,14 +73,15 @@ Refusal no_gpus(const System& system, const std::vector<Card>& others) {
   return refused;
 }
 
-Refusal unlisted(const System& system, int error) {
+Refusal unlisted(const System& system, int error, bool in_part) {
   const std::string folder = (system.sysfs / "class/drm").string();
   return {.source = "drm",
           .subject = "AMD and Intel GPUs",
           .reason = "it cannot be told which there are",
           .proof = fmt::format("{}: {}", folder, std::generic_category().message(error)),
           .remedy = kReadable,
-          .scope = RefusalScope::interface};
+          .scope = in_part ? RefusalScope::part : RefusalScope::interface,
+          .hidden = {.kinds = in_part ? any_gpu() : std::vector<DomainKind>{}}};
 }
 
 Refusal unknown_card(const Card& card) {
@@ -86,11 +90,13 @@ Refusal unknown_card(const Card& card) {
           .reason = "it cannot be told what this card is",
           .proof = fmt::format("{}: {}", (card.device() / "uevent").string(),
                                std::generic_category().message(card.error)),
-          .remedy = kReadable};
+          .remedy = kReadable,
+          .hidden = {.kinds = any_gpu()}};
 }
 
 Refusal unknown_driver(const Card& card) {
   const bool is_amd = card.ids.starts_with("1002:");
+  const bool inside = !is_amd && card.pci_address.starts_with(kProcessorBus);
   return {.source = "drm",
           .subject = card.name,
           .reason = card.driver.empty()
@@ -98,7 +104,8 @@ Refusal unknown_driver(const Card& card) {
                         : fmt::format("its driver, {}, tells nothing of energy", card.driver),
           .proof = fmt::format("{}: {}, PCI {}", (card.device() / "uevent").string(), card.ids,
                                card.pci_address),
-          .remedy = is_amd ? "use the driver amdgpu, where it knows this GPU" : ""};
+          .remedy = is_amd ? "use the driver amdgpu, where it knows this GPU" : "",
+          .hidden = {.kinds = inside ? std::vector<DomainKind>{} : any_gpu()}};
 }
 
 Refusal inside_processor(const GpuCard& card) {

@@ -18,8 +18,9 @@ namespace wattle::drm {
 
 /// There is no GPU that Wattle could read; `others` are what there is.
 [[nodiscard]] Refusal no_gpus(const System& system, const std::vector<Card>& others);
-/// /sys/class/drm cannot be listed: `error` is the `errno`.
-[[nodiscard]] Refusal unlisted(const System& system, int error);
+/// /sys/class/drm cannot be listed: `error` is the `errno`. `in_part`: some GPUs were listed
+/// before.
+[[nodiscard]] Refusal unlisted(const System& system, int error, bool in_part);
 /// It cannot be read what a card is.
 [[nodiscard]] Refusal unknown_card(const Card& card);
 /// An AMD or Intel device whose driver tells nothing.

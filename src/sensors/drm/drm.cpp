@@ -31,7 +31,9 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
                     const std::function<Gpu(const GpuCard&)>& examine_card) {
   const Cards cards = find_cards(system);
   Survey survey;
-  if (cards.error != 0) survey.refused.push_back(unlisted(system, cards.error));
+  if (cards.error != 0) {
+    survey.refused.push_back(unlisted(system, cards.error, !cards.gpus.empty()));
+  }
   std::vector<GpuCard> gpus;
   for (const GpuCard& card : cards.gpus) {
     if (card.is_integrated_intel()) {

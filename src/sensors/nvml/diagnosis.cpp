@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <system_error>
 #include <utility>
@@ -106,7 +107,9 @@ Refusal no_library(const System& system, const std::string& error) {
   Refusal refused = all_refused("no NVIDIA driver library",
                                 fmt::format("{}; no {}, no {}", proof, kernel_driver, other_driver),
                                 "if there is an NVIDIA GPU: install NVIDIA's driver");
-  refused.absent = true;
+  // It is not there only if that is the loader's reason, and not an I/O error.
+  refused.absent = error.find(std::generic_category().message(ENOENT)) != std::string::npos;
+  if (!refused.absent) refused.reason = "the NVIDIA driver library cannot be loaded";
   return refused;
 }
 

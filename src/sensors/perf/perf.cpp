@@ -85,6 +85,7 @@ class Probe {
     const std::optional<std::vector<Unit>> units = find_units();
     if (!units) return std::move(found_);
     const std::vector<Event> events = find_events();
+    count_hidden(units->size(), events);
     for (const Unit& unit : *units) open_unit(unit, events);
     return std::move(found_);
   }
@@ -108,6 +109,23 @@ class Probe {
                               .domain = domain});
   }
 
+  /// A CPU whose counters may be those of any package.
+  void refuse_unplaced(std::uint32_t cpu, std::string reason, std::string proof) {
+    refuse(fmt::format("CPU {}", cpu), std::move(reason), std::move(proof));
+    found_.refused.back().hidden.kinds = {DomainKind::package};
+    ++unplaced_;
+  }
+  /// How many packages there are if each unplaced CPU is in another one.
+  void count_hidden(std::size_t placed, const std::vector<Event>& events) {
+    const bool has_dram = std::ranges::any_of(
+        events, [](const Event& event) { return event.name.kind == DomainKind::dram; });
+    for (Refusal& refusal : found_.refused) {
+      if (refusal.hidden.kinds.empty()) continue;
+      if (has_dram) refusal.hidden.kinds.push_back(DomainKind::dram);
+      refusal.hidden.expected = placed + unplaced_;
+    }
+  }
+
   /// A number of the CPU's topology; refuses the CPU where there is none.
   std::optional<std::uint32_t> topology(std::uint32_t cpu, const char* file) {
     const fs::path path =
@@ -115,8 +133,8 @@ class Probe {
     const auto line = read_line(path.string());
     const auto number = line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
     if (!number) {
-      refuse(fmt::format("CPU {}", cpu), "it cannot be told which package its counters are of",
-             content_of(path, line));
+      refuse_unplaced(cpu, "it cannot be told which package its counters are of",
+                      content_of(path, line));
     }
     return number;
   }
@@ -147,11 +165,16 @@ class Probe {
   std::vector<Unit> tell_dies_apart(std::vector<Unit> units) {
     // AMD's counters are those of the package. Linux 6.9 to 6.11 lists a CPU for each core complex,
     // all of which show the same register.
-    const bool one_a_package = read_cpu_info(system_).is_amd();
+    const CpuInfo info = read_cpu_info(system_);
     std::vector<Unit> distinct;
     std::set<Domain> seen;
     for (Unit unit : units) {
-      if (!one_a_package) {
+      if (info.error != 0) {
+        refuse_unplaced(unit.cpu, "it cannot be told whether its counters are those of a die",
+                        cpu_info_proof(system_, info));
+        continue;
+      }
+      if (!info.is_amd()) {
         unit.die = topology(unit.cpu, "die_id");
         if (!unit.die) continue;
       }
@@ -274,6 +297,7 @@ class Probe {
   fs::path pmu_;
   std::set<Domain> taken_;
   std::uint32_t type_ = 0;
+  std::size_t unplaced_ = 0;  ///< CPUs whose package is unknown
   Survey found_;
 };
 

@@ -89,6 +89,10 @@ Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
   }
   if (dangling) return masked(system, fmt::format("the links in {} lead nowhere", zones));
   const std::string proof = fmt::format("{} holds no zones", zones);
+  if (cpu.error != 0) {
+    return refusal(subject, "the kernel shows no energy counters, and the processor is unknown",
+                   fmt::format("{}; {}", proof, cpu_info_proof(system, cpu)), {});
+  }
   if (cpu.hypervisor) {
     return refusal(subject, "this is a virtual machine, and its host keeps the energy counters",
                    proof + "; /proc/cpuinfo has the flag 'hypervisor'",
@@ -108,6 +112,16 @@ Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
                  proof + "; the module intel_rapl_msr is not in /proc/modules",
                  "sudo modprobe intel_rapl_msr (AMD too; at every boot: "
                  "echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)");
+}
+
+Refusal not_listed(const std::string& folder, int error, std::vector<DomainKind> hidden) {
+  const std::string cause = std::generic_category().message(error);
+  Refusal refused =
+      refusal(std::string(kSubject), fmt::format("cannot list the energy counters: {}", cause),
+              folder, error == EMFILE ? "ulimit -n 1024" : "");
+  if (!hidden.empty()) refused.scope = RefusalScope::part;
+  refused.hidden.kinds = std::move(hidden);
+  return refused;
 }
 
 Refusal unreadable(const Domain& domain, const std::string& path, int error, const System& system) {

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "sensors/cpu_info.hpp"
 #include "sensors/sensor.hpp"
@@ -12,6 +13,11 @@ namespace wattle::powercap {
 /// For when no zone is to be seen under `system.sysfs`. `dangling`: links to zones are there, but
 /// lead nowhere.
 [[nodiscard]] Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling);
+
+/// For when the folder of the zones could not be listed; `error` is the `errno`. `hidden`: what it
+/// may hold beyond the zones that were listed before; empty if none was.
+[[nodiscard]] Refusal not_listed(const std::string& folder, int error,
+                                 std::vector<DomainKind> hidden);
 
 /// For a counter whose file could not be opened or read; `error` is the `errno`.
 [[nodiscard]] Refusal unreadable(const Domain& domain, const std::string& path, int error,

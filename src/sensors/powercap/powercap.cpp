@@ -47,20 +47,25 @@ std::optional<std::uint64_t> read_number(const fs::path& path) {
 
 /// The zone directories in the order in which they are considered: the processor's own registers
 /// (`intel-rapl`) before any other way to the same counters, then by number.
-std::vector<std::string> zone_directories(const fs::path& class_path) {
-  std::vector<std::string> names;
-  std::error_code error;
-  for (fs::directory_iterator it(class_path, error), end; !error && it != end;
-       it.increment(error)) {
-    std::string name = it->path().filename().string();
-    if (parse_zone_id(name)) names.push_back(std::move(name));
-  }
+FolderListing zone_directories(const fs::path& class_path) {
+  FolderListing listing = list_folder(class_path.string());
+  std::vector<std::string>& names = listing.names;
+  std::erase_if(names, [](const std::string& name) { return !parse_zone_id(name); });
   std::ranges::sort(names, {}, [](const std::string& name) {
     const ZoneId id = *parse_zone_id(name);
     return std::tuple(id.control != "intel-rapl", id.control, id.zone, id.sub);
   });
-  return names;
+  return listing;
 }
+
+/// Why a zone's name is unknown, after `read_line` failed.
+std::string no_name(int error) {
+  if (error == 0) return "it has no name";
+  return fmt::format("its name cannot be read: {}", std::generic_category().message(error));
+}
+
+/// AMD's kernels show a package's counter once a die, and a core's as that of all cores.
+constexpr const char* kNoVendor = "what its counter counts depends on the vendor, which is unknown";
 
 /// Twice the largest limit that the zone states (docs/sensors/powercap.md), else the default.
 Watts max_power(const Zone& zone, Watts fallback) {
@@ -83,14 +88,21 @@ class Probe {
 
   Survey run() {
     const fs::path class_path = system_.sysfs / "class" / "powercap";
-    const std::vector<std::string> directories = zone_directories(class_path);
+    const auto [directories, error] = zone_directories(class_path);
+    const bool listed = error == 0 || error == ENOENT;
     bool any_reachable = false;
     for (const std::string& directory : directories) {
       any_reachable = sort_in(directory, class_path / directory) || any_reachable;
     }
     if (!any_reachable) {
-      found_.refused = {no_zones(system_, cpu_, !directories.empty())};
+      found_.refused = {listed ? no_zones(system_, cpu_, !directories.empty())
+                               : not_listed(class_path.string(), error, {})};
       return std::move(found_);
+    }
+    count_hidden();
+    if (!listed && taken_.empty()) {
+      found_.refused.push_back(
+          not_listed(class_path.string(), error, {DomainKind::package, DomainKind::dram}));
     }
     for (auto& [key, family] : families_) open_family(family);
     return std::move(found_);
@@ -122,9 +134,11 @@ class Probe {
     const std::string name_path = (path / "name").string();
     const auto name = read_line(name_path);
     if (!name) {
+      const int error = errno;
       std::error_code ignored;
-      if (!fs::exists(path, ignored)) return false;
-      refuse(directory, "it has no name that can be read", name_path);
+      if (fs::status(path, ignored).type() == fs::file_type::not_found) return false;
+      refuse_unplaced(directory, no_name(error), name_path,
+                      id->sub ? DomainKind::dram : DomainKind::package);
       return true;
     }
     const auto key = std::tuple(id->control != "intel-rapl", std::string(id->control), id->zone);
@@ -141,11 +155,40 @@ class Probe {
       }
       refuse(directory, fmt::format("this {} lies in no package that Wattle knows", *name),
              name_path);
+      if (*kind == DomainKind::dram) found_.refused.back().hidden.kinds = {DomainKind::dram};
       return true;
     }
     refuse(directory, fmt::format("its name means nothing to Wattle: {}", printable(*name)),
            name_path);
     return true;
+  }
+
+  /// As `refuse`, for a zone that may be a domain of this kind.
+  void refuse_unplaced(const std::string& directory, std::string reason, std::string proof,
+                       DomainKind may_be) {
+    refuse(directory, std::move(reason), std::move(proof));
+    found_.refused.back().hidden.kinds = {may_be};
+  }
+  /// Number of domains of `kind` that the zones' names show.
+  [[nodiscard]] std::size_t named(DomainKind kind) const {
+    std::set<Domain> domains;
+    for (const auto& [key, family] : families_) {
+      domains.insert(family.top.domain);
+      for (const Zone& zone : family.inner) domains.insert(zone.domain);
+    }
+    return static_cast<std::size_t>(std::ranges::count(domains, kind, &Domain::kind));
+  }
+  /// How many domains there are if each unplaced zone is another one.
+  void count_hidden() {
+    const std::vector<Refusal> refused = found_.refused;
+    for (Refusal& refusal : found_.refused) {
+      if (refusal.hidden.kinds.empty()) continue;
+      const auto alike = std::ranges::count_if(refused, [&](const Refusal& other) {
+        return other.hidden.kinds == refusal.hidden.kinds;
+      });
+      refusal.hidden.expected =
+          named(refusal.hidden.kinds.front()) + static_cast<std::size_t>(alike);
+    }
   }
 
   /// True if another provider reads all of it.
@@ -184,6 +227,10 @@ class Probe {
       refuse(zone.directory,
              fmt::format("the same counter as {}, which is read already: counted once", name), path,
              std::nullopt, RefusalScope::spare);
+      return;
+    }
+    if (cpu_.error != 0 && (zone.domain.die() || zone.domain.kind() == DomainKind::core)) {
+      refuse(name, kNoVendor, cpu_info_proof(system_, cpu_), zone.domain);
       return;
     }
     const TickScale scale = identify_scale(read_number(zone.path / "max_energy_range_uj"));

@@ -108,6 +108,16 @@ TEST(Total, NamesTheDomainThatMayNotBeRead) {
               ElementsAre(Pair("cpu", "package_1: readable by root only"), Pair("gpu", kNoGpus)));
 }
 
+TEST(Total, NamesThePlaceThatMayBeAPackage) {
+  Refusal unnamed = refusal("intel-rapl:1", "it has no name");
+  unnamed.hidden.kinds = {DomainKind::package};
+  const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 1.0, 50.0)),
+                                domain_energy(Domain::dram(0), figure(8.0, 1.0, 4.0))},
+                               {unnamed});
+  EXPECT_THAT(missing(total),
+              ElementsAre(Pair("cpu", "intel-rapl:1: it has no name"), Pair("gpu", kNoGpus)));
+}
+
 TEST(Total, LeavesOutWhatAnotherSourceReads) {
   const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 1.0, 50.0)),
                                 domain_energy(Domain::dram(0), figure(8.0, 1.0, 4.0))},

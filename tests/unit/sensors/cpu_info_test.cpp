@@ -57,6 +57,7 @@ TEST(CpuInfo, IsReadFromProcfs) {
   const fakes::TempFolder folder;
   System system;
   system.procfs = folder.path();
+  system.sysfs = folder.path();
   EXPECT_EQ(read_cpu_info(system).vendor, "") << "no such file";
   folder.write("cpuinfo", "vendor_id : GenuineIntel\n\n" + std::string(1'000'000, 'x'));
   EXPECT_EQ(read_cpu_info(system).vendor, "GenuineIntel");

@@ -55,6 +55,24 @@ TEST(WorthTelling, IsTheCauseThatHasARemedy) {
               ElementsAre("powercap: package_0"));
 }
 
+Refusal of_place(std::size_t expected) {
+  Refusal refusal = of_all("powercap", RefusalScope::part);
+  refusal.hidden = {.kinds = {DomainKind::package}, .expected = expected};
+  return refusal;
+}
+
+TEST(WorthTelling, IsAPlaceThatMayBeAPackage) {
+  EXPECT_THAT(told({of_place(2)}, {kPackage}), ElementsAre("powercap: everything"));
+}
+
+TEST(WorthTelling, IsNotAPlaceThatMayBeAPackageIfAllPackagesAreKnown) {
+  EXPECT_THAT(told({of_place(2)}, {kPackage, Domain::package(1)}), IsEmpty());
+}
+
+TEST(WorthTelling, IsAPlaceThatMayBeAPackageIfTheNumberOfPackagesIsUnknown) {
+  EXPECT_THAT(told({of_place(0)}, {kPackage}), ElementsAre("powercap: everything"));
+}
+
 TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneIsRead) {
   EXPECT_THAT(told({of_all("powercap", RefusalScope::interface)}, {kPackage}), IsEmpty());
 }

@@ -76,6 +76,16 @@ TEST(DrmProbe, SaysThatItCannotBeToldWhatACardIs) {
   EXPECT_THAT(survey.refused[0].proof, HasSubstr("uevent: Is a directory"));
 }
 
+TEST(DrmProbe, AnUnknownCardMayBeAGpuThatATotalLacks) {
+  fakes::DrmTree tree;
+  tree.add_rx6800(0, "0000:03:00.0");
+  tree.remove(0, "uevent");
+  std::filesystem::create_directory(tree.device(0) / "uevent");
+  const Survey survey = survey_of(tree);
+  ASSERT_EQ(survey.refused.size(), 1U);
+  EXPECT_THAT(survey.refused[0].hidden.kinds, ElementsAre(DomainKind::amd_gpu));
+}
+
 TEST(DrmProbe, FindsNothingAmissWithAnotherVendorsGpu) {
   fakes::DrmTree tree;
   tree.add_card(0, "0000:05:00.0", "nvidia", "10DE:2330");
@@ -107,6 +117,7 @@ TEST(DrmProbe, RefusesAnAmdGpuOfAnotherDriver) {
   EXPECT_EQ(survey.refused[0].reason, "its driver, radeon, tells nothing of energy");
   EXPECT_THAT(survey.refused[0].remedy, HasSubstr("amdgpu"));
   EXPECT_EQ(survey.refused[1].reason, "this GPU has no driver");
+  EXPECT_FALSE(survey.refused[1].hidden.kinds.empty()) << "a total lacks it";
 }
 
 TEST(DrmProbe, DoesNotLetOneGpuHideAnother) {

@@ -6,6 +6,7 @@
 #include "fakes/temp_folder.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "nvml_test.hpp"
+#include "sensors/nvml/diagnosis.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -100,6 +101,15 @@ TEST_F(WithoutALibrary, ItIsMissedWhereAnotherDriverRunsTheGpu) {
   const Refusal refusal = sole_refusal(probe_default());
   EXPECT_FALSE(refusal.absent);
   EXPECT_THAT(refusal.reason, HasSubstr("nouveau"));
+}
+
+TEST_F(WithoutALibrary, OneThatCannotBeOpenedIsNotTakenForAbsent) {
+  System system;
+  system.sysfs = folder_.path();
+  system.procfs = folder_.path();
+  const std::string error = "libnvidia-ml.so.1: cannot open shared object file: ";
+  EXPECT_FALSE(no_library(system, error + "Too many open files").absent);
+  EXPECT_TRUE(no_library(system, error + "No such file or directory").absent);
 }
 
 TEST_F(WithoutALibrary, TheOneThatWasAskedForIsMissed) {

@@ -303,6 +303,13 @@ TEST_F(PerfProbe, RefusesACpuWhosePackageIsNotKnown) {
   EXPECT_THAT(only_refusal().proof, HasSubstr("cpu18/topology/physical_package_id"));
 }
 
+TEST_F(PerfProbe, ACpuWhosePackageIsNotKnownMayBeOneMorePackage) {
+  pmu_.write_file("cpumask", "0,18\n");
+  probe_tree();
+  EXPECT_THAT(only_refusal().hidden.kinds, ElementsAre(DomainKind::package));
+  EXPECT_EQ(only_refusal().hidden.expected, 2U);
+}
+
 TEST_F(PerfProbe, ClosesItsEventsWithTheSensor) {
   const auto open_descriptors = [] {
     using Entries = std::filesystem::directory_iterator;

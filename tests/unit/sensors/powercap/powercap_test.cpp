@@ -318,6 +318,68 @@ TEST_F(PowercapProbe, SaysSoWhereAZoneHasNoName) {
   EXPECT_EQ(found_.refused[1].subject, "intel-rapl:2");
 }
 
+TEST_F(PowercapProbe, ATopZoneWithoutANameMayBeOneMorePackage) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.add_zone("intel-rapl:1", "");
+  probe_tree();
+  EXPECT_THAT(only_refusal().hidden.kinds, ElementsAre(DomainKind::package));
+  EXPECT_EQ(only_refusal().hidden.expected, 2U);
+}
+
+TEST_F(PowercapProbe, AZoneInsideWithoutANameMayBeMemory) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.add_zone("intel-rapl:0:0", "");
+  probe_tree();
+  EXPECT_THAT(only_refusal().hidden.kinds, ElementsAre(DomainKind::dram));
+  EXPECT_EQ(only_refusal().hidden.expected, 1U);
+}
+
+TEST_F(PowercapProbe, MemoryInAZoneWithoutANameIsHiddenToo) {
+  tree_.add_zone("intel-rapl:0", "");
+  tree_.add_zone("intel-rapl:0:0", "dram");
+  probe_tree();
+  ASSERT_THAT(found_.refused, SizeIs(2));
+  EXPECT_THAT(found_.refused[1].hidden.kinds, ElementsAre(DomainKind::dram));
+  EXPECT_EQ(found_.refused[1].hidden.expected, 1U);
+}
+
+TEST_F(PowercapProbe, AZoneWhoseMeaningIsForeignHidesNothing) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.add_zone("intel-rapl:1", "soc");
+  probe_tree();
+  EXPECT_THAT(only_refusal().hidden.kinds, IsEmpty());
+}
+
+TEST_F(PowercapProbe, GivesTheErrorOfANameThatCannotBeRead) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.remove_file("intel-rapl:0", "name");
+  fs::create_directory(tree_.zone_path("intel-rapl:0") / "name");
+  probe_tree();
+  EXPECT_EQ(only_refusal().reason, "its name cannot be read: Is a directory");
+}
+
+TEST_F(PowercapProbe, GivesTheErrorOfAFolderThatCannotBeListed) {
+  const fs::path folder = tree_.system().sysfs / "class/powercap";
+  fs::remove_all(folder);
+  fs::create_symlink("powercap", folder);
+  probe_tree();
+  EXPECT_EQ(only_refusal().reason,
+            "cannot list the energy counters: Too many levels of symbolic links");
+  EXPECT_EQ(only_refusal().scope, RefusalScope::interface);
+}
+
+TEST_F(PowercapProbe, CountsNoDieWhileTheVendorIsUnknown) {
+  tree_.add_zone("intel-rapl:0", "package-0-die-0");
+  tree_.add_zone("intel-rapl:1", "package-0-die-1");
+  fs::remove(tree_.system().procfs / "cpuinfo");
+  fs::create_directory(tree_.system().procfs / "cpuinfo");  // as unreadable as can be
+  probe_tree();
+  EXPECT_THAT(domains(), IsEmpty()) << "AMD's dies show the same counter";
+  ASSERT_THAT(found_.refused, SizeIs(2));
+  EXPECT_EQ(found_.refused[1].domain, Domain::package(0).on_die(1));
+  EXPECT_THAT(found_.refused[1].proof, HasSubstr("cpuinfo: Is a directory"));
+}
+
 TEST_F(PowercapProbe, TakesAnEmptyNameForNoMask) {
   tree_.add_zone("intel-rapl:0", "");
   probe_tree();
