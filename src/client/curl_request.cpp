@@ -1,10 +1,14 @@
 #include "client/curl_request.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <sys/auxv.h>
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace wattle::client {
@@ -53,8 +57,23 @@ Easy make_easy() {
   return easy;
 }
 
+bool is_on_this_machine(const Server& server) {
+  if (server.transport == Server::Transport::unix_socket) return true;
+  const std::string_view endpoint = server.endpoint;
+  const std::string_view host = endpoint.substr(0, endpoint.rfind(':'));
+  if (host == "localhost" || host == "[::1]") return true;
+  in_addr address{};
+  constexpr std::uint32_t kLoopbackNetwork = 127;
+  return ::inet_pton(AF_INET, std::string(host).c_str(), &address) == 1 &&
+         ntohl(address.s_addr) >> 24U == kLoopbackNetwork;
+}
+
 Lines lines_for(const Server& server) {
   if (server.token.empty()) return {};
+  if (server.transport == Server::Transport::http && !is_on_this_machine(server)) {
+    log("the token for " + printable(server.endpoint) +
+        " is sent unencrypted over the network; use https://" + printable(server.endpoint));
+  }
   if (!std::ranges::all_of(server.token, is_token_character)) {
     throw InvalidArgument("the token for " + printable(server.endpoint) +
                           " holds blanks, line ends or other characters that no token has: give "

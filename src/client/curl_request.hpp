@@ -25,6 +25,11 @@ using Easy = std::unique_ptr<CURL, EasyCleanup>;
 /// Lines of a request's head.
 using Lines = std::unique_ptr<curl_slist, ListCleanup>;
 
+/// Most that a server may send beside the body, for one answer: heads before it ("100 Continue"),
+/// its own, trailers.
+inline constexpr std::size_t kLongestHead = std::size_t{64} << 10U;
+inline constexpr const char* kHeadTooLong = "the head of its answer is longer than 64 KiB";
+
 /// Room for what libcurl says of a failure (`CURLOPT_ERRORBUFFER`).
 using FailureText = std::array<char, CURL_ERROR_SIZE>;
 
@@ -32,7 +37,11 @@ using FailureText = std::array<char, CURL_ERROR_SIZE>;
 /// Threads: any.
 [[nodiscard]] Easy make_easy();
 
-/// The lines that each request to `server` carries; may be empty. Throws `InvalidArgument` for a
+/// True for a Unix socket and for names and addresses of the loopback.
+[[nodiscard]] bool is_on_this_machine(const Server& server);
+
+/// The lines that each request to `server` carries; may be empty. Logs a warning if they hold a
+/// token that goes unencrypted to another machine. Throws `InvalidArgument` for a
 /// token that no head may hold (blanks, line ends, other than ASCII): it would end the line and
 /// begin another. The message does not show the token.
 [[nodiscard]] Lines lines_for(const Server& server);

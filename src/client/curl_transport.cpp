@@ -18,6 +18,9 @@ constexpr std::size_t kSpareHandles = 4;
 /// Sockets that are looked at in one go.
 constexpr std::size_t kMostReady = 256;
 
+/// How often sockets are looked at that the kernel does not watch.
+constexpr std::chrono::milliseconds kUnwatchedPeriod{10};
+
 /// Rounded up, so that nobody comes too early again and again; a second at most.
 int milliseconds_until(TimePoint time) noexcept {
   const TimePoint now = TimePoint::clock::now();
@@ -128,18 +131,36 @@ void CurlTransport::cancel(RequestId id) noexcept {
 int CurlTransport::watch(CURL* /*easy*/, curl_socket_t fd, int what, void* self,
                          void* watched) noexcept {
   auto& transport = *static_cast<CurlTransport*>(self);
-  const int epoll = transport.epoll_.get();
+  std::erase_if(transport.unwatched_, [fd](const Ready& socket) { return socket.fd == fd; });
   if (what == CURL_POLL_REMOVE) {
-    ::epoll_ctl(epoll, EPOLL_CTL_DEL, fd, nullptr);
+    ::epoll_ctl(transport.epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     return 0;
   }
-  epoll_event event{.data = {.fd = fd}};
-  if ((what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
-  if ((what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
-  const bool is_known = watched != nullptr;
-  if (::epoll_ctl(epoll, is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, &event) != 0) return -1;
-  if (!is_known) ::curl_multi_assign(transport.multi_.get(), fd, self);
+  // Not -1: libcurl 7.88 goes on with what it has freed then.
+  const Ready wanted{.fd = fd, .what = what};
+  if (!transport.start_watch(wanted, watched != nullptr)) transport.unwatched_.push_back(wanted);
   return 0;
+}
+
+bool CurlTransport::start_watch(const Ready& wanted, bool is_known) noexcept {
+  epoll_event event{.data = {.fd = wanted.fd}};
+  if ((wanted.what & CURL_POLL_IN) != 0) event.events |= EPOLLIN;
+  if ((wanted.what & CURL_POLL_OUT) != 0) event.events |= EPOLLOUT;
+  const int how = is_known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
+  if (::epoll_ctl(epoll_.get(), how, wanted.fd, &event) != 0) return false;
+  if (!is_known) ::curl_multi_assign(multi_.get(), wanted.fd, this);
+  return true;
+}
+
+/// What cannot be watched (ENOSPC: fs.epoll.max_user_watches) is looked at again and again.
+void CurlTransport::look_at_unwatched() noexcept {
+  std::erase_if(unwatched_, [this](const Ready& socket) { return start_watch(socket, false); });
+  for (const Ready& socket : unwatched_) {
+    const bool reads = (socket.what & CURL_POLL_IN) != 0;
+    const bool writes = (socket.what & CURL_POLL_OUT) != 0;
+    ready_.push_back(
+        {.fd = socket.fd, .what = (reads ? CURL_CSELECT_IN : 0) | (writes ? CURL_CSELECT_OUT : 0)});
+  }
 }
 
 int CurlTransport::set_timer(CURLM* /*multi*/, long timeout_ms, void* self) noexcept {
@@ -153,6 +174,9 @@ std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t c
                                      void* request) {
   auto& of = *static_cast<Request*>(request);
   const std::string_view line(bytes, one * count);
+  // Trailers come here too; libcurl keeps them all.
+  of.head_bytes += line.size();
+  if (of.head_bytes > kLongestHead) return 0;
   if (line != "\r\n" && line != "\n") return line.size();
   long status = 0;
   ::curl_easy_getinfo(of.easy.get(), CURLINFO_RESPONSE_CODE, &status);  // NOLINT(*-vararg): C
@@ -179,8 +203,10 @@ void CurlTransport::add_wake(int fd) {
 void CurlTransport::wait(TimePoint until) noexcept {
   ready_.clear();
   std::array<epoll_event, kMostReady> events{};
+  if (!unwatched_.empty()) until = std::min(until, TimePoint::clock::now() + kUnwatchedPeriod);
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  milliseconds_until(std::min(until, due_)));
+  look_at_unwatched();
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events.at(static_cast<std::size_t>(i));
     if (event.data.fd == wake_) continue;
@@ -210,7 +236,9 @@ void CurlTransport::tell_ended(RequestId id, CURLcode code) {
   ::curl_multi_remove_handle(multi_.get(), request.easy.get());
   Ending ending{.status = request.status};
   if (code != CURLE_OK) {
-    ending.failure = failure_text(code, request.failure ? *request.failure : FailureText{});
+    ending.failure = request.head_bytes > kLongestHead
+                         ? kHeadTooLong
+                         : failure_text(code, request.failure ? *request.failure : FailureText{});
   }
   put_back(std::move(request.easy));
   request.to->ended(ending);

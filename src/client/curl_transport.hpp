@@ -48,6 +48,7 @@ class CurlTransport final : public Transport {
     Exchange* to = nullptr;
     Easy easy{};
     int status = 0;
+    std::size_t head_bytes = 0;              ///< of all heads and trailers
     std::unique_ptr<FailureText> failure{};  ///< libcurl writes to it; none for streams
   };
   struct Ready {
@@ -64,6 +65,9 @@ class CurlTransport final : public Transport {
   static std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* request);
   static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* request);
 
+  /// False if the kernel cannot watch one more. `what`: as libcurl asks (CURL_POLL_IN).
+  [[nodiscard]] bool start_watch(const Ready& wanted, bool is_known) noexcept;
+  void look_at_unwatched() noexcept;
   [[nodiscard]] Easy spare_handle();
   void put_back(Easy easy) noexcept;
   void tell_ended();
@@ -77,6 +81,7 @@ class CurlTransport final : public Transport {
   int wake_ = -1;
   TimePoint due_ = TimePoint::max();
   std::vector<Ready> ready_;
+  std::vector<Ready> unwatched_;  ///< sockets that epoll does not take; `what` as libcurl asks
   std::vector<Easy> spare_;
   RequestId last_id_ = 0;
   // The handles are gone before what they belong to.

@@ -64,6 +64,7 @@ void FollowedStream::open(std::string_view target) {
   status_ = 0;
   refusal_.clear();
   reader_ = {};
+  was_flooded_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
   // Why it was lost stays told until it is back.
@@ -146,10 +147,14 @@ bool FollowedStream::received(std::string_view bytes) {
     refusal_ += bytes.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal_.size()));
     return refusal_.size() < kLongestRefusal;  // then it is ended: what it answers is known
   }
+  was_flooded_ = !bytes_limit_.admits(static_cast<double>(bytes.size()), around_.now);
+  if (was_flooded_) return false;
   note_sign();
   while (true) {
     const auto event = reader_.next(bytes);
     if (!event) break;
+    was_flooded_ = !events_limit_.admits(1.0, around_.now);
+    if (was_flooded_) return false;
     take_event(*event);
   }
   if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
@@ -167,6 +172,7 @@ void FollowedStream::ended(const Ending& ending) {
     const std::string said = wire::decode_error(refusal_);
     reason = "answers " + std::to_string(status_) + (said.empty() ? "" : ": " + said);
   }
+  if (std::exchange(was_flooded_, false)) reason = "it sends far more than a daemon does";
   if (status_ == 401 || status_ == 403 || status_ == 404) return deny(reason);
   lose(reason.empty() ? "the daemon ended the stream" : reason);
 }

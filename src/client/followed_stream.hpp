@@ -10,6 +10,7 @@
 
 #include "client/backoff.hpp"
 #include "client/clock_offset.hpp"
+#include "client/flow_limit.hpp"
 #include "client/refusals.hpp"
 #include "client/surroundings.hpp"
 #include "client/transport.hpp"
@@ -38,6 +39,14 @@ class FollowedStream final : public Exchange {
   static constexpr std::chrono::seconds kLost{15};
   /// A stream that held for so long was a success: the next wait is the shortest again.
   static constexpr std::chrono::seconds kSettled{10};
+
+  /// Far more than a daemon sends: 16 GPUs read 100 times a second are 1600 events. A server that
+  /// exceeds it is lost, as after any failure. The bursts are what can have waited in sockets while
+  /// this process stood still.
+  static constexpr double kMostEventsPerSecond = 1e4;
+  static constexpr double kEventBurst = 1e5;
+  static constexpr double kMostBytesPerSecond = 4.0 * (1U << 20U);
+  static constexpr double kByteBurst = 32.0 * (1U << 20U);
 
   FollowedStream(std::size_t server, DeviceType type, Surroundings& around);
   FollowedStream(const FollowedStream&) = delete;
@@ -114,6 +123,9 @@ class FollowedStream final : public Exchange {
   wire::SseReader reader_;
   std::uint64_t dropped_ = 0;  ///< of the reader's, as far as told
   std::uint64_t events_ = 0;
+  FlowLimit events_limit_{kMostEventsPerSecond, kEventBurst};
+  FlowLimit bytes_limit_{kMostBytesPerSecond, kByteBurst};
+  bool was_flooded_ = false;  ///< more came than a daemon sends
   std::uint64_t losses_ = 0;
   std::vector<Device> devices_;  ///< by id
   ClockOffset clock_;

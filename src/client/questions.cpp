@@ -20,7 +20,16 @@ constexpr long kNotFound = 404;
 struct Body {
   std::string bytes;
   bool too_long = false;
+  std::size_t head_bytes = 0;
 };
+
+/// Counts what comes beside the body, trailers too, all of which libcurl keeps.
+std::size_t count_head(const char* /*bytes*/, std::size_t /*one*/, std::size_t count,
+                       void* to) noexcept {
+  auto& body = *static_cast<Body*>(to);
+  body.head_bytes += count;
+  return body.head_bytes > kLongestHead ? 0 : count;
+}
 
 /// Takes what came, as libcurl wants it: another number than `count` ends the transfer.
 std::size_t take(const char* bytes, std::size_t /*one*/, std::size_t count, void* to) noexcept {
@@ -91,6 +100,8 @@ std::string Questions::ask(std::string_view operation, std::string_view path, co
   Body body;
   FailureText failure{};
   set_up(easy_.get(), server_, std::string(path) + query.text(), lines_.get(), timeout_, timeout_);
+  set_option(easy_.get(), CURLOPT_HEADERFUNCTION, &count_head);
+  set_option(easy_.get(), CURLOPT_HEADERDATA, &body);
   set_option(easy_.get(), CURLOPT_WRITEFUNCTION, &take);
   set_option(easy_.get(), CURLOPT_WRITEDATA, &body);
   set_option(easy_.get(), CURLOPT_ERRORBUFFER, failure.data());
@@ -106,6 +117,7 @@ std::string Questions::ask(std::string_view operation, std::string_view path, co
     throw ConnectionError(cannot(operation) + "its answer is longer than " +
                           std::to_string(kMostBytes) + " bytes");
   }
+  if (body.head_bytes > kLongestHead) throw ConnectionError(cannot(operation) + kHeadTooLong);
   if (code != CURLE_OK) throw ConnectionError(cannot(operation) + failure_text(code, failure));
   long status = 0;
   ::curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);

@@ -5,9 +5,11 @@
 
 #include <cstdlib>
 #include <string>
+#include <vector>
 
 #include "fakes/http_server.hpp"
 #include "fakes/temp_folder.hpp"
+#include "unit/power/heard_log.hpp"
 
 namespace wattle::client {
 namespace {
@@ -16,7 +18,10 @@ using fakes::HttpPeer;
 using fakes::HttpRequest;
 using fakes::HttpServer;
 using std::chrono::seconds;
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 using testing::Not;
 using testing::SizeIs;
 
@@ -74,6 +79,29 @@ TEST(CurlRequest, CarriesTheToken) {
   asked.token = "aaa.bbb-_.ccc";
   EXPECT_EQ(get(asked).status, 200);
   EXPECT_EQ(server.requests().at(0).field("Authorization"), "Bearer aaa.bbb-_.ccc");
+}
+
+std::vector<std::string> messages_of_token_for(const std::string& name) {
+  const power_test::HeardLog log;
+  Server server = Server::parse(name);
+  server.token = "secret-token";
+  (void)lines_for(server);
+  return log.messages();
+}
+
+TEST(CurlRequest, WarnsOfATokenThatGoesUnencryptedToAnotherMachine) {
+  for (const char* name : {"node1", "http://node1:4938", "10.0.0.1:80", "[2001:db8::1]:80"}) {
+    EXPECT_THAT(messages_of_token_for(name),
+                ElementsAre(AllOf(HasSubstr("sent unencrypted"), Not(HasSubstr("secret")))))
+        << name;
+  }
+}
+
+TEST(CurlRequest, WarnsOfNoTokenThatIsEncryptedOrStaysHere) {
+  for (const char* name : {"https://node1", "localhost:4938", "127.0.0.2:80", "[::1]:80",
+                           "/run/wattled/wattled.sock"}) {
+    EXPECT_THAT(messages_of_token_for(name), IsEmpty()) << name;
+  }
 }
 
 TEST(CurlRequest, RefusesATokenThatWouldBeginAnotherLineAndDoesNotShowIt) {

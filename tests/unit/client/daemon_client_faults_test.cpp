@@ -54,6 +54,21 @@ TEST_F(DaemonClientFaults, NobodyThereIsAConnectionError) {
   EXPECT_THROW(DaemonClient{Server::parse("no-such-host.invalid")}, ConnectionError);
 }
 
+TEST_F(DaemonClientFaults, WhoSendsTrailersWithoutEndIsCut) {
+  const std::string lines = [] {
+    std::string text;
+    for (int i = 0; i < 100; ++i) text += "X-Trailer: " + std::string(80, 'x') + "\r\n";
+    return text;
+  }();
+  const HttpServer server([&](const HttpRequest&, HttpPeer& peer) {
+    peer.send(fakes::http_stream_head() + "0\r\n");
+    while (peer.send(lines)) {
+    }
+    peer.close();
+  });
+  EXPECT_THAT(error_of(server), HasSubstr("the head of its answer is longer than 64 KiB"));
+}
+
 TEST_F(DaemonClientFaults, WhoAnswersOtherwiseIsNoDaemon) {
   const std::pair<Answer, const char*> cases[] = {
       {{503, R"({"error":"busy"})"}, "busy (status 503)"},

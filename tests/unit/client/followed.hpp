@@ -86,6 +86,10 @@ class PlayedTransport final : public client::Transport {
   [[nodiscard]] bool is_open(const std::string& path) const {
     return std::ranges::any_of(open_, [&](const Request& r) { return r.target.starts_with(path); });
   }
+  /// False if the stream wants no more.
+  [[nodiscard]] bool takes(const std::string& path, const std::string& bytes) {
+    return find(path).to->received(bytes);
+  }
   void send(const std::string& path, const std::string& bytes) {
     (void)find(path).to->received(bytes);
   }

@@ -299,6 +299,35 @@ TEST(AFollowedServer, ThatSendsWithoutALineEndIsReportedOnce) {
   EXPECT_EQ(followed.readings().gpu_power_w.at(0), 5.0);
 }
 
+TEST(AFollowedServer, ThatFloodsWithEventsIsLost) {
+  Followed followed;
+  followed.start();
+  const std::string event = wire::event(wire::encode_event(followed.daemon_ms(), 0, 5000));
+  std::string thousand;
+  for (int i = 0; i < 1000; ++i) thousand += event;
+  const auto admitted = static_cast<int>(client::FollowedStream::kEventBurst / 1000);
+  for (int i = 0; i < admitted; ++i)
+    EXPECT_TRUE(followed.transport.takes("/gpu/stream_power", thousand));
+  EXPECT_FALSE(followed.transport.takes("/gpu/stream_power", thousand));
+  followed.hang_up("/gpu/", "Failed writing received data");
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
+  EXPECT_THAT(followed.readings().gpu.reason, HasSubstr("far more than a daemon"));
+}
+
+TEST(AFollowedServer, ThatSendsAsFastAsADaemonCanIsFollowed) {
+  Followed followed;
+  followed.start();
+  constexpr int kSeconds = 100;
+  constexpr int kEventsPerSecond = 2000;
+  for (int second = 0; second < kSeconds; ++second) {
+    const std::string event = wire::event(wire::encode_event(followed.daemon_ms(), 0, 5000));
+    for (int i = 0; i < kEventsPerSecond; ++i) {
+      ASSERT_TRUE(followed.transport.takes("/gpu/stream_power", event)) << second;
+    }
+    followed.advance(1s);
+  }
+}
+
 TEST(AFollowedServer, IsGoneAfterTheEnd) {
   Followed followed;
   followed.discovery.cpus.clear();

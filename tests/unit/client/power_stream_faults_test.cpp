@@ -203,8 +203,13 @@ TEST(AServer, ThatSendsAGigabyteWithoutALineEndTakesNoMemory) {
   StreamingDaemon daemon;
   std::atomic<std::uint64_t> before_mib = 0;
   std::atomic<std::uint64_t> most_mib = 0;
+  std::atomic<int> streams = 0;
   daemon.on(kGpuStream, [&](const auto&, fakes::HttpPeer& peer) {
     (void)peer.send(fakes::http_stream_head());
+    if (streams++ > 0) {  // it was cut
+      (void)peer.send(fakes::http_chunk(gpu_event(5000)));
+      return peer.stall();
+    }
     (void)peer.send(fakes::http_chunk("data: "));
     before_mib = resident_mib();
     for (std::size_t i = 0; i < chunks && peer.send(chunk); ++i) {
@@ -219,6 +224,34 @@ TEST(AServer, ThatSendsAGigabyteWithoutALineEndTakesNoMemory) {
   EXPECT_GT(before_mib, 0U);
   EXPECT_LT(most_mib, before_mib + kMostMib);
   EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("is longer than 1 MiB")));
+}
+
+/// The trailers of a chunked answer, until the client hangs up; how many bytes were sent.
+std::size_t send_trailers(fakes::HttpPeer& peer) {
+  constexpr std::size_t kMost = std::size_t{64} << 20U;
+  const std::string lines = [] {
+    std::string text;
+    for (int i = 0; i < 1000; ++i)
+      text += "X-Trailer-" + std::to_string(i) + ": " + std::string(80, 'x') + "\r\n";
+    return text;
+  }();
+  (void)peer.send(fakes::http_stream_head() + "0\r\n");
+  std::size_t sent = 0;
+  while (sent < kMost && peer.send(lines)) sent += lines.size();
+  return sent;
+}
+
+TEST(AServer, ThatSendsTrailersWithoutEndIsCut) {
+  constexpr std::size_t kInSockets = std::size_t{16} << 20U;
+  StreamingDaemon daemon;
+  std::atomic<std::size_t> sent = 0;
+  daemon.on(kGpuStream, [&](const auto&, fakes::HttpPeer& peer) {
+    sent = send_trailers(peer);
+    peer.close();
+  });
+  PowerStream stream({daemon.server()}, impatient());
+  EXPECT_TRUE(eventually([&] { return sent > 0; }));
+  EXPECT_LT(sent, kInSockets);
 }
 
 // Weakness 3: the original's thread dies of such an answer.

@@ -1,0 +1,34 @@
+// How much a server may send.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+
+#include "wattle/clock.hpp"
+
+namespace wattle::client {
+
+/// A budget that refills steadily: after a pause `burst` at once, then `per_second`.
+/// Threads: one at a time.
+class FlowLimit {
+ public:
+  FlowLimit(double per_second, double burst) noexcept
+      : per_second_(per_second), burst_(burst), left_(burst) {}
+
+  /// False if `amount` is more than what is left.
+  [[nodiscard]] bool admits(double amount, TimePoint now) noexcept {
+    const Seconds passed = std::max(Seconds(now - refilled_), Seconds(0));
+    left_ = std::min(burst_, left_ + per_second_ * passed.count());
+    refilled_ = now;
+    left_ -= amount;
+    return left_ >= 0.0;
+  }
+
+ private:
+  double per_second_;
+  double burst_;
+  double left_;
+  TimePoint refilled_{};
+};
+
+}  // namespace wattle::client
