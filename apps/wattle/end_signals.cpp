@@ -1,6 +1,7 @@
 #include "end_signals.hpp"
 
 #include <sys/signalfd.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
@@ -25,6 +26,11 @@ Fd end_signals() {
   Fd fd(::signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK));
   if (!fd) throw Error("cannot wait for signals: " + std::generic_category().message(errno));
   return fd;
+}
+
+bool has_come(const Fd& end) noexcept {
+  signalfd_siginfo info{};
+  return ::read(end.get(), &info, sizeof info) == sizeof info;
 }
 
 }  // namespace wattle::app

@@ -1,11 +1,25 @@
 #include "ending.hpp"
 
 #include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
 
+#include "options.hpp"
+
 namespace wattle::app {
+
+Exit exit_of(int status) noexcept {
+  Exit exit{.started = true};
+  if (WIFSIGNALED(status)) {
+    exit.signal = WTERMSIG(status);
+    exit.core_dumped = WCOREDUMP(status);
+  } else {
+    exit.code = WEXITSTATUS(status);
+  }
+  return exit;
+}
 
 void end_like(const Exit& exit) noexcept {
   if (exit.signal) {
@@ -22,7 +36,7 @@ void end_like(const Exit& exit) noexcept {
     constexpr int kSignalBase = 128;
     ::_exit(kSignalBase + *exit.signal);
   }
-  ::_exit(exit.code.value_or(0));
+  ::_exit(exit.code.value_or(kRunFailed));
 }
 
 }  // namespace wattle::app

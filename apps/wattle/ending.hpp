@@ -5,6 +5,9 @@
 
 namespace wattle::app {
 
+/// From a status of waitpid(2).
+[[nodiscard]] Exit exit_of(int status) noexcept;
+
 /// Ends this process with the command's exit code, or by the signal that killed it.
 [[noreturn]] void end_like(const Exit& exit) noexcept;
 

@@ -16,7 +16,7 @@ using std::chrono::nanoseconds;
 
 constexpr std::size_t kSparklineWidth = 48;
 /// How long the begin and the end of a run wait for drivers that are slow to answer.
-constexpr nanoseconds kPatience = std::chrono::milliseconds(500);
+constexpr nanoseconds kDriverPatience = std::chrono::milliseconds(500);
 
 /// Power is integrated from at least ten values a second, however long the interval.
 nanoseconds lane_period(nanoseconds interval) noexcept {
@@ -32,7 +32,8 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
       sampler_(std::move(sensors), clock_,
                {.period = lane_period(interval),
                 .metrics = GpuMonitor::metrics(),
-                .lists_processes = true}),
+                .lists_processes = true,
+                .keeps_going = true}),
       machine_(system),
       gpus_(sampler_),
       profile_(kSparklineWidth),
@@ -47,7 +48,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const Sys
 }
 
 TimePoint Instruments::begin() {
-  (void)sampler_.read_lanes(clock_.now() + kPatience);
+  (void)sampler_.read_lanes(clock_.now() + kDriverPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   // What runs now is the launcher, whose memory is not the command's.
   if (tree_) statistics_.begin(tree_->read_all(), false);
@@ -88,7 +89,7 @@ TimePoint Instruments::end() {
   // It has ended, but nobody has waited for it: its times are still there.
   if (tree_) statistics_.add(tree_->read_all());
   statistics_.end();
-  (void)sampler_.read_lanes(ended_ + kPatience);
+  (void)sampler_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();
   return ended_;
 }

@@ -32,6 +32,8 @@ class Instruments {
   /// The window's end, after the command's.
   TimePoint end();
 
+  /// The sensors that could not be started: there is no memory or no thread for them.
+  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return sampler_.take_left_out(); }
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(began_, ended_); }

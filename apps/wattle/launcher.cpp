@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "last_resort.hpp"
 #include "options.hpp"
 #include "privileges.hpp"
 #include "wattle/error.hpp"
@@ -109,11 +110,15 @@ Launcher::Launcher(std::vector<std::string> command) : name_(command.front()) {
   answer_ = std::move(answer.read_end);
 }
 
-void Launcher::release() noexcept {
+void Launcher::release() {
   const char go = 1;
-  // A launcher that was killed meanwhile shows as the command's end: SIGPIPE is ignored by now.
-  (void)write_all(gate_.get(), {&go, 1});
+  const int error = write_all(gate_.get(), {&go, 1});
   gate_.reset();
+  // A launcher that was killed meanwhile shows as the command's end: SIGPIPE is ignored by now.
+  if (error != 0 && error != EPIPE) {
+    throw Error("cannot start the command: " + std::generic_category().message(error));
+  }
+  end_as_command(pid_);
 }
 
 std::optional<ExecFailure> Launcher::wait_for_exec() {

@@ -28,8 +28,9 @@ class Launcher {
   explicit Launcher(std::vector<std::string> command);
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Lets it execute the command.
-  void release() noexcept;
+  /// Lets it execute the command; once. Throws `Error` if that fails.
+  void release();
+  [[nodiscard]] bool is_released() const noexcept { return !gate_; }
   /// Waits until it has executed the command, or failed to. Absent: the command runs, or a signal
   /// ended it before.
   [[nodiscard]] std::optional<ExecFailure> wait_for_exec();

@@ -1,12 +1,15 @@
 // The command `wattle`.
 #include <fmt/format.h>
+#include <malloc.h>
 
 #include <exception>
 #include <variant>
 
 #include "commands.hpp"
+#include "last_resort.hpp"
 #include "options.hpp"
 #include "output.hpp"
+#include "privileges.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -21,7 +24,18 @@ int answer(const Answer& answer) {
   return answer.exit_status;
 }
 
+/// Counters may take privileges to open. These sub-commands drop them as soon as their counters are
+/// open, and before anything that the user names.
+bool opens_counters(const Options& options) noexcept {
+  return std::holds_alternative<RunOptions>(options) ||
+         std::holds_alternative<SensorsOptions>(options) ||
+         std::holds_alternative<DoctorOptions>(options) ||
+         std::holds_alternative<PowerOptions>(options) ||
+         std::holds_alternative<MonitorOptions>(options);
+}
+
 int dispatch(const Options& options) {
+  if (!opens_counters(options)) drop_privileges();
   if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
   if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
   if (const auto* chosen = std::get_if<DoctorOptions>(&options)) return doctor(*chosen);
@@ -38,7 +52,10 @@ int dispatch(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
+  end_in_good_order();
   hold_standard_descriptors();
+  // Each arena reserves 64 MiB of address space, which may be limited; threads allocate little.
+  ::mallopt(M_ARENA_MAX, 1);
   try {
     return dispatch(parse_options(argc, argv));
   } catch (const std::exception& error) {

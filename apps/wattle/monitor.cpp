@@ -1,8 +1,7 @@
 // `wattle monitor`: files that tell what the machine does, until a command ends or Ctrl-C.
 #include <fmt/format.h>
-#include <poll.h>
 
-#include <cerrno>
+#include <exception>
 #include <optional>
 #include <set>
 #include <string>
@@ -16,6 +15,7 @@
 #include "ending.hpp"
 #include "launcher.hpp"
 #include "output.hpp"
+#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "supervisor.hpp"
 #include "wattle/error.hpp"
@@ -38,13 +38,6 @@ std::string summary_of(const HardwareFiles& files) {
   return build_resource_summary(files).to_text();
 }
 
-void wait_until_readable(int fd) {
-  pollfd waited{.fd = fd, .events = POLLIN, .revents = 0};
-  while (::poll(&waited, 1, -1) < 0) {
-    if (errno != EINTR) throw Error("cannot wait: " + std::generic_category().message(errno));
-  }
-}
-
 int until_signal(const MonitorOptions& options) {
   const Fd end = end_signals();
   std::optional<Output> output;
@@ -52,10 +45,40 @@ int until_signal(const MonitorOptions& options) {
   HardwareMonitor monitor(options.system);
   drop_privileges();
   monitor.start(options.folder, monitor_options(options));
-  wait_until_readable(end.get());
+  pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
+  do {
+    patient_poll({&waited, 1}, -1);
+  } while (waited.revents == 0 || !has_come(end));
   const HardwareFiles files = monitor.stop();
   if (output) output->write(summary_of(files));
   return files.lost_rows == 0 ? 0 : kRunFailed;
+}
+
+/// Runs the command to its end while the monitor writes. Absent: it has started; its status is the
+/// supervisor's.
+std::optional<int> monitor_command(const MonitorOptions& options, Launcher& launcher,
+                                   Supervisor& supervisor, HardwareMonitor& monitor) {
+  try {
+    monitor.start(options.folder, monitor_options(options));
+  } catch (const NoSuchDevice& nothing) {  // the command is what matters
+    tell(nothing.what());
+  }
+  launcher.release();
+  const std::optional<ExecFailure> failure = launcher.wait_for_exec();
+  if (!failure) {
+    pollfd waited{.fd = supervisor.fd(), .events = POLLIN, .revents = 0};
+    do {
+      patient_poll({&waited, 1}, -1);
+    } while (waited.revents == 0 || !supervisor.handle());
+  }
+  const HardwareFiles files = monitor.is_started() ? monitor.stop() : HardwareFiles{};
+  if (failure) {
+    tell(fmt::format("cannot execute {}: {}", shell_quoted(options.command.front()),
+                     std::generic_category().message(failure->error_number)));
+    return failure->exit_status();
+  }
+  if (!options.quiet) write_to_stderr(summary_of(files));
+  return std::nullopt;
 }
 
 /// Starts and ends the command as `wattle run` does.
@@ -66,26 +89,18 @@ int around_command(const MonitorOptions& options) {
   drop_privileges();
   Supervisor supervisor(launcher.pid(), std::move(strangers));
   try {
-    monitor.start(options.folder, monitor_options(options));
-  } catch (const NoSuchDevice& nothing) {  // the command is what matters
-    tell(nothing.what());
+    const auto unstarted = monitor_command(options, launcher, supervisor, monitor);
+    if (unstarted) return *unstarted;
+  } catch (const std::exception& error) {
+    if (!launcher.is_released()) throw;
+    // What was measured is lost, but not the command's status.
+    write_to_stderr("wattle monitor: ");
+    write_to_stderr(error.what());
+    write_to_stderr("\n");
   }
-  launcher.release();
-  const std::optional<ExecFailure> failure = launcher.wait_for_exec();
-  if (!failure) {
-    do {
-      wait_until_readable(supervisor.fd());
-    } while (!supervisor.handle());
-  }
-  const HardwareFiles files = monitor.is_started() ? monitor.stop() : HardwareFiles{};
-  const Collected collected = supervisor.collect(options.system);
-  if (failure) {
-    tell(fmt::format("cannot execute {}: {}", shell_quoted(options.command.front()),
-                     std::generic_category().message(failure->error_number)));
-    return failure->exit_status();
-  }
-  if (!options.quiet) write_to_stderr(summary_of(files));
-  end_like(collected.exit);
+  const Exit exit = supervisor.wait_for_exit();
+  if (!exit.has_status()) tell(exit.error);
+  end_like(exit);
 }
 
 }  // namespace

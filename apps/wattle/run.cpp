@@ -1,14 +1,16 @@
 // `wattle run`: fork the launcher, prepare, release, read while the command runs, report, end
 // alike.
 #include <fmt/format.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <exception>
+#include <iterator>
 #include <memory>
+#include <new>
 #include <optional>
 #include <set>
 #include <system_error>
@@ -24,6 +26,7 @@
 #include "job.hpp"
 #include "launcher.hpp"
 #include "output.hpp"
+#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "report/report.hpp"
 #include "run_report.hpp"
@@ -94,15 +97,12 @@ std::vector<std::unique_ptr<Sensor>> find_sensors(const RunOptions& options, Rep
 
 /// Waits for the command's end, reading at each tick.
 void watch(Supervisor& supervisor, Ticker& ticker, Instruments& instruments) {
-  std::array<pollfd, 2> waiting = {pollfd{supervisor.fd(), POLLIN, 0},
-                                   pollfd{ticker.fd(), POLLIN, 0}};
+  std::array<pollfd, 2> waited = {pollfd{supervisor.fd(), POLLIN, 0},
+                                  pollfd{ticker.fd(), POLLIN, 0}};
   for (;;) {
-    if (::poll(waiting.data(), waiting.size(), -1) < 0) {
-      if (errno == EINTR) continue;
-      throw Error("cannot wait: " + std::generic_category().message(errno));
-    }
-    if (waiting[0].revents != 0 && supervisor.handle()) return;
-    if (waiting[1].revents != 0) instruments.read(ticker.ends_interval());
+    patient_poll(waited, -1);
+    if (waited[0].revents != 0 && supervisor.handle()) return;
+    if (waited[1].revents != 0) instruments.read(ticker.ends_interval());
   }
 }
 
@@ -140,6 +140,60 @@ int end_unstarted(const ExecFailure& failure, Report& report, Outputs& outputs) 
   return failure.exit_status();
 }
 
+/// A command that waits to be started, and what measures it.
+struct Prepared {
+  const RunOptions& options;
+  Launcher& launcher;
+  const TaskClock& task_clock;
+  Supervisor& supervisor;
+  Outputs& outputs;
+  Report& report;
+};
+
+/// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
+std::optional<int> measure(const Prepared& run, std::vector<std::unique_ptr<Sensor>> sensors,
+                           std::set<pid_t> strangers) {
+  // From here on there may be threads, without the privileges and the signals.
+  Instruments instruments(std::move(sensors), run.options.system, run.options.interval,
+                          run.launcher.pid(), std::move(strangers), std::move(run.outputs.series));
+  std::ranges::move(instruments.take_left_out(), std::back_inserter(run.report.refused));
+  const TimePoint begin = instruments.begin();
+  Ticker ticker(begin, run.options.interval, instruments.longest_period());
+  run.launcher.release();
+  const std::optional<ExecFailure> failure = run.launcher.wait_for_exec();
+  if (!failure) watch(run.supervisor, ticker, instruments);
+  const TimePoint end = instruments.end();
+  const Collected collected = run.supervisor.collect(run.options.system);
+
+  fill_report(run.report,
+              {.begin = begin,
+               .end = end,
+               .late = ticker.late(),
+               .launcher_rss_bytes = run.launcher.own_peak_rss_bytes()},
+              instruments, collected, run.task_clock);
+  if (failure) return end_unstarted(*failure, run.report, run.outputs);
+  write_report(run.options, run.outputs, run.report);
+  if (const std::string failed = instruments.series_failure(); !failed.empty()) {
+    write_to_stderr(fmt::format("wattle run: {}\n", failed));
+  }
+  return std::nullopt;
+}
+
+/// The command runs, or has run, whatever measuring lacks. There may be no memory for a text.
+std::optional<int> run_unmeasured(Launcher& launcher, const Report& report, const char* why) {
+  write_to_stderr("wattle run: the measurement failed: ");
+  write_to_stderr(why);
+  write_to_stderr("\n");
+  if (launcher.is_released()) return std::nullopt;
+  launcher.release();  // what fails here is told by `main`
+  const std::optional<ExecFailure> failure = launcher.wait_for_exec();
+  if (!failure) return std::nullopt;
+  write_to_stderr(fmt::format("wattle run: cannot execute {}: {}\n",
+                              shell_quoted(report.command.front()),
+                              std::generic_category().message(failure->error_number)));
+  return failure->exit_status();
+}
+
 }  // namespace
 
 int run(const RunOptions& options) {
@@ -155,30 +209,19 @@ int run(const RunOptions& options) {
   drop_privileges();
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
   Supervisor supervisor(launcher.pid(), strangers);
-  // From here on there may be threads, without the privileges and the signals.
-  Instruments instruments(std::move(sensors), options.system, options.interval, launcher.pid(),
-                          std::move(strangers), std::move(outputs.series));
-
-  const TimePoint begin = instruments.begin();
-  Ticker ticker(begin, options.interval, instruments.longest_period());
-  launcher.release();
-  const std::optional<ExecFailure> failure = launcher.wait_for_exec();
-  if (!failure) watch(supervisor, ticker, instruments);
-  const TimePoint end = instruments.end();
-  const Collected collected = supervisor.collect(options.system);
-
-  fill_report(report,
-              {.begin = begin,
-               .end = end,
-               .late = ticker.late(),
-               .launcher_rss_bytes = launcher.own_peak_rss_bytes()},
-              instruments, collected, task_clock);
-  if (failure) return end_unstarted(*failure, report, outputs);
-  write_report(options, outputs, report);
-  if (const std::string failed = instruments.series_failure(); !failed.empty()) {
-    write_to_stderr(fmt::format("wattle run: {}\n", failed));
+  std::optional<int> unstarted;
+  try {
+    unstarted = measure({options, launcher, task_clock, supervisor, outputs, report},
+                        std::move(sensors), std::move(strangers));
+  } catch (const std::exception& error) {
+    const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
+    if (!no_memory && !launcher.is_released()) throw;
+    unstarted = run_unmeasured(launcher, report, error.what());
   }
-  end_like(report.exit);
+  if (unstarted) return *unstarted;
+  const Exit exit = supervisor.wait_for_exit();
+  if (!exit.has_status()) write_to_stderr("wattle run: " + exit.error + "\n");
+  end_like(exit);
 }
 
 }  // namespace wattle::app

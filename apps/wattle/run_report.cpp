@@ -27,12 +27,18 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
                 std::optional<std::uint64_t> launcher_rss) {
   ResourceUsage& usage = report.usage;
   usage.compute_time = {.unit = "seconds", .time = report.wall.count()};
-  usage.cpu_user = collected.usage.cpu_user;
-  usage.cpu_system = collected.usage.cpu_system;
-  usage.minor_faults = collected.usage.minor_faults;
-  usage.major_faults = collected.usage.major_faults;
-  usage.voluntary_switches = collected.usage.voluntary_switches;
-  usage.involuntary_switches = collected.usage.involuntary_switches;
+  if (collected.exit.has_status()) {
+    usage.cpu_user = collected.usage.cpu_user;
+    usage.cpu_system = collected.usage.cpu_system;
+    usage.minor_faults = collected.usage.minor_faults;
+    usage.major_faults = collected.usage.major_faults;
+    usage.voluntary_switches = collected.usage.voluntary_switches;
+    usage.involuntary_switches = collected.usage.involuntary_switches;
+  } else {
+    usage.unknown.push_back({{"cpu_user_s", "cpu_system_s", "cpu_s", "minor_faults", "major_faults",
+                              "voluntary_switches", "involuntary_switches"},
+                             collected.exit.error});
+  }
   if (collected.still_running) {
     usage.still_running.emplace();
     for (const LiveProcess& process : *collected.still_running) {

@@ -10,13 +10,10 @@
 
 #include "commands.hpp"
 #include "output.hpp"
-#include "privileges.hpp"
 
 namespace wattle::app {
 
 int stream(const StreamWords& options) {
-  // It talks to other machines: nothing that it needs privileges for.
-  drop_privileges();
   std::error_code unknown;
   const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe", unknown);
   const std::string program = (self.parent_path() / "wattle-stream").string();

@@ -9,6 +9,7 @@
 #include <variant>
 #include <vector>
 
+#include "last_resort.hpp"
 #include "options.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
@@ -55,6 +56,7 @@ int stream(std::vector<std::string> words) {
 
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
+  end_in_good_order();
   hold_standard_descriptors();
   // Before anything is read: it talks to other machines, which needs none.
   drop_privileges();

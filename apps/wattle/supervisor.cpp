@@ -10,11 +10,14 @@
 #include <cerrno>
 #include <csignal>
 #include <ctime>
+#include <exception>
 #include <string>
 #include <system_error>
 #include <utility>
 
 #include "base/file.hpp"
+#include "ending.hpp"
+#include "last_resort.hpp"
 #include "usage/process_tree.hpp"
 #include "wattle/error.hpp"
 
@@ -67,8 +70,12 @@ bool should_forward(const signalfd_siginfo& info, pid_t child) {
   if (info.ssi_code == SI_KERNEL) {
     return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
   }
-  const Kinship kinship = ProcessTree(child).kinship_of(static_cast<pid_t>(info.ssi_pid));
-  return kinship != Kinship::main && kinship != Kinship::descendant;
+  try {
+    const Kinship kinship = ProcessTree(child).kinship_of(static_cast<pid_t>(info.ssi_pid));
+    return kinship != Kinship::main && kinship != Kinship::descendant;
+  } catch (const std::exception&) {
+    return true;  // out of memory: one that comes twice is better than one that is lost
+  }
 }
 
 /// True if a job-control shell watches our process group: an ancestor outside of it, but in our
@@ -93,17 +100,6 @@ bool is_stopped(pid_t child, int options) noexcept {
 
 Seconds seconds(const timeval& time) noexcept {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-}
-
-Exit exit_of(int status) {
-  Exit exit{.started = true};
-  if (WIFSIGNALED(status)) {
-    exit.signal = WTERMSIG(status);
-    exit.core_dumped = WCOREDUMP(status);
-  } else {
-    exit.code = WEXITSTATUS(status);
-  }
-  return exit;
 }
 
 }  // namespace
@@ -139,7 +135,10 @@ bool Supervisor::handle() noexcept {
 bool Supervisor::reap_orphans() noexcept {
   for (;;) {
     siginfo_t info{};
-    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) return false;
+    if (::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+      if (errno == EINTR) continue;
+      return true;  // the command is no longer a child: `reap_child` says so
+    }
     if (info.si_pid == 0) return false;
     if (info.si_pid == child_) return true;
     rusage used{};
@@ -169,14 +168,35 @@ void Supervisor::add(const rusage& used) noexcept {
   usage_.involuntary_switches += static_cast<std::uint64_t>(used.ru_nivcsw);
 }
 
-Collected Supervisor::collect(const System& system) {
-  Collected collected;
+void Supervisor::reap_child() {
   int status = 0;
   rusage used{};
-  while (::wait4(child_, &status, 0, &used) < 0 && errno == EINTR) {
+  pid_t waited = 0;
+  do {
+    waited = ::wait4(child_, &status, 0, &used);
+  } while (waited < 0 && errno == EINTR);
+  if (waited == child_) {
+    remember_status(status);
+    add(used);
+    exit_ = exit_of(status);
+  } else {
+    exit_ = Exit{.started = true,
+                 .error = "its exit status is unknown: " + std::generic_category().message(errno)};
   }
-  add(used);
-  collected.exit = exit_of(status);
+}
+
+Exit Supervisor::wait_for_exit() {
+  constexpr timespec kMoment{.tv_sec = 0, .tv_nsec = 10'000'000};
+  if (exit_) return *exit_;
+  while (!handle()) ::nanosleep(&kMoment, nullptr);
+  reap_child();
+  return *exit_;
+}
+
+Collected Supervisor::collect(const System& system) {
+  Collected collected;
+  reap_child();
+  collected.exit = *exit_;
   (void)reap_orphans();
 
   collected.still_running.emplace();

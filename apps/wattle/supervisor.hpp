@@ -54,9 +54,12 @@ class Supervisor {
 
   /// After `handle` gave true: waits for the command and every descendant that has ended.
   [[nodiscard]] Collected collect(const System& system);
+  /// Waits until the command has ended, if `collect` has not, and gives its status.
+  [[nodiscard]] Exit wait_for_exit();
 
  private:
   [[nodiscard]] bool reap_orphans() noexcept;
+  void reap_child();
   void follow_stop() noexcept;
   void add(const rusage& used) noexcept;
 
@@ -64,6 +67,7 @@ class Supervisor {
   std::set<pid_t> strangers_;
   Fd signals_;
   CollectedUsage usage_;
+  std::optional<Exit> exit_;  ///< once it was waited for
 };
 
 /// Children that this process was born with (it was `exec`ed by a process that had some); they

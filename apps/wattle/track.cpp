@@ -1,18 +1,15 @@
 // `wattle track`: what a running process and its descendants use, until it ends or Ctrl-C.
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
-#include <cerrno>
 #include <string>
 #include <string_view>
-#include <system_error>
 
 #include "base/clock.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
 #include "output.hpp"
-#include "privileges.hpp"
+#include "patient_poll.hpp"
 #include "usage/tracker_mark.hpp"
 #include "wattle/error.hpp"
 #include "wattle/tracker.hpp"
@@ -38,11 +35,8 @@ void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {
       if (rest <= nanoseconds(0)) return;
       left = std::min(left, std::chrono::ceil<milliseconds>(rest));
     }
-    const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));
-    if (ready < 0 && errno != EINTR) {
-      throw Error("cannot wait: " + std::generic_category().message(errno));
-    }
-    if (ready > 0) return;
+    patient_poll({&waited, 1}, static_cast<int>(left.count()));
+    if (waited.revents != 0 && has_come(end)) return;
   }
 }
 
@@ -83,7 +77,6 @@ int follow(const TrackOptions& options) {
 int track(const TrackOptions& options) {
   int status = 0;
   try {
-    drop_privileges();
     status = follow(options);
   } catch (const InvalidArgument& wrong) {
     write_to_stderr(fmt::format("wattle track: {}\nTry: wattle track --help\n", wrong.what()));

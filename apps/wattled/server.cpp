@@ -17,14 +17,12 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::chrono::seconds kSweep{1};
-/// Sent away, or accepted from a Unix socket, in one go before others have their turn.
+/// Accepted in one go, or sent away, before others have their turn.
 constexpr int kMostAtOnce = 64;
-/// Accepted through TCP.
-constexpr int kMostStrangersAtOnce = 8;
 
 /// How long connections other than Unix sockets are read in one go: whoever connects to a Unix
 /// socket waits no longer for them.
-constexpr std::chrono::milliseconds kTurn{1};
+constexpr std::chrono::milliseconds kTurn{2};
 
 /// Of each socket; the kernel doubles it for its own. An answer that is not read stays in the
 /// kernel's memory, and what it does not take waits here.
@@ -82,8 +80,7 @@ void Server::wait_at(Door& door) {
 }
 
 void Server::accept_at(Door& door) {
-  const int most = door.listener.is_local_socket ? kMostAtOnce : kMostStrangersAtOnce;
-  for (int i = 0; i < most; ++i) {
+  for (int i = 0; i < kMostAtOnce; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(door, std::move(fd));

@@ -1,6 +1,7 @@
 // Threads that receive no signals; some may never come back.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <thread>
 
@@ -13,7 +14,12 @@ namespace wattle {
 /// components.
 [[nodiscard]] WATTLE_EXPORT std::thread start_thread(std::function<void()> work);
 
+/// Stack of a detached thread. The usual 8 MiB each are too much where address space is limited
+/// (ulimit -v); drivers get along with far less than this.
+inline constexpr std::size_t kDetachedStackBytes = std::size_t{1} << 20U;
+
 /// Runs `work` in such a thread that nobody joins: what it touches it must own, by `shared_ptr`.
+/// Throws as `start_thread`.
 void start_detached(std::function<void()> work);
 
 }  // namespace wattle

@@ -15,14 +15,16 @@
 
 namespace wattle {
 
-/// How the command ended. At most one of `code` and `signal` is present; neither where it never
-/// started.
+/// How the command ended. At most one of `code` and `signal` is present; neither if it never
+/// started, or its status is unknown.
 struct Exit {
   bool started = false;
   std::optional<int> code;
   std::optional<int> signal;
   bool core_dumped = false;
-  std::string error;  ///< why it did not start; else empty
+  std::string error;  ///< why it did not start, or why its status is unknown; else empty
+
+  [[nodiscard]] bool has_status() const noexcept { return code || signal; }
 };
 
 struct Host {

@@ -150,7 +150,7 @@ std::string domain_table(const EnergyReport& energy) {
 }
 
 std::string exit_text(const Exit& exit) {
-  if (!exit.started) return exit.error;
+  if (!exit.has_status()) return exit.error;
   if (exit.signal) {
     const char* name = ::sigabbrev_np(*exit.signal);
     return fmt::format("killed by SIG{}{}", name != nullptr ? name : std::to_string(*exit.signal),

@@ -1,9 +1,12 @@
 #include "sampling/sampler.hpp"
 
 #include <algorithm>
+#include <new>
+#include <set>
 #include <utility>
 
 #include "sampling/schedule.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 
@@ -45,9 +48,25 @@ bool tells(const Channel& channel, const SamplerOptions& options) noexcept {
 }
 
 /// Of what is read at every `every` ticks of a lane.
-HistoryOptions lane_history(nanoseconds period, unsigned every) noexcept {
+HistoryOptions lane_history(nanoseconds period, unsigned every, std::size_t bytes) noexcept {
   const auto longest = std::max(every, static_cast<unsigned>(longest_backoff(period)));
-  return {.period = period * every, .longest_period = period * longest};
+  return {.period = period * every, .longest_period = period * longest, .memory_limit = bytes};
+}
+
+/// Of anything but energy the newest values are all that is asked for.
+constexpr std::size_t kMetricHistoryBytes = std::size_t{256} << 10U;
+
+/// Histories of the largest size up to `bytes` that there is memory for.
+std::unique_ptr<Recorder> make_recorder(const std::shared_ptr<Sensor>& sensor, ChannelSet channels,
+                                        HistoryOptions options) {
+  constexpr std::size_t kFactor = 8;
+  for (;; options.memory_limit /= kFactor) {
+    try {
+      return std::make_unique<Recorder>(sensor, channels, options);
+    } catch (const std::bad_alloc&) {
+      if (options.memory_limit / kFactor < kMinTimelineBytes) throw;
+    }
+  }
 }
 
 }  // namespace
@@ -55,21 +74,50 @@ HistoryOptions lane_history(nanoseconds period, unsigned every) noexcept {
 Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
                  const SamplerOptions& options)
     : clock_(clock), suspend_(clock), interval_began_(clock.now()) {
-  for (std::unique_ptr<Sensor>& sensor : sensors) {
-    if (sensor->may_block()) {
-      add_device(std::move(sensor), options);
-      continue;
-    }
-    const ChannelSet telling =
-        choose(*sensor, [&](const Channel& channel) { return tells(channel, options); });
-    if (telling.any()) {
-      prompt_.push_back(std::make_unique<Recorder>(
-          std::move(sensor), telling,
-          HistoryOptions{.period = options.period, .memory_limit = options.prompt_history_bytes}));
-      track(prompt_.back()->histories(), std::nullopt, 0);
-    }
-  }
+  for (std::unique_ptr<Sensor>& sensor : sensors) add(std::move(sensor), options);
   std::ranges::sort(tracks_, {}, &Track::domain);
+}
+
+void Sampler::add(std::unique_ptr<Sensor> sensor, const SamplerOptions& options) {
+  const std::shared_ptr<Sensor> shared = std::move(sensor);
+  const std::size_t lanes = lanes_.size();
+  try {
+    shared->may_block() ? add_device(shared, options) : add_prompt(shared, options);
+  } catch (const std::bad_alloc&) {
+    if (!options.keeps_going) throw;
+    forget(shared->channels(), lanes, "there is not enough memory to read it");
+  } catch (const Error& error) {
+    if (!options.keeps_going) throw;
+    forget(shared->channels(), lanes, error.what());
+  }
+}
+
+void Sampler::forget(std::span<const Channel> channels, std::size_t lanes,
+                     const std::string& reason) {
+  std::set<Domain> domains;
+  for (const Channel& channel : channels) {
+    if (channel.tells_energy()) domains.insert(channel.domain);
+  }
+  std::erase_if(tracks_, [&](const Track& track) { return domains.contains(track.domain); });
+  lanes_.resize(lanes);
+  slow_lanes_.resize(std::min(slow_lanes_.size(), lanes));
+  for (const Domain& domain : domains) {
+    left_out_.push_back({.source = channels.front().source,
+                         .subject = domain.name(),
+                         .reason = reason,
+                         .domain = domain,
+                         .hardware = hardware_of(domain.kind())});
+  }
+}
+
+void Sampler::add_prompt(std::shared_ptr<Sensor> sensor, const SamplerOptions& options) {
+  const ChannelSet telling =
+      choose(*sensor, [&](const Channel& channel) { return tells(channel, options); });
+  if (telling.none()) return;
+  auto recorder = make_recorder(
+      sensor, telling, {.period = options.period, .memory_limit = options.prompt_history_bytes});
+  track(recorder->histories(), std::nullopt, 0);
+  prompt_.push_back(std::move(recorder));
 }
 
 Sampler::~Sampler() { stop(); }
@@ -99,8 +147,11 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
       .domain = channels.front().domain, .info = sensor->device(), .number = devices_.size()};
   std::size_t place = 0;
   const auto task = [&](unsigned every, nanoseconds period, const auto& wanted) {
-    auto recorder =
-        std::make_unique<Recorder>(sensor, choose(*sensor, wanted), lane_history(period, every));
+    const ChannelSet chosen = choose(*sensor, wanted);
+    const bool counts = (chosen & choose(*sensor, telling)).any();
+    auto recorder = make_recorder(
+        sensor, chosen,
+        lane_history(period, every, counts ? HistoryOptions{}.memory_limit : kMetricHistoryBytes));
     track(recorder->histories(), lanes_.size(), place);
     place += recorder->histories().size();
     for (const History& history : recorder->histories()) {
@@ -336,7 +387,7 @@ std::optional<ProcessList> Sampler::processes(const Device& device) const {
 nanoseconds Sampler::lane_cpu() const noexcept {
   nanoseconds sum{0};
   for (const auto& lane : lanes_) sum += lane->cpu();
-  for (const auto& lane : slow_lanes_) sum += lane->cpu();
+  for (const auto& lane : slow_lanes_) sum += lane ? lane->cpu() : nanoseconds(0);
   return sum;
 }
 

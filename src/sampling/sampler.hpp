@@ -10,6 +10,9 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -33,7 +36,11 @@ struct SamplerOptions {
   bool lists_processes = false;
   /// Tell the energy of these only; absent: of every domain that the sensors know.
   std::optional<std::vector<Domain>> domains{};
-  /// Most that the history of a counter that answers at once takes.
+  /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
+  /// constructor throws.
+  bool keeps_going = false;
+  /// Most that the history of a counter that answers at once takes. Histories are shorter if there
+  /// is not so much memory.
   std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
 };
 
@@ -75,6 +82,9 @@ class Sampler {
     Channel channel;  ///< the counter, or the gauge where there is none
     EnergyFigure figure;
   };
+  /// The sensors that could not be started, with `keeps_going`. What it says is taken.
+  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return std::move(left_out_); }
+
   /// One result a domain, in their order.
   [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
 
@@ -131,7 +141,11 @@ class Sampler {
   };
 
   [[nodiscard]] static EnergyFigure figure(const Track& track, const CounterWindowAsked& window);
+  void add(std::unique_ptr<Sensor> sensor, const SamplerOptions& options);
+  void add_prompt(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
   void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
+  /// What `add` began, for a sensor with these channels.
+  void forget(std::span<const Channel> channels, std::size_t lanes, const std::string& reason);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);
   [[nodiscard]] std::optional<double> latest(const History& gauge, TimePoint since) const noexcept;
@@ -146,6 +160,7 @@ class Sampler {
   std::vector<std::uint64_t> owed_;  ///< what each lane was asked for last; 0: nothing yet
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
+  std::vector<Refusal> left_out_;
   bool has_begun_ = false;  ///< `read` was called
   bool lanes_have_begun_ = false;
   TimePoint interval_began_;

@@ -5,6 +5,9 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include <fstream>
+#include <vector>
+
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
 
@@ -13,6 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
+using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
@@ -165,6 +169,42 @@ TEST_F(Privileges, DoNotLetReportsBeWrittenWithTheFileCapability) {
   if (set.code() != 0) GTEST_SKIP() << "setcap does not work here: " << set.err;
   EXPECT_EQ(run(as_nobody({"run", "-o", path("not-yours"), "--", "true"})).code(), kFailed);
   EXPECT_FALSE(fs::exists(path("not-yours")));
+}
+
+/// A sub-command that is given a file or a folder which root alone may read.
+struct Reader {
+  const char* command;
+  Words words;
+};
+
+TEST_F(Privileges, LetNoSubCommandReadWhatItsUserMayNot) {
+  const Outcome set = run({.command = {"setcap", "cap_dac_read_search+ep", path("wattle")}});
+  if (set.code() != 0) GTEST_SKIP() << "setcap does not work here: " << set.err;
+  const fs::path secret = path("secret");
+  fs::create_directory(secret);
+  std::ofstream(secret / "hw_metrics.csv")
+      << "timestamp,index,uuid,utilization.gpu [%]\n2026/01/01 00:00:00.000,0,GPU-marker,77 %\n";
+  std::ofstream(secret / "usage.json") << "marker";
+  std::ofstream(secret / "token") << "marker";
+  ::chmod(secret.c_str(), 0700);
+  const std::string folder = secret.string();
+  const std::vector<Reader> readers = {
+      {"run", {"--series", folder + "/usage.json", "--append", "--", "true"}},
+      {"sensors", {}},  // names no file
+      {"doctor", {}},
+      {"power", {"--help"}},
+      {"energy", {"--help"}},
+      {"track", {"--recover", folder + "/usage.json"}},
+      {"monitor", {folder, "--", "true"}},
+      {"summary", {folder}},
+      {"stream", {"localhost:1", "--token-file", folder + "/token"}}};
+  for (const Reader& reader : readers) {
+    const Outcome outcome = run(as_nobody(Words{reader.command} + reader.words));
+    EXPECT_THAT(outcome.out + outcome.err, AllOf(Not(HasSubstr("marker")), Not(HasSubstr("77.0"))))
+        << reader.command;
+    if (reader.words.empty() || reader.words.front() == "--help") continue;
+    EXPECT_NE(outcome.code(), 0) << reader.command << outcome.out;
+  }
 }
 
 TEST_F(Privileges, OfTheCommandEndTheTaskClock) {

@@ -1,0 +1,44 @@
+#include "last_resort.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <exception>
+
+#include "ending.hpp"
+#include "options.hpp"
+#include "output.hpp"
+
+namespace wattle::app {
+namespace {
+
+std::atomic<pid_t> started{0};
+constexpr int kNoStatus = -1;
+std::atomic<int> known_status{kNoStatus};
+
+/// In any thread, and with no memory.
+[[noreturn]] void end_now() noexcept {
+  write_to_stderr("wattle: out of memory\n");
+  const pid_t command = started;
+  if (command == 0) ::_exit(kRunFailed);
+  int status = known_status;
+  if (status == kNoStatus) {
+    pid_t waited = 0;
+    do {
+      waited = ::waitpid(command, &status, 0);
+    } while (waited < 0 && errno == EINTR);
+    if (waited != command) ::_exit(kRunFailed);
+  }
+  end_like(exit_of(status));
+}
+
+}  // namespace
+
+void end_in_good_order() noexcept { std::set_terminate(end_now); }
+
+void end_as_command(pid_t command) noexcept { started = command; }
+void remember_status(int status) noexcept { known_status = status; }
+
+}  // namespace wattle::app

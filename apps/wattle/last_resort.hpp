@@ -1,0 +1,17 @@
+// How the program ends when an exception cannot be handled: when there is no memory.
+#pragma once
+
+#include <sys/types.h>
+
+namespace wattle::app {
+
+/// From now on such an end is a message and status 125, not a crash. Threads: the main one, first.
+void end_in_good_order() noexcept;
+
+/// From now on it is the end of the command instead, once that has ended. To be called when the
+/// command has started.
+void end_as_command(pid_t command) noexcept;
+/// The command was waited for, with this status of waitpid(2).
+void remember_status(int status) noexcept;
+
+}  // namespace wattle::app
