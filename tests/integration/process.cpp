@@ -233,12 +233,19 @@ bool Process::stops() {
   return pump_until(is_stopped, "a stop");
 }
 
+bool Process::has_ended() const noexcept {
+  pollfd end{end_.get(), POLLIN, 0};
+  return ::poll(&end, 1, 0) == 1;
+}
+
+bool Process::is_running() {
+  pump();
+  return !has_ended();
+}
+
 Outcome Process::wait() {
-  const auto has_ended = [&] {
-    pollfd end{end_.get(), POLLIN, 0};
-    return ::poll(&end, 1, 0) == 1;
-  };
-  if (!pump_until(has_ended, "the end")) return {.out = out_.text, .err = err_.text};
+  if (!pump_until([&] { return has_ended(); }, "the end"))
+    return {.out = out_.text, .err = err_.text};
   Outcome outcome;
   ::waitpid(pid_, &outcome.status, 0);
   waited_ = true;

@@ -70,6 +70,10 @@ class Process {
   /// Nobody reads its stdout from now on.
   void close_output() noexcept { out_.fd.reset(); }
 
+  /// Looks for a moment at what it does; false once it has ended.
+  [[nodiscard]] bool is_running();
+  /// True if anything stands in its stdout so far.
+  [[nodiscard]] bool has_printed() const noexcept { return !out_.text.empty(); }
   /// Waits until `text` stands in its stdout.
   [[nodiscard]] bool prints(std::string_view text);
   /// The number that its stdout begins with; 0 and a failure of the test where that is none.
@@ -92,6 +96,7 @@ class Process {
   /// Moves data for a moment, or until the process has ended.
   void pump();
   void feed();
+  [[nodiscard]] bool has_ended() const noexcept;
   [[nodiscard]] bool pump_until(const std::function<bool()>& condition, std::string_view awaited);
 
   pid_t pid_ = -1;

@@ -1,0 +1,400 @@
+// The n-th call of a kind fails: no program crashes or hangs, a command keeps its status, no energy
+// is wrong without a word, no file is half.
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cmath>
+#include <csignal>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <iterator>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fd.hpp"
+#include "command.hpp"
+#include "fakes/nvml/control.hpp"
+#include "fakes/powercap_tree.hpp"
+#include "fault_plan.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using fakes::kPackageUnit;
+using faults::Call;
+using faults::Fault;
+using faults::FaultPlan;
+using testing::AnyOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+constexpr bool kAll = WATTLE_TEST_ALL_FAULTS;
+constexpr std::uint64_t kTicks = 100'000;  ///< that each counter moves by while a command runs
+
+/// A call with the errors that it fails with.
+struct Kind {
+  Call call;
+  std::vector<int> errors;
+};
+
+/// What each kind of call is made to fail with; the first error is the one of the short choice.
+std::vector<Kind> kinds() {
+  return {{Call::open, {EMFILE, EIO}},   {Call::read, {EIO, EINTR}},
+          {Call::pread, {EIO, EINTR}},   {Call::write, {ENOSPC, EIO, EINTR}},
+          {Call::fsync, {EIO}},          {Call::rename, {ENOSPC}},
+          {Call::mmap, {ENOMEM}},        {Call::clone, {EAGAIN}},
+          {Call::poll, {ENOMEM, EINTR}}, {Call::epoll_ctl, {ENOSPC, ENOMEM}},
+          {Call::epoll_wait, {EINTR}},   {Call::accept, {EMFILE, ECONNABORTED}},
+          {Call::send, {ENOMEM, EINTR}}, {Call::recv, {EIO, EINTR}},
+          {Call::wait, {ECHILD, EINTR}}, {Call::allocate, {ENOMEM}}};
+}
+
+std::vector<Call> all_calls() {
+  std::vector<Call> calls;
+  for (const Kind& kind : kinds()) calls.push_back(kind.call);
+  return calls;
+}
+
+/// True if the kernel did not tell the command's status.
+bool has_lost_status(const Outcome& outcome) {
+  return outcome.err.find("its exit status is unknown: No child processes") != std::string::npos;
+}
+
+/// Which of `count` calls fail, each in a program of its own.
+std::vector<std::uint64_t> numbers(std::uint64_t count) {
+  std::vector<std::uint64_t> chosen;
+  constexpr std::uint64_t kShort = 3;
+  const std::uint64_t step = kAll ? 1 : std::max<std::uint64_t>(1, count / kShort);
+  for (std::uint64_t number = 1; number <= count; number += step) chosen.push_back(number);
+  return chosen;
+}
+
+class Faults : public CommandTest {
+ protected:
+  Faults() {
+    for (int i = 0; i < 2; ++i) {
+      const std::string zone = "intel-rapl:" + std::to_string(i);
+      tree_.add_zone(zone, "package-" + std::to_string(i), kPackageUnit, 1);
+      tree_.add_zone(zone + ":0", "dram", kPackageUnit, 1);
+    }
+  }
+
+  /// `start` once for each choice of a failing call; `check` looks at what became of it.
+  void sweep(const std::function<Outcome()>& once,
+             const std::function<void(const Outcome&)>& check) {
+    plan_.set({});
+    reset();
+    check(once());
+    std::vector<std::uint64_t> counts;
+    for (const Kind& kind : kinds()) counts.push_back(plan_.count(kind.call));
+    std::size_t place = 0;
+    for (const Kind& kind : kinds()) {
+      const std::uint64_t count = counts[place++];
+      if (!calls_.empty() && std::ranges::count(calls_, kind.call) == 0) continue;
+      for (const int error : kind.errors) {
+        for (const bool sticky : {false, true}) {
+          // One that is interrupted for ever is interrupted by nobody.
+          if (sticky && error == EINTR) continue;
+          if (!kAll && (sticky || error != kind.errors.front())) continue;
+          for (const std::uint64_t number : numbers(count)) {
+            const Fault fault{kind.call, error, number, sticky};
+            SCOPED_TRACE(to_string(fault));
+            reset();
+            plan_.set(fault);
+            const Outcome outcome = once();
+            EXPECT_EQ(outcome.signal(), std::nullopt) << outcome.err;
+            EXPECT_GE(outcome.status, 0) << "it hangs";
+            check(outcome);
+            if (outcome.status < 0) return;
+          }
+        }
+      }
+    }
+  }
+
+  /// Counters at their beginning, and no file of another run.
+  void reset() {
+    for (const char* zone : kZones)
+      fakes::set_energy_uj(tree_.zone_path(zone), kPackageUnit.energy_uj(1));
+    for (const char* name : {"ran", "run.json", "report", "series.csv", "track.json"}) {
+      std::filesystem::remove(path(name));
+    }
+    std::filesystem::remove_all(path("out"));
+  }
+
+  /// Moves every counter, shows that it ran, and ends with 7.
+  [[nodiscard]] Words command() const {
+    std::string script;
+    for (const char* zone : kZones) {
+      script += "printf '%012d\n' " + std::to_string(kPackageUnit.energy_uj(1 + kTicks)) +
+                " 1<> '" + (tree_.zone_path(zone) / "energy_uj").string() + "'\n";
+    }
+    return {"/bin/sh", "-c", script + ": > '" + path("ran").string() + "'\nexit 7\n"};
+  }
+  [[nodiscard]] Words surroundings() const {
+    const System system = tree_.system();
+    return {"--sysfs", system.sysfs, "--procfs", "/proc", "--nvml-library", path("none.so")};
+  }
+  [[nodiscard]] Outcome run_to_end(const Start& start) const {
+    return Process(plan_.applied_to(start)).wait();
+  }
+
+  /// What prints until it is interrupted: once it has printed something, or after a while.
+  [[nodiscard]] static Outcome interrupted(const Start& start) {
+    Process process(start);
+    (void)comes_up(process, [&] { return process.has_printed(); });
+    process.send(SIGINT);
+    return process.wait();
+  }
+  /// Asks for a moment whether the program is so far; false also if it has ended.
+  [[nodiscard]] static bool comes_up(Process& process, const std::function<bool()>& is_up) {
+    constexpr int kTries = 300;
+    for (int i = 0; i < kTries && process.is_running(); ++i) {
+      if (is_up()) return true;
+    }
+    return false;
+  }
+
+  [[nodiscard]] std::string socket() const { return path("wattled.sock").string(); }
+  [[nodiscard]] Start daemon_start() const {
+    const System system = tree_.system();
+    Start start{
+        .command = {WATTLE_TEST_DAEMON, "serve", "--mode", "uds", "--socket-path", socket()}};
+    start.environment = {{"WATTLE_SYSFS", system.sysfs.string()},
+                         {"WATTLE_PROCFS", system.procfs.string()},
+                         {"WATTLE_NVML_LIBRARY", path("none.so").string()}};
+    return start;
+  }
+  [[nodiscard]] Fd connected() const {
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    socket().copy(address.sun_path, sizeof address.sun_path - 1);
+    Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+    if (::connect(fd.get(), generic, sizeof address) != 0) return {};
+    return fd;
+  }
+  [[nodiscard]] bool answers() const { return static_cast<bool>(connected()); }
+  /// Sends a request and takes the first bytes of what comes within a moment.
+  void ask(std::string_view request) const {
+    const Fd fd = connected();
+    if (!fd) return;
+    constexpr timeval kMoment{.tv_sec = 0, .tv_usec = 200'000};
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kMoment, sizeof kMoment);
+    (void)::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
+    std::array<char, 4096> room{};
+    (void)::recv(fd.get(), room.data(), room.size(), 0);
+  }
+
+  /// The command's own status, or it never ran.
+  void check_command(const Outcome& outcome) const {
+    const bool ran = std::filesystem::exists(path("ran"));
+    EXPECT_EQ(outcome.code(), ran && !has_lost_status(outcome) ? 7 : kFailed) << outcome.err;
+    if (!ran) {
+      EXPECT_THAT(outcome.err, Not(IsEmpty()));
+    }
+  }
+  /// Every line that was printed is one JSON value; a failure is told.
+  static void check_lines(const Outcome& outcome) {
+    std::istringstream lines(outcome.out);
+    for (std::string line; std::getline(lines, line);) (void)parse_json(line);
+    if (outcome.code() != 0) {
+      EXPECT_THAT(outcome.err, Not(IsEmpty()));
+    }
+  }
+
+  /// The file is as it was, empty, or one JSON value.
+  [[nodiscard]] static Json whole_json(const std::filesystem::path& file) {
+    if (!std::filesystem::exists(file)) return nullptr;
+    const std::string text = content_of(file);
+    return text.empty() ? Json(nullptr) : parse_json(text);
+  }
+  /// No domain and no total is wrong without saying so.
+  static void check_energy(const Json& energy) {
+    const double each = static_cast<double>(kTicks) * kPackageUnit.tick_j;
+    double counted = 0.0;
+    for (const Json& domain : energy["domains"]) {
+      if (domain["energy_j"].is_null() || domain["contained_in"].is_string()) continue;
+      counted += 1;
+      const bool known = domain["unknown_s"] == 0.0 && domain["flags"].empty();
+      if (known) {
+        EXPECT_NEAR(domain["energy_j"].get<double>(), each, 1e-9) << domain;
+      }
+    }
+    if (energy["total_j"].is_null() || energy["total_unknown_s"] != 0.0) return;
+    const std::string missing = energy["total_missing"].dump();
+    const bool complete = missing.find("\"cpu\"") == std::string::npos &&
+                          missing.find("\"dram\"") == std::string::npos;
+    if (complete) {
+      EXPECT_NEAR(energy["total_j"].get<double>(), 4 * each, 1e-9) << energy;
+    }
+    EXPECT_TRUE(complete || counted < 4) << energy;
+  }
+
+  static constexpr std::array kZones = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1",
+                                        "intel-rapl:1:0"};
+  std::vector<Call> calls_;  ///< that fail; empty: all
+  fakes::PowercapTree tree_;
+  FaultPlan plan_{path("plan")};
+};
+
+TEST_F(Faults, RunKeepsTheCommandsStatus) {
+  const Start start = wattle_run(surroundings() + Words{"--json", path("run.json"), "--series",
+                                                        path("series.csv"), "--interval", "60"},
+                                 command());
+  sweep([&] { return run_to_end(start); },
+        [&](const Outcome& outcome) {
+          check_command(outcome);
+          const Json json = whole_json(path("run.json"));
+          if (!json.is_null()) check_energy(json["energy"]);
+        });
+}
+
+TEST_F(Faults, RunWithGpusKeepsTheCommandsStatus) {
+  const fakes::FakeNvml nvml("gpu A\npower step 0 100\ngpu B\npower step 0 50\n");
+  Start start = wattle_run(Words{"--json", path("run.json"), "--nvml-library", nvml.library_path()},
+                           command());
+  start.environment = {{"WATTLE_FAKE_NVML", nvml.script_path()}};
+  calls_ = {Call::clone, Call::mmap, Call::allocate};
+  sweep([&] { return run_to_end(start); }, [&](const Outcome& outcome) { check_command(outcome); });
+}
+
+/// Runs beside two GPUs with so much address space (ulimit -v).
+class LittleMemory : public Faults {
+ protected:
+  [[nodiscard]] Outcome run_within(rlim_t mebibytes) const {
+    Start start = wattle_run(
+        Words{"--json", path("run.json"), "--nvml-library", nvml_.library_path()}, command());
+    start.environment = {{"WATTLE_FAKE_NVML", nvml_.script_path()}};
+    start.prepare = [mebibytes] {
+      const rlimit limit{.rlim_cur = mebibytes << 20U, .rlim_max = mebibytes << 20U};
+      ::setrlimit(RLIMIT_AS, &limit);
+    };
+    return run(start);
+  }
+
+  fakes::FakeNvml nvml_{"gpu A\npower step 0 100\ngpu B\npower step 0 50\n"};
+};
+
+TEST_F(LittleMemory, IsEnoughToReadEverything) {
+  constexpr rlim_t kMebibytes = 160;
+  EXPECT_EQ(run_within(kMebibytes).code(), 7);
+  EXPECT_EQ(whole_json(path("run.json"))["host"]["gpus"].size(), 2U);
+}
+
+TEST_F(LittleMemory, DoesNotKeepACommandFromRunning) {
+  for (rlim_t mebibytes = 16; mebibytes <= 160; mebibytes += kAll ? 1 : 16) {
+    SCOPED_TRACE(mebibytes);
+    reset();
+    const Outcome outcome = run_within(mebibytes);
+    // With less the program itself cannot be loaded.
+    if (outcome.err.find("error while loading shared libraries") != std::string::npos) continue;
+    check_command(outcome);
+    EXPECT_TRUE(std::filesystem::exists(path("ran"))) << outcome.err;
+  }
+}
+
+TEST_F(Faults, MonitorKeepsTheCommandsStatus) {
+  const Start start = wattle(Words{"monitor", path("out"), "--interval", "0.01"} + surroundings() +
+                             Words{"--"} + command());
+  sweep([&] { return run_to_end(start); }, [&](const Outcome& outcome) { check_command(outcome); });
+}
+
+TEST_F(Faults, TrackWritesAWholeReportOrNone) {
+  const Start start = wattle(Words{"track", "--pid", std::to_string(::getpid()), "--duration",
+                                   "0.02", "--json", path("track.json")} +
+                             surroundings());
+  sweep([&] { return run_to_end(start); },
+        [&](const Outcome& outcome) {
+          const Json json = whole_json(path("track.json"));
+          if (outcome.code() == 0) {
+            EXPECT_FALSE(json.is_null());
+          }
+          if (outcome.code() != 0) {
+            EXPECT_THAT(outcome.err, HasSubstr("wattle"));
+          }
+        });
+}
+
+TEST_F(Faults, SensorsNameWhatTheyDoNotShow) {
+  const Start start = wattle(Words{"sensors", "--json"} + surroundings());
+  sweep([&] { return run_to_end(start); },
+        [&](const Outcome& outcome) {
+          if (outcome.out.empty()) {
+            EXPECT_NE(outcome.code(), 0);
+            return;
+          }
+          const Json json = parse_json(outcome.out);
+          std::size_t counters = 0;
+          for (const char* domain : {"package_0", "package_1", "dram_0", "dram_1"}) {
+            counters += outcome.out.find(domain) != std::string::npos ? 1U : 0U;
+          }
+          if (counters < 4) {
+            EXPECT_THAT(outcome.out, HasSubstr("\"reason\"")) << json;
+          }
+        });
+}
+
+TEST_F(Faults, PowerEndsWithASignal) {
+  const Start start = wattle(Words{"power", "--json", "--period", "0.01"} + surroundings());
+  sweep([&] { return interrupted(plan_.applied_to(start)); },
+        [](const Outcome& outcome) { check_lines(outcome); });
+}
+
+TEST_F(Faults, SummaryIsWholeOrSaysSo) {
+  const Start monitor = wattle(Words{"monitor", path("in"), "--interval", "0.01"} + surroundings() +
+                               Words{"--", "sleep", "0.1"});
+  ASSERT_EQ(run(monitor).code(), 0);
+  const Start start = wattle({"summary", path("in"), "--json"});
+  const std::string whole = run(start).out;
+  sweep([&] { return run_to_end(start); },
+        [&](const Outcome& outcome) {
+          if (outcome.out != whole) {
+            EXPECT_THAT(outcome.err + outcome.out,
+                        AnyOf(HasSubstr("wattle:"), HasSubstr("\"problem\": \"")));
+          }
+        });
+}
+
+TEST_F(Faults, StreamEndsWithASignal) {
+  Process daemon(daemon_start());
+  ASSERT_TRUE(eventually([&] { return answers(); }));
+  const Start start = wattle({"stream", "--period", "0.01", "--json", "unix:" + socket()});
+  sweep([&] { return interrupted(plan_.applied_to(start)); },
+        [](const Outcome& outcome) { check_lines(outcome); });
+}
+
+TEST_F(Faults, TheDaemonEndsWithASignal) {
+  std::ranges::copy_if(all_calls(), std::back_inserter(calls_),
+                       [](Call call) { return call != Call::allocate; });
+  sweep(
+      [&] {
+        std::filesystem::remove(socket());
+        Process daemon(plan_.applied_to(daemon_start()));
+        const bool is_up = comes_up(daemon, [&] { return answers(); });
+        if (is_up) {
+          ask("GET /discover HTTP/1.1\r\nHost: localhost\r\n\r\n");
+          ask("GET /cpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
+        }
+        daemon.send(SIGTERM);
+        return daemon.wait();
+      },
+      [](const Outcome& outcome) {
+        if (outcome.code() != 0) {
+          EXPECT_THAT(outcome.err, HasSubstr("wattled"));
+        }
+      });
+}
+
+}  // namespace
+}  // namespace wattle::integration
