@@ -45,6 +45,9 @@ class Hostile:
         self.rest = WORDS[self.kind]
         self.socket = socket.socket()
         self.socket.setblocking(False)
+        # What the kernel keeps for the flood's own ends is not the daemon's.
+        for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
+            self.socket.setsockopt(socket.SOL_SOCKET, buffer, 4096)
         self.socket.bind((self.address, 0))
         self.socket.connect_ex(("127.0.0.1", self.port))
 

@@ -51,6 +51,9 @@ Connection::~Connection() { Stream::unsubscribe(*this); }
 void Connection::start() {
   set_deadline(kIdlePatience);
   note_half();
+  if (state_ == State::closed) return;
+  // Its request has often come with it.
+  if (peer_.is_local_socket) return read();
   wait_readable();
 }
 

@@ -1,6 +1,6 @@
-// What the daemon reports on stderr: one line for each event. The text of foreign bytes in it is for
-// the caller to make printable. Nobody waits for whoever reads stderr: lines that find no room are
-// dropped, and a later line gives their number.
+// What the daemon reports on stderr: one line for each event. The text of foreign bytes in it is
+// for the caller to make printable. Nobody waits for whoever reads stderr: lines that find no room
+// are dropped, and a later line gives their number.
 #pragma once
 
 #include <string_view>

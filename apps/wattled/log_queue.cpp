@@ -85,8 +85,8 @@ void LogQueue::push(std::string text) {
 
 bool LogQueue::flush(std::chrono::milliseconds patience) {
   std::unique_lock lock(state_->mutex);
-  return state_->written.wait_for(
-      lock, patience, [&] { return state_->lines.empty() && !state_->is_writing; });
+  return state_->written.wait_for(lock, patience,
+                                  [&] { return state_->lines.empty() && !state_->is_writing; });
 }
 
 }  // namespace wattle::daemon

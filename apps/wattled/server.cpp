@@ -17,12 +17,14 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::chrono::seconds kSweep{1};
-/// Accepted in one go, or sent away, before others have their turn.
+/// Sent away, or accepted from a Unix socket, in one go before others have their turn.
 constexpr int kMostAtOnce = 64;
+/// Accepted through TCP.
+constexpr int kMostStrangersAtOnce = 8;
 
 /// How long connections other than Unix sockets are read in one go: whoever connects to a Unix
 /// socket waits no longer for them.
-constexpr std::chrono::milliseconds kTurn{2};
+constexpr std::chrono::milliseconds kTurn{1};
 
 /// Of each socket; the kernel doubles it for its own. An answer that is not read stays in the
 /// kernel's memory, and what it does not take waits here.
@@ -80,7 +82,8 @@ void Server::wait_at(Door& door) {
 }
 
 void Server::accept_at(Door& door) {
-  for (int i = 0; i < kMostAtOnce; ++i) {
+  const int most = door.listener.is_local_socket ? kMostAtOnce : kMostStrangersAtOnce;
+  for (int i = 0; i < most; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(door, std::move(fd));

@@ -131,6 +131,44 @@ TEST_F(StuckReader, HearsNothingAfterItWasCut) {
   EXPECT_EQ(wire_.out, before);
 }
 
+/// A client that asks and takes nothing of the answer.
+class UnreadAnswer : public testing::Test {
+ protected:
+  UnreadAnswer() {
+    wire_.room = 0;
+    connection_ = std::make_shared<Connection>(owner_, Fd(), std::make_unique<FakeTransport>(wire_),
+                                               Peer{.is_local_socket = true});
+    wire_.in = "GET /metrics HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    connection_->start();
+    owner_.virtual_loop.run_readable();
+  }
+  ~UnreadAnswer() override { connection_->close(); }
+  [[nodiscard]] bool is_open_after(std::chrono::nanoseconds step) {
+    owner_.virtual_loop.advance(step);
+    (void)connection_->check_deadline(owner_.virtual_loop.now());
+    return !owner_.is_removed;
+  }
+
+  Wire wire_;
+  Owner owner_;
+  std::shared_ptr<Connection> connection_;
+};
+
+TEST_F(UnreadAnswer, IsCutAfterThreeSecondsAndCounted) {
+  EXPECT_TRUE(is_open_after(milliseconds(2'999)));
+  EXPECT_FALSE(is_open_after(milliseconds(1)));
+  EXPECT_EQ(owner_.service().turned_away()[TurnedAway::unread], 1U);
+}
+
+TEST_F(UnreadAnswer, IsCutAfterTenSecondsHoweverSlowlyItIsRead) {
+  for (int second = 0; second < 9; ++second) {
+    EXPECT_TRUE(is_open_after(seconds(1)));
+    wire_.room = 1;
+    owner_.virtual_loop.run_writable();
+  }
+  EXPECT_FALSE(is_open_after(seconds(1)));
+}
+
 TEST(Connections, AnswerAHeadWithoutTheBodyWhoseLengthTheyTell) {
   Wire wire;
   Owner owner;
