@@ -97,7 +97,7 @@ struct GpuFigures {
 
 struct GpuSummary : GpuFigures {
   /// The number, or the UUID where the file has only that. Where it has neither, the GPU's place
-  /// among the rows of one time, from "0" on.
+  /// among the rows of one moment, from "0" on.
   std::string name;
 };
 

@@ -59,6 +59,11 @@ std::string_view column_name(std::string_view cell) noexcept {
   return trimmed(cell.substr(0, cell.find('[')));
 }
 
+bool is_good(const GpuRow& row) noexcept {
+  return row.whole && is_share(row.util) && is_share(row.mem_util) && !row.memory.is_bad() &&
+         !row.power.is_bad();
+}
+
 }  // namespace
 
 std::optional<std::int64_t> TableTime::parse(std::string_view text) noexcept {
@@ -79,16 +84,16 @@ std::optional<std::int64_t> TableTime::parse(std::string_view text) noexcept {
 void GpuCsv::take(std::string_view line) {
   const bool may_be_header = !line.empty() && (line[0] < '0' || line[0] > '9');
   if (may_be_header && take_header(line)) return;
-  if (take_row(line)) {
-    ++rows_;
-  } else {
-    ++bad_rows_;
-  }
+  take_row(line);
 }
 
-void GpuCsv::take_damaged() noexcept {
-  ++bad_rows_;
-  move_on(std::nullopt, false);
+void GpuCsv::take_damaged() {
+  if (has_names() || columns_.timestamp == kNone) {
+    ++bad_rows_;
+    return;
+  }
+  rounds_.add({}, placed_);
+  count_placed();
 }
 
 std::size_t GpuCsv::split(std::string_view line) noexcept {
@@ -142,52 +147,66 @@ bool GpuCsv::take_header(std::string_view line) {
   return is_header;
 }
 
-bool GpuCsv::take_row(std::string_view line) {
-  const std::size_t count = split(line);
-  std::optional<std::int64_t> time_ms;
-  if (columns_.timestamp < count) time_ms = time_.parse(trimmed(cells_[columns_.timestamp]));
-  const bool whole = count == columns_.count && (columns_.timestamp == kNone || time_ms);
-  move_on(time_ms, whole);
-  if (!whole || (doubtful_moments_ > 0 && !has_names())) return false;
-  const Cell util = parse_cell(cells_[columns_.util]);
-  const Cell mem_util = parse_cell(cells_[columns_.mem_util]);
-  const Cell memory = parse_cell(cells_[columns_.memory]);
-  const Cell power = parse_cell(cells_[columns_.power]);
-  if (!is_share(util) || !is_share(mem_util) || memory.is_bad() || power.is_bad()) return false;
-  Gpu* const known = gpu();
-  if (known == nullptr) return false;
-  known->spreads.util.add(util);
-  known->spreads.mem_util.add(mem_util);
-  known->spreads.memory_mib.add(memory);
-  known->spreads.power_w.add(power);
-  if (time_ms) known->power.add(*time_ms, power);
-  return true;
-}
-
-void GpuCsv::move_on(std::optional<std::int64_t> time_ms, bool whole) noexcept {
-  if (has_names()) return;
-  if (time_ms) {
-    const bool is_next = time_ms != last_ms_;
-    place_ = is_next ? 0 : place_ + 1;
-    if (is_next && doubtful_moments_ > 0) --doubtful_moments_;
-    if (last_ms_) watch_gap(*time_ms - *last_ms_);
-    last_ms_ = time_ms;
+void GpuCsv::take_row(std::string_view line) {
+  const std::size_t count_of_cells = split(line);
+  GpuRow row;
+  if (columns_.timestamp < count_of_cells) {
+    row.time_ms = time_.parse(trimmed(cells_[columns_.timestamp]));
   }
-  // Of one GPU alone each moment is one row.
-  if (!whole && columns_.timestamp != kNone && gpus_.size() > 1) doubtful_moments_ = 2;
-}
-
-GpuCsv::Gpu* GpuCsv::gpu() {
+  row.whole = count_of_cells == columns_.count && (columns_.timestamp == kNone || row.time_ms);
+  if (row.whole) {
+    row.util = parse_cell(cells_[columns_.util]);
+    row.mem_util = parse_cell(cells_[columns_.mem_util]);
+    row.memory = parse_cell(cells_[columns_.memory]);
+    row.power = parse_cell(cells_[columns_.power]);
+  }
   if (has_names()) {
-    return gpu_named(trimmed(cells_[columns_.index != kNone ? columns_.index : columns_.uuid]));
+    const std::size_t name = columns_.index != kNone ? columns_.index : columns_.uuid;
+    count(is_good(row) ? gpu_named(trimmed(cells_[name])) : nullptr, row);
+    return;
   }
-  by_place_ = true;
-  lacks_time_ = lacks_time_ || columns_.timestamp == kNone;
-  while (place_ >= gpus_.size()) {
+  if (columns_.timestamp == kNone) {
+    lacks_time_ = lacks_time_ || row.whole;
+    count(is_good(row) ? gpu_at(0) : nullptr, row);
+    return;
+  }
+  rounds_.add(row, placed_);
+  count_placed();
+}
+
+void GpuCsv::count_placed() {
+  for (const GpuRounds::Placed& placed : placed_) {
+    count(placed.place && is_good(placed.row) ? gpu_at(*placed.place) : nullptr, placed.row);
+  }
+  placed_.clear();
+}
+
+void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
+  if (gpu == nullptr) {
+    ++bad_rows_;
+    return;
+  }
+  ++rows_;
+  gpu->spreads.util.add(row.util);
+  gpu->spreads.mem_util.add(row.mem_util);
+  gpu->spreads.memory_mib.add(row.memory);
+  gpu->spreads.power_w.add(row.power);
+  if (row.time_ms) gpu->power.add(*row.time_ms, row.power);
+}
+
+GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {
+  while (place >= gpus_.size()) {
     if (gpus_.size() == kMostGpus) return nullptr;
     gpus_.emplace_back(Gpu{.name = std::to_string(gpus_.size())});
   }
-  return &gpus_[place_];
+  return &gpus_[place];
+}
+
+GpuCsv GpuCsv::ended() const {
+  GpuCsv ended = *this;
+  ended.rounds_.end(ended.placed_);
+  ended.count_placed();
+  return ended;
 }
 
 GpuCsv::Gpu* GpuCsv::gpu_named(std::string_view name) {
@@ -199,23 +218,16 @@ GpuCsv::Gpu* GpuCsv::gpu_named(std::string_view name) {
   return &gpus_.emplace_back(Gpu{.name = std::string(name)});
 }
 
-void GpuCsv::watch_gap(std::int64_t gap_ms) noexcept {
-  if (gap_ms <= 0) return;
-  ++gaps_;
-  gaps_ms_ += gap_ms;
-  const double mean_ms = static_cast<double>(gaps_ms_) / static_cast<double>(gaps_);
-  if (static_cast<double>(gap_ms) * 4.0 < mean_ms) ++short_gaps_;
-}
+GpuTable GpuCsv::result() const { return ended().figures(); }
 
-GpuTable GpuCsv::result() const {
+GpuTable GpuCsv::figures() const {
   GpuSpreads all;
   for (const Gpu& gpu : gpus_) all.add(gpu.spreads);
   GpuTable table{.all = all.figures()};
-  if (by_place_ && (lacks_time_ || comes_in_bursts())) {
+  if (lacks_time_ || rounds_.is_unclear()) {
     table.problem =
-        "which GPU a row is of is not known (no column index or uuid, and no common time of the "
-        "rows "
-        "of one moment): no figures per GPU, no energy";
+        "which GPU a row is of is not known (no column index or uuid, and the times do not show "
+        "which rows are of one moment): no figures per GPU, no energy";
     return table;
   }
   Joules energy;

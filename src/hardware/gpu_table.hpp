@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "hardware/gpu_rounds.hpp"
 #include "hardware/held_power.hpp"
 #include "hardware/table_figures.hpp"
 
@@ -28,17 +29,18 @@ class TableTime {
 
 /// Takes cells between commas. Without a header the nine columns of the run monitor: timestamp,
 /// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
-/// two clocks; a header names others. GPUs are told apart by a column index or uuid, else by their
-/// place among the rows of one time. Threads: one at a time.
+/// two clocks; a header names others. GPUs are told apart by a column index or uuid, else by the
+/// order of the rows (see GpuRounds). Threads: one at a time.
 class GpuCsv {
  public:
   /// A line without its end.
   void take(std::string_view line);
   /// A line was there that could not be given.
-  void take_damaged() noexcept;
+  void take_damaged();
 
-  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  /// So far; costs a copy of everything.
+  [[nodiscard]] std::uint64_t rows() const { return ended().rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const { return ended().bad_rows_; }
   [[nodiscard]] GpuTable result() const;
 
  private:
@@ -64,33 +66,28 @@ class GpuCsv {
   /// Fills `cells_`; their number, at most one more than there is room for.
   std::size_t split(std::string_view line) noexcept;
   [[nodiscard]] bool take_header(std::string_view line);
-  [[nodiscard]] bool take_row(std::string_view line);
+  void take_row(std::string_view line);
+  /// Counts what the rows say whose places were found.
+  void count_placed();
+  /// `gpu`: null for a row that is no good, or of which that is not known.
+  void count(Gpu* gpu, const GpuRow& row);
   /// Null where there are too many.
-  [[nodiscard]] Gpu* gpu();
+  [[nodiscard]] Gpu* gpu_at(std::size_t place);
   [[nodiscard]] Gpu* gpu_named(std::string_view name);
-  /// A row of this time comes, `whole` or torn: after that nobody knows which rows of this moment
-  /// are missing, nor of the next, whose first one the torn row may have been.
-  void move_on(std::optional<std::int64_t> time_ms, bool whole) noexcept;
-  void watch_gap(std::int64_t gap_ms) noexcept;
+  [[nodiscard]] GpuTable figures() const;
+  /// As if there were no more rows.
+  [[nodiscard]] GpuCsv ended() const;
   [[nodiscard]] bool has_names() const noexcept {
     return columns_.index != kNone || columns_.uuid != kNone;
   }
-  /// Whether rows come in bursts whose times differ a little: the place among rows of one time then
-  /// tells nothing.
-  [[nodiscard]] bool comes_in_bursts() const noexcept { return short_gaps_ * 4 > gaps_; }
 
   Columns columns_;
   Cells cells_;  ///< of the line that is looked at
   TableTime time_;
   std::vector<Gpu> gpus_;
-  std::optional<std::int64_t> last_ms_;
-  std::size_t place_ = 0;     ///< among the rows of `last_ms_`
-  int doubtful_moments_ = 0;  ///< this one, and the one behind it, of which places are not known
-  std::uint64_t gaps_ = 0;
-  std::uint64_t short_gaps_ = 0;
-  std::int64_t gaps_ms_ = 0;
-  bool by_place_ = false;    ///< some rows were
-  bool lacks_time_ = false;  ///< and had no time
+  GpuRounds rounds_;
+  std::vector<GpuRounds::Placed> placed_;  ///< reused
+  bool lacks_time_ = false;                ///< some rows had neither a name nor a time
   std::uint64_t rows_ = 0;
   std::uint64_t bad_rows_ = 0;
 };

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -138,19 +139,112 @@ TEST(GpuCsv, TellsGpusApartByTheirPlaceAmongRowsOfOneTime) {
   EXPECT_EQ(table.gpus[1].energy, Joules(600.0));
 }
 
-TEST(GpuCsv, SaysWhereItCannotTellGpusApart) {
+TEST(GpuCsv, CountsAShortFirstStretchNotAsThePace) {
+  std::vector<std::string> lines = {row(0, "100"), row(5, "100")};
+  for (int i = 1; i <= 500; ++i) lines.push_back(row(i * 100, "100"));
+  const GpuTable table = csv_of(lines).result();
+  EXPECT_EQ(table.all.energy, Joules(5000.0));
+  EXPECT_EQ(table.all.energy_unknown, Seconds(0.0));
+}
+
+TEST(GpuCsv, GoesOnAtAnotherPace) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 100; ++i) lines.push_back(row(i * 10, "100"));
+  for (int i = 0; i < 100; ++i) lines.push_back(row(2000 + i * 1000, "100"));
+  const GpuTable table = csv_of(lines).result();
+  EXPECT_LE(table.all.energy_unknown, Seconds(10.0)) << "until it is seen that it is one";
+  EXPECT_GE(table.all.energy.value(), Joules(9000.0));
+}
+
+/// Rows of GPUs of 100, 200 ... W for 100 rounds each second, the times in a round as `skew` says.
+template <class Skew>
+std::vector<std::string> rounds_of(int gpus, Skew skew) {
   std::vector<std::string> lines;
   for (int i = 0; i < 100; ++i) {
-    for (int gpu = 0; gpu < 4; ++gpu) lines.push_back(row(i * 1000 + gpu * 2, "100"));
+    for (int gpu = 0; gpu < gpus; ++gpu) {
+      lines.push_back(row(i * 1000 + skew(i, gpu), std::to_string(100 * (gpu + 1)), gpu));
+    }
   }
-  const GpuTable skewed = csv_of(lines).result();
-  EXPECT_THAT(skewed.problem, HasSubstr("which GPU a row is of is not known"));
-  EXPECT_THAT(skewed.gpus, IsEmpty());
-  EXPECT_FALSE(skewed.all.energy);
-  EXPECT_EQ(skewed.all.power_watts_mean, 100.0);
+  return lines;
+}
+
+void expect_told_apart(const std::vector<std::string>& lines, std::size_t gpus) {
+  const GpuTable table = csv_of(lines).result();
+  EXPECT_THAT(table.problem, IsEmpty());
+  ASSERT_THAT(table.gpus, SizeIs(gpus));
+  for (std::size_t i = 0; i < gpus; ++i) {
+    EXPECT_EQ(table.gpus[i].power_watts_max, 100.0 * static_cast<double>(i + 1));
+    EXPECT_NEAR(table.gpus[i].energy.value().si(), 9900.0 * static_cast<double>(i + 1), 10.0);
+    EXPECT_EQ(table.gpus[i].gpu_util_mean_pct, static_cast<double>(i));
+  }
+}
+
+TEST(GpuCsv, TellsGpusApartWhereSomeRowsOfAMomentHaveALaterTime) {
+  expect_told_apart(rounds_of(8, [](int i, int gpu) { return i % 7 < 2 && gpu >= i % 8 ? 1 : 0; }),
+                    8);
+}
+
+TEST(GpuCsv, TellsGpusApartWhereEachRowHasATimeOfItsOwn) {
+  expect_told_apart(rounds_of(4, [](int /*i*/, int gpu) { return 2 * gpu; }), 4);
+  expect_told_apart(rounds_of(2, [](int i, int gpu) { return gpu * (1 + i % 4); }), 2);
+}
+
+TEST(GpuCsv, TellsGpusApartWhereAMomentWasHeldUpInTheMiddle) {
+  expect_told_apart(rounds_of(8, [](int i, int gpu) { return i % 20 == 9 && gpu >= 3 ? 400 : 0; }),
+                    8);
+}
+
+TEST(GpuCsv, LosesNothingButTheMomentThatLacksARow) {
+  std::vector<std::string> lines = rounds_of(8, [](int /*i*/, int gpu) { return gpu / 3; });
+  lines.erase(lines.begin() + 8 * 50 + 4);
+  const GpuCsv table = csv_of(lines);
+  EXPECT_EQ(table.bad_rows(), 7U);
+  EXPECT_EQ(table.rows(), 8U * 99U);
+  expect_told_apart(lines, 8);
+}
+
+TEST(GpuCsv, CountsTheMomentThatWasNotWrittenToItsEnd) {
+  std::vector<std::string> lines = rounds_of(8, [](int /*i*/, int gpu) { return gpu / 3; });
+  lines.resize(lines.size() - 3);
+  EXPECT_EQ(csv_of(lines).bad_rows(), 0U);
+  EXPECT_EQ(csv_of(lines).result().gpus[4].power_watts_max, 500.0);
+}
+
+TEST(GpuCsv, TellsGpusApartInLogsOfAnyLength) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 3000; ++i) {
+    for (int gpu = 0; gpu < 8; ++gpu) {
+      lines.push_back(row(i * 100 + (i % 3 == 0 ? gpu / 2 : 0), std::to_string(100 * (gpu + 1))));
+    }
+  }
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_THAT(table.gpus, SizeIs(8));
+  EXPECT_NEAR(table.gpus[7].energy.value().si(), 800.0 * 299.9, 3.0);
+}
+
+TEST(GpuCsv, SaysWhereItCannotTellGpusApart) {
+  std::vector<std::string> lines;
+  int ms = 0;
+  std::uint64_t noise = 1;
+  for (int i = 0; i < 400; ++i) {
+    lines.push_back(row(ms, "100"));
+    noise = noise * 6364136223846793005U + 1442695040888963407U;
+    ms += (noise >> 33U) % 3 == 0 ? 40 : 0;
+  }
+  const GpuTable mixed = csv_of(lines).result();
+  EXPECT_THAT(mixed.problem, HasSubstr("which GPU a row is of is not known"));
+  EXPECT_THAT(mixed.gpus, IsEmpty());
+  EXPECT_FALSE(mixed.all.energy);
+  EXPECT_EQ(mixed.all.power_watts_mean, 100.0);
 
   EXPECT_THAT(csv_of({"utilization.gpu [%]", "50 %", "60 %"}).result().problem,
               HasSubstr("not known"));
+}
+
+TEST(GpuCsv, TakesOneGpuWhoseReaderWasHeldUpForOne) {
+  std::vector<std::string> lines;
+  for (int i = 0; i < 300; ++i) lines.push_back(row(i * 40 + (i > 200 ? 3000 : 0), "100"));
+  EXPECT_THAT(csv_of(lines).result().gpus, SizeIs(1));
 }
 
 TEST(GpuCsv, TakesOneGpuWithJitterForOne) {
