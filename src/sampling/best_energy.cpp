@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <ranges>
 #include <utility>
 
@@ -29,13 +30,14 @@ bool counts_all(const EnergyFigure& figure) noexcept {
 
 bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
 
+bool is_whole(const EnergyFigure& figure) noexcept {
+  static constexpr double kMostUnknown = 0.01;
+  return figure.unknown <= kMostUnknown * figure.known;
+}
+
 /// Compares mean powers: each over what its figure knows.
 bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
-  static constexpr double kMostUnknown = 0.01;
-  const auto is_whole = [](const EnergyFigure& figure) {
-    return figure.mean && figure.unknown <= kMostUnknown * figure.known;
-  };
-  if (!is_whole(a) || !is_whole(b)) return false;
+  if (!a.mean || !b.mean || !is_whole(a) || !is_whole(b)) return false;
   const double a_w = a.mean.value_or(Watts()).si();
   const double b_w = b.mean.value_or(Watts()).si();
   // What the sensor is off has nothing to do with when it was read: all three in quadrature.
@@ -45,6 +47,17 @@ bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
   return std::abs(a_w - b_w) > allowed_w;
 }
 
+/// A mean over a second, which some boards leave as it is for as long (see `kAverageFreezes`).
+bool is_average(const EnergyFigure& figure) noexcept {
+  return figure.method == Method::integrated && figure.quantity == to_string(Metric::power_average);
+}
+
+bool is_instant(const EnergyFigure& figure) noexcept {
+  return figure.method == Method::integrated &&
+         figure.quantity == to_string(Metric::power_instant) && shows_something(figure) &&
+         is_whole(figure);
+}
+
 }  // namespace
 
 EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
@@ -52,6 +65,12 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
   if (figures.empty()) return first;
   std::ranges::stable_sort(figures, {}, doubt_j);
+  // Beside a gauge that is renewed as it should be an average has no vote.
+  std::vector<EnergyFigure> averages;
+  if (std::ranges::any_of(figures, is_instant)) {
+    std::ranges::copy_if(figures, std::back_inserter(averages), is_average);
+    std::erase_if(figures, is_average);
+  }
   // What a gauge misses while it looks away shows in none of its values: it cannot doubt that.
   if (std::ranges::any_of(figures, counts_all)) {
     std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
@@ -68,6 +87,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::ranges::stable_partition(figures, shows_something);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
+  std::ranges::move(averages, std::back_inserter(figures));
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
     best.alternatives.push_back({.method = other.method,
                                  .quantity = other.quantity,

@@ -33,7 +33,8 @@ struct CounterWindowAsked {
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
 /// preferred: it misses no time. So is it to a gauge that looks away, or of which that is not
-/// known, unless the window is too short for it. One that shows no energy at all comes last. At
+/// known, unless the window is too short for it. A mean over a second has no vote beside an instant
+/// gauge: it may have stayed as it was. One that shows no energy at all comes last. At
 /// least one figure; of equals, the first is taken.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 

@@ -140,7 +140,9 @@ void UpdateObserver::judge_period(Observation& seen) const {
   const std::vector<nanoseconds> lengths = counting(typical);
   if (4 * lengths.size() < all.size()) {
     seen.doubt = PeriodDoubt::slow_polls;
-    seen.at_most = typical;
+    // However rarely it is read, there are no more changes than renewals. Of a value that changes
+    // at each second or third reading the median is less than that.
+    seen.at_most = std::max(typical, summary(all).mean);
     return;
   }
   if (lengths.size() < kFewestIntervals) return;

@@ -66,8 +66,9 @@ struct Observation {
 ///
 /// - An interval counts if no two readings in it, or at its ends, are further apart than half of
 ///   the median interval: one during which the machine was busy with something else may hide a
-///   change. Where less than a quarter counts, reading is too slow, and the median is an upper
-///   bound of the period.
+///   change. Where less than a quarter counts, reading is too slow, and the mean of all intervals,
+///   or their median where that is more, is an upper bound of the period: no value changes more
+///   often than it is renewed.
 /// - A gauge that is renewed with the same value shows no change, and the interval is twice as
 ///   long or more. So for a gauge only intervals up to 1.5 times the shortest common one (the 10th
 ///   percentile) count; the longer ones are taken for multiples. Where these are the majority, the

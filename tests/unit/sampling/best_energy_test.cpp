@@ -148,6 +148,35 @@ TEST(BestEnergy, IsNotOfASensorThatShowsNothing) {
   EXPECT_THAT(names(best.flags), ElementsAre("disagrees"));
 }
 
+/// A mean over a second.
+EnergyFigure averaged(double energy_j, double uncertainty_j) {
+  EnergyFigure average = integrated(energy_j, uncertainty_j);
+  average.quantity = "power_average";
+  return average;
+}
+
+TEST(BestEnergy, HearsNoAverageBesideAnInstantGauge) {
+  // The load has ended, and the average stays as it was.
+  const EnergyFigure best = best_energy({averaged(1300, 10), integrated(1000, 50)});
+  EXPECT_EQ(best.quantity, "power_instant") << "though it is less certain";
+  EXPECT_THAT(names(best.flags), IsEmpty());
+  EXPECT_THAT(best.alternatives, ElementsAre(Field(&AlternativeEnergy::energy, Joules(1300.0))));
+  const EnergyFigure counter =
+      best_energy({averaged(1300, 10), integrated(1000, 50), counted(1010, 20)});
+  EXPECT_EQ(counter.method, Method::counter);
+  EXPECT_THAT(names(counter.flags), IsEmpty());
+}
+
+TEST(BestEnergy, HearsAnAverageWhereTheInstantGaugeTellsNothing) {
+  EnergyFigure dead = integrated(0, 0.1);
+  dead.flags.set(Flag::zero);
+  EXPECT_EQ(best_energy({dead, averaged(1000, 50)}).energy, Joules(1000.0));
+  EXPECT_EQ(best_energy({without_two_seconds(integrated(800, 5)), averaged(1000, 50)}).energy,
+            Joules(1000.0));
+  EXPECT_THAT(names(best_energy({averaged(1300, 10), counted(1000, 20)}).flags),
+              ElementsAre("disagrees"));
+}
+
 TEST(BestEnergy, IsZeroWhereAllSensorsSaySo) {
   EnergyFigure counter = counted(0, 0.1);
   counter.flags.set(Flag::zero);

@@ -164,6 +164,20 @@ TEST(UpdateObserver, GivesABoundWhereItIsTooSlow) {
   EXPECT_EQ(seen.at_most, 3ms);
 }
 
+TEST(UpdateObserver, GivesABoundThatHoldsForUpdatesAboutAsOftenAsItReads) {
+  for (const nanoseconds period : {15'400us, 20'000us, 25'000us}) {
+    for (const nanoseconds poll : {14ms, 15ms, 16ms}) {
+      const Observation seen = watch(gauge(), 4s, poll, [=](nanoseconds at) {
+        return 70'000 + static_cast<std::uint64_t>(at / period) * 7919 % 1000;
+      });
+      ASSERT_TRUE(seen.at_most) << period.count() << ", " << poll.count();
+      const nanoseconds ends = poll * 2 / 100;  // the first and the last change, over 4 s
+      EXPECT_GE(*seen.at_most, period - ends) << period.count() << ", " << poll.count();
+      EXPECT_LE(*seen.at_most, 2 * period) << period.count() << ", " << poll.count();
+    }
+  }
+}
+
 TEST(UpdateObserver, KnowsThatASlowCallBlursTheTimeOfAChange) {
   const auto seen_with = [](nanoseconds half_width) {
     UpdateObserver observer(counter());
