@@ -151,7 +151,8 @@ void UpdateObserver::judge_period(Observation& seen) const {
   const bool hidden = counter_ ? seen.median_step <= 1 : 2 * single.size() < lengths.size();
   seen.doubt = hidden ? PeriodDoubt::hidden : PeriodDoubt::none;
   if (hidden) {
-    seen.at_most = interval.mean;
+    // Each change is known to within a reading.
+    seen.at_most = interval.mean + seen.poll;
   } else {
     seen.interval = interval;
   }

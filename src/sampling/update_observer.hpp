@@ -72,7 +72,7 @@ struct Observation {
 /// - A gauge that is renewed with the same value shows no change, and the interval is twice as
 ///   long or more. So for a gauge only intervals up to 1.5 times the shortest common one (the 10th
 ///   percentile) count; the longer ones are taken for multiples. Where these are the majority, the
-///   shortest may well be multiples too, and their mean is an upper bound.
+///   shortest may well be multiples too, and their mean, and a reading more, is an upper bound.
 /// - A counter shows each renewal, as long as more than a tick passes in between; where the median
 ///   step is a single tick, the mean interval is an upper bound.
 ///
