@@ -9,39 +9,58 @@ else
   say() { printf '\n== %s\n' "$*"; }
 fi
 fail() {
+  remedy=
   printf '%s: %s\n' "${0##*/}" "$*" >&2
   exit 1
 }
 
-# Where ccache is installed, what was compiled once is not compiled again.
+# What to do when the command that runs now fails: the last line that a script prints.
+remedy="read the message above"
+trap 'status=$?; ((status == 0)) || [[ -z $remedy || $BASHPID != $$ ]] ||
+  printf "%s: failed: %s\n" "${0##*/}" "$remedy" >&2' EXIT
+
+# Where ccache is installed, what was compiled once is not compiled again. It trusts the compiler's
+# list of headers, which saves it from preprocessing, and knows what a precompiled header is made of.
 if [[ -z ${CMAKE_CXX_COMPILER_LAUNCHER:-} ]] && command -v ccache >/dev/null; then
-  export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+  export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_DEPEND=1 CCACHE_NOHASHDIR=1 CCACHE_BASEDIR=$PWD
+  export CCACHE_SLOPPINESS=pch_defines,time_macros
 fi
 
 # A command that builds and tests run under.
 under=()
 
-# build PRESET [TARGET...]: configures and builds in build/PRESET.
+# build PRESET MINUTES [TARGET...]: configures and builds in build/PRESET. MINUTES: what that takes
+# from scratch on two cores.
 build() {
-  local preset=$1
-  shift
-  cmake --preset "$preset" >/dev/null
-  "${under[@]}" cmake --build "build/$preset" ${1+--target "$@"}
+  local preset=$1 minutes=$2
+  shift 2
+  if [[ ! -e build/$preset/.ninja_log ]]; then
+    echo "from scratch: about $(((2 * minutes + $(nproc) - 1) / $(nproc))) min on $(nproc) cores"
+  fi
+  remedy="see the error above; again: cmake --preset $preset"
+  cmake --preset "$preset" >"build/$preset.log" 2>&1 || { cat "build/$preset.log" && return 1; }
+  remedy="fix the first error above; again: cmake --build build/$preset"
+  NINJA_STATUS="[%f/%t, %e s] " "${under[@]}" cmake --build "build/$preset" ${1+--target "$@"}
+  remedy="read the message above"
 }
 
-# run_tests PRESET CTEST-OPTION...: runs the tests in build/PRESET; tells why some were skipped, and
-# how many were not.
+# run_tests PRESET JOBS CTEST-OPTION...: runs the tests in build/PRESET, JOBS at a time; prints why
+# some were skipped, and how many ran.
 run_tests() {
-  local preset=$1 status=0
-  shift
-  "${under[@]}" ctest --test-dir "build/$preset" --parallel "$(nproc)" --output-on-failure \
+  local preset=$1 jobs=$2 status=0
+  shift 2
+  "${under[@]}" ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure \
     --no-tests=error "$@" || status=$?
   awk '/ Test: / { name = $3; ++tests }
     /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
     END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
     "build/$preset/Testing/Temporary/LastTest.log"
+  ((status == 0)) ||
+    remedy="again, only these: ctest --test-dir build/$preset --rerun-failed --output-on-failure"
   return "$status"
 }
 
 # cpp_files GLOB: the project's C++ files of that name, each ended by a zero byte.
 cpp_files() { find apps bench examples fuzz include src tests -name "$1" -print0 | sort -z; }
+
+mkdir -p build

@@ -28,7 +28,7 @@ using std::chrono::nanoseconds;
 using std::chrono::seconds;
 
 /// So long may a driver take over one reading.
-constexpr seconds kPatience{2};
+constexpr seconds kAnswerTime{2};
 
 /// Channels that are read together.
 struct Phase {
@@ -89,7 +89,7 @@ class Attempt {
   [[nodiscard]] Results wait() {
     std::unique_lock lock(mutex_);
     std::uint64_t begun = 0;
-    while (!changed_.wait_for(lock, kPatience, [&] { return done_; })) {
+    while (!changed_.wait_for(lock, kAnswerTime, [&] { return done_; })) {
       if (const std::uint64_t before = std::exchange(begun, begun_); before == begun) break;
     }
     abandoned_ = true;
@@ -171,7 +171,7 @@ std::string value_text(const Channel& channel, std::uint64_t raw) {
 /// Why the period is not known, or not more than a bound; empty where it is known.
 std::string reason_of(const Measured& measured) {
   if (!measured.seen)
-    return fmt::format("the driver did not answer within {} s", kPatience.count());
+    return fmt::format("the driver did not answer within {} s", kAnswerTime.count());
   const PeriodDoubt doubt = measured.seen->doubt;
   std::string reason(to_string(doubt));
   if (doubt == PeriodDoubt::no_change || doubt == PeriodDoubt::few_changes) {

@@ -175,7 +175,7 @@ std::string subjects_text(const SharedCause& cause) {
   return fmt::format("{}", fmt::join(cause.subjects, ", "));
 }
 
-Json refusals_json(const std::vector<Refusal>& refused) {
+Json refused_list(const std::vector<Refusal>& refused) {
   Json list = Json::array();
   for (const Refusal& refusal : refused) {
     list.push_back({{"source", refusal.source},
@@ -199,7 +199,7 @@ Json sources_json(const std::vector<Survey>& surveys) {
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
     sources.push_back({{"source", providers()[i].name},
                        {"domains", std::move(domains)},
-                       {"refused", refusals_json(surveys[i].refused)}});
+                       {"refused", refused_list(surveys[i].refused)}});
   }
   return sources;
 }
@@ -266,8 +266,8 @@ int sensors(const SensorsOptions& options) {
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
   Json json = {{"schema", "wattle.sensors/1"},    {"devices", std::move(devices)},
-               {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
-               {"absent", refusals_json(absent)}, {"sources", std::move(sources)}};
+               {"channels", std::move(channels)}, {"refused", refused_list(refused)},
+               {"absent", refused_list(absent)},  {"sources", std::move(sources)}};
   if (options.cross_check) {
     const CrossChecks checked = measure_cross_checks(std::move(surveys));
     text += cross_check_text(checked);

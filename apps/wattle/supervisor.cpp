@@ -98,7 +98,7 @@ bool is_stopped(pid_t child, int options) noexcept {
          info.si_pid == child;
 }
 
-Seconds seconds(const timeval& time) noexcept {
+Seconds seconds_of(const timeval& time) noexcept {
   return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
@@ -158,8 +158,8 @@ void Supervisor::follow_stop() noexcept {
 }
 
 void Supervisor::add(const rusage& used) noexcept {
-  usage_.cpu_user += seconds(used.ru_utime);
-  usage_.cpu_system += seconds(used.ru_stime);
+  usage_.cpu_user += seconds_of(used.ru_utime);
+  usage_.cpu_system += seconds_of(used.ru_stime);
   usage_.peak_rss_bytes =
       std::max(usage_.peak_rss_bytes, static_cast<std::uint64_t>(used.ru_maxrss) * 1024);
   usage_.minor_faults += static_cast<std::uint64_t>(used.ru_minflt);

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-void tell(std::string_view message) { write_to_stderr(fmt::format("wattle track: {}\n", message)); }
+void warn(std::string_view message) { write_to_stderr(fmt::format("wattle track: {}\n", message)); }
 
 /// Waits for the process's end, for a signal, or until the time is over.
 void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {
@@ -48,7 +48,7 @@ void put(const TrackOptions& options, const std::string& text, const std::string
 
 int follow(const TrackOptions& options) {
   const Fd end = end_signals();
-  set_log(tell);
+  set_log(warn);
   // Before any work: a bad path fails now.
   std::optional<Output> file;
   if (!options.json_path.empty()) file = Output::open(options.json_path, false);
@@ -82,7 +82,7 @@ int track(const TrackOptions& options) {
     write_to_stderr(fmt::format("wattle track: {}\nTry: wattle track --help\n", wrong.what()));
     status = kUsageError;
   } catch (const Error& failed) {
-    tell(failed.what());
+    warn(failed.what());
     status = kRunFailed;
   }
   set_log({});

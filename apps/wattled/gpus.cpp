@@ -27,7 +27,7 @@ std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion questio
   const auto find = [&](Metric metric) -> std::optional<std::size_t> {
     const auto channels = sensor.channels();
     for (std::size_t i = 0; i < channels.size(); ++i) {
-      if (channels[i].metric == metric && channels[i].scope == Scope::device) return i;
+      if (channels[i].metric == metric && channels[i].scope == wattle::Scope::device) return i;
     }
     return std::nullopt;
   };

@@ -106,7 +106,7 @@ void write_prometheus(std::string& text, const MetricFamily& family) {
   }
 }
 
-std::string_view take_until(std::string_view& text, char separator) {
+std::string_view take_item(std::string_view& text, char separator) {
   const std::size_t end = text.find(separator);
   std::string_view taken = text.substr(0, end);
   text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
@@ -120,7 +120,7 @@ std::string_view take_until(std::string_view& text, char separator) {
 double preference(std::string_view parameters, std::string_view spoken) {
   double preferred = 1;
   while (!parameters.empty()) {
-    const std::string_view parameter = take_until(parameters, ';');
+    const std::string_view parameter = take_item(parameters, ';');
     if (parameter.starts_with("q=")) preferred = parse_double(parameter.substr(2)).value_or(0);
     if (parameter.starts_with("version=") && parameter.substr(8) != spoken) return 0;
   }
@@ -133,8 +133,8 @@ MetricsFormat metrics_format(std::string_view accept) noexcept {
   double open_metrics = 0;
   double plain = 0;
   while (!accept.empty()) {
-    std::string_view entry = take_until(accept, ',');
-    const std::string_view type = take_until(entry, ';');
+    std::string_view entry = take_item(accept, ',');
+    const std::string_view type = take_item(entry, ';');
     if (type == kOpenMetricsType) {
       open_metrics = std::max(open_metrics, preference(entry, "1.0.0"));
     } else if (type == "text/plain") {

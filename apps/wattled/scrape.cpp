@@ -26,7 +26,7 @@ std::string vendor_of(const Domain& domain) {
 
 /// Where a gauge's value belongs; null for what is not told.
 std::optional<double>* place_in(DomainMetrics& metrics, const Channel& channel) {
-  if (channel.scope != Scope::device) return nullptr;
+  if (channel.scope != wattle::Scope::device) return nullptr;
   switch (channel.metric) {
     case Metric::energy:
       return &metrics.energy_j;

@@ -95,7 +95,7 @@ std::string alternatives(std::span<const std::string_view> names) {
   return text;
 }
 
-std::string_view trimmed(std::string_view text) {
+std::string_view trimmed_item(std::string_view text) {
   constexpr std::string_view kBlanks = " \t\n\v\f\r";
   const std::size_t begin = text.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) return {};
@@ -163,13 +163,13 @@ std::variant<bool, QueryFault> required_bool(const Query& query, std::string_vie
 std::variant<std::vector<std::uint64_t>, QueryFault> parse_ids(std::string_view list, IdKind kind) {
   const std::string_view field = kind == IdKind::gpu ? "gpu_ids" : "cpu_ids";
   const std::string_view device = kind == IdKind::gpu ? "GPU" : "CPU";
-  if (trimmed(list).empty()) {
+  if (trimmed_item(list).empty()) {
     return list_fault(fmt::format("{} must contain at least one {} index", field, device));
   }
   std::vector<std::uint64_t> ids;
   for (std::size_t left = 1 + static_cast<std::size_t>(std::ranges::count(list, ',')); left > 0;
        --left) {
-    const std::string_view item = trimmed(take_until(list, ','));
+    const std::string_view item = trimmed_item(take_until(list, ','));
     if (item.empty())
       return list_fault(fmt::format("{} contains an empty {} index", field, device));
     // zeusd's parser of numbers takes a plus.

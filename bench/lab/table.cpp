@@ -10,7 +10,7 @@
 namespace wattle::lab {
 namespace {
 
-std::string percent(double part) { return fmt::format("{:.3f}", 100.0 * part); }
+std::string percentage(double part) { return fmt::format("{:.3f}", 100.0 * part); }
 
 std::string flags_of(const Claims& claims) {
   std::string text;
@@ -27,7 +27,7 @@ std::string common_of(const CellResult& result) {
   std::string text;
   for (const WayResult& way : result.common) {
     if (way.found == 0.0) continue;
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", way.way, percent(way.errors.rms));
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", way.way, percentage(way.errors.rms));
   }
   return text;
 }
@@ -38,7 +38,7 @@ std::vector<std::string> row_of(const Cell& cell, const CellResult& result) {
                                   fmt::format("{:.4g}", result.true_mean_j)};
   if (result.wattle && result.wattle->found > 0.0) {
     const Errors& errors = result.wattle->errors;
-    row.insert(row.end(), {percent(errors.bias), percent(errors.rms), percent(errors.p95)});
+    row.insert(row.end(), {percentage(errors.bias), percent(errors.rms), percent(errors.p95)});
   } else {
     row.insert(row.end(), {"-", "-", "-"});
   }
@@ -46,7 +46,7 @@ std::vector<std::string> row_of(const Cell& cell, const CellResult& result) {
     const Claims& claims = *result.wattle->claims;
     const auto ratio = width_ratio(*result.wattle);
     row.insert(row.end(),
-               {percent(claims.median_half_width), ratio ? fmt::format("{:.2f}", *ratio) : "-",
+               {percentage(claims.median_half_width), ratio ? fmt::format("{:.2f}", *ratio) : "-",
                 fmt::format("{:.1f}", 100.0 * claims.coverage), flags_of(claims)});
   } else {
     row.insert(row.end(), {"-", "-", "-", ""});

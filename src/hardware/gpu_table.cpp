@@ -41,7 +41,7 @@ std::optional<std::int64_t> minute_of(std::string_view text) noexcept {
   return std::chrono::milliseconds(time).count();
 }
 
-constexpr std::size_t kWordBytes = sizeof(std::uint64_t);
+constexpr std::size_t kStepBytes = sizeof(std::uint64_t);
 
 /// The highest bit of each byte that is a comma, the first byte in the lowest ones.
 std::uint64_t commas_in(const char* bytes) noexcept {
@@ -105,7 +105,7 @@ std::size_t GpuCsv::split(std::string_view line) noexcept {
     begin = end + 1;
   };
   std::size_t i = 0;
-  for (; i + kWordBytes <= line.size(); i += kWordBytes) {
+  for (; i + kStepBytes <= line.size(); i += kStepBytes) {
     for (std::uint64_t commas = commas_in(line.data() + i); commas != 0; commas &= commas - 1) {
       end_cell(i + static_cast<std::size_t>(std::countr_zero(commas)) / 8);
     }

@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 
 /// So long a row waits for a GPU that does not answer, once; and the last row, so that it is not
 /// that which the end waits for.
-constexpr nanoseconds kPatience = milliseconds(500);
+constexpr nanoseconds kRowPatience = milliseconds(500);
 constexpr nanoseconds kLastPatience = milliseconds(40);
 
 nanoseconds nanoseconds_of(Seconds time) noexcept {
@@ -115,7 +115,7 @@ void Recording::begin() noexcept {
 void Recording::tick(bool last) noexcept {
   try {
     if (++ticks_ % ticks_per_row_ == 0 || last) {
-      write(last ? kLastPatience : kPatience, last);
+      write(last ? kLastPatience : kRowPatience, last);
     } else {
       sampler_.read(false);
     }

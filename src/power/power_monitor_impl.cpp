@@ -21,7 +21,7 @@ constexpr std::size_t kLeastBytesEach = std::size_t{128} << 10U;
 static_assert(kLeastBytesEach >= kHistoryEventBytes + 2 * kMinTimelineBytes);
 
 /// A driver that is slow to answer is asked down to so often, where nobody said how often to ask.
-constexpr nanoseconds kLongestPeriod = milliseconds(800);
+constexpr nanoseconds kLongestGaugePeriod = milliseconds(800);
 
 std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
   const std::size_t share = memory_limit / channels;
@@ -93,11 +93,11 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
     : most_samples_(options.max_samples_per_gpu) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
   period_ = options.update_period ? *options.update_period : infer_period(selection.gpus, clock);
-  const Plan plan{.bytes_each = bytes,
-                  .period = period_,
-                  .longest_backoff = options.update_period
-                                         ? 1
-                                         : std::max(1, static_cast<int>(kLongestPeriod / period_))};
+  const Plan plan{
+      .bytes_each = bytes,
+      .period = period_,
+      .longest_backoff =
+          options.update_period ? 1 : std::max(1, static_cast<int>(kLongestGaugePeriod / period_))};
   const nanoseconds counters = cpu_period(selection, period_);
 
   // All that takes memory comes before the first thread.

@@ -20,7 +20,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-bool is_gpu(const Sensor& sensor) {
+bool is_gpu_lane(const Sensor& sensor) {
   return sensor.may_block() && sensor.device() != nullptr &&
          sensor.device()->kind == DeviceKind::gpu;
 }
@@ -48,7 +48,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
   std::set<Domain> seen;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
     const Domain& domain = sensor->channels().front().domain;
-    if (!is_gpu(*sensor) || !is_of(domain.kind(), options.gpu_brand)) continue;
+    if (!is_gpu_lane(*sensor) || !is_of(domain.kind(), options.gpu_brand)) continue;
     seen.insert(domain);
     sensors_.push_back(std::move(sensor));
   }

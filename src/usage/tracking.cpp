@@ -22,8 +22,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-Cell divided(const Cell& value, std::optional<unsigned> by) {
-  return value && by && *by > 0 ? Cell(*value / *by) : std::nullopt;
+TrackingCell divided(const TrackingCell& value, std::optional<unsigned> by) {
+  return value && by && *by > 0 ? TrackingCell(*value / *by) : std::nullopt;
 }
 
 /// Throws now, not at the start, where there is no such process.
@@ -202,13 +202,14 @@ void Tracking::write_header() {
   const auto expected = options_.n_expected_cores ? options_.n_expected_cores : cores;
   const auto gpu_bytes = gpus_.memory_total_bytes();
   const auto cell = [](std::optional<unsigned> number) {
-    return number ? Cell(*number) : std::nullopt;
+    return number ? TrackingCell(*number) : std::nullopt;
   };
   std::string text =
       fmt::format("{},{},{},", options_.ram_unit, options_.gpu_ram_unit, options_.time_unit);
-  text += csv_line({known.max_ram.system_capacity,
-                    gpu_bytes ? Cell(*gpu_bytes * gpu_ram_factor_) : std::nullopt, cell(cores),
-                    cell(expected), cell(gpus_.on_machine()), Cell(gpus_.counted())});
+  text +=
+      csv_line({known.max_ram.system_capacity,
+                gpu_bytes ? TrackingCell(*gpu_bytes * gpu_ram_factor_) : std::nullopt, cell(cores),
+                cell(expected), cell(gpus_.on_machine()), TrackingCell(gpus_.counted())});
   text += fmt::format("{}\n", sample_columns());
   write(tracking_file_, text);
 }
@@ -218,10 +219,10 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const GroupState& main = state.main;
   const GroupState& rest = state.descendants;
   const auto ram = [&](std::uint64_t bytes) {
-    return Cell(static_cast<double>(bytes) * ram_factor_);
+    return TrackingCell(static_cast<double>(bytes) * ram_factor_);
   };
   const auto gpu_ram = [&](const std::optional<std::uint64_t>& bytes) {
-    return bytes ? Cell(static_cast<double>(*bytes) * gpu_ram_factor_) : std::nullopt;
+    return bytes ? TrackingCell(static_cast<double>(*bytes) * gpu_ram_factor_) : std::nullopt;
   };
   const auto busy = [&](nanoseconds from, nanoseconds to) {
     return percent(to - from, state.at - before.at);
@@ -231,9 +232,10 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const auto cores = options_.n_expected_cores ? options_.n_expected_cores : machine.processors;
   const auto system_memory = machine_.last_memory_used_bytes();
   const auto system_share = machine_.last_cpu_percent();
-  const Cell main_busy = busy(before.main.cpu, main.cpu);
-  const Cell rest_busy = busy(before.descendants.cpu, rest.cpu);
-  const Cell both_busy = main_busy && rest_busy ? Cell(*main_busy + *rest_busy) : std::nullopt;
+  const TrackingCell main_busy = busy(before.main.cpu, main.cpu);
+  const TrackingCell rest_busy = busy(before.descendants.cpu, rest.cpu);
+  const TrackingCell both_busy =
+      main_busy && rest_busy ? TrackingCell(*main_busy + *rest_busy) : std::nullopt;
   const auto both_gpu = gpus.main_bytes && gpus.descendants_bytes
                             ? std::optional(*gpus.main_bytes + *gpus.descendants_bytes)
                             : std::nullopt;
@@ -241,7 +243,7 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
         csv_line({ram(main.rss_bytes),
                   ram(rest.pss_bytes),
                   ram(main.pss_bytes + rest.pss_bytes),
-                  system_memory ? Cell(*system_memory * ram_factor_) : std::nullopt,
+                  system_memory ? TrackingCell(*system_memory * ram_factor_) : std::nullopt,
                   gpu_ram(gpus.main_bytes),
                   gpu_ram(gpus.descendants_bytes),
                   gpu_ram(both_gpu),
@@ -251,8 +253,9 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
                   static_cast<double>(main.threads),
                   static_cast<double>(rest.threads),
                   static_cast<double>(main.threads + rest.threads),
-                  system_share && machine.processors ? Cell(*system_share * *machine.processors)
-                                                     : std::nullopt,
+                  system_share && machine.processors
+                      ? TrackingCell(*system_share * *machine.processors)
+                      : std::nullopt,
                   system_share,
                   main_busy,
                   divided(main_busy, cores),

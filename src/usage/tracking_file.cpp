@@ -20,11 +20,11 @@ std::string_view sample_columns() noexcept {
          "cpu_combined_hardware_utilization_percent,timestamp";
 }
 
-std::string csv_line(const std::vector<Cell>& cells) {
+std::string csv_line(const std::vector<TrackingCell>& cells) {
   std::string line;
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0) line += ',';
-    if (const Cell& cell = cells[i]) line += fmt::format("{}", *cell);
+    if (const TrackingCell& cell = cells[i]) line += fmt::format("{}", *cell);
   }
   return line + "\n";
 }

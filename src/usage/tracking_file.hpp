@@ -9,12 +9,12 @@
 namespace wattle {
 
 /// A cell of numbers; an empty one where it is not known.
-using Cell = std::optional<double>;
+using TrackingCell = std::optional<double>;
 
 /// The names of the two tables' columns, in their order.
 [[nodiscard]] std::string_view static_columns() noexcept;
 [[nodiscard]] std::string_view sample_columns() noexcept;
 /// "1.5,,3\n". Whole numbers have no point.
-[[nodiscard]] std::string csv_line(const std::vector<Cell>& cells);
+[[nodiscard]] std::string csv_line(const std::vector<TrackingCell>& cells);
 
 }  // namespace wattle

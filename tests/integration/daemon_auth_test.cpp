@@ -13,7 +13,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr const char* kKey = "0123456789abcdef0123456789abcdef\n";
+constexpr const char* kAuthKey = "0123456789abcdef0123456789abcdef\n";
 constexpr const char* kAlice =
     "eyJ0eXAiOiJKV1QiLCJhbGciOiJIUzI1NiJ9."
     "eyJzdWIiOiJhbGljZSIsInNjb3BlcyI6WyJncHUtcmVhZCIsImNwdS1yZWFkIl0sImV4cCI6OTk5OTk5OTk5OX0."
@@ -25,7 +25,7 @@ constexpr const char* kBob =
 class DaemonAuth : public DaemonTest {
  protected:
   void serve_with_key(const Words& options = {}) {
-    serve(Words{"--signing-key-path", key_file(kKey)} + options);
+    serve(Words{"--signing-key-path", key_file(kAuthKey)} + options);
   }
   [[nodiscard]] HttpAnswer ask(std::string_view target, std::string_view bearer = {}) const {
     if (bearer.empty()) return get(target);
@@ -170,8 +170,9 @@ TEST_F(DaemonAuth, AStreamEndsWhenItsTokenExpires) {
   serve_with_key();
   // A token is taken for 60 s after it expired.
   const auto now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  HttpClient stream = stream_of(jwt(
-      kHs256, R"({"sub":"a","scopes":["gpu-read"],"exp":)" + std::to_string(now - 58) + "}", kKey));
+  HttpClient stream = stream_of(
+      jwt(kHs256, R"({"sub":"a","scopes":["gpu-read"],"exp":)" + std::to_string(now - 58) + "}",
+          kAuthKey));
   HttpClient other = stream_of(kAlice);
   (void)stream.read_to_end();
   EXPECT_FALSE(other.has_ended());
@@ -196,7 +197,7 @@ TEST_F(DaemonAuth, ARevokedTokenIsRefusedAndItsStreamsEnd) {
 TEST_F(DaemonAuth, ATokenForAnotherServerIsRefused) {
   serve_with_key({"--audience", "node1"});
   const auto token_for = [&](const std::string& audience) {
-    return jwt(kHs256, R"({"sub":"a","scopes":["gpu-read"],"aud":")" + audience + "\"}", kKey);
+    return jwt(kHs256, R"({"sub":"a","scopes":["gpu-read"],"aud":")" + audience + "\"}", kAuthKey);
   };
   EXPECT_EQ(ask("/gpu/get_power", token_for("node1")).status, 200);
   EXPECT_EQ(ask("/gpu/get_power", token_for("node2")).status, 401);
@@ -269,16 +270,16 @@ TEST_F(DaemonKeys, ThatAreTooShortAreRefused) {
 }
 
 TEST_F(DaemonKeys, ThatOthersMayReadAreRefused) {
-  const std::string file = key_file(kKey);
+  const std::string file = key_file(kAuthKey);
   ::chmod(file.c_str(), 0644);
   expect_refused({"--signing-key-path", file}, file);
 }
 
 TEST_F(DaemonKeys, AreNeededForOtherMachines) {
   expect_refused({"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0"}, "without a key");
-  expect_refused(
-      {"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path", key_file(kKey)},
-      "without encryption");
+  expect_refused({"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path",
+                  key_file(kAuthKey)},
+                 "without encryption");
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ using testing::AnyOf;
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr std::string_view kKey = "daemon-crowd-test-signing-key-of-40-bytes";
+constexpr std::string_view kCrowdKey = "daemon-crowd-test-signing-key-of-40-bytes";
 
 std::string request(std::string_view target, std::string_view token = {}) {
   std::string text = "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n";
@@ -123,11 +123,11 @@ TEST_F(DaemonCrowd, OfAHundredGetsWhatEachAskedFor) {
   constexpr std::size_t kThreads = 10;
   const int rounds = kSanitized ? 2 : 5;
   play(100.0);
-  serve({"--signing-key-path", key_file(kKey), "--history", "60"},
+  serve({"--signing-key-path", key_file(kCrowdKey), "--history", "60"},
         "gpu A\npower linear 0 100 1000 10100\ninstant window_ms 1 update_ms 20\n"
         "gpu B\npower linear 0 100 1000 10100\ninstant window_ms 1 update_ms 20\n");
   const std::string token =
-      jwt(kHs256, R"({"sub":"crowd","scopes":["gpu-read","cpu-read"]})", kKey);
+      jwt(kHs256, R"({"sub":"crowd","scopes":["gpu-read","cpu-read"]})", kCrowdKey);
   (void)get("/gpu/get_power");  // what it opens for good is open then
   const std::size_t before = descriptors();
   for (int round = 0; round < rounds; ++round) {

@@ -28,7 +28,7 @@ using testing::StartsWith;
 
 constexpr std::size_t kHostile = kSanitized ? 400 : 2000;
 
-std::string request(std::string_view target) {
+std::string hostile_request(std::string_view target) {
   return "GET " + std::string(target) + " HTTP/1.1\r\nHost: localhost\r\n\r\n";
 }
 
@@ -68,8 +68,10 @@ class Hostile {
 
   [[nodiscard]] const std::string& words() const {
     static const std::array<std::string, 5> kWords = {
-        request("/metrics") + request("/discover"), request("/gpu/stream_power"),
-        "GET /time HTTP/1.1\r\nHost: ", request("/cpu/stream_power"), request("/health")};
+        hostile_request("/metrics") + hostile_request("/discover"),
+        hostile_request("/gpu/stream_power"),
+        "GET /time HTTP/1.1\r\nHost: ", hostile_request("/cpu/stream_power"),
+        hostile_request("/health")};
     return kWords.at(kind_);
   }
 
@@ -144,7 +146,7 @@ class DaemonHostile : public DaemonTest {
     ASSERT_TRUE(eventually([&] { return crowd.rounds() > 0; }));
     HttpClient kept = client();
     HttpClient stream = client();
-    stream.send(request("/gpu/stream_power"));
+    stream.send(hostile_request("/gpu/stream_power"));
     EXPECT_THAT(stream.read_head(), StartsWith("HTTP/1.1 200 "));
     const int rounds = crowd.rounds();
     for (int i = 0; i < 200 || crowd.rounds() < rounds + 5; ++i) {

@@ -15,7 +15,7 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr std::string_view kKey = "daemon-log-test-signing-key-of-forty-bytes";
+constexpr std::string_view kLogKey = "daemon-log-test-signing-key-of-forty-bytes";
 
 class DaemonLog : public DaemonTest {
  protected:
@@ -61,12 +61,12 @@ std::vector<std::string> requests_with(const std::string& text) {
       request(get, host + "\r\nAuthorization: " + text),
       request(get, host + token + text),
       request(get, host + token + "a." + text + ".c"),
-      request(get, host + token + jwt(kHs256, R"({"sub":")" + text + R"(","scopes":[]})", kKey)),
-      request(get, host + token + jwt(kHs256, text, kKey))};
+      request(get, host + token + jwt(kHs256, R"({"sub":")" + text + R"(","scopes":[]})", kLogKey)),
+      request(get, host + token + jwt(kHs256, text, kLogKey))};
 }
 
 TEST_F(DaemonLog, HasOnePrintableLineForEachRefusalWhateverWasSent) {
-  serve({"--signing-key-path", key_file(kKey)});
+  serve({"--signing-key-path", key_file(kLogKey)});
   const std::size_t before = lines().size();
   std::size_t refused = 0;
   std::uint16_t peer = 1;
@@ -88,9 +88,9 @@ TEST_F(DaemonLog, HasOnePrintableLineForEachRefusalWhateverWasSent) {
 }
 
 TEST_F(DaemonLog, ShowsNamesOfTokensInAnswersOnly) {
-  serve({"--signing-key-path", key_file(kKey)});
+  serve({"--signing-key-path", key_file(kLogKey)});
   const std::string name = "\\u001b[31m\\nred\\u0000\\u202e";
-  const std::string token = jwt(kHs256, R"({"sub":")" + name + R"(","scopes":[]})", kKey);
+  const std::string token = jwt(kHs256, R"({"sub":")" + name + R"(","scopes":[]})", kLogKey);
   const HttpAnswer answer = get("/gpu/get_power", "Authorization: Bearer " + token + "\r\n");
   EXPECT_EQ(answer.status, 403);
   for (const char byte : answer.body) EXPECT_GE(static_cast<unsigned char>(byte), 0x20);
@@ -123,7 +123,7 @@ class DaemonWithoutReader : public DaemonTest {
   /// With a key, so that every request without a token is a line of the log.
   void start(const std::function<void()>& prepare) {
     Start start =
-        wattled({"serve", "--socket-path", socket(), "--signing-key-path", key_file(kKey)});
+        wattled({"serve", "--socket-path", socket(), "--signing-key-path", key_file(kLogKey)});
     start.prepare = prepare;
     daemon_ = std::make_unique<Process>(start);
     ASSERT_TRUE(eventually([&] { return ::access(socket().c_str(), R_OK | W_OK) == 0; }));

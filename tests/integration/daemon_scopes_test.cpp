@@ -15,7 +15,7 @@
 namespace wattle::integration {
 namespace {
 
-constexpr std::string_view kKey = "daemon-scopes-test-signing-key-of-40-bytes";
+constexpr std::string_view kScopesKey = "daemon-scopes-test-signing-key-of-40-bytes";
 
 enum class Group { everybody, any_token, all_scopes, whoami, gpu_read, cpu_read, gpu_control };
 
@@ -197,7 +197,7 @@ class DaemonScopes : public DaemonTest {
            {std::pair(1U, "gpu-read"), {2U, "cpu-read"}, {4U, "gpu-control"}}) {
         if ((set & bit) != 0) claims["scopes"].push_back(scope);
       }
-      callers_.push_back({.token = jwt(kHs256, claims.dump(), kKey),
+      callers_.push_back({.token = jwt(kHs256, claims.dump(), kScopesKey),
                           .is_good = true,
                           .reads_gpus = (set & 1U) != 0,
                           .reads_cpus = (set & 2U) != 0});
@@ -271,13 +271,14 @@ class DaemonScopes : public DaemonTest {
 };
 
 TEST_F(DaemonScopes, HoldForEverySpelling) {
-  serve({"--signing-key-path", key_file(kKey), "--history", "60", "--cpu-power-poll-hz", "1000"});
+  serve({"--signing-key-path", key_file(kScopesKey), "--history", "60", "--cpu-power-poll-hz",
+         "1000"});
   ask_everything({});
 }
 
 TEST_F(DaemonScopes, HoldWhereAGroupIsOff) {
-  serve({"--signing-key-path", key_file(kKey), "--history", "60", "--cpu-power-poll-hz", "1000",
-         "--enable", "cpu-read"});
+  serve({"--signing-key-path", key_file(kScopesKey), "--history", "60", "--cpu-power-poll-hz",
+         "1000", "--enable", "cpu-read"});
   ask_everything({.serves_gpus = false});
 }
 

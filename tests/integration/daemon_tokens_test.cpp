@@ -7,7 +7,7 @@
 namespace wattle::integration {
 namespace {
 
-constexpr std::string_view kKey = "daemon-tokens-test-signing-key-of-40-bytes";
+constexpr std::string_view kTokensKey = "daemon-tokens-test-signing-key-of-40-bytes";
 constexpr std::string_view kClaims = R"({"sub":"alice","scopes":["gpu-read"]})";
 constexpr std::string_view kNotAccepted = R"({"error":"Invalid token: it was not accepted."})";
 constexpr std::string_view kExpired = R"({"error":"Token has expired."})";
@@ -19,7 +19,8 @@ std::int64_t now_unix_s() {
 
 /// Rightly signed claims of somebody who may read GPUs, with one more.
 std::string with(std::string_view claim) {
-  return jwt(kHs256, R"({"sub":"alice","scopes":["gpu-read"],)" + std::string(claim) + "}", kKey);
+  return jwt(kHs256, R"({"sub":"alice","scopes":["gpu-read"],)" + std::string(claim) + "}",
+             kTokensKey);
 }
 
 std::string with(const char* name, std::int64_t seconds_from_now) {
@@ -28,7 +29,7 @@ std::string with(const char* name, std::int64_t seconds_from_now) {
 
 class DaemonTokens : public DaemonTest {
  protected:
-  void SetUp() override { serve({"--signing-key-path", key_file(kKey)}); }
+  void SetUp() override { serve({"--signing-key-path", key_file(kTokensKey)}); }
 
   /// Each time another peer asks: none of them has failed too often.
   [[nodiscard]] HttpAnswer answer_to(std::string_view token) {
@@ -49,8 +50,8 @@ class DaemonTokens : public DaemonTest {
 };
 
 TEST_F(DaemonTokens, RightlySignedAreTaken) {
-  expect_taken(jwt(kHs256, kClaims, kKey));
-  expect_taken(jwt(R"({"alg":"HS256"})", kClaims, kKey));
+  expect_taken(jwt(kHs256, kClaims, kTokensKey));
+  expect_taken(jwt(R"({"alg":"HS256"})", kClaims, kTokensKey));
 }
 
 TEST_F(DaemonTokens, OfAnotherAlgorithmAreRefused) {
@@ -61,26 +62,27 @@ TEST_F(DaemonTokens, OfAnotherAlgorithmAreRefused) {
                                  "PS256", "EdDSA", "hs256", ""}) {
     const std::string header = R"({"typ":"JWT","alg":")" + std::string(name) + "\"}";
     for (const char* const hash : {"SHA256", "SHA384", "SHA512"}) {
-      expect_refused(jwt(header, kClaims, kKey, hash));
+      expect_refused(jwt(header, kClaims, kTokensKey, hash));
     }
     expect_refused(jwt_part(header) + '.' + jwt_part(kClaims) + '.' +
                    jwt_part(std::string(256, 's')));  // as long as a signature of RS256
   }
   for (const char* const hash : {"SHA384", "SHA512", "SHA1"}) {
-    expect_refused(jwt(kHs256, kClaims, kKey, hash));
+    expect_refused(jwt(kHs256, kClaims, kTokensKey, hash));
   }
 }
 
 TEST_F(DaemonTokens, OfAnotherKeyAreRefused) {
-  for (const std::string_view key : {std::string_view("another"), kKey.substr(1),
-                                     kKey.substr(0, kKey.size() - 1), std::string_view()}) {
+  for (const std::string_view key :
+       {std::string_view("another"), kTokensKey.substr(1),
+        kTokensKey.substr(0, kTokensKey.size() - 1), std::string_view()}) {
     expect_refused(jwt(kHs256, kClaims, key));
   }
-  expect_refused(jwt(kHs256, kClaims, std::string(kKey) + '\n'));
+  expect_refused(jwt(kHs256, kClaims, std::string(kTokensKey) + '\n'));
 }
 
 TEST_F(DaemonTokens, WithAnyBitFlippedAreRefused) {
-  const std::string good = jwt(kHs256, kClaims, kKey);
+  const std::string good = jwt(kHs256, kClaims, kTokensKey);
   for (std::size_t i = 0; i < good.size(); ++i) {
     for (unsigned bit = 0; bit < 8; ++bit) {
       std::string token = good;
@@ -94,7 +96,7 @@ TEST_F(DaemonTokens, WithAnyBitFlippedAreRefused) {
 }
 
 TEST_F(DaemonTokens, ThatAreNoBase64urlAreRefused) {
-  const std::string good = jwt(kHs256, kClaims, kKey);
+  const std::string good = jwt(kHs256, kClaims, kTokensKey);
   const std::string message = good.substr(0, good.rfind('.'));
   for (const std::string& token :
        Words{message, message + '.', message + ".=", message + ".A", good + '=',
@@ -110,9 +112,9 @@ TEST_F(DaemonTokens, NamingAKeyTwiceAreRefused) {
         R"({"sub":"a","scopes":["gpu-read"],"scopes":["gpu-read"]})",
         R"({"sub":"a","scopes":["gpu-read"],"exp":1,"exp":9999999999})",
         R"({"sub":"a","scopes":["gpu-read"],"ex\u0070":9999999999,"exp":1})"}) {
-    expect_refused(jwt(kHs256, claims, kKey));
+    expect_refused(jwt(kHs256, claims, kTokensKey));
   }
-  expect_refused(jwt(R"({"alg":"none","alg":"HS256"})", kClaims, kKey));
+  expect_refused(jwt(R"({"alg":"none","alg":"HS256"})", kClaims, kTokensKey));
 }
 
 TEST_F(DaemonTokens, OutOfTheirTimeAreRefused) {
@@ -134,7 +136,7 @@ TEST_F(DaemonTokens, HugeOrDeepAreRefused) {
   expect_refused(with(R"("x":)" + std::string(2500, '[') + std::string(2500, ']')));
   expect_refused(std::string(7000, 'A'));
   expect_refused(std::string(3000, '.'));
-  expect_refused(jwt(std::string(5000, '{'), kClaims, kKey));
+  expect_refused(jwt(std::string(5000, '{'), kClaims, kTokensKey));
   EXPECT_EQ(answer_to(std::string(8192, 'A')).status, 431);
 }
 

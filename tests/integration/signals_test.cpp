@@ -14,7 +14,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-std::string number(int signal) { return std::to_string(signal); }
+std::string signal_number(int signal) { return std::to_string(signal); }
 
 /// The child's action `signals` ends at TERM. Signals that wait are taken in the order of their
 /// numbers, of which TERM has the last: what was not printed before it does not come any more.
@@ -73,7 +73,7 @@ class OwnSignal : public CommandTest {
     EXPECT_THAT(outcome.out, Not(HasSubstr("USR1")));
     EXPECT_EQ(outcome.code(), 0);
   }
-  const Words send_ = {"send_wrapper", number(SIGUSR1), "print", "sent"};
+  const Words send_ = {"send_wrapper", signal_number(SIGUSR1), "print", "sent"};
 };
 
 TEST_F(OwnSignal, OfTheCommandIsNotEchoed) { expect_no_echo(send_); }

@@ -9,7 +9,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-constexpr int kNothing = 2;
+constexpr int kNothingFound = 2;
 
 class SummaryCommand : public CommandTest {
  protected:
@@ -45,7 +45,7 @@ TEST_F(SummaryCommand, PrintsOneLineOfJson) {
 
 TEST_F(SummaryCommand, SaysWhereThereIsNothing) {
   const Outcome outcome = run(wattle({"summary", path("nowhere")}));
-  EXPECT_EQ(outcome.code(), kNothing);
+  EXPECT_EQ(outcome.code(), kNothingFound);
   EXPECT_THAT(outcome.out, HasSubstr("cpu_metrics.csv: 0 rows: No such file or directory\n"));
 }
 

@@ -61,7 +61,7 @@ TEST(JsonText, WritesAReplacementForWhatIsNoUtf8) {
 }
 
 TEST(Value, RefusesAWholeNumberThatDoesNotFit) {
-  EXPECT_THROW(Value(std::numeric_limits<std::uint64_t>::max()), InvalidArgument);
+  EXPECT_THROW(Value{std::numeric_limits<std::uint64_t>::max()}, InvalidArgument);
   EXPECT_EQ(json(std::uint64_t{9223372036854775807U}), "9223372036854775807");
 }
 

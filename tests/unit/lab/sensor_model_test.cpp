@@ -162,7 +162,7 @@ TEST(GaugeModel, TellsItsCoverage) {
       1.0);
 }
 
-CounterModel gpu_counter() {
+CounterModel fed_gpu_counter() {
   return {.name = "counter",
           .domain = Domain::nvidia_gpu(0),
           .update = kExact,
@@ -173,7 +173,7 @@ CounterModel gpu_counter() {
 TEST(FedCounter, CountsTheTrueEnergyWhereItsGaugeSeesAllOfIt) {
   const GaugeModel model = {.name = "gauge", .update = kExact, .window_s = 0.1};
   const Waveform load = Waveform::noise(200.0, 400.0, 0.03, 1);
-  FedCounter counter(gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
+  FedCounter counter(fed_gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
   const auto counted_mj = static_cast<double>(counter.raw_at(10.05) - counter.raw_at(0.05));
   EXPECT_NEAR(counted_mj / 1e3, load.energy_j(0.0, 10.0), 0.01);
 }
@@ -181,7 +181,7 @@ TEST(FedCounter, CountsTheTrueEnergyWhereItsGaugeSeesAllOfIt) {
 TEST(FedCounter, IsAsBlindAsItsGauge) {
   const GaugeModel model = {.name = "gauge", .update = kExact, .window_s = 0.025};
   const Waveform load = Waveform::square(100.0, 400.0, 0.1);
-  FedCounter counter(gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
+  FedCounter counter(fed_gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
   const auto counted_mj = static_cast<double>(counter.raw_at(10.05) - counter.raw_at(0.05));
   EXPECT_NEAR(counted_mj / 1e3, 1000.0, 0.01);
 }
@@ -189,7 +189,7 @@ TEST(FedCounter, IsAsBlindAsItsGauge) {
 TEST(FedCounter, ShowsTheSameWhenAskedForAnEarlierTime) {
   const GaugeModel model = {.name = "gauge", .update = kExact, .window_s = 0.1};
   const Waveform load = Waveform::constant(100.0);
-  FedCounter counter(gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
+  FedCounter counter(fed_gpu_counter(), Gauge(model, UpdateTimes(kExact, 0.0, 42), load), 0.05);
   const std::uint64_t early = counter.raw_at(1.0);
   static_cast<void>(counter.raw_at(9.0));
   EXPECT_EQ(counter.raw_at(1.0), early);

@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-constexpr ConnectionState kLive{.status = ConnectionStatus::live};
+const ConnectionState kLive{.status = ConnectionStatus::live};
 
 StreamedServer node() {
   return {.endpoint = "node1:4938",

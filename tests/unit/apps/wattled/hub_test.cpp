@@ -19,9 +19,9 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-class Listener final : public Subscriber {
+class HubListener final : public Subscriber {
  public:
-  ~Listener() override { Stream::unsubscribe(*this); }
+  ~HubListener() override { Stream::unsubscribe(*this); }
   void deliver(const Frame& frame) override { told.push_back(*frame); }
   std::vector<std::string> told;
 };
@@ -78,7 +78,7 @@ class CpuHub : public testing::Test {
   std::optional<CpuView> coarse_;
   std::optional<Gpus> gpus_;
   std::optional<Hub> hub_;
-  Listener listener_;
+  HubListener listener_;
 };
 
 TEST_F(CpuHub, WithoutSubscribersReadsOnlyToKeepCounters) {
@@ -199,8 +199,8 @@ class GpuHub : public testing::Test {
   std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
   Gpus gpus_;
   GpuStream stream_;
-  Listener listener_;
-  Listener other_;
+  HubListener listener_;
+  HubListener other_;
 };
 
 TEST_F(GpuHub, IsAskedAtOnceAndOnlyWhereSomebodyListens) {

@@ -36,21 +36,21 @@ class SigningKey : public testing::Test {
   fakes::TempFolder folder_;
 };
 
-const std::string kKey(32, 'k');
+const std::string kFileKey(32, 'k');
 
 TEST_F(SigningKey, IsTheFilesBytesAsTheyAre) {
-  const std::string content = std::string(" \0\r\xFF", 4) + kKey + "\n\n";
+  const std::string content = std::string(" \0\r\xFF", 4) + kFileKey + "\n\n";
   EXPECT_EQ(read_signing_key(file(content)), content);
 }
 
 TEST_F(SigningKey, MayBeReadableByTheGroup) {
-  EXPECT_EQ(read_signing_key(file(kKey, 0640)), kKey);
-  EXPECT_EQ(read_signing_key(file(kKey, 0400)), kKey);
+  EXPECT_EQ(read_signing_key(file(kFileKey, 0640)), kFileKey);
+  EXPECT_EQ(read_signing_key(file(kFileKey, 0400)), kFileKey);
 }
 
 TEST_F(SigningKey, ThatOthersMayReadOrChangeIsRefused) {
   for (const mode_t mode : {0644U, 0604U, 0602U, 0601U}) {
-    (void)file(kKey, mode);
+    (void)file(kFileKey, mode);
     EXPECT_THAT(refusal(), HasSubstr("other users have access to it; run 'chmod o= FILE'")) << mode;
   }
 }
@@ -83,7 +83,7 @@ TEST_F(SigningKey, ThatIsAPipeIsRefusedAtOnce) {
 }
 
 TEST_F(SigningKey, ThatMayNotBeOpenedNamesTheRemedy) {
-  (void)file(kKey, 0000);
+  (void)file(kFileKey, 0000);
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   const fakes::Unprivileged user;
   if (!user.holds()) GTEST_SKIP() << "root cannot become an ordinary user here";

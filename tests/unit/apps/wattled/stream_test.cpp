@@ -12,9 +12,9 @@ using wire::StreamFormat;
 
 constexpr TimePoint kNow{std::chrono::hours(1)};
 
-class Listener final : public Subscriber {
+class StreamListener final : public Subscriber {
  public:
-  ~Listener() override { Stream::unsubscribe(*this); }
+  ~StreamListener() override { Stream::unsubscribe(*this); }
   void deliver(const Frame& frame) override { frames.push_back(frame); }
   /// What it was told, and forgets.
   std::vector<std::string> told() {
@@ -43,8 +43,8 @@ TEST(Chunk, HasItsLengthInFront) {
 class PerDevice : public testing::Test {
  protected:
   Stream stream_{DeviceType::gpu, StreamFormat::per_device};
-  Listener all_;
-  Listener second_;
+  StreamListener all_;
+  StreamListener second_;
 };
 
 TEST_F(PerDevice, TellsEachWhatItAskedFor) {
@@ -128,9 +128,9 @@ TEST_F(PerDevice, SaysThatItIsAliveAfterASecondOfSilence) {
 }
 
 TEST_F(PerDevice, LeavesOthersAloneWhenOneOfThemGoes) {
-  std::vector<std::unique_ptr<Listener>> many;
+  std::vector<std::unique_ptr<StreamListener>> many;
   for (int i = 0; i < 5; ++i) {
-    many.push_back(std::make_unique<Listener>());
+    many.push_back(std::make_unique<StreamListener>());
     stream_.subscribe(*many.back(), {0});
   }
   many.erase(many.begin() + 1);
@@ -141,7 +141,7 @@ TEST_F(PerDevice, LeavesOthersAloneWhenOneOfThemGoes) {
 }
 
 TEST_F(PerDevice, MayEndBeforeItsSubscribers) {
-  Listener survivor;
+  StreamListener survivor;
   {
     Stream stream(DeviceType::gpu, StreamFormat::per_device);
     stream.subscribe(survivor, {0});
@@ -151,7 +151,7 @@ TEST_F(PerDevice, MayEndBeforeItsSubscribers) {
 
 TEST(CpuEvents, HaveTheirMemory) {
   Stream stream(DeviceType::cpu, StreamFormat::per_device);
-  Listener listener;
+  StreamListener listener;
   stream.subscribe(listener, {0});
   stream.publish({{.id = 0, .timestamp_ms = 5, .power = wire::CpuPower{7, 8}}}, kNow);
   EXPECT_THAT(listener.told(),
@@ -161,8 +161,8 @@ TEST(CpuEvents, HaveTheirMemory) {
 
 TEST(Snapshots, HoldAllDevicesWhicheverChanged) {
   Stream stream(DeviceType::gpu, StreamFormat::snapshot);
-  Listener listener;
-  Listener first;
+  StreamListener listener;
+  StreamListener first;
   stream.subscribe(listener, {0, 1});
   stream.subscribe(first, {0});
   stream.publish({update(0, 10), update(1, 20)}, kNow);
@@ -177,7 +177,7 @@ TEST(Snapshots, HoldAllDevicesWhicheverChanged) {
 
 TEST(Snapshots, LeaveOutWhatIsNotKnown) {
   Stream stream(DeviceType::cpu, StreamFormat::snapshot);
-  Listener listener;
+  StreamListener listener;
   stream.subscribe(listener, {0, 1});
   stream.publish({update(0, 10), update(1, 20)}, kNow);
   (void)listener.told();

@@ -1,0 +1,2 @@
+// Nothing but the headers that the tests share: see CMakeLists.txt.
+int main() {}
