@@ -190,8 +190,11 @@ void Server::set_busy(Connection& connection, bool is_busy) {
 }
 
 void Server::set_half(Connection& /*connection*/, bool is_half) {
-  half_records_ += is_half ? 1 : static_cast<std::size_t>(-1);
-  if (half_records_ <= options_.places.half_records) return;
+  if (!is_half) {
+    --half_records_;
+    return;
+  }
+  if (++half_records_ <= options_.places.half_records) return;
   for (Connections* const list : {&waiting_, &guests_, &busy_}) {
     const auto found =
         std::ranges::find_if(*list, [](const auto& each) { return each->is_half(); });

@@ -141,7 +141,8 @@ void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange
   }
   const Route* const route = find_route(request.target.path);
   // A HEAD is answered as a GET, without the body (RFC 9110, 9.3.2).
-  const std::string_view method = request.head.method == "HEAD" ? "GET" : request.head.method;
+  std::string_view method = request.head.method;
+  if (method == "HEAD") method = "GET";
   if (route == nullptr || route->method != method || route->handle == nullptr) {
     exchange->answer({.status = 404});
     return;
