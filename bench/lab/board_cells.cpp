@@ -100,6 +100,17 @@ void add_deep_loads_at_the_pace(Cells& cells) {
   }
 }
 
+/// An A100, renewed each 101.15 ms, under a load of 104 ms that swings from 1 to 3.5.
+void add_hidden_loads(Cells& cells) {
+  for (const double window_s : {0.5, 5.0}) {
+    cells.push_back({.mode = "gauge",
+                     .machine = taken_for_100_ms(101.15, 0.025),
+                     .load = periodic("square of 104 ms", Waveform::square(70.0, 245.0, 0.104)),
+                     .window_s = window_s,
+                     .exempt_from_width = "load near the gauge's own period"});
+  }
+}
+
 }  // namespace
 
 void add_board_cells(Cells& cells) {
@@ -133,6 +144,7 @@ void add_board_cells(Cells& cells) {
     }
   }
   add_deep_loads_at_the_pace(cells);
+  add_hidden_loads(cells);
 }
 
 }  // namespace wattle::lab

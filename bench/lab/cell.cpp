@@ -23,6 +23,8 @@ struct Record {
   int partial_coverage = 0;
   int gap = 0;
   double most_beside = 0.0;
+  int far_off_beside = 0;
+  int noticed_beside = 0;
 
   void add(const Estimate& estimate, double true_j) {
     if (!estimate.energy_j || true_j <= 0.0) return;
@@ -33,6 +35,14 @@ struct Record {
     gap += estimate.flags.has(Flag::gap) ? 1 : 0;
     if (estimate.energy_beside_j && !estimate.flags.has(Flag::disagrees)) {
       most_beside = std::max(most_beside, std::abs(*estimate.energy_beside_j - true_j) / true_j);
+    }
+    if (estimate.energy_beside_j) {
+      constexpr double kCalibration = 0.05;  // as best_energy takes it
+      const double allowed_j = estimate.half_width_j.value_or(0.0) + estimate.half_width_beside_j +
+                               kCalibration * true_j;
+      const bool is_far_off = std::abs(*estimate.energy_beside_j - true_j) > allowed_j;
+      far_off_beside += is_far_off ? 1 : 0;
+      noticed_beside += is_far_off && estimate.flags.has(Flag::disagrees) ? 1 : 0;
     }
     if (!estimate.half_width_j) return;
     half_widths.push_back(*estimate.half_width_j / true_j);
@@ -83,7 +93,12 @@ WayResult summarize(std::string_view way, Record record, int trials) {
                    .disagrees = record.disagrees / count,
                    .partial_coverage = record.partial_coverage / count,
                    .gap = record.gap / count,
-                   .most_beside = record.most_beside};
+                   .most_beside = record.most_beside,
+                   .far_off_beside = record.far_off_beside / count,
+                   .noticed_beside = record.far_off_beside > 0
+                                         ? static_cast<double>(record.noticed_beside) /
+                                               static_cast<double>(record.far_off_beside)
+                                         : 0.0};
   return result;
 }
 
@@ -108,6 +123,11 @@ bool Cell::is_hidden() const {
   constexpr double kNear = 0.1;
   constexpr double kMost = 0.5;
   return load.shape.variance_at_multiples(update_s, kNear) > kMost;
+}
+
+double Cell::most_if_hidden(double true_mean_w) const noexcept {
+  return std::max(load.shape.highest_w() / true_mean_w - 1.0,
+                  1.0 - load.shape.lowest_w() / true_mean_w);
 }
 
 std::string length_text(double seconds) {

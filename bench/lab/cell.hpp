@@ -25,6 +25,9 @@ struct Cell {
   /// Why the +- need not be near the error; empty where it must.
   std::string_view exempt_from_width{};
 
+  /// What a load that is hidden can cost at most, as a part of `true_mean_w`: all values are the
+  /// highest power of the load, or the lowest.
+  [[nodiscard]] double most_if_hidden(double true_mean_w) const noexcept;
   /// "plain, ice lake, 40 Hz square, 100 ms": no two cells have the same.
   [[nodiscard]] std::string name() const;
   /// True where nothing looks but a gauge, for a part of the time, and most of the load's changes
@@ -52,6 +55,10 @@ struct Claims {
   /// The largest |error| of the energy that was told beside, of the true energy, in the trials that
   /// were not flagged `disagrees`; 0 where there was none.
   double most_beside = 0.0;
+  /// The energy that was told beside was off by more than both +- together and 5 % for what a
+  /// sensor is off.
+  double far_off_beside = 0.0;
+  double noticed_beside = 0.0;  ///< the part of these that was flagged `disagrees`
 };
 
 struct WayResult {

@@ -21,6 +21,7 @@ Estimate estimate_of(const EnergyFigure& figure, TimePoint begin, TimePoint end)
     estimate.half_width_j = figure.uncertainty.si();
     if (!figure.alternatives.empty()) {
       estimate.energy_beside_j = figure.alternatives.front().energy.si();
+      estimate.half_width_beside_j = figure.alternatives.front().uncertainty.si();
     }
   }
   return estimate;

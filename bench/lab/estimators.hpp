@@ -18,6 +18,7 @@ struct Estimate {
   std::optional<double> half_width_j{};  ///< the +-, k = 2; absent where it states none
   Flags flags{};
   std::optional<double> energy_beside_j{};  ///< what another way says that was possible too
+  double half_width_beside_j = 0.0;         ///< and the +- of that
 };
 
 /// Measures about from 0 s to `length_s`. It gives the world its work (`World::work_between`),

@@ -21,7 +21,9 @@ Json json_of(const WayResult& way) {
                       {"disagrees", way.claims->disagrees},
                       {"partial_coverage", way.claims->partial_coverage},
                       {"gap", way.claims->gap},
-                      {"most_beside", way.claims->most_beside}};
+                      {"most_beside", way.claims->most_beside},
+                      {"far_off_beside", way.claims->far_off_beside},
+                      {"noticed_beside", way.claims->noticed_beside}};
   }
   return json;
 }

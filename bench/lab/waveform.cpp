@@ -256,6 +256,16 @@ double Waveform::variance_at_multiples(double period_s, double near) const {
   return near_w2 / variance_w2;
 }
 
+double Waveform::lowest_w() const noexcept {
+  if (const auto* sine = std::get_if<Sine>(&course_.shape)) return sine->mean_w - sine->amplitude_w;
+  return std::ranges::min(std::get<std::shared_ptr<const Steps>>(course_.shape)->powers_w);
+}
+
+double Waveform::highest_w() const noexcept {
+  if (const auto* sine = std::get_if<Sine>(&course_.shape)) return sine->mean_w + sine->amplitude_w;
+  return std::ranges::max(std::get<std::shared_ptr<const Steps>>(course_.shape)->powers_w);
+}
+
 double Waveform::period_s() const noexcept {
   if (const auto* sine = std::get_if<Sine>(&course_.shape)) return sine->period_s;
   return std::get<std::shared_ptr<const Steps>>(course_.shape)->period_s;

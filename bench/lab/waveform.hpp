@@ -53,6 +53,9 @@ class Waveform {
   /// `begin_s` it shows `begin_w`. Costs one step for each change of the power in between.
   [[nodiscard]] double lagged_w(double begin_s, double begin_w, double end_s,
                                 double time_constant_s) const noexcept;
+  /// Of all its powers, but those outside of its enclosure.
+  [[nodiscard]] double lowest_w() const noexcept;
+  [[nodiscard]] double highest_w() const noexcept;
   /// The time after which it repeats itself; 0 where it never does.
   [[nodiscard]] double period_s() const noexcept;
   /// The part of the power's variance that is at whole multiples of the frequency 1 / `period_s`,

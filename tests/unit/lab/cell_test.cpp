@@ -119,6 +119,8 @@ TEST(Cell, TellsHowFarOffTheOtherWayIsWhereNothingIsFlagged) {
   EXPECT_GT(result.wattle->claims->disagrees, 0.8);
   EXPECT_GT(result.wattle->claims->most_beside, 0.01);
   EXPECT_LT(result.wattle->claims->most_beside, 0.08) << "of the third that it is off at most";
+  EXPECT_GT(result.wattle->claims->far_off_beside, 0.7);
+  EXPECT_GE(result.wattle->claims->noticed_beside, 0.99) << "of those that are far off";
 }
 
 TEST(Cells, HaveNamesOfTheirOwn) {
