@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <array>
+#include <algorithm>
 #include <initializer_list>
 
 #include "base/parse.hpp"
@@ -26,6 +26,31 @@ std::optional<unsigned> first_number(const Environment& environment,
   return std::nullopt;
 }
 
+/// Slurm's list of tasks on each machine, "4(x2),3": those on the machine of this number.
+std::optional<unsigned> tasks_on(std::string_view list, unsigned machine) {
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    std::string_view part = list.substr(0, end);
+    list.remove_prefix(std::min(end + 1, list.size()));
+    unsigned times = 1;
+    if (const std::size_t mark = part.find("(x"); mark != std::string_view::npos) {
+      if (!part.ends_with(')')) return std::nullopt;
+      const std::string_view number = part.substr(mark + 2, part.size() - mark - 3);
+      times = parse_unsigned<unsigned>(number).value_or(0);
+      part = part.substr(0, mark);
+    }
+    if (machine < times) return parse_unsigned<unsigned>(part);
+    machine -= times;
+  }
+  return std::nullopt;
+}
+
+std::optional<unsigned> slurm_tasks_here(const Environment& environment) {
+  const auto machine = parse_unsigned<unsigned>(value_of(environment, "SLURM_NODEID"));
+  if (!machine) return std::nullopt;
+  return tasks_on(value_of(environment, "SLURM_STEP_TASKS_PER_NODE"), *machine);
+}
+
 }  // namespace
 
 Job read_job(const Environment& environment) {
@@ -36,6 +61,12 @@ Job read_job(const Environment& environment) {
   job.local_rank =
       first_number(environment, {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
                                  "PALS_LOCAL_RANKID", "MPI_LOCALRANKID", "SLURM_LOCALID"});
+  // Of Slurm's only those of a job step: a batch script is one process, whatever the job's size.
+  job.size = first_number(environment, {"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "SLURM_STEP_NUM_TASKS"});
+  job.local_size = first_number(
+      environment, {"OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS"});
+  if (!job.local_size) job.local_size = slurm_tasks_here(environment);
   for (const char* name : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID"}) {
     if (job.id.empty()) job.id = value_of(environment, name);
   }

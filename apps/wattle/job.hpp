@@ -17,6 +17,8 @@ struct Job {
   std::string id;                      ///< of Slurm, PBS or LSF; empty: none
   std::optional<unsigned> rank;        ///< among all processes of the job step
   std::optional<unsigned> local_rank;  ///< among those on this machine
+  std::optional<unsigned> size;        ///< how many there are in the job step
+  std::optional<unsigned> local_size;  ///< and on this machine
   std::optional<SlurmJob> slurm;
 };
 

@@ -53,7 +53,7 @@ LiveOutput::LiveOutput(Fd fd, std::string name)
 
 LiveOutput LiveOutput::of_stdout() {
   try {
-    return {Output::open("-", false).release(), "stdout"};
+    return {open_stdout(), "stdout"};
   } catch (const InvalidArgument&) {
     // Whoever follows a program did not ask for a report in a file, but for this.
     throw WriteError("stdout", EBADF);

@@ -23,12 +23,13 @@ The report goes to stderr; stdout and stdin are the command's own. The exit stat
 command's: 127 not found, 126 not executable, 125 wattle failed or an option is wrong; a command
 killed by a signal ends wattle by the same signal.
 In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's process number,
-%j the batch job (none if none), %% a percent sign.
+%j the batch job (none if none), %% a percent sign. Ranks that share a FILE are refused, except with
+--append. Reports replace FILE as a whole when the command has ended; --series at its start.
 
 examples:
   wattle run -- make -j8
   wattle run --json run.json -o run.txt -- ./train.py
-  srun wattle run --json run-%h.json -- ./solver
+  srun wattle run --json run-%r.json -- ./solver
 )";
 
 constexpr const char* kPowerFooter = R"(

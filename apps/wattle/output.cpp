@@ -6,8 +6,9 @@
 
 #include <array>
 #include <cerrno>
+#include <optional>
 
-#include "base/output_path.hpp"
+#include "base/parse.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -19,43 +20,66 @@ std::array<bool, 3>& closed_at_start() noexcept {
   return closed;
 }
 
+/// The number of the descriptor that a path of the kernel's names: to replace the file behind it
+/// would take it from those who write to it as well.
+std::optional<int> descriptor_of(std::string_view path) {
+  if (path == "/dev/stdin") return STDIN_FILENO;
+  if (path == "/dev/stdout") return STDOUT_FILENO;
+  if (path == "/dev/stderr") return STDERR_FILENO;
+  for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
+    if (!path.starts_with(folder)) continue;
+    const auto number = parse_unsigned<unsigned>(path.substr(folder.size()));
+    if (number && std::in_range<int>(*number)) return static_cast<int>(*number);
+  }
+  return std::nullopt;
+}
+
 }  // namespace
 
 void hold_standard_descriptors() noexcept {
   closed_at_start() = wattle::hold_standard_descriptors();
 }
 
-Fd open_for_writing(const std::string& path, bool append, int flags, mode_t mode) {
-  flags |= O_WRONLY | O_CREAT | (append ? O_APPEND : O_TRUNC);
-  Fd fd = open_output(path, flags, mode);
-  if (!fd) throw WriteError(path, errno);
-  return fd;
+Fd open_stdout() {
+  if (closed_at_start().at(STDOUT_FILENO)) {
+    throw InvalidArgument("cannot write the report to stdout: it is closed");
+  }
+  Fd copy(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  if (!copy) throw WriteError("stdout", errno);
+  return copy;
 }
 
-bool is_same_file(const Fd& a, const Fd& b) noexcept {
-  struct stat one {};
-  struct stat other {};
-  return ::fstat(a.get(), &one) == 0 && ::fstat(b.get(), &other) == 0 && S_ISREG(one.st_mode) &&
-         one.st_dev == other.st_dev && one.st_ino == other.st_ino;
+bool is_stdout_at_a_line_begin() noexcept {
+  struct stat status {};
+  if (::fstat(STDOUT_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return false;
+  const bool at_end = (::fcntl(STDOUT_FILENO, F_GETFL) & O_APPEND) != 0;
+  const off_t next = at_end ? status.st_size : ::lseek(STDOUT_FILENO, 0, SEEK_CUR);
+  if (next == 0) return true;
+  // A shell opens it for writing only.
+  const Fd file(::open("/proc/self/fd/1", O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  char last = '\0';
+  return ::pread(file.get(), &last, 1, next - 1) == 1 && last == '\n';
 }
 
 Output Output::open(const std::string& path, bool append) {
-  if (path == "-") {
-    if (closed_at_start().at(STDOUT_FILENO)) {
-      throw InvalidArgument("cannot write the report to stdout: it is closed");
-    }
-    Fd copy(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
-    if (!copy) throw WriteError("stdout", errno);
-    return {"stdout", std::move(copy)};
+  const std::optional<int> number = path == "-" ? STDOUT_FILENO : descriptor_of(path);
+  if (number == STDOUT_FILENO) return Output(Stream{.name = "stdout", .fd = open_stdout()});
+  if (number) {
+    Fd copy(::fcntl(*number, F_DUPFD_CLOEXEC, 3));
+    if (!copy) throw WriteError(path, errno);
+    return Output(Stream{.name = path, .fd = std::move(copy)});
   }
-  return {path, open_for_writing(path, append)};
+  using Mode = WholeFile::Mode;
+  return Output(WholeFile(path, append ? Mode::extend : Mode::replace));
 }
 
 void Output::write(std::string_view text) {
-  int error = write_all(fd_.get(), text);
+  if (auto* const file = std::get_if<WholeFile>(&target_)) return file->write(text);
+  Stream& stream = std::get<Stream>(target_);
+  int error = write_all(stream.fd.get(), text);
   // Some file systems tell only now that there is no room.
-  if (::close(fd_.release()) != 0 && error == 0 && errno != EINTR) error = errno;
-  if (error != 0) throw WriteError(path_, error);
+  if (::close(stream.fd.release()) != 0 && error == 0 && errno != EINTR) error = errno;
+  if (error != 0) throw WriteError(stream.name, error);
 }
 
 void write_to_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }

@@ -4,8 +4,10 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 
 #include "base/fd.hpp"
+#include "base/whole_file.hpp"
 
 namespace wattle::app {
 
@@ -13,33 +15,34 @@ namespace wattle::app {
 /// place; the command finds them closed as before. The first thing a program must do.
 void hold_standard_descriptors() noexcept;
 
-/// Opens or makes a file, to replace or to extend it, as `open_output`. `flags`: more of open(2)'s.
-/// Throws `WriteError`.
-[[nodiscard]] Fd open_for_writing(const std::string& path, bool append, int flags = 0,
-                                  mode_t mode = 0666);
+/// Stdout, for who writes by himself. Throws `WriteError`, and `InvalidArgument` where it is
+/// closed.
+[[nodiscard]] Fd open_stdout();
 
-/// True if both are one regular file, by whatever names: they would overwrite each other.
-[[nodiscard]] bool is_same_file(const Fd& a, const Fd& b) noexcept;
+/// True if nothing stands in front of what is written to stdout next: known of a file alone, false
+/// for anything else.
+[[nodiscard]] bool is_stdout_at_a_line_begin() noexcept;
 
+/// Where one text goes. A regular file is there whole or not at all: until `write` it is as it was.
 /// Threads: one at a time.
 class Output {
  public:
-  /// "-" is stdout. Throws `WriteError` where the file cannot be opened, `InvalidArgument` for a
-  /// closed stdout.
+  /// "-" and "/dev/stdout" are stdout; "/dev/fd/N" is a descriptor that was inherited. With
+  /// `append` the text is added to what a file holds. Throws `WriteError` where the file cannot be
+  /// written, `InvalidArgument` for a closed stdout.
   static Output open(const std::string& path, bool append);
 
-  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
-
-  /// For who writes by himself.
-  [[nodiscard]] Fd release() && noexcept { return std::move(fd_); }
-  /// Writes and closes; throws `WriteError`.
+  /// Once. Throws `WriteError`.
   void write(std::string_view text);
 
  private:
-  Output(std::string path, Fd fd) : path_(std::move(path)), fd_(std::move(fd)) {}
+  struct Stream {
+    std::string name;
+    Fd fd;
+  };
+  explicit Output(std::variant<Stream, WholeFile> target) : target_(std::move(target)) {}
 
-  std::string path_;
-  Fd fd_;
+  std::variant<Stream, WholeFile> target_;
 };
 
 /// To stderr as far as that works; there is nobody to tell if it does not.

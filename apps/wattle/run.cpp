@@ -13,12 +13,14 @@
 #include <new>
 #include <optional>
 #include <set>
+#include <string_view>
 #include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "ending.hpp"
 #include "gpu_choice.hpp"
@@ -28,6 +30,7 @@
 #include "output.hpp"
 #include "patient_poll.hpp"
 #include "privileges.hpp"
+#include "rank_paths.hpp"
 #include "report/report.hpp"
 #include "run_report.hpp"
 #include "sensors/providers.hpp"
@@ -52,33 +55,45 @@ struct Outputs {
   std::optional<Series> series;
 };
 
+/// A file that an option names.
+struct NamedFile {
+  std::string_view option;
+  std::string_view path;  ///< as it was given
+  std::string expanded;
+};
+
+/// Throws `InvalidArgument` where two options name one file, or two ranks write to one.
+void check_files(const std::vector<NamedFile>& files, bool append, const Job& job) {
+  for (auto file = files.begin(); file != files.end(); ++file) {
+    // Ranks that add whole records to one file do not disturb each other.
+    if (!append) require_own_file(file->option, file->path, file->expanded, job);
+    const auto other = std::find_if(files.begin(), file, [&](const NamedFile& earlier) {
+      return name_one_file(earlier.expanded, file->expanded);
+    });
+    if (other == file) continue;
+    throw InvalidArgument(fmt::format("{} and {} name the same file: {}", other->option,
+                                      file->option, printable(file->path)));
+  }
+}
+
 Outputs open_outputs(const RunOptions& options, const Job& job, const std::string& host,
                      pid_t pid) {
   const PathValues values{.host = host,
                           .rank = std::to_string(job.rank.value_or(0)),
                           .pid = std::to_string(pid),
                           .job = job.id.empty() ? "none" : job.id};
+  const std::string text = expand_path(options.report_path, values);
+  const std::string json = expand_path(options.json_path, values);
+  const std::string series = expand_path(options.series_path, values);
+  std::vector<NamedFile> files = {{"-o", options.report_path, text},
+                                  {"--json", options.json_path, json},
+                                  {"--series", options.series_path, series}};
+  std::erase_if(files, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
+  check_files(files, options.append, job);
   Outputs outputs;
-  if (!options.report_path.empty()) {
-    outputs.text = Output::open(expand_path(options.report_path, values), options.append);
-  }
-  if (!options.json_path.empty()) {
-    outputs.json = Output::open(expand_path(options.json_path, values), options.append);
-  }
-  if (!options.series_path.empty()) {
-    outputs.series.emplace(expand_path(options.series_path, values), options.append);
-  }
-  const auto are_one_file = [](const auto& a, const auto& b) {
-    return a && b && is_same_file(a->fd(), b->fd());
-  };
-  if (are_one_file(outputs.series, outputs.text) || are_one_file(outputs.series, outputs.json)) {
-    throw InvalidArgument(fmt::format("--series names the same file as another output: {}",
-                                      printable(options.series_path)));
-  }
-  if (are_one_file(outputs.text, outputs.json)) {
-    throw InvalidArgument(
-        fmt::format("-o and --json name the same file: {}", printable(options.json_path)));
-  }
+  if (!text.empty()) outputs.text = Output::open(text, options.append);
+  if (!json.empty()) outputs.json = Output::open(json, options.append);
+  if (!series.empty()) outputs.series.emplace(series, options.append);
   return outputs;
 }
 
@@ -124,7 +139,10 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
   const bool bold = on_terminal && (no_color == nullptr || *no_color == '\0');
   const std::string text = to_text(report, {.bold = bold});
   const bool text_failed = write_failed(outputs.text, text);
-  const bool json_failed = outputs.json && write_failed(outputs.json, to_json(report));
+  std::string json = to_json(report);
+  // The command may have left its last line open.
+  if (options.json_path == "-" && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
+  const bool json_failed = outputs.json && write_failed(outputs.json, json);
   // What was measured is not lost with the file it should have gone to.
   if (to_stderr || text_failed || json_failed) write_to_stderr(text);
 }

@@ -153,6 +153,12 @@ Report begin_report(const RunOptions& options, const Job& job) {
   report.command = options.command;
   report.interval = options.interval;
   report.slurm = job.slurm;
+  if (job.rank || job.local_rank) {
+    report.mpi = Rank{.rank = job.rank,
+                      .local_rank = job.local_rank,
+                      .size = job.size,
+                      .local_size = job.local_size};
+  }
   report.host.name = host_name();
   const std::string boot_id = (options.system.procfs / "sys/kernel/random/boot_id").string();
   report.host.boot_id = read_line(boot_id).value_or("");

@@ -9,7 +9,8 @@
 #include <cerrno>
 #include <string_view>
 
-#include "output.hpp"
+#include "base/output_path.hpp"
+#include "base/whole_file.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -34,13 +35,28 @@ std::string milliwatts(const std::optional<Watts>& power) {
 
 }  // namespace
 
-// A pipe that nobody empties ends the series; it must not hold up the run.
-Series::Series(const std::string& path, bool append)
-    : path_(path), fd_(open_for_writing(path, append, O_NONBLOCK, kOwnerOnly)) {
+Series::Series(const std::string& path, bool append) : path_(path), fd_(open(path, append)) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) throw WriteError(path, errno);
   if (status.st_size == 0) write(std::string(kHeader));
   if (error_ != 0) throw WriteError(path, error_);
+}
+
+Fd Series::open(const std::string& path, bool append) {
+  const OutputPlace place = find_output(path);
+  if (place.error != 0) throw WriteError(path, place.error);
+  struct stat status {};
+  const bool is_special = ::stat(place.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
+  if (!append && !is_special) {
+    // Who reads the old file, or still writes to it, keeps it.
+    NewFile made = put_in_place(place.path, kHeader, kOwnerOnly);
+    if (made.fd) return std::move(made.fd);
+  }
+  // A pipe that nobody empties ends the series; it must not hold up the run.
+  const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (append ? 0 : O_TRUNC);
+  Fd fd = open_output(path, flags, kOwnerOnly);
+  if (!fd) throw WriteError(path, errno);
+  return fd;
 }
 
 void Series::write(const std::string& text) {

@@ -14,19 +14,19 @@ namespace wattle::app {
 /// Threads: one at a time.
 class Series {
  public:
-  /// Opens the file and writes the header; throws `WriteError`. With `append`, a file that has
-  /// something in it gets no second header.
+  /// Puts a new file with the header in the place of the old one, or with `append` opens the old
+  /// one, which gets no second header; throws `WriteError`.
   Series(const std::string& path, bool append);
 
   /// The rows of the interval that ended at `now`, `elapsed` after the run's begin. After a row
   /// that could not be written it does nothing.
   void add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now, Seconds elapsed);
 
-  [[nodiscard]] const Fd& fd() const noexcept { return fd_; }
   /// Why a row could not be written; empty where all were.
   [[nodiscard]] std::string failure() const;
 
  private:
+  [[nodiscard]] static Fd open(const std::string& path, bool append);
   void write(const std::string& text);
 
   std::string path_;

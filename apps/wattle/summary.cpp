@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <system_error>
 
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "output.hpp"
 #include "wattle/hardware_monitor.hpp"
@@ -17,13 +19,27 @@ constexpr int kNothingToTell = 2;
 
 int summary(const SummaryOptions& options) {
   const std::filesystem::path folder = options.folder;
+  std::error_code error;
+  if (!std::filesystem::is_directory(folder, error)) {
+    write_to_stderr(fmt::format("wattle summary: cannot read the folder {}: {}\n",
+                                printable(options.folder),
+                                error ? error.message() : "it is not a folder"));
+    return kNothingToTell;
+  }
   Output output = Output::open("-", false);
   ResourceSummary summary = build_resource_summary(
       folder / "hw_metrics.csv", folder / "cpu_metrics.csv", folder / "hw_dmon.csv");
   if (options.allocator_peak_mb) summary.set_allocator_peak(*options.allocator_peak_mb);
-  output.write(options.json ? summary.to_json() : summary.to_text());
   const bool tells_something =
       std::ranges::any_of(summary.files, [](const SummaryFile& file) { return file.rows > 0; });
+  if (!tells_something && !options.json) {
+    write_to_stderr(
+        fmt::format("wattle summary: no row of hw_metrics.csv, cpu_metrics.csv or hw_dmon.csv can "
+                    "be read in {}\n",
+                    printable(options.folder)));
+    return kNothingToTell;
+  }
+  output.write(options.json ? summary.to_json() : summary.to_text());
   return tells_something ? 0 : kNothingToTell;
 }
 

@@ -28,7 +28,7 @@ struct Unnamed {
   std::string path;
   Fd fd;  ///< none: `errno` says why
 };
-Unnamed make_beside(const std::string& place) {
+Unnamed make_beside(const std::string& place, mode_t mode = kForAll) {
   static std::atomic<unsigned> number{0};
   constexpr int kTries = 100;  // left by those that were killed under the same process number
   Unnamed file;
@@ -36,7 +36,7 @@ Unnamed make_beside(const std::string& place) {
     const std::string name = fmt::format(".wattle-{}-{}.tmp", ::getpid(), number++);
     file.path = (fs::path(place).parent_path() / name).string();
     constexpr int kNew = O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOCTTY;
-    file.fd = Fd(::open(file.path.c_str(), kNew, kForAll));
+    file.fd = Fd(::open(file.path.c_str(), kNew, mode));
     if (file.fd || errno != EEXIST) break;
   }
   return file;
@@ -84,8 +84,8 @@ bool name_one_file(const std::string& a, const std::string& b) {
   return place_of(a) == place_of(b);
 }
 
-NewFile put_in_place(const std::string& place, std::string_view content) {
-  Unnamed file = make_beside(place);
+NewFile put_in_place(const std::string& place, std::string_view content, mode_t mode) {
+  Unnamed file = make_beside(place, mode);
   if (!file.fd) return {.fd = {}, .error = errno};
   if (const int error = fill_and_rename(file, place, content); error != 0) {
     ::unlink(file.path.c_str());

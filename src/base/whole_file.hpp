@@ -1,6 +1,8 @@
 // Files that readers see whole: with the old content or the new one, never with a part of it.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -24,11 +26,12 @@ struct NewFile {
   int error = 0;
 };
 /// Writes `content` to a new file in the folder of `place` (see `place_of`) and renames it to
-/// `place`, with the mode and the owner of the file that was there, else by the user's umask. On
+/// `place`, with the mode and the owner of the file that was there, else `mode` less the umask. On
 /// failure `place` is as it was. A process that is killed here leaves a file ".wattle-*.tmp" in the
 /// folder at worst. No signal of a write (SIGPIPE, SIGXFSZ) reaches the program. The content is not
 /// forced to the disk.
-[[nodiscard]] NewFile put_in_place(const std::string& place, std::string_view content);
+[[nodiscard]] NewFile put_in_place(const std::string& place, std::string_view content,
+                                   mode_t mode = 0666);
 
 /// A file that gets its content at once, when all of it is known. What is no regular file (a pipe,
 /// a terminal) is opened by the constructor and only written to. Threads: one at a time.

@@ -98,6 +98,14 @@ Json to_json(const std::optional<SlurmJob>& job) {
           {"local_rank", text_or_null(job->local_rank)}};
 }
 
+Json to_json(const std::optional<Rank>& rank) {
+  if (!rank) return nullptr;
+  return {{"rank", or_null(rank->rank)},
+          {"local_rank", or_null(rank->local_rank)},
+          {"size", or_null(rank->size)},
+          {"local_size", or_null(rank->local_size)}};
+}
+
 Json to_json(const std::vector<Refusal>& refused) {
   Json list = Json::array();
   for (const Refusal& refusal : refused) {
@@ -152,6 +160,7 @@ std::string to_json(const Report& report) {
                        {"cpu", text_or_null(report.host.cpu)},
                        {"gpus", to_json(report.host.gpus)}}},
                      {"slurm", to_json(report.slurm)},
+                     {"mpi", to_json(report.mpi)},
                      {"energy", to_json(report.energy)},
                      {"resource_usage", usage_json(report.usage)},
                      {"refused", to_json(report.refused)},

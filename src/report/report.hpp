@@ -43,6 +43,14 @@ struct SlurmJob {
   std::string local_rank;
 };
 
+/// The place of this process in its MPI job or Slurm step; absent where it is not told.
+struct Rank {
+  std::optional<unsigned> rank;
+  std::optional<unsigned> local_rank;  ///< among those on this machine
+  std::optional<unsigned> size;
+  std::optional<unsigned> local_size;
+};
+
 struct DomainEnergy {
   Domain domain;
   std::optional<Domain> contained_in;
@@ -91,6 +99,7 @@ struct Report {
   Seconds interval{0};
   Host host;
   std::optional<SlurmJob> slurm;
+  std::optional<Rank> mpi;
   EnergyReport energy;
   ResourceUsage usage;
   std::vector<Refusal> refused;

@@ -56,7 +56,9 @@ Measured CommandTest::measure(const Words& options, const Words& command) const 
 Measured CommandTest::measure_in(Start surroundings, const Words& options,
                                  const Words& command) const {
   const std::string file = path("measured.json").string();
-  const Words words = Words{"--quiet", "--json", file} + options;
+  std::filesystem::remove(file);
+  // The surroundings may be those of a rank, whose file only --append lets be another's too.
+  const Words words = Words{"--quiet", "--append", "--json", file} + options;
   surroundings.command = wattle_run(words, command).command;
   Outcome outcome = run(surroundings);
   Json json = parse_json(content_of(file));

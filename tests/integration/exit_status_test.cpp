@@ -35,7 +35,7 @@ TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
   EXPECT_LE(json["started_unix_s"], json["ended_unix_s"]);
   EXPECT_THAT(keys_of(json),
               ElementsAre("schema", "wattle_version", "command", "exit", "started_unix_s",
-                          "ended_unix_s", "wall_s", "interval_s", "host", "slurm", "energy",
+                          "ended_unix_s", "wall_s", "interval_s", "host", "slurm", "mpi", "energy",
                           "resource_usage", "refused", "overhead"));
 }
 

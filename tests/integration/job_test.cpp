@@ -77,6 +77,46 @@ TEST_F(JobTest, JsonOfOtherRanksHasNoTotal) {
   EXPECT_THAT(energy["total_covers"], IsEmpty());
 }
 
+TEST_F(JobTest, RanksThatNameOneFileAreRefusedBeforeTheCommandStarts) {
+  for (const char* option : {"-o", "--json", "--series"}) {
+    for (const char* rank : {"0", "3"}) {
+      Start start = wattle_run(roots() + Words{option, path("run-%h")}, {"touch", path("trace")});
+      start.environment = {{"OMPI_COMM_WORLD_RANK", rank},
+                           {"OMPI_COMM_WORLD_LOCAL_RANK", rank},
+                           {"OMPI_COMM_WORLD_SIZE", "4"},
+                           {"OMPI_COMM_WORLD_LOCAL_SIZE", "4"}};
+      const Outcome outcome = run(start);
+      EXPECT_EQ(outcome.code(), kFailed);
+      EXPECT_THAT(outcome.err,
+                  HasSubstr(std::string(option) + " names one file for several ranks"));
+      EXPECT_THAT(outcome.err, HasSubstr("%r"));
+    }
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("trace")));
+}
+
+TEST_F(JobTest, RanksMayAppendToOneFile) {
+  for (const char* rank : {"0", "1"}) {
+    Start start =
+        wattle_run(roots() + Words{"-q", "--append", "--json", path("runs.jsonl")}, {"true"});
+    start.environment = {{"OMPI_COMM_WORLD_RANK", rank}, {"OMPI_COMM_WORLD_LOCAL_RANK", rank}};
+    EXPECT_EQ(run(start).code(), 0);
+  }
+  const std::string lines = content_of(path("runs.jsonl"));
+  const std::size_t end = lines.find('\n') + 1;
+  EXPECT_EQ(parse_json(lines.substr(0, end))["mpi"]["rank"], 0);
+  EXPECT_EQ(parse_json(lines.substr(end))["mpi"]["rank"], 1);
+}
+
+TEST_F(JobTest, JsonNamesTheRankOfOpenMpi) {
+  EXPECT_EQ(run_in({{"OMPI_COMM_WORLD_RANK", "5"},
+                    {"OMPI_COMM_WORLD_LOCAL_RANK", "0"},
+                    {"OMPI_COMM_WORLD_SIZE", "8"},
+                    {"OMPI_COMM_WORLD_LOCAL_SIZE", "1"}})["mpi"],
+            (Json{{"rank", 5}, {"local_rank", 0}, {"size", 8}, {"local_size", 1}}));
+  EXPECT_TRUE(run_in({})["mpi"].is_null());
+}
+
 TEST_F(JobTest, JsonNamesTheSlurmJob) {
   EXPECT_EQ(run_in({{"SLURM_JOB_ID", "4711"},
                     {"SLURM_STEP_ID", "2"},

@@ -48,6 +48,73 @@ TEST_F(Outputs, AFileIsReplaced) {
   EXPECT_EQ(content_of(path("report")).find('~'), std::string::npos);
 }
 
+TEST_F(Outputs, AreAsTheyWereWhereWattleIsKilled) {
+  folder_.write("run.json", "of the run before\n");
+  Process process(wattle_run({"--json", path("run.json"), "-o", path("report")},
+                             child({"print", "ready", "read_all"})));
+  ASSERT_TRUE(process.prints("ready"));
+  process.send(SIGKILL);
+  EXPECT_EQ(process.wait().signal(), SIGKILL);
+  EXPECT_EQ(content_of(path("run.json")), "of the run before\n");
+  EXPECT_FALSE(fs::exists(path("report")));
+  process.close_input();
+}
+
+TEST_F(Outputs, AreAsTheyWereWhileTheCommandRuns) {
+  folder_.write("run.json", "of the run before\n");
+  Process process(wattle_run({"--json", path("run.json"), "-o", path("report")},
+                             child({"print", "ready", "read_all"})));
+  ASSERT_TRUE(process.prints("ready"));
+  EXPECT_EQ(content_of(path("run.json")), "of the run before\n");
+  EXPECT_FALSE(fs::exists(path("report")));
+  process.close_input();
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_EQ(parse_json(content_of(path("run.json")))["exit"]["code"], 0);
+  EXPECT_TRUE(has_report(content_of(path("report"))));
+}
+
+TEST_F(Outputs, SeriesOfTwoRunsInOneFileIsThatOfTheLater) {
+  const Words options = {"--quiet", "--series", path("power.csv")};
+  Process first(wattle_run(options, child({"print", "ready", "read_all"})));
+  ASSERT_TRUE(first.prints("ready"));
+  Process second(wattle_run(options, child({"print", "ready", "read_all"})));
+  ASSERT_TRUE(second.prints("ready"));
+  first.close_input();
+  EXPECT_EQ(first.wait().code(), 0);
+  second.close_input();
+  EXPECT_EQ(second.wait().code(), 0);
+  const std::string rows = content_of(path("power.csv"));
+  EXPECT_THAT(rows, testing::StartsWith("time_unix_s,"));
+  EXPECT_EQ(rows.find("time_unix_s", 1), std::string::npos) << "one header";
+  EXPECT_EQ(rows.find('\0'), std::string::npos);
+}
+
+TEST_F(Outputs, JsonOnStdoutBeginsALineOfItsOwn) {
+  const Outcome outcome = run(wattle_run({"--quiet", "--json", "-"}, {"printf", "no line end"}));
+  ASSERT_THAT(outcome.out, testing::StartsWith("no line end\n{"));
+  EXPECT_EQ(parse_json(outcome.out.substr(outcome.out.find('{')))["exit"]["code"], 0);
+}
+
+TEST_F(Outputs, JsonOnStdoutThatIsAFileLeavesNoEmptyLine) {
+  for (const auto& [said, begin] :
+       {std::pair("whole line\n", "whole line\n{"), {"half a line", "half a line\n{"}, {"", "{"}}) {
+    const Outcome outcome = run({.command = {"sh", "-c", "\"$@\" > out", "sh", wattle_program(),
+                                             "run", "--quiet", "--json", "-", "--", "printf", said},
+                                 .folder = folder_.path()});
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    EXPECT_THAT(content_of(path("out")), testing::StartsWith(begin));
+  }
+}
+
+TEST_F(Outputs, StdoutByItsPathIsNotReplaced) {
+  const Outcome outcome = run({.command = {"sh", "-c", "\"$@\" > out", "sh", wattle_program(),
+                                           "run", "-o", "/dev/stdout", "--", "echo", "done"},
+                               .folder = folder_.path()});
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(content_of(path("out")), testing::StartsWith("done\n"));
+  EXPECT_TRUE(has_report(content_of(path("out"))));
+}
+
 TEST_F(Outputs, AppendMakesJsonLines) {
   const Words options = {"--quiet", "--append", "--json", path("runs.jsonl")};
   for (const char* code : {"3", "4"})

@@ -43,10 +43,22 @@ TEST_F(SummaryCommand, PrintsOneLineOfJson) {
   EXPECT_EQ(json["files"][0]["bad_rows"], 1);
 }
 
-TEST_F(SummaryCommand, SaysWhereThereIsNothing) {
-  const Outcome outcome = run(wattle({"summary", path("nowhere")}));
+TEST_F(SummaryCommand, SaysThatThereIsNoSuchFolder) {
+  for (const Words& options : {Words{}, Words{"--json"}}) {
+    const Outcome outcome = run(wattle(Words{"summary", path("nowhere")} + options));
+    EXPECT_EQ(outcome.code(), kNothingFound);
+    EXPECT_THAT(outcome.out, IsEmpty()) << "no table of nothing";
+    EXPECT_THAT(outcome.err, AllOf(StartsWith("wattle summary: cannot read the folder "),
+                                   HasSubstr("nowhere: No such file or directory\n")));
+  }
+}
+
+TEST_F(SummaryCommand, SaysThatAFolderHoldsNoRows) {
+  std::filesystem::create_directory(path("empty"));
+  const Outcome outcome = run(wattle({"summary", path("empty")}));
   EXPECT_EQ(outcome.code(), kNothingFound);
-  EXPECT_THAT(outcome.out, HasSubstr("cpu_metrics.csv: 0 rows: No such file or directory\n"));
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("no row of hw_metrics.csv"));
 }
 
 TEST_F(SummaryCommand, AsksForAFolder) {

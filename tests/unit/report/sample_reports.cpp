@@ -73,6 +73,7 @@ Report measured() {
                       domain_energy(Domain::psys(), figure(520.0, 2.5, 260.0))});
   report.energy.profile = {Watts(20.0), Watts(90.0), std::nullopt, Watts(180.0), Watts(0.0)};
   report.slurm = SlurmJob{.job_id = "4711", .step_id = "0", .rank = "3", .local_rank = "0"};
+  report.mpi = Rank{.rank = 3, .local_rank = 0, .size = 8, .local_size = std::nullopt};
   return report;
 }
 

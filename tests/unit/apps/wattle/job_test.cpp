@@ -61,6 +61,38 @@ TEST(Job, RanksOfEveryLauncher) {
   }
 }
 
+TEST(Job, SizesOfEveryLauncher) {
+  using Names = std::pair<const char*, const char*>;
+  for (const auto& [size, local] : {Names{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_LOCAL_SIZE"},
+                                    Names{"MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"},
+                                    Names{"PMI_SIZE", "MPI_LOCALNRANKS"}}) {
+    const Job job = job_of({{size, "8"}, {local, "4"}});
+    EXPECT_EQ(job.size, 8U) << size;
+    EXPECT_EQ(job.local_size, 4U) << local;
+  }
+}
+
+TEST(Job, SizeOfASlurmStepOnEachOfItsMachines) {
+  const auto on = [](const char* machine, const char* tasks) {
+    return job_of({{"SLURM_STEP_NUM_TASKS", "11"},
+                   {"SLURM_NODEID", machine},
+                   {"SLURM_STEP_TASKS_PER_NODE", tasks}});
+  };
+  EXPECT_EQ(on("0", "4(x2),3").size, 11U);
+  EXPECT_EQ(on("0", "4(x2),3").local_size, 4U);
+  EXPECT_EQ(on("1", "4(x2),3").local_size, 4U);
+  EXPECT_EQ(on("2", "4(x2),3").local_size, 3U);
+  EXPECT_EQ(on("3", "4(x2),3").local_size, std::nullopt);
+  EXPECT_EQ(on("0", "4(x").local_size, std::nullopt);
+  EXPECT_EQ(on("0", "").local_size, std::nullopt);
+}
+
+TEST(Job, OfABatchScriptIsOneProcess) {
+  const Job job = job_of({{"SLURM_PROCID", "0"}, {"SLURM_NTASKS", "16"}, {"SLURM_NODEID", "0"}});
+  EXPECT_EQ(job.size, std::nullopt);
+  EXPECT_EQ(job.local_size, std::nullopt);
+}
+
 TEST(Job, AsksTheLauncherBeforeTheBatchSystem) {
   // mpirun in a batch script: all its processes inherit the script's own place in Slurm.
   const Job job = job_of({{"SLURM_JOB_ID", "4711"},
