@@ -135,7 +135,7 @@ void EnergyBook::note_change(Record& record) noexcept {
   if (since_last <= std::chrono::nanoseconds(0)) return;
   looks.longest = std::max(looks.longest, since_last);
   if (++looks.changes < kChangesToTell) return;
-  record.power->set_period(std::min(looks.longest, record.power->spacing()));
+  record.power->set_period(std::min(looks.longest, record.power->period()));
   looks = {.changed_at = at};
 }
 
