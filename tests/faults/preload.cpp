@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <dlfcn.h>
 #include <fcntl.h>
+#include <link.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sys/epoll.h>
@@ -14,8 +15,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdarg>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
@@ -58,6 +61,28 @@ bool fails(Call call, int fd) noexcept {
   return (is_file || fd == STDOUT_FILENO || fd == STDERR_FILENO) && fails(call);
 }
 
+/// Where the program itself lies in memory, its static libraries included.
+std::uintptr_t program_begin = 0;
+std::uintptr_t program_end = 0;
+
+/// The first that is visited is the program.
+int find_program(dl_phdr_info* info, std::size_t /*size*/, void* /*data*/) noexcept {
+  for (int i = 0; i < info->dlpi_phnum; ++i) {
+    const auto& part = info->dlpi_phdr[i];
+    if (part.p_type != PT_LOAD) continue;
+    const std::uintptr_t end = info->dlpi_addr + part.p_vaddr + part.p_memsz;
+    if (program_begin == 0) program_begin = info->dlpi_addr + part.p_vaddr;
+    program_end = std::max(program_end, end);
+  }
+  return 1;
+}
+
+/// As `fails`, for an allocation by the program: what others do without memory is not its affair.
+bool allocation_fails(const void* caller) noexcept {
+  const auto place = reinterpret_cast<std::uintptr_t>(caller);
+  return place >= program_begin && place < program_end && fails(Call::allocate);
+}
+
 /// The function that `name` would be without this library.
 template <class Function>
 Function* next(const char* name) noexcept {
@@ -75,6 +100,7 @@ void read_plan() noexcept {
       ::syscall(SYS_mmap, nullptr, sizeof(Plan), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0));
   ::syscall(SYS_close, fd);
   if (mapped == MAP_FAILED) return;
+  ::dl_iterate_phdr(find_program, nullptr);
   process = ::getpid();
   plan = static_cast<Plan*>(mapped);
 }
@@ -216,11 +242,13 @@ pid_t wait4(pid_t pid, int* status, int options, rusage* used) noexcept {
   WATTLE_FAULT(Call::wait, -1, wait4, pid, status, options, used);
 }
 
-void* malloc(size_t size) noexcept { return fails(Call::allocate) ? nullptr : __libc_malloc(size); }
+void* malloc(size_t size) noexcept {
+  return allocation_fails(__builtin_return_address(0)) ? nullptr : __libc_malloc(size);
+}
 void* calloc(size_t count, size_t size) noexcept {
-  return fails(Call::allocate) ? nullptr : __libc_calloc(count, size);
+  return allocation_fails(__builtin_return_address(0)) ? nullptr : __libc_calloc(count, size);
 }
 void* realloc(void* memory, size_t size) noexcept {
-  return fails(Call::allocate) ? nullptr : __libc_realloc(memory, size);
+  return allocation_fails(__builtin_return_address(0)) ? nullptr : __libc_realloc(memory, size);
 }
 }
