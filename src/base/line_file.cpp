@@ -1,5 +1,6 @@
 #include "base/line_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -57,9 +58,25 @@ LineFile::LineFile(std::filesystem::path path, std::string first_bytes, std::str
   open();
 }
 
-void LineFile::add(std::string_view lines) {
+bool LineFile::keeps_room(std::uint64_t size, std::uint64_t end) noexcept {
+  constexpr std::uint64_t kStep = std::uint64_t{16} << 10U;
+  const std::uint64_t wanted = end + reserve_;
+  if (wanted <= reserved_end_) return true;
+  for (const std::uint64_t more : {kStep, std::uint64_t{0}}) {
+    const std::uint64_t length = wanted + more - size;
+    if (::fallocate(fd_.get(), FALLOC_FL_KEEP_SIZE, static_cast<off_t>(size),
+                    static_cast<off_t>(length)) == 0) {
+      reserved_end_ = size + length;
+      return true;
+    }
+  }
+  return errno != ENOSPC && errno != EDQUOT;
+}
+
+void LineFile::add(std::string_view lines, Room room) {
   if (was_deleted()) {
     fd_ = {};
+    reserved_end_ = 0;
     open();
   }
   const Turn turn(fd_.get(), regular_);
@@ -71,6 +88,9 @@ void LineFile::add(std::string_view lines) {
       is_first && !header_.empty() ? header_ + std::string(lines) : std::string();
   const std::string_view text = with_header.empty() ? lines : with_header;
   const NoWriteSignals guard;
+  if (regular_ && reserve_ > 0 && room == Room::free && !keeps_room(size, size + text.size())) {
+    fail(ENOSPC);
+  }
   const int error = write_all(fd_.get(), text);
   if (error == 0) {
     end_ = size + text.size();

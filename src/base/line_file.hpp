@@ -27,8 +27,15 @@ class LineFile {
   /// another file.
   LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {});
 
+  /// What lines may use of the room that `reserve` keeps.
+  enum class Room : std::uint8_t { free, reserved };
+
   /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
-  void add(std::string_view lines);
+  void add(std::string_view lines, Room room = Room::free);
+  /// From now on so many bytes are kept on the disk behind the file's end, so that the last lines
+  /// find room when the disk is full. Not every file system can do that. They stay with the file:
+  /// to give them back could take away what others have added meanwhile.
+  void reserve(std::uint64_t bytes) noexcept { reserve_ = bytes; }
   /// Throws away what the file holds. Throws `WriteError`.
   void clear();
   /// What was added reaches the disk: a machine that loses power does not lose it. Does nothing for
@@ -49,6 +56,8 @@ class LineFile {
   /// Where the line after the last whole one begins.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;
+  /// False if the disk has no room for a file up to `end` and for the reserve behind it.
+  [[nodiscard]] bool keeps_room(std::uint64_t size, std::uint64_t end) noexcept;
   [[nodiscard]] bool begins_as_it_should(std::string_view begin) const noexcept;
   [[noreturn]] void fail(int error_number) const;
 
@@ -59,7 +68,9 @@ class LineFile {
   bool regular_ = false;
   std::uint64_t begin_ = 0;
   std::uint64_t end_ = 0;  ///< the size when we last looked, or wrote
-  bool is_new_ = false;    ///< no regular file, and nothing was written to it since it was opened
+  std::uint64_t reserve_ = 0;
+  std::uint64_t reserved_end_ = 0;  ///< up to there the disk has room; 0: unknown
+  bool is_new_ = false;  ///< no regular file, and nothing was written to it since it was opened
 };
 
 }  // namespace wattle

@@ -148,10 +148,14 @@ void Recording::write(nanoseconds patience, bool last) {
   add_cpu(machine, last, utc_time);
   samples_.add(machine);
   add_energies(now);
-  if (gpu_file_) gpu_file_->add(gpu_rows_);
-  if (dmon_file_) dmon_file_->add(dmon_rows_);
-  if (cpu_file_) cpu_file_->add(cpu_row_);
-  if (samples_file_) samples_file_->add(samples_.text());
+  const auto add = [last](std::optional<RowFile>& file, std::string_view rows,
+                          std::string_view unknown = {}) {
+    if (file) last ? file->add_last(rows, unknown) : file->add(rows, unknown);
+  };
+  add(gpu_file_, gpu_rows_, unknown_gpu_rows_);
+  add(dmon_file_, dmon_rows_, unknown_dmon_rows_);
+  add(cpu_file_, cpu_row_);
+  add(samples_file_, samples_.text());
 }
 
 GpuValues Recording::read_gpu(const Sampler::Device& device, TimePoint since) const noexcept {
@@ -169,8 +173,9 @@ GpuValues Recording::read_gpu(const Sampler::Device& device, TimePoint since) co
 }
 
 void Recording::add_gpus(TimePoint since, const std::string& local_time) {
-  gpu_rows_.clear();
-  dmon_rows_.clear();
+  for (std::string* rows : {&gpu_rows_, &dmon_rows_, &unknown_gpu_rows_, &unknown_dmon_rows_}) {
+    rows->clear();
+  }
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Gpu& gpu = gpus_[i];
     const GpuValues values = read_gpu(sampler_.devices()[i], since);
@@ -178,6 +183,8 @@ void Recording::add_gpus(TimePoint since, const std::string& local_time) {
     if (!gpu.is_nvidia) continue;
     append_gpu_row(gpu_rows_, local_time, values);
     append_dmon_row(dmon_rows_, gpu.index, values);
+    append_gpu_row(unknown_gpu_rows_, local_time, {});
+    append_dmon_row(unknown_dmon_rows_, gpu.index, {});
   }
 }
 

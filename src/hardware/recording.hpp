@@ -90,6 +90,8 @@ class Recording {
   SampleRows samples_;
   std::string gpu_rows_;  ///< these are reused
   std::string dmon_rows_;
+  std::string unknown_gpu_rows_;
+  std::string unknown_dmon_rows_;
   std::string cpu_row_;
 };
 

@@ -14,17 +14,21 @@ namespace wattle {
 RowFile::RowFile(const std::filesystem::path& folder, FileKind kind)
     : path_(folder / kind.name),
       file_(path_, std::move(kind.first_bytes), std::move(kind.header)),
-      begin_(file_.begin()) {}
+      begin_(file_.begin()) {
+  constexpr std::uint64_t kLastRowsBytes = std::uint64_t{16} << 10U;
+  file_.reserve(kLastRowsBytes);
+}
 
 void RowFile::clear() {
   file_.clear();
   begin_ = file_.begin();
 }
 
-void RowFile::add(std::string_view rows) noexcept {
+void RowFile::add(std::string_view rows, std::string_view unknown, LineFile::Room room) noexcept {
   if (rows.empty()) return;
   try {
-    file_.add(rows);
+    file_.add(unknown_.empty() ? std::string(rows) : unknown_ + std::string(rows), room);
+    unknown_.clear();
     begin_ = file_.begin();
     has_rows_ = true;
     if (!std::exchange(is_failing_, false)) return;
@@ -32,7 +36,17 @@ void RowFile::add(std::string_view rows) noexcept {
                     lost_.load()));
   } catch (const std::exception& error) {
     lost_ += static_cast<std::uint64_t>(std::ranges::count(rows, '\n'));
+    keep_unknown(unknown);
     if (!std::exchange(is_failing_, true)) log(error.what());
+  }
+}
+
+void RowFile::keep_unknown(std::string_view unknown) noexcept {
+  if (!unknown_.empty()) return;
+  try {
+    unknown_ = unknown;
+  } catch (const std::exception&) {
+    // Out of memory: the next rows that are lost may find some.
   }
 }
 

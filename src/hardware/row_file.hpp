@@ -22,8 +22,16 @@ class RowFile {
 
   /// Throws away the rows that it held before. Throws `WriteError`.
   void clear();
-  /// Whole rows; those of one call are there together, or not at all.
-  void add(std::string_view rows) noexcept;
+  /// Whole rows; those of one call are there together, or not at all. `unknown`: rows of the same
+  /// time in which nothing is known. Those of the first rows that are lost come before the next
+  /// rows that are written: what was lost is then unknown, and not as it was before.
+  void add(std::string_view rows, std::string_view unknown = {}) noexcept {
+    add(rows, unknown, LineFile::Room::free);
+  }
+  /// As `add`, for the last rows: they find room also when the disk is full.
+  void add_last(std::string_view rows, std::string_view unknown = {}) noexcept {
+    add(rows, unknown, LineFile::Room::reserved);
+  }
 
   /// Absent where no row was written.
   [[nodiscard]] std::optional<std::filesystem::path> path() const;
@@ -32,10 +40,14 @@ class RowFile {
   [[nodiscard]] std::uint64_t lost() const noexcept { return lost_; }
 
  private:
+  void add(std::string_view rows, std::string_view unknown, LineFile::Room room) noexcept;
+  void keep_unknown(std::string_view unknown) noexcept;
+
   std::filesystem::path path_;
   LineFile file_;
   std::atomic<std::uint64_t> begin_;
   bool is_failing_ = false;
+  std::string unknown_;  ///< rows that tell when rows began to be lost; empty: none are
   std::atomic<bool> has_rows_{false};
   std::atomic<std::uint64_t> lost_{0};
 };

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
+#include <sys/mount.h>
 
 #include <cerrno>
 #include <filesystem>
@@ -97,6 +99,38 @@ TEST_F(RowFileTest, TellsOnceThatTheDiskIsFullAndGoesOnWhenThereIsRoom) {
   EXPECT_THAT(heard_.messages(),
               ElementsAre(HasSubstr("File too large"),
                           HasSubstr("can be written again; 3 rows are missing in it")));
+}
+
+TEST_F(RowFileTest, SaysFromWhenOnRowsAreLost) {
+  RowFile file = open();
+  file.add("1\n", "1 unknown\n");
+  {
+    const fakes::FileSizeLimit limit(kHeader.size() + 2);
+    file.add("2\n", "2 unknown\n");
+    file.add("3\n", "3 unknown\n");
+  }
+  file.add("4\n", "4 unknown\n");
+  file.add("5\n", "5 unknown\n");
+  EXPECT_EQ(content(), kHeader + "1\n2 unknown\n4\n5\n");
+}
+
+TEST_F(RowFileTest, HasRoomForItsLastRowsOnADiskThatIsFull) {
+  std::filesystem::create_directories(path_.parent_path());
+  if (::unshare(CLONE_NEWNS) != 0 ||
+      ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      ::mount("none", path_.parent_path().c_str(), "tmpfs", 0, "size=128k") != 0) {
+    GTEST_SKIP() << "no file system can be mounted here";
+  }
+  {
+    RowFile file = open();
+    const std::string row = std::string(99, 'x') + "\n";
+    while (file.lost() == 0) file.add(row, "unknown\n");
+    file.add(row, "later\n");
+    file.add_last("last\n");
+    EXPECT_EQ(file.lost(), 2U);
+    EXPECT_TRUE(content().ends_with("x\nunknown\nlast\n"));
+  }
+  ::umount(path_.parent_path().c_str());
 }
 
 TEST_F(RowFileTest, LosesItsRowsOnADeviceThatIsFull) {
