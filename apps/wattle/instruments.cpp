@@ -51,7 +51,10 @@ TimePoint Instruments::begin() {
   (void)sampler_.read_lanes(clock_.now() + kDriverPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   // What runs now is the launcher, whose memory is not the command's.
-  if (tree_) statistics_.begin(tree_->read_all(), false);
+  if (tree_) {
+    statistics_.begin(tree_->read_all(), false);
+    tree_->forget_peaks();
+  }
   read(false);  // the counters last, as near to the begin as can be
   began_ = ended_ = clock_.now();
   has_begun_ = true;
@@ -94,7 +97,7 @@ TimePoint Instruments::end() {
   return ended_;
 }
 
-void Instruments::fill_processes(ResourceUsage& usage) const {
+void Instruments::fill_processes(ResourceUsage& usage, std::uint64_t main_peak_bytes) const {
   if (!tree_) {
     usage.unknown.push_back(
         {{"max_ram.main", "max_ram.descendants", "max_ram.combined", "cpu_utilization.main",
@@ -103,7 +106,13 @@ void Instruments::fill_processes(ResourceUsage& usage) const {
          no_tree_});
     return;
   }
-  statistics_.fill(usage, tree_->pss_gaps());
+  PeakMemory peaks = tree_->peaks();
+  if (tree_->was_alone()) {
+    peaks.see(main_peak_bytes, true);
+  } else {
+    peaks.other_bytes = main_peak_bytes;
+  }
+  statistics_.fill(usage, tree_->pss_gaps(), peaks);
   usage.processes = tree_->processes_seen();
   fill_mechanisms(usage, *tree_);
   fill_io(usage, *tree_);

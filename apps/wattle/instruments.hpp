@@ -39,7 +39,9 @@ class Instruments {
   [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(began_, ended_); }
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
   /// Fills what the command's processes used, but for their total processor time.
-  void fill_processes(ResourceUsage& usage) const;
+  /// `main_peak_bytes`: the most that the command, or a child that it waited for, had in memory; 0
+  /// where it is not known.
+  void fill_processes(ResourceUsage& usage, std::uint64_t main_peak_bytes) const;
   /// Why the series ended early; empty where it did not.
   [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
   /// The longest time between two calls of `read` in which nothing is missed.

@@ -23,6 +23,13 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
+/// The kernel counts what a process held before its exec into its peak: the launcher's size. Its
+/// counters of that lag behind by some pages a processor, and the exec itself takes a few.
+std::uint64_t least_known_peak(std::optional<std::uint64_t> launcher_rss) noexcept {
+  constexpr std::uint64_t kMarginBytes = std::uint64_t{512} << 10U;
+  return launcher_rss.value_or(0) + kMarginBytes;
+}
+
 void fill_usage(Report& report, const MachineUsage& machine, const Collected& collected,
                 std::optional<std::uint64_t> launcher_rss) {
   ResourceUsage& usage = report.usage;
@@ -50,10 +57,7 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   } else {
     usage.unknown.push_back({{"still_running"}, "procfs does not show this process"});
   }
-  // The kernel counts what a process held before its exec into its peak: the launcher's size. Its
-  // counters of that lag behind by some pages a processor, and the exec itself takes a few.
-  constexpr std::uint64_t kMarginBytes = std::uint64_t{512} << 10U;
-  const std::uint64_t inherited = launcher_rss.value_or(0) + kMarginBytes;
+  const std::uint64_t inherited = least_known_peak(launcher_rss);
   if (collected.usage.peak_rss_bytes > inherited) {
     usage.peak_rss_bytes = collected.usage.peak_rss_bytes;
   } else {
@@ -183,7 +187,10 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   const MachineUsage machine = instruments.machine();
   fill_usage(report, machine, collected, frame.launcher_rss_bytes);
   fill_task_clock(report.usage, machine, collected, task_clock);
-  instruments.fill_processes(report.usage);
+  // Unless it is that of the process that started the command.
+  const bool is_commands =
+      collected.usage.main_peak_rss_bytes > least_known_peak(frame.launcher_rss_bytes);
+  instruments.fill_processes(report.usage, is_commands ? collected.usage.main_peak_rss_bytes : 0);
   // What `collect` brought is exact, and of those that were never seen too.
   report.usage.mechanisms.push_back(
       {{"cpu_user_s", "cpu_system_s", "peak_rss_bytes"},

@@ -178,6 +178,7 @@ void Supervisor::reap_child() {
   if (waited == child_) {
     remember_status(status);
     add(used);
+    usage_.main_peak_rss_bytes = static_cast<std::uint64_t>(used.ru_maxrss) * 1024;
     exit_ = exit_of(status);
   } else {
     exit_ = Exit{.started = true,

@@ -21,7 +21,8 @@ namespace wattle::app {
 struct CollectedUsage {
   Seconds cpu_user{0};
   Seconds cpu_system{0};
-  std::uint64_t peak_rss_bytes = 0;  ///< of the largest single process
+  std::uint64_t peak_rss_bytes = 0;       ///< of the largest single process
+  std::uint64_t main_peak_rss_bytes = 0;  ///< of the command and the children that it waited for
   std::uint64_t minor_faults = 0;
   std::uint64_t major_faults = 0;
   std::uint64_t voluntary_switches = 0;

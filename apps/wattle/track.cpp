@@ -53,8 +53,8 @@ int follow(const TrackOptions& options) {
   std::optional<Output> file;
   if (!options.json_path.empty()) file = Output::open(options.json_path, false);
   if (options.recovered_path) {
-    const RecoveredUsage found = recover_usage(*options.recovered_path);
-    put(options, found.text, found.native_json, file);
+    const ResourceUsage found = recover_usage(*options.recovered_path);
+    put(options, found.to_text(), found.to_native_json(), file);
     return 0;
   }
   const TrackerMark mark;  // other trackers leave this process out

@@ -76,11 +76,13 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
       "Divide processor percentages by this (default: the machine's processors)");
   add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between")
       ->check(reject_empty);
-  add("--gpu-brand", raw.gpu_brand, "BRAND", "nvidia or amd: GPUs of these only")
+  add("--gpu-brand", raw.gpu_brand, "BRAND",
+      "nvidia, amd or intel: the GPUs of this brand (default: one, in this order)")
       ->check(reject_empty);
-  add_file("--tracking-file", raw.tracking_file, "Write a row a look to FILE (CSV)");
+  add_file("--tracking-file", raw.tracking_file,
+           "Write one row per sample to FILE: SQLite if it ends in .sqlite, else CSV");
   add_file("--usage-file", raw.usage_file,
-           "Keep in FILE what is known so far; it is removed at the end");
+           "Keep in FILE what is known so far; removed at the end (default: in the state folder)");
   track->add_flag("--overwrite", raw.overwrite, "Replace files that exist");
   track->add_flag("--pss", raw.pss,
                   "Read proportional memory of processes of any size (about 5 ms a GiB)");

@@ -21,7 +21,8 @@ namespace wattle {
 // In all that follows an absent value is not known; `ResourceUsage::unknown` says why.
 
 /// Resident memory at the moment at which the total was largest, in the unit of its `MaxRAM`:
-/// total = private + shared. Threads: a value type.
+/// total = private + shared. The total of one process is its peak by the kernel's account; where
+/// that peak came between two samples, its two parts are not known. Threads: a value type.
 struct RSSValues {
   std::optional<double> total_rss;
   std::optional<double> private_rss;  ///< in nobody else's memory
@@ -171,7 +172,8 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<std::uint64_t> processes;  ///< that were seen, ended or not
 
   std::vector<UnknownUsage> unknown;
-  /// Keys of figures that are an upper bound: processes whose PSS was not read count by their RSS.
+  /// Keys of figures that are an upper bound: of processes whose PSS was not read the resident set
+  /// counts, of all together at most what the whole machine has mapped.
   std::vector<std::string> estimated;
   std::vector<UsageMismatch> mismatches;
   std::vector<UsageMechanism> mechanisms;
@@ -181,11 +183,12 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<Seconds> tracker_cpu;  ///< what the tracking itself took
 
   /// The five groups alone, with the keys, their nesting and order of gpu_tracker; unknown is null.
+  /// Where one of them is an upper bound, `upper_bounds` follows: the keys of `estimated`.
   [[nodiscard]] std::string to_json() const;
   /// The five groups and everything else: schema `wattle.track/1`, see docs/json.md.
   [[nodiscard]] std::string to_native_json() const;
-  /// The five groups for people, in gpu_tracker's layout; "unknown" where nothing is known. Numbers
-  /// have three decimals at most. No line end at the end.
+  /// The five groups for people, in gpu_tracker's layout; "unknown" where nothing is known, "at
+  /// most" before an upper bound. Numbers have three decimals at most. No line end at the end.
   [[nodiscard]] std::string to_text() const;
 };
 
@@ -208,12 +211,17 @@ struct WATTLE_EXPORT TrackerOptions {
   bool disable_logs = false;
   /// The process to track; absent: this one. What trackers of this process do is left out.
   std::optional<int> process_id{};
-  /// What is known so far is appended to it at each look, as a line of JSON, so that it is there
-  /// after a crash too (`recover_usage`). `stop` removes it. Absent: none.
+  /// What is known so far is appended to it at each sample, as a line of JSON, so that it is there
+  /// after a crash too (`recover_usage`). `stop` removes it. Absent: a file of a new name in the
+  /// state folder (`$XDG_STATE_HOME/wattle/usage`, or `~/.local/state/wattle/usage`); where it
+  /// cannot be written the log says so, and there is none. An empty path: none.
   std::optional<std::filesystem::path> resource_usage_file{};
-  /// "nvidia" or "amd": its GPUs only; absent: all.
+  /// "nvidia", "amd" or "intel": the GPUs of this brand alone are in the five groups. Absent: those
+  /// of one brand that is there, NVIDIA before AMD before Intel, and GPUs of their own before those
+  /// in a processor.
   std::optional<std::string> gpu_brand{};
-  /// A row each look (CSV). Absent: none.
+  /// A row per sample: a table of comma-separated values where the name ends in ".csv", SQLite
+  /// where it ends in ".sqlite". Absent: none.
   std::optional<std::filesystem::path> tracking_file{};
   /// Either file may exist already, and is replaced then.
   bool overwrite = false;
@@ -285,15 +293,9 @@ class WATTLE_EXPORT TrackerScope {
   Tracker& tracker_;
 };
 
-/// What a usage file tells of a tracker that was killed.
-struct WATTLE_EXPORT RecoveredUsage {
-  std::string json;         ///< as `ResourceUsage::to_json`
-  std::string native_json;  ///< as `ResourceUsage::to_native_json`
-  std::string text;         ///< as `ResourceUsage::to_text`
-  std::size_t ticks = 0;    ///< looks that were completed
-};
-/// Reads it. A line that was not completed does not count. Throws `FormatError` where there is no
-/// whole line of a usage file, `Error` where it cannot be read. Threads: any.
-[[nodiscard]] WATTLE_EXPORT RecoveredUsage recover_usage(const std::filesystem::path& usage_file);
+/// What the usage file of a killed tracker holds: as of its last sample. A line that was not
+/// completed does not count. Throws `FormatError` where the file has no whole line of a tracker,
+/// `Error` where it cannot be read. Threads: any.
+[[nodiscard]] WATTLE_EXPORT ResourceUsage recover_usage(const std::filesystem::path& usage_file);
 
 }  // namespace wattle

@@ -171,7 +171,7 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
       task(calm, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; }));
   std::vector<LaneTask> slow;
   slow.push_back(
-      task(1, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
+      task(1, options.list_period, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   slow.back().lists_processes = options.lists_processes;
   const auto start = [&](std::vector<LaneTask> work, nanoseconds every, bool only_when_asked) {
     const LaneOptions lane{.period = every,
@@ -182,7 +182,7 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   lanes_.push_back(start(std::move(tasks), period, options.only_when_asked));
   const LaneTask& costly = slow.back();
   const bool has_work = costly.lists_processes || !costly.recorder->histories().empty();
-  slow_lanes_.push_back(has_work ? start(std::move(slow), kSlowPeriod, false) : nullptr);
+  slow_lanes_.push_back(has_work ? start(std::move(slow), options.list_period, false) : nullptr);
   devices_.push_back(std::move(device));
 }
 
@@ -253,6 +253,16 @@ bool Sampler::read_lanes(TimePoint deadline) {
   }
   lanes_have_begun_ = true;
   interval_began_ = clock_.now();
+  return all;
+}
+
+bool Sampler::read_all_lanes(TimePoint deadline) {
+  std::vector<std::uint64_t> asked;
+  for (const auto& lane : slow_lanes_) asked.push_back(lane ? lane->ask() : 0);
+  bool all = read_lanes(deadline);
+  for (std::size_t i = 0; i < slow_lanes_.size(); ++i) {
+    if (slow_lanes_[i]) all = slow_lanes_[i]->wait_for(asked[i], deadline).has_value() && all;
+  }
   return all;
 }
 

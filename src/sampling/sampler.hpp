@@ -32,8 +32,9 @@ struct SamplerOptions {
   std::vector<Metric> metrics{};
   /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
   bool only_when_asked = false;
-  /// Ask devices once a second which processes use them.
+  /// Ask devices every `list_period` which processes use them, and for what is costly.
   bool lists_processes = false;
+  std::chrono::nanoseconds list_period = std::chrono::seconds(1);
   /// Tell the energy of these only; absent: of every domain that the sensors know.
   std::optional<std::vector<Domain>> domains{};
   /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
@@ -71,6 +72,8 @@ class Sampler {
   /// every one has. One that has not answered the last time yet is not waited for again. To be
   /// called at both ends of the window.
   bool read_lanes(TimePoint deadline);
+  /// As `read_lanes`, and has the lanes for processes and for what is costly read too.
+  bool read_all_lanes(TimePoint deadline);
 
   /// Mean power of the domains that make up a total over the last interval that ended; absent
   /// where there is none, or one of them is unknown.

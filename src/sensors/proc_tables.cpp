@@ -39,6 +39,23 @@ std::optional<ByteTotals> totals_at(std::string_view line, int in, int out,
   return ByteTotals{.in = *first * unit, .out = *second * unit};
 }
 
+/// The sizes behind `keys` in the text of /proc/meminfo, in bytes; absent where one is missing.
+template <std::size_t Size>
+std::optional<std::array<std::uint64_t, Size>> parse_sizes(
+    std::string_view text, const std::array<std::string_view, Size>& keys) noexcept {
+  constexpr std::uint64_t kMostKib = std::numeric_limits<std::uint64_t>::max() / 4096;
+  std::array<std::uint64_t, Size> bytes{};
+  std::size_t found = 0;
+  while (!text.empty() && found < Size) {
+    std::string_view line = take_line(text);
+    if (take_word(line) != keys[found]) continue;
+    const auto kib = parse_unsigned<std::uint64_t>(take_word(line));
+    if (!kib || *kib > kMostKib) return std::nullopt;
+    bytes[found++] = *kib * 1024;
+  }
+  return found == Size ? std::optional(bytes) : std::nullopt;
+}
+
 }  // namespace
 
 void add_saturating(std::uint64_t& sum, std::uint64_t term) noexcept {
@@ -80,18 +97,16 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
 }
 
 std::optional<MemoryState> parse_memory(std::string_view text) noexcept {
-  std::optional<std::uint64_t> total_kib;
-  std::optional<std::uint64_t> available_kib;
-  while (!text.empty() && !(total_kib && available_kib)) {
-    std::string_view line = take_line(text);
-    const std::string_view key = take_word(line);
-    if (key == "MemTotal:") total_kib = parse_unsigned<std::uint64_t>(take_word(line));
-    if (key == "MemAvailable:") available_kib = parse_unsigned<std::uint64_t>(take_word(line));
-  }
-  constexpr std::uint64_t kMostKib = std::numeric_limits<std::uint64_t>::max() / 1024;
-  if (!total_kib || !available_kib || *total_kib > kMostKib) return std::nullopt;
-  const std::uint64_t used_kib = *total_kib - std::min(*total_kib, *available_kib);
-  return MemoryState{.total_bytes = *total_kib * 1024, .used_bytes = used_kib * 1024};
+  const auto values = parse_sizes<2>(text, {"MemTotal:", "MemAvailable:"});
+  if (!values) return std::nullopt;
+  const auto [total, available] = *values;
+  return MemoryState{.total_bytes = total, .used_bytes = total - std::min(total, available)};
+}
+
+std::optional<MappedMemory> parse_mapped_memory(std::string_view text) noexcept {
+  const auto values = parse_sizes<2>(text, {"AnonPages:", "Mapped:"});
+  if (!values) return std::nullopt;
+  return MappedMemory{.anonymous_bytes = (*values)[0], .file_bytes = (*values)[1]};
 }
 
 std::optional<Pressure> parse_pressure(std::string_view text) noexcept {

@@ -35,6 +35,14 @@ struct MemoryState {
 /// From the text of /proc/meminfo; absent where MemTotal or MemAvailable (Linux 3.14) is missing.
 [[nodiscard]] std::optional<MemoryState> parse_memory(std::string_view text) noexcept;
 
+/// What processes have in memory, all of the machine's together, each page once.
+struct MappedMemory {
+  std::uint64_t anonymous_bytes = 0;
+  std::uint64_t file_bytes = 0;  ///< of files and of shared memory
+};
+/// From the text of /proc/meminfo; absent where AnonPages or Mapped is missing.
+[[nodiscard]] std::optional<MappedMemory> parse_mapped_memory(std::string_view text) noexcept;
+
 /// For how long something had to wait for a resource since boot (PSI).
 struct Pressure {
   double some_s = 0.0;             ///< at least one process waited

@@ -47,7 +47,7 @@ void fill_unknown_sums(ResourceUsage& usage, const GpusUsage& gpus) {
   usage.unknown.push_back(
       {std::move(keys), fmt::format("{} of {} GPUs cannot be read, and sums are of all or of none: "
                                     "wattle doctor says why",
-                                    gpus.refused, gpus.refused + gpus.gpus.size())});
+                                    gpus.refused, gpus.refused + gpus.included)});
 }
 
 }  // namespace
@@ -82,7 +82,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
     }
     return;
   }
-  if (gpus.gpus.empty()) {
+  if (gpus.included == 0) {
     usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization.gpu_percentages"},
                              "no GPU was found that this version reads"});
     return;
@@ -90,8 +90,18 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
   std::vector<std::string> keys;
   if (!gpus.memory_total_bytes) keys.emplace_back("max_gpu_ram.system_capacity");
   if (!gpus.peak_memory_used_bytes) keys.emplace_back("max_gpu_ram.system");
-  if (!gpus.mean_sum_percent) keys.emplace_back("gpu_utilization.gpu_percentages");
   if (!keys.empty()) usage.unknown.push_back({std::move(keys), kNotAllTold});
+  if (!gpus.mean_sum_percent) {
+    usage.unknown.push_back({{"gpu_utilization.gpu_percentages"},
+                             gpus.utilization_gap.empty() ? kNotAllTold : gpus.utilization_gap});
+  }
+  usage.mechanisms.push_back(
+      {{"gpu_utilization.gpu_percentages"},
+       "the drivers' utilization, read twice a second: means over time, the largest of the values "
+       "seen; misses what comes and goes between two readings"});
+  usage.mechanisms.push_back(
+      {{"max_gpu_ram"},
+       "what the drivers list as used, and by which process; misses peaks between two readings"});
   fill_unknown_users(usage, gpus);
 }
 

@@ -1,5 +1,7 @@
 #include "usage/gpu_monitor.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace wattle {
@@ -64,6 +66,38 @@ Holders holders_of(const std::vector<DeviceProcess>& processes,
   return holders;
 }
 
+GpuChoiceOfSums all_of(std::size_t devices) {
+  return {.included = std::vector<bool>(devices, true),
+          .counted = std::vector<bool>(devices, true)};
+}
+
+/// Of one device over a stretch of time.
+struct MeanUtilization {
+  std::optional<double> percent;
+  std::string gap;  ///< why it is not known although it was read; else empty
+};
+
+MeanUtilization mean_utilization(const Sampler::Device& device, TimePoint began, TimePoint ended) {
+  const auto gauge = std::ranges::find_if(device.gauges, [](const History* history) {
+    return history->channel().metric == Metric::utilization;
+  });
+  if (gauge == device.gauges.end()) return {};
+  const GaugeWindow window = (*gauge)->gauge_window(began, std::max(began, ended));
+  if (window.known <= std::chrono::nanoseconds(0)) return {};
+  // Of less than that the rest could be anything; a reading that comes late is no matter.
+  constexpr double kLeastShare = 0.9;
+  const Seconds known = window.known;
+  const Seconds all = ended - began;
+  if (known < kLeastShare * all) {
+    return {.percent = std::nullopt,
+            .gap = fmt::format("the driver told its utilization in {:.3g} s of {:.3g} s alone",
+                               known.count(), all.count())};
+  }
+  const auto known_ns = static_cast<double>(window.known.count());
+  return {.percent = (*gauge)->channel().scale() * static_cast<double>(window.raw_ns) / known_ns,
+          .gap = ""};
+}
+
 }  // namespace
 
 std::vector<Metric> GpuMonitor::metrics() {
@@ -84,10 +118,10 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   return {};
 }
 
-GpuMonitor::GpuMonitor(const Sampler& sampler, std::optional<std::vector<bool>> counted)
+GpuMonitor::GpuMonitor(const Sampler& sampler, std::optional<GpuChoiceOfSums> choice)
     : sampler_(sampler),
       machine_pids_(sees_machine_pids()),
-      counted_(counted.value_or(std::vector<bool>(sampler_.devices().size(), true))),
+      choice_(choice.value_or(all_of(sampler_.devices().size()))),
       gpus_(sampler_.devices().size()) {}
 
 void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
@@ -100,17 +134,14 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
     Gpu& gpu = gpus_[i];
     look_at(device, gpu);
     look_at_processes(device, gpu, kinship_of, began);
+    if (!choice_.included[i]) continue;
     used.add(gpu.used_bytes);
-    if (counted_[i]) busy.add(gpu.percent);
+    if (choice_.counted[i]) busy.add(gpu.percent);
     main.add(gpu.main_bytes);
     descendants.add(gpu.descendants_bytes);
   }
   raise(peak_bytes_, used.value());
   raise(max_percent_, busy.value());
-  if (const auto percent = busy.value()) {
-    sum_percent_ += *percent;
-    ++percent_count_;
-  }
   now_ = {.used_bytes = used.value(),
           .main_bytes = main.value(),
           .descendants_bytes = descendants.value(),
@@ -129,10 +160,6 @@ void GpuMonitor::look_at(const Sampler::Device& device, Gpu& gpu) const {
   raise(gpu.peak_bytes, gpu.used_bytes);
   gpu.percent = sampler_.latest(device, Metric::utilization);
   raise(gpu.max_percent, gpu.percent);
-  if (gpu.percent) {
-    gpu.sum_percent += *gpu.percent;
-    ++gpu.percent_count;
-  }
   raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
 }
 
@@ -159,14 +186,17 @@ GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, Tim
                  .peak_memory_used_bytes = gpu.peak_bytes,
                  .max_utilization_percent = gpu.max_percent,
                  .max_temperature_celsius = gpu.max_celsius};
-  if (gpu.percent_count > 0) {
-    usage.mean_utilization_percent = gpu.sum_percent / static_cast<double>(gpu.percent_count);
-  }
+  const MeanUtilization mean = mean_utilization(device, began, ended);
+  usage.mean_utilization_percent = mean.percent;
+  // The largest of a part of the time would pass for that of all.
+  if (!mean.percent) usage.max_utilization_percent.reset();
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
   if (usage.used_by_command_unknown.empty()) usage.used_by_command = gpu.was_used;
   if (!usage.memory_total_bytes || !usage.peak_memory_used_bytes ||
       !usage.mean_utilization_percent || !usage.max_temperature_celsius) {
-    usage.unknown = "the driver does not tell it, or did not while the command ran";
+    usage.unknown = mean.gap.empty()
+                        ? "the driver does not tell it, or did not while the command ran"
+                        : mean.gap;
   }
   return usage;
 }
@@ -174,17 +204,23 @@ GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, Tim
 GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   GpusUsage usage;
   Sum<std::uint64_t> total;
+  Sum<double> mean;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    total.add(gpus_[i].total_bytes);
     usage.gpus.push_back(usage_of(sampler_.devices()[i], gpus_[i], began, ended));
+    if (!choice_.included[i]) continue;
+    ++usage.included;
+    total.add(gpus_[i].total_bytes);
+    if (!choice_.counted[i]) continue;
+    mean.add(usage.gpus.back().mean_utilization_percent);
+    if (usage.utilization_gap.empty()) {
+      usage.utilization_gap = mean_utilization(sampler_.devices()[i], began, ended).gap;
+    }
   }
   usage.counted = counted();
   usage.memory_total_bytes = total.value();
   usage.peak_memory_used_bytes = peak_bytes_;
-  usage.max_sum_percent = max_percent_;
-  if (percent_count_ > 0) {
-    usage.mean_sum_percent = sum_percent_ / static_cast<double>(percent_count_);
-  }
+  usage.mean_sum_percent = mean.value();
+  if (usage.mean_sum_percent) usage.max_sum_percent = max_percent_;
   usage.peak_main_bytes = peak_main_bytes_;
   usage.peak_descendants_bytes = peak_descendants_bytes_;
   usage.peak_combined_bytes = peak_combined_bytes_;

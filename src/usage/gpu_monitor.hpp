@@ -13,6 +13,12 @@
 
 namespace wattle {
 
+/// Of the devices of a sampler, by their places in `sampler.devices()`.
+struct GpuChoiceOfSums {
+  std::vector<bool> included;  ///< sums are about these alone
+  std::vector<bool> counted;   ///< and those of utilization about these
+};
+
 /// Follows the devices of a sampler. Threads: one at a time.
 class GpuMonitor {
  public:
@@ -22,9 +28,8 @@ class GpuMonitor {
   /// Tells whose a process is.
   using KinshipOf = std::function<Kinship(pid_t)>;
 
-  /// `sampler` outlives it. `counted`: the devices whose utilization is in the sums, by their place
-  /// in `sampler.devices()`; absent: all.
-  explicit GpuMonitor(const Sampler& sampler, std::optional<std::vector<bool>> counted = {});
+  /// `sampler` outlives it. Without a `choice` sums are of all devices.
+  explicit GpuMonitor(const Sampler& sampler, std::optional<GpuChoiceOfSums> choice = {});
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
@@ -43,7 +48,7 @@ class GpuMonitor {
   [[nodiscard]] const Now& now() const noexcept { return now_; }
   /// The devices whose utilization is in the sums.
   [[nodiscard]] unsigned counted() const noexcept {
-    return static_cast<unsigned>(std::ranges::count(counted_, true));
+    return static_cast<unsigned>(std::ranges::count(choice_.counted, true));
   }
 
  private:
@@ -55,8 +60,6 @@ class GpuMonitor {
     std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
-    double sum_percent = 0.0;
-    std::uint64_t percent_count = 0;
     std::optional<double> max_percent;
     std::optional<double> max_celsius;
     // At the last sample.
@@ -76,12 +79,10 @@ class GpuMonitor {
 
   const Sampler& sampler_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
-  std::vector<bool> counted_;
+  GpuChoiceOfSums choice_;
   std::vector<Gpu> gpus_;
   Now now_;
   std::optional<std::uint64_t> peak_bytes_;
-  double sum_percent_ = 0.0;
-  std::uint64_t percent_count_ = 0;
   std::optional<double> max_percent_;
   std::optional<std::uint64_t> peak_main_bytes_;
   std::optional<std::uint64_t> peak_descendants_bytes_;

@@ -28,7 +28,10 @@ struct GpuUsage {
 /// All GPUs together.
 struct GpusUsage {
   std::vector<GpuUsage> gpus;
-  unsigned counted = 0;  ///< those whose utilization is in the sums
+  unsigned included = 0;  ///< those that the sums are about
+  unsigned counted = 0;   ///< those whose utilization is in the sums
+  std::string
+      utilization_gap;  ///< why the sums of utilization are not known; empty: nobody told it
   /// Those that are there too, but were refused: sums without them would pass for all.
   unsigned refused = 0;
   bool wants_refused = true;  ///< their utilization was asked for as well

@@ -12,6 +12,7 @@
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/energy_group.hpp"
+#include "usage/gpu_brand.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -31,9 +32,8 @@ bool is_of_processors(const Sensor& sensor) {
          hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
 }
 
-bool is_of(DomainKind kind, const std::optional<std::string>& brand) {
-  if (brand) return kind == (*brand == "nvidia" ? DomainKind::nvidia_gpu : DomainKind::amd_gpu);
-  return hardware_of(kind) != Hardware::cpu;
+bool is_of_gpu(const Refusal& refusal) {
+  return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
 }
 
 }  // namespace
@@ -45,20 +45,23 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
                                     milliseconds(100))),
       wants_refused_(!options.gpu_uuids) {
   Survey found = survey(options.system, clock, Asked::all);
-  std::set<Domain> seen;
+  std::set<Domain> there;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
-    const Domain& domain = sensor->channels().front().domain;
-    if (!is_gpu_lane(*sensor) || !is_of(domain.kind(), options.gpu_brand)) continue;
-    seen.insert(domain);
+    if (!is_gpu_lane(*sensor)) continue;
+    there.insert(sensor->channels().front().domain);
     sensors_.push_back(std::move(sensor));
   }
   for (const Refusal& refused : found.refused) {
-    if (refused.domain && is_of(refused.domain->kind(), options.gpu_brand)) {
-      if (seen.insert(*refused.domain).second) ++refused_;
-    }
+    if (is_of_gpu(refused)) there.insert(*refused.domain);
   }
-  if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(seen.size());
-  counted_.assign(sensors_.size(), true);
+  const std::set<Domain> members = gpus_of_brand(there, found.refused, options.gpu_brand);
+  for (const std::unique_ptr<Sensor>& sensor : sensors_) {
+    included_.push_back(members.contains(sensor->channels().front().domain));
+  }
+  refused_ = static_cast<unsigned>(members.size()) -
+             static_cast<unsigned>(std::ranges::count(included_, true));
+  if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(members.size());
+  counted_ = included_;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
     if (sensor && is_of_processors(*sensor)) sensors_.push_back(std::move(sensor));
   }
@@ -71,8 +74,8 @@ void TrackedGpus::choose(const std::set<std::string>& uuids) {
   std::set<std::string> valid;
   for (std::size_t i = 0; i < counted_.size(); ++i) {
     const std::string& id = sensors_[i]->device()->id;
-    if (!id.empty()) valid.insert(id);
-    counted_[i] = uuids.contains(id);
+    if (included_[i] && !id.empty()) valid.insert(id);
+    counted_[i] = included_[i] && uuids.contains(id);
   }
   for (const std::string& uuid : uuids) {
     if (valid.contains(uuid)) continue;
@@ -88,8 +91,11 @@ void TrackedGpus::begin() {
   began_ = clock_.now();
   sampler_ = std::make_unique<Sampler>(
       std::move(sensors_), clock_,
-      SamplerOptions{.period = period_, .metrics = GpuMonitor::metrics(), .lists_processes = true});
-  monitor_ = std::make_unique<GpuMonitor>(*sampler_, counted_);
+      SamplerOptions{.period = period_,
+                     .metrics = GpuMonitor::metrics(),
+                     .lists_processes = true,
+                     .list_period = std::min<nanoseconds>(period_, std::chrono::seconds(1))});
+  monitor_ = std::make_unique<GpuMonitor>(*sampler_, GpuChoiceOfSums{included_, counted_});
   constexpr milliseconds kPatience(500);
   (void)sampler_->read_lanes(clock_.now() + kPatience);
 }
@@ -99,9 +105,11 @@ void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
   monitor_->sample(kinship_of, began_);
 }
 
-void TrackedGpus::end() {
+void TrackedGpus::end(const GpuMonitor::KinshipOf& kinship_of) {
+  read_processors();
   constexpr milliseconds kPatience(20);  // a stop takes 50 ms at most
-  (void)sampler_->read_lanes(clock_.now() + kPatience);
+  (void)sampler_->read_all_lanes(clock_.now() + kPatience);
+  monitor_->sample(kinship_of, began_);
   stop();
 }
 
@@ -135,9 +143,12 @@ GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {
 }
 
 std::optional<double> TrackedGpus::memory_total_bytes() const noexcept {
-  if (refused_ > 0) return std::nullopt;
+  const bool is_none = std::ranges::count(included_, true) == 0;
+  if (refused_ > 0 || (is_none && on_machine_ != 0U)) return std::nullopt;
   double sum = 0.0;
-  for (const Sampler::Device& device : sampler_->devices()) {
+  for (std::size_t i = 0; i < included_.size(); ++i) {
+    if (!included_[i]) continue;
+    const Sampler::Device& device = sampler_->devices()[i];
     const auto total = sampler_->latest(device, Metric::memory_total);
     if (!total) return std::nullopt;
     sum += *total;

@@ -27,15 +27,15 @@ class TrackedGpus {
   void read_processors() noexcept { sampler_->read(false); }
   /// A look at everything.
   void sample(const GpuMonitor::KinshipOf& kinship_of);
-  /// Asks the GPUs for the end of their energy, waits a moment for them, and stops.
-  void end();
+  /// The last look: asks the GPUs for what they show now, waits a moment for them, and stops.
+  void end(const GpuMonitor::KinshipOf& kinship_of);
   /// Tells the threads to end, without waiting for a driver that holds one up.
   void stop() noexcept;
 
   /// What the threads take.
   [[nodiscard]] TrackerCost cost() const noexcept;
-  /// How many the machine has, those that cannot be read included; absent where not every vendor's
-  /// can be listed.
+  /// How many of the brand the machine has, those that cannot be read included; absent where not
+  /// every vendor's can be listed.
   [[nodiscard]] std::optional<unsigned> on_machine() const noexcept { return on_machine_; }
 
   // From `begin` on.
@@ -56,7 +56,8 @@ class TrackedGpus {
   std::chrono::nanoseconds period_;
   /// Until `begin`: of the GPUs, and behind them those of the processors' energy.
   std::vector<std::unique_ptr<Sensor>> sensors_;
-  std::vector<bool> counted_;  ///< of each GPU: it is in the sums
+  std::vector<bool> included_;  ///< of each GPU: it is in the five groups
+  std::vector<bool> counted_;   ///< and its utilization in the sums
   std::vector<Refusal> not_read_;
   std::optional<unsigned> on_machine_;
   unsigned refused_ = 0;  ///< that are there, of the brand that is asked for

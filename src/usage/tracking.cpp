@@ -4,10 +4,12 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <system_error>
 
 #include "base/log.hpp"
+#include "base/state_folder.hpp"
 #include "base/text.hpp"
 #include "usage/cpu_ledger.hpp"
 #include "usage/gpu_groups.hpp"
@@ -36,6 +38,22 @@ OutputFile output_file(const std::optional<std::filesystem::path>& path, bool ov
   return path ? OutputFile(*path, overwrite, what) : OutputFile();
 }
 
+/// Absent: one of its own in the state folder; empty: none.
+OutputFile usage_file(const TrackerOptions& options) {
+  const auto& path = options.resource_usage_file;
+  if (path)
+    return path->empty() ? OutputFile() : output_file(path, options.overwrite, "usage file");
+  try {
+    return OutputFile(new_state_file("usage", ".jsonl"), false, "usage file");
+  } catch (const Error& error) {
+    static std::atomic<bool> told{false};
+    if (!options.disable_logs && !told.exchange(true)) {
+      log(fmt::format("no usage file is kept for the case of a crash: {}", error.what()));
+    }
+    return {};
+  }
+}
+
 [[noreturn]] void refuse_one_file_for_both(const std::filesystem::path& path) {
   throw InvalidArgument(
       fmt::format("the tracking file and the usage file are both {}", printable(path.string())));
@@ -54,9 +72,9 @@ TrackerOptions checked(const TrackerOptions& options) {
     throw InvalidArgument("0 expected cores are invalid: there must be at least 1");
   }
   const auto& brand = options.gpu_brand;
-  if (brand && *brand != "nvidia" && *brand != "amd") {
+  if (brand && *brand != "nvidia" && *brand != "amd" && *brand != "intel") {
     throw InvalidArgument(fmt::format(
-        "\"{}\" is not a valid GPU brand. Valid values are amd, nvidia", printable(*brand)));
+        "\"{}\" is not a valid GPU brand. Valid values are amd, intel, nvidia", printable(*brand)));
   }
   if (options.gpu_uuids && options.gpu_uuids->empty()) {
     throw InvalidArgument(
@@ -81,24 +99,20 @@ Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_
       is_own_process_(pid_ == ::getpid()),
       gpus_(options, clock),
       machine_(options.system),
-      tracking_file_(output_file(options_.tracking_file, options_.overwrite, "tracking file")),
-      usage_file_(output_file(options_.resource_usage_file, options_.overwrite, "usage file")),
+      rows_(options_.tracking_file
+                ? open_tracking_table(*options_.tracking_file, options_.overwrite)
+                : nullptr),
+      usage_file_(usage_file(options_)),
       usage_file_bytes_(usage_file_bytes),
       most_usage_bytes_(usage_file_bytes) {
-  if (options_.tracking_file && tracking_file_.is(usage_file_)) {
-    refuse_one_file_for_both(*options_.tracking_file);
-  }
-  tracking_file_.clear();
+  if (rows_ && rows_->is(usage_file_)) refuse_one_file_for_both(*options_.tracking_file);
+  if (rows_) rows_->clear();
   usage_file_.clear();
-  if (!tracking_file_) return;
-  // What cannot be written is told now; the rest of the header needs values of the GPUs.
-  write(tracking_file_, fmt::format("{}\n", static_columns()));
-  if (failure_) throw WriteError(failure_->path, failure_->error_number);
 }
 
 /// Otherwise those that were made go with this object: none is in the way of a second try.
 void Tracking::keep_files(bool wanted) noexcept {
-  tracking_file_.keep(wanted);
+  if (rows_) rows_->keep(wanted);
   usage_file_.keep(wanted);
 }
 
@@ -111,7 +125,7 @@ void Tracking::begin(const TrackerCost& others) {
     throw;
   }
   keep_files(true);
-  if (tracking_file_) write_header();
+  if (rows_) write_header();
   if (usage_file_) write_usage();  // whoever is killed before the first look leaves a whole record
 }
 
@@ -137,18 +151,19 @@ void Tracking::begin_tree(const TrackerCost& others) {
 bool Tracking::look(const TrackerCost& all) {
   if (tree_->state().has_ended) return false;
   look_at_all(false, all);
-  if (last_.has_ended) gpus_.end();
   return !last_.has_ended;
 }
 
 void Tracking::end(const TrackerCost& all) {
-  if (!tree_->state().has_ended) {
-    look_at_all(true, all);
-    gpus_.end();
-  }
+  if (!tree_->state().has_ended) look_at_all(true, all);
   statistics_.end();
   is_over_ = true;
-  if (usage_file_ && !failure_) usage_file_.remove();
+  if (!usage_file_) return;
+  if (!failure_) {
+    usage_file_.remove();
+  } else {
+    tell(fmt::format("the usage file {} is kept", printable(usage_file_.path())));
+  }
 }
 
 void Tracking::look_at_all(bool last, const TrackerCost& cost) {
@@ -160,10 +175,15 @@ void Tracking::look_at_all(bool last, const TrackerCost& cost) {
   if (last_.has_ended) last_.at = clock_.now();
   ended_ = last_.at;
   machine_.sample(ended_);
-  gpus_.sample([&](pid_t pid) { return tree_->kinship_of(pid); });
+  const auto kinship_of = [&](pid_t pid) { return tree_->kinship_of(pid); };
+  if (last || last_.has_ended) {
+    gpus_.end(kinship_of);
+  } else {
+    gpus_.sample(kinship_of);
+  }
   statistics_.add(last_);
   ++ticks_;
-  if (tracking_file_) write_row(before, last_);
+  if (rows_) write_row(before, last_);
   if (usage_file_) write_usage();
 }
 
@@ -182,7 +202,7 @@ ResourceUsage Tracking::usage() const {
                         .time = Seconds(ended_ - began_).count() * time_factor_};
   fill_machine(usage, machine_.usage());
   if (options_.n_expected_cores) usage.cpu_utilization.n_expected_cores = options_.n_expected_cores;
-  statistics_.fill(usage, tree_->pss_gaps());
+  statistics_.fill(usage, tree_->pss_gaps(), tree_->peaks());
   fill_gpu_groups(usage, gpus_.usage(began_, ended_), gpus_.on_machine());
   fill_tree(usage, *tree_);
   if (is_over_) usage.energy = gpus_.energy(began_, ended_);
@@ -204,14 +224,18 @@ void Tracking::write_header() {
   const auto cell = [](std::optional<unsigned> number) {
     return number ? TrackingCell(*number) : std::nullopt;
   };
-  std::string text =
-      fmt::format("{},{},{},", options_.ram_unit, options_.gpu_ram_unit, options_.time_unit);
-  text +=
-      csv_line({known.max_ram.system_capacity,
-                gpu_bytes ? TrackingCell(*gpu_bytes * gpu_ram_factor_) : std::nullopt, cell(cores),
-                cell(expected), cell(gpus_.on_machine()), TrackingCell(gpus_.counted())});
-  text += fmt::format("{}\n", sample_columns());
-  write(tracking_file_, text);
+  check_rows(rows_->begin(
+      {.ram_unit = options_.ram_unit,
+       .gpu_ram_unit = options_.gpu_ram_unit,
+       .time_unit = options_.time_unit,
+       .capacities = {known.max_ram.system_capacity,
+                      gpu_bytes ? TrackingCell(*gpu_bytes * gpu_ram_factor_) : std::nullopt,
+                      cell(cores), cell(expected), cell(gpus_.on_machine()),
+                      TrackingCell(gpus_.counted())}}));
+}
+
+void Tracking::check_rows(int error) {
+  if (error != 0) note_failure(rows_->path(), error);
 }
 
 void Tracking::write_row(const TreeState& before, const TreeState& state) {
@@ -239,31 +263,30 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const auto both_gpu = gpus.main_bytes && gpus.descendants_bytes
                             ? std::optional(*gpus.main_bytes + *gpus.descendants_bytes)
                             : std::nullopt;
-  write(tracking_file_,
-        csv_line({ram(main.rss_bytes),
-                  ram(rest.pss_bytes),
-                  ram(main.pss_bytes + rest.pss_bytes),
-                  system_memory ? TrackingCell(*system_memory * ram_factor_) : std::nullopt,
-                  gpu_ram(gpus.main_bytes),
-                  gpu_ram(gpus.descendants_bytes),
-                  gpu_ram(both_gpu),
-                  gpu_ram(gpus.used_bytes),
-                  gpus.sum_percent,
-                  divided(gpus.sum_percent, counted),
-                  static_cast<double>(main.threads),
-                  static_cast<double>(rest.threads),
-                  static_cast<double>(main.threads + rest.threads),
-                  system_share && machine.processors
-                      ? TrackingCell(*system_share * *machine.processors)
-                      : std::nullopt,
-                  system_share,
-                  main_busy,
-                  divided(main_busy, cores),
-                  rest_busy,
-                  divided(rest_busy, cores),
-                  both_busy,
-                  divided(both_busy, cores),
-                  to_unix(state.at)}));
+  check_rows(rows_->add({ram(main.rss_bytes),
+                         ram(rest.pss_bytes),
+                         ram(state.combined.pss_bytes),
+                         system_memory ? TrackingCell(*system_memory * ram_factor_) : std::nullopt,
+                         gpu_ram(gpus.main_bytes),
+                         gpu_ram(gpus.descendants_bytes),
+                         gpu_ram(both_gpu),
+                         gpu_ram(gpus.used_bytes),
+                         gpus.sum_percent,
+                         divided(gpus.sum_percent, counted),
+                         static_cast<double>(main.threads),
+                         static_cast<double>(rest.threads),
+                         static_cast<double>(main.threads + rest.threads),
+                         system_share && machine.processors
+                             ? TrackingCell(*system_share * *machine.processors)
+                             : std::nullopt,
+                         system_share,
+                         main_busy,
+                         divided(main_busy, cores),
+                         rest_busy,
+                         divided(rest_busy, cores),
+                         both_busy,
+                         divided(both_busy, cores),
+                         to_unix(state.at)}));
 }
 
 void Tracking::write_usage() {
@@ -275,15 +298,14 @@ void Tracking::write_usage() {
     tell(fmt::format("cannot begin the usage file {} anew, which has grown large: {}; it goes on",
                      printable(usage_file_.path()), std::generic_category().message(error)));
   }
-  write(usage_file_, line);
+  if (const int error = usage_file_.append(line); error != 0) {
+    note_failure(usage_file_.path(), error);
+  }
 }
 
-/// The first failure ends the writing of that file, neither that of the other nor the tracking.
-void Tracking::write(OutputFile& file, const std::string& text) {
-  const int error = file.append(text);
-  if (error == 0) return;
-  if (!failure_) failure_ = Failure{.path = file.path(), .error_number = error};
-  tell(WriteError(file.path(), error).what());
+void Tracking::note_failure(const std::string& path, int error) {
+  if (!failure_) failure_ = Failure{.path = path, .error_number = error};
+  tell(WriteError(path, error).what());
 }
 
 void Tracking::tell(const std::string& message) const {

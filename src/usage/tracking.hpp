@@ -11,6 +11,7 @@
 #include "usage/output_file.hpp"
 #include "usage/tracked_gpus.hpp"
 #include "usage/tracker_cost.hpp"
+#include "usage/tracking_table.hpp"
 #include "usage/tree_reader.hpp"
 #include "usage/usage_statistics.hpp"
 #include "wattle/tracker.hpp"
@@ -61,9 +62,11 @@ class Tracking {
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
   void keep_files(bool wanted) noexcept;
   void write_header();
+  void check_rows(int error);
   void write_row(const TreeState& before, const TreeState& state);
   void write_usage();
-  void write(OutputFile& file, const std::string& text);
+  /// The first failure ends the writing of that file, neither that of the other nor the tracking.
+  void note_failure(const std::string& path, int error);
   void tell(const std::string& message) const;
 
   TrackerOptions options_;
@@ -84,7 +87,7 @@ class Tracking {
   std::uint64_t ticks_ = 0;
   bool is_over_ = false;  ///< `end` was called
   std::chrono::nanoseconds own_cpu_{0};
-  OutputFile tracking_file_;
+  std::unique_ptr<TrackingTable> rows_;  ///< null: none
   OutputFile usage_file_;
   const std::size_t usage_file_bytes_;
   std::size_t most_usage_bytes_;  ///< then it is tried to begin anew

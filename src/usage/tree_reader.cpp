@@ -22,8 +22,6 @@ using std::chrono::nanoseconds;
 constexpr std::chrono::milliseconds kRefresh{950};
 /// /proc/PID/stat and statm are shorter.
 using ShortText = std::array<char, 1024>;
-/// So is /proc/PID/smaps_rollup.
-using Text = std::array<char, 4096>;
 
 template <std::size_t Size>
 std::string_view view(const std::array<char, Size>& text, ssize_t count) noexcept {
@@ -56,6 +54,7 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
       procfs_(options.most_kept_files ? Procfs(system, *options.most_kept_files) : Procfs(system)),
       root_(root),
       refreshed_(clock.now()),
+      meminfo_(open_for_reading((system.procfs / "meminfo").string())),
       text_(std::size_t{64} << 10U),
       budget_(options.pss, refreshed_) {
   const auto stat = root > 0 ? stat_of(root) : std::nullopt;
@@ -208,6 +207,11 @@ void TreeReader::look_at_peak(Watched& process, std::string_view status) noexcep
   if (*peak > *process.first_peak_bytes) process.peak_bytes = std::max(process.peak_bytes, *peak);
 }
 
+void TreeReader::forget_peaks() noexcept {
+  peaks_ = {};
+  for (Watched& process : watched_) process.peak_bytes = 0;
+}
+
 const TreeState& TreeReader::read() {
   if (!state_.has_ended) tick(clock_.now() - refreshed_ >= kRefresh);
   return state_;
@@ -242,7 +246,7 @@ void TreeReader::bury() {
   for (std::size_t i = watched_.size(); i-- > 0;) {
     const Watched& process = watched_[i];
     if (!process.is_gone) continue;
-    if (!process.is_tracker) peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
+    if (!process.is_tracker) peaks_.see(process.peak_bytes, process.pid == root_);
     if (process.pid == root_) {
       state_.has_ended = true;
       continue;
@@ -282,72 +286,25 @@ void TreeReader::bury() {
 
 void TreeReader::sum() {
   read_proportional();
-  GroupState main;
-  GroupState descendants;
+  TreeState state = state_;
+  state.main = state.descendants = state.combined = {};
   nanoseconds below = lost_;
   for (const Watched& process : watched_) {
     const bool is_main = process.pid == root_;
-    GroupState& group = is_main ? main : descendants;
+    GroupState& group = is_main ? state.main : state.descendants;
     below += is_main ? process.cpu.children() : counted(process);
     if (is_main) group.cpu = process.cpu.own();
     if (process.is_tracker) continue;
-    add_memory(group, process);
     group.threads += process.threads;
     ++group.processes;
-    peak_rss_bytes_ = std::max(peak_rss_bytes_, process.peak_bytes);
+    peaks_.see(process.peak_bytes, is_main);
   }
-  descendants.cpu = below;
+  sum_memory(state);
   // The kernel counts children in ticks, so a sum can fall by less than one where a process ends.
-  main.cpu = std::max(main.cpu, state_.main.cpu);
-  descendants.cpu = std::max(descendants.cpu, state_.descendants.cpu);
-  state_.at = clock_.now();
-  state_.main = main;
-  state_.descendants = descendants;
-}
-
-/// As far as the budget goes, beginning behind where it ended the last time.
-void TreeReader::read_proportional() {
-  const std::size_t count = watched_.size();
-  pss_turn_ %= std::max<std::size_t>(count, 1);
-  const std::size_t first = pss_turn_;
-  for (std::size_t i = 0; i < count; ++i) {
-    Watched& process = watched_[(first + i) % count];
-    process.proportional.reset();
-    const std::uint64_t rss = process.memory.rss_bytes;
-    if (rss == 0 || process.is_tracker) {
-      process.proportional.emplace();
-    } else if (process.is_denied) {
-      ++gaps_.denied;
-    } else if (budget_.is_too_large(rss)) {
-      ++gaps_.too_large;
-    } else if (!budget_.allows(rss)) {
-      ++gaps_.budget;
-    } else {
-      process.proportional = proportional(process);
-      pss_turn_ = first + i + 1;
-    }
-  }
-}
-
-std::optional<ProportionalMemory> TreeReader::proportional(Watched& process) {
-  const TimePoint begin = clock_.now();
-  // Not kept open: it belongs to one program, and ends where another is executed.
-  const Fd fd = procfs_.open(process.pid, ProcessFile::smaps_rollup);
-  process.is_denied = !fd && (errno == EACCES || errno == EPERM);
-  if (process.is_denied) ++gaps_.denied;
-  Text text;
-  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
-  budget_.spend(clock_.now() - begin);
-  return parse_smaps_rollup(view(text, count));
-}
-
-void TreeReader::add_memory(GroupState& group, const Watched& process) {
-  const ProcessMemory& memory = process.memory;
-  group.rss_bytes += memory.rss_bytes;
-  group.is_estimated |= !process.proportional;
-  group.pss_bytes += process.proportional ? process.proportional->pss_bytes : memory.rss_bytes;
-  group.private_bytes += process.proportional ? process.proportional->private_bytes
-                                              : memory.rss_bytes - memory.shared_bytes;
+  state.main.cpu = std::max(state.main.cpu, state_.main.cpu);
+  state.descendants.cpu = std::max(below, state_.descendants.cpu);
+  state.at = clock_.now();
+  state_ = state;
 }
 
 }  // namespace wattle

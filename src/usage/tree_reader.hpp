@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -13,8 +14,10 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/fd.hpp"
 #include "usage/activity.hpp"
 #include "usage/cpu_ledger.hpp"
+#include "usage/memory_sum.hpp"
 #include "usage/process.hpp"
 #include "usage/process_tree.hpp"
 #include "usage/procfs.hpp"
@@ -52,6 +55,22 @@ struct TreeState {
   bool is_complete = false;  ///< everything was read, children that came and went unseen included
   GroupState main;
   GroupState descendants;
+  GroupState combined;  ///< memory alone: bounds of a sum are not the sum of bounds
+};
+
+/// Largest resident memory of single processes, by the kernel's own account: it knows what they
+/// held between two looks too. 0: nobody was looked at.
+struct PeakMemory {
+  std::uint64_t main_bytes = 0;
+  std::uint64_t descendant_bytes = 0;  ///< of the largest one
+  std::uint64_t other_bytes = 0;       ///< of the process itself or a descendant
+  void see(std::uint64_t bytes, bool is_main) noexcept {
+    std::uint64_t& peak = is_main ? main_bytes : descendant_bytes;
+    peak = std::max(peak, bytes);
+  }
+  [[nodiscard]] std::uint64_t largest_bytes() const noexcept {
+    return std::max({main_bytes, descendant_bytes, other_bytes});
+  }
 };
 
 /// Why the PSS of processes was not read, and how often.
@@ -116,7 +135,15 @@ class TreeReader {
   };
   [[nodiscard]] Activity activity() const noexcept;
   /// Peak resident memory of the largest process while it was watched.
-  [[nodiscard]] std::uint64_t peak_rss_bytes() const noexcept { return peak_rss_bytes_; }
+  [[nodiscard]] std::uint64_t peak_rss_bytes() const noexcept { return peaks_.largest_bytes(); }
+  [[nodiscard]] const PeakMemory& peaks() const noexcept { return peaks_; }
+  /// The peaks begin now: what was there before is not yet what is to be tracked.
+  void forget_peaks() noexcept;
+  /// True where the process itself neither has children nor ever waited for one: what the kernel
+  /// counts for it and its children is its own.
+  [[nodiscard]] bool was_alone() const noexcept {
+    return seen_ == 1 && watched_.front().activity.minor_faults.children() == 0;
+  }
   [[nodiscard]] std::uint64_t processes_seen() const noexcept { return seen_; }
   /// Those that are alive, the root first.
   [[nodiscard]] std::vector<ProcessRow> rows() const;
@@ -181,7 +208,7 @@ class TreeReader {
   void scan();
   void sum();
   void read_proportional();
-  static void add_memory(GroupState& group, const Watched& process);
+  void sum_memory(TreeState& state);
   [[nodiscard]] std::optional<ProcessStat> stat_of(pid_t pid) const;
   [[nodiscard]] std::optional<ProportionalMemory> proportional(Watched& process);
   [[nodiscard]] Watched* find(pid_t pid) noexcept;
@@ -196,6 +223,7 @@ class TreeReader {
   std::uint64_t began_ticks_ = 0;  ///< on the clock of `start_time`: the newest process by then
   std::vector<Watched> watched_;   ///< the root first, parents before their children
   std::unordered_map<pid_t, std::size_t> places_;
+  Fd meminfo_;
   std::vector<char> text_;
   TrackerMarks marks_;
   PssBudget budget_;
@@ -208,7 +236,7 @@ class TreeReader {
   IoGap lost_io_gap_ = IoGap::none;
   bool lost_hides_switches_ = false;
   std::vector<SwitchLedger::Thread> switches_;  ///< of the process at hand
-  std::uint64_t peak_rss_bytes_ = 0;
+  PeakMemory peaks_;
   std::uint64_t seen_ = 0;
 };
 

@@ -66,7 +66,8 @@ std::string TreeReader::memory_mechanism() const {
   const bool is_bounded = options_.pss == PssPolicy::budget;
   return std::string("/proc/PID/smaps_rollup at each look") +
          (is_bounded ? ", within 1 % of a core" : ", whatever it takes") +
-         "; misses peaks between two looks";
+         "; a peak of one process between two looks is known by VmHWM, of a sum it is missed; of "
+         "processes without it the resident sets, at most what /proc/meminfo tells of the machine";
 }
 
 }  // namespace wattle

@@ -7,6 +7,7 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "usage/usage_from_json.hpp"
 #include "usage/usage_json.hpp"
 #include "wattle/error.hpp"
 
@@ -52,16 +53,9 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
     const std::size_t before = lines.rfind('\n');
     const std::string_view line =
         before == std::string_view::npos ? lines : lines.substr(before + 1);
-    Json json = parsed(line);
+    const Json json = parsed(line);
     if (!is_whole(json)) continue;
-    const Json usage = json["resource_usage"];
-    const Json groups = only_groups(usage);
-    const std::size_t ticks = json["tick"].get<std::size_t>();
-    json.erase("tick");
-    return {.json = dumped(groups),
-            .native_json = dumped(json),
-            .text = groups_text(groups),
-            .ticks = ticks};
+    return {.usage = usage_from_native_json(json), .ticks = json["tick"].get<std::uint64_t>()};
   }
   if (all.empty()) {
     throw FormatError(path, "cannot recover from " + printable(path) +
@@ -73,13 +67,13 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
                               printable(all.substr(0, kShown)) + "\"");
 }
 
-RecoveredUsage recover_usage(const std::filesystem::path& usage_file) {
+ResourceUsage recover_usage(const std::filesystem::path& usage_file) {
   const auto lines = read_file(usage_file.string(), kMostBytes);
   if (!lines) {
     throw Error("cannot read the usage file " + printable(usage_file.string()) + ": " +
                 std::generic_category().message(errno));
   }
-  return recovered(*lines, usage_file.string());
+  return recovered(*lines, usage_file.string()).usage;
 }
 
 }  // namespace wattle

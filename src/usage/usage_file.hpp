@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "wattle/tracker.hpp"
 
@@ -10,6 +11,11 @@ namespace wattle {
 
 /// A line of a usage file with its end. `tick` counts the looks from 1.
 [[nodiscard]] std::string usage_line(const ResourceUsage& usage, std::uint64_t tick);
+/// What a usage file holds of a tracker that was killed.
+struct RecoveredUsage {
+  ResourceUsage usage;
+  std::uint64_t ticks = 0;  ///< looks that were completed
+};
 /// The last whole line among `lines`. Throws `FormatError`, which names `path`, where there is
 /// none.
 [[nodiscard]] RecoveredUsage recovered(std::string_view lines, const std::string& path);

@@ -77,7 +77,8 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
   if (cpu.system.mean_sum_percent && !cpu.system.max_sum_percent) {
     usage.unknown.push_back(
         {{"cpu_utilization.system.max_sum_percent", "cpu_utilization.system.max_hardware_percent"},
-         "less than two seconds were measured"});
+         "it is the largest mean of a second or more, and fewer than two of these lie between "
+         "samples"});
   }
   if (machine.memory_total_bytes && machine.peak_memory_used_bytes) {
     const double factor = memory_factor(usage.max_ram.unit, "RAM");
@@ -115,9 +116,10 @@ void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {
       {{"cpu_utilization.main", "cpu_utilization.descendants", "cpu_utilization.combined"},
        tree.cpu_mechanism()});
   usage.mechanisms.push_back({{"processes", "still_running"}, tree.tree_mechanism()});
-  usage.mechanisms.push_back(
-      {{"max_ram.main.total_rss"},
-       "/proc/PID/statm at each look; misses peaks between two looks, and lags some pages behind"});
+  usage.mechanisms.push_back({{"max_ram.main.total_rss"},
+                              "/proc/PID/statm at each look, and the kernel's own peak (VmHWM) "
+                              "once a second; misses a peak "
+                              "within the last second of the process, and lags some pages behind"});
   usage.mechanisms.push_back({{"max_ram.main.private_rss", "max_ram.main.shared_rss",
                                "max_ram.descendants", "max_ram.combined", "peak_pss_bytes"},
                               tree.memory_mechanism()});

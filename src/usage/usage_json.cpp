@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "wattle/wattle.hpp"
@@ -102,8 +104,6 @@ Json to_json(const std::optional<TrackedEnergy>& energy) {
   return {{"scope", "machine"}, {"domains", std::move(domains)}, {"refused", std::move(refused)}};
 }
 
-constexpr std::size_t kGroups = 5;
-
 /// Words that gpu_tracker writes otherwise than by their key.
 using Label = std::pair<std::string_view, std::string_view>;
 constexpr std::array kLabels = {Label{"max_ram", "Max RAM"},
@@ -149,16 +149,20 @@ std::string value_text(const Json& value) {
   return printable(value.is_string() ? value.get<std::string>() : dumped(value));
 }
 
-// NOLINTNEXTLINE(misc-no-recursion): as deep as a usage file may be
-void append_text(std::string& text, const Json& object, std::size_t depth) {
+/// `path`: of the object, "max_ram.main.". `bounds`: paths of upper bounds.
+// NOLINTNEXTLINE(misc-no-recursion): as deep as the groups are
+void append_text(std::string& text, const Json& object, const std::string& path,
+                 const std::vector<std::string>& bounds) {
+  const auto depth = static_cast<std::size_t>(std::ranges::count(path, '.'));
   for (const auto& [key, value] : object.items()) {
     if (!text.empty()) text += '\n';
     text.append(3 * depth, ' ');
     text += printable(label_of(key)) + ":";
     if (value.is_object()) {
-      append_text(text, value, depth + 1);
+      append_text(text, value, path + key + ".", bounds);
     } else {
-      text += " " + value_text(value);
+      const bool is_bound = std::ranges::find(bounds, path + key) != bounds.end();
+      text += (is_bound ? " at most " : " ") + value_text(value);
     }
   }
 }
@@ -222,28 +226,22 @@ Json native_json(const ResourceUsage& usage) {
   return json;
 }
 
-Json only_groups(const Json& usage) {
-  Json groups = Json::object();
-  for (const auto& [key, value] : usage.items()) {
-    if (groups.size() < kGroups) groups[key] = value;
-  }
-  return groups;
-}
-
-std::string groups_text(const Json& groups) {
-  std::string text;
-  append_text(text, groups, 0);
-  return text;
-}
-
 std::string dumped(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
-std::string ResourceUsage::to_json() const { return dumped(usage_groups(*this)); }
+std::string ResourceUsage::to_json() const {
+  Json json = usage_groups(*this);
+  if (!estimated.empty()) json["upper_bounds"] = estimated;
+  return dumped(json);
+}
 
 std::string ResourceUsage::to_native_json() const { return dumped(native_json(*this)); }
 
-std::string ResourceUsage::to_text() const { return groups_text(usage_groups(*this)); }
+std::string ResourceUsage::to_text() const {
+  std::string text;
+  append_text(text, usage_groups(*this), "", estimated);
+  return text;
+}
 
 }  // namespace wattle

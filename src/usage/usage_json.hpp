@@ -34,10 +34,6 @@ template <class Tag>
 [[nodiscard]] nlohmann::ordered_json usage_json(const ResourceUsage& usage);
 /// All of `ResourceUsage::to_native_json`.
 [[nodiscard]] nlohmann::ordered_json native_json(const ResourceUsage& usage);
-/// Of JSON that begins with the five groups: these alone.
-[[nodiscard]] nlohmann::ordered_json only_groups(const nlohmann::ordered_json& usage);
-/// The text of five groups.
-[[nodiscard]] std::string groups_text(const nlohmann::ordered_json& groups);
 /// On one line without its end; what is not UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string dumped(const nlohmann::ordered_json& json);
 

@@ -29,6 +29,8 @@ ProcessingUnitPercentages percentages(const Busyness& busy, std::optional<unsign
 }
 
 constexpr std::string_view kTooShort = "it ended before a look at its memory";
+constexpr std::string_view kBetweenLooks =
+    "the peak came between two looks: the kernel keeps the largest total of a process alone";
 
 std::string reason_of(const PssGaps& gaps) {
   std::vector<std::string> parts;
@@ -76,10 +78,10 @@ std::optional<double> Busyness::max() const noexcept {
 void UsageStatistics::MemoryPeak::see(std::uint64_t seen_total, std::uint64_t seen_own,
                                       bool total_estimated, bool split_estimated) noexcept {
   if (seen_total < total || (seen_total == total && total > 0)) return;
-  *this = {.total = seen_total,
-           .of_own = std::min(seen_own, seen_total),
-           .is_total_estimated = total_estimated,
-           .is_split_estimated = split_estimated};
+  total = seen_total;
+  of_own = std::min(seen_own, seen_total);
+  is_total_estimated = total_estimated;
+  is_split_estimated = split_estimated;
 }
 
 void UsageStatistics::begin(const TreeState& state, bool looks) noexcept {
@@ -103,38 +105,60 @@ void UsageStatistics::end() noexcept {
 void UsageStatistics::look(const TreeState& state) noexcept {
   const GroupState& main = state.main;
   const GroupState& rest = state.descendants;
-  const bool any_estimated = main.is_estimated || rest.is_estimated;
+  const GroupState& both = state.combined;
   main_.memory.see(main.rss_bytes, main.private_bytes, false, main.is_estimated);
   descendants_.memory.see(rest.pss_bytes, rest.private_bytes, rest.is_estimated, rest.is_estimated);
-  combined_.memory.see(main.pss_bytes + rest.pss_bytes, main.private_bytes + rest.private_bytes,
-                       any_estimated, any_estimated);
-  if (!any_estimated) peak_pss_bytes_ = std::max(peak_pss_bytes_, main.pss_bytes + rest.pss_bytes);
+  combined_.memory.see(both.pss_bytes, both.private_bytes, both.is_estimated, both.is_estimated);
+  for (const auto& [group, seen] :
+       {std::pair(&main_, &main), {&descendants_, &rest}, {&combined_, &both}}) {
+    group->memory.most_resident = std::max(group->memory.most_resident, seen->rss_bytes);
+  }
+  if (!both.is_estimated) peak_pss_bytes_ = std::max(peak_pss_bytes_, both.pss_bytes);
   main_.threads = std::max(main_.threads, main.threads);
   descendants_.threads = std::max(descendants_.threads, rest.threads);
   combined_.threads = std::max(combined_.threads, main.threads + rest.threads);
 }
 
-void UsageStatistics::fill_memory(ResourceUsage& usage) const {
+/// `peak_bytes`: of the largest single process among them.
+void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
+                                     const MemoryPeak& seen, std::uint64_t peak_bytes,
+                                     const std::string& key) {
   const double factor = memory_factor(usage.max_ram.unit, "RAM");
-  const auto fill_one = [&](RSSValues& values, const MemoryPeak& peak, const std::string& key) {
-    values.total_rss = static_cast<double>(peak.total) * factor;
-    values.private_rss = static_cast<double>(peak.of_own) * factor;
-    values.shared_rss = static_cast<double>(peak.total - peak.of_own) * factor;
-    if (peak.is_total_estimated) usage.estimated.push_back(key + ".total_rss");
-    if (peak.is_split_estimated) {
-      usage.estimated.push_back(key + ".private_rss");
-      usage.estimated.push_back(key + ".shared_rss");
-    }
-  };
+  const auto in_unit = [&](std::uint64_t bytes) { return static_cast<double>(bytes) * factor; };
+  std::vector<std::string> split = {key + ".private_rss", key + ".shared_rss"};
+  // A tenth is no other moment: counters lag, and memory grows while it is looked at.
+  constexpr std::uint64_t kMuch = 10;
+  if (peak_bytes > seen.most_resident && peak_bytes - seen.most_resident > peak_bytes / kMuch) {
+    values.total_rss = in_unit(std::max(peak_bytes, seen.total));
+    usage.unknown.push_back({std::move(split), std::string(kBetweenLooks)});
+    return;
+  }
+  // What one process holds at most is known exactly; where each page counts once it is less.
+  const bool is_of_one = seen.total == seen.most_resident && !seen.is_total_estimated;
+  const std::uint64_t total = is_of_one ? std::max(seen.total, peak_bytes) : seen.total;
+  values.total_rss = in_unit(total);
+  values.private_rss = in_unit(seen.of_own);
+  values.shared_rss = in_unit(total - seen.of_own);
+  if (seen.is_total_estimated) usage.estimated.push_back(key + ".total_rss");
+  if (!seen.is_split_estimated) return;
+  usage.estimated.push_back(std::move(split[0]));
+  // What is left of a bound when a bound is taken off is none.
+  values.shared_rss.reset();
+  usage.unknown.push_back({{std::move(split[1])}, "only bounds of the two others are known"});
+}
+
+void UsageStatistics::fill_memory(ResourceUsage& usage, const PeakMemory& peaks) const {
   // None of the processes has no memory: that would be no process.
-  if (main_.memory.total > 0) {
-    fill_one(usage.max_ram.main, main_.memory, "max_ram.main");
-    fill_one(usage.max_ram.combined, combined_.memory, "max_ram.combined");
-    fill_one(usage.max_ram.descendants, descendants_.memory, "max_ram.descendants");
-  } else {
+  if (main_.memory.total == 0 && peaks.main_bytes == 0) {
     usage.unknown.push_back(
         {{"max_ram.main", "max_ram.descendants", "max_ram.combined"}, std::string(kTooShort)});
+    return;
   }
+  MaxRAM& ram = usage.max_ram;
+  fill_memory_of(usage, ram.main, main_.memory, peaks.main_bytes, "max_ram.main");
+  fill_memory_of(usage, ram.combined, combined_.memory, peaks.largest_bytes(), "max_ram.combined");
+  fill_memory_of(usage, ram.descendants, descendants_.memory, peaks.descendant_bytes,
+                 "max_ram.descendants");
 }
 
 void UsageStatistics::fill_threads(ResourceUsage& usage) const {
@@ -151,8 +175,9 @@ void UsageStatistics::fill_threads(ResourceUsage& usage) const {
   cpu.combined_n_threads = static_cast<unsigned>(combined_.threads);
 }
 
-void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps) const {
-  fill_memory(usage);
+void UsageStatistics::fill(ResourceUsage& usage, const PssGaps& gaps,
+                           const PeakMemory& peaks) const {
+  fill_memory(usage, peaks);
   CPUUtilization& cpu = usage.cpu_utilization;
   cpu.main = percentages(main_.busy, cpu.n_expected_cores);
   cpu.descendants = percentages(descendants_.busy, cpu.n_expected_cores);

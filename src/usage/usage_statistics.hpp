@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 #include "usage/tree_reader.hpp"
 #include "wattle/tracker.hpp"
@@ -46,8 +47,9 @@ class UsageStatistics {
   void end() noexcept;
 
   /// Fills the groups of main, descendants and combined in the units that stand in `usage`, whose
-  /// `n_expected_cores` divides, and `peak_pss_bytes`.
-  void fill(ResourceUsage& usage, const PssGaps& gaps) const;
+  /// `n_expected_cores` divides, and `peak_pss_bytes`. `peaks`: what single processes held at most,
+  /// also between two looks.
+  void fill(ResourceUsage& usage, const PssGaps& gaps, const PeakMemory& peaks = {}) const;
 
  private:
   /// Of the moment with the largest total.
@@ -56,6 +58,7 @@ class UsageStatistics {
     std::uint64_t of_own = 0;
     bool is_total_estimated = false;
     bool is_split_estimated = false;
+    std::uint64_t most_resident = 0;  ///< at any moment; what processes share counts in each
     void see(std::uint64_t seen_total, std::uint64_t seen_own, bool total_estimated,
              bool split_estimated) noexcept;
   };
@@ -66,7 +69,9 @@ class UsageStatistics {
   };
 
   void look(const TreeState& state) noexcept;
-  void fill_memory(ResourceUsage& usage) const;
+  void fill_memory(ResourceUsage& usage, const PeakMemory& peaks) const;
+  static void fill_memory_of(ResourceUsage& usage, RSSValues& values, const MemoryPeak& seen,
+                             std::uint64_t peak_bytes, const std::string& key);
   void fill_threads(ResourceUsage& usage) const;
 
   Group main_;

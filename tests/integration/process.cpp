@@ -62,6 +62,9 @@ std::vector<std::string> environment_for(const Start& start) {
   for (const char* options : {"ASAN_OPTIONS", "TSAN_OPTIONS"}) {
     variables[options] += ":disable_coredump=0";
   }
+  // Nothing is written to the user's own folder.
+  variables["XDG_STATE_HOME"] =
+      (std::filesystem::temp_directory_path() / "wattle-test-state").string();
   variables["WATTLE_SOCK_PATH"] = "none";  // nor does it ask this machine's daemon
   for (const auto& [name, value] : start.environment) {
     variables.erase(name);

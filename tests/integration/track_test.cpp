@@ -79,15 +79,17 @@ TEST_F(TrackCommand, LeavesAUsageFileThatIsReadableWheneverItIsKilled) {
     tracker.send(SIGKILL);
     (void)tracker.wait();
     const std::string lines = content_of(path("u"));
-    const RecoveredUsage found = recover_usage(path("u"));
+    const ResourceUsage found = recover_usage(path("u"));
     std::string last = lines.substr(0, lines.rfind('\n'));
     last = last.substr(last.rfind('\n') + 1);
-    EXPECT_EQ(parse_json(found.native_json)["resource_usage"], parse_json(last)["resource_usage"]);
+    EXPECT_EQ(parse_json(found.to_native_json())["resource_usage"],
+              parse_json(last)["resource_usage"]);
+    const auto ticks = parse_json(last)["tick"].get<std::size_t>();
     // A row is written just before a line of the usage file.
     const std::string rows = content_of(path("t"));
     constexpr std::ptrdiff_t kHeader = 3;
     const auto looks = static_cast<std::size_t>(std::ranges::count(rows, '\n') - kHeader);
-    EXPECT_TRUE(found.ticks == looks || found.ticks + 1 == looks) << found.ticks << " " << looks;
+    EXPECT_TRUE(ticks == looks || ticks + 1 == looks) << ticks << " " << looks;
     std::filesystem::remove(path("u"));
     std::filesystem::remove(path("t"));
   }
@@ -106,8 +108,8 @@ TEST_F(TrackCommand, TellsWhatAUsageFileHolds) {
       run(wattle({"track", "--recover", path("u").string(), "--json", path("r").string()}));
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
   EXPECT_THAT(outcome.out, StartsWith("Max RAM:"));
-  const RecoveredUsage found = recover_usage(path("u"));
-  EXPECT_EQ(parse_json(content_of(path("r"))), parse_json(found.native_json));
+  const ResourceUsage found = recover_usage(path("u"));
+  EXPECT_EQ(parse_json(content_of(path("r"))), parse_json(found.to_native_json()));
 }
 
 TEST_F(TrackCommand, TellsWhatIsWrong) {

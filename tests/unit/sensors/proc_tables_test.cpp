@@ -99,6 +99,17 @@ TEST(MemoryState, IsAbsentWhereAPartIsMissing) {
   }
 }
 
+TEST(MappedMemory, IsOfAllProcesses) {
+  const auto memory = parse_mapped_memory(
+      "MemTotal: 16000000 kB\nActive(anon): 7 kB\nAnonPages:  300 kB\nMapped: 40 kB\nShmem: 1 "
+      "kB\n");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->anonymous_bytes, 300U * 1024);
+  EXPECT_EQ(memory->file_bytes, 40U * 1024);
+  EXPECT_FALSE(parse_mapped_memory("MemTotal: 16000000 kB\nMapped: 40 kB\n"));
+  EXPECT_FALSE(parse_mapped_memory("AnonPages: x kB\nMapped: 40 kB\n"));
+}
+
 TEST(Pressure, IsTheTotalTimeOfBothLines) {
   const auto pressure = parse_pressure(
       "some avg10=0.00 avg60=0.12 avg300=0.05 total=2500000\n"

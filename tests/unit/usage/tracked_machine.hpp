@@ -26,6 +26,7 @@ class TrackedMachine : public testing::Test {
     options_.system.nvml_library = (files_.folder().path() / "none.so").string();
     options_.time_unit = "seconds";
     options_.ram_unit = "bytes";
+    options_.resource_usage_file = "";  // none in the user's own folder
   }
   [[nodiscard]] std::filesystem::path path(const char* name) const {
     return files_.folder().path() / name;

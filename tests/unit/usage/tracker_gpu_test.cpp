@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -29,6 +30,7 @@ constexpr const char* kTwoGpus =
 
 TrackerOptions options_for(const fakes::FakeNvml& fake) {
   TrackerOptions options;
+  options.resource_usage_file = "";
   options.system.sysfs = fake.system().sysfs;
   options.system.nvml_library = fake.system().nvml_library;
   options.sleep_time = Seconds(0.02);
@@ -110,13 +112,14 @@ TEST(TrackerGpus, TellTheMemoryOfAProcess) {
   EXPECT_EQ(usage.max_gpu_ram.combined, 0.5);
 }
 
-TEST(TrackerGpus, KeepWhatOneToldBeforeItWasLost) {
+TEST(TrackerGpus, HaveNoUtilizationOfAllTimeWhereOneWasLost) {
   fakes::FakeNvml fake(std::string(kTwoGpus) + "lost 5 1000\n");
   fake.set_time(Seconds(1.0));
   TrackerOptions options = options_for(fake);
   const fakes::TempFolder folder;
   options.tracking_file = folder.path() / "rows.csv";
   Tracker tracker(options);
+  const auto began = std::chrono::steady_clock::now();
   tracker.start();
   const auto last_row = [&] {
     const std::string rows = read_file((folder.path() / "rows.csv").string()).value_or("");
@@ -126,13 +129,43 @@ TEST(TrackerGpus, KeepWhatOneToldBeforeItWasLost) {
   ASSERT_TRUE(fakes::eventually([&] { return last_row().find(",3,80,40,") != std::string::npos; }))
       << "memory of all, utilization of both and of each";
   fake.set_time(Seconds(10.0));
+  const auto lost = std::chrono::steady_clock::now();
   ASSERT_TRUE(fakes::eventually([&] { return last_row().find(",,,,") != std::string::npos; }));
+  // The last value counts for a while; until then it was told for all of the time.
+  ASSERT_TRUE(fakes::eventually([&] {
+    return std::chrono::steady_clock::now() - lost > 3 * (lost - began) + std::chrono::seconds(2);
+  }));
   tracker.stop();
   const ResourceUsage& usage = tracker.resource_usage();
   EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
-  EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 80.0)
-      << "of the time in which both told it, not 60";
+  EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.mean_sum_percent)
+      << "neither 60, nor 80 of a part of the time";
+  EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.max_hardware_percent);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr("the driver told its utilization in "));
   expect_all_but_gpus(usage);
+}
+
+TEST(TrackerGpus, AreLookedAtOnceMoreAtTheEnd) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  std::optional<double> held;
+  for (int i = 0; i < 5 && held != 40.0; ++i) {  // the machine may do something else meanwhile
+    fakes::FakeNvml fake(std::string(kTwoGpus) +
+                         fmt::format("process compute {} 40000000000 from 5\n", ::getpid()));
+    fake.set_time(Seconds(1.0));
+    TrackerOptions options = options_for(fake);
+    options.sleep_time = Seconds(60.0);  // no look in between
+    Tracker tracker(options);
+    tracker.start();
+    fake.set_time(Seconds(10.0));
+    tracker.stop();
+    held = tracker.resource_usage().max_gpu_ram.main;
+  }
+  EXPECT_EQ(held, 40.0);
+}
+
+TEST(TrackerGpus, SayHowTheirFiguresAreMade) {
+  const ResourceUsage usage = usage_with(kTwoGpus);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr(R"({"keys":["max_gpu_ram"],"mechanism":"what )"));
 }
 
 TEST(TrackerGpus, ThatCannotBeReadAreCounted) {

@@ -28,6 +28,7 @@ using namespace std::chrono_literals;
 
 TrackerOptions without_gpus() {
   TrackerOptions options;
+  options.resource_usage_file = "";
   options.system.sysfs = "/nowhere";
   options.system.nvml_library = "/nowhere/none.so";
   options.time_unit = "seconds";

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <iterator>
 #include <sstream>
@@ -16,6 +18,7 @@
 #include "fakes/file_size_limit.hpp"
 #include "tracked_machine.hpp"
 #include "usage/tracking_file.hpp"
+#include "usage/usage_file.hpp"
 
 namespace wattle {
 namespace {
@@ -33,6 +36,9 @@ class TrackingFiles : public TrackedMachine {
   }
   [[nodiscard]] std::string content(const char* name) const {
     return read_file(path(name).string()).value_or("");
+  }
+  [[nodiscard]] std::uint64_t ticks_in(const char* name) const {
+    return recovered(content(name), name).ticks;
   }
   [[nodiscard]] std::ptrdiff_t names_beginning_with(std::string_view begin) const {
     const std::filesystem::directory_iterator all(files_.folder().path());
@@ -62,7 +68,7 @@ TEST_F(TrackingFiles, WritesARowEachLook) {
   for (std::string line; std::getline(lines, line);) rows.push_back(line);
   ASSERT_EQ(rows.size(), 3U + 4);
   EXPECT_EQ(rows[0], static_columns());
-  EXPECT_THAT(rows[1], StartsWith("bytes,gigabytes,seconds,1024000000,0,2,2,"));
+  EXPECT_THAT(rows[1], StartsWith("bytes,gigabytes,seconds,1024000000,,2,2,,0"));
   EXPECT_EQ(rows[2], sample_columns());
   EXPECT_EQ(std::ranges::count(rows[2], ','), 21);
   for (std::size_t i = 3; i < rows.size(); ++i) {
@@ -72,25 +78,80 @@ TEST_F(TrackingFiles, WritesARowEachLook) {
                              HasSubstr(",50,25,0,0,50,25,")));
 }
 
+/// Everything that sqlite3, the program, prints for this.
+std::string asked(const std::filesystem::path& database, const std::string& sql) {
+  const std::string command = "python3 -c 'import sqlite3, sys\nfor row in sqlite3.connect(\"" +
+                              database.string() + "\").execute(\"" + sql +
+                              "\"): print(*row, sep=\"|\")'";
+  std::string output;
+  FILE* const pipe = ::popen(command.c_str(), "r");
+  for (int c = std::fgetc(pipe); c != EOF; c = std::fgetc(pipe)) output += static_cast<char>(c);
+  ::pclose(pipe);
+  return output;
+}
+
+TEST_F(TrackingFiles, WritesSqliteWhereTheNameSaysSo) {
+  options_.tracking_file = path("rows.sqlite");
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  look(tracking);
+  look(tracking);
+  EXPECT_EQ(asked(path("rows.sqlite"), "select main_ram, gpu_sum_utilization_percent from data"),
+            "409600.0|None\n409600.0|None\n")
+      << "each row is there at once, gpu_tracker's names, unknown is null";
+  EXPECT_EQ(asked(path("rows.sqlite"),
+                  "select ram_unit, time_unit, ram_system_capacity, system_core_count "
+                  "from static_data"),
+            "bytes|seconds|1024000000.0|2.0\n");
+  tracking.end();
+  EXPECT_EQ(names_beginning_with("rows.sqlite"), 1) << "no journal";
+}
+
+TEST_F(TrackingFiles, ReplacesADatabaseOnlyWhereItIsTold) {
+  files_.folder().write("rows.sqlite", "precious");
+  options_.tracking_file = path("rows.sqlite");
+  EXPECT_THAT(message(), HasSubstr("it exists"));
+  EXPECT_EQ(content("rows.sqlite"), "precious");
+  options_.overwrite = true;
+  EXPECT_EQ(message(), "");
+  EXPECT_THAT(content("rows.sqlite"), StartsWith("SQLite format 3"));
+}
+
 TEST_F(TrackingFiles, RemovesItsUsageFileOnlyWhenAllWentWell) {
   options_.resource_usage_file = path("usage.jsonl");
   Tracking tracking(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
   tracking.look();
-  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 1U);
+  EXPECT_EQ(ticks_in("usage.jsonl"), 1U);
   clock_.advance(1s);
   tracking.look();
-  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
+  EXPECT_EQ(ticks_in("usage.jsonl"), 2U);
   tracking.end();
   EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
+}
+
+TEST_F(TrackingFiles, KeepAUsageFileInTheStateFolderUnlessItIsNamed) {
+  const std::string before = std::getenv("XDG_STATE_HOME") ? std::getenv("XDG_STATE_HOME") : "";
+  ::setenv("XDG_STATE_HOME", path("state").c_str(), 1);
+  options_.resource_usage_file.reset();
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  look(tracking);
+  const std::filesystem::directory_iterator files(path("state/wattle/usage"));
+  ASSERT_EQ(std::distance(begin(files), end(files)), 1);
+  const auto file = std::filesystem::directory_iterator(path("state/wattle/usage"))->path();
+  EXPECT_DOUBLE_EQ(recover_usage(file).compute_time.time, 1.0) << "as after a crash";
+  tracking.end();
+  EXPECT_FALSE(std::filesystem::exists(file)) << "removed at a clean end";
+  ::setenv("XDG_STATE_HOME", before.c_str(), 1);
 }
 
 TEST_F(TrackingFiles, HoldARecordBeforeTheFirstLook) {
   options_.resource_usage_file = path("usage.jsonl");
   Tracking tracking(options_, clock_);
   tracking.begin();
-  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 0U);
+  EXPECT_EQ(ticks_in("usage.jsonl"), 0U);
 }
 
 TEST_F(TrackingFiles, AreNotOneFileUnderTwoNames) {
@@ -220,7 +281,7 @@ TEST_F(TrackingFiles, AreThoseThatALinkLeadsTo) {
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
     look(tracking);
     EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
-    EXPECT_EQ(recover_usage(path("real/usage.jsonl")).ticks, ticks);
+    EXPECT_EQ(ticks_in("real/usage.jsonl"), ticks);
   }
   tracking.end();
   EXPECT_FALSE(std::filesystem::exists(path("real/usage.jsonl")));
@@ -234,7 +295,7 @@ TEST_F(TrackingFiles, PutNothingInThePlaceOfAnotherFile) {
   std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
   files_.folder().write("usage.jsonl", "precious");
   look(tracking);
-  EXPECT_EQ(recover_usage(path("moved.jsonl")).ticks, 1U);
+  EXPECT_EQ(ticks_in("moved.jsonl"), 1U);
   tracking.end();
   EXPECT_EQ(content("usage.jsonl"), "precious");
 }
@@ -249,7 +310,7 @@ TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
   reader = Fd();
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
     look(tracking);
-    EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, ticks);
+    EXPECT_EQ(ticks_in("usage.jsonl"), ticks);
   }
   tracking.end();
   EXPECT_TRUE(tracking.failure());
@@ -267,7 +328,7 @@ TEST_F(TrackingFiles, BeginAUsageFileAnewThatHasGrown) {
     look(tracking);
     const std::string text = content("usage.jsonl");
     EXPECT_EQ(std::ranges::count(text, '\n'), 1);
-    EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, ticks);
+    EXPECT_EQ(ticks_in("usage.jsonl"), ticks);
   }
   EXPECT_EQ(std::filesystem::status(path("usage.jsonl")).permissions(),
             std::filesystem::perms(0640));
@@ -291,7 +352,7 @@ TEST_F(TrackingFiles, SayThatAUsageFileCannotBeginAnewAndGoOn) {
   set_log({});
   EXPECT_THAT(told, AllOf(HasSubstr("cannot begin the usage file"), HasSubstr("anew")));
   EXPECT_FALSE(tracking.failure());
-  EXPECT_EQ(recover_usage(path("moved.jsonl")).ticks, 2U) << "no line is lost";
+  EXPECT_EQ(ticks_in("moved.jsonl"), 2U) << "no line is lost";
   EXPECT_EQ(names_beginning_with("usage.jsonl"), 1) << "nothing is left behind";
 }
 
@@ -308,7 +369,7 @@ TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
   }
   ASSERT_TRUE(tracking.failure()) << "and no SIGXFSZ";
   EXPECT_EQ(tracking.failure()->error_number, EFBIG);
-  EXPECT_EQ(recover_usage(path("usage.jsonl")).ticks, 2U);
+  EXPECT_EQ(ticks_in("usage.jsonl"), 2U);
   EXPECT_TRUE(content("usage.jsonl").ends_with('\n')) << "no half line";
   tracking.end();
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 4.0);

@@ -189,6 +189,43 @@ TEST_P(TreeReaderTest, DoesNotAskForThePssOfALargeProcess) {
   EXPECT_FALSE(forced.state().main.is_estimated);
 }
 
+TEST_P(TreeReaderTest, CountsPagesOfALargeForkNoMoreOftenThanTheMachineHasThem) {
+  const std::uint64_t rss_kib = std::uint64_t{5} << 20U;
+  files_.folder().write("meminfo", "MemTotal: 9000000 kB\nAnonPages: " + std::to_string(rss_kib) +
+                                       " kB\nMapped: 100 kB\n");
+  files_.put({.pid = 100, .rss_kib = rss_kib, .children = {101, 102}});
+  files_.put({.pid = 101, .parent = 100, .rss_kib = rss_kib});
+  files_.put({.pid = 102, .parent = 100, .rss_kib = rss_kib});
+  const TreeReader tree = reader();
+  const GroupState& both = tree.state().combined;
+  EXPECT_EQ(both.pss_bytes, (rss_kib + 100) * kKiB) << "not three times as much";
+  EXPECT_LE(both.private_bytes, 200 * kKiB);
+  EXPECT_TRUE(both.is_estimated);
+  EXPECT_LE(tree.state().main.private_bytes, 200 * kKiB);
+  EXPECT_EQ(both.rss_bytes, 3 * rss_kib * kKiB);
+}
+
+TEST_P(TreeReaderTest, ForgetsPeaksOfBefore) {
+  files_.put({.pid = 100, .rss_kib = 9000});
+  TreeReader tree = reader();
+  tree.forget_peaks();
+  files_.put({.pid = 100, .rss_kib = 500});
+  tick(tree);
+  EXPECT_EQ(tree.peaks().main_bytes, 500 * kKiB);
+}
+
+TEST_P(TreeReaderTest, WasAloneUntilItHadAChild) {
+  files_.put({.pid = 100, .waited_minor_faults = 8});
+  TreeReader tree = reader();
+  clock_.advance(1s);
+  tree.read();
+  EXPECT_TRUE(tree.was_alone());
+  files_.put({.pid = 100, .waited_minor_faults = 9});  // one that nobody saw
+  clock_.advance(1s);
+  tree.read();
+  EXPECT_FALSE(tree.was_alone());
+}
+
 TEST_P(TreeReaderTest, SeesAPeakBetweenTicks) {
   files_.put({.pid = 100, .peak_kib = 9000});
   TreeReader tree = reader();

@@ -171,7 +171,21 @@ TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
   EXPECT_EQ(json["resource_usage"]["mismatches"][0]["keys"][0], "cpu_s");
   EXPECT_EQ(json["resource_usage"]["mismatches"][0]["reason"], "too little");
   EXPECT_EQ(json["energy"], nullptr);
-  EXPECT_EQ(dumped(only_groups(json["resource_usage"])), usage.to_json());
+}
+
+TEST(UsageJson, MarksUpperBounds) {
+  ResourceUsage usage = usage_of_two_processors();
+  usage.estimated = {"max_ram.combined.total_rss"};
+  const auto json = nlohmann::ordered_json::parse(usage.to_json());
+  EXPECT_EQ(json["upper_bounds"], nlohmann::ordered_json{"max_ram.combined.total_rss"});
+  EXPECT_EQ(std::prev(json.end()).key(), "upper_bounds") << "behind the five groups";
+}
+
+TEST(UsageText, MarksUpperBounds) {
+  ResourceUsage usage = usage_of_two_processors();
+  usage.estimated = {"max_ram.combined.total_rss"};
+  EXPECT_THAT(usage.to_text(), HasSubstr("   Combined:\n      Total RSS: at most 0.054\n"));
+  EXPECT_THAT(usage.to_text(), HasSubstr("   Main:\n      Total RSS: 0.054\n"));
 }
 
 }  // namespace

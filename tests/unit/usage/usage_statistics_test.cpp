@@ -9,6 +9,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::Contains;
 using testing::IsEmpty;
+using testing::Not;
 
 const TimePoint kBegin{1h};
 
@@ -54,10 +55,12 @@ TEST(UsageStatistics, TakesMemoryOfOneMoment) {
   TreeState state{.at = kBegin};
   state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
   state.descendants = {.rss_bytes = 500, .pss_bytes = 300, .private_bytes = 290, .processes = 2};
+  state.combined = {.rss_bytes = 600, .pss_bytes = 360, .private_bytes = 340};
   statistics.begin(state);
   state.at += 1s;
   state.main = {.rss_bytes = 90, .pss_bytes = 89, .private_bytes = 89};
   state.descendants = {.rss_bytes = 500, .pss_bytes = 310, .private_bytes = 1, .processes = 2};
+  state.combined = {.rss_bytes = 590, .pss_bytes = 399, .private_bytes = 90};
   statistics.add(state);
   statistics.end();
   ResourceUsage usage;
@@ -94,6 +97,7 @@ TEST(UsageStatistics, FlagsUpperBounds) {
   state.main = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
   state.descendants = {
       .rss_bytes = 500, .pss_bytes = 500, .private_bytes = 9, .is_estimated = true};
+  state.combined = {.rss_bytes = 600, .pss_bytes = 560, .private_bytes = 59, .is_estimated = true};
   statistics.begin(state);
   ResourceUsage usage;
   usage.max_ram.unit = "bytes";
@@ -101,9 +105,49 @@ TEST(UsageStatistics, FlagsUpperBounds) {
   EXPECT_THAT(usage.estimated, Contains("max_ram.descendants.total_rss"));
   EXPECT_THAT(usage.estimated, Contains("max_ram.combined.total_rss"));
   EXPECT_THAT(usage.estimated, testing::Not(Contains("max_ram.main.total_rss")));
+  EXPECT_THAT(usage.estimated, Not(Contains("max_ram.descendants.shared_rss")));
+  EXPECT_FALSE(usage.max_ram.descendants.shared_rss) << "a bound less a bound is none";
   EXPECT_FALSE(usage.peak_pss_bytes);
-  ASSERT_EQ(usage.unknown.size(), 1U);
-  EXPECT_THAT(usage.unknown[0].reason, testing::HasSubstr("more than 20 ms"));
+  ASSERT_FALSE(usage.unknown.empty());
+  EXPECT_THAT(usage.unknown.back().reason, testing::HasSubstr("more than 20 ms"));
+}
+
+/// One process that had 100 bytes at its only look, and `peak_bytes` in between.
+ResourceUsage usage_with_peak(const PeakMemory& peaks) {
+  UsageStatistics statistics;
+  TreeState state{.at = kBegin};
+  state.main = state.combined = {.rss_bytes = 100, .pss_bytes = 60, .private_bytes = 50};
+  statistics.begin(state);
+  ResourceUsage usage;
+  usage.max_ram.unit = "bytes";
+  statistics.fill(usage, {}, peaks);
+  return usage;
+}
+
+TEST(UsageStatistics, TakesThePeakBetweenTwoLooksFromTheKernel) {
+  const ResourceUsage usage = usage_with_peak({.main_bytes = 1000});
+  EXPECT_EQ(usage.max_ram.main.total_rss, 1000);
+  EXPECT_FALSE(usage.max_ram.main.private_rss) << "that of another moment";
+  EXPECT_FALSE(usage.max_ram.main.shared_rss);
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 1000) << "no less than a part of it";
+  EXPECT_EQ(usage.max_ram.descendants.total_rss, 0);
+  ASSERT_FALSE(usage.unknown.empty());
+  EXPECT_THAT(usage.unknown.front().keys, Contains("max_ram.main.private_rss"));
+}
+
+TEST(UsageStatistics, TakesTheKernelsPeakWithTheSplitOfALookNearIt) {
+  const ResourceUsage usage = usage_with_peak({.main_bytes = 105});
+  EXPECT_EQ(usage.max_ram.main.total_rss, 105);
+  EXPECT_EQ(usage.max_ram.main.private_rss, 50);
+  EXPECT_EQ(usage.max_ram.main.shared_rss, 55);
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 60) << "its pages that others have count in part";
+}
+
+TEST(UsageStatistics, TakesAPeakOfWhomeverForThatOfAll) {
+  const ResourceUsage usage = usage_with_peak({.main_bytes = 100, .other_bytes = 1000});
+  EXPECT_EQ(usage.max_ram.main.total_rss, 100);
+  EXPECT_EQ(usage.max_ram.descendants.total_rss, 0);
+  EXPECT_EQ(usage.max_ram.combined.total_rss, 1000);
 }
 
 }  // namespace

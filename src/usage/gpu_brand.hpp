@@ -1,0 +1,20 @@
+// Which GPUs the five groups are about: those of one brand, as gpu_tracker has it.
+#pragma once
+
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "sensors/sensor.hpp"
+
+namespace wattle {
+
+/// Of `gpus`, read and refused ones: those of `brand` ("nvidia", "amd", "intel"); absent: of one
+/// that is there, NVIDIA before AMD before Intel. Integrated GPUs, whose energy `refused` says that
+/// the processor counts, are among them only where there are no others.
+[[nodiscard]] std::set<Domain> gpus_of_brand(const std::set<Domain>& gpus,
+                                             const std::vector<Refusal>& refused,
+                                             const std::optional<std::string>& brand);
+
+}  // namespace wattle

@@ -1,0 +1,49 @@
+// The tracking file as a table that grows: CSV or SQLite.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "usage/output_file.hpp"
+#include "usage/tracking_file.hpp"
+
+namespace wattle {
+
+/// The one row of what does not change.
+struct TrackingHeader {
+  std::string ram_unit;
+  std::string gpu_ram_unit;
+  std::string time_unit;
+  std::vector<TrackingCell> capacities;  ///< as in `static_columns`, behind the units
+};
+
+/// The first write that fails ends the writing; the rows before it stay. Threads: one at a time.
+class TrackingTable {
+ public:
+  TrackingTable() = default;
+  TrackingTable(const TrackingTable&) = delete;
+  TrackingTable& operator=(const TrackingTable&) = delete;
+  virtual ~TrackingTable() = default;
+
+  [[nodiscard]] virtual const std::string& path() const noexcept = 0;
+  /// True if `other` is written to the same file.
+  [[nodiscard]] virtual bool is(const OutputFile& other) const noexcept = 0;
+  /// A file that was made goes with this object unless it is kept.
+  virtual void keep(bool wanted) noexcept = 0;
+
+  /// Throws away what the file held, and writes what can be written before anything is known.
+  /// Throws `WriteError`.
+  virtual void clear() = 0;
+  // 0, or the `errno` of a failure.
+  [[nodiscard]] virtual int begin(const TrackingHeader& header) = 0;
+  [[nodiscard]] virtual int add(const std::vector<TrackingCell>& row) = 0;
+};
+
+/// SQLite where `path` ends in ".sqlite", else CSV. Throws `InvalidArgument` where the file exists
+/// and `overwrite` is false, `WriteError`, and `Error` where there is no library for SQLite.
+[[nodiscard]] std::unique_ptr<TrackingTable> open_tracking_table(const std::filesystem::path& path,
+                                                                 bool overwrite);
+
+}  // namespace wattle
