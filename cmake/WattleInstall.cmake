@@ -42,6 +42,10 @@ if(WATTLE_BUILD_STREAM)
           DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 endif()
 
+# One file that programs import: PYTHONPATH=$(pkg-config --variable=pythondir wattle).
+install(FILES ${PROJECT_SOURCE_DIR}/python/wattle_probe.py
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/wattle/python)
+
 if(WATTLE_BUILD_COMMAND)
   install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()

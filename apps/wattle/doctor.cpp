@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,10 +24,27 @@ std::string labelled(std::string_view label, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<8}{}\n", label, text);
 }
 
-std::string cause_text(const SharedCause& cause) {
+/// True for the energy counters of domains whose energy is found in another way.
+bool are_counters_of(const std::vector<std::string>& readable, const SharedCause& cause) {
+  return std::ranges::all_of(cause.subjects, [&](std::string_view subject) {
+    constexpr std::string_view kCounter = " energy";
+    if (!subject.ends_with(kCounter)) return false;
+    subject.remove_suffix(kCounter.size());
+    return std::ranges::find(readable, subject) != readable.end();
+  });
+}
+
+std::string verdict(const SharedCause& cause, const std::vector<std::string>& readable) {
+  const bool is_one = cause.subjects.size() == 1;
+  if (cause.refusal.absent) return is_one ? "is not there" : "are not there";
+  if (are_counters_of(readable, cause)) return "has no counter: it is found from the power";
+  return is_one ? "is not measured" : "are not measured";
+}
+
+std::string cause_text(const SharedCause& cause, const std::vector<std::string>& readable) {
   const Refusal& refusal = cause.refusal;
-  return fmt::format("{} ({}) {} not measured\n", fmt::join(cause.subjects, ", "), refusal.source,
-                     cause.subjects.size() == 1 ? "is" : "are") +
+  return fmt::format("{} ({}) {}\n", fmt::join(cause.subjects, ", "), refusal.source,
+                     verdict(cause, readable)) +
          labelled("cause", refusal.reason) + labelled("proof", refusal.proof) +
          labelled("remedy", refusal.remedy) + labelled("risk", refusal.risk);
 }
@@ -71,9 +89,14 @@ int doctor(const DoctorOptions& options) {
                      : found.refused.empty() ? kAllReadable
                                              : kSomethingMissing;
 
-  std::string text = readable.empty() ? "nothing can be measured here\n"
-                                      : fmt::format("readable: {}\n", fmt::join(readable, ", "));
-  for (const SharedCause& cause : by_cause(found.refused)) text += "\n" + cause_text(cause);
+  std::string text =
+      readable.empty()
+          ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
+          : fmt::format("readable: {}\n", fmt::join(readable, ", "));
+  std::vector<Refusal> told = found.refused;
+  // Who has nothing wants to know where it was looked for.
+  if (readable.empty()) told.insert(told.end(), absent.begin(), absent.end());
+  for (const SharedCause& cause : by_cause(told)) text += "\n" + cause_text(cause, readable);
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/1"},
                        {"readable", readable},

@@ -216,19 +216,22 @@ void add_summary(CLI::App& app, RawOptions& raw) {
       ->check(reject_empty);
   command->add_flag("--json", raw.json, "As JSON on stdout");
   command
-      ->add_option("--allocator-peak-mb", raw.allocator_peak,
-                   "The most MiB that the program's own allocator had in use, for the summary")
+      ->add_option(
+          "--allocator-peak-mb", raw.allocator_peak,
+          "The most MiB that the program's own allocator had in use, for the summary; None: "
+          "not known")
       ->type_name("X");
 }
 
 SummaryOptions checked_summary(RawOptions& raw) {
   SummaryOptions summary = std::move(raw.summary);
   summary.json = raw.json;
-  if (!raw.allocator_peak) return summary;
+  // "None" is what the probe prints where it does not know.
+  if (!raw.allocator_peak || *raw.allocator_peak == "None") return summary;
   summary.allocator_peak_mb = parse_double(*raw.allocator_peak);
   if (!summary.allocator_peak_mb || *summary.allocator_peak_mb < 0.0) {
     throw InvalidArgument(
-        fmt::format("--allocator-peak-mb takes a number of MiB from 0 on, not '{}'",
+        fmt::format("--allocator-peak-mb takes a number of MiB from 0 on, or None, not '{}'",
                     printable(*raw.allocator_peak)));
   }
   return summary;

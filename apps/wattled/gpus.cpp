@@ -1,8 +1,11 @@
 #include "gpus.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 namespace wattle::daemon {
@@ -17,9 +20,17 @@ constexpr std::size_t kMostWaiting = 4096;
 
 constexpr double kMilli = 1000.0;
 
-DeviceFault no_answer() { return {500, "NVML error: the driver did not answer in time"}; }
-DeviceFault not_offered() {
-  return {400, "NVML error: this GPU, or its driver, does not offer it"};
+/// NVML is the library of NVIDIA's GPUs alone; zeusd's clients know its errors by this word.
+DeviceFault fault(unsigned status, DomainKind kind, std::string_view what) {
+  const bool is_nvml = kind == DomainKind::nvidia_gpu;
+  return {status, fmt::format("{} error: {}", is_nvml ? "NVML" : "GPU", what)};
+}
+
+DomainKind kind_of(const Sensor& sensor) { return sensor.channels().front().domain.kind(); }
+
+DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
+DeviceFault not_offered(const Sensor& sensor) {
+  return fault(400, kind_of(sensor), "this GPU, or its driver, does not offer it");
 }
 
 /// The channels that answer a question, the best first.
@@ -36,17 +47,17 @@ std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion questio
   return instant ? instant : find(Metric::power_average);
 }
 
-std::optional<DeviceFault> fault_of(ReadStatus status) {
+std::optional<DeviceFault> fault_of(ReadStatus status, DomainKind kind) {
   switch (status) {
     case ReadStatus::ok:
     case ReadStatus::stale:
       return std::nullopt;
     case ReadStatus::retry:
-      return DeviceFault{500, "NVML error: the driver gave no value this time"};
+      return fault(500, kind, "the driver gave no value this time");
     case ReadStatus::gone:
       break;
   }
-  return DeviceFault{500, "NVML error: the GPU is lost"};
+  return fault(500, kind, "the GPU is lost");
 }
 
 GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
@@ -58,7 +69,7 @@ GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
   const double si = sensor.channels()[channel].scale() * static_cast<double>(reading.raw);
   return {.value = static_cast<std::uint64_t>(std::llround(si * kMilli)),
           .at = reading.at,
-          .fault = fault_of(reading.status)};
+          .fault = fault_of(reading.status, kind_of(sensor))};
 }
 
 GpuAnswer ask_all(Sensor& sensor) {
@@ -87,7 +98,7 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
   } else if (question == GpuQuestion::persistence_mode && settings.persistence_mode) {
     answer.value = *settings.persistence_mode ? 1 : 0;
   } else {
-    answer.fault = not_offered();
+    answer.fault = not_offered(sensor);
   }
   return answer;
 }
@@ -100,7 +111,7 @@ GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
     return ask_settings(sensor, question);
   }
   const auto channel = channel_for(sensor, question);
-  return channel ? ask_channel(sensor, *channel) : GpuAnswer{.fault = not_offered()};
+  return channel ? ask_channel(sensor, *channel) : GpuAnswer{.fault = not_offered(sensor)};
 }
 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {

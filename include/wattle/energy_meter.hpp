@@ -90,8 +90,8 @@ struct EnergyReading {
 /// Reads the energy of domains, all of them back to back. While it exists, a thread reads those
 /// counters that could wrap at least once a minute, so that no pause loses a wrap; each GPU has a
 /// thread that reads its power ten times a second. Made before a `fork`, it is of no use to the
-/// child: there every energy is unknown.
-/// Threads: any; of several that read, one waits for the other.
+/// child: there every energy is unknown. A reader that was moved from has no domains, and refuses
+/// to read with `InvalidArgument`. Threads: any; of several that read, one waits for the other.
 class WATTLE_EXPORT EnergyReader {
  public:
   /// Throws `InvalidArgument` for an empty list, a repeated name or unusable options,
@@ -130,7 +130,8 @@ class WATTLE_EXPORT EnergyReader {
 /// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
 /// while one reads, the others wait: a micro-second for CPUs, up to half a second once for a GPU
 /// that hangs, the waits of `aligned`.
-/// After a `fork` nothing is known of the stretches of the child's copy.
+/// After a `fork` nothing is known of the stretches of the child's copy. A meter that was moved
+/// from has no domains, and refuses the rest with `InvalidArgument`.
 class WATTLE_EXPORT EnergyMeter {
  public:
   /// Throws as `EnergyReader` does, and `InvalidArgument` where `aligned` is not possible.
@@ -180,6 +181,9 @@ class WATTLE_EXPORT EnergyMeter {
 
  private:
   struct Records;
+  /// Throws `InvalidArgument` for a meter that was moved from.
+  [[nodiscard]] Records& records() const;
+
   std::unique_ptr<Records> records_;
 };
 

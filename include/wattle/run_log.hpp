@@ -4,7 +4,10 @@
 #include <concepts>
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <ranges>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -16,6 +19,16 @@
 #include "wattle/export.hpp"
 
 namespace wattle {
+
+namespace detail {
+/// A range whose elements are values; texts and paths are ranges too, but values themselves.
+template <class List, class Value>
+concept ListOfValues =
+    !std::same_as<List, Value> && !std::same_as<List, std::filesystem::path> &&
+    !std::convertible_to<const List&, std::string_view> && std::ranges::input_range<const List> &&
+    !std::same_as<std::ranges::range_value_t<List>, Value> &&
+    std::convertible_to<std::ranges::range_value_t<List>, Value>;
+}  // namespace detail
 
 /// What JSON can say: null, true and false, a whole number, another number, a text, a list, or
 /// names with values. Texts are UTF-8; what is none is written as U+FFFD. NaN and infinities are
@@ -34,22 +47,44 @@ class WATTLE_EXPORT Value {
   Value(std::same_as<bool> auto truth) noexcept : content_(truth) {}
   /// Throws `InvalidArgument` for a number from 2^63 on.
   template <std::integral Number>
-    requires(!std::same_as<Number, bool>)
+    requires(!std::same_as<Number, bool> && !std::same_as<Number, char>)
   Value(Number number) : content_(static_cast<std::int64_t>(number)) {
     if (!std::in_range<std::int64_t>(number)) refuse_number();
   }
   Value(std::floating_point auto number) noexcept : content_(static_cast<double>(number)) {}
+  /// A text of one letter.
+  Value(std::same_as<char> auto letter) : content_(std::string(1, letter)) {}
   Value(std::string text) noexcept : content_(std::move(text)) {}
   Value(std::string_view text) : content_(std::string(text)) {}
   Value(const char* text) : content_(std::string(text)) {}
+  Value(const std::filesystem::path& path) : content_(path.string()) {}
   Value(Array list) : content_(std::make_shared<const Array>(std::move(list))) {}
   Value(Object members) : content_(std::make_shared<const Object>(std::move(members))) {}
+  /// A list: `{1, "two"}`. Names with values are a `Value::Object`.
+  Value(std::initializer_list<Value> list) : Value(Array(list)) {}
+  /// A list of anything that is a value: `std::vector<double>`, `std::set<std::string>` ...
+  template <class List>
+    requires detail::ListOfValues<List, Value>
+  Value(const List& list) : Value(list_of(list)) {}
+  /// Null where it is empty.
+  template <class Content>
+    requires std::convertible_to<const Content&, Value>
+  Value(const std::optional<Content>& content) : Value(content ? Value(*content) : Value()) {}
+  Value(std::nullopt_t) noexcept {}
   // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] const Content& content() const noexcept { return content_; }
 
  private:
   [[noreturn]] static void refuse_number();
+  template <class List>
+  [[nodiscard]] static Array list_of(const List& list) {
+    Array values;
+    for (const auto& one : list) {
+      values.emplace_back(static_cast<const std::ranges::range_value_t<List>&>(one));
+    }
+    return values;
+  }
 
   Content content_;
 };
@@ -73,7 +108,8 @@ enum class Durability : std::uint8_t {
 /// Opened on a path, it adds each line to the file as it happens, by one system call: `tail -f`
 /// follows it, and who is killed leaves all of them. The end of a line that was cut off (by a kill,
 /// or a power failure) is taken away when the file is opened again. Several logs may share a file.
-/// A file that is deleted meanwhile is made again. Threads: any. In a forked child it does nothing.
+/// A file that is deleted meanwhile is made again. A log that was moved from refuses everything
+/// with `InvalidArgument`. Threads: any. In a forked child it does nothing.
 class WATTLE_EXPORT RunLog {
  public:
   class Phase;
@@ -83,7 +119,8 @@ class WATTLE_EXPORT RunLog {
   /// Adds to `path`; makes it where it does not exist, and the folders above it. Throws
   /// `WriteError`, and `FormatError` for a file that holds something else.
   explicit RunLog(std::filesystem::path path, Durability durability = Durability::flush);
-  /// Writes what `Durability::none` kept back; where that fails, the log (`set_log`) is told.
+  /// Writes what `Durability::none` kept back, once no phase is open any more; where that fails,
+  /// the log (`set_log`) is told.
   ~RunLog();
   RunLog(RunLog&&) noexcept;
   RunLog& operator=(RunLog&&) noexcept;
@@ -95,8 +132,8 @@ class WATTLE_EXPORT RunLog {
   /// Something happened. `data` is left out where it is empty. Throws `WriteError`.
   void log_event(std::string_view event, const Value::Object& data = {});
 
-  /// Begins a phase that times itself and is logged when the result goes. `extra` as for
-  /// `log_phase`, checked now. The log must live longer.
+  /// Starts a phase that times itself and is logged when the result goes. `extra` as for
+  /// `log_phase`, checked now. The log may be moved, or go, before the phase ends.
   [[nodiscard]] Phase phase(std::string name, Value::Object extra = {});
 
   /// Writes all entries so far to a file in place of what it held. Throws `WriteError`, and
@@ -108,9 +145,10 @@ class WATTLE_EXPORT RunLog {
 
  private:
   struct State;
-  void log(std::string line);
+  /// Throws `InvalidArgument` for a log that was moved from.
+  [[nodiscard]] State& state() const;
 
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;  ///< open phases have it too
 };
 
 /// The time from here to the end of the scope, also when that is left by an exception.
@@ -129,9 +167,9 @@ class WATTLE_EXPORT RunLog::Phase {
 
  private:
   friend class RunLog;
-  Phase(RunLog& log, std::string name, Value::Object extra);
+  Phase(std::shared_ptr<State> log, std::string name, Value::Object extra);
 
-  RunLog* log_;  ///< null once it is logged
+  std::shared_ptr<State> log_;  ///< null once it is logged
   std::string name_;
   Value::Object extra_;
   TimePoint begin_;

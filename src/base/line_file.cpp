@@ -51,11 +51,14 @@ ssize_t read_at(int fd, char* bytes, std::size_t count, std::uint64_t offset) no
 
 }  // namespace
 
-LineFile::LineFile(std::filesystem::path path, std::string first_bytes, std::string header)
+LineFile::LineFile(std::filesystem::path path, std::string first_bytes, std::string header,
+                   std::vector<std::string> to_be_cleared)
     : path_(std::move(path).string()),
       first_bytes_(std::move(first_bytes)),
-      header_(std::move(header)) {
+      header_(std::move(header)),
+      to_be_cleared_(std::move(to_be_cleared)) {
   open();
+  to_be_cleared_.clear();  // a file that is made again is ours
 }
 
 bool LineFile::keeps_room(std::uint64_t size, std::uint64_t end) noexcept {
@@ -145,6 +148,11 @@ void LineFile::check_and_repair() {
   const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
   if (got < 0) fail(errno);
   begin.resize(static_cast<std::size_t>(got));
+  const auto is_begin = [&](const std::string& other) { return begin.starts_with(other); };
+  if (std::ranges::any_of(to_be_cleared_, is_begin)) {
+    begin_ = end_ = size;
+    return;
+  }
   if (!begins_as_it_should(begin)) {
     std::string_view rest = begin;
     std::string expected = first_bytes_;

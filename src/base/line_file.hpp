@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fd.hpp"
 
@@ -23,9 +24,11 @@ class LineFile {
 
   /// Opens the file, or makes it and the folders above it. `first_bytes`: what a file that is not
   /// empty must begin with, so that none of another kind is cut off or added to. `header`: lines
-  /// that come before the first one of an empty file. Throws `WriteError`, and `FormatError` for
+  /// that come before the first one of an empty file. `to_be_cleared`: what else it may begin with,
+  /// for who calls `clear` before the first line. Throws `WriteError`, and `FormatError` for
   /// another file.
-  LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {});
+  LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {},
+           std::vector<std::string> to_be_cleared = {});
 
   /// What lines may use of the room that `reserve` keeps.
   enum class Room : std::uint8_t { free, reserved };
@@ -64,6 +67,7 @@ class LineFile {
   std::string path_;
   std::string first_bytes_;
   std::string header_;
+  std::vector<std::string> to_be_cleared_;
   Fd fd_;
   bool regular_ = false;
   std::uint64_t begin_ = 0;

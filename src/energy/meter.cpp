@@ -142,55 +142,63 @@ EnergyMeter::~EnergyMeter() = default;
 EnergyMeter::EnergyMeter(EnergyMeter&&) noexcept = default;
 EnergyMeter& EnergyMeter::operator=(EnergyMeter&&) noexcept = default;
 
-EnergyMeter EnergyMeter::another() const {
-  return EnergyMeter(records_->columns, records_->default_tag);
+EnergyMeter::Records& EnergyMeter::records() const {
+  if (!records_) throw InvalidArgument("cannot use a meter that was moved: use the one it became");
+  return *records_;
 }
 
-const DomainNames& EnergyMeter::domains() const noexcept { return records_->columns->names(); }
+EnergyMeter EnergyMeter::another() const {
+  return EnergyMeter(records().columns, records().default_tag);
+}
 
-bool EnergyMeter::is_running() const noexcept { return records_->running; }
+const DomainNames& EnergyMeter::domains() const noexcept {
+  static const DomainNames none = std::make_shared<const std::vector<std::string>>();
+  return records_ ? records_->columns->names() : none;
+}
+
+bool EnergyMeter::is_running() const noexcept { return records_ && records_->running; }
 
 void EnergyMeter::start(std::optional<std::string_view> tag) {
   constexpr std::size_t kManyTags = 10'000;
-  if (records_->tags.size() > kManyTags) records_->tags = {};
-  records_->running = false;
-  records_->calls.clear();
-  records_->ends.clear();
-  records_->waiting.clear();
-  records_->capture(detail::Edge::begin, tag);
+  if (records().tags.size() > kManyTags) records().tags = {};
+  records().running = false;
+  records().calls.clear();
+  records().ends.clear();
+  records().waiting.clear();
+  records().capture(detail::Edge::begin, tag);
 }
 
 void EnergyMeter::record(std::optional<std::string_view> tag) {
   if (!is_running()) throw NotStarted("cannot record: the meter is not running; start it first");
-  records_->capture(detail::Edge::border, tag);
+  records().capture(detail::Edge::border, tag);
 }
 
 void EnergyMeter::stop() {
-  if (is_running()) return records_->end();
-  if (records_->calls.empty()) throw NotStarted("cannot stop: the meter was never started");
+  if (is_running()) return records().end();
+  if (records().calls.empty()) throw NotStarted("cannot stop: the meter was never started");
 }
 
 void EnergyMeter::resume(std::optional<std::string_view> tag) {
   if (is_running()) throw NotStopped("cannot resume: the meter is running; stop it first");
-  records_->capture(detail::Edge::begin, tag);
+  records().capture(detail::Edge::begin, tag);
 }
 
 void EnergyMeter::reserve(std::size_t calls) {
   constexpr std::size_t kMost = std::size_t{1} << 32U;
   if (calls > kMost) throw InvalidArgument("cannot make room for more than 4294967296 calls");
-  records_->calls.reserve(calls);
-  records_->ends.reserve(calls * records_->width());
-  if (records_->columns->aligned()) records_->waiting.reserve(calls * records_->width());
+  records().calls.reserve(calls);
+  records().ends.reserve(calls * records().width());
+  if (records().columns->aligned()) records().waiting.reserve(calls * records().width());
 }
 
 EnergyTrace EnergyMeter::trace() const {
   if (is_running()) throw NotStopped("cannot give the trace: the meter is running; stop it first");
-  const std::vector<Records::Call>& calls = records_->calls;
+  const std::vector<Records::Call>& calls = records().calls;
   std::vector<EnergySample> samples;
   for (std::size_t i = 0; i + 1 < calls.size(); ++i) {
-    if (calls[i].tag != Records::Call::kPause) samples.push_back(records_->sample(i));
+    if (calls[i].tag != Records::Call::kPause) samples.push_back(records().sample(i));
   }
-  const auto missing = records_->columns->missing();
+  const auto missing = records().columns->missing();
   return EnergyTrace(std::move(samples), {missing.begin(), missing.end()});
 }
 
@@ -203,7 +211,7 @@ EnergyTrace EnergyMeter::measure_idle(const EnergyTrace& trace) const {
       throw InvalidArgument("cannot measure idle for more than a year: a sample took that long");
     }
     idle.resume(sample.tag());
-    records_->columns->sleep(
+    records().columns->sleep(
         std::chrono::duration_cast<std::chrono::nanoseconds>(sample.duration()));
     idle.stop();
   }

@@ -2,6 +2,7 @@
 
 #include "energy/columns.hpp"
 #include "wattle/energy_meter.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 
@@ -34,13 +35,20 @@ EnergyReader::~EnergyReader() = default;
 EnergyReader::EnergyReader(EnergyReader&&) noexcept = default;
 EnergyReader& EnergyReader::operator=(EnergyReader&&) noexcept = default;
 
-const DomainNames& EnergyReader::domains() const noexcept { return start_->columns->names(); }
+const DomainNames& EnergyReader::domains() const noexcept {
+  static const DomainNames none = std::make_shared<const std::vector<std::string>>();
+  return start_ ? start_->columns->names() : none;
+}
 
 std::span<const MissingDomain> EnergyReader::missing() const noexcept {
+  if (!start_) return {};
   return start_->columns->missing();
 }
 
 std::vector<EnergyReading> EnergyReader::read() {
+  if (!start_) {
+    throw InvalidArgument("cannot use a reader that was moved: use the one it became");
+  }
   EnergyColumns& columns = *start_->columns;
   std::vector<ColumnEnd> ends(start_->ends.size());
   const TimePoint now = columns.capture(detail::Edge::end, ends, {}).called;

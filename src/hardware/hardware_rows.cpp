@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <string>
+#include <vector>
 
 #include "base/text.hpp"
 
@@ -27,19 +29,30 @@ std::string shown(const std::optional<double>& value, double unit = 1.0) {
   return value ? fmt::format("{:.0f}", std::floor(*value / unit)) : "-";
 }
 
+/// How files of nvidia-smi begin: with these, or with what it writes to them where it fails.
+template <class... Begins>
+std::vector<std::string> with_its_errors(Begins... begins) {
+  return {begins..., "NVIDIA-SMI", "Failed to initialize NVML", "No devices were found",
+          "Unable to determine"};
+}
+
 }  // namespace
 
 FileKind gpu_file() {
   std::string date = "0000/00/00 00:00:00.000, ";
   std::ranges::replace(date, '0', LineFile::kDigit);
-  return {.name = "hw_metrics.csv", .first_bytes = std::move(date), .header = ""};
+  return {.name = "hw_metrics.csv",
+          .first_bytes = std::move(date),
+          .header = "",
+          .of_nvidia_smi = with_its_errors("timestamp")};
 }
 
 FileKind dmon_file() {
   const std::string names = "# gpu     sm    mem     fb\n";
   return {.name = "hw_dmon.csv",
           .first_bytes = names,
-          .header = names + "# Idx      %      %     MB\n"};
+          .header = names + "# Idx      %      %     MB\n",
+          .of_nvidia_smi = with_its_errors("# gpu", "#Date", "#Time", "# Date", "# Time")};
 }
 
 FileKind cpu_file() {

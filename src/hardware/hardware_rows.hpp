@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/line_file.hpp"
 #include "hardware/machine_reader.hpp"
@@ -28,6 +29,7 @@ struct FileKind {
   std::string_view name;
   std::string first_bytes;
   std::string header;
+  std::vector<std::string> of_nvidia_smi{};  ///< what a file of that name begins with there
 };
 
 /// No header: rows of `nvidia-smi --query-gpu=timestamp,utilization.gpu,utilization.memory,

@@ -1,13 +1,20 @@
 #include "hardware/recording.hpp"
 
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/file.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
 #include <exception>
 #include <thread>
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "hardware/time_text.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -50,6 +57,18 @@ std::string cells_of(const Domain& domain, const DeviceInfo* info) {
   return device_cells(domain.name(), domain.index(), info != nullptr ? info->id : "");
 }
 
+/// Two monitors in one folder would mix their rows, which readers tell apart by their places alone.
+/// A folder that does not exist, or whose file system has no locks, is not held.
+Fd hold_folder(const std::filesystem::path& folder) {
+  Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw InvalidArgument(
+        fmt::format("cannot monitor into {}: another monitor writes to this folder; choose another",
+                    printable(folder.string())));
+  }
+  return fd;
+}
+
 bool tells_anything(const MachineState& machine) noexcept {
   return machine.cpu || machine.memory || machine.cpu_pressure || machine.memory_pressure ||
          machine.io_pressure || machine.disk || machine.network;
@@ -69,7 +88,8 @@ Recording::Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System&
   ticks_per_row_ = (interval - nanoseconds(1)) / sampler_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;
   name_devices();
-  open_files(folder);
+  open_files(folder, options.overwrite);
+  folder_ = hold_folder(folder);
   if (options.overwrite) clear_files();
 }
 
@@ -88,11 +108,11 @@ void Recording::name_devices() {
   }
 }
 
-void Recording::open_files(const std::filesystem::path& folder) {
+void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
   const MachineState machine = machine_.read();
   if (std::ranges::any_of(gpus_, &Gpu::is_nvidia)) {
-    gpu_file_.emplace(folder, gpu_file());
-    dmon_file_.emplace(folder, dmon_file());
+    gpu_file_.emplace(folder, gpu_file(), overwrite);
+    dmon_file_.emplace(folder, dmon_file(), overwrite);
   }
   if (machine.cpu) cpu_file_.emplace(folder, cpu_file());
   if (!gpus_.empty() || !energies_.empty() || tells_anything(machine)) {

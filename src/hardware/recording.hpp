@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/fd.hpp"
 #include "hardware/hardware_rows.hpp"
 #include "hardware/machine_reader.hpp"
 #include "hardware/row_file.hpp"
@@ -57,7 +58,7 @@ class Recording {
   };
 
   void name_devices();
-  void open_files(const std::filesystem::path& folder);
+  void open_files(const std::filesystem::path& folder, bool overwrite);
   void clear_files();
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
   [[nodiscard]] double row_time(TimePoint now) noexcept;
@@ -76,6 +77,7 @@ class Recording {
   Sampler sampler_;
   std::vector<Gpu> gpus_;         ///< as `sampler_.devices()`
   std::vector<Energy> energies_;  ///< as `sampler_.domains()`
+  Fd folder_;                     ///< locked: no other monitor writes there
   std::optional<RowFile> gpu_file_;
   std::optional<RowFile> dmon_file_;
   std::optional<RowFile> cpu_file_;

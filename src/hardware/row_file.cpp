@@ -4,16 +4,19 @@
 
 #include <algorithm>
 #include <exception>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace wattle {
 
-RowFile::RowFile(const std::filesystem::path& folder, FileKind kind)
+RowFile::RowFile(const std::filesystem::path& folder, FileKind kind, bool will_clear)
     : path_(folder / kind.name),
-      file_(path_, std::move(kind.first_bytes), std::move(kind.header)),
+      file_(path_, std::move(kind.first_bytes), std::move(kind.header),
+            will_clear ? std::move(kind.of_nvidia_smi) : std::vector<std::string>()),
       begin_(file_.begin()) {
   constexpr std::uint64_t kLastRowsBytes = std::uint64_t{16} << 10U;
   file_.reserve(kLastRowsBytes);

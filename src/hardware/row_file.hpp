@@ -17,8 +17,9 @@ namespace wattle {
 /// can be written again. Threads: one at a time; `path`, `begin` and `lost` any.
 class RowFile {
  public:
-  /// Throws as `LineFile`.
-  RowFile(const std::filesystem::path& folder, FileKind kind);
+  /// `will_clear`: `clear` follows, so that the file may be one that nvidia-smi wrote. Throws as
+  /// `LineFile`.
+  RowFile(const std::filesystem::path& folder, FileKind kind, bool will_clear = false);
 
   /// Throws away the rows that it held before. Throws `WriteError`.
   void clear();

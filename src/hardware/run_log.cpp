@@ -53,6 +53,13 @@ void Value::refuse_number() {
 
 struct RunLog::State {
   explicit State(Durability wanted) noexcept : durability(wanted) {}
+  ~State();
+  State(const State&) = delete;
+  State& operator=(const State&) = delete;
+
+  void log_phase(std::string_view name, Seconds seconds, const Value::Object& extra);
+  void log(std::string line);
+  void flush();
 
   /// Adds lines to what is written; called with the lock held.
   void put(std::string_view lines) {
@@ -74,15 +81,7 @@ struct RunLog::State {
   std::string kept;  ///< without a file: all entries
 };
 
-RunLog::RunLog() : state_(std::make_unique<State>(Durability::none)) {}
-
-RunLog::RunLog(std::filesystem::path path, Durability durability)
-    : state_(std::make_unique<State>(durability)) {
-  state_->file = std::make_unique<LineFile>(std::move(path), kFirstBytes);
-}
-
-RunLog::~RunLog() {
-  if (!state_ || state_->is_copy()) return;
+RunLog::State::~State() {
   try {
     flush();
   } catch (const std::exception& error) {
@@ -90,14 +89,7 @@ RunLog::~RunLog() {
   }
 }
 
-RunLog::RunLog(RunLog&&) noexcept = default;
-
-RunLog& RunLog::operator=(RunLog&& other) noexcept {
-  std::swap(state_, other.state_);
-  return *this;
-}
-
-void RunLog::log_phase(std::string_view name, Seconds seconds, const Value::Object& extra) {
+void RunLog::State::log_phase(std::string_view name, Seconds seconds, const Value::Object& extra) {
   require_free(extra);
   std::string line = line_begin("phase");
   append_member(line, "name", Value(name));
@@ -106,55 +98,83 @@ void RunLog::log_phase(std::string_view name, Seconds seconds, const Value::Obje
   log(std::move(line));
 }
 
-void RunLog::log_event(std::string_view event, const Value::Object& data) {
-  std::string line = line_begin("event");
-  append_member(line, "event", Value(event));
-  if (!data.empty()) append_member(line, "data", Value(data));
-  log(std::move(line));
-}
-
-void RunLog::log(std::string line) {
+void RunLog::State::log(std::string line) {
   line += "}\n";
-  if (state_->is_copy()) return;
-  const std::lock_guard lock(state_->mutex);
-  if (state_->file && state_->durability != Durability::none) {
-    state_->put(line);
+  if (is_copy()) return;
+  const std::lock_guard lock(mutex);
+  if (file && durability != Durability::none) {
+    put(line);
     return;
   }
-  const std::size_t size = state_->kept.size();
-  state_->kept += line;
-  if (!state_->file || state_->kept.size() < kPieceBytes) return;
+  const std::size_t size = kept.size();
+  kept += line;
+  if (!file || kept.size() < kPieceBytes) return;
   try {
-    state_->put_kept();
+    put_kept();
   } catch (...) {
-    state_->kept.resize(size);  // what was kept before stays, for a later try
+    kept.resize(size);  // what was kept before stays, for a later try
     throw;
   }
 }
 
-void RunLog::flush() {
-  if (state_->is_copy()) return;
-  const std::lock_guard lock(state_->mutex);
-  state_->put_kept();
+void RunLog::State::flush() {
+  if (is_copy()) return;
+  const std::lock_guard lock(mutex);
+  put_kept();
 }
 
+RunLog::RunLog() : state_(std::make_shared<State>(Durability::none)) {}
+
+RunLog::RunLog(std::filesystem::path path, Durability durability)
+    : state_(std::make_shared<State>(durability)) {
+  state_->file = std::make_unique<LineFile>(std::move(path), kFirstBytes);
+}
+
+RunLog::~RunLog() = default;
+RunLog::RunLog(RunLog&&) noexcept = default;
+
+RunLog& RunLog::operator=(RunLog&& other) noexcept {
+  std::swap(state_, other.state_);
+  return *this;
+}
+
+RunLog::State& RunLog::state() const {
+  if (!state_) throw InvalidArgument("cannot use a run log that was moved: use the one it became");
+  return *state_;
+}
+
+void RunLog::log_phase(std::string_view name, Seconds seconds, const Value::Object& extra) {
+  state().log_phase(name, seconds, extra);
+}
+
+void RunLog::log_event(std::string_view event, const Value::Object& data) {
+  std::string line = line_begin("event");
+  append_member(line, "event", Value(event));
+  if (!data.empty()) append_member(line, "data", Value(data));
+  state().log(std::move(line));
+}
+
+void RunLog::flush() { state().flush(); }
+
 void RunLog::write(const std::filesystem::path& path) const {
-  if (state_->is_copy()) return;
-  const std::lock_guard lock(state_->mutex);
-  if (state_->file) {
+  const State& log = state();
+  if (log.is_copy()) return;
+  const std::lock_guard lock(log.mutex);
+  if (log.file) {
     throw InvalidArgument("cannot write a log to " + path.string() + " that adds its entries to " +
-                          state_->file->path() + " as they happen: copy that file");
+                          log.file->path() + " as they happen: copy that file");
   }
-  WholeFile(path.string(), WholeFile::Mode::replace).write(state_->kept);
+  WholeFile(path.string(), WholeFile::Mode::replace).write(log.kept);
 }
 
 RunLog::Phase RunLog::phase(std::string name, Value::Object extra) {
   require_free(extra);
-  return {*this, std::move(name), std::move(extra)};
+  (void)state();
+  return {state_, std::move(name), std::move(extra)};
 }
 
-RunLog::Phase::Phase(RunLog& log, std::string name, Value::Object extra)
-    : log_(&log),
+RunLog::Phase::Phase(std::shared_ptr<State> log, std::string name, Value::Object extra)
+    : log_(std::move(log)),
       name_(std::move(name)),
       extra_(std::move(extra)),
       begin_(std::chrono::steady_clock::now()) {}
@@ -174,8 +194,8 @@ void RunLog::Phase::add(std::string name, Value value) {
 
 void RunLog::Phase::close() {
   if (log_ == nullptr) return;
-  RunLog& log = *std::exchange(log_, nullptr);
-  log.log_phase(name_, std::chrono::steady_clock::now() - begin_, extra_);
+  const std::shared_ptr<State> log = std::exchange(log_, nullptr);
+  log->log_phase(name_, std::chrono::steady_clock::now() - begin_, extra_);
 }
 
 }  // namespace wattle

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -35,6 +36,9 @@ bool shows_hidden(const std::set<Domain>& known, const HiddenDomains& hidden) {
   });
 }
 
+/// Nobody misses a daemon where processors can be read without it.
+constexpr std::string_view kLastResort = "daemon";
+
 }  // namespace
 
 std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
@@ -55,9 +59,14 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.hardware);
   }
 
+  const bool reads_cpus = std::ranges::any_of(read, [](const Domain& domain) {
+    return stands_for_hardware(domain) && hardware_of(domain.kind()) == Hardware::cpu;
+  });
   std::vector<bool> told;
   for (const Refusal& refusal : refused) {
-    if (refusal.domain) {
+    if (refusal.source == kLastResort && reads_cpus) {
+      told.push_back(false);
+    } else if (refusal.domain) {
       told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
     } else if (shows_hidden(known, refusal.hidden)) {
       told.push_back(false);

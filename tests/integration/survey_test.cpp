@@ -130,13 +130,19 @@ TEST_F(Survey, DoctorTellsWhenNothingCanBeRead) {
   std::ofstream(tree_.root() / "proc/modules") << "kvm 1 0 - Live 0x0\n";
   const Outcome outcome = ask({"doctor"});
   EXPECT_EQ(outcome.code(), 2);
-  EXPECT_EQ(outcome.out, R"(nothing can be measured here
+  EXPECT_THAT(
+      outcome.out,
+      StartsWith(R"(no energy can be measured here; CPU time and memory can: wattle run, track
 
 CPU energy (powercap) is not measured
   cause   the kernel module that reads the energy counters is not loaded
   proof   ROOT/sys/class/powercap holds no zones; the module intel_rapl_msr is not in /proc/modules
   remedy  sudo modprobe intel_rapl_msr (AMD too; at every boot: echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)
-)");
+)"));
+}
+
+TEST_F(Survey, DoctorTellsWhereItLookedForGpusWhereNothingCanBeRead) {
+  EXPECT_THAT(ask({"doctor"}).out, HasSubstr("(nvml) is not there\n  cause   "));
 }
 
 TEST_F(Survey, DoctorJsonHasItsSchema) {

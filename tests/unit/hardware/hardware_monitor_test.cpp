@@ -236,6 +236,32 @@ TEST_F(HardwareMonitorTest, BeginsFilesAnewWhereThatIsWanted) {
   EXPECT_EQ(lines("hw_metrics.csv").size(), 4U);
 }
 
+TEST_F(HardwareMonitorTest, ReplacesFilesOfNvidiaSmiWhereThatIsWanted) {
+  for (const auto& [gpu, dmon] :
+       {std::pair("timestamp, utilization.gpu [%]\n", "# gpu    pwr  gtemp\n# Idx      W      C\n"),
+        {"NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n",
+         "#Date       Time        gpu    sm\n"},
+        {"2026/11/21 01:50:09.123, 60, 13\n", "Failed to initialize NVML: Unknown Error\n"}}) {
+    folder_.write("new/deep/hw_metrics.csv", gpu);
+    folder_.write("new/deep/hw_dmon.csv", dmon);
+    HardwareMonitor monitor(system_);
+    monitor.start(out_, {.overwrite = true});
+    (void)monitor.stop();
+    EXPECT_EQ(lines("hw_metrics.csv").size(), 4U) << gpu;
+    EXPECT_THAT(lines("hw_dmon.csv").at(0), Not(StartsWith(dmon)));
+  }
+}
+
+TEST_F(HardwareMonitorTest, HasItsFolderForItself) {
+  HardwareMonitor monitor(system_);
+  monitor.start(out_);
+  HardwareMonitor other(system_);
+  EXPECT_THAT([&] { other.start(out_); },
+              ThrowsMessage<InvalidArgument>(HasSubstr("another monitor writes to this folder")));
+  (void)monitor.stop();
+  EXPECT_NO_THROW(other.start(out_));
+}
+
 TEST_F(HardwareMonitorTest, RestartsBehindTheLastWholeLineWhereverTheFilesWereCut) {
   const auto run_once = [&] { HardwareMonitor(system_).start(out_); };
   run_once();

@@ -9,11 +9,15 @@
 #include <cerrno>
 #include <chrono>
 #include <clocale>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <limits>
+#include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -157,6 +161,58 @@ TEST_F(RunLogTest, LogsAPhaseOnce) {
     phase.close();
   }
   EXPECT_EQ(lines().size(), 1U);
+}
+
+TEST_F(RunLogTest, MayBeMovedWhileAPhaseIsOpen) {
+  auto log = std::make_unique<RunLog>(path_);
+  RunLog::Phase phase = log->phase("compile");
+  RunLog moved = std::move(*log);
+  log.reset();
+  phase.close();
+  moved.log_event("done");
+  EXPECT_EQ(lines().size(), 2U);
+}
+
+TEST_F(RunLogTest, MayGoWhileAPhaseIsOpen) {
+  for (const Durability durability : {Durability::none, Durability::flush}) {
+    const RunLog::Phase phase = RunLog(path_, durability).phase("compile");
+  }
+  EXPECT_EQ(lines().size(), 2U) << "what was kept back too";
+}
+
+TEST_F(RunLogTest, RefusesToBeUsedOnceItWasMoved) {
+  RunLog log(path_);
+  const RunLog moved = std::move(log);
+  EXPECT_THROW(log.log_event("start"), InvalidArgument);  // NOLINT(bugprone-use-after-move)
+  EXPECT_THROW(log.log_phase("compile", Seconds(1)), InvalidArgument);
+  EXPECT_THROW((void)log.phase("compile"), InvalidArgument);
+  EXPECT_THROW(log.write(path_), InvalidArgument);
+  EXPECT_THROW(log.flush(), InvalidArgument);
+  log = RunLog();
+  EXPECT_NO_THROW(log.log_event("start"));
+}
+
+TEST_F(RunLogTest, TakesWhatPeopleHave) {
+  RunLog log(path_);
+  const std::vector<double> losses = {0.5, 0.25};
+  const std::set<std::string> names = {"a", "b"};
+  log.log_event("end", {{"some", std::optional(3)},
+                        {"none", std::optional<int>()},
+                        {"nothing", std::nullopt},
+                        {"path", std::filesystem::path("/tmp/x")},
+                        {"losses", losses},
+                        {"names", names},
+                        {"bits", std::vector<bool>{true, false}},
+                        {"nested", std::vector<std::vector<int>>{{1}, {2, 3}}},
+                        {"maybe", std::vector<std::optional<int>>{1, std::nullopt}},
+                        {"list", {1, "two", 3.5}},
+                        {"texts", {"a", "b"}},
+                        {"letter", 'x'}});
+  EXPECT_THAT(lines().at(0),
+              HasSubstr(R"("data": {"some": 3, "none": null, "nothing": null, "path": "/tmp/x", )"
+                        R"("losses": [0.5, 0.25], "names": ["a", "b"], "bits": [true, false], )"
+                        R"("nested": [[1], [2, 3]], "maybe": [1, null], "list": [1, "two", 3.5], )"
+                        R"("texts": ["a", "b"], "letter": "x"})"));
 }
 
 TEST_F(RunLogTest, WithoutAPathKeepsItsEntriesUntilItIsTold) {

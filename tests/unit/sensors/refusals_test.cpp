@@ -132,5 +132,12 @@ TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
   EXPECT_THAT(causes[1].subjects, ElementsAre("package_0"));
 }
 
+TEST(Refusals, OfADaemonDoNotMatterWhereProcessorsAreRead) {
+  const Refusal daemon{.source = "daemon", .subject = "CPU energy", .reason = "not running"};
+  EXPECT_TRUE(worth_telling({daemon}, {Domain::package(0)}).empty());
+  EXPECT_EQ(worth_telling({daemon}, {}).size(), 1U);
+  EXPECT_EQ(worth_telling({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
+}
+
 }  // namespace
 }  // namespace wattle

@@ -267,6 +267,12 @@ TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
   EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, 1024.5);
 }
 
+TEST(Options, OfASummaryTakeWhatTheProbePrintsWhereItDoesNotKnow) {
+  const Options options = parse({"summary", "out", "--allocator-peak-mb", "None"});
+  ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));
+  EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, std::nullopt);
+}
+
 TEST(SummaryOptions, AreRefusedWithTheStatusOfAWrongOption) {
   for (const std::vector<const char*>& words : {std::vector<const char*>{"summary"},
                                                 {"summary", ""},
