@@ -14,9 +14,12 @@
 namespace wattle::app {
 namespace {
 
+// A terminate handler has no argument.
+// NOLINTBEGIN(cppcoreguidelines-avoid-non-const-global-variables)
 std::atomic<pid_t> started{0};
 constexpr int kNoStatus = -1;
 std::atomic<int> known_status{kNoStatus};
+// NOLINTEND(cppcoreguidelines-avoid-non-const-global-variables)
 
 /// In any thread, and with no memory.
 [[noreturn]] void end_now() noexcept {

@@ -55,7 +55,7 @@ int main(int argc, char** argv) {
   end_in_good_order();
   hold_standard_descriptors();
   // Each arena reserves 64 MiB of address space, which may be limited; threads allocate little.
-  ::mallopt(M_ARENA_MAX, 1);
+  ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
   try {
     return dispatch(parse_options(argc, argv));
   } catch (const std::exception& error) {

@@ -38,7 +38,8 @@ std::vector<std::string> row_of(const Cell& cell, const CellResult& result) {
                                   fmt::format("{:.4g}", result.true_mean_j)};
   if (result.wattle && result.wattle->found > 0.0) {
     const Errors& errors = result.wattle->errors;
-    row.insert(row.end(), {percentage(errors.bias), percent(errors.rms), percent(errors.p95)});
+    row.insert(row.end(),
+               {percentage(errors.bias), percentage(errors.rms), percentage(errors.p95)});
   } else {
     row.insert(row.end(), {"-", "-", "-"});
   }

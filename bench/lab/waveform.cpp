@@ -220,9 +220,11 @@ double Waveform::lagged_w(double begin_s, double begin_w, double end_s,
   const double inside_begin_s = std::clamp(enclosure_->begin_s, begin_s, end_s);
   const double inside_end_s = std::clamp(enclosure_->end_s, begin_s, end_s);
   const Course& outside = enclosure_->outside;
+  // NOLINTBEGIN(readability-suspicious-call-argument): the third is the time that is asked for
   return left_w + outside.lagged_w(begin_s, inside_begin_s, end_s, time_constant_s) +
          course_.lagged_w(inside_begin_s, inside_end_s, end_s, time_constant_s) +
          outside.lagged_w(inside_end_s, end_s, end_s, time_constant_s);
+  // NOLINTEND(readability-suspicious-call-argument)
 }
 
 double Waveform::variance_at_multiples(double period_s, double near) const {
@@ -247,7 +249,7 @@ double Waveform::variance_at_multiples(double period_s, double near) const {
   // Of a random load that hardly ever repeats itself a few harmonics stand for their neighbours.
   constexpr double kMostWork = 5e6;
   const double harmonics = kLastMultiple / multiples;
-  const double levels = static_cast<double>(steps.starts_s.size());
+  const auto levels = static_cast<double>(steps.starts_s.size());
   const double stride = std::ceil(harmonics * 2.0 * near * levels / kMostWork);
   double near_w2 = 0.0;
   for (double harmonic = 1.0; harmonic < harmonics + near / multiples; harmonic += stride) {

@@ -68,7 +68,8 @@ int OutputFile::append(std::string_view text) noexcept {
   const int error = was_removed ? ENOENT : write_quietly(fd_, text);
   if (error != 0) {
     // Half a row would be a wrong row.
-    if (is_known) [[maybe_unused]] const int failed = ::ftruncate(fd_.get(), status.st_size);
+    if (is_known) [[maybe_unused]]
+      const int failed = ::ftruncate(fd_.get(), status.st_size);
     fd_.reset();
   }
   bytes_ += text.size();
