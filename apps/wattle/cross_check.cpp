@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "report/quantity.hpp"
+#include "base/quantity.hpp"
 #include "sampling/sampler.hpp"
 
 namespace wattle::app {

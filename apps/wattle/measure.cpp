@@ -15,8 +15,8 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/quantity.hpp"
 #include "base/thread.hpp"
-#include "report/quantity.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::app {

@@ -161,7 +161,8 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
   command->add_option("--gpus", raw.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   command
       ->add_option("--domain", raw.domain,
-                   "Show this alone: device_instant, device_average or memory_average of GPUs, "
+                   "Show this alone: device_instant, device_average, memory_average, "
+                   "module_instant or module_average of GPUs, "
                    "package or dram of CPUs")
       ->type_name("DOMAIN")
       ->check(reject_empty);
@@ -297,8 +298,8 @@ void choose_domain(const std::string& name, PowerOptions& options) {
       options.gpu_domain = parse_power_domain(name);
     } catch (const InvalidArgument&) {
       throw InvalidArgument(
-          fmt::format("--domain takes device_instant, device_average, memory_average, package or "
-                      "dram, not '{}'",
+          fmt::format("--domain takes device_instant, device_average, memory_average, "
+                      "module_instant, module_average, package or dram, not '{}'",
                       printable(name)));
     }
   }

@@ -89,7 +89,7 @@ class Watched {
       if (std::ranges::count(kinds, domain.kind()) > 0) cpus_.push_back(domain);
     }
     has_gpus_ = std::ranges::any_of(monitor.gpu_indices(), [&](std::uint32_t gpu) {
-      return options.gpu_domain || monitor.default_domain(gpu);
+      return options.gpu_domain || monitor.default_domain(gpu) || monitor.has_counter(gpu);
     });
   }
 
@@ -100,23 +100,20 @@ class Watched {
     PowerLine line{
         .time_unix_s = to_unix(to), .elapsed = to - begin_, .length = to - from, .devices = {}};
     const auto gpus = has_gpus_ ? monitor_.energy(from, to, options_.gpu_domain)
-                                : std::map<std::uint32_t, MeasuredEnergy>();
+                                : std::map<std::uint32_t, BestEnergy>();
     for (const auto& [gpu, energy] : gpus) {
-      line.devices.push_back(
-          {PowerMonitorMaker::domain_of(monitor_, gpu), quantity_of(gpu), energy});
+      line.devices.push_back({PowerMonitorMaker::domain_of(monitor_, gpu), energy});
     }
     const auto energies = monitor_.cpu_energy(from, to);
-    for (const Domain& domain : cpus_)
-      line.devices.push_back({domain, "energy", energies.at(domain)});
+    for (const Domain& domain : cpus_) {
+      BestEnergy energy;
+      static_cast<MeasuredEnergy&>(energy) = energies.at(domain);
+      line.devices.push_back({domain, std::move(energy)});
+    }
     return line;
   }
 
  private:
-  [[nodiscard]] std::string_view quantity_of(std::uint32_t gpu) const {
-    const auto domain = options_.gpu_domain ? options_.gpu_domain : monitor_.default_domain(gpu);
-    return domain ? to_string(*domain) : "power";
-  }
-
   const PowerMonitor& monitor_;
   const PowerOptions& options_;
   TimePoint begin_;
@@ -139,22 +136,14 @@ void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput&
   }
 }
 
-/// Makes counters known up to now: a time between two readings is known, and the same at each look,
-/// so that lines add up. A counter that cannot be read so quickly is known up to its last reading.
-void read_cpus(PowerMonitor& monitor) {
-  PowerMonitorMaker::read_cpus(monitor, std::chrono::milliseconds(100));
-}
-
 void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& options,
             const Fd& end) {
   LiveOutput out = LiveOutput::of_stdout();
-  read_cpus(monitor);
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
   (void)out.put(header_of(options, watched.line(from, from)));
   while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
-    read_cpus(monitor);
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
     if (out.put(line_of(options, line))) from = now;

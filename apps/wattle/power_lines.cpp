@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/quantity.hpp"
 #include "energy_words.hpp"
-#include "report/quantity.hpp"
 
 namespace wattle::app {
 namespace {
@@ -35,10 +35,26 @@ Json flags_json(const Flags& flags) {
   return names;
 }
 
+Json alternatives_json(const std::vector<AlternativeEnergy>& alternatives) {
+  Json list = Json::array();
+  for (const AlternativeEnergy& other : alternatives) {
+    list.push_back(
+        {{"method", to_string(other.method)},
+         {"quantity", other.quantity},
+         {"energy_j", number_or_null(si(other.energy))},
+         {"uncertainty_j",
+          number_or_null(other.energy ? si(std::optional(other.uncertainty)) : std::nullopt)},
+         {"flags", flags_json(other.flags)}});
+  }
+  return list;
+}
+
 Json device_json(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
                  bool is_total) {
-  const MeasuredEnergy& energy = device.energy;
-  Json json = {{"domain", device.domain.name()}, {"quantity", device.quantity}};
+  const BestEnergy& energy = device.energy;
+  Json json = {{"domain", device.domain.name()},
+               {"method", to_string(energy.method)},
+               {"quantity", energy.quantity}};
   if (is_total || options.shows == PowerShows::energy) {
     json["energy_j"] = number_or_null(si(energy.energy));
     json["uncertainty_j"] = number_or_null(uncertainty_of(energy));
@@ -48,6 +64,10 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
     json["power_w"] = number_or_null(si(mean_power(energy, length)));
   }
   json["unknown_s"] = energy.unknown.count();
+  json["coverage"] = number_or_null(energy.coverage);
+  if (is_total || options.shows == PowerShows::energy) {
+    json["alternatives"] = alternatives_json(energy.alternatives);
+  }
   json["flags"] = flags_json(energy.flags);
   return json;
 }
@@ -73,35 +93,56 @@ std::string cell(const std::optional<double>& number) {
 std::string csv_of(const PowerOptions& options, const PowerLine& line) {
   std::string rows;
   for (const DeviceEnergy& device : line.devices) {
-    const MeasuredEnergy& energy = device.energy;
+    const BestEnergy& energy = device.energy;
     const std::string value = options.shows == PowerShows::power
                                   ? cell(si(mean_power(energy, line.length)))
                                   : cell(si(energy.energy)) + "," + cell(uncertainty_of(energy));
     rows += fmt::format("{:.6f},{:.6f},{},{},{},{:.6f},{}\n", line.time_unix_s,
-                        line.elapsed.count(), device.domain.name(), device.quantity, value,
+                        line.elapsed.count(), device.domain.name(), energy.quantity, value,
                         energy.unknown.count(), flags_text(energy.flags, " "));
   }
   return rows;
 }
 
+/// No digit that the energy's uncertainty does not support.
+std::string power_text(const MeasuredEnergy& energy, Seconds length) {
+  const auto power = mean_power(energy, length);
+  return power ? rounded_text(*power, energy.uncertainty / (length - energy.unknown)) : "-";
+}
+
 std::string text_of(const PowerOptions& options, const DeviceEnergy& device, Seconds length) {
   if (options.shows == PowerShows::power) {
-    const auto power = mean_power(device.energy, length);
-    return power ? to_text(*power) : "-";
+    return power_text(device.energy, length);
   }
-  return device.energy.energy ? to_text(*device.energy.energy) : "-";
+  return device.energy.energy ? rounded_text(*device.energy.energy, device.energy.uncertainty)
+                              : "-";
+}
+
+/// What the other ways show, a line each, below the figure.
+std::string alternatives_text(const BestEnergy& energy) {
+  std::string text;
+  for (const AlternativeEnergy& other : energy.alternatives) {
+    text += fmt::format("{:<17} {:<15} {:>22}", "  or by", other.quantity,
+                        other.energy ? to_text(*other.energy, other.uncertainty) : "not known");
+    if (!other.flags.none()) text += "  " + flags_text(other.flags, ", ");
+    text += "\n";
+  }
+  return text;
 }
 
 std::string total_text(const DeviceEnergy& device, Seconds length) {
-  const MeasuredEnergy& energy = device.energy;
-  std::string text = fmt::format("{:<17} {:<15}", device.domain.name(), device.quantity);
-  if (!energy.energy) return text + " not known\n";
+  const BestEnergy& energy = device.energy;
+  std::string text = fmt::format("{:<17} {:<15}", device.domain.name(), energy.quantity);
+  if (!energy.energy) {
+    const std::string flags = flags_text(energy.flags, ", ");
+    return text + " not known" + (flags.empty() ? "" : "  " + flags) + "\n" +
+           alternatives_text(energy);
+  }
   text += fmt::format(" {:>22}", to_text(*energy.energy, energy.uncertainty));
-  const auto power = mean_power(energy, length);
-  text += fmt::format(" {:>11}", power ? to_text(*power) : "-");
+  text += fmt::format(" {:>11}", power_text(energy, length));
   if (energy.unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(energy.unknown));
   if (!energy.flags.none()) text += "  " + flags_text(energy.flags, ", ");
-  return text + "\n";
+  return text + "\n" + alternatives_text(energy);
 }
 
 }  // namespace
@@ -112,11 +153,16 @@ std::string header_of(const PowerOptions& options, const PowerLine& first) {
     return fmt::format("time_unix_s,elapsed_s,domain,quantity,{},unknown_s,flags\n",
                        options.shows == PowerShows::power ? "power_w" : "energy_j,uncertainty_j");
   }
+  const std::string_view shown = options.shows == PowerShows::power ? "power" : "energy";
   std::string header = fmt::format("{:>{}}", "elapsed", kTimeWidth);
   std::string quantities = fmt::format("{:>{}}", "", kTimeWidth);
   for (const DeviceEnergy& device : first.devices) {
     header += fmt::format("{:>{}}", device.domain.name(), kWidth);
-    quantities += fmt::format("{:>{}}", device.quantity, kWidth);
+    const bool is_gpu = device.domain.kind() == DomainKind::nvidia_gpu ||
+                        device.domain.kind() == DomainKind::amd_gpu ||
+                        device.domain.kind() == DomainKind::intel_gpu;
+    quantities += fmt::format(
+        "{:>{}}", is_gpu && options.gpu_domain ? to_string(*options.gpu_domain) : shown, kWidth);
   }
   return header + "\n" + quantities + "\n";
 }

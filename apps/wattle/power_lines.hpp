@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "options.hpp"
@@ -15,8 +14,7 @@ namespace wattle::app {
 /// The energy of a device in a stretch of time.
 struct DeviceEnergy {
   Domain domain;
-  std::string_view quantity;  ///< "device_instant", or "energy" for a counter
-  MeasuredEnergy energy;
+  BestEnergy energy;
 };
 
 /// What there is to print at one time.

@@ -15,11 +15,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/quantity.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
 #include "measure.hpp"
 #include "output.hpp"
-#include "report/quantity.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 

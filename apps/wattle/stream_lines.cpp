@@ -7,9 +7,9 @@
 #include <string_view>
 #include <utility>
 
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy_words.hpp"
-#include "report/quantity.hpp"
 
 namespace wattle::app {
 namespace {

@@ -27,8 +27,9 @@ int summary(const SummaryOptions& options) {
     return kNothingToTell;
   }
   Output output = Output::open("-", false);
-  ResourceSummary summary = build_resource_summary(
-      folder / "hw_metrics.csv", folder / "cpu_metrics.csv", folder / "hw_dmon.csv");
+  ResourceSummary summary =
+      build_resource_summary(folder / "hw_metrics.csv", folder / "cpu_metrics.csv",
+                             folder / "hw_dmon.csv", folder / "hw_samples.csv");
   if (options.allocator_peak_mb) summary.set_allocator_peak(*options.allocator_peak_mb);
   const bool tells_something =
       std::ranges::any_of(summary.files, [](const SummaryFile& file) { return file.rows > 0; });

@@ -6,8 +6,10 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/quantity.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
+#include "energy_words.hpp"
 #include "output.hpp"
 #include "patient_poll.hpp"
 #include "usage/tracker_mark.hpp"
@@ -46,6 +48,25 @@ void put(const TrackOptions& options, const std::string& text, const std::string
   if (options.json_path != "-") Output::open("-", false).write(text + "\n");
 }
 
+/// The energy of the machine meanwhile; empty where none was looked for.
+std::string energy_text(const ResourceUsage& usage) {
+  if (!usage.energy) return {};
+  std::string text = "\nEnergy of this machine meanwhile:";
+  for (const TrackedDomain& domain : usage.energy->domains) {
+    const MeasuredEnergy& energy = domain.energy;
+    text += fmt::format("\n   {}: {}", domain.domain,
+                        energy.energy ? to_text(*energy.energy, energy.uncertainty) : "unknown");
+    if (energy.unknown > Seconds(0)) text += fmt::format(", {} unknown", to_text(energy.unknown));
+    if (!energy.flags.none()) text += ", " + flags_text(energy.flags, ", ");
+    if (!domain.contained_in.empty()) text += " (in " + domain.contained_in + ")";
+  }
+  if (usage.energy->domains.empty()) text += " unknown";
+  for (const RefusedEnergy& refused : usage.energy->refused) {
+    text += fmt::format("\n   {}: not measured: {}", refused.subject, refused.reason);
+  }
+  return text;
+}
+
 int follow(const TrackOptions& options) {
   const Fd end = end_signals();
   set_log(warn);
@@ -68,7 +89,7 @@ int follow(const TrackOptions& options) {
     status = kRunFailed;
   }
   const ResourceUsage& usage = tracker.resource_usage();
-  put(options, usage.to_text(), usage.to_native_json(), file);
+  put(options, usage.to_text() + energy_text(usage), usage.to_native_json(), file);
   return status;
 }
 

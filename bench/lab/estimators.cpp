@@ -20,7 +20,7 @@ Estimate estimate_of(const EnergyFigure& figure, TimePoint begin, TimePoint end)
     estimate.energy_j = figure.energy->si();
     estimate.half_width_j = figure.uncertainty.si();
     if (!figure.alternatives.empty()) {
-      estimate.energy_beside_j = figure.alternatives.front().energy.si();
+      estimate.energy_beside_j = figure.alternatives.front().energy.value_or(Joules()).si();
       estimate.half_width_beside_j = figure.alternatives.front().uncertainty.si();
     }
   }

@@ -78,7 +78,8 @@ class WATTLE_EXPORT Domain {
   std::optional<std::uint32_t> die_;
 };
 
-/// Every domain with an energy counter that this process can read now, in the order of
+/// Every domain whose energy this process can measure now, by an energy counter or by a power
+/// gauge, in the order of
 /// `DomainKind`, each by number. Empty where nothing can be read: `wattle doctor` says why. Where
 /// there is a driver of GPUs, it is asked: two seconds at most. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(

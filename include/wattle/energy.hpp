@@ -6,7 +6,9 @@
 #include <cstdint>
 #include <optional>
 #include <string_view>
+#include <vector>
 
+#include "wattle/export.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
@@ -27,13 +29,14 @@ enum class Flag : std::uint8_t {
   estimated,         ///< part of it stands in for what came too late, or is from a model
   unaligned,         ///< the window was to begin and end with updates, which did not come
   clock_stepped,     ///< asked for in Unix seconds: the wall clock was set within the window
+  stuck,             ///< the counter did not move though it must have: the energy is unknown
 };
 
 /// The names of the flags, in the order of `Flag`: as they stand in every report.
-inline constexpr std::array<std::string_view, 14> kFlagNames = {
+inline constexpr std::array<std::string_view, 15> kFlagNames = {
     "wrapped", "reset",     "ambiguous", "implausible",      "short_window",
     "gap",     "lost",      "late",      "partial_coverage", "disagrees",
-    "zero",    "estimated", "unaligned", "clock_stepped"};
+    "zero",    "estimated", "unaligned", "clock_stepped",    "stuck"};
 
 /// A set of flags. Threads: a value type.
 class Flags {
@@ -85,6 +88,36 @@ struct MeasuredEnergy {
   Flags flags{};
 
   friend bool operator==(const MeasuredEnergy&, const MeasuredEnergy&) = default;
+};
+
+/// How an energy was found.
+enum class Method : std::uint8_t {
+  counter,     ///< the difference of a cumulative counter
+  integrated,  ///< a power gauge, summed up over time
+  estimated,   ///< from a model, not from a sensor
+};
+/// "counter", "integrated", "estimated".
+[[nodiscard]] WATTLE_EXPORT std::string_view to_string(Method method) noexcept;
+
+/// What another way to the same energy shows. Threads: a value type.
+struct AlternativeEnergy {
+  Method method = Method::counter;
+  /// The metric: "energy", "power_instant" ... Its characters live as long as the program.
+  std::string_view quantity;
+  /// Absent where that way knows nothing; its flags say why.
+  std::optional<Joules> energy;
+  Joules uncertainty;  ///< k = 2
+  Flags flags;
+};
+
+/// An energy that several sensors can show: the figure with the least doubt, and the others.
+/// Threads: a value type.
+struct BestEnergy : MeasuredEnergy {
+  Method method = Method::counter;
+  std::string_view quantity = "energy";  ///< what it was found from, as in `AlternativeEnergy`
+  /// Gauges: the part of the time that the sensor looked at; absent where nobody knows.
+  std::optional<double> coverage{};
+  std::vector<AlternativeEnergy> alternatives{};
 };
 
 }  // namespace wattle

@@ -41,6 +41,10 @@ class WATTLE_EXPORT EnergySample {
   /// Its own `energy` is absent where nothing is known. Throws `NoSuchDomain` for a domain that
   /// was not measured.
   [[nodiscard]] const MeasuredEnergy& energy(std::string_view domain) const;
+  /// True if the energy of `(*domains)[index]` is known for all of the duration, but for a
+  /// thousandth at most: else what there is of it is a lower bound, however far below. Throws
+  /// `NoSuchDomain` for an index past the end.
+  [[nodiscard]] bool is_complete(std::size_t index) const;
 
   friend bool operator==(const EnergySample& a, const EnergySample& b);
 
@@ -94,9 +98,9 @@ class WATTLE_EXPORT EnergyTrace {
   EnergyTrace& operator+=(const EnergyTrace& other);
   friend EnergyTrace operator+(EnergyTrace a, const EnergyTrace& b) { return a += b; }
 
-  /// Removes the samples in which the energy of a domain is negative or unknown, or of which any
-  /// guard returns false. A guard is called once for each sample that is left, in their order; if
-  /// it throws, nothing is changed.
+  /// Removes the samples in which the energy of a domain is negative, unknown or a lower bound
+  /// (`EnergySample::is_complete`), or of which any guard returns false. A guard is called once for
+  /// each sample that is left, in their order; if it throws, nothing is changed.
   void clean_data(std::span<const Guard> guards = {});
 
   /// Takes the idle energies (`EnergyMeter::measure_idle`) off, sample by sample and domain by

@@ -17,6 +17,15 @@
 
 namespace wattle {
 
+/// What is written of a sample. Threads: a value type.
+struct SampleDetails {
+  /// False, as pyJoules: numbers alone. A lower bound (a counter that restarted, a sensor that was
+  /// lost: see `EnergySample::is_complete`) has no place there; it is left out as an unknown
+  /// energy is, and the log says so. True: every number, and beside it its uncertainty in
+  /// micro-joules (k = 2), the seconds that are not known, and its flags.
+  bool details = false;
+};
+
 /// Takes finished traces. Derive from it for a destination of your own.
 /// Threads: several meters, in several threads, may share a handler; those of this library allow
 /// it.
@@ -30,15 +39,16 @@ class WATTLE_EXPORT EnergyHandler {
 ///
 ///   begin timestamp : 1669000000.1; tag : a; duration : 0.5; package_0 : 123456.0
 ///
-/// An unknown energy is `None`. In a tag, control characters and bytes that are not UTF-8 are
-/// printed as \xHH: it cannot move a terminal's cursor. However long, it is printed whole.
+/// An unknown energy is `None`, and so is a lower bound. With details each energy is followed by
+/// ` (+- 61.0, unknown 0.5 s, reset)`. In a tag, control characters and bytes that are not UTF-8
+/// are printed as \xHH: it cannot move a terminal's cursor. However long, it is printed whole.
 /// Threads: any; the lines of a trace stay together.
 class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
  public:
   /// To standard output, as `printf` does.
-  PrintHandler();
+  explicit PrintHandler(SampleDetails details = {});
   /// `out` outlives the handler, and is used by nobody else meanwhile.
-  explicit PrintHandler(std::ostream& out);
+  explicit PrintHandler(std::ostream& out, SampleDetails details = {});
   ~PrintHandler() override;
   /// Throws `WriteError` where the lines could not be written.
   void process(const EnergyTrace& trace) override;
@@ -52,13 +62,15 @@ class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
 ///
 ///   timestamp;tag;duration;package_0;dram_0
 ///
-/// An unknown energy is an empty cell. A tag that holds a separator, a quote or a line end is
-/// quoted (RFC 4180); its bytes are not changed. Destroyed with samples that were not saved, it
-/// says so in the log (`set_log`). Threads: any; `process` does not wait for a `save_data`.
+/// An unknown energy is an empty cell, and so is a lower bound. With details each domain has three
+/// cells more: `package_0_uncertainty;package_0_unknown_s;package_0_flags`. A tag that holds a
+/// separator, a quote or a line end is quoted (RFC 4180); its bytes are not changed. Destroyed with
+/// samples that were not saved, it says so in the log (`set_log`). Threads: any; `process` does not
+/// wait for a `save_data`.
 class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
  public:
   /// Nothing is opened or written before `save_data`.
-  explicit CsvHandler(std::filesystem::path path);
+  explicit CsvHandler(std::filesystem::path path, SampleDetails details = {});
   ~CsvHandler() override;
   void process(const EnergyTrace& trace) override;
 

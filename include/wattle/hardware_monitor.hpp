@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "wattle/clock.hpp"
+#include "wattle/energy.hpp"
 #include "wattle/export.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
@@ -86,19 +87,49 @@ struct GpuFigures {
   std::optional<double> gpu_util_max_pct;
   std::optional<double> mem_util_mean_pct;  ///< time in which memory was read or written, 0 to 100
   std::optional<double> mem_util_max_pct;
+  /// Of the energy, where the monitor measured that (`hw_samples.csv`); else of the rows' powers.
   std::optional<double> power_watts_mean;
-  std::optional<double> power_watts_max;
-  /// Each power held until the next row of its GPU; a lower bound where `energy_unknown` is not 0.
+  std::optional<double> power_watts_max;  ///< highest power of a row
+  /// As the monitor measured it, by the energy counter where there is one. From a table of powers
+  /// alone each power holds until the next row of its GPU. A lower bound where `energy_unknown` is
+  /// not 0.
   std::optional<Joules> energy;
-  /// Stretches between the first row and the last without a power: rows that lack it, and pauses of
-  /// more than ten times the usual.
+  /// Of the measuring process, k = 2. Absent where `energy` is, and where the file does not say.
+  std::optional<Joules> energy_uncertainty;
+  /// Time whose energy is not known: what the monitor could not measure. In a table of powers rows
+  /// that lack one, and pauses of more than ten times the usual.
   Seconds energy_unknown{0};
+  Flags energy_flags;
+  /// Absent where `energy` is, and where several were summed up that are of different methods.
+  std::optional<Method> energy_method;
+
+  WATTLE_EXPORT void set_energy(const MeasuredEnergy& measured, Method method) noexcept;
 };
 
 struct GpuSummary : GpuFigures {
   /// The number, or the UUID where the file has only that. Where it has neither, the GPU's place
   /// among the rows of one moment, from "0" on.
   std::string name;
+};
+
+/// The energy of a part of the machine that is no GPU. Threads: a value type.
+struct DomainSummary {
+  std::string name;  ///< "package_0", "dram_0"
+  MeasuredEnergy energy;
+  std::optional<Watts> mean_power;  ///< over the time that is known
+};
+
+/// What a machine as a whole used. Absent: no row tells. Threads: a value type.
+struct MachineSummary {
+  /// Of the packages, memories and GPUs, which do not overlap.
+  MeasuredEnergy energy;
+  std::vector<std::string> energy_covers;          ///< the domains that are in it
+  std::optional<std::uint64_t> peak_memory_bytes;  ///< in use, highest of all rows
+  std::optional<std::uint64_t> memory_bytes;       ///< that it has
+  std::optional<std::uint64_t> disk_read_bytes;    ///< while the monitor ran
+  std::optional<std::uint64_t> disk_written_bytes;
+  std::optional<std::uint64_t> network_received_bytes;
+  std::optional<std::uint64_t> network_sent_bytes;
 };
 
 /// What became of a file that was to be summarized.
@@ -110,8 +141,9 @@ struct SummaryFile {
   std::string problem;  ///< why it tells nothing or not all; else empty
 };
 
-/// The use of a run, from the files of a run monitor. In the figures of all GPUs together (those of
-/// the base) each row counts the same; the energy is the sum. Threads: a value type.
+/// The use of a run, from the files of a run monitor. In a mean each row counts for the time since
+/// the row before. In the figures of all GPUs together (those of the base) rows of all GPUs do; the
+/// energy is the sum. Threads: a value type.
 struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   std::optional<double> cpu_usr_mean_pct;
   std::optional<double> cpu_idle_mean_pct;
@@ -119,6 +151,8 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   /// In which file `mem_util_*` were found; empty where they are absent.
   std::filesystem::path mem_util_source;
   std::vector<GpuSummary> gpus;
+  std::vector<DomainSummary> domains;  ///< with a known energy, or a reason in its flags
+  MachineSummary machine;
   std::vector<SummaryFile> files;
 
   /// The most that a program's own allocator had in use, in MiB, as `python/wattle_probe.py` tells
@@ -135,15 +169,17 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   [[nodiscard]] std::string to_text() const;
 };
 
-/// Reads `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with header and units or without),
-/// `cpu_metrics.csv`, and `hw_dmon.csv` (the table of `nvidia-smi dmon`, columns found by their
-/// header; four columns without one are gpu, sm, mem, fb). Any of them may be absent; one that
-/// cannot be read is a `SummaryFile` with a problem. Takes the same small memory for files of any
-/// length. Throws nothing but std::bad_alloc. Threads: any.
+/// Reads `hw_samples.csv` (what a run monitor measured; it says more of GPUs than the other files,
+/// which count where it has none), `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with header
+/// and units or without), `cpu_metrics.csv`, and `hw_dmon.csv` (the table of `nvidia-smi dmon`,
+/// columns found by their header; four columns without one are gpu, sm, mem, fb). Any of them may
+/// be absent; one that cannot be read is a `SummaryFile` with a problem. Takes the same small
+/// memory for files of any length. Throws nothing but std::bad_alloc. Threads: any.
 [[nodiscard]] WATTLE_EXPORT ResourceSummary
 build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                        const std::optional<std::filesystem::path>& cpu_csv,
-                       const std::optional<std::filesystem::path>& dmon_csv = std::nullopt);
+                       const std::optional<std::filesystem::path>& dmon_csv = std::nullopt,
+                       const std::optional<std::filesystem::path>& samples_csv = std::nullopt);
 /// Of one run of a monitor alone: rows that its files held before do not count.
 [[nodiscard]] WATTLE_EXPORT ResourceSummary build_resource_summary(const HardwareFiles& files);
 

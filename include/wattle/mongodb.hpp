@@ -42,7 +42,9 @@ struct MongoOptions {
 ///   {"name": "trace_0", "trace": [{"timestamp": 1669000000.1, "tag": "a", "duration": 0.5,
 ///                                  "energy": {"package_0": 123456.0, "nvidia_gpu_0": 4000}}]}
 ///
-/// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null; bytes of a tag
+/// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null, and so is a
+/// lower bound
+/// (`EnergySample::is_complete`), which the log says; bytes of a tag
 /// that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of about 100,000
 /// samples of two domains. Destroyed with traces that were not saved, it says so in the log
 /// (`set_log`).

@@ -24,11 +24,15 @@ enum class PowerDomain : std::uint8_t {
   device_instant,  ///< the GPU, over the shortest window that its sensor has
   device_average,  ///< the GPU, a mean over a longer window, mostly 1 s
   memory_average,  ///< the GPU's memory alone; a part of the other two
+  /// The module that the GPU is a part of, with its CPU (Grace-Hopper; an AMD processor with a GPU
+  /// inside). Monitored only where the GPU shows no power of its own, or where it is named.
+  module_instant,
+  module_average,  ///< the same, a mean over a longer window
 };
 
-/// "device_instant", "device_average", "memory_average".
+/// "device_instant", "device_average", "memory_average", "module_instant", "module_average".
 [[nodiscard]] WATTLE_EXPORT std::string_view to_string(PowerDomain domain) noexcept;
-/// The inverse; throws `InvalidArgument`, which names the three words.
+/// The inverse; throws `InvalidArgument`, which names the five words.
 [[nodiscard]] WATTLE_EXPORT PowerDomain parse_power_domain(std::string_view word);
 
 /// A value that a GPU's power sensor showed for a while. Threads: a value type.
@@ -75,10 +79,10 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   /// far as `memory_limit` goes.
   std::optional<std::size_t> max_samples_per_gpu{};
   /// Most that all samples together take, in bytes; past it the oldest go. At least 128 KiB for
-  /// each power domain of each GPU and each CPU domain.
+  /// each power domain and energy counter of each GPU and each CPU domain.
   std::size_t memory_limit = std::size_t{256} << 20U;
-  /// Power domains of GPUs; absent: all that each GPU has. Empty, or one of them twice, is
-  /// `InvalidArgument`.
+  /// Power domains of GPUs; absent: all that each GPU has, and its energy counter. Empty, or one of
+  /// them twice, is `InvalidArgument`.
   std::optional<std::vector<PowerDomain>> domains{};
   /// Where to look for devices.
   System system = System::from_environment();
@@ -96,9 +100,9 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 /// that ends before it starts is `InvalidArgument`. Where the wall clock was set within a window in
 /// Unix seconds, its energies are flagged `clock_stepped`: it is not as long as its ends tell. A
 /// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
-/// `supported_domains` and `default_domain` of a GPU that is not monitored are `NoSuchDevice`; the
-/// timelines leave it out. An argument `domain` that is absent means, for each GPU, its
-/// `default_domain`.
+/// `supported_domains`, `default_domain` and `has_counter` of a GPU that is not monitored are
+/// `NoSuchDevice`; the timelines leave it out. An argument `domain` that is absent means, for each
+/// GPU, its `default_domain`.
 ///
 /// After `fork` the child's copy does nothing, and answers from what was known then.
 ///
@@ -129,9 +133,14 @@ class WATTLE_EXPORT PowerMonitor {
   [[nodiscard]] std::chrono::nanoseconds update_period() const noexcept;
   /// The power domains of a GPU that are monitored, in the order of `PowerDomain`.
   [[nodiscard]] std::vector<PowerDomain> supported_domains(std::uint32_t gpu) const;
-  /// What is looked at where no power domain is named: the instant power, else the average; absent
-  /// where the GPU has neither.
+  /// Which power is looked at where no power domain is named: the instant power, else the average,
+  /// else those of the module; absent where the GPU has none of them.
   [[nodiscard]] std::optional<PowerDomain> default_domain(std::uint32_t gpu) const;
+  /// True if the energy counter of a GPU is monitored.
+  [[nodiscard]] bool has_counter(std::uint32_t gpu) const;
+  /// Reads every device now and waits for it, at most for `patience`. The energy until now is known
+  /// afterwards, but that of a device that did not answer. False if one did not, or after `stop`.
+  bool read_now(std::chrono::nanoseconds patience = std::chrono::milliseconds(100)) const;
   /// Memory that the samples take up now, in bytes.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
@@ -154,14 +163,18 @@ class WATTLE_EXPORT PowerMonitor {
                                                                double start_unix_s,
                                                                double end_unix_s) const;
 
-  /// The energy of each GPU in the window: each value counts for as long as it held, at most until
-  /// it was due to be read again and one update of its sensor more. What nobody saw (before the
-  /// first reading, a sensor that failed, samples that were dropped) is in `unknown`, flagged
-  /// `gap`; where nothing is known, `energy` is absent. A window without length at a time that is
-  /// known is 0 J and `short_window`. Throws `CapabilityError` where no GPU has the power domain.
-  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
+  /// The energy of each GPU in the window. Without a power domain, every way to it is computed: its
+  /// energy counter and each of its powers over time. The one with the least doubt is the result,
+  /// the others are its alternatives. With a power domain, it is the integral of that power: each
+  /// value counts for as long as it held, at most until it was due to be read again and one update
+  /// of its sensor more. What nobody saw (before the first reading, a sensor that failed, samples
+  /// that were dropped) is in `unknown`, flagged `gap`; where nothing is known, `energy` is absent.
+  /// A window without length at a time that is known is 0 J and `short_window`. Where the window
+  /// ends after the newest reading, the GPUs are read first, which waits for at most 100 ms. Throws
+  /// `CapabilityError` where no GPU has the power domain.
+  [[nodiscard]] std::map<std::uint32_t, BestEnergy> energy(
       TimePoint start, TimePoint end, std::optional<PowerDomain> domain = {}) const;
-  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
+  [[nodiscard]] std::map<std::uint32_t, BestEnergy> energy(
       double start_unix_s, double end_unix_s, std::optional<PowerDomain> domain = {}) const;
 
   /// A value for each GPU; absent where there is none.
@@ -183,8 +196,9 @@ class WATTLE_EXPORT PowerMonitor {
                                                          std::optional<TimePoint> end = {}) const;
   [[nodiscard]] std::vector<CpuPowerSample> cpu_timeline(const Domain& domain, double start_unix_s,
                                                          double end_unix_s) const;
-  /// The energy of each CPU domain in the window, from its counter. What lies before the first and
-  /// behind the last reading is unknown.
+  /// The energy of each CPU domain in the window, from its counter. What lies before the first
+  /// reading is unknown. Where the window ends after the newest reading, the counters are read
+  /// first, which waits for at most 100 ms.
   [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(TimePoint start, TimePoint end) const;
   [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(double start_unix_s,
                                                             double end_unix_s) const;

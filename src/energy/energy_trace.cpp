@@ -37,9 +37,11 @@ std::string joined(const std::vector<std::string>& names) {
   return all.empty() ? "none" : all;
 }
 
-/// False for a negative and for an unknown energy, and for one that is no number.
-bool is_sound(const MeasuredEnergy& measured) noexcept {
-  return measured.energy && measured.energy->si() >= 0.0;
+/// False for a negative energy, for one that is unknown or a lower bound, and for what is no
+/// number.
+bool is_sound(const EnergySample& sample, std::size_t domain) {
+  const MeasuredEnergy& measured = sample.energies()[domain];
+  return sample.is_complete(domain) && measured.energy && measured.energy->si() >= 0.0;
 }
 
 MeasuredEnergy difference(const MeasuredEnergy& measured, const MeasuredEnergy& idle,
@@ -103,6 +105,16 @@ const MeasuredEnergy& EnergySample::energy(std::string_view domain) const {
       "the domain \"" + printable(name) + "\" was not measured, only: " + joined(*domains_), name);
 }
 
+bool EnergySample::is_complete(std::size_t index) const {
+  if (index >= energies_.size()) {
+    throw NoSuchDomain("there is no domain number " + std::to_string(index) + " in the sample",
+                       std::to_string(index));
+  }
+  static constexpr double kMostUnknown = 1e-3;
+  const MeasuredEnergy& measured = energies_[index];
+  return measured.energy && measured.unknown <= kMostUnknown * duration_;
+}
+
 bool operator==(const EnergySample& a, const EnergySample& b) {
   return a.timestamp_ == b.timestamp_ && a.duration_ == b.duration_ && a.tag_ == b.tag_ &&
          a.energies_ == b.energies_ && (a.domains_ == b.domains_ || *a.domains_ == *b.domains_);
@@ -153,7 +165,8 @@ void EnergyTrace::clean_data(std::span<const Guard> guards) {
   std::vector<std::uint8_t> keeps;
   keeps.reserve(samples_.size());
   for (const EnergySample& sample : samples_) {
-    bool keep = std::ranges::all_of(sample.energies(), is_sound);
+    bool keep = true;
+    for (std::size_t i = 0; i < sample.energies().size(); ++i) keep = keep && is_sound(sample, i);
     if (keep) {
       for (const Guard& guard : guards) keep = guard(sample) && keep;
     }

@@ -39,6 +39,14 @@ MicroJoules micro_joules(std::string_view domain, const MeasuredEnergy& measured
   return micro_joules;
 }
 
+MicroJoules micro_joules(const EnergySample& sample, std::size_t index) {
+  return sample.is_complete(index) ? micro_joules_known(sample, index) : MicroJoules();
+}
+
+MicroJoules micro_joules_known(const EnergySample& sample, std::size_t index) {
+  return micro_joules((*sample.domains())[index], sample.energies()[index]);
+}
+
 void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown) {
   std::visit(AppendNumber{out, unknown}, value);
 }

@@ -1,12 +1,14 @@
 // Energies as handlers give them out: numbers of micro-joules, as pyJoules does.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
 #include <variant>
 
 #include "wattle/energy.hpp"
+#include "wattle/energy_trace.hpp"
 #include "wattle/export.hpp"
 
 namespace wattle {
@@ -20,6 +22,13 @@ using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
 /// 123455.99999999999. Exported for the component wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,
                                                      const MeasuredEnergy& measured) noexcept;
+
+/// Of the sample's domain of that index. A lower bound is nothing here: these formats have no place
+/// to say that it is one. Exported for the component wattle::mongodb.
+[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(const EnergySample& sample, std::size_t index);
+/// The same, where what is said beside it tells a lower bound.
+[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules_known(const EnergySample& sample,
+                                                           std::size_t index);
 
 /// Adds a number as Python's repr of it, and `unknown` for nothing.
 void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown);

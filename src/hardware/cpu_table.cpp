@@ -2,6 +2,8 @@
 
 #include <array>
 
+#include "hardware/time_text.hpp"
+
 namespace wattle {
 
 void CpuTable::take(std::string_view line) {
@@ -21,8 +23,11 @@ void CpuTable::take(std::string_view line) {
     return;
   }
   ++rows_;
-  usr_.add(usr);
-  idle_.add(idle);
+  // Without times all rows count the same.
+  const std::optional<std::int64_t> time_ms = parse_utc_ms(trimmed(line.substr(0, first)));
+  const std::optional<double> weight = time_ms ? gaps_.next(*time_ms).weight() : 1.0;
+  usr_.add(usr, weight);
+  idle_.add(idle, weight);
 }
 
 }  // namespace wattle

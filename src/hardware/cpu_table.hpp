@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string_view>
 
+#include "hardware/row_gaps.hpp"
 #include "hardware/table_figures.hpp"
 
 namespace wattle {
@@ -25,6 +26,7 @@ class CpuTable {
  private:
   Spread usr_;
   Spread idle_;
+  RowGaps gaps_;
   std::uint64_t rows_ = 0;
   std::uint64_t bad_rows_ = 0;
 };

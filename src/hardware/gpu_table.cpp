@@ -4,6 +4,7 @@
 #include <bit>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "base/parse.hpp"
 
@@ -187,11 +188,37 @@ void GpuCsv::count(Gpu* gpu, const GpuRow& row) {
     return;
   }
   ++rows_;
-  gpu->spreads.util.add(row.util);
-  gpu->spreads.mem_util.add(row.mem_util);
-  gpu->spreads.memory_mib.add(row.memory);
-  gpu->spreads.power_w.add(row.power);
-  if (row.time_ms) gpu->power.add(*row.time_ms, row.power);
+  if (gpu->has_pace) {
+    add(*gpu, row);
+    return;
+  }
+  gpu->early.push_back(row);
+  if (gpu->early.size() > RowGaps::kRecent) settle(*gpu);
+}
+
+/// What the first rows are held against is known when there are some more.
+void GpuCsv::settle(Gpu& gpu) {
+  std::vector<std::int64_t> times_ms;
+  for (const GpuRow& row : gpu.early) {
+    if (row.time_ms) times_ms.push_back(*row.time_ms);
+  }
+  gpu.gaps.learn(times_ms);
+  gpu.has_pace = true;
+  for (const GpuRow& row : std::exchange(gpu.early, {})) add(gpu, row);
+}
+
+void GpuCsv::add(Gpu& gpu, const GpuRow& row) {
+  // Without times all rows count the same.
+  std::optional<double> weight = 1.0;
+  if (row.time_ms) {
+    const RowGaps::Gap gap = gpu.gaps.next(*row.time_ms);
+    weight = gap.weight();
+    gpu.power.add(*row.time_ms, gap, row.power);
+  }
+  gpu.spreads.util.add(row.util, weight);
+  gpu.spreads.mem_util.add(row.mem_util, weight);
+  gpu.spreads.memory_mib.add(row.memory, weight);
+  gpu.spreads.power_w.add(row.power, weight);
 }
 
 GpuCsv::Gpu* GpuCsv::gpu_at(std::size_t place) {
@@ -206,6 +233,9 @@ GpuCsv GpuCsv::ended() const {
   GpuCsv ended = *this;
   ended.rounds_.end(ended.placed_);
   ended.count_placed();
+  for (Gpu& gpu : ended.gpus_) {
+    if (!gpu.has_pace) settle(gpu);
+  }
   return ended;
 }
 
@@ -230,18 +260,12 @@ GpuTable GpuCsv::figures() const {
         "which rows are of one moment): no figures per GPU, no energy";
     return table;
   }
-  Joules energy;
-  bool known = !gpus_.empty();
   for (const Gpu& gpu : gpus_) {
     GpuSummary summary{gpu.spreads.figures(), gpu.name};
-    summary.energy = gpu.power.energy();
-    summary.energy_unknown = gpu.power.unknown();
-    known = known && summary.energy.has_value();
-    energy += summary.energy.value_or(Joules(0.0));
-    table.all.energy_unknown = std::max(table.all.energy_unknown, summary.energy_unknown);
+    summary.set_energy(gpu.power.energy(), Method::integrated);
     table.gpus.push_back(std::move(summary));
   }
-  if (known) table.all.energy = energy;
+  sum_energies(table);
   return table;
 }
 

@@ -10,8 +10,9 @@
 #include <vector>
 
 #include "hardware/gpu_rounds.hpp"
-#include "hardware/held_power.hpp"
+#include "hardware/row_gaps.hpp"
 #include "hardware/table_figures.hpp"
+#include "hardware/table_power.hpp"
 
 namespace wattle {
 
@@ -59,8 +60,11 @@ class GpuCsv {
   using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< behind the last: empty
   struct Gpu {
     std::string name;
-    GpuSpreads spreads;
-    HeldPower power;
+    GpuSpreads spreads{};
+    RowGaps gaps{};
+    TablePower power{};
+    std::vector<GpuRow> early{};  ///< until it is known how often rows come
+    bool has_pace = false;
   };
 
   /// Fills `cells_`; their number, at most one more than there is room for.
@@ -71,6 +75,8 @@ class GpuCsv {
   void count_placed();
   /// `gpu`: null for a row that is no good, or of which that is not known.
   void count(Gpu* gpu, const GpuRow& row);
+  static void settle(Gpu& gpu);
+  static void add(Gpu& gpu, const GpuRow& row);
   /// Null where there are too many.
   [[nodiscard]] Gpu* gpu_at(std::size_t place);
   [[nodiscard]] Gpu* gpu_named(std::string_view name);

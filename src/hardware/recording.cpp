@@ -164,6 +164,8 @@ void Recording::write(nanoseconds patience, bool last) {
   const double unix_s = row_time(now);
   const std::string utc_time = utc_text(unix_s);
   samples_.begin(utc_time);
+  if (ticks_ == 0)
+    samples_.add("monitor,,,", "interval_s", Seconds(period_ * ticks_per_row_).count());
   if (!gpus_.empty()) add_gpus(now, local_text(unix_s));
   add_cpu(machine, last, utc_time);
   samples_.add(machine);
@@ -230,26 +232,66 @@ void Recording::add_cpu(const MachineState& machine, bool last, const std::strin
   samples_.add(*shares);
 }
 
+void Recording::EnergySum::add(const EnergyFigure& figure, Seconds length) noexcept {
+  flags |= figure.flags;
+  if (!figure.energy) {
+    unknown += length;
+    return;
+  }
+  energy = energy.value_or(Joules()) + *figure.energy;
+  uncertainty2_j2 += figure.uncertainty.si() * figure.uncertainty.si();
+  unknown += figure.unknown;
+  if (figure.method == Method::integrated) integrated += figure.known;
+}
+
 void Recording::add_energies(TimePoint now) {
+  // So many rows are one window: gauges are looked at one by one in it (see gauge_energy).
+  constexpr int kRows = 900;
   for (std::size_t i = 0; i < energies_.size(); ++i) {
     Energy& energy = energies_[i];
     const std::optional<Boundary> last = sampler_.last(i);
-    const std::optional<Boundary> first = std::exchange(energy.last, last);
+    const std::optional<Boundary> before = std::exchange(energy.last, last);
     const TimePoint end = last ? last->at : now;
-    const std::optional<TimePoint> begin = std::exchange(energy.told_until, end);
-    if (!begin || end <= *begin) continue;  // the first row
-    if (!energy.has_gauge) samples_.add(energy.cells, "power_w", mean_power_w(i, first, last));
-    // From row to row: a window of all the time until now would take ever longer to look at.
-    const EnergyFigure figure =
-        sampler_.figure(i, {.begin = *begin, .end = end, .first = first, .last = last});
-    energy.unknown += figure.energy ? figure.unknown : Seconds(end - *begin);
-    if (figure.energy) energy.sum = energy.sum.value_or(Joules(0.0)) + *figure.energy;
-    if (!energy.sum) continue;
-    samples_.add(energy.cells, "energy_j", energy.sum->si());
-    if (energy.unknown > Seconds(0)) {
-      samples_.add(energy.cells, "energy_unknown_s", energy.unknown.count());
+    const TimePoint told_until = std::exchange(energy.told_until, end);
+    if (!energy.begin) {  // the first row
+      energy.begin = end;
+      energy.first = last;
+      continue;
     }
+    if (end <= told_until) continue;
+    if (!energy.has_gauge) samples_.add(energy.cells, "power_w", mean_power_w(i, before, last));
+    EnergySum sum = energy.ended;
+    sum.add(sampler_.figure(
+                i, {.begin = *energy.begin, .end = end, .first = energy.first, .last = last}),
+            Seconds(end - *energy.begin));
+    add_energy(energy, sum);
+    if (++energy.rows < kRows) continue;
+    energy.ended = sum;
+    energy.begin = end;
+    energy.first = last;
+    energy.rows = 0;
   }
+}
+
+void Recording::add_energy(Energy& energy, const EnergySum& sum) {
+  if (sum.energy) {
+    samples_.add(energy.cells, "energy_j", sum.energy->si());
+    samples_.add(energy.cells, "energy_uncertainty_j", std::sqrt(sum.uncertainty2_j2));
+  }
+  if (sum.unknown > Seconds(0)) {
+    samples_.add(energy.cells, "energy_unknown_s", sum.unknown.count());
+  }
+  if (sum.integrated > Seconds(0)) {
+    samples_.add(energy.cells, "energy_integrated_s", sum.integrated.count());
+  }
+  // Only what has changed: most have no flag throughout.
+  for (std::size_t i = 0; i < kFlagNames.size(); ++i) {
+    const auto flag = static_cast<Flag>(i);
+    if (sum.flags.has(flag) == energy.told_flags.has(flag)) continue;
+    samples_.add(energy.cells, std::string("energy_flag_") + std::string(kFlagNames.at(i)),
+                 sum.flags.has(flag) ? 1.0 : 0.0);
+  }
+  energy.told_flags = sum.flags;
 }
 
 /// Since the row before, from the counter; absent where it is not known for all that time.
@@ -260,6 +302,7 @@ std::optional<double> Recording::mean_power_w(std::size_t domain,
   if (counter == nullptr || !first || !last || last->at <= first->at) return std::nullopt;
   if (counter->condition(first->at, last->at).unknown > nanoseconds(0)) return std::nullopt;
   const auto ticks = static_cast<double>(last->ticks - first->ticks);
+  if (is_stuck(counter->channel(), ticks, last->at - first->at)) return std::nullopt;
   return counter->channel().scale() * ticks / Seconds(last->at - first->at).count();
 }
 

@@ -41,15 +41,29 @@ class Recording {
   [[nodiscard]] HardwareFiles files() const;
 
  private:
-  /// A domain whose energy can be told.
+  /// Windows that follow each other, summed up.
+  struct EnergySum {
+    std::optional<Joules> energy{};  ///< absent: nothing is known
+    double uncertainty2_j2 = 0.0;    ///< the square of its uncertainty
+    Seconds unknown{0};              ///< time that it lacks
+    Seconds integrated{0};           ///< time in it that is from a gauge
+    Flags flags{};
+
+    void add(const EnergyFigure& figure, Seconds length) noexcept;
+  };
+  /// A domain whose energy can be told. It is that of one window, which begins anew after many
+  /// rows: histories do not go back without end.
   struct Energy {
     std::string cells;  ///< see `device_cells`
     bool has_gauge = false;
+    EnergySum ended{};                 ///< of the windows before
+    std::optional<TimePoint> begin{};  ///< of the window; absent before the first row
+    std::optional<Boundary> first{};   ///< what its counter showed then
+    int rows = 0;                      ///< in the window
     // As of the row before.
-    std::optional<Boundary> last{};         ///< of its counter
-    std::optional<TimePoint> told_until{};  ///< the end of `sum`
-    std::optional<Joules> sum{};            ///< since the first row; absent: nothing is known
-    Seconds unknown{0};                     ///< time that `sum` lacks
+    std::optional<Boundary> last{};  ///< of its counter
+    TimePoint told_until{};
+    Flags told_flags{};
   };
   struct Gpu {
     std::string cells;
@@ -67,6 +81,7 @@ class Recording {
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
+  void add_energy(Energy& energy, const EnergySum& sum);
   [[nodiscard]] std::optional<double> mean_power_w(std::size_t domain,
                                                    const std::optional<Boundary>& first,
                                                    const std::optional<Boundary>& last) const;

@@ -12,31 +12,65 @@
 
 namespace wattle {
 
-/// Mean and maximum of numbers that are not negative.
+/// Mean and maximum of numbers that are not negative. In the mean each counts for as long as it
+/// stands for. Threads: one at a time.
 class Spread {
  public:
-  void add(const Cell& cell) noexcept {
+  /// `weight`: the time that the number stands for, in any unit that all have. Absent where nobody
+  /// knows, as of the first row: then it counts as much as the next one.
+  void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
     if (!cell.is_number()) return;
-    ++count_;
-    sum_ += cell.value;
     max_ = std::max(max_, cell.value);
+    ++count_;
+    if (!weight) {
+      ++waiting_count_;
+      waiting_sum_ += cell.value;
+      return;
+    }
+    take_waiting(*weight);
+    weight_ += *weight;
+    sum_ += cell.value * *weight;
   }
-  void add(const Spread& other) noexcept {
-    count_ += other.count_;
+  void add(Spread other) noexcept {
+    if (other.weight_ == 0.0) {
+      waiting_count_ += other.waiting_count_;
+      waiting_sum_ += other.waiting_sum_;
+    } else {
+      other.take_waiting(other.weight_ / other.weighed());
+    }
+    weight_ += other.weight_;
     sum_ += other.sum_;
+    count_ += other.count_;
     max_ = std::max(max_, other.max_);
   }
   [[nodiscard]] std::optional<double> mean() const noexcept {
-    return count_ == 0 ? std::nullopt : std::optional(sum_ / static_cast<double>(count_));
+    if (count_ == 0) return std::nullopt;
+    Spread all = *this;
+    all.take_waiting(weight_ == 0.0 ? 1.0 : weight_ / weighed());
+    return all.sum_ / all.weight_;
   }
   [[nodiscard]] std::optional<double> max() const noexcept {
     return count_ == 0 ? std::nullopt : std::optional(max_);
   }
 
  private:
+  /// Those whose weight is known.
+  [[nodiscard]] double weighed() const noexcept {
+    return static_cast<double>(count_ - waiting_count_);
+  }
+  void take_waiting(double weight) noexcept {
+    weight_ += weight * static_cast<double>(waiting_count_);
+    sum_ += weight * waiting_sum_;
+    waiting_count_ = 0;
+    waiting_sum_ = 0.0;
+  }
+
   std::uint64_t count_ = 0;
-  double sum_ = 0.0;
+  double weight_ = 0.0;
+  double sum_ = 0.0;  ///< of numbers times their weights
   double max_ = 0.0;
+  std::uint64_t waiting_count_ = 0;  ///< numbers whose weight is not known
+  double waiting_sum_ = 0.0;
 };
 
 /// Of one GPU, or of all.
@@ -71,6 +105,9 @@ struct GpuTable {
   std::vector<GpuSummary> gpus;
   std::string problem;
 };
+
+/// The energy of all GPUs from that of each: absent where one is.
+void sum_energies(GpuTable& table);
 
 /// More GPUs than any machine has: rows of others count as damaged, so that no file can take more
 /// memory than this.

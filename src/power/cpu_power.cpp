@@ -18,6 +18,12 @@ CpuPowerSample between(const MonitoredCpu& cpu, const StoredReading& first,
           .power = energy / Seconds(second.first_seen - first.first_seen)};
 }
 
+bool is_stuck_between(const History& history, const StoredReading& first,
+                      const StoredReading& second) noexcept {
+  return is_stuck(history.channel(), static_cast<double>(second.raw - first.raw),
+                  second.first_seen - first.first_seen);
+}
+
 /// Stretches of which the energy is not known. Threads: one at a time.
 class Unknown {
  public:
@@ -49,6 +55,8 @@ std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domai
     if (reading.first_seen < window.start) return;
     const bool is_later = last && reading.first_seen > last->first_seen;
     if (is_later && !unknown.overlaps(last->first_seen, reading.first_seen)) {
+      // A counter that is renewed less often than it should be shows its mean once it has moved.
+      if (is_stuck_between(*found.history, *last, reading)) return;
       samples.push_back(between(found, *last, reading));
     }
     last = reading;
@@ -57,12 +65,16 @@ std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domai
 }
 
 std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindow& window) const {
+  catch_up(window, false);
   std::map<Domain, MeasuredEnergy> energies;
   for (const MonitoredCpu& cpu : cpus_) {
     const CounterWindowAsked asked{.begin = window.start, .end = window.end};
-    const bool is_no_time = window.start == window.end && cpu.history->at(window.start);
-    MeasuredEnergy energy =
-        is_no_time ? of_no_time() : counter_energy(*cpu.history, asked).measured();
+    MeasuredEnergy energy;
+    if (window.start == window.end && cpu.history->at(window.start)) {
+      make_of_no_time(energy);
+    } else {
+      energy = counter_energy(*cpu.history, asked).measured();
+    }
     energy.flags |= window.flags;
     energies.emplace(cpu.domain, energy);
   }
@@ -104,6 +116,7 @@ std::map<Domain, std::optional<CpuPowerSample>> PowerMonitor::cpu_power() const 
     if (!before) continue;
     Unknown unknown(*cpu.history, {.start = before->first_seen, .end = newest->first_seen});
     if (unknown.overlaps(before->first_seen, newest->first_seen)) continue;
+    if (is_stuck_between(*cpu.history, *before, *newest)) continue;
     power = between(cpu, *before, *newest);
   }
   return powers;

@@ -20,9 +20,6 @@ struct PowerMonitorMaker {
                                          ReadBy reader = ReadBy::lanes);
   /// Reads everything once, where that is done by hand.
   static void read(PowerMonitor& monitor) noexcept;
-  /// Has the lane read the CPUs' counters now, and waits for it for at most `patience`: what was
-  /// spent until this call is known then. Not after `stop`.
-  static void read_cpus(PowerMonitor& monitor, std::chrono::nanoseconds patience);
   /// What a monitored GPU is called among all devices. Throws `NoSuchDevice`.
   [[nodiscard]] static Domain domain_of(const PowerMonitor& monitor, std::uint32_t gpu);
   /// Tells the log what is new, as lanes do once a second, where it is read by hand.

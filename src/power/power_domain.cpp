@@ -17,6 +17,10 @@ std::string_view to_string(PowerDomain domain) noexcept {
       return "device_average";
     case PowerDomain::memory_average:
       return "memory_average";
+    case PowerDomain::module_instant:
+      return "module_instant";
+    case PowerDomain::module_average:
+      return "module_average";
   }
   return "unknown";
 }
@@ -26,8 +30,8 @@ PowerDomain parse_power_domain(std::string_view word) {
     if (to_string(domain) == word) return domain;
   }
   throw InvalidArgument(
-      fmt::format("there is no power domain '{}': say device_instant, device_average or "
-                  "memory_average",
+      fmt::format("there is no power domain '{}': say device_instant, device_average, "
+                  "memory_average, module_instant or module_average",
                   printable(word)));
 }
 
@@ -35,11 +39,17 @@ double PowerSample::unix_s() const noexcept { return to_unix(timestamp); }
 double CpuPowerSample::unix_s() const noexcept { return to_unix(timestamp); }
 
 std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept {
-  const bool is_whole = channel.scope == Scope::device;
-  if (is_whole && channel.metric == Metric::power_instant) return PowerDomain::device_instant;
-  if (is_whole && channel.metric == Metric::power_average) return PowerDomain::device_average;
-  if (channel.metric == Metric::power_memory) return PowerDomain::memory_average;
-  return std::nullopt;
+  const bool is_module = channel.scope == Scope::module;
+  switch (channel.metric) {
+    case Metric::power_instant:
+      return is_module ? PowerDomain::module_instant : PowerDomain::device_instant;
+    case Metric::power_average:
+      return is_module ? PowerDomain::module_average : PowerDomain::device_average;
+    case Metric::power_memory:
+      return PowerDomain::memory_average;
+    default:
+      return std::nullopt;
+  }
 }
 
 bool is_gpu(const Sensor& sensor) noexcept {
@@ -70,17 +80,30 @@ std::string gpu_text(std::uint32_t number, const Domain& gpu) {
 
 ChannelSet power_channels(const Sensor& sensor,
                           const std::optional<std::vector<PowerDomain>>& domains) {
+  const auto channels = sensor.channels();
+  const bool has_own = std::ranges::any_of(channels, [](const Channel& channel) {
+    const auto domain = power_domain_of(channel);
+    return domain == PowerDomain::device_instant || domain == PowerDomain::device_average;
+  });
   std::array<bool, kPowerDomains.size()> is_wanted{};
   for (const PowerDomain domain : kPowerDomains) {
-    is_wanted.at(place_of(domain)) = !domains || std::ranges::count(*domains, domain) > 0;
+    is_wanted.at(place_of(domain)) =
+        domains ? std::ranges::count(*domains, domain) > 0 : !is_of_module(domain) || !has_own;
   }
   ChannelSet chosen;
-  const auto channels = sensor.channels();
   for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {
     const auto domain = power_domain_of(channels[i]);
     if (!domain || !is_wanted.at(place_of(*domain))) continue;
     is_wanted.at(place_of(*domain)) = false;
     chosen.set(i);
+  }
+  return chosen;
+}
+
+ChannelSet energy_channels(const Sensor& sensor) {
+  ChannelSet chosen;
+  for (std::size_t i = 0; i < std::min(sensor.channels().size(), chosen.size()); ++i) {
+    if (sensor.channels()[i].counts_energy()) chosen.set(i);
   }
   return chosen;
 }

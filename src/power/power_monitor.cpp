@@ -38,17 +38,22 @@ PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReadi
 }
 
 /// Of what is kept: what is not is unknown.
-MeasuredEnergy gauged(const History& history, const PowerWindow& window,
-                      std::optional<TimePoint> kept_since) {
+EnergyFigure gauged(const History& history, const PowerWindow& window,
+                    std::optional<TimePoint> kept_since) {
   const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
-  MeasuredEnergy energy = gauge_energy(history, start, window.end).measured();
+  EnergyFigure energy = gauge_energy(history, start, window.end);
   const bool is_kept = !kept_since || *kept_since <= window.start;
-  if (window.start == window.end && is_kept && history.held(window.start)) energy = of_no_time();
+  if (window.start == window.end && is_kept && history.held(window.start)) make_of_no_time(energy);
   if (start > window.start) {
     energy.unknown += start - window.start;
     energy.flags.set(Flag::gap);
   }
-  energy.flags |= window.flags;
+  return energy;
+}
+
+EnergyFigure counted(const History& history, const PowerWindow& window) {
+  EnergyFigure energy = counter_energy(history, {.begin = window.start, .end = window.end});
+  if (window.start == window.end && history.at(window.start)) make_of_no_time(energy);
   return energy;
 }
 
@@ -82,10 +87,6 @@ PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
 }
 
 void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_hand(); }
-
-void PowerMonitorMaker::read_cpus(PowerMonitor& monitor, nanoseconds patience) {
-  monitor.impl_->read_cpus(patience);
-}
 
 Domain PowerMonitorMaker::domain_of(const PowerMonitor& monitor, std::uint32_t gpu) {
   return monitor.impl_->gpu(gpu).device;
@@ -175,24 +176,60 @@ std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::all_timelines(
   return impl_->all_timelines(gpu, PowerWindow::of_unix_times(start_unix_s, end_unix_s));
 }
 
-std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::Impl::energy(
-    const PowerWindow& window, std::optional<PowerDomain> domain) const {
-  require(domain, "the energy");
-  const MeasuredEnergy nothing{.unknown = window.end - window.start, .flags = Flags::of(Flag::gap)};
-  return ask_all(gpus_, domain, nothing, [&](std::uint32_t /*gpu*/, const Looked& looked) {
-    return gauged(*looked.history, window, kept_since(*looked.history));
-  });
+EnergyFigure PowerMonitor::Impl::energy_of(const MonitoredGpu& gpu, const PowerWindow& window,
+                                           std::optional<PowerDomain> only) const {
+  const std::optional<PowerDomain> usual = gpu.default_domain();
+  const bool has_own = usual && !is_of_module(*usual);
+  std::vector<EnergyFigure> figures;
+  if (gpu.counter != nullptr && !only) figures.push_back(counted(*gpu.counter, window));
+  for (const PowerDomain domain : kPowerDomains) {
+    const History* const history = gpu.history(domain);
+    const bool is_usual =
+        domain != PowerDomain::memory_average && !(has_own && is_of_module(domain));
+    const bool is_asked = only ? *only == domain : is_usual;
+    if (history == nullptr || !is_asked) continue;
+    figures.push_back(gauged(*history, window, kept_since(*history)));
+    if (only || is_of_module(domain)) figures.back().quantity = to_string(domain);
+  }
+  if (window.start == window.end) {  // nothing can be compared in no time
+    const auto known =
+        std::ranges::find_if(figures, &std::optional<Joules>::has_value, &EnergyFigure::energy);
+    if (known != figures.end()) return *known;
+  }
+  if (!figures.empty()) return best_energy(std::move(figures));
+  EnergyFigure nothing{.unknown = window.end - window.start, .method = Method::integrated};
+  nothing.flags.set(Flag::gap);
+  return nothing;
 }
 
-std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::energy(
-    TimePoint start, TimePoint end, std::optional<PowerDomain> domain) const {
+std::map<std::uint32_t, BestEnergy> PowerMonitor::Impl::energy(
+    const PowerWindow& window, std::optional<PowerDomain> domain) const {
+  require_energy(domain);
+  catch_up(window, true);
+  std::map<std::uint32_t, BestEnergy> energies;
+  for (const MonitoredGpu& gpu : gpus_) {
+    BestEnergy energy = energy_of(gpu, window, domain).best();
+    energy.flags |= window.flags;
+    energies.emplace(gpu.index, std::move(energy));
+  }
+  return energies;
+}
+
+std::map<std::uint32_t, BestEnergy> PowerMonitor::energy(TimePoint start, TimePoint end,
+                                                         std::optional<PowerDomain> domain) const {
   return impl_->energy(PowerWindow::of(start, end), domain);
 }
 
-std::map<std::uint32_t, MeasuredEnergy> PowerMonitor::energy(
-    double start_unix_s, double end_unix_s, std::optional<PowerDomain> domain) const {
+std::map<std::uint32_t, BestEnergy> PowerMonitor::energy(double start_unix_s, double end_unix_s,
+                                                         std::optional<PowerDomain> domain) const {
   return impl_->energy(PowerWindow::of_unix(start_unix_s, end_unix_s), domain);
 }
+
+bool PowerMonitor::has_counter(std::uint32_t gpu) const {
+  return impl_->gpu(gpu).counter != nullptr;
+}
+
+bool PowerMonitor::read_now(nanoseconds patience) const { return impl_->read_now(patience); }
 
 PowerMonitor::Powers PowerMonitor::power(std::optional<PowerDomain> domain) const {
   // The nearest to the end of all time is the newest.
@@ -201,7 +238,7 @@ PowerMonitor::Powers PowerMonitor::power(std::optional<PowerDomain> domain) cons
 
 PowerMonitor::Powers PowerMonitor::power_at(TimePoint time, Lookup lookup,
                                             std::optional<PowerDomain> domain) const {
-  impl_->require(domain, "the power");
+  impl_->require_power(domain);
   const std::optional<PowerSample> nothing;
   return ask_all(impl_->gpus(), domain, nothing, [&](std::uint32_t gpu, const Looked& looked) {
     const std::optional<TimePoint> kept_since = impl_->kept_since(*looked.history);

@@ -32,12 +32,15 @@ std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
                   kLeastBytesEach * channels, kLeastBytesEach, channels, memory_limit));
 }
 
-ChannelSet energy_channels(const Sensor& sensor) {
-  ChannelSet chosen;
-  for (std::size_t i = 0; i < std::min(sensor.channels().size(), chosen.size()); ++i) {
-    if (sensor.channels()[i].counts_energy()) chosen.set(i);
+/// How often a GPU's counter is read: about as often as it is renewed, every so many periods.
+unsigned counter_ticks(const Sensor& sensor, ChannelSet counter, nanoseconds period) {
+  constexpr nanoseconds kUnknownUpdate = milliseconds(100);
+  nanoseconds update = kUnknownUpdate;
+  for (std::size_t i = 0; i < std::min(sensor.channels().size(), counter.size()); ++i) {
+    const Channel& channel = sensor.channels()[i];
+    if (counter[i] && channel.update.known()) update = channel.update.mean;
   }
-  return chosen;
+  return static_cast<unsigned>(std::max<std::int64_t>(1, update / period));
 }
 
 /// Often enough that no counter can wrap unseen.
@@ -82,7 +85,8 @@ PowerWindow PowerWindow::of_unix_times(double start_unix_s, double end_unix_s) {
 }
 
 std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
-  for (const PowerDomain domain : {PowerDomain::device_instant, PowerDomain::device_average}) {
+  for (const PowerDomain domain : {PowerDomain::device_instant, PowerDomain::device_average,
+                                   PowerDomain::module_instant, PowerDomain::module_average}) {
     if (history(domain) != nullptr) return domain;
   }
   return std::nullopt;
@@ -90,7 +94,7 @@ std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
 
 PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
                          const PowerMonitorOptions& options, ReadBy reader)
-    : most_samples_(options.max_samples_per_gpu) {
+    : most_samples_(options.max_samples_per_gpu), clock_(&clock) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
   period_ = options.update_period ? *options.update_period : infer_period(selection.gpus, clock);
   const Plan plan{
@@ -130,12 +134,28 @@ PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
     const auto domain = power_domain_of(history.channel());
     if (domain) monitored.histories.at(place_of(*domain)) = &history;
   }
-  gpus_.push_back(monitored);
   indices_.push_back(gpu.index);
   watched_.push_back({.gpu = gpu_text(gpu.index, monitored.device), .sensor = watched});
   Work work;
   work.push_back({.recorder = std::move(recorder)});
+  if (gpu.counter.any()) {
+    const unsigned every = counter_ticks(*gpu.sensor, gpu.counter, plan.period);
+    work.push_back({.recorder = counter_recorder(gpu, watched, plan, every), .every = every});
+    monitored.counter = &work.back().recorder->histories().front();
+  }
+  gpus_.push_back(monitored);
   return work;
+}
+
+std::unique_ptr<Recorder> PowerMonitor::Impl::counter_recorder(const Selection::Gpu& gpu,
+                                                               std::shared_ptr<Sensor> sensor,
+                                                               const Plan& plan,
+                                                               unsigned every) const {
+  const unsigned longest = std::max(every, static_cast<unsigned>(plan.longest_backoff));
+  return std::make_unique<Recorder>(std::move(sensor), gpu.counter,
+                                    HistoryOptions{.period = plan.period * every,
+                                                   .longest_period = plan.period * longest,
+                                                   .memory_limit = plan.bytes_each});
 }
 
 PowerMonitor::Impl::Work PowerMonitor::Impl::cpu_work(const Selection& selection, const Plan& plan,
@@ -202,10 +222,44 @@ void PowerMonitor::Impl::stop() noexcept {
   }
 }
 
-void PowerMonitor::Impl::read_cpus(nanoseconds patience) {
-  if (cpu_lane_ == nullptr) return;
-  const std::uint64_t asked = cpu_lane_->ask();
-  (void)cpu_lane_->wait_for(asked, std::chrono::steady_clock::now() + patience);
+bool PowerMonitor::Impl::read_now(nanoseconds patience) const {
+  if (stopped_ || lanes_.empty()) return false;
+  const TimePoint deadline = std::chrono::steady_clock::now() + patience;
+  std::vector<std::uint64_t> asked;
+  asked.reserve(lanes_.size());
+  for (const auto& lane : lanes_) asked.push_back(lane->ask());
+  bool all = true;
+  for (std::size_t i = lanes_.size(); i-- > 0;) {
+    all = lanes_[i]->wait_for(asked[i], deadline).has_value() && all;
+  }
+  return all;
+}
+
+void PowerMonitor::Impl::catch_up(const PowerWindow& window, bool is_gpu) const {
+  // A GPU's driver is not asked more often than its values are renewed.
+  constexpr nanoseconds kNewsOfGpu = milliseconds(10);
+  constexpr nanoseconds kPatience = milliseconds(100);
+  if (stopped_ || lanes_.empty()) return;
+  const TimePoint now = clock_->now();
+  const TimePoint wanted = std::min(window.end, is_gpu ? now - kNewsOfGpu : now);
+  std::vector<std::pair<Lane*, std::uint64_t>> asked;
+  const auto ask = [&](const History* history, Lane& lane) {
+    const bool is_asked = !asked.empty() && asked.back().first == &lane;
+    if (history == nullptr || is_asked) return;
+    const std::optional<TimePoint> newest = history->values().newest();
+    if (newest && *newest < wanted) asked.emplace_back(&lane, lane.ask());
+  };
+  if (is_gpu) {
+    for (std::size_t i = 0; i < gpus_.size(); ++i) {
+      const std::optional<PowerDomain> shown = gpus_[i].default_domain();
+      ask(gpus_[i].counter, *lanes_[i]);
+      if (shown) ask(gpus_[i].history(*shown), *lanes_[i]);
+    }
+  } else if (cpu_lane_ != nullptr) {
+    for (const MonitoredCpu& cpu : cpus_) ask(cpu.history, *cpu_lane_);
+  }
+  const TimePoint deadline = std::chrono::steady_clock::now() + kPatience;
+  for (const auto& [lane, number] : asked) (void)lane->wait_for(number, deadline);
 }
 
 void PowerMonitor::Impl::read_by_hand() noexcept {
@@ -237,11 +291,24 @@ const MonitoredCpu& PowerMonitor::Impl::cpu(const Domain& domain) const {
       domain.name());
 }
 
-void PowerMonitor::Impl::require(std::optional<PowerDomain> domain, std::string_view what) const {
+void PowerMonitor::Impl::require_power(std::optional<PowerDomain> domain) const {
   const bool is_there = std::ranges::any_of(gpus_, [&](const MonitoredGpu& gpu) {
     return domain ? gpu.history(*domain) != nullptr : gpu.default_domain().has_value();
   });
   if (is_there || gpus_.empty()) return;
+  refuse("power", domain ? to_string(*domain) : "device_instant or device_average");
+}
+
+void PowerMonitor::Impl::require_energy(std::optional<PowerDomain> domain) const {
+  const bool is_there = std::ranges::any_of(gpus_, [&](const MonitoredGpu& gpu) {
+    if (domain) return gpu.history(*domain) != nullptr;
+    return gpu.counter != nullptr || gpu.default_domain().has_value();
+  });
+  if (is_there || gpus_.empty()) return;
+  refuse("energy", domain ? to_string(*domain) : "device_instant, device_average or a counter");
+}
+
+void PowerMonitor::Impl::refuse(std::string_view what, std::string_view lacked) const {
   std::vector<std::string> others;
   for (const MonitoredGpu& gpu : gpus_) {
     std::vector<std::string_view> names;
@@ -252,9 +319,8 @@ void PowerMonitor::Impl::require(std::optional<PowerDomain> domain, std::string_
         "{} {}", gpu_text(gpu.index, gpu.device),
         names.empty() ? "tells no power" : fmt::format("tells {}", fmt::join(names, " and "))));
   }
-  throw CapabilityError(fmt::format(
-      "cannot tell {}: no GPU is monitored that tells {}; {}", what,
-      domain ? to_string(*domain) : "device_instant or device_average", fmt::join(others, ", ")));
+  throw CapabilityError(fmt::format("cannot tell the {}: no GPU is monitored that tells {}; {}",
+                                    what, lacked, fmt::join(others, ", ")));
 }
 
 std::size_t PowerMonitor::Impl::memory_bytes() const noexcept {
@@ -263,6 +329,7 @@ std::size_t PowerMonitor::Impl::memory_bytes() const noexcept {
     for (const History* history : gpu.histories) {
       if (history != nullptr) sum += history->memory_bytes();
     }
+    if (gpu.counter != nullptr) sum += gpu.counter->memory_bytes();
   }
   for (const MonitoredCpu& cpu : cpus_) sum += cpu.history->memory_bytes();
   return sum;

@@ -10,6 +10,7 @@
 #include "power/fault_report.hpp"
 #include "power/monitor_parts.hpp"
 #include "power/watched_sensor.hpp"
+#include "sampling/energy_figure.hpp"
 #include "sampling/lane.hpp"
 #include "sampling/ticking.hpp"
 #include "wattle/power_monitor.hpp"
@@ -38,17 +39,20 @@ struct MonitoredGpu {
   Domain device;  ///< what it is called
   /// By `place_of`; null for a power domain that is not monitored.
   std::array<const History*, kPowerDomains.size()> histories{};
+  const History* counter = nullptr;  ///< of its energy; null where it is not monitored
 
   [[nodiscard]] const History* history(PowerDomain domain) const noexcept {
     return histories.at(place_of(domain));
   }
-  /// The instant power, else the average; absent where neither is monitored.
+  /// The instant power, else the average, else the module's; absent where none is monitored.
   [[nodiscard]] std::optional<PowerDomain> default_domain() const noexcept;
 };
 
 /// What is spent in no time, where it is known what was being spent.
-[[nodiscard]] inline MeasuredEnergy of_no_time() noexcept {
-  return {.energy = Joules(0.0), .flags = Flags::of(Flag::short_window)};
+template <class Energy>
+void make_of_no_time(Energy& energy) noexcept {
+  energy.energy = Joules(0.0);
+  energy.flags = Flags::of(Flag::short_window);
 }
 
 struct MonitoredCpu {
@@ -65,7 +69,8 @@ class PowerMonitor::Impl {
 
   void stop() noexcept;
   void read_by_hand() noexcept;
-  void read_cpus(std::chrono::nanoseconds patience);
+  /// False where one did not answer.
+  bool read_now(std::chrono::nanoseconds patience) const;
   void tell_faults() { faults_->tell(); }
 
   [[nodiscard]] const std::vector<MonitoredGpu>& gpus() const noexcept { return gpus_; }
@@ -78,9 +83,10 @@ class PowerMonitor::Impl {
   [[nodiscard]] const MonitoredGpu& gpu(std::uint32_t index) const;
   /// Throws `NoSuchDomain`.
   [[nodiscard]] const MonitoredCpu& cpu(const Domain& domain) const;
-  /// Throws `CapabilityError` where there are GPUs, but none has `domain`, or any default. `what`
-  /// cannot be told then.
-  void require(std::optional<PowerDomain> domain, std::string_view what) const;
+  /// Throws `CapabilityError` where there are GPUs, but none has `domain`, or any default.
+  void require_power(std::optional<PowerDomain> domain) const;
+  /// The same for its energy, which a counter shows as well.
+  void require_energy(std::optional<PowerDomain> domain) const;
 
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
 
@@ -88,8 +94,8 @@ class PowerMonitor::Impl {
                                     const PowerWindow& window) const;
   [[nodiscard]] std::map<PowerDomain, Timelines> all_timelines(std::optional<std::uint32_t> only,
                                                                const PowerWindow& window) const;
-  [[nodiscard]] std::map<std::uint32_t, MeasuredEnergy> energy(
-      const PowerWindow& window, std::optional<PowerDomain> domain) const;
+  [[nodiscard]] std::map<std::uint32_t, BestEnergy> energy(const PowerWindow& window,
+                                                           std::optional<PowerDomain> domain) const;
   [[nodiscard]] std::vector<CpuPowerSample> cpu_timeline(const Domain& domain,
                                                          const PowerWindow& window) const;
   [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(const PowerWindow& window) const;
@@ -107,6 +113,15 @@ class PowerMonitor::Impl {
   /// What one lane is to read.
   using Work = std::vector<LaneTask>;
 
+  /// By every way that there is, or by one power domain alone.
+  [[nodiscard]] EnergyFigure energy_of(const MonitoredGpu& gpu, const PowerWindow& window,
+                                       std::optional<PowerDomain> only) const;
+  [[noreturn]] void refuse(std::string_view what, std::string_view lacked) const;
+  /// Reads what lacks the end of the window: who asks for the time until now gets it.
+  void catch_up(const PowerWindow& window, bool is_gpu) const;
+  [[nodiscard]] std::unique_ptr<Recorder> counter_recorder(const Selection::Gpu& gpu,
+                                                           std::shared_ptr<Sensor> sensor,
+                                                           const Plan& plan, unsigned every) const;
   [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, const Plan& plan);
   [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
                               std::chrono::nanoseconds period);
@@ -124,7 +139,8 @@ class PowerMonitor::Impl {
 
   std::vector<std::unique_ptr<Lane>> lanes_;  ///< of the GPUs in their order, then the CPUs'
   Lane* cpu_lane_ = nullptr;                  ///< the last of them; null where there are no CPUs
-  std::vector<Work> by_hand_;                 ///< instead of lanes
+  const Clock* clock_;
+  std::vector<Work> by_hand_;  ///< instead of lanes
   std::unique_ptr<Ticking> telling_;
   bool stopped_ = false;
 };

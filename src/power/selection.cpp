@@ -154,7 +154,7 @@ PowerMonitorOptions checked(PowerMonitorOptions options) {
 
 std::size_t Selection::channels() const noexcept {
   std::size_t count = 0;
-  for (const Gpu& gpu : gpus) count += gpu.channels.count();
+  for (const Gpu& gpu : gpus) count += gpu.channels.count() + gpu.counter.count();
   for (const auto& sensor : cpus) {
     count += static_cast<std::size_t>(
         std::ranges::count_if(sensor->channels(), &Channel::counts_energy));
@@ -173,13 +173,30 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
     if (!is_gpu(*sensor)) continue;
     there.push_back({.index = numbers.at(gpu_domain_of(*sensor)),
                      .sensor = sensor,
-                     .channels = power_channels(*sensor, domains)});
+                     .channels = power_channels(*sensor, domains),
+                     .counter = domains ? ChannelSet() : energy_channels(*sensor)});
   }
   std::ranges::sort(there, {}, &Selection::Gpu::index);
   Gpus chosen = gpu_indices ? named(there, numbers, refused, *gpu_indices) : std::move(there);
   require_domains(chosen, domains);
   return chosen;
 }
+
+namespace {
+
+void warn_of_modules(const Gpus& gpus) {
+  for (const Selection::Gpu& gpu : gpus) {
+    const std::vector<PowerDomain> shown = domains_of(*gpu.sensor, gpu.channels);
+    const auto module = std::ranges::find_if(shown, is_of_module);
+    if (module == shown.end()) continue;
+    log(
+        fmt::format("power monitor: {} shows no power of its own; that of its module, which holds "
+                    "a CPU too, is reported as {}",
+                    gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)), to_string(*module)));
+  }
+}
+
+}  // namespace
 
 Selection select(Survey found, const PowerMonitorOptions& options) {
   std::vector<std::shared_ptr<Sensor>> sensors;
@@ -190,6 +207,7 @@ Selection select(Survey found, const PowerMonitorOptions& options) {
   std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [](const auto& sensor) {
     return !is_gpu(*sensor) && std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
   });
+  if (!options.domains) warn_of_modules(selection.gpus);
   if (selection.channels() == 0) {
     throw NoSuchDevice("cannot monitor power: nothing can be read here: " +
                        reasons_text(selection, found.refused));

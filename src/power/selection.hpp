@@ -20,7 +20,8 @@ struct Selection {
   struct Gpu {
     std::uint32_t index = 0;  ///< see `gpu_numbers`
     std::shared_ptr<Sensor> sensor;
-    ChannelSet channels;  ///< none where it tells no power
+    ChannelSet channels;      ///< none where it tells no power
+    ChannelSet counter = {};  ///< its energy counter; none where it has none, or was not asked for
   };
   std::vector<Gpu> gpus;                      ///< in the order of the options, else ascending
   std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least

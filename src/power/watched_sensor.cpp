@@ -7,12 +7,16 @@ namespace wattle {
 void WatchedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   sensor_->read_some(wanted, readings);
   const auto channels = sensor_->channels();
+  bool is_there = false;
+  bool is_gone = false;
   for (std::size_t i = 0; i < std::min(channels.size(), wanted.size()); ++i) {
     if (!wanted[i]) continue;
-    gone_.store(readings[i].status == ReadStatus::gone, std::memory_order_relaxed);
+    is_gone = is_gone || readings[i].status == ReadStatus::gone;
+    is_there = is_there || readings[i].status != ReadStatus::gone;
     const auto domain = power_domain_of(channels[i]);
     if (domain) note(watches_[place_of(*domain)], readings[i], channels[i].update.mean);
   }
+  if (is_gone || is_there) gone_.store(is_gone, std::memory_order_relaxed);
 }
 
 void WatchedSensor::note(Watch& watch, const Reading& reading,

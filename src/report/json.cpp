@@ -43,8 +43,8 @@ Json to_json(const std::vector<AlternativeEnergy>& alternatives) {
   for (const AlternativeEnergy& other : alternatives) {
     list.push_back({{"method", to_string(other.method)},
                     {"quantity", other.quantity},
-                    {"energy_j", other.energy.si()},
-                    {"uncertainty_j", other.uncertainty.si()},
+                    {"energy_j", or_null(other.energy)},
+                    {"uncertainty_j", other.energy ? Json(other.uncertainty.si()) : Json(nullptr)},
                     {"flags", to_json(other.flags)}});
   }
   return list;
@@ -59,7 +59,7 @@ Json to_json(const DomainEnergy& domain) {
           // No RAPL sensor states its error, and none was compared with a meter here.
           {"calibration_percent", nullptr},
           {"calibration_source", nullptr},
-          {"unknown_s", figure.unknown.count()},
+          {"unknown_s", whole_nanoseconds(figure.unknown)},
           {"mean_w", or_null(figure.mean)},
           {"max_w", or_null(figure.max)},
           {"method", to_string(figure.method)},
@@ -165,7 +165,7 @@ std::string to_json(const Report& report) {
                      {"resource_usage", usage_json(report.usage)},
                      {"refused", to_json(report.refused)},
                      {"overhead",
-                      {{"cpu_s", report.overhead.cpu.count()},
+                      {{"cpu_s", whole_nanoseconds(report.overhead.cpu)},
                        {"samples", report.overhead.samples},
                        {"late", report.overhead.late}}}};
   // Arguments and names may hold bytes that are not UTF-8: they become U+FFFD.

@@ -10,7 +10,7 @@
 #include <string>
 #include <string_view>
 
-#include "report/quantity.hpp"
+#include "base/quantity.hpp"
 #include "report/report.hpp"
 #include "usage/usage_units.hpp"
 
@@ -47,7 +47,10 @@ std::string headline(const Report& report, const TextStyle& style) {
   } else if (total.energy) {
     text = fmt::format("{}: {}{}", kHeadline, is_lower_bound(total) ? "at least " : "",
                        to_text(*total.energy, total.uncertainty));
-    if (total.mean) text += fmt::format(", {} on average", to_text(*total.mean));
+    if (total.mean && report.wall > Seconds(0)) {
+      text += fmt::format(", {} on average",
+                          rounded_text(*total.mean, total.uncertainty / report.wall));
+    }
   } else {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
     const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
@@ -123,6 +126,13 @@ std::string remarks(const DomainEnergy& domain) {
   return join(parts, ", ");
 }
 
+/// No digit that the energy's uncertainty does not support.
+std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power) {
+  if (!power) return "-";
+  if (figure.known <= Seconds(0)) return to_text(*power);
+  return rounded_text(*power, figure.uncertainty / figure.known);
+}
+
 std::string domain_table(const EnergyReport& energy) {
   if (energy.domains.empty()) return {};
   std::size_t name_width = 6;
@@ -133,11 +143,10 @@ std::string domain_table(const EnergyReport& energy) {
                                   "energy ± (k=2)", "mean", "peak");
   for (const DomainEnergy& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
-    std::string row =
-        fmt::format("  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
-                    figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
-                    figure.mean ? to_text(*figure.mean) : "-",
-                    figure.max ? to_text(*figure.max) : "-", remarks(domain));
+    std::string row = fmt::format(
+        "  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
+        figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
+        power_text(figure, figure.mean), power_text(figure, figure.max), remarks(domain));
     row.erase(row.find_last_not_of(' ') + 1);
     table += row + "\n";
   }

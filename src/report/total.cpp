@@ -81,6 +81,11 @@ std::vector<MissingKind> refused_of(std::string_view kind, const std::vector<Dom
   return missing;
 }
 
+/// Why a domain has no energy.
+std::string_view reason_of(const EnergyFigure& figure) noexcept {
+  return figure.flags.has(Flag::stuck) ? "its counter does not move" : "its sensor failed";
+}
+
 void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
                  const std::vector<Refusal>& refused) {
   const auto covered = [&](std::string_view kind) {
@@ -90,7 +95,8 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
     std::vector<MissingKind> missing = refused_of(kind, domains, refused);
     for (const DomainEnergy& domain : domains) {
       if (kind_in_total(domain.domain.kind()) != kind || domain.figure.energy) continue;
-      missing.push_back({std::string(kind), domain.domain.name() + ": its sensor failed"});
+      missing.push_back({std::string(kind),
+                         fmt::format("{}: {}", domain.domain.name(), reason_of(domain.figure))});
     }
     if (missing.empty() && !covered(kind)) {
       missing.push_back(why_missing(kind, covered("cpu"), refused));

@@ -58,10 +58,22 @@ bool is_instant(const EnergyFigure& figure) noexcept {
          is_whole(figure);
 }
 
+AlternativeEnergy alternative_of(const EnergyFigure& figure) noexcept {
+  return {.method = figure.method,
+          .quantity = figure.quantity,
+          .energy = figure.energy,
+          .uncertainty = figure.uncertainty,
+          .flags = figure.flags};
+}
+
 }  // namespace
 
 EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   EnergyFigure first = figures.front();
+  std::vector<AlternativeEnergy> stuck;
+  for (const EnergyFigure& figure : figures) {
+    if (figure.flags.has(Flag::stuck)) stuck.push_back(alternative_of(figure));
+  }
   std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
   if (figures.empty()) return first;
   std::ranges::stable_sort(figures, {}, doubt_j);
@@ -89,13 +101,21 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   if (disagrees) best.flags.set(Flag::disagrees);
   std::ranges::move(averages, std::back_inserter(figures));
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
-    best.alternatives.push_back({.method = other.method,
-                                 .quantity = other.quantity,
-                                 .energy = other.energy.value_or(Joules()),
-                                 .uncertainty = other.uncertainty,
-                                 .flags = other.flags});
+    best.alternatives.push_back(alternative_of(other));
   }
+  // A sensor that is broken is said to be, though another one replaces it.
+  std::ranges::move(stuck, std::back_inserter(best.alternatives));
   return best;
+}
+
+EnergyFigure domain_energy(const History* counter, std::span<const History* const> gauges,
+                           const CounterWindowAsked& window) {
+  std::vector<EnergyFigure> figures;
+  if (counter != nullptr) figures.push_back(counter_energy(*counter, window));
+  for (const History* gauge : gauges) {
+    figures.push_back(gauge_energy(*gauge, window.begin, window.end));
+  }
+  return best_energy(std::move(figures));
 }
 
 }  // namespace wattle

@@ -53,6 +53,18 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
   return {.kind = StepKind::wrapped, .ambiguous = could_be_reset, .ticks = ticks};
 }
 
+bool is_stuck(const Channel& counter, double ticks, nanoseconds elapsed) noexcept {
+  static constexpr int kUpdates = 10;
+  static constexpr double kTicks = 10.0;
+  // No counter is known that is renewed less often.
+  static constexpr nanoseconds kUnknownUpdate = std::chrono::milliseconds(125);
+  if (ticks > 0.0) return false;
+  const UpdateInterval& update = counter.update;
+  const nanoseconds longest = update.known() ? std::max(update.p99, update.mean) : kUnknownUpdate;
+  if (elapsed <= kUpdates * longest) return false;
+  return counter.counter.least_power * Seconds(elapsed) >= kTicks * counter.counter.tick;
+}
+
 nanoseconds keeper_period(const CounterTraits& traits) noexcept {
   constexpr nanoseconds kLongest = std::chrono::minutes(1);
   if (traits.blind_ticks() == 0) return kLongest;

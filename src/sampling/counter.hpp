@@ -71,6 +71,12 @@ class CounterUnwrap {
   bool has_last_ = false;
 };
 
+/// True for a counter that passed no tick in `elapsed` though it must have: that is longer than ten
+/// of its updates, and the least that its device draws is ten ticks in that time. What was spent is
+/// not known then.
+[[nodiscard]] bool is_stuck(const Channel& counter, double ticks,
+                            std::chrono::nanoseconds elapsed) noexcept;
+
 /// The longest time between two reads of a counter that is sure to lose nothing: half the time in
 /// which the greatest power drives it through its `blind_ticks`, and no more than a minute. A
 /// minute where it has none.

@@ -189,6 +189,24 @@ Overhang overhang_of(const CounterWindowAsked& window, const Ends& ends) noexcep
              : Overhang{};
 }
 
+/// A direct reading that came up to so much inside of the window: its reader's own time. It stands
+/// for the window's end, and is that much less certain.
+void stretch_to(const CounterWindowAsked& window, Ends& ends) noexcept {
+  static constexpr nanoseconds kOwn = std::chrono::milliseconds(5);
+  static constexpr int kLeastPart = 10;
+  const nanoseconds most = std::min(kOwn, (window.end - window.begin) / kLeastPart);
+  const nanoseconds before = ends.first.at - window.begin;
+  const nanoseconds after = window.end - ends.last.at;
+  if (window.first && before > nanoseconds(0) && before <= most) {
+    ends.first.half_width += before;
+    ends.first.at = window.begin;
+  }
+  if (window.last && after > nanoseconds(0) && after <= most) {
+    ends.last.half_width += after;
+    ends.last.at = window.end;
+  }
+}
+
 /// Without what was spent there, by the power next to the ends: which could be all wrong.
 Joules take_off(const Overhang& overhang, Joules energy, CounterWindowFacts& facts) noexcept {
   const Joules before = facts.power_after_begin * Seconds(overhang.before);
@@ -205,12 +223,13 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   EnergyFigure figure{.method = Method::counter, .quantity = to_string(channel.metric)};
   figure.flags = history.condition(window.begin, window.end).flags;
   const std::optional<Ends> afterwards = looked_up(history, window);
-  const std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
+  std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
   if (!ends) {
     figure.unknown = positive(window.end - window.begin);
     figure.flags.set(Flag::gap);
     return figure;
   }
+  if (!afterwards) stretch_to(window, *ends);
   const nanoseconds outside =
       positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
@@ -220,9 +239,15 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   figure.known = positive(known);
   if (known <= nanoseconds(0)) return figure;
 
-  const std::uint64_t ticks = ends->last.ticks - ends->first.ticks;
-  Joules energy =
-      joules(channel, static_cast<double>(ticks) + (ends->last.fraction - ends->first.fraction));
+  const double ticks = static_cast<double>(ends->last.ticks - ends->first.ticks) +
+                       (ends->last.fraction - ends->first.fraction);
+  if (is_stuck(channel, ticks, known)) {
+    figure.unknown = positive(window.end - window.begin);
+    figure.known = Seconds(0);
+    figure.flags.set(Flag::stuck);
+    return figure;
+  }
+  Joules energy = joules(channel, ticks);
   if (afterwards) {
     figure.uncertainty = looked_up_uncertainty(history, *ends, energy / Seconds(known));
   } else {

@@ -18,4 +18,14 @@ MeasuredEnergy EnergyFigure::measured() const noexcept {
   return {.energy = energy, .uncertainty = uncertainty, .unknown = unknown, .flags = flags};
 }
 
+BestEnergy EnergyFigure::best() const {
+  BestEnergy best;
+  static_cast<MeasuredEnergy&>(best) = measured();
+  best.method = method;
+  best.quantity = quantity;
+  best.coverage = coverage;
+  best.alternatives = alternatives;
+  return best;
+}
+
 }  // namespace wattle

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdint>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -18,24 +17,6 @@ namespace wattle {
 [[nodiscard]] inline std::chrono::nanoseconds positive(std::chrono::nanoseconds time) noexcept {
   return std::max(time, std::chrono::nanoseconds(0));
 }
-
-/// How an energy was found.
-enum class Method : std::uint8_t {
-  counter,     ///< the difference of a cumulative counter
-  integrated,  ///< a power gauge, summed up over time
-  estimated,   ///< from a model, not from a sensor
-};
-/// "counter", "integrated", "estimated".
-[[nodiscard]] std::string_view to_string(Method method) noexcept;
-
-/// What another way to the same energy says.
-struct AlternativeEnergy {
-  Method method = Method::counter;
-  std::string_view quantity;  ///< the metric: "energy", "power_instant" ...
-  Joules energy;
-  Joules uncertainty;  ///< k = 2
-  Flags flags;
-};
 
 struct EnergyFigure {
   /// Sum over the stretches that are known: a lower bound where `unknown` is above 0. Absent
@@ -53,8 +34,9 @@ struct EnergyFigure {
   Flags flags;
   std::vector<AlternativeEnergy> alternatives{};
 
-  /// The part of it that the public interface tells.
+  /// The parts of it that the public interface has.
   [[nodiscard]] WATTLE_EXPORT MeasuredEnergy measured() const noexcept;
+  [[nodiscard]] WATTLE_EXPORT BestEnergy best() const;
 };
 
 }  // namespace wattle

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "sampling/energy_figure.hpp"
@@ -37,5 +38,11 @@ struct CounterWindowAsked {
 /// gauge: it may have stayed as it was. One that shows no energy at all comes last. At
 /// least one figure; of equals, the first is taken.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
+
+/// The energy of a domain in a window, by every way that there is: the one place where a domain's
+/// figure is chosen. `counter` may be null; `gauges` are of power. One of them at least.
+[[nodiscard]] WATTLE_EXPORT EnergyFigure domain_energy(const History* counter,
+                                                       std::span<const History* const> gauges,
+                                                       const CounterWindowAsked& window);
 
 }  // namespace wattle

@@ -275,6 +275,8 @@ std::optional<Watts> Sampler::counted_power(Track& track) noexcept {
   if (!begin || !end || end->at <= begin->at) return std::nullopt;
   if (track.counter->condition(begin->at, end->at).unknown > nanoseconds(0)) return std::nullopt;
   const auto ticks = static_cast<double>(end->ticks - begin->ticks);
+  track.is_stuck = is_stuck(track.counter->channel(), ticks, end->at - begin->at);
+  if (track.is_stuck) return std::nullopt;
   return Joules(track.counter->channel().scale() * ticks) / Seconds(end->at - begin->at);
 }
 
@@ -294,7 +296,7 @@ std::optional<Watts> Sampler::gauged_power(const Track& track, TimePoint now) co
 std::optional<Watts> Sampler::interval_power() const noexcept {
   std::optional<Watts> sum;
   for (const Track& track : tracks_) {
-    if (!counts_in_total(track.domain.kind())) continue;
+    if (!counts_in_total(track.domain.kind()) || track.is_stuck) continue;
     const std::optional<Watts> power = track.intervals.last();
     if (!power) return std::nullopt;
     sum = sum.value_or(Watts(0.0)) + *power;
@@ -339,12 +341,7 @@ std::vector<Domain> Sampler::domains() const {
 }
 
 EnergyFigure Sampler::figure(const Track& track, const CounterWindowAsked& window) {
-  std::vector<EnergyFigure> figures;
-  if (track.counter != nullptr) figures.push_back(counter_energy(*track.counter, window));
-  for (const History* gauge : track.gauges) {
-    figures.push_back(gauge_energy(*gauge, window.begin, window.end));
-  }
-  return best_energy(std::move(figures));
+  return domain_energy(track.counter, track.gauges, window);
 }
 
 EnergyFigure Sampler::figure(std::size_t domain, const CounterWindowAsked& window) const {

@@ -76,7 +76,7 @@ class Sampler {
   bool read_all_lanes(TimePoint deadline);
 
   /// Mean power of the domains that make up a total over the last interval that ended; absent
-  /// where there is none, or one of them is unknown.
+  /// where there is none, or one of them is unknown. A counter that is stuck does not count.
   [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
   /// The longest time between two calls of `read` that loses no wrap.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
@@ -137,6 +137,7 @@ class Sampler {
     std::size_t place = 0;                 ///< of the counter among the lane's boundaries
     bool is_answered = true;               ///< the lane did what `read_lanes` asked last
     bool was_answered = true;              ///< and each time before
+    bool is_stuck = false;                 ///< its counter did not move in the last interval
     std::optional<Boundary> first{};
     std::optional<Boundary> last{};
     std::optional<Boundary> interval_begin{};

@@ -37,6 +37,28 @@ namespace wattle {
   return Watts(10000.0);
 }
 
+/// Below this no device of the kind stays while the machine runs: a counter that shows less is
+/// stuck. An idle package draws more than 0.1 W even in its deepest sleep (Intel's 6 W parts, data
+/// sheets), DRAM must be refreshed, an NVIDIA GPU whose driver is in use is powered. Cores are
+/// switched off while they sleep, but every timer wakes them. Of AMD's and Intel's GPUs the kernel
+/// may switch off the whole board between two reads. 0: it may draw nothing.
+[[nodiscard]] constexpr Watts least_power(DomainKind kind) noexcept {
+  switch (kind) {
+    case DomainKind::package:
+    case DomainKind::dram:
+    case DomainKind::psys:
+    case DomainKind::nvidia_gpu:
+      return Watts(0.1);
+    case DomainKind::core:
+    case DomainKind::amd_gpu:
+    case DomainKind::intel_gpu:
+      return Watts(0.001);
+    case DomainKind::uncore:  // an integrated GPU that nobody uses is off
+      return Watts(0.0);
+  }
+  return Watts(0.0);
+}
+
 /// RAPL counters are renewed about every millisecond. Mean, spread and 99th percentile are those
 /// of the least regular package counter published: Ice Lake-SP, 9,997 updates recorded by
 /// github.com/lukalt/icpe-2024-rapl-validation (Broadwell-EP: spread 0.04 ms; AMD Zen 2: 0.003).

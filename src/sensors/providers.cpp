@@ -51,12 +51,12 @@ Survey probe_one(const Provider& provider, const System& system, const Clock& cl
   return found;
 }
 
-/// The domains of a survey's energy counters, in order, each once.
+/// The domains of a survey whose energy can be measured, in order, each once.
 std::vector<Domain> domains_of(const Survey& survey) {
   std::set<Domain> domains;
   for (const auto& sensor : survey.sensors) {
     for (const Channel& channel : sensor->channels()) {
-      if (channel.counts_energy()) domains.insert(channel.domain);
+      if (channel.tells_energy()) domains.insert(channel.domain);
     }
   }
   return {domains.begin(), domains.end()};
@@ -98,7 +98,9 @@ std::vector<Domain> available_domains(const System& system) {
 }
 
 std::vector<Domain> available_domains(DomainKind kind, const System& system) {
-  const bool is_gpu = kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu;
+  // GPUs' drivers are asked for GPUs alone: that can take two seconds.
+  const bool is_gpu = kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu ||
+                      kind == DomainKind::intel_gpu;
   std::vector<Domain> domains =
       domains_of(survey(system, machine_clock(), is_gpu ? Asked::all : Asked::prompt));
   std::erase_if(domains, [kind](const Domain& domain) { return domain.kind() != kind; });

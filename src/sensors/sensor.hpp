@@ -70,6 +70,9 @@ struct CounterTraits {
   std::uint64_t followed_ticks = 0;
   /// No device of this kind draws more: what tells a wrap from a reset. See known_sensors.hpp.
   Watts max_power;
+  /// The device draws at least this while the machine runs: what tells a stuck counter from a
+  /// device at rest. 0 where it may draw nothing.
+  Watts least_power{};
 
   /// The number of ticks that must not pass between two reads, since energy could be lost unseen;
   /// 0 where any number may.

@@ -71,7 +71,7 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
   for (const ProcessUsage& process : *processes) {
     list.push_back({{"pid", process.pid},
                     {"name", process.name},
-                    {"cpu_s", process.cpu.count()},
+                    {"cpu_s", whole_nanoseconds(process.cpu)},
                     {"peak_rss_bytes", or_null(process.peak_rss_bytes)}});
   }
   return list;

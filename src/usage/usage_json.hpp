@@ -1,6 +1,7 @@
 // Resource usage as JSON, and as the text that gpu_tracker makes of that.
 #pragma once
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -19,8 +20,16 @@ template <class Tag>
 [[nodiscard]] nlohmann::ordered_json or_null(const std::optional<Quantity<Tag>>& value) {
   return value ? nlohmann::ordered_json(value->si()) : nlohmann::ordered_json(nullptr);
 }
+/// In seconds. No time here is known more finely: a sum of doubles is written as 0.2091, not as
+/// 0.20909999999999998.
+[[nodiscard]] inline double whole_nanoseconds(Seconds time) noexcept {
+  constexpr double kMost = 9e9;  // what 64 bits of nanoseconds hold
+  if (!(std::abs(time.count()) < kMost)) return time.count();
+  return static_cast<double>(std::llround(time.count() * 1e9)) / 1e9;
+}
 [[nodiscard]] inline nlohmann::ordered_json or_null(const std::optional<Seconds>& value) {
-  return value ? nlohmann::ordered_json(value->count()) : nlohmann::ordered_json(nullptr);
+  return value ? nlohmann::ordered_json(whole_nanoseconds(*value))
+               : nlohmann::ordered_json(nullptr);
 }
 
 /// A text, or null where it is empty.

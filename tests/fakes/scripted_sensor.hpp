@@ -22,13 +22,14 @@ struct ScriptedCounter {
   std::function<Shown(TimePoint now)> script;
 };
 
-/// A counter of 2^32 ticks of 2^-14 J, up to 2 kW, renewed each millisecond.
+/// A counter of 2^32 ticks of 2^-14 J, from 0.1 W to 2 kW, renewed each millisecond.
 inline Channel counter_channel(Domain domain) {
   using std::chrono::microseconds;
   return {.domain = domain,
           .counter = {.tick = Joules(1.0 / 16384.0),
                       .modulus = std::uint64_t{1} << 32U,
-                      .max_power = Watts(2000.0)},
+                      .max_power = Watts(2000.0),
+                      .least_power = Watts(0.1)},
           .update = {.mean = microseconds(1000),
                      .spread = microseconds(270),
                      .p99 = microseconds(1650)},

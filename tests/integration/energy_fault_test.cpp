@@ -87,6 +87,7 @@ TEST_F(EnergyFault, ResetLosesThatStretchAndNothingElse) {
 TEST_F(EnergyFault, PackageWithoutANameIsMissingInTheTotal) {
   tree_.write_file(kMetronome, "name", "");
   start();
+  fakes::set_energy_uj(tree_.zone_path(kZone), kPackageUnit.energy_uj(kMiddle + 1000));
   finish();
   EXPECT_THAT(text_, HasSubstr("while the command ran: at least "));
   EXPECT_THAT(text_, HasSubstr("not all of cpu: intel-rapl:1: it has no name"));
@@ -153,6 +154,7 @@ TEST_P(Nonsense, ToTheEndIsAGap) {
 TEST_P(Nonsense, FromTheStartIsRefusedWithTheReason) {
   tree_.write_file(kZone, "energy_uj", GetParam());
   start();
+  fakes::set_energy_uj(tree_.zone_path(kMetronome), kPackageUnit.energy_uj(1000));
   finish();
   EXPECT_EQ(domain()["name"], "package_1");
   ASSERT_EQ(json_["refused"].size(), 1U);

@@ -175,11 +175,16 @@ TEST_F(Energy, NeedsNoReadInBetween) {
   EXPECT_TRUE(domain["max_w"].is_null());
 }
 
-TEST_F(Energy, OfACounterThatStandsStillIsZeroAndSaysSo) {
+TEST_F(Energy, OfACounterThatDoesNotMoveIsUnknownAndInNoTotal) {
   add({"intel-rapl:0", "package-0", "package_0", kPackageUnit, 0.0, 4711});
+  add({"intel-rapl:0:0", "dram", "dram_0", kServerDramUnit, 5.0, 0});
   const Json energy = play(50);
-  EXPECT_EQ(domain_of(energy, "package_0")["energy_j"], 0.0);
-  EXPECT_EQ(domain_of(energy, "package_0")["flags"], Json{"zero"});
+  EXPECT_TRUE(domain_of(energy, "package_0")["energy_j"].is_null());
+  EXPECT_TRUE(domain_of(energy, "package_0")["uncertainty_j"].is_null());
+  EXPECT_EQ(domain_of(energy, "package_0")["flags"], Json{"stuck"});
+  EXPECT_EQ(energy["total_covers"], Json{"dram"});
+  EXPECT_EQ(energy["total_missing"][0]["kind"], "cpu");
+  EXPECT_EQ(energy["total_missing"][0]["reason"], "package_0: its counter does not move");
 }
 
 TEST_F(Energy, IsTheReportsHeadline) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <csignal>
+#include <memory>
 #include <sstream>
 
 #include "command.hpp"
@@ -31,7 +32,13 @@ constexpr const char* kTwoBoards =
 
 class PowerCommand : public CommandTest {
  protected:
-  PowerCommand() : fake_(kTwoBoards) { tree_.add_zone("intel-rapl:0", "package-0"); }
+  /// The package draws 100 W until the test ends: a counter that stands still is none.
+  PowerCommand() : fake_(kTwoBoards) {
+    tree_.add_zone("intel-rapl:0", "package-0");
+    player_ = std::make_unique<Process>(
+        Start{.command = {player_program(), "3600000", tree_.zone_path("intel-rapl:0"), "100",
+                          "6.103515625e-05", "61035", "1000"}});
+  }
 
   /// `wattle WORDS` on a machine with these GPUs and CPUs.
   [[nodiscard]] Start on_machine(const Words& words, bool gpus = true, bool cpus = true) const {
@@ -54,6 +61,7 @@ class PowerCommand : public CommandTest {
  private:
   fakes::FakeNvml fake_;
   fakes::PowercapTree tree_;
+  std::unique_ptr<Process> player_;
 };
 
 TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
@@ -62,9 +70,9 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
                                       "package_0\n"));
-  EXPECT_THAT(outcome.out, HasSubstr("100.0 W"));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("100(\\.0)? W"));
   EXPECT_THAT(outcome.out, HasSubstr("± of the sampling"));
-  EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0      device_"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0      "));
   EXPECT_THAT(outcome.out, HasSubstr("\npackage_0         energy"));
 }
 
@@ -128,7 +136,8 @@ TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {
 TEST_F(PowerCommand, ShowsTheChosenDomainAlone) {
   const Outcome memory =
       end_after(on_machine({"power", "--domain", "memory_average", "--period", "0.05"}), " W");
-  EXPECT_THAT(memory.out, AllOf(HasSubstr("20.00 W"), Not(HasSubstr("package_0"))));
+  EXPECT_THAT(memory.out,
+              AllOf(testing::ContainsRegex("20(\\.0+)? W"), Not(HasSubstr("package_0"))));
   const Outcome package =
       end_after(on_machine({"power", "--domain", "package", "--period", "0.05"}), " W");
   EXPECT_THAT(package.out, AllOf(HasSubstr("package_0"), Not(HasSubstr("gpu"))));

@@ -33,6 +33,28 @@ TEST_F(SummaryCommand, TellsOfTheFilesOfAFolder) {
                                  HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
 }
 
+TEST_F(SummaryCommand, HasTheEnergyThatTheMonitorCounted) {
+  write_files();
+  folder_.write("hw_samples.csv",
+                "time,device,index,uuid,quantity,value\n"
+                "2026-11-21T00:00:00.000+00:00,monitor,,,interval_s,2\n"
+                "2026-11-21T00:00:10.000+00:00,nvidia_gpu_0,0,GPU-a,energy_j,1200.05\n"
+                "2026-11-21T00:00:10.000+00:00,nvidia_gpu_0,0,GPU-a,energy_uncertainty_j,46\n"
+                "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_j,500\n"
+                "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_uncertainty_j,1\n"
+                "2026-11-21T00:00:10.000+00:00,memory,,,used_bytes,5000000000\n");
+  const Outcome outcome = run(wattle({"summary", folder_.path()}));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("1200 J ±46 J"), HasSubstr("500.0 J ±1.0 J"),
+                                 HasSubstr("1700 J ±46 J (nvidia_gpu_0 + package_0)"),
+                                 HasSubstr("5.000 GB of - used at most")));
+  const Json json = parse_json(run(wattle({"summary", folder_.path(), "--json"})).out);
+  EXPECT_EQ(json["all_gpus"]["energy_j"], 1200.05);
+  EXPECT_EQ(json["all_gpus"]["energy_uncertainty_j"], 46.0);
+  EXPECT_EQ(json["all_gpus"]["energy_method"], "counter");
+  EXPECT_EQ(json["domains"][0]["name"], "package_0");
+  EXPECT_EQ(json["machine"]["energy_j"], 1700.05);
+}
+
 TEST_F(SummaryCommand, PrintsOneLineOfJson) {
   write_files();
   const Json json = parse_json(

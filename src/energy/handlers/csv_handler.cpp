@@ -10,6 +10,7 @@
 #include "base/piece.hpp"
 #include "energy/handlers/csv_text.hpp"
 #include "energy/handlers/same_domains.hpp"
+#include "energy/handlers/sample_details.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
@@ -42,10 +43,11 @@ void end_last_line(AppendedFile& file) {
   }
 }
 
-void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) {
+void append_rows(const std::string& path, const std::list<EnergyTrace>& traces,
+                 SampleDetails details) {
   const DomainNames& domains = traces.front()[0].domains();
   for (const EnergyTrace& trace : traces) require_same_domains(domains, trace);
-  const std::string header = csv_header(*domains);
+  const std::string header = csv_header(*domains, details);
   AppendedFile file(path);
   if (file.size_before() == 0) {
     file.write(header + '\n');
@@ -57,7 +59,7 @@ void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) 
   for (const EnergyTrace& trace : traces) {
     for (const EnergySample& sample : trace) {
       row.clear();
-      append_csv_row(row, sample);
+      append_csv_row(row, sample, details);
       file.write(row);
     }
   }
@@ -68,12 +70,15 @@ void append_rows(const std::string& path, const std::list<EnergyTrace>& traces) 
 
 struct CsvHandler::State {
   std::string path;
+  SampleDetails details;
   std::mutex saving;
   Unsaved<EnergyTrace> unsaved;  ///< none of them empty
 };
 
-CsvHandler::CsvHandler(std::filesystem::path path) : state_(std::make_unique<State>()) {
+CsvHandler::CsvHandler(std::filesystem::path path, SampleDetails details)
+    : state_(std::make_unique<State>()) {
   state_->path = std::move(path).string();
+  state_->details = details;
 }
 
 CsvHandler::~CsvHandler() {
@@ -93,7 +98,10 @@ void CsvHandler::save_data() {
     throw NoSampleProcessed("cannot save to " + state_->path +
                             ": the handler was given no sample since it was last saved");
   }
-  append_rows(state_->path, batch.items());
+  append_rows(state_->path, batch.items(), state_->details);
+  if (!state_->details.details) {
+    for (const EnergyTrace& trace : batch.items()) warn_of_lower_bounds(trace, state_->path);
+  }
   batch.items().clear();
 }
 

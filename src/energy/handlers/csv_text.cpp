@@ -1,6 +1,7 @@
 #include "energy/handlers/csv_text.hpp"
 
 #include "base/python_repr.hpp"
+#include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
 
 namespace wattle {
@@ -23,17 +24,22 @@ void append_csv_cell(std::string& out, std::string_view text) {
   out += '"';
 }
 
-std::string csv_header(const std::vector<std::string>& domains) {
+std::string csv_header(const std::vector<std::string>& domains, SampleDetails details) {
   std::string header = "timestamp;tag;duration";
   if (domains.empty()) header += ';';
   for (const std::string& domain : domains) {
     header += ';';
     append_csv_cell(header, domain);
+    if (!details.details) continue;
+    for (const char* what : {"_uncertainty", "_unknown_s", "_flags"}) {
+      header += ';';
+      append_csv_cell(header, domain + what);
+    }
   }
   return header;
 }
 
-void append_csv_row(std::string& out, const EnergySample& sample) {
+void append_csv_row(std::string& out, const EnergySample& sample, SampleDetails details) {
   append_python_repr(out, sample.timestamp_unix_s());
   out += ';';
   append_csv_cell(out, sample.tag());
@@ -42,7 +48,13 @@ void append_csv_row(std::string& out, const EnergySample& sample) {
   if (sample.energies().empty()) out += ';';
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     out += ';';
-    append_micro_joules(out, micro_joules((*sample.domains())[i], sample.energies()[i]), "");
+    if (!details.details) {
+      append_micro_joules(out, micro_joules(sample, i), "");
+      continue;
+    }
+    append_micro_joules(out, micro_joules_known(sample, i), "");
+    out += ';';
+    append_sample_details(out, sample.energies()[i], ";");
   }
   out += '\n';
 }

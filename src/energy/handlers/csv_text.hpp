@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "wattle/energy_trace.hpp"
+#include "wattle/handlers.hpp"
 
 namespace wattle {
 
@@ -15,10 +16,11 @@ void append_csv_cell(std::string& out, std::string_view text);
 
 /// "timestamp;tag;duration;package_0;dram_0", without a line end. Ends in ";" where there is no
 /// domain, and so do the rows.
-[[nodiscard]] std::string csv_header(const std::vector<std::string>& domains);
+[[nodiscard]] std::string csv_header(const std::vector<std::string>& domains,
+                                     SampleDetails details = {});
 
 /// Adds a line with its line end.
-void append_csv_row(std::string& out, const EnergySample& sample);
+void append_csv_row(std::string& out, const EnergySample& sample, SampleDetails details = {});
 
 /// True for what a file begins with, if its first line is `header`. `beginning` is the whole file,
 /// or more bytes of it than `header` has.

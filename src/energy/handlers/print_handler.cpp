@@ -9,6 +9,7 @@
 #include "base/piece.hpp"
 #include "base/python_repr.hpp"
 #include "base/text.hpp"
+#include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
 #include "wattle/error.hpp"
 #include "wattle/handlers.hpp"
@@ -19,7 +20,25 @@ namespace {
 /// Whole, however long it is: what was cut off could not be told from what is not there.
 void append_name(std::string& out, std::string_view name) { out += printable(name, name.size()); }
 
-void append_line(std::string& out, const EnergySample& sample) {
+/// " (+- 61.0, unknown 0.5 s, reset)"
+void append_details(std::string& out, const MeasuredEnergy& energy) {
+  out += " (";
+  if (energy.energy) {
+    out += "+- ";
+    append_micro_joules(out, micro_joules("", {.energy = energy.uncertainty}), "");
+    out += ", ";
+  }
+  out += "unknown ";
+  append_python_repr(out, energy.unknown.count());
+  out += " s";
+  energy.flags.each([&](std::string_view name) {
+    out += ", ";
+    out += name;
+  });
+  out += ')';
+}
+
+void append_line(std::string& out, const EnergySample& sample, SampleDetails details) {
   out += "begin timestamp : ";
   append_python_repr(out, sample.timestamp_unix_s());
   out += "; tag : ";
@@ -31,7 +50,12 @@ void append_line(std::string& out, const EnergySample& sample) {
     out += "; ";
     append_name(out, domain);
     out += " : ";
-    append_micro_joules(out, micro_joules(domain, sample.energies()[i]), "None");
+    if (!details.details) {
+      append_micro_joules(out, micro_joules(sample, i), "None");
+      continue;
+    }
+    append_micro_joules(out, micro_joules_known(sample, i), "None");
+    append_details(out, sample.energies()[i]);
   }
   out += '\n';
 }
@@ -50,10 +74,10 @@ class StreamLock {
 
 /// Calls `write(piece)` with the lines of a trace, piece by piece.
 template <class Write>
-void write_lines(const EnergyTrace& trace, Write write) {
+void write_lines(const EnergyTrace& trace, SampleDetails details, Write write) {
   std::string piece;
   for (const EnergySample& sample : trace) {
-    append_line(piece, sample);
+    append_line(piece, sample, details);
     if (piece.size() < kPieceBytes) continue;
     write(piece);
     piece.clear();
@@ -65,20 +89,20 @@ void write_lines(const EnergyTrace& trace, Write write) {
 
 /// Through the C library's stream, which std::cout shares unless told otherwise: so our lines
 /// stand in order with the program's own, and <iostream>'s initialization is nobody's burden.
-void print_to_standard_output(const EnergyTrace& trace) {
+void print_to_standard_output(const EnergyTrace& trace, SampleDetails details) {
   const StreamLock lock(stdout);
-  write_lines(trace, [](const std::string& piece) {
+  write_lines(trace, details, [](const std::string& piece) {
     if (std::fwrite(piece.data(), 1, piece.size(), stdout) != piece.size()) fail(errno);
   });
   // A full disk shows here at the latest.
   if (std::fflush(stdout) != 0) fail(errno);
 }
 
-void print_to(std::ostream& out, const EnergyTrace& trace) {
+void print_to(std::ostream& out, const EnergyTrace& trace, SampleDetails details) {
   // A stream does not tell why it failed. It may be set to throw its own exception.
   const auto fail = [] { throw WriteError("the stream", EIO); };
   try {
-    write_lines(trace, [&out](const std::string& piece) {
+    write_lines(trace, details, [&out](const std::string& piece) {
       out.write(piece.data(), static_cast<std::streamsize>(piece.size()));
     });
     out.flush();
@@ -92,22 +116,30 @@ void print_to(std::ostream& out, const EnergyTrace& trace) {
 
 struct PrintHandler::State {
   std::ostream* out = nullptr;  ///< null: standard output
+  SampleDetails details;
   std::mutex mutex;
 };
 
-PrintHandler::PrintHandler() : state_(std::make_unique<State>()) {}
+PrintHandler::PrintHandler(SampleDetails details) : state_(std::make_unique<State>()) {
+  state_->details = details;
+}
 
-PrintHandler::PrintHandler(std::ostream& out) : PrintHandler() { state_->out = &out; }
+PrintHandler::PrintHandler(std::ostream& out, SampleDetails details) : PrintHandler(details) {
+  state_->out = &out;
+}
 
 PrintHandler::~PrintHandler() = default;
 
 void PrintHandler::process(const EnergyTrace& trace) {
-  const std::lock_guard lock(state_->mutex);
-  if (state_->out == nullptr) {
-    print_to_standard_output(trace);
-  } else {
-    print_to(*state_->out, trace);
+  {
+    const std::lock_guard lock(state_->mutex);
+    if (state_->out == nullptr) {
+      print_to_standard_output(trace, state_->details);
+    } else {
+      print_to(*state_->out, trace, state_->details);
+    }
   }
+  if (!state_->details.details) warn_of_lower_bounds(trace, "print");
 }
 
 }  // namespace wattle

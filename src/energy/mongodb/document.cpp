@@ -41,7 +41,7 @@ void append_energies(bson_t* out, const EnergySample& sample) {
     const std::string& domain = (*sample.domains())[i];
     std::string key = valid_utf8(domain);
     std::ranges::replace(key, '\0', '?');  // a key ends there
-    std::visit(AppendEnergy{&energies, key}, micro_joules(domain, sample.energies()[i]));
+    std::visit(AppendEnergy{&energies, key}, micro_joules(sample, i));
   }
   ::bson_append_document_end(out, &energies);
 }

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "energy/handlers/sample_details.hpp"
 #include "energy/handlers/unsaved.hpp"
 #include "energy/mongodb/connection.hpp"
 #include "energy/mongodb/document.hpp"
@@ -109,6 +110,7 @@ void MongoHandler::save_data() {
   for (auto entry = batch.items().begin(); entry != batch.items().end();) {
     std::optional<Failure> failure = insert(state_->connection, *entry);
     if (!failure) {
+      warn_of_lower_bounds(entry->trace, entry->name);
       entry = batch.items().erase(entry);
       continue;
     }

@@ -51,12 +51,13 @@ DaemonSensor::DaemonSensor(std::unique_ptr<Connection> connection, const AllCoun
 
 void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown,
                        Domain domain, const std::string& place) {
-  channels_.push_back(
-      {.domain = domain,
-       .counter = {.tick = Joules(1e-6), .max_power = default_max_power(domain.kind())},
-       .update = kRaplUpdate,  // the daemon reads the counter when it is asked
-       .source = "daemon",
-       .place = place});
+  channels_.push_back({.domain = domain,
+                       .counter = {.tick = Joules(1e-6),
+                                   .max_power = default_max_power(domain.kind()),
+                                   .least_power = least_power(domain.kind())},
+                       .update = kRaplUpdate,  // the daemon reads the counter when it is asked
+                       .source = "daemon",
+                       .place = place});
   counters_.push_back({.cpu = cpu, .shown = shown});
 }
 

@@ -184,7 +184,8 @@ class Examination {
       channel.counter = {.tick = Joules(definition.scale),
                          .modulus = 0,
                          .followed_ticks = kIntelGpuFollowedMicrojoules,
-                         .max_power = max_power()};
+                         .max_power = max_power(),
+                         .least_power = least_power(card_.domain.kind())};
     }
     // It is that of the whole processor: CPU, GPU and what else is in the package.
     if (is_apu_ && is_power(definition.metric)) channel.scope = Scope::module;

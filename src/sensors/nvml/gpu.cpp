@@ -201,7 +201,8 @@ class Examination {
       // 64 bits of mJ never wrap; a lower value is that of a driver loaded anew.
       channel.counter = {.tick = Joules(definition.scale),
                          .modulus = 0,
-                         .max_power = max_power(api_, gpu_.handle)};
+                         .max_power = max_power(api_, gpu_.handle),
+                         .least_power = least_power(DomainKind::nvidia_gpu)};
       channel.update = kNvmlCounterUpdate;
       channel.scope = facts_.energy_scope;
     }

@@ -248,15 +248,17 @@ class Probe {
       return;
     }
     opened_.insert(zone.domain);
-    counters.push_back(
-        {.channel = {.domain = zone.domain,
-                     .counter = {.tick = scale.tick, .modulus = scale.modulus, .max_power = power},
-                     .update = kRaplUpdate,
-                     .contained_in = container(zone.domain),
-                     .source = "powercap",
-                     .place = path},
-         .energy_uj = std::move(file),
-         .scale = scale});
+    counters.push_back({.channel = {.domain = zone.domain,
+                                    .counter = {.tick = scale.tick,
+                                                .modulus = scale.modulus,
+                                                .max_power = power,
+                                                .least_power = least_power(zone.domain.kind())},
+                                    .update = kRaplUpdate,
+                                    .contained_in = container(zone.domain),
+                                    .source = "powercap",
+                                    .place = path},
+                        .energy_uj = std::move(file),
+                        .scale = scale});
   }
 
   static std::optional<Domain> container(const Domain& domain) {

@@ -411,5 +411,30 @@ TEST_F(CsvHandlerTest, WritesAMillionRows) {
   EXPECT_EQ(std::filesystem::file_size(path_), kHeaderBytes + 1'000'000U * 36U + 5'888'890U);
 }
 
+/// A second of two whose energy nobody knows: a counter restarted.
+MeasuredEnergy lower_bound() {
+  return {.energy = Joules(600.0),
+          .uncertainty = Joules(61e-6),
+          .unknown = Seconds(1.0),
+          .flags = Flags::of(Flag::reset)};
+}
+
+TEST_F(CsvHandlerTest, LeavesOutALowerBoundAndSaysSo) {
+  save(EnergyTrace({sample("a", {{"d1", lower_bound()}, {"d2", joules(2e-6)}}, kOneTwo)}));
+  EXPECT_EQ(content(), std::string(kHeader) + "1.0;a;2.0;;2.0\n");
+  EXPECT_THAT(messages_, ElementsAre(HasSubstr("1 energy for " + path_.string() +
+                                               " is a lower bound and was left out (d1)")));
+}
+
+TEST_F(CsvHandlerTest, WritesWhatIsKnownOfALowerBoundWithDetails) {
+  CsvHandler handler(path_, {.details = true});
+  handler.process(EnergyTrace({sample("a", {{"d1", lower_bound()}}, kOneTwo)}));
+  handler.save_data();
+  EXPECT_EQ(content(),
+            "timestamp;tag;duration;d1;d1_uncertainty;d1_unknown_s;d1_flags\n"
+            "1.0;a;2.0;600000000.0;61.0;1.0;reset\n");
+  EXPECT_THAT(messages_, IsEmpty());
+}
+
 }  // namespace
 }  // namespace wattle

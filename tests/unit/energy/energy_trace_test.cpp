@@ -341,5 +341,15 @@ TEST(EnergyTrace, HoldsAMillionSamples) {
   EXPECT_THAT(trace.missing(), IsEmpty());
 }
 
+TEST(EnergyTraceCleaned, LosesALowerBound) {
+  MeasuredEnergy bound = joules(1);
+  bound.unknown = Seconds(0.1);
+  MeasuredEnergy whole = joules(1);
+  whole.unknown = Seconds(0.0005);
+  EnergyTrace trace({sample("bound", {{"d1", bound}}), sample("whole", {{"d1", whole}})});
+  trace.clean_data();
+  EXPECT_THAT(tags_of(trace), ElementsAre("whole"));
+}
+
 }  // namespace
 }  // namespace wattle

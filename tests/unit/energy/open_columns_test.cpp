@@ -193,5 +193,19 @@ TEST_F(OpenColumnsAsUser, AreDeniedWhereNothingThatWasNamedCanBeRead) {
   }
 }
 
+TEST_F(OpenColumns, SayInTheLogWhatADefaultLacks) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.write_file("intel-rapl:0", "energy_uj", "nothing of this kind\n");
+  tree_.add_zone("intel-rapl:0:0", "dram", fakes::kServerDramUnit);
+  std::vector<std::string> messages;
+  set_log([&](std::string_view message) { messages.emplace_back(message); });
+  EXPECT_EQ(names(), (Names{"dram_0"}));
+  EXPECT_EQ(names(), (Names{"dram_0"}));
+  set_log({});
+  ASSERT_EQ(messages.size(), 1U) << "once, however often it is opened";
+  EXPECT_NE(messages[0].find("energy is measured without package_0: "), std::string::npos)
+      << messages[0];
+}
+
 }  // namespace
 }  // namespace wattle

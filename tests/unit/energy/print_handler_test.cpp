@@ -50,6 +50,22 @@ TEST(PrintHandler, PrintsNoneForWhatIsUnknown) {
             "nvidia_gpu_0 : None\n");
 }
 
+TEST(PrintHandler, PrintsNoneForALowerBoundUnlessItPrintsDetails) {
+  const MeasuredEnergy bound{.energy = Joules(600.0),
+                             .uncertainty = Joules(61e-6),
+                             .unknown = Seconds(0.5),
+                             .flags = Flags::of(Flag::reset)};
+  const EnergySample with_bound =
+      sample("a", {{"package_0", bound}}, {.timestamp_unix_s = 1.0, .duration_s = 7.0});
+  EXPECT_EQ(printed(with_bound),
+            "begin timestamp : 1.0; tag : a; duration : 7.0; package_0 : None\n");
+  std::ostringstream out;
+  PrintHandler(out, {.details = true}).process(EnergyTrace({with_bound}));
+  EXPECT_EQ(out.str(),
+            "begin timestamp : 1.0; tag : a; duration : 7.0; package_0 : 600000000.0 (+- 61.0, "
+            "unknown 0.5 s, reset)\n");
+}
+
 TEST(PrintHandler, EndsTheLineAfterTheDurationWhereThereIsNoDomain) {
   EXPECT_EQ(printed(sample("", {}, {.timestamp_unix_s = 1.0, .duration_s = 2.0})),
             "begin timestamp : 1.0; tag : ; duration : 2.0\n");

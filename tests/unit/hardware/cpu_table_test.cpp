@@ -43,5 +43,13 @@ TEST(CpuTable, LeavesOutRowsThatAreNotWhole) {
   EXPECT_FALSE(table.usr_mean_pct());
 }
 
+TEST(CpuTable, WeighsAPartialRowByItsLength) {
+  CpuTable table;
+  table.take("2026-11-21T00:00:01.000+00:00,0.0,100.0");
+  table.take("2026-11-21T00:00:02.000+00:00,0.0,100.0");
+  table.take("2026-11-21T00:00:02.005+00:00,50.0,50.0");
+  EXPECT_NEAR(*table.usr_mean_pct(), 50.0 * 5 / 2005, 1e-9);
+}
+
 }  // namespace
 }  // namespace wattle

@@ -115,6 +115,39 @@ TEST(GpuCsv, HoldsAPowerUntilTheNextRow) {
   EXPECT_EQ(table.all.energy_unknown, Seconds(0.0));
 }
 
+TEST(GpuCsv, SaysHowUncertainTheEnergyOfATableIs) {
+  std::vector<std::string> lines;
+  for (int i = 0; i <= 20; ++i) lines.push_back(row(i * 2000, i % 3 == 0 ? "400" : "20"));
+  const GpuTable table = csv_of(lines).result();
+  ASSERT_TRUE(table.all.energy_uncertainty);
+  // Bursts that the rows may have hit or missed.
+  EXPECT_GT(table.all.energy_uncertainty->si(), 0.1 * table.all.energy->si());
+  EXPECT_EQ(table.all.energy_method, Method::integrated);
+  lines.clear();
+  for (int i = 0; i <= 20; ++i) lines.push_back(row(i * 2000, "100"));
+  EXPECT_LT(csv_of(lines).result().all.energy_uncertainty->si(), 400.0);
+}
+
+TEST(GpuCsv, SumsUpATableOfAnyLength) {
+  std::vector<std::string> lines;
+  for (int i = 0; i <= 3000; ++i) lines.push_back(row(i * 1000, "100"));
+  EXPECT_NEAR(csv_of(lines).result().all.energy->si(), 3e5, 1e-6);
+}
+
+TEST(GpuCsv, WeighsAPartialRowByItsLength) {
+  const GpuTable table =
+      csv_of({row(0, "100", 0), row(1000, "100", 0), row(2000, "100", 0), row(2005, "300", 100)})
+          .result();
+  EXPECT_NEAR(*table.all.gpu_util_mean_pct, 100.0 * 5 / 3005, 1e-9);
+}
+
+TEST(GpuCsv, TakesAnyNumberThatStandsInATable) {
+  const GpuTable table = csv_of({"timestamp, power.draw", "0001/01/01 00:00:00.000, 999999999999",
+                                 "9999/12/31 23:59:59.999, 999999999999"})
+                             .result();
+  EXPECT_GT(table.all.energy_unknown, Seconds(1e9)) << "nobody writes a row so seldom";
+}
+
 TEST(GpuCsv, DoesNotHoldAPowerOverAPause) {
   const GpuTable table = csv_of({row(0, "100"), row(1000, "100"), row(2000, "100"),
                                  row(602'000, "100"), row(603'000, "100")})

@@ -221,7 +221,7 @@ TEST_F(HardwareMonitorTest, TellsWhereTheRowsOfThisRunBegin) {
   EXPECT_EQ(of_second.power_watts_max, 70.0);
   EXPECT_EQ(of_second.gpu_util_max_pct, 7.0);
   EXPECT_EQ(of_second.mem_util_max_pct, 3.0);
-  ASSERT_EQ(of_second.files.size(), 3U);
+  ASSERT_EQ(of_second.files.size(), 4U);
   EXPECT_EQ(of_second.files[1].rows, 1U) << "of processors";
   EXPECT_EQ(build_resource_summary(second.gpu_csv, second.cpu_csv).power_watts_max, 200.0)
       << "all that is there";

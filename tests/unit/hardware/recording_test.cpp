@@ -179,7 +179,7 @@ TEST_F(RecordingTest, TellsOfOtherMakersInTheSamplesAlone) {
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "hw_metrics.csv"));
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "hw_dmon.csv"));
   EXPECT_THAT(samples("amd_gpu_0", "utilization_percent"), ElementsAre(80.0));
-  EXPECT_THAT(lines("hw_samples.csv").at(1), HasSubstr(",amd_gpu_0,0,ID-amd_gpu_0,"));
+  EXPECT_THAT(lines("hw_samples.csv").at(2), HasSubstr(",amd_gpu_0,0,ID-amd_gpu_0,"));
 }
 
 TEST_F(RecordingTest, SumsTheEnergyOfProcessors) {
@@ -193,6 +193,53 @@ TEST_F(RecordingTest, SumsTheEnergyOfProcessors) {
   EXPECT_NEAR(energies[1], 200.0, 0.01);
   for (const double power : samples("package_0", "power_w")) EXPECT_NEAR(power, 50.0, 0.01);
   EXPECT_THAT(samples("package_0", "power_w"), testing::SizeIs(2));
+}
+
+TEST_F(RecordingTest, BeginsEachRunWithItsInterval) {
+  add_package(50.0);
+  start(Seconds(2));
+  EXPECT_THAT(lines("hw_samples.csv").at(1), HasSubstr(",monitor,,,interval_s,2"));
+  pass(2s);
+  EXPECT_THAT(samples("monitor", "interval_s"), ElementsAre(2.0));
+}
+
+TEST_F(RecordingTest, SaysHowUncertainTheEnergyIs) {
+  add_package(50.0);
+  start();
+  pass(2s);
+  pass(2s);
+  const std::vector<double> uncertainties = samples("package_0", "energy_uncertainty_j");
+  ASSERT_EQ(uncertainties.size(), 2U);
+  EXPECT_GT(uncertainties[1], 0.0);
+  EXPECT_NEAR(uncertainties[0], uncertainties[1], 0.1 * uncertainties[0])
+      << "the ends of one window, not of two";
+  EXPECT_THAT(samples("package_0", "energy_integrated_s"), IsEmpty());
+}
+
+TEST_F(RecordingTest, SaysThatACounterIsStuck) {
+  add_package(0.0);
+  start();
+  pass(2s);
+  pass(2s);
+  EXPECT_THAT(samples("package_0", "energy_j"), IsEmpty());
+  EXPECT_THAT(samples("package_0", "power_w"), IsEmpty());
+  EXPECT_THAT(samples("package_0", "energy_unknown_s"), ElementsAre(2.0, 4.0));
+  EXPECT_THAT(samples("package_0", "energy_flag_stuck"), ElementsAre(1.0)) << "once";
+}
+
+TEST_F(RecordingTest, KeepsTheSumOverAnyNumberOfRows) {
+  add_package(50.0);
+  start(Seconds(1));
+  for (int row = 0; row < 2000; ++row) pass(1s);
+  EXPECT_NEAR(samples("package_0", "energy_j").back(), 1e5, 1.0);
+}
+
+TEST_F(RecordingTest, SaysWhichPartOfTheEnergyIsFromAGauge) {
+  (void)add_gpu(Domain::nvidia_gpu(0));
+  start();
+  pass(2s);
+  ASSERT_THAT(samples("nvidia_gpu_0", "energy_integrated_s"), testing::SizeIs(1));
+  EXPECT_GT(samples("nvidia_gpu_0", "energy_uncertainty_j").at(0), 0.0);
 }
 
 TEST_F(RecordingTest, LosesNoWrapBetweenRowsThatAreFarApart) {

@@ -23,5 +23,14 @@ TEST(TimeText, OfTheLocalZoneIsWrittenAsNvidiaSmiDoes) {
   // NOLINTEND(concurrency-mt-unsafe)
 }
 
+TEST(TimeText, IsReadBack) {
+  EXPECT_EQ(parse_utc_ms(utc_text(1763689809.5)), 1763689809500);
+  for (const char* text : {"", "2026-11-21T01:50:09.123", "2026-11-21 01:50:09.123+00:00",
+                           "2026-13-21T01:50:09.123+00:00", "2026-11-21T01:50:0x.123+00:00",
+                           "2026-11-21T01:50:09.123+01:00"}) {
+    EXPECT_EQ(parse_utc_ms(text), std::nullopt) << text;
+  }
+}
+
 }  // namespace
 }  // namespace wattle

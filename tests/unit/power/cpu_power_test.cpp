@@ -46,6 +46,31 @@ TEST_F(CpuPowerTest, ListsTheMeanPowersOfACpu) {
   EXPECT_THAT(monitor.cpu_timeline(Domain::package(0), kBegin + 200ms, kBegin + 500ms), SizeIs(3));
 }
 
+TEST_F(CpuPowerTest, HasNoPowerAndNoEnergyWhereTheCounterIsStuck) {
+  machine_.add_package(0, 0);
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  EXPECT_THAT(monitor.cpu_timeline(Domain::package(0)), SizeIs(0));
+  EXPECT_EQ(monitor.cpu_power().at(Domain::package(0)), std::nullopt);
+  const MeasuredEnergy energy = monitor.cpu_energy(kBegin, kBegin + 1s).at(Domain::package(0));
+  EXPECT_EQ(energy.energy, std::nullopt);
+  EXPECT_TRUE(energy.flags.has(Flag::stuck));
+}
+
+TEST_F(CpuPowerTest, GivesTheMeanPowerOfACounterThatMovesLessOftenThanItIsRead) {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
+                        const auto s = static_cast<std::uint64_t>(Seconds(now - kBegin).count());
+                        return fakes::Shown{.raw = s * 16384 * 50};
+                      }});
+  machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 3s);
+  const auto all = monitor.cpu_timeline(Domain::package(0));
+  ASSERT_THAT(all, SizeIs(3));
+  for (const CpuPowerSample& sample : all) EXPECT_NEAR(sample.power.si(), 50.0, 1e-3);
+}
+
 TEST_F(CpuPowerTest, LeavesOutThePowerOfACpuWhereItsCounterRestarted) {
   std::vector<fakes::ScriptedCounter> counters;
   counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {

@@ -26,9 +26,11 @@ inline constexpr TimePoint kBegin{std::chrono::hours(1)};
 /// A gauge of milliwatts, renewed every 100 ms; of which window is not known.
 inline Channel power_channel(std::uint32_t gpu, PowerDomain domain) {
   const bool is_memory = domain == PowerDomain::memory_average;
-  const Metric metric = is_memory                               ? Metric::power_memory
-                        : domain == PowerDomain::device_instant ? Metric::power_instant
-                                                                : Metric::power_average;
+  const bool is_instant =
+      domain == PowerDomain::device_instant || domain == PowerDomain::module_instant;
+  const Metric metric = is_memory    ? Metric::power_memory
+                        : is_instant ? Metric::power_instant
+                                     : Metric::power_average;
   return {.domain = Domain::nvidia_gpu(gpu),
           .update = {.mean = 100ms, .spread = 1ms, .p99 = 102ms},
           .source = "script",
@@ -50,12 +52,27 @@ inline Script step(double before, std::chrono::nanoseconds at, double after) {
   return [=](std::chrono::nanoseconds now) { return watts(now < at ? before : after); };
 }
 
+/// The same power of the module that the GPU is a part of.
+inline Channel module_channel(std::uint32_t gpu, PowerDomain domain) {
+  Channel channel = power_channel(gpu, domain);
+  channel.scope = Scope::module;
+  return channel;
+}
+
+/// An energy counter of millijoules, renewed every 100 ms.
+inline Channel energy_channel(std::uint32_t gpu) {
+  return {.domain = Domain::nvidia_gpu(gpu),
+          .counter = {.tick = Joules(1e-3), .max_power = Watts(1e3), .least_power = Watts(0.1)},
+          .update = {.mean = 100ms, .spread = 10ms, .p99 = 125ms},
+          .source = "script"};
+}
+
 /// A GPU's sensor, as the driver's would be.
 class PlayedGpu final : public Sensor {
  public:
   PlayedGpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts,
-            const Clock& clock, std::string model = "Played")
-      : sensor_(counters(index, std::move(scripts)), clock),
+            const Clock& clock, std::string model = "Played", Script energy = {})
+      : sensor_(counters(index, std::move(scripts), std::move(energy)), clock),
         info_{.kind = DeviceKind::gpu,
               .id = {},
               .pci_address = {},
@@ -71,14 +88,20 @@ class PlayedGpu final : public Sensor {
 
  private:
   static std::vector<fakes::ScriptedCounter> counters(
-      std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts) {
-    // As a real one: its first channel is that of the energy counter.
+      std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts, Script energy) {
+    // As a real one: its first channel is no power.
     std::vector<fakes::ScriptedCounter> all;
-    Channel energy{.domain = Domain::nvidia_gpu(index),
-                   .counter = {.tick = Joules(1e-3), .max_power = Watts(1e3)}};
-    all.push_back({std::move(energy), [](TimePoint) { return fakes::Shown{}; }});
+    if (energy) {
+      all.push_back({energy_channel(index),
+                     [energy = std::move(energy)](TimePoint now) { return energy(now - kBegin); }});
+    } else {
+      all.push_back({Channel{.domain = Domain::nvidia_gpu(index), .metric = Metric::utilization},
+                     [](TimePoint) { return fakes::Shown{}; }});
+    }
     for (auto& [domain, script] : scripts) {
-      all.push_back({power_channel(index, domain),
+      const bool is_module =
+          domain == PowerDomain::module_instant || domain == PowerDomain::module_average;
+      all.push_back({is_module ? module_channel(index, domain) : power_channel(index, domain),
                      [script = std::move(script)](TimePoint now) { return script(now - kBegin); }});
     }
     return all;
@@ -116,6 +139,13 @@ class PlayedMachine {
   }
   PlayedMachine& add_gpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts) {
     return add(std::make_unique<PlayedGpu>(index, std::move(scripts), clock_));
+  }
+  /// With an energy counter, of which `energy` tells the millijoules.
+  PlayedMachine& add_counted_gpu(std::uint32_t index,
+                                 std::vector<std::pair<PowerDomain, Script>> scripts,
+                                 Script energy) {
+    return add(std::make_unique<PlayedGpu>(index, std::move(scripts), clock_, "Played",
+                                           std::move(energy)));
   }
   PlayedMachine& add_package(std::uint32_t socket, double power) {
     return add(package(socket, power, clock_));

@@ -36,11 +36,13 @@ TEST(PowerDomain, NamesTheWordsThereAreForOneThatIsNone) {
   }
 }
 
-TEST(PowerDomain, IsNotThePowerOfAModuleNorAnEnergy) {
+TEST(PowerDomain, IsApartOfAModuleAndNoEnergy) {
   Channel channel = power_test::power_channel(0, PowerDomain::device_instant);
   EXPECT_EQ(power_domain_of(channel), PowerDomain::device_instant);
   channel.scope = Scope::module;
-  EXPECT_EQ(power_domain_of(channel), std::nullopt);
+  EXPECT_EQ(power_domain_of(channel), PowerDomain::module_instant);
+  channel.metric = Metric::power_average;
+  EXPECT_EQ(power_domain_of(channel), PowerDomain::module_average);
   EXPECT_EQ(power_domain_of(Channel{.domain = Domain::nvidia_gpu(0)}), std::nullopt);
 }
 

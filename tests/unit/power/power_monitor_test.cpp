@@ -175,8 +175,8 @@ TEST_F(PowerMonitorTest, SpendsNothingInNoTime) {
   machine_.play(monitor, 2s);
   const TimePoint inside = kBegin + 1050ms;
   const auto package = Domain::package(0);
-  for (const MeasuredEnergy& energy :
-       {monitor.energy(inside, inside).at(0), monitor.cpu_energy(inside, inside).at(package)}) {
+  for (const MeasuredEnergy& energy : {MeasuredEnergy(monitor.energy(inside, inside).at(0)),
+                                       monitor.cpu_energy(inside, inside).at(package)}) {
     EXPECT_EQ(energy.energy, Joules(0.0));
     EXPECT_TRUE(energy.flags.has(Flag::short_window));
     EXPECT_FALSE(energy.flags.has(Flag::gap));
@@ -235,7 +235,7 @@ TEST_F(PowerMonitorTest, KeepsAllDomainsOfAGpuApart) {
   PowerMonitor monitor = machine_.monitor();
   machine_.play(monitor, 1s);
   const TimePoint end = kBegin + 1s;
-  EXPECT_NEAR(monitor.energy(kBegin, end).at(0).energy->si(), 100.0, 1e-9);
+  EXPECT_NEAR(monitor.energy(kBegin, end, kInstant).at(0).energy->si(), 100.0, 1e-9);
   EXPECT_NEAR(monitor.energy(kBegin, end, PowerDomain::device_average).at(0).energy->si(), 90.0,
               1e-9);
   EXPECT_NEAR(monitor.energy(kBegin, end, PowerDomain::memory_average).at(0).energy->si(), 20.0,
@@ -362,7 +362,7 @@ TEST_F(PowerMonitorTest, KeepsTheNewestSamplesOfEachDomainWhereTheirNumberIsLimi
                           Pair(DoubleNear(99.8, 1e-9), 999.0), Pair(DoubleNear(99.9, 1e-9), 1000.0),
                           Pair(100.0, 1001.0)));
   EXPECT_THAT(monitor.timeline(PowerDomain::device_average).at(0), SizeIs(1));
-  const MeasuredEnergy all = energy(monitor, 99s, 100s);
+  const MeasuredEnergy all = monitor.energy(kBegin + 99s, kBegin + 100s, kInstant).at(0);
   EXPECT_NEAR(all.energy->si(), (997.0 + 998.0 + 999.0 + 1000.0) / 10.0, 1e-9);
   EXPECT_EQ(all.unknown, 600ms);
   EXPECT_TRUE(all.flags.has(Flag::gap));
@@ -440,6 +440,111 @@ TEST_F(PowerMonitorTest, KeepsADayOfReadings) {
   EXPECT_EQ(day.unknown, 0s);
   EXPECT_NEAR(day.energy->si(), 24 * 3600 * 129.5, 1e-3);
   EXPECT_EQ(monitor.power_at(kBegin + 12h + 30s).at(0)->power, Watts(130.0));
+}
+
+TEST_F(PowerMonitorTest, TakesTheBestOfAllPowersOfAGpuAsARunDoes) {
+  machine_.add_gpu(0, {{kInstant, always(100)},
+                       {PowerDomain::device_average, always(90)},
+                       {PowerDomain::memory_average, always(20)}});
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 1s);
+  const BestEnergy energy = monitor.energy(kBegin, kBegin + 1s).at(0);
+  EXPECT_EQ(energy.quantity, "power_instant");
+  ASSERT_THAT(energy.alternatives, SizeIs(1)) << "that of the memory is a part";
+  EXPECT_EQ(energy.alternatives[0].quantity, "power_average");
+}
+
+// A board that looks at 25 of 100 ms, under a load of the same pace that it sees at its highest.
+class OfAGpuWithACounter : public PowerMonitorTest {
+ protected:
+  static constexpr double kSeen = 500;
+  static constexpr double kTrue = 200;
+  OfAGpuWithACounter() {
+    machine_.add_counted_gpu(0, {{kInstant, always(kSeen)}}, [](std::chrono::nanoseconds since) {
+      const auto updates = static_cast<std::uint64_t>(since / 100ms);
+      return fakes::Shown{.raw = updates * static_cast<std::uint64_t>(kTrue * 100.0)};
+    });
+  }
+};
+
+TEST_F(OfAGpuWithACounter, EnergyIsByTheCounterAndShowsTheGauge) {
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  const BestEnergy energy = monitor.energy(kBegin + 1s, kBegin + 9s).at(0);
+  EXPECT_EQ(energy.method, Method::counter);
+  EXPECT_EQ(energy.quantity, "energy");
+  ASSERT_TRUE(energy.energy);
+  EXPECT_NEAR(energy.energy->si(), 8 * kTrue, energy.uncertainty.si());
+  EXPECT_EQ(energy.unknown, Seconds(0));
+  EXPECT_TRUE(energy.flags.has(Flag::disagrees));
+  ASSERT_THAT(energy.alternatives, SizeIs(1));
+  EXPECT_EQ(energy.alternatives[0].method, Method::integrated);
+  EXPECT_EQ(energy.alternatives[0].quantity, "power_instant");
+  EXPECT_NEAR(energy.alternatives[0].energy->si(), 8 * kSeen, 1e-6);
+}
+
+TEST_F(OfAGpuWithACounter, EnergyOfANamedPowerDomainIsOfThatPowerAlone) {
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 10s);
+  const BestEnergy energy = monitor.energy(kBegin + 1s, kBegin + 9s, kInstant).at(0);
+  EXPECT_EQ(energy.method, Method::integrated);
+  EXPECT_EQ(energy.quantity, "device_instant");
+  EXPECT_NEAR(energy.energy->si(), 8 * kSeen, 1e-6);
+  EXPECT_THAT(energy.alternatives, IsEmpty());
+}
+
+TEST_F(OfAGpuWithACounter, EnergyIsOfTheMonitoredPowerDomainsWhereTheyWereNamed) {
+  PowerMonitor monitor = machine_.monitor({.domains = std::vector{kInstant}});
+  machine_.play(monitor, 10s);
+  EXPECT_EQ(monitor.energy(kBegin + 1s, kBegin + 9s).at(0).method, Method::integrated);
+}
+
+TEST_F(OfAGpuWithACounter, EnergyInNoTimeIsZeroWithoutAlternatives) {
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  const BestEnergy energy = monitor.energy(kBegin + 1s, kBegin + 1s).at(0);
+  EXPECT_EQ(energy.energy, Joules(0.0));
+  EXPECT_EQ(energy.flags, Flags::of(Flag::short_window));
+  EXPECT_THAT(energy.alternatives, IsEmpty());
+}
+
+TEST_F(PowerMonitorTest, KnowsTheEnergyOfAGpuThatHasACounterAndNoPower) {
+  machine_.add_counted_gpu(0, {}, [](std::chrono::nanoseconds since) {
+    return fakes::Shown{.raw = static_cast<std::uint64_t>(since / 100ms) * 5000};
+  });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 4s);
+  EXPECT_NEAR(monitor.energy(kBegin + 1s, kBegin + 3s).at(0).energy->si(), 100.0, 5.0);
+  EXPECT_THROW((void)monitor.power(), CapabilityError);
+}
+
+TEST_F(PowerMonitorTest, ShowsAStuckCounterBesideThePowerThatReplacesIt) {
+  machine_.add_counted_gpu(0, {{kInstant, always(100)}},
+                           [](auto) { return fakes::Shown{.raw = 77}; });
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 5s);
+  const BestEnergy energy = monitor.energy(kBegin, kBegin + 5s).at(0);
+  EXPECT_DOUBLE_EQ(energy.energy->si(), 500.0);
+  ASSERT_THAT(energy.alternatives, SizeIs(1));
+  EXPECT_EQ(energy.alternatives[0].energy, std::nullopt);
+  EXPECT_TRUE(energy.alternatives[0].flags.has(Flag::stuck));
+}
+
+// GH200: the driver shows the power of the module alone.
+TEST_F(PowerMonitorTest, FallsBackToTheModuleOfAGpuWithoutAPowerOfItsOwnAndSaysSo) {
+  const HeardLog log;
+  machine_.add_gpu(0, {{PowerDomain::module_average, always(300)}});
+  machine_.add_gpu(1, {{kInstant, always(100)}, {PowerDomain::module_instant, always(300)}});
+  PowerMonitor monitor = machine_.monitor();
+  machine_.play(monitor, 2s);
+  EXPECT_EQ(monitor.default_domain(0), PowerDomain::module_average);
+  EXPECT_EQ(monitor.power().at(0)->domain, PowerDomain::module_average);
+  const auto energies = monitor.energy(kBegin, kBegin + 2s);
+  EXPECT_DOUBLE_EQ(energies.at(0).energy->si(), 600.0);
+  EXPECT_EQ(energies.at(0).quantity, "module_average");
+  EXPECT_THAT(monitor.supported_domains(1), ElementsAre(kInstant));
+  EXPECT_EQ(energies.at(1).quantity, "power_instant");
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("GPU 0 shows no power of its own")));
 }
 
 }  // namespace

@@ -77,6 +77,50 @@ TEST(PowerMonitorThreads, HaveReadEverythingWhenTheConstructorReturns) {
   for (const auto& [gpu, sample] : monitor.power()) EXPECT_TRUE(sample) << gpu;
 }
 
+/// A package of 50 W by the machine's clock.
+Survey real_package() {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
+                                           machine_clock().now()));
+  Survey found;
+  found.sensors.push_back(
+      std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
+  return found;
+}
+
+TEST(PowerMonitorThreads, KnowTheEnergyOfACpuUntilNow) {
+  const PowerMonitor monitor =
+      PowerMonitorMaker::make(real_package(), machine_clock(), {.update_period = 1min});
+  const TimePoint begin = machine_clock().now();
+  std::this_thread::sleep_for(20ms);
+  const MeasuredEnergy energy =
+      monitor.cpu_energy(begin, machine_clock().now()).at(Domain::package(0));
+  EXPECT_EQ(energy.unknown, Seconds(0));
+  EXPECT_FALSE(energy.flags.has(Flag::gap));
+}
+
+TEST(PowerMonitorThreads, KnowTheEnergyOfAGpuUntilNow) {
+  GatedGpus gpus(1);
+  const PowerMonitor monitor = gpus.monitor(1min);
+  const auto before = gpus.gates[0]->reads.load();
+  std::this_thread::sleep_for(20ms);
+  (void)monitor.energy(machine_clock().now() - 15ms, machine_clock().now());
+  EXPECT_GT(gpus.gates[0]->reads, before);
+}
+
+TEST(PowerMonitorThreads, ReadEveryDeviceNowWhereAsked) {
+  GatedGpus gpus(2);
+  PowerMonitor monitor = gpus.monitor(1min);
+  const auto before = gpus.gates[1]->reads.load();
+  EXPECT_TRUE(monitor.read_now(10s));
+  EXPECT_GT(gpus.gates[1]->reads, before);
+  gpus.gates[0]->shut();
+  EXPECT_FALSE(monitor.read_now(1ms)) << "one does not answer";
+  gpus.gates[0]->open();
+  monitor.stop();
+  EXPECT_FALSE(monitor.read_now());
+}
+
 TEST(PowerMonitorThreads, ReadAtThePeriod) {
   GatedGpus gpus(1);
   const PowerMonitor monitor = gpus.monitor(1ms);
@@ -239,19 +283,13 @@ TEST(PowerMonitorThreads, ReadCountersSoOftenThatNoneWrapsUnseenWhateverThePerio
 }
 
 TEST(PowerMonitorThreads, ReadCpusWhenAskedSoThatTheEnergiesOfLinesAddUp) {
-  Survey found;
-  std::vector<fakes::ScriptedCounter> counters;
-  counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
-                                           machine_clock().now()));
-  found.sensors.push_back(
-      std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
   PowerMonitor monitor =
-      PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 1h});
+      PowerMonitorMaker::make(real_package(), machine_clock(), {.update_period = 1h});
   std::vector<TimePoint> ends;
   Joules sum;
   for (int line = 0; line <= 10; ++line) {
     ends.push_back(machine_clock().now());
-    PowerMonitorMaker::read_cpus(monitor, fakes::kLongWait);
+    (void)monitor.read_now(fakes::kLongWait);
     if (line == 0) continue;
     const MeasuredEnergy energy =
         monitor.cpu_energy(ends[ends.size() - 2], ends.back()).at(Domain::package(0));

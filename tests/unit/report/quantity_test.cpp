@@ -1,4 +1,4 @@
-#include "report/quantity.hpp"
+#include "base/quantity.hpp"
 
 #include <gtest/gtest.h>
 
@@ -74,6 +74,16 @@ TEST(QuantityText, OfBytesIsInPowersOfAThousand) {
   EXPECT_EQ(bytes_to_text(1000), "1.000 kB");
   EXPECT_EQ(bytes_to_text(1'234'567'890), "1.235 GB");
   EXPECT_EQ(bytes_to_text(UINT64_MAX), "18446744 TB");
+}
+
+TEST(Quantity, HasNoDigitThatItsUncertaintyDoesNotSupport) {
+  EXPECT_EQ(rounded_text(Watts(75.123), Watts(0.4)), "75.1 W");
+  EXPECT_EQ(rounded_text(Watts(75.123), Watts(0.001)), "75.12 W");
+  EXPECT_EQ(rounded_text(Watts(1234.0), Watts(46.0)), "1230 W");
+  EXPECT_EQ(rounded_text(Watts(4.0), Watts(10.0)), "0 W");
+  EXPECT_EQ(rounded_text(Watts(75.123), Watts(0.0)), "75.12 W");
+  EXPECT_EQ(rounded_text(Joules(12345.0), Joules(400.0)), "12.3 kJ");
+  EXPECT_EQ(to_text(Joules(3083.0), Joules(543.0)), "3080 J ±540 J");
 }
 
 }  // namespace

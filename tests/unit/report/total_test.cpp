@@ -133,6 +133,18 @@ TEST(Total, LeavesOutRefusalsOfWhatIsNotCounted) {
   EXPECT_THAT(missing(total), ElementsAre(Pair("gpu", kNoGpus)));
 }
 
+TEST(Total, LeavesOutADomainWhoseCounterIsStuckAndNamesIt) {
+  EnergyFigure stuck;
+  stuck.flags.set(Flag::stuck);
+  const Total total = total_of({domain_energy(Domain::package(0), stuck),
+                                domain_energy(Domain::dram(0), figure(8.0, 1.0, 4.0))},
+                               {});
+  EXPECT_EQ(total.energy, Joules(8.0));
+  EXPECT_THAT(total.covers, ElementsAre("dram"));
+  EXPECT_THAT(missing(total), ElementsAre(Pair("cpu", "package_0: its counter does not move"),
+                                          Pair("gpu", kNoGpus)));
+}
+
 TEST(Total, NamesTheDomainWhoseSensorFailed) {
   const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 1.0, 50.0)),
                                 domain_energy(Domain::dram(0), EnergyFigure{})},

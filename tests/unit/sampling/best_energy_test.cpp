@@ -177,6 +177,18 @@ TEST(BestEnergy, HearsAnAverageWhereTheInstantGaugeTellsNothing) {
               ElementsAre("disagrees"));
 }
 
+TEST(BestEnergy, ShowsAStuckCounterBesideTheGaugeThatReplacesIt) {
+  EnergyFigure counter = counted(0, 0);
+  counter.energy.reset();
+  counter.flags.set(Flag::stuck);
+  const EnergyFigure best = best_energy({counter, integrated(1000, 50)});
+  EXPECT_EQ(best.energy, Joules(1000.0));
+  EXPECT_THAT(names(best.flags), ElementsAre());
+  ASSERT_THAT(best.alternatives, SizeIs(1));
+  EXPECT_EQ(best.alternatives[0].energy, std::nullopt);
+  EXPECT_THAT(names(best.alternatives[0].flags), ElementsAre("stuck"));
+}
+
 TEST(BestEnergy, IsZeroWhereAllSensorsSaySo) {
   EnergyFigure counter = counted(0, 0.1);
   counter.flags.set(Flag::zero);

@@ -255,6 +255,64 @@ TEST_F(CounterEnergy, WhoseCounterStoodStillSaysZero) {
   EXPECT_EQ(names(until(1s).flags), Names{"zero"});
 }
 
+EnergyFigure of_a_restless_device(nanoseconds length, std::uint64_t ticks) {
+  KnownHistory history(restless_half_joules());
+  history.read(0s, 100);
+  const auto first = history->last();
+  history.read(length, 100 + ticks);
+  return counter_energy(
+      *history, {.begin = kBegin, .end = kBegin + length, .first = first, .last = history->last()});
+}
+
+TEST(StuckCounter, IsUnknownAndSaysSo) {
+  const EnergyFigure figure = of_a_restless_device(1s, 0);
+  EXPECT_EQ(figure.energy, std::nullopt);
+  EXPECT_EQ(figure.mean, std::nullopt);
+  EXPECT_EQ(figure.known, Seconds(0.0));
+  EXPECT_EQ(figure.unknown, Seconds(1.0));
+  EXPECT_EQ(names(figure.flags), Names{"stuck"});
+}
+
+TEST(StuckCounter, IsUnknownInAWindowAskedForAfterwards) {
+  KnownHistory history(restless_half_joules());
+  for (int s = 0; s <= 4; ++s) history.read(s * 1s, 100);
+  const EnergyFigure figure =
+      counter_energy(*history, {.begin = kBegin + 500ms, .end = kBegin + 3500ms});
+  EXPECT_EQ(figure.energy, std::nullopt);
+  EXPECT_EQ(figure.unknown, Seconds(3.0));
+  EXPECT_EQ(names(figure.flags), Names{"stuck"});
+}
+
+TEST(StuckCounter, IsNotOneThatMovedByATick) {
+  EXPECT_EQ(of_a_restless_device(1s, 1).energy, Joules(0.5));
+}
+
+TEST(StuckCounter, IsNotToldFromTenUpdates) {
+  EXPECT_EQ(of_a_restless_device(20ms, 0).energy, Joules(0.0));
+}
+
+TEST(StuckCounter, IsNotToldFromLessThanTenTicksOfTheLeastPower) {
+  EXPECT_EQ(of_a_restless_device(499ms, 0).energy, Joules(0.0)) << "5 J are ten ticks";
+  EXPECT_EQ(of_a_restless_device(500ms, 0).energy, std::nullopt);
+}
+
+TEST_F(CounterEnergy, OfADirectReadingAMomentInsideTheWindowHasNoGap) {
+  read(50us, 0);
+  read(1s - 50us, 99);
+  const EnergyFigure figure = until(1s);
+  EXPECT_EQ(figure.unknown, Seconds(0.0));
+  EXPECT_EQ(names(figure.flags), Names{});
+  EXPECT_EQ(figure.known, Seconds(1.0));
+  EXPECT_GT(figure.uncertainty, Joules(0.0));
+}
+
+TEST_F(CounterEnergy, OfADirectReadingFarInsideTheWindowHasAGap) {
+  read(6ms, 0);
+  read(1s, 99);
+  EXPECT_EQ(until(1s).unknown, Seconds(0.006));
+  EXPECT_EQ(names(until(1s).flags), Names{"gap"});
+}
+
 // Windows asked for afterwards, whose ends lie between readings.
 
 TEST_F(CounterEnergy, LiesOnLinesBetweenReadings) {

@@ -28,6 +28,13 @@ inline Channel half_joules() {
               .mean = microseconds(1000), .spread = microseconds(270), .p99 = microseconds(2000)}};
 }
 
+/// The same of a device that draws 10 W at least while the machine runs.
+inline Channel restless_half_joules() {
+  Channel channel = half_joules();
+  channel.counter.least_power = Watts(10.0);
+  return channel;
+}
+
 /// A gauge of whole watts, renewed every 100 ms.
 inline Channel whole_watts() {
   using std::chrono::milliseconds;

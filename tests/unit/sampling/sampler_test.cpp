@@ -82,6 +82,16 @@ TEST_F(SamplerOfCounters, ListsResultsInTheOrderOfDomains) {
   EXPECT_THAT(names, ElementsAre("package_0", "package_1", "dram_1", "core_0", "psys"));
 }
 
+TEST_F(SamplerOfCounters, IntervalPowerLeavesOutAStuckCounter) {
+  add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 0.0)});
+  Sampler recorder = start();
+  recorder.read(true);
+  clock_.advance(1s);
+  recorder.read(true);
+  EXPECT_EQ(recorder.interval_power(), Watts(100.0));
+  EXPECT_EQ(recorder.interval_power(Domain::dram(0)), std::nullopt);
+}
+
 TEST_F(SamplerOfCounters, IsExactAcrossAWrap) {
   const std::uint64_t close_to_the_end = 0xFFFFFFFF - 1000;
   add_sensor({constant_power(counter_channel(Domain::package(0)), Watts(100.0), begin_,

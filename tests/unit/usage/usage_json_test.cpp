@@ -34,6 +34,14 @@ ResourceUsage usage_of_two_processors() {
   return usage;
 }
 
+TEST(UsageJson, WritesASumOfTimesWithoutTheDigitsOfItsArithmetic) {
+  ResourceUsage usage = usage_of_two_processors();
+  usage.cpu_user = Seconds(0.0001);
+  usage.cpu_system = Seconds(0.209);
+  EXPECT_NE((*usage.cpu_user + *usage.cpu_system).count(), 0.2091) << "in double";
+  EXPECT_THAT(dumped(usage_json(usage)), HasSubstr("\"cpu_s\":0.2091,"));
+}
+
 TEST(UsageJson, HasTheKeysAndTheOrderOfGpuTracker) {
   EXPECT_EQ(
       usage_of_two_processors().to_json(),

@@ -22,7 +22,7 @@ TEST(Flags, HaveTheNamesOfTheDesign) {
   EXPECT_EQ(names(all), (std::vector<std::string_view>{
                             "wrapped", "reset", "ambiguous", "implausible", "short_window", "gap",
                             "lost", "late", "partial_coverage", "disagrees", "zero", "estimated",
-                            "unaligned", "clock_stepped"}));
+                            "unaligned", "clock_stepped", "stuck"}));
 }
 
 TEST(Flags, EachHaveTheirOwnName) {

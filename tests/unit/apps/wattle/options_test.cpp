@@ -190,7 +190,8 @@ TEST(PowerOptions, AreReadFromTheLine) {
 TEST(PowerOptions, NameTheDomainsThereAre) {
   const Answer answer = answer_of({"power", "--domain", "core"});
   EXPECT_EQ(answer.exit_status, kUsageError);
-  EXPECT_THAT(answer.text, HasSubstr("device_instant, device_average, memory_average, package or "
+  EXPECT_THAT(answer.text, HasSubstr("device_instant, device_average, memory_average, "
+                                     "module_instant, module_average, package or "
                                      "dram, not 'core'"));
 }
 

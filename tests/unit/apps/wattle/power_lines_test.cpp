@@ -14,17 +14,26 @@ using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
 
 DeviceEnergy gpu() {
-  return {Domain::nvidia_gpu(0),
-          "device_instant",
-          {.energy = Joules(100.0),
-           .uncertainty = Joules(1.5),
-           .unknown = Seconds(0.5),
-           .flags = Flags::of(Flag::gap)}};
+  DeviceEnergy gpu{Domain::nvidia_gpu(0), {}};
+  gpu.energy.energy = Joules(100.0);
+  gpu.energy.uncertainty = Joules(1.5);
+  gpu.energy.unknown = Seconds(0.5);
+  gpu.energy.flags = Flags::of(Flag::gap);
+  gpu.energy.method = Method::integrated;
+  gpu.energy.quantity = "power_instant";
+  gpu.energy.alternatives.push_back({.method = Method::counter,
+                                     .quantity = "energy",
+                                     .energy = Joules(90.0),
+                                     .uncertainty = Joules(20.0),
+                                     .flags = Flags::of(Flag::gap)});
+  return gpu;
 }
 DeviceEnergy silent_package() {
-  return {Domain::package(0),
-          "energy",
-          {.energy = {}, .uncertainty = Joules(9.0), .unknown = Seconds(2.5)}};
+  DeviceEnergy package{Domain::package(0), {}};
+  package.energy.uncertainty = Joules(9.0);
+  package.energy.unknown = Seconds(2.5);
+  package.energy.flags = Flags::of(Flag::stuck);
+  return package;
 }
 
 /// Two and a half seconds, of which the GPU is known for two and the package for none.
@@ -52,18 +61,35 @@ TEST(PowerLines, AreColumnsOfText) {
   const auto power = options(PowerShows::power, PowerFormat::text);
   EXPECT_EQ(header_of(power, line()),
             "     elapsed      nvidia_gpu_0         package_0\n"
-            "                device_instant            energy\n");
-  EXPECT_EQ(line_of(power, line()), "     10.00 s           50.00 W                 -\n");
+            "                         power             power\n");
+  EXPECT_EQ(line_of(power, line()), "     10.00 s            50.0 W                 -\n");
   const auto energy = options(PowerShows::energy, PowerFormat::text);
-  EXPECT_EQ(line_of(energy, line()), "     10.00 s           100.0 J                 -\n");
+  EXPECT_EQ(line_of(energy, line()), "     10.00 s             100 J                 -\n");
 }
 
 TEST(PowerLines, EndWithEachDevicesEnergy) {
   const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
   EXPECT_THAT(totals, HasSubstr("in 10.00 s"));
-  EXPECT_THAT(totals, HasSubstr("nvidia_gpu_0      device_instant          100.0 J ±1.5 J     "
-                                "50.00 W  0.500 s unknown  gap\n"));
-  EXPECT_THAT(totals, HasSubstr("package_0         energy          not known\n"));
+  EXPECT_THAT(totals, HasSubstr("nvidia_gpu_0      power_instant           100.0 J ±1.5 J     "
+                                " 50.0 W  0.500 s unknown  gap\n"));
+  EXPECT_THAT(totals, HasSubstr("package_0         energy          not known  stuck\n"));
+}
+
+TEST(PowerLines, ShowTheOtherWaysBelowATotal) {
+  const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
+  EXPECT_THAT(totals, HasSubstr("  or by           energy                  90 J ±20 J  gap\n"));
+  const Json json = Json::parse(totals_of(options(PowerShows::power, PowerFormat::json), line()));
+  EXPECT_EQ(json["devices"][0]["alternatives"][0], (Json{{"method", "counter"},
+                                                         {"quantity", "energy"},
+                                                         {"energy_j", 90.0},
+                                                         {"uncertainty_j", 20.0},
+                                                         {"flags", {"gap"}}}));
+}
+
+TEST(PowerLines, NameThePowerDomainThatWasAskedFor) {
+  PowerOptions asked = options(PowerShows::energy, PowerFormat::text);
+  asked.gpu_domain = PowerDomain::memory_average;
+  EXPECT_THAT(header_of(asked, line()), HasSubstr("                memory_average"));
 }
 
 TEST(PowerLines, AreRowsOfATable) {
@@ -71,12 +97,12 @@ TEST(PowerLines, AreRowsOfATable) {
   EXPECT_EQ(header_of(power, line()),
             "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags\n");
   EXPECT_EQ(line_of(power, line()),
-            "1750000000.000000,10.000000,nvidia_gpu_0,device_instant,50.000000,0.500000,gap\n"
-            "1750000000.000000,10.000000,package_0,energy,,2.500000,\n");
+            "1750000000.000000,10.000000,nvidia_gpu_0,power_instant,50.000000,0.500000,gap\n"
+            "1750000000.000000,10.000000,package_0,energy,,2.500000,stuck\n");
   const auto energy = options(PowerShows::energy, PowerFormat::csv);
   EXPECT_EQ(header_of(energy, line()),
             "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags\n");
-  EXPECT_THAT(line_of(energy, line()), HasSubstr("package_0,energy,,,2.500000,\n"));
+  EXPECT_THAT(line_of(energy, line()), HasSubstr("package_0,energy,,,2.500000,stuck\n"));
 }
 
 TEST(PowerLines, AreJsonThatNamesItsSchema) {
@@ -89,9 +115,11 @@ TEST(PowerLines, AreJsonThatNamesItsSchema) {
   EXPECT_EQ(json["type"], "reading");
   EXPECT_EQ(json["elapsed_s"], 10.0);
   EXPECT_EQ(json["devices"][0], (Json{{"domain", "nvidia_gpu_0"},
-                                      {"quantity", "device_instant"},
+                                      {"method", "integrated"},
+                                      {"quantity", "power_instant"},
                                       {"power_w", 50.0},
                                       {"unknown_s", 0.5},
+                                      {"coverage", nullptr},
                                       {"flags", {"gap"}}}));
   EXPECT_EQ(json["devices"][1]["power_w"], nullptr);
 }

@@ -107,6 +107,18 @@ TEST(DrmProbe, FindsNothingAmissWithAGpuInsideTheProcessor) {
   EXPECT_THAT(survey.refused[0].remedy, HasSubstr("uncore_N"));
 }
 
+TEST(AvailableDomains, IncludeTheGpusOfIntelAndThoseOfAmdThatShowPowerAlone) {
+  fakes::DrmTree tree;
+  tree.add_rx6800(0, "0000:03:00.0");
+  tree.add_arc(1, "0000:04:00.0");
+  EXPECT_THAT(available_domains(DomainKind::intel_gpu, tree.system()),
+              ElementsAre(Domain::intel_gpu(0)));
+  EXPECT_THAT(available_domains(DomainKind::amd_gpu, tree.system()),
+              ElementsAre(Domain::amd_gpu(0)));
+  EXPECT_THAT(available_domains(tree.system()),
+              ElementsAre(Domain::amd_gpu(0), Domain::intel_gpu(0)));
+}
+
 TEST(DrmProbe, RefusesAnAmdGpuOfAnotherDriver) {
   fakes::DrmTree tree;
   tree.add_card(0, "0000:01:00.0", "radeon", "1002:6779");

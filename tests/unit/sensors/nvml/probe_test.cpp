@@ -268,12 +268,12 @@ TEST(NvmlProbe, SurvivesADriverThatComesBackLongAfterItWasGivenUp) {
   EXPECT_EQ(fake.calls("nvmlDeviceGetHandleByIndex_v2"), 0U) << "nobody asks for the GPUs any more";
 }
 
-TEST(AvailableDomains, IncludeTheGpusThatCountEnergy) {
+TEST(AvailableDomains, IncludeTheGpusThatCountEnergyOrShowPower) {
   const FakeNvml fake("gpu A\ngpu B\ncounter none\ngpu C\n");
   EXPECT_THAT(available_domains(fake.system()),
-              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(2)));
+              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(1), Domain::nvidia_gpu(2)));
   EXPECT_THAT(available_domains(DomainKind::nvidia_gpu, fake.system()),
-              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(2)));
+              ElementsAre(Domain::nvidia_gpu(0), Domain::nvidia_gpu(1), Domain::nvidia_gpu(2)));
   EXPECT_THAT(available_domains(DomainKind::package, fake.system()), IsEmpty());
 }
 

@@ -10,8 +10,13 @@ namespace wattle {
 
 /// "50.12 J", "12.34 kJ", "61.04 µJ".
 [[nodiscard]] std::string to_text(Joules energy);
-/// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same decimal place.
+/// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same place. "3080 J ±540
+/// J".
 [[nodiscard]] std::string to_text(Joules energy, Joules uncertainty);
+/// The value alone, without the digits below the first one of its uncertainty: "50.1 W" where that
+/// is 0.4 W, "0 W" where it is ten times the value. At most 4 significant digits.
+[[nodiscard]] std::string rounded_text(Watts power, Watts uncertainty);
+[[nodiscard]] std::string rounded_text(Joules energy, Joules uncertainty);
 /// "75.12 W", "12.04 kW".
 [[nodiscard]] std::string to_text(Watts power);
 /// "0.002 s", "12.35 s", "83 min 20 s", "5 h 03 min".

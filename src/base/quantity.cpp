@@ -1,4 +1,4 @@
-#include "report/quantity.hpp"
+#include "base/quantity.hpp"
 
 #include <fmt/format.h>
 
@@ -36,6 +36,21 @@ int decimals_for(double value, int digits) {
   return std::clamp(digits - 1 - magnitude, 0, kMost);
 }
 
+/// `value` without the digits below the place of the `digits`th digit of `error`.
+double without_unsupported(double value, double error, int digits) {
+  if (!(error > 0.0) || !std::isfinite(error)) return value;
+  const double place = std::pow(10.0, std::floor(std::log10(error)) - (digits - 1));
+  return place > 0.0 ? std::round(value / place) * place : value;
+}
+
+std::string rounded_with_unit(double value, double error, std::string_view unit) {
+  const Scale scale = scale_for(value);
+  const double scaled = without_unsupported(value, error, 1) / scale.factor;
+  const int most = std::min(decimals_for(value / scale.factor, 4), 3);
+  const int supported = error > 0.0 ? decimals_for(error / scale.factor, 1) : most;
+  return fmt::format("{:.{}f} {}{}", scaled + 0.0, std::min(most, supported), scale.prefix, unit);
+}
+
 std::string with_unit(double value, std::string_view unit) {
   const Scale scale = scale_for(value);
   const double scaled = value / scale.factor;
@@ -49,11 +64,22 @@ std::string to_text(Joules energy) { return with_unit(energy.si(), "J"); }
 
 std::string to_text(Joules energy, Joules uncertainty) {
   const Scale scale = scale_for(std::max(std::abs(energy.si()), uncertainty.si()));
-  const double value = energy.si() / scale.factor;
-  const double error = uncertainty.si() / scale.factor;
+  constexpr int kDigits = 2;
+  const double value =
+      without_unsupported(energy.si(), uncertainty.si(), kDigits) / scale.factor + 0.0;
+  const double error =
+      without_unsupported(uncertainty.si(), uncertainty.si(), kDigits) / scale.factor;
   const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(value, 4);
   return fmt::format("{:.{}f} {}J ±{:.{}f} {}J", value, decimals, scale.prefix, error, decimals,
                      scale.prefix);
+}
+
+std::string rounded_text(Watts power, Watts uncertainty) {
+  return rounded_with_unit(power.si(), uncertainty.si(), "W");
+}
+
+std::string rounded_text(Joules energy, Joules uncertainty) {
+  return rounded_with_unit(energy.si(), uncertainty.si(), "J");
 }
 
 std::string to_text(Watts power) { return with_unit(power.si(), "W"); }

@@ -1,0 +1,250 @@
+// What a summary says, as JSON and as text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "base/python_repr.hpp"
+#include "base/quantity.hpp"
+#include "base/text.hpp"
+#include "hardware/json_text.hpp"
+#include "wattle/error.hpp"
+#include "wattle/hardware_monitor.hpp"
+#include "wattle/run_log.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr double kMebibyteBytes = 1048576.0;
+
+Value number(const std::optional<double>& figure) { return figure ? Value(*figure) : Value(); }
+Value one_decimal(const std::optional<double>& figure) {
+  return figure ? Value(python_round(*figure, 1)) : Value();
+}
+Value bytes(const std::optional<double>& mebibytes) {
+  if (!mebibytes) return {};
+  const double bytes = *mebibytes * kMebibyteBytes;
+  constexpr double kMostWhole = 0x1p63;
+  return bytes < kMostWhole ? Value(std::llround(bytes)) : Value(bytes);
+}
+
+Value flags_json(const Flags& flags) {
+  Value::Array names;
+  flags.each([&](std::string_view name) { names.emplace_back(std::string(name)); });
+  return names;
+}
+
+Value::Object figures_json(const GpuFigures& figures) {
+  return {{"peak_memory_used_bytes", bytes(figures.peak_vram_mb)},
+          {"mean_utilization_percent", number(figures.gpu_util_mean_pct)},
+          {"max_utilization_percent", number(figures.gpu_util_max_pct)},
+          {"mean_memory_utilization_percent", number(figures.mem_util_mean_pct)},
+          {"max_memory_utilization_percent", number(figures.mem_util_max_pct)},
+          {"mean_power_w", number(figures.power_watts_mean)},
+          {"max_power_w", number(figures.power_watts_max)},
+          {"energy_j", figures.energy ? Value(figures.energy->si()) : Value()},
+          {"energy_uncertainty_j",
+           figures.energy_uncertainty ? Value(figures.energy_uncertainty->si()) : Value()},
+          {"energy_unknown_s", figures.energy_unknown.count()},
+          {"energy_method",
+           figures.energy_method ? Value(std::string(to_string(*figures.energy_method))) : Value()},
+          {"energy_flags", flags_json(figures.energy_flags)}};
+}
+
+Value::Object energy_json(const MeasuredEnergy& energy) {
+  return {{"energy_j", energy.energy ? Value(energy.energy->si()) : Value()},
+          {"uncertainty_j", energy.energy ? Value(energy.uncertainty.si()) : Value()},
+          {"unknown_s", energy.unknown.count()},
+          {"flags", flags_json(energy.flags)}};
+}
+
+Value whole(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? Value(static_cast<std::int64_t>(*bytes)) : Value();
+}
+
+Value machine_json(const MachineSummary& machine) {
+  Value::Array covers;
+  for (const std::string& name : machine.energy_covers) covers.emplace_back(name);
+  Value::Object members = energy_json(machine.energy);
+  members.emplace_back("covers", std::move(covers));
+  members.emplace_back("peak_memory_bytes", whole(machine.peak_memory_bytes));
+  members.emplace_back("memory_bytes", whole(machine.memory_bytes));
+  members.emplace_back("disk_read_bytes", whole(machine.disk_read_bytes));
+  members.emplace_back("disk_written_bytes", whole(machine.disk_written_bytes));
+  members.emplace_back("network_received_bytes", whole(machine.network_received_bytes));
+  members.emplace_back("network_sent_bytes", whole(machine.network_sent_bytes));
+  return members;
+}
+
+Value value_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
+
+std::string shown(const std::optional<double>& figure, std::string_view unit) {
+  return figure ? fmt::format("{:.1f} {}", *figure, unit) : "-";
+}
+
+std::string energy_text(const GpuFigures& figures) {
+  if (!figures.energy) return "-";
+  if (!figures.energy_uncertainty) return shown(figures.energy->si(), "J");
+  return to_text(*figures.energy, *figures.energy_uncertainty);
+}
+
+std::string figures_text(const GpuFigures& figures) {
+  return fmt::format("  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}\n",
+                     shown(figures.peak_vram_mb, "MiB"), shown(figures.gpu_util_mean_pct, "%"),
+                     shown(figures.gpu_util_max_pct, "%"), shown(figures.mem_util_mean_pct, "%"),
+                     shown(figures.mem_util_max_pct, "%"), shown(figures.power_watts_mean, "W"),
+                     shown(figures.power_watts_max, "W"), energy_text(figures));
+}
+
+std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? bytes_to_text(*bytes) : "-";
+}
+
+/// What is said of an energy behind its number.
+std::string remarks(Seconds unknown, const Flags& flags) {
+  std::string text;
+  if (unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(unknown));
+  std::string_view separator = "  ";
+  flags.each([&](std::string_view name) {
+    text += std::string(separator) + std::string(name);
+    separator = ", ";
+  });
+  return text;
+}
+
+/// A line for each thing that is no GPU.
+std::string machine_text(const ResourceSummary& summary) {
+  std::string text;
+  for (const DomainSummary& domain : summary.domains) {
+    text +=
+        fmt::format("{:<12}  {}{}{}\n", printable(domain.name),
+                    domain.energy.energy ? to_text(*domain.energy.energy, domain.energy.uncertainty)
+                                         : "energy unknown",
+                    domain.mean_power ? ", " + to_text(*domain.mean_power) + " on average" : "",
+                    remarks(domain.energy.unknown, domain.energy.flags));
+  }
+  const MachineSummary& machine = summary.machine;
+  if (machine.energy.energy) {
+    text += fmt::format("{:<12}  {} ({}){}\n", "energy",
+                        to_text(*machine.energy.energy, machine.energy.uncertainty),
+                        printable(fmt::format("{}", fmt::join(machine.energy_covers, " + "))),
+                        remarks(machine.energy.unknown, {}));
+  }
+  if (machine.peak_memory_bytes) {
+    text += fmt::format("{:<12}  {} of {} used at most\n", "memory",
+                        bytes_text(machine.peak_memory_bytes), bytes_text(machine.memory_bytes));
+  }
+  if (machine.disk_read_bytes || machine.disk_written_bytes) {
+    text +=
+        fmt::format("{:<12}  {} read, {} written\n", "disk", bytes_text(machine.disk_read_bytes),
+                    bytes_text(machine.disk_written_bytes));
+  }
+  if (machine.network_received_bytes || machine.network_sent_bytes) {
+    text += fmt::format("{:<12}  {} received, {} sent\n", "network",
+                        bytes_text(machine.network_received_bytes),
+                        bytes_text(machine.network_sent_bytes));
+  }
+  return text;
+}
+
+}  // namespace
+
+void ResourceSummary::set_allocator_peak(double mebibytes) {
+  if (!std::isfinite(mebibytes) || mebibytes < 0.0) {
+    throw InvalidArgument("cannot set the allocator's peak: it is a number of MiB from 0 on");
+  }
+  jax_peak_bytes_mb = mebibytes;
+}
+
+std::string ResourceSummary::to_dict() const {
+  Value::Object members = {{"peak_vram_mb", one_decimal(peak_vram_mb)},
+                           {"gpu_util_mean_pct", one_decimal(gpu_util_mean_pct)},
+                           {"gpu_util_max_pct", one_decimal(gpu_util_max_pct)},
+                           {"power_watts_mean", one_decimal(power_watts_mean)},
+                           {"power_watts_max", one_decimal(power_watts_max)},
+                           {"cpu_usr_mean_pct", one_decimal(cpu_usr_mean_pct)},
+                           {"cpu_idle_mean_pct", one_decimal(cpu_idle_mean_pct)}};
+  if (jax_peak_bytes_mb) members.emplace_back("jax_peak_bytes_mb", one_decimal(jax_peak_bytes_mb));
+  if (mem_util_mean_pct) {
+    members.emplace_back("mem_util_mean_pct", one_decimal(mem_util_mean_pct));
+    members.emplace_back("mem_util_max_pct", one_decimal(mem_util_max_pct));
+  }
+  std::string text;
+  append_json(text, Value(std::move(members)));
+  return text + '\n';
+}
+
+std::string ResourceSummary::to_json() const {
+  Value::Array each;
+  for (const GpuSummary& gpu : gpus) {
+    Value::Object members = {{"name", gpu.name}};
+    std::ranges::move(figures_json(gpu), std::back_inserter(members));
+    each.emplace_back(std::move(members));
+  }
+  Value::Array parts;
+  for (const DomainSummary& domain : domains) {
+    Value::Object members = {{"name", domain.name}};
+    std::ranges::move(energy_json(domain.energy), std::back_inserter(members));
+    members.emplace_back("mean_power_w",
+                         domain.mean_power ? Value(domain.mean_power->si()) : Value());
+    parts.emplace_back(std::move(members));
+  }
+  Value::Array sources;
+  for (const SummaryFile& file : files) {
+    sources.emplace_back(Value::Object{{"path", file.path.string()},
+                                       {"rows", file.rows},
+                                       {"bad_rows", file.bad_rows},
+                                       {"problem", value_or_null(file.problem)}});
+  }
+  std::string text;
+  append_json(text, Value(Value::Object{
+                        {"schema", "wattle.summary/1"},
+                        {"all_gpus", figures_json(*this)},
+                        {"gpus", std::move(each)},
+                        {"domains", std::move(parts)},
+                        {"machine", machine_json(machine)},
+                        {"memory_utilization_source", value_or_null(mem_util_source.string())},
+                        {"mean_cpu_user_percent", number(cpu_usr_mean_pct)},
+                        {"mean_cpu_idle_percent", number(cpu_idle_mean_pct)},
+                        {"allocator_peak_bytes", bytes(jax_peak_bytes_mb)},
+                        {"files", std::move(sources)}}));
+  return text + '\n';
+}
+
+std::string ResourceSummary::to_text() const {
+  std::string text =
+      fmt::format("{:<12}  {:>12} {:>21} {:>21} {:>21} {:>20}\n{:<12}  {:>12}", "", "memory",
+                  "utilization", "memory utilization", "power", "energy ± (k=2)", "", "peak");
+  for (int i = 0; i < 3; ++i) text += fmt::format(" {:>10} {:>10}", "mean", "max");
+  text += '\n';
+  for (const GpuSummary& gpu : gpus) {
+    text += fmt::format("{:<12}{}", "GPU " + printable(gpu.name), figures_text(gpu));
+  }
+  text += fmt::format("{:<12}{}", "all GPUs", figures_text(*this));
+  text += fmt::format("{:<12}  {} user, {} idle on average\n", "processors",
+                      shown(cpu_usr_mean_pct, "%"), shown(cpu_idle_mean_pct, "%"));
+  text += machine_text(*this);
+  if (jax_peak_bytes_mb) {
+    text += fmt::format("{:<12}  {} at most\n", "allocator", shown(jax_peak_bytes_mb, "MiB"));
+  }
+  if (energy_unknown > Seconds(0)) {
+    text += fmt::format("the energy of the GPUs lacks {} that are not known\n",
+                        wattle::to_text(energy_unknown));
+  }
+  if (!energy_flags.none()) {
+    text += fmt::format("the energy of the GPUs:{}\n", remarks(Seconds(0), energy_flags));
+  }
+  for (const SummaryFile& file : files) {
+    text += fmt::format("{}: {} rows", printable(file.path.string()), file.rows);
+    if (file.bad_rows > 0) text += fmt::format(", {} damaged ones left out", file.bad_rows);
+    if (!file.problem.empty()) text += ": " + file.problem;
+    text += '\n';
+  }
+  return text;
+}
+
+}  // namespace wattle

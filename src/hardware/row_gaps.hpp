@@ -1,0 +1,87 @@
+// The times between the rows of a table.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace wattle {
+
+/// Of the rows of one device. Threads: one at a time.
+class RowGaps {
+ public:
+  enum class Kind : std::uint8_t {
+    first,  ///< there was no row before
+    usual,  ///< the row follows the one before
+    pause,  ///< so long after it that the writer did not run in between
+    back,   ///< not after it: the clock was set back, as local time is each autumn
+  };
+  struct Gap {
+    Kind kind = Kind::first;
+    std::int64_t length_ms = 0;
+
+    /// For how much the row counts in a mean: the time since the row before, in ms. Absent where
+    /// nobody knows.
+    [[nodiscard]] std::optional<double> weight() const noexcept {
+      return kind == Kind::usual ? std::optional(static_cast<double>(length_ms)) : std::nullopt;
+    }
+  };
+
+  /// A row of `time_ms`, whatever that is counted from.
+  Gap next(std::int64_t time_ms) noexcept {
+    const std::optional<std::int64_t> last = last_ms_;
+    last_ms_ = time_ms;
+    if (!last) return {};
+    const std::int64_t length_ms = time_ms - *last;
+    if (length_ms <= 0) return {.kind = Kind::back, .length_ms = length_ms};
+    note(length_ms);
+    return {.kind = is_long(length_ms) ? Kind::pause : Kind::usual, .length_ms = length_ms};
+  }
+  /// The times of the first rows, from which it is known what is usual before the first of them.
+  template <class Times>
+  void learn(const Times& times_ms) noexcept {
+    std::optional<std::int64_t> last_ms;
+    for (const std::int64_t time_ms : times_ms) {
+      if (last_ms && time_ms > *last_ms) recent_[count_++ % kRecent] = time_ms - *last_ms;
+      last_ms = time_ms;
+    }
+    pace_ms_ = count_ == 0 ? 0 : median();
+  }
+  /// The next row follows none.
+  void forget_last() noexcept { last_ms_.reset(); }
+
+  /// So many gaps tell which are usual.
+  static constexpr std::size_t kRecent = 15;
+
+ private:
+  /// A pause so many times as long as most gaps is not one that the writer meant.
+  static constexpr std::int64_t kLongestPause = 10;
+  /// Nobody writes a row so seldom: ten days.
+  static constexpr std::int64_t kLongestMs = std::int64_t{10} * 24 * 3600 * 1000;
+
+  [[nodiscard]] bool is_long(std::int64_t length_ms) const noexcept {
+    return length_ms > kLongestMs || length_ms > kLongestPause * pace_ms_;
+  }
+  void note(std::int64_t length_ms) noexcept {
+    recent_[count_++ % kRecent] = length_ms;
+    if (count_ <= kRecent || count_ % kRecent == 0 || is_long(length_ms)) pace_ms_ = median();
+  }
+  /// Of the last gaps; the lower one of two.
+  [[nodiscard]] std::int64_t median() const noexcept {
+    std::array<std::int64_t, kRecent> lengths = recent_;
+    const std::size_t count = std::min(count_, kRecent);
+    const std::size_t middle = (count - 1) / 2;
+    std::nth_element(lengths.begin(), lengths.begin() + static_cast<std::ptrdiff_t>(middle),
+                     lengths.begin() + static_cast<std::ptrdiff_t>(count));
+    return lengths[middle];
+  }
+
+  std::optional<std::int64_t> last_ms_;
+  std::array<std::int64_t, kRecent> recent_{};
+  std::size_t count_ = 0;
+  std::int64_t pace_ms_ = 0;
+};
+
+}  // namespace wattle
