@@ -32,7 +32,7 @@ bool is_of_processors(const Sensor& sensor) {
          hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
 }
 
-bool is_of_gpu(const Refusal& refusal) {
+bool is_gpu_refusal(const Refusal& refusal) {
   return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
 }
 
@@ -52,7 +52,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
     sensors_.push_back(std::move(sensor));
   }
   for (const Refusal& refused : found.refused) {
-    if (is_of_gpu(refused)) there.insert(*refused.domain);
+    if (is_gpu_refusal(refused)) there.insert(*refused.domain);
   }
   const std::set<Domain> members = gpus_of_brand(there, found.refused, options.gpu_brand);
   for (const std::unique_ptr<Sensor>& sensor : sensors_) {
