@@ -12,7 +12,7 @@ void raise(std::optional<T>& peak, const std::optional<T>& value) {
   if (value) peak = std::max(peak.value_or(*value), *value);
 }
 
-std::optional<std::uint64_t> whole_bytes(const std::optional<double>& value) {
+std::optional<std::uint64_t> bytes_shown(const std::optional<double>& value) {
   return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
 }
 
@@ -153,10 +153,10 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
 }
 
 void GpuMonitor::look_at(const Sampler::Device& device, Gpu& gpu) const {
-  if (const auto total = whole_bytes(sampler_.latest(device, Metric::memory_total))) {
+  if (const auto total = bytes_shown(sampler_.latest(device, Metric::memory_total))) {
     gpu.total_bytes = total;
   }
-  gpu.used_bytes = whole_bytes(sampler_.latest(device, Metric::memory_used));
+  gpu.used_bytes = bytes_shown(sampler_.latest(device, Metric::memory_used));
   raise(gpu.peak_bytes, gpu.used_bytes);
   gpu.percent = sampler_.latest(device, Metric::utilization);
   raise(gpu.max_percent, gpu.percent);
