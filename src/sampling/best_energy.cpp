@@ -58,6 +58,18 @@ bool is_instant(const EnergyFigure& figure) noexcept {
          is_whole(figure);
 }
 
+/// Whether the figures that are heard first (a counter before a gauge that sees a part of the time)
+/// know the whole window, also where averages have no vote.
+bool knows_all_without_averages(const std::vector<EnergyFigure>& figures) noexcept {
+  const auto heard = [](const EnergyFigure& figure) {
+    return !is_average(figure) && counts_all(figure);
+  };
+  const auto is_known = [&](const EnergyFigure& figure) {
+    return heard(figure) && is_whole(figure);
+  };
+  return std::ranges::none_of(figures, heard) || std::ranges::any_of(figures, is_known);
+}
+
 AlternativeEnergy alternative_of(const EnergyFigure& figure) noexcept {
   return {.method = figure.method,
           .quantity = figure.quantity,
@@ -79,7 +91,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   std::ranges::stable_sort(figures, {}, doubt_j);
   // Beside a gauge that is renewed as it should be an average has no vote.
   std::vector<EnergyFigure> averages;
-  if (std::ranges::any_of(figures, is_instant)) {
+  if (std::ranges::any_of(figures, is_instant) && knows_all_without_averages(figures)) {
     std::ranges::copy_if(figures, std::back_inserter(averages), is_average);
     std::erase_if(figures, is_average);
   }

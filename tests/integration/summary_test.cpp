@@ -28,7 +28,7 @@ TEST_F(SummaryCommand, TellsOfTheFilesOfAFolder) {
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("2000.0 MiB"), HasSubstr("101.0 W"),
-                                 HasSubstr("201.0 J"), HasSubstr("25.0 % user, 75.0 % idle"),
+                                 HasSubstr("201 J ±"), HasSubstr("25.0 % user, 75.0 % idle"),
                                  HasSubstr("hw_metrics.csv: 2 rows, 1 damaged ones left out\n"),
                                  HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
 }

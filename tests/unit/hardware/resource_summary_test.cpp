@@ -209,8 +209,8 @@ TEST(ResourceSummary, ReadsTheRestOfDamagedFiles) {
   folder.write("csv", whole + std::string(50, '\0') + "\n" + whole + "2026/11/21 23:59:58.2");
   const ResourceSummary summary = build_resource_summary(folder.path() / "csv", std::nullopt);
   EXPECT_EQ(summary.gpu_util_max_pct, 80.0);
-  EXPECT_EQ(summary.files[0].rows, 14U);
-  EXPECT_EQ(summary.files[0].bad_rows, 4U) << "that line, the moment behind it, and the last line";
+  EXPECT_EQ(summary.files[0].rows, 15U);
+  EXPECT_EQ(summary.files[0].bad_rows, 3U) << "that line, the header behind it, and the last line";
 }
 
 TEST(ResourceSummary, GivesNoRowToAnotherGpuAfterALineThatIsTooLong) {
@@ -229,7 +229,7 @@ TEST(ResourceSummary, GivesNoRowToAnotherGpuAfterALineThatIsTooLong) {
   ASSERT_THAT(summary.gpus, SizeIs(2));
   EXPECT_EQ(summary.gpus[0].gpu_util_max_pct, 40.0);
   EXPECT_EQ(summary.gpus[0].power_watts_max, 130.5);
-  EXPECT_EQ(summary.files[0].bad_rows, 2U) << "that line, and the other GPU's of that moment";
+  EXPECT_EQ(summary.files[0].bad_rows, 1U) << "that line: it holds the place of GPU 0";
 }
 
 TEST(ResourceSummary, ReadsPointsUnderAGermanLocale) {

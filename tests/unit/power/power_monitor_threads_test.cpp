@@ -209,7 +209,7 @@ void start_with_room_for_few_threads() {
   std::ifstream status("/proc/self/statm");
   rlim_t pages = 0;
   status >> pages;
-  constexpr rlim_t kRoom = rlim_t{60} << 20U;  // a thread's stack takes 8 MiB
+  constexpr rlim_t kRoom = rlim_t{14} << 20U;  // a thread's stack takes 1 MiB
   limit.rlim_cur = pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + kRoom;
   ::setrlimit(RLIMIT_AS, &limit);
   const std::ptrdiff_t before = threads();

@@ -77,7 +77,7 @@ TEST(PowerLines, EndWithEachDevicesEnergy) {
 
 TEST(PowerLines, ShowTheOtherWaysBelowATotal) {
   const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
-  EXPECT_THAT(totals, HasSubstr("  or by           energy                  90 J ±20 J  gap\n"));
+  EXPECT_THAT(totals, HasSubstr("  or by           energy                      90 J ±20 J  gap\n"));
   const Json json = Json::parse(totals_of(options(PowerShows::power, PowerFormat::json), line()));
   EXPECT_EQ(json["devices"][0]["alternatives"][0], (Json{{"method", "counter"},
                                                          {"quantity", "energy"},
