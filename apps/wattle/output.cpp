@@ -75,7 +75,7 @@ Output Output::open(const std::string& path, bool append) {
 
 void Output::write(std::string_view text) {
   if (auto* const file = std::get_if<WholeFile>(&target_)) return file->write(text);
-  Stream& stream = std::get<Stream>(target_);
+  auto& stream = std::get<Stream>(target_);
   int error = write_all(stream.fd.get(), text);
   // Some file systems tell only now that there is no room.
   if (::close(stream.fd.release()) != 0 && error == 0 && errno != EINTR) error = errno;

@@ -62,6 +62,7 @@ Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
   }
 }
 
+// NOLINTNEXTLINE(bugprone-exception-escape): without memory it ends, as its program does then
 Server::~Server() {
   for (Connections* const list : {&waiting_, &busy_, &guests_}) {
     while (!list->empty()) list->front()->close();

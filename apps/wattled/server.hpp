@@ -34,7 +34,7 @@ class Server final : public ConnectionOwner {
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
   /// Closes everything at once: streams have no end that clients would take for one.
-  ~Server() override;
+  ~Server() override;  // NOLINT(bugprone-exception-escape): see there
 
   [[nodiscard]] std::size_t connections() const noexcept {
     return waiting_.size() + busy_.size() + guests_.size();

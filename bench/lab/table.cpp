@@ -32,7 +32,7 @@ std::string common_of(const CellResult& result) {
   return text;
 }
 
-std::vector<std::string> row_of(const Cell& cell, const CellResult& result) {
+std::vector<std::string> table_row_of(const Cell& cell, const CellResult& result) {
   std::vector<std::string> row = {std::string(cell.mode), cell.machine.name, cell.load.name,
                                   length_text(cell.window_s),
                                   fmt::format("{:.4g}", result.true_mean_j)};
@@ -62,7 +62,7 @@ std::string table_of(const Results& results) {
   std::vector<std::vector<std::string>> rows = {{"mode", "sensor", "load", "window", "true J",
                                                  "bias %", "rms %", "p95 %", "+- %", "ratio",
                                                  "covers %", "flagged %", "common ways, rms %"}};
-  for (const Entry& entry : results.cells) rows.push_back(row_of(entry.cell, entry.result));
+  for (const Entry& entry : results.cells) rows.push_back(table_row_of(entry.cell, entry.result));
 
   std::vector<std::size_t> widths(rows.front().size());
   for (const auto& row : rows) {

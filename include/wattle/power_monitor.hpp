@@ -140,6 +140,7 @@ class WATTLE_EXPORT PowerMonitor {
   [[nodiscard]] bool has_counter(std::uint32_t gpu) const;
   /// Reads every device now and waits for it, at most for `patience`. The energy until now is known
   /// afterwards, but that of a device that did not answer. False if one did not, or after `stop`.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): who reads at once may not ask how it went
   bool read_now(std::chrono::nanoseconds patience = std::chrono::milliseconds(100)) const;
   /// Memory that the samples take up now, in bytes.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;

@@ -144,11 +144,13 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
 /// that is opened in a loop is no reason to repeat it.
 void warn_of_missing(const Survey& found) {
   static std::mutex mutex;
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what was said
   static auto& told = *new std::set<std::string>;  // never destroyed: other threads may go on
   for (const SharedCause& cause : by_cause(found.refused)) {
     const Refusal& refusal = cause.refusal;
     const bool is_part = refusal.domain && counts_in_total(refusal.domain->kind());
-    if (refusal.absent || !(is_part || refusal.scope == RefusalScope::interface)) continue;
+    const bool is_interface = refusal.scope == RefusalScope::interface;
+    if (refusal.absent || (!is_part && !is_interface)) continue;
     std::string subjects;
     for (const std::string& subject : cause.subjects) {
       subjects += (subjects.empty() ? "" : ", ") + subject;

@@ -38,7 +38,7 @@ bool is_gpu(DomainKind kind) noexcept {
 }
 
 std::optional<Flag> flag_named(std::string_view name) noexcept {
-  const auto found = std::ranges::find(kFlagNames, name);
+  const auto* const found = std::ranges::find(kFlagNames, name);
   if (found == kFlagNames.end()) return std::nullopt;
   return static_cast<Flag>(found - kFlagNames.begin());
 }

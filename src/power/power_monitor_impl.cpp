@@ -149,8 +149,7 @@ PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
 
 std::unique_ptr<Recorder> PowerMonitor::Impl::counter_recorder(const Selection::Gpu& gpu,
                                                                std::shared_ptr<Sensor> sensor,
-                                                               const Plan& plan,
-                                                               unsigned every) const {
+                                                               const Plan& plan, unsigned every) {
   const unsigned longest = std::max(every, static_cast<unsigned>(plan.longest_backoff));
   return std::make_unique<Recorder>(std::move(sensor), gpu.counter,
                                     HistoryOptions{.period = plan.period * every,

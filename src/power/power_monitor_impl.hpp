@@ -70,6 +70,7 @@ class PowerMonitor::Impl {
   void stop() noexcept;
   void read_by_hand() noexcept;
   /// False where one did not answer.
+  // NOLINTNEXTLINE(modernize-use-nodiscard)
   bool read_now(std::chrono::nanoseconds patience) const;
   void tell_faults() { faults_->tell(); }
 
@@ -119,9 +120,9 @@ class PowerMonitor::Impl {
   [[noreturn]] void refuse(std::string_view what, std::string_view lacked) const;
   /// Reads what lacks the end of the window: who asks for the time until now gets it.
   void catch_up(const PowerWindow& window, bool is_gpu) const;
-  [[nodiscard]] std::unique_ptr<Recorder> counter_recorder(const Selection::Gpu& gpu,
-                                                           std::shared_ptr<Sensor> sensor,
-                                                           const Plan& plan, unsigned every) const;
+  [[nodiscard]] static std::unique_ptr<Recorder> counter_recorder(const Selection::Gpu& gpu,
+                                                                  std::shared_ptr<Sensor> sensor,
+                                                                  const Plan& plan, unsigned every);
   [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, const Plan& plan);
   [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
                               std::chrono::nanoseconds period);

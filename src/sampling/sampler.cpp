@@ -258,6 +258,7 @@ bool Sampler::read_lanes(TimePoint deadline) {
 
 bool Sampler::read_all_lanes(TimePoint deadline) {
   std::vector<std::uint64_t> asked;
+  asked.reserve(slow_lanes_.size());
   for (const auto& lane : slow_lanes_) asked.push_back(lane ? lane->ask() : 0);
   bool all = read_lanes(deadline);
   for (std::size_t i = 0; i < slow_lanes_.size(); ++i) {

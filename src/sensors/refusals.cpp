@@ -68,12 +68,12 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
       told.push_back(false);
     } else if (refusal.domain) {
       told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
-    } else if (shows_hidden(known, refusal.hidden)) {
-      told.push_back(false);
     } else if (refusal.scope == RefusalScope::interface) {
-      told.push_back(!shown.contains(refusal.hardware));
+      told.push_back(!shows_hidden(known, refusal.hidden) && !shown.contains(refusal.hardware));
     } else {
-      told.push_back(refusal.scope == RefusalScope::part || !mentioned.contains(refusal.hardware));
+      const bool is_new =
+          refusal.scope == RefusalScope::part || !mentioned.contains(refusal.hardware);
+      told.push_back(is_new && !shows_hidden(known, refusal.hidden));
     }
   }
   std::vector<Refusal> result;

@@ -66,7 +66,7 @@ class MemorySum {
   /// private, and P <= (n U - R) / (n - 1).
   [[nodiscard]] std::uint64_t most_private(std::uint64_t once) const noexcept {
     if (bounded_ < 2 || once >= anonymous_) return std::min(once, anonymous_);
-    const double n = static_cast<double>(bounded_);
+    const auto n = static_cast<double>(bounded_);
     const double most = (n * static_cast<double>(once) - static_cast<double>(anonymous_)) / (n - 1);
     return most > 0.0 ? std::min(once, static_cast<std::uint64_t>(most)) : 0;
   }

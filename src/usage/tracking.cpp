@@ -44,7 +44,7 @@ OutputFile usage_file(const TrackerOptions& options) {
   if (path)
     return path->empty() ? OutputFile() : output_file(path, options.overwrite, "usage file");
   try {
-    return OutputFile(new_state_file("usage", ".jsonl"), false, "usage file");
+    return {new_state_file("usage", ".jsonl"), false, "usage file"};
   } catch (const Error& error) {
     static std::atomic<bool> told{false};
     if (!options.disable_logs && !told.exchange(true)) {

@@ -84,6 +84,7 @@ class SqliteTable final : public TrackingTable {
   }
   [[nodiscard]] int add(const std::vector<TrackingCell>& row) override {
     std::vector<SqlValue> values;
+    values.reserve(row.size());
     for (const TrackingCell& cell : row) values.push_back(value_of(cell));
     return insert("data", values);
   }
