@@ -45,13 +45,12 @@ build() {
 }
 
 # run_tests PRESET JOBS CTEST-OPTION...: runs the tests in build/PRESET, JOBS at a time; prints why
-# some were skipped, and how many ran. A test that waits for other programs may need a second run on a
-# busy machine; ctest prints which did.
+# some were skipped, and how many ran.
 run_tests() {
   local preset=$1 jobs=$2 status=0
   shift 2
   "${under[@]}" ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure \
-    --repeat until-pass:3 --no-tests=error "$@" || status=$?
+    --no-tests=error "$@" || status=$?
   awk '/ Test: / { name = $3; ++tests }
     /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
     END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
