@@ -42,10 +42,9 @@ class Energy : public CommandTest {
     zones_[zone.directory] = zone;
   }
 
-  /// Plays all zones for so long; keeps how many ticks each one counted, and what the player, or
-  /// what started it (`by`), said on stderr.
-  Json play(int ms, const std::string& interval = "0.1", const Words& by = {}) {
-    Words command = by + Words{player_program(), std::to_string(ms)};
+  /// Plays all zones for so long.
+  [[nodiscard]] Words player(int ms) const {
+    Words command = {player_program(), std::to_string(ms)};
     for (const auto& [directory, zone] : zones_) {
       std::ostringstream exact;
       exact.precision(17);
@@ -54,9 +53,17 @@ class Energy : public CommandTest {
           command + Words{tree_.zone_path(directory), std::to_string(zone.power_w), exact.str(),
                           std::to_string(zone.unit.nanojoules), std::to_string(zone.start_ticks)};
     }
+    return command;
+  }
+  [[nodiscard]] Words in_tree() const {
     const System system = tree_.system();
-    const auto [outcome, json] = measure(
-        Words{"--sysfs", system.sysfs, "--procfs", system.procfs, "--interval", interval}, command);
+    return {"--sysfs", system.sysfs, "--procfs", system.procfs};
+  }
+  /// Keeps how many ticks each zone counted, and what the player, or what started it (`by`), said
+  /// on stderr.
+  Json play(int ms, const std::string& interval = "0.1", const Words& by = {}) {
+    const auto [outcome, json] =
+        measure(in_tree() + Words{"--interval", interval}, by + player(ms));
     EXPECT_EQ(outcome.code(), 0) << outcome.err;
     said_ = outcome.err;
     std::istringstream lines(outcome.out);
@@ -188,11 +195,9 @@ TEST_F(Energy, OfACounterThatDoesNotMoveIsUnknownAndInNoTotal) {
 }
 
 TEST_F(Energy, IsTheReportsHeadline) {
-  tree_.add_zone("intel-rapl:0", "package-0");
-  tree_.add_zone("intel-rapl:0:0", "core");
-  const System system = tree_.system();
-  const Outcome outcome =
-      run(wattle_run({"--sysfs", system.sysfs, "--procfs", system.procfs}, child({"burn", "5"})));
+  add({"intel-rapl:0", "package-0", "package_0", kPackageUnit, 10.0, 0});
+  add({"intel-rapl:0:0", "core", "core_0", kPackageUnit, 5.0, 0});
+  const Outcome outcome = run(wattle_run(in_tree(), player(50)));
   EXPECT_THAT(outcome.err, testing::StartsWith("energy of this machine while the command ran: "));
   EXPECT_THAT(outcome.err, HasSubstr("\n  cpu counted; no dram: "));
   EXPECT_THAT(outcome.err, HasSubstr("in package_0"));

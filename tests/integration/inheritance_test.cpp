@@ -106,7 +106,7 @@ TEST_F(Inheritance, EverythingElseIsTheSame) {
 TEST_F(Inheritance, UnusualSettingsAreTheSame) {
   const auto set_unusual_things = [] {
     ::umask(0071);
-    (void)::nice(3);
+    ::setpriority(PRIO_PROCESS, 0, ::getpriority(PRIO_PROCESS, 0) + 3);
     constexpr rlimit kFiles{333, 444};
     ::setrlimit(RLIMIT_NOFILE, &kFiles);
     for (const int signal : {SIGHUP, SIGCHLD, SIGPIPE, SIGINT, SIGXFSZ}) ::signal(signal, SIG_IGN);
