@@ -260,9 +260,10 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
   const TrackingCell rest_busy = busy(before.descendants.cpu, rest.cpu);
   const TrackingCell both_busy =
       main_busy && rest_busy ? TrackingCell(*main_busy + *rest_busy) : std::nullopt;
-  const auto both_gpu = gpus.main_bytes && gpus.descendants_bytes
-                            ? std::optional(*gpus.main_bytes + *gpus.descendants_bytes)
-                            : std::nullopt;
+  std::optional<std::uint64_t> both_gpu;
+  if (gpus.main_bytes && gpus.descendants_bytes) {
+    both_gpu = *gpus.main_bytes + *gpus.descendants_bytes;
+  }
   check_rows(rows_->add({ram(main.rss_bytes),
                          ram(rest.pss_bytes),
                          ram(state.combined.pss_bytes),

@@ -40,9 +40,9 @@ Words in_brackets(const Words& before, const Words& actions) {
 }
 
 TEST_F(Accounting, CountsEveryProcessWhereverItWent) {
-  // 300 children in two rows, an orphan that ends before the command, and one that survives it.
+  // 100 children in two rows, an orphan that ends before the command, and one that survives it.
   const Words row = in_brackets(
-      {"background"}, in_brackets({"repeat", "150"}, in_brackets({"spawn"}, burn(30))) + burn(0));
+      {"background"}, in_brackets({"repeat", "50"}, in_brackets({"spawn"}, burn(30))) + burn(0));
   const Words actions = row + row + Words{"join"} + in_brackets({"daemon"}, burn(400)) +
                         in_brackets({"daemon"}, burn(300) + Words{"pid", "detach", "pause"}) +
                         burn(0);
@@ -53,10 +53,10 @@ TEST_F(Accounting, CountsEveryProcessWhereverItWent) {
 
   const Json& usage = json["resource_usage"];
   const double truth_s = recorded_s();
-  EXPECT_GT(truth_s, 9.7);
+  EXPECT_GT(truth_s, 3.7);
   // What a process takes to end, it cannot record: up to 2 ms on a busy machine.
   EXPECT_GE(usage["cpu_s"], 0.98 * truth_s);
-  EXPECT_LE(usage["cpu_s"], 1.02 * truth_s + 303 * 0.002);
+  EXPECT_LE(usage["cpu_s"], 1.02 * truth_s + 103 * 0.002);
   EXPECT_DOUBLE_EQ(usage["cpu_s"],
                    usage["cpu_user_s"].get<double>() + usage["cpu_system_s"].get<double>());
   ASSERT_EQ(usage["still_running"].size(), 1U);

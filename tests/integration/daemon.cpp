@@ -29,6 +29,13 @@ void connect_to(const Fd& fd, const Address& address) {
   ADD_FAILURE() << std::strerror(errno);
 }
 
+sockaddr_un file_address(const std::string& path) {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof address.sun_path - 1));
+  return address;
+}
+
 /// 127.0.0.1, 127.0.0.2, ...
 sockaddr_in own_address(std::uint32_t number) {
   sockaddr_in address{};
@@ -46,11 +53,8 @@ std::size_t number_in(std::string_view text, int base) {
 }  // namespace
 
 HttpClient HttpClient::at_file(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof address.sun_path - 1));
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  connect_to(fd, address);
+  connect_to(fd, file_address(path));
   return HttpClient(std::move(fd));
 }
 
@@ -197,6 +201,12 @@ void DaemonTest::serve(const Words& options, const std::string& nvml_script) {
   const std::string said = log();
   port_ = static_cast<std::uint16_t>(
       number_in(std::string_view(said).substr(said.rfind(kPort) + kPort.size()), 10));
+}
+
+bool DaemonTest::accepts() const {
+  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const sockaddr_un address = file_address(socket_);
+  return ::connect(fd.get(), generic(address), sizeof address) == 0;
 }
 
 void DaemonTest::play(double watts) {

@@ -75,6 +75,8 @@ class DaemonTest : public CommandTest {
   /// `wattled WORDS`, in surroundings where it sees nothing of the machine.
   [[nodiscard]] Start wattled(const Words& words) const;
 
+  /// Whether it can be connected to; its file is there a little earlier.
+  [[nodiscard]] bool accepts() const;
   [[nodiscard]] HttpClient client() const { return HttpClient::at_file(socket()); }
   [[nodiscard]] HttpClient tcp_client(std::uint16_t number = 0) const {
     return HttpClient::at_port(port_, number);

@@ -236,7 +236,7 @@ TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItServes) {
   // The driver takes so long that the signal comes while it is asked.
   nvml_ = std::make_unique<fakes::FakeNvml>(std::string("latency nvmlInit_v2 300\n") + kTwoGpus);
   daemon_ = std::make_unique<Process>(wattled({"serve", "--socket-path", socket()}));
-  ASSERT_TRUE(eventually([&] { return ::access(socket().c_str(), F_OK) == 0; }));
+  ASSERT_TRUE(eventually([&] { return accepts(); }));
   for (int i = 0; i < 5; ++i) daemon_->send(SIGHUP);
   EXPECT_EQ(get("/time").status, 200);
 }

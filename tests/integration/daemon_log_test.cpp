@@ -2,6 +2,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <csignal>
 #include <regex>
@@ -24,6 +25,14 @@ class DaemonLog : public DaemonTest {
     std::vector<std::string> lines;
     for (std::string line; std::getline(text, line);) lines.push_back(line);
     return lines;
+  }
+  /// Lines of single refusals. A line break makes two requests of some, of which the second answer
+  /// is not read: that is told in one line for all.
+  [[nodiscard]] std::size_t refusals() const {
+    return static_cast<std::size_t>(std::ranges::count_if(lines(), [](const std::string& line) {
+      return line.find(" warning ") != std::string::npos &&
+             line.find("turned clients away") == std::string::npos;
+    }));
   }
   void expect_clean() const {
     static const std::regex kLine(
@@ -67,7 +76,7 @@ std::vector<std::string> requests_with(const std::string& text) {
 
 TEST_F(DaemonLog, HasOnePrintableLineForEachRefusalWhateverWasSent) {
   serve({"--signing-key-path", key_file(kLogKey)});
-  const std::size_t before = lines().size();
+  const std::size_t before = refusals();
   std::size_t refused = 0;
   std::uint16_t peer = 1;
   for (const std::string& byte : bytes()) {
@@ -82,8 +91,8 @@ TEST_F(DaemonLog, HasOnePrintableLineForEachRefusalWhateverWasSent) {
     }
   }
   EXPECT_GT(refused, 1000U);
-  EXPECT_TRUE(eventually([&] { return lines().size() - before >= refused; }));
-  EXPECT_EQ(lines().size() - before, refused);
+  EXPECT_TRUE(eventually([&] { return refusals() - before >= refused; }));
+  EXPECT_EQ(refusals() - before, refused);
   expect_clean();
 }
 
@@ -126,7 +135,7 @@ class DaemonWithoutReader : public DaemonTest {
         wattled({"serve", "--socket-path", socket(), "--signing-key-path", key_file(kLogKey)});
     start.prepare = prepare;
     daemon_ = std::make_unique<Process>(start);
-    ASSERT_TRUE(eventually([&] { return ::access(socket().c_str(), R_OK | W_OK) == 0; }));
+    ASSERT_TRUE(eventually([&] { return accepts(); }));
   }
   void end_in_time() {
     EXPECT_EQ(get("/time").status, 200);
