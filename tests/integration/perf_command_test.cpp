@@ -68,6 +68,20 @@ TEST_F(PerfCommand, SensorsNamesTheWayThatIsUsedAndTheOtherOne) {
   EXPECT_FALSE(json.contains("cross_check")) << "it takes a second";
 }
 
+TEST_F(PerfCommand, CrossCheckShowsADisagreement) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  const Process player({.command = {player_program(), "60000", tree_.zone_path("intel-rapl:0"),
+                                    "10", "6.103515625e-05", "61035", "0"}});
+  const Outcome outcome = run(on_tree({"sensors", "--cross-check"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, HasSubstr(" DISAGREE: "));
+  const Json json = json_of({"sensors", "--cross-check", "--json"});
+  const Json& check = json["cross_check"]["domains"][0];
+  EXPECT_EQ(check["domain"], "package_0");
+  EXPECT_EQ(check["agrees"], false);
+  EXPECT_LT(check["energy_j"], check["other_energy_j"]);
+}
+
 TEST_F(PerfCommand, CrossCheckComparesNothingWithACounterThatDoesNotMove) {
   tree_.add_zone("intel-rapl:0", "package-0");
   const Outcome outcome = run(on_tree({"sensors", "--cross-check"}));
