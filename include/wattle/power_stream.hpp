@@ -27,7 +27,7 @@ enum class ConnectionStatus : std::uint8_t {
   connecting,  ///< not there yet, or lost and tried again
   live,        ///< events or signs of life come
   stale,       ///< connected, but for 3 s nothing has come and the daemon does not answer
-  denied,      ///< the daemon refuses (401, 403), or has the group off (404): not tried again
+  denied,      ///< the daemon refuses (401, 403), or has the group off (404): tried again rarely
   gone,        ///< stopped
 };
 /// "off", "connecting" ...
@@ -89,9 +89,14 @@ struct ServerEnergy {
 
 /// Threads: a value type.
 struct PowerStreamOptions {
-  /// The first wait before a lost connection is tried again, at least 1 ms; it doubles up to 30 s,
-  /// and is 20 % longer or shorter by chance.
+  /// The first wait before a lost connection is tried again, 1 ms to 1 h. It doubles while the
+  /// daemon answers but its stream does not hold, and stays as it is while nobody answers. Each wait
+  /// is 20 % longer or shorter by chance.
   std::chrono::milliseconds reconnect_delay = std::chrono::seconds(1);
+  /// How long the wait becomes at most, and how long what is `denied` waits: a group can be enabled
+  /// by a restart, a token accepted later. 0 to 1 h; where it is no longer than `reconnect_delay`,
+  /// each wait is exactly that.
+  std::chrono::milliseconds longest_reconnect_delay = std::chrono::seconds(5);
   /// Each request but the streams has so long, and so has the constructor; 1 ms to 1 min.
   std::chrono::milliseconds timeout = std::chrono::seconds(5);
   /// Servers that cannot be reached at the start are tried again and again, instead of

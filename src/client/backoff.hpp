@@ -3,30 +3,38 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 namespace wattle::client {
 
-/// The first delay, then twice as long each time, up to 30 s; each 20 % longer or shorter by
-/// chance, so that a thousand clients of a server that restarts do not come back at once. Threads:
-/// one at a time.
+/// The first delay, then twice as long each time, up to the longest; each 20 % longer or shorter by
+/// chance, so that a thousand clients of a server that restarts do not come back at once. Where the
+/// longest is no longer than the first, all are exactly the first. Threads: one at a time.
 class Backoff {
  public:
-  static constexpr std::chrono::nanoseconds kLongest = std::chrono::seconds(30);
+  using Delay = std::chrono::nanoseconds;
 
-  explicit Backoff(std::chrono::nanoseconds first) : first_(first), next_(first) {}
+  Backoff(Delay first, Delay longest)
+      : first_(first), longest_(std::max(first, longest)), next_(first) {}
 
   /// `chance`: from 0 up to 1.
-  [[nodiscard]] std::chrono::nanoseconds next(double chance) noexcept {
-    const std::chrono::nanoseconds delay = std::min(next_, kLongest);
-    next_ = std::min(2 * delay, kLongest);
-    const double factor = 0.8 + 0.4 * chance;
-    return std::chrono::duration_cast<std::chrono::nanoseconds>(factor * delay);
+  [[nodiscard]] Delay next(double chance) noexcept {
+    const Delay delay = std::exchange(next_, std::min(2 * next_, longest_));
+    return spread(delay, chance);
   }
+  [[nodiscard]] Delay first(double chance) const noexcept { return spread(first_, chance); }
+  [[nodiscard]] Delay longest(double chance) const noexcept { return spread(longest_, chance); }
   void reset() noexcept { next_ = first_; }
 
  private:
-  std::chrono::nanoseconds first_;
-  std::chrono::nanoseconds next_;
+  [[nodiscard]] Delay spread(Delay delay, double chance) const noexcept {
+    if (first_ == longest_) return delay;
+    return std::chrono::duration_cast<Delay>((0.8 + 0.4 * chance) * delay);
+  }
+
+  Delay first_;
+  Delay longest_;
+  Delay next_;
 };
 
 }  // namespace wattle::client

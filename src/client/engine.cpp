@@ -40,6 +40,7 @@ Engine::Engine(std::shared_ptr<Board> board, const Options& options)
                                  .clock = machine_clock(),
                                  .chance = std::move(chance),
                                  .reconnect_delay = options.reconnect_delay,
+                                 .longest_reconnect_delay = options.longest_reconnect_delay,
                                  .timeout = options.timeout,
                                  .book = book_.get()});
   for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);

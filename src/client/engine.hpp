@@ -30,6 +30,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
  public:
   struct Options {
     std::chrono::milliseconds reconnect_delay;
+    std::chrono::milliseconds longest_reconnect_delay;
     std::chrono::milliseconds timeout;
     /// Where powers and counters are booked; null: nowhere.
     std::shared_ptr<EnergyBook> book{};

@@ -107,12 +107,12 @@ void FollowedServer::set_up() {
   ask("/discover", [this](const Answer& answer) { take_discovery(answer); });
 }
 
-void FollowedServer::fail_set_up(const std::string& reason) {
+void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   sets_up_ = false;
   for (FollowedStream& stream : streams_) {
-    const bool is_asked_for = stream.phase() == Phase::idle || stream.phase() == Phase::waiting;
+    const bool is_asked_for = stream.phase() == Phase::idle || stream.waits();
     if (wants(stream.type()) && is_asked_for && stream.retry_at() <= around_.now) {
-      stream.lose(reason);
+      stream.lose(reason, is_answered);
     }
   }
   if (progress_ == Progress::asking) {
@@ -122,7 +122,9 @@ void FollowedServer::fail_set_up(const std::string& reason) {
 }
 
 void FollowedServer::take_discovery(const Answer& answer) {
-  if (!answer.is_good()) return fail_set_up("/discover: " + answer.reason());
+  if (!answer.is_good()) {
+    return fail_set_up("/discover: " + answer.reason(), answer.failure.empty());
+  }
   auto decoded = wire::decode_discovery(answer.body);
   if (const auto* wrong = std::get_if<wire::Malformed>(&decoded)) {
     return fail_set_up("/discover: " + wrong->why);
@@ -159,6 +161,7 @@ void FollowedServer::decide() {
   discovery_ = {};
   identity_.reset();
   if (progress_ != Progress::settled) progress_ = Progress::reached;
+  if (std::ranges::find(is_served_, true) == is_served_.end()) return open_streams();
   compare_clocks(kRoundTrips, [this] { open_streams(); });
 }
 
@@ -182,11 +185,11 @@ std::string FollowedServer::refusal_of(DeviceType type, Trouble::Kind& kind) con
 
 void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceId>& served) {
   const DeviceType type = stream.type();
-  const bool is_taken = stream.phase() == Phase::open || stream.phase() == Phase::opening ||
-                        (stream.phase() == Phase::waiting && stream.retry_at() > around_.now);
+  const bool is_taken = stream.phase() == Phase::open || stream.phase() == Phase::opening;
   bool& is_served = is_served_.at(static_cast<std::size_t>(type));
   is_served = false;
-  if (!wants(type) || is_taken || stream.phase() == Phase::denied) return;
+  // The daemon answers: what waits for it need not wait longer.
+  if (!wants(type) || is_taken) return;
 
   const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
   Trouble::Kind kind{};
@@ -324,7 +327,7 @@ TimePoint FollowedServer::look_at(FollowedStream& stream, bool may_count) {
     }
     due = counters_.due(stream.type());
   }
-  if (stream.phase() == Phase::waiting) due = stream.retry_at();
+  if (stream.waits()) due = stream.retry_at();
   return due > around_.now ? due : TimePoint::max();
 }
 
@@ -340,7 +343,7 @@ void FollowedServer::tick() {
     const bool is_open = stream.phase() == Phase::open;
     is_followed |= is_open || stream.phase() == Phase::opening;
     is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
-    has_retry |= stream.phase() == Phase::waiting && stream.retry_at() <= around_.now;
+    has_retry |= stream.waits() && stream.retry_at() <= around_.now;
   }
   if (is_followed) due = std::min(due, around_.now + kLook);
   if (has_retry && !sets_up_) set_up();

@@ -69,7 +69,7 @@ class FollowedServer {
 
   void ask(std::string target, Inquiry::Then then, bool is_last = false);
   void set_up();
-  void fail_set_up(const std::string& reason);
+  void fail_set_up(const std::string& reason, bool is_answered = true);
   void take_discovery(const Answer& answer);
   void take_identity(const Answer& answer);
   void decide();

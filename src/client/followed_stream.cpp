@@ -20,7 +20,10 @@ constexpr double kPlausibleDelayS = 2.0;
 }  // namespace
 
 FollowedStream::FollowedStream(std::size_t server, DeviceType type, Surroundings& around)
-    : server_(server), type_(type), around_(around), backoff_(around.reconnect_delay) {}
+    : server_(server),
+      type_(type),
+      around_(around),
+      backoff_(around.reconnect_delay, around.longest_reconnect_delay) {}
 
 FollowedStream::~FollowedStream() {
   if (request_ != 0) around_.transport.cancel(request_);
@@ -67,8 +70,10 @@ void FollowedStream::open(std::string_view target) {
   was_flooded_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
-  // Why it was lost stays told until it is back.
-  set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
+  // Why it was lost, or is denied, stays told until it is back.
+  if (state_.status != ConnectionStatus::denied) {
+    set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
+  }
   request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
                                      /*is_last=*/true);
 }
@@ -79,12 +84,19 @@ void FollowedStream::turn_off(const std::string& reason) {
 }
 
 void FollowedStream::deny(const std::string& reason) {
+  const bool is_news = state_.status != ConnectionStatus::denied || state_.reason != reason;
   phase_ = Phase::denied;
   set_state(ConnectionStatus::denied, reason);
-  log(name() + " is not tried again: " + reason);
+  wait(backoff_.longest(around_.chance()));
+  if (is_news) log(name() + " is denied, and tried again now and then: " + reason);
 }
 
-void FollowedStream::lose(const std::string& reason) {
+void FollowedStream::wait(std::chrono::nanoseconds delay) {
+  retry_at_ = around_.now + delay;
+  around_.timers.set_at_latest(server_, retry_at_);
+}
+
+void FollowedStream::lose(const std::string& reason, bool is_answered) {
   if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
   if (phase_ == Phase::open && around_.now - opened_ >= kSettled) backoff_.reset();
   phase_ = Phase::waiting;
@@ -93,9 +105,9 @@ void FollowedStream::lose(const std::string& reason) {
     each_booked(device,
                 [&](const EnergyBook::Key& key) { around_.book->lose_power(key, last_sign_); });
   }
-  retry_at_ = around_.now + backoff_.next(around_.chance());
   set_state(ConnectionStatus::connecting, reason);
-  around_.timers.set_at_latest(server_, retry_at_);
+  const double chance = around_.chance();
+  wait(is_answered ? backoff_.next(chance) : backoff_.first(chance));
 }
 
 void FollowedStream::end() {

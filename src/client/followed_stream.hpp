@@ -31,7 +31,7 @@ class FollowedStream final : public Exchange {
     opening,  ///< asked for
     open,     ///< it answers
     waiting,  ///< until `retry_at`
-    denied,   ///< for ever
+    denied,   ///< the same, for longer
   };
   /// Without a sign of life for so long a stream is stale ...
   static constexpr std::chrono::seconds kStale{3};
@@ -56,6 +56,9 @@ class FollowedStream final : public Exchange {
   [[nodiscard]] Phase phase() const noexcept { return phase_; }
   [[nodiscard]] DeviceType type() const noexcept { return type_; }
   [[nodiscard]] TimePoint retry_at() const noexcept { return retry_at_; }
+  [[nodiscard]] bool waits() const noexcept {
+    return phase_ == Phase::waiting || phase_ == Phase::denied;
+  }
   [[nodiscard]] bool needs_seed() const noexcept { return phase_ == Phase::open && needs_seed_; }
   /// When something last came, or the daemon was known to live.
   [[nodiscard]] TimePoint last_sign() const noexcept { return last_sign_; }
@@ -67,8 +70,9 @@ class FollowedStream final : public Exchange {
   void open(std::string_view target);
   void turn_off(const std::string& reason);
   void deny(const std::string& reason);
-  /// Ends it, and waits before the next try.
-  void lose(const std::string& reason);
+  /// Ends it, and waits before the next try: longer each time, but not where nobody answers, whom
+  /// asking costs nothing.
+  void lose(const std::string& reason, bool is_answered = true);
   /// Says that it is stopped for good: it is about to be destroyed.
   void end();
 
@@ -110,6 +114,7 @@ class FollowedStream final : public Exchange {
   [[nodiscard]] Device* find(DeviceId id) noexcept;
   void refuse(std::string_view what, std::string_view sample);
   void set_state(ConnectionStatus status, const std::string& reason);
+  void wait(std::chrono::nanoseconds delay);
   [[nodiscard]] std::string name() const;
 
   std::size_t server_;

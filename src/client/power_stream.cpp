@@ -52,7 +52,8 @@ void check_range(std::string_view option, milliseconds value, milliseconds least
 
 void check_options(const PowerStreamOptions& options) {
   using namespace std::chrono_literals;
-  check_range("reconnect_delay", options.reconnect_delay, 1ms, 30s);
+  check_range("reconnect_delay", options.reconnect_delay, 1ms, 1h);
+  check_range("longest_reconnect_delay", options.longest_reconnect_delay, 0ms, 1h);
   check_range("timeout", options.timeout, 1ms, 1min);
   check_range("counter_period", options.counter_period, 10ms, 1min);
   check_range("history", options.history, 0ms, std::chrono::days(7));
@@ -105,10 +106,11 @@ class PowerStream::Impl {
         book_(options.history.count() > 0
                   ? std::make_shared<client::EnergyBook>(options.history, options.counter_period)
                   : nullptr),
-        engine_(std::make_shared<Engine>(board_,
-                                         Engine::Options{.reconnect_delay = options.reconnect_delay,
-                                                         .timeout = options.timeout,
-                                                         .book = book_})) {}
+        engine_(std::make_shared<Engine>(
+            board_, Engine::Options{.reconnect_delay = options.reconnect_delay,
+                                    .longest_reconnect_delay = options.longest_reconnect_delay,
+                                    .timeout = options.timeout,
+                                    .book = book_})) {}
 
   void start(milliseconds timeout, bool start_partial) {
     const TimePoint deadline = TimePoint::clock::now() + timeout;

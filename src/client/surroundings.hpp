@@ -22,6 +22,7 @@ struct Surroundings {
   /// From 0 up to 1.
   std::function<double()> chance;
   std::chrono::milliseconds reconnect_delay;
+  std::chrono::milliseconds longest_reconnect_delay;
   std::chrono::milliseconds timeout;
   /// Null: nobody asks for energies.
   EnergyBook* book = nullptr;

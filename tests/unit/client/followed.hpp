@@ -116,7 +116,8 @@ class PlayedTransport final : public client::Transport {
 /// One server that is followed.
 class Followed {
  public:
-  explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false)
+  explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false,
+                    std::chrono::milliseconds longest_reconnect_delay = 5s)
       : board(std::make_shared<Board>(std::vector<Server>{std::move(of)},
                                       client::Delivery{.queue_limit = 1000})),
         transport(clock),
@@ -126,6 +127,7 @@ class Followed {
                .clock = clock,
                .chance = [this] { return chance; },
                .reconnect_delay = 1s,
+               .longest_reconnect_delay = longest_reconnect_delay,
                .timeout = 5s,
                .book = keeps_energy ? &book : nullptr},
         server(0, around) {
