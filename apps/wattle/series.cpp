@@ -20,9 +20,6 @@ constexpr std::string_view kHeader =
     "time_unix_s,elapsed_s,domain,power_w,utilization_percent,memory_used_bytes,"
     "temperature_celsius,clock_hz\n";
 
-/// Power that is resolved finely in time tells what a machine computes.
-constexpr mode_t kOwnerOnly = 0600;
-
 std::string tenths(const std::optional<double>& value) {
   return value ? fmt::format("{:.1f}", *value) : "";
 }
@@ -49,12 +46,12 @@ Fd Series::open(const std::string& path, bool append) {
   const bool is_special = ::stat(place.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   if (!append && !is_special) {
     // Who reads the old file, or still writes to it, keeps it.
-    NewFile made = put_in_place(place.path, kHeader, kOwnerOnly);
+    NewFile made = put_in_place(place.path, kHeader, kForOwner);
     if (made.fd) return std::move(made.fd);
   }
   // A pipe that nobody empties ends the series; it must not hold up the run.
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (append ? 0 : O_TRUNC);
-  Fd fd = open_output(path, flags, kOwnerOnly);
+  Fd fd = open_output(path, flags, kForOwner);
   if (!fd) throw WriteError(path, errno);
   return fd;
 }

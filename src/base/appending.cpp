@@ -7,18 +7,16 @@
 #include <cerrno>
 #include <ctime>
 
-#include "base/output_path.hpp"
-
 namespace wattle {
 
-Fd open_to_append(const std::string& path, Existing existing) {
+Fd open_to_append(const std::string& path, Existing existing, mode_t mode) {
   struct stat status {};
   const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   // A pipe opened for reading too would never tell that its reader is gone.
   int access = special ? O_WRONLY : O_RDWR | O_CREAT;
   if (!special && existing == Existing::empty) access |= O_TRUNC;
   if (!special && existing == Existing::refuse) access |= O_EXCL;
-  return open_output(path, access | O_APPEND);
+  return open_output(path, access | O_APPEND, mode);
 }
 
 bool lock_file(int fd, std::chrono::milliseconds patience) noexcept {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/fd.hpp"
+#include "base/output_path.hpp"
 
 namespace wattle {
 
@@ -16,9 +17,10 @@ enum class Existing : std::uint8_t {
   empty,
   refuse,  ///< EEXIST
 };
-/// Opens a file to write at its end, or makes it; a regular one can be read too. An empty `Fd` with
-/// `errno` set where that fails. Links and FIFOs are opened as by `open_output`.
-[[nodiscard]] Fd open_to_append(const std::string& path, Existing existing = Existing::keep);
+/// Opens a file to write at its end, or makes it with `mode`; a regular one can be read too. An
+/// empty `Fd` with `errno` set where that fails. Links and FIFOs are opened as by `open_output`.
+[[nodiscard]] Fd open_to_append(const std::string& path, Existing existing = Existing::keep,
+                                mode_t mode = kForAll);
 
 /// Waits until nobody else holds the lock of the file (flock), and takes it; false where somebody
 /// keeps it for longer than `patience` (another program, a writer that was stopped). Some file

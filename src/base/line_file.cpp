@@ -52,11 +52,12 @@ ssize_t read_at(int fd, char* bytes, std::size_t count, std::uint64_t offset) no
 }  // namespace
 
 LineFile::LineFile(std::filesystem::path path, std::string first_bytes, std::string header,
-                   std::vector<std::string> to_be_cleared)
+                   std::vector<std::string> to_be_cleared, mode_t mode)
     : path_(std::move(path).string()),
       first_bytes_(std::move(first_bytes)),
       header_(std::move(header)),
-      to_be_cleared_(std::move(to_be_cleared)) {
+      to_be_cleared_(std::move(to_be_cleared)),
+      mode_(mode) {
   open();
   to_be_cleared_.clear();  // a file that is made again is ours
 }
@@ -124,7 +125,7 @@ void LineFile::open() {
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
   if (error) fail(error.value());
-  fd_ = open_to_append(path_);
+  fd_ = open_to_append(path_, Existing::keep, mode_);
   struct stat status {};
   if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
   regular_ = S_ISREG(status.st_mode);

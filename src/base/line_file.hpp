@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/fd.hpp"
+#include "base/output_path.hpp"
 
 namespace wattle {
 
@@ -25,10 +26,10 @@ class LineFile {
   /// Opens the file, or makes it and the folders above it. `first_bytes`: what a file that is not
   /// empty must begin with, so that none of another kind is cut off or added to. `header`: lines
   /// that come before the first one of an empty file. `to_be_cleared`: what else it may begin with,
-  /// for who calls `clear` before the first line. Throws `WriteError`, and `FormatError` for
-  /// another file.
+  /// for who calls `clear` before the first line. `mode`: of a file that is made. Throws
+  /// `WriteError`, and `FormatError` for another file.
   LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {},
-           std::vector<std::string> to_be_cleared = {});
+           std::vector<std::string> to_be_cleared = {}, mode_t mode = kForAll);
 
   /// What lines may use of the room that `reserve` keeps.
   enum class Room : std::uint8_t { free, reserved };
@@ -68,6 +69,7 @@ class LineFile {
   std::string first_bytes_;
   std::string header_;
   std::vector<std::string> to_be_cleared_;
+  mode_t mode_;
   Fd fd_;
   bool regular_ = false;
   std::uint64_t begin_ = 0;

@@ -20,8 +20,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr mode_t kForAll = 0666;  // less the user's umask
-
 /// A new file in the folder of `place` under a name that nobody has. Its length does not depend on
 /// that of the file's own name, which may be as long as a name can be.
 struct Unnamed {
@@ -58,7 +56,10 @@ int take_after(const std::string& place, int fd) noexcept {
   if (old.st_uid != created.st_uid || old.st_gid != created.st_gid) {
     [[maybe_unused]] const int only_root_may = ::fchown(fd, old.st_uid, old.st_gid);
   }
-  return ::fchmod(fd, old.st_mode & 07777U) != 0 ? errno : 0;
+  constexpr mode_t kAll = 07777;
+  // A process that may change no modes replaces its own files all the same.
+  if ((old.st_mode & kAll) == (created.st_mode & kAll)) return 0;
+  return ::fchmod(fd, old.st_mode & kAll) != 0 ? errno : 0;
 }
 
 int fill_and_rename(const Unnamed& file, const std::string& place, std::string_view content) {

@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/fd.hpp"
+#include "base/output_path.hpp"
 
 namespace wattle {
 
@@ -31,7 +32,7 @@ struct NewFile {
 /// folder at worst. No signal of a write (SIGPIPE, SIGXFSZ) reaches the program. The content is not
 /// forced to the disk.
 [[nodiscard]] NewFile put_in_place(const std::string& place, std::string_view content,
-                                   mode_t mode = 0666);
+                                   mode_t mode = kForAll);
 
 /// A file that gets its content at once, when all of it is known. What is no regular file (a pipe,
 /// a terminal) is opened by the constructor and only written to. Threads: one at a time.

@@ -14,7 +14,8 @@
 namespace wattle {
 
 /// Adds rows, or loses them: the first time the log is told why, and then how many when the file
-/// can be written again. Threads: one at a time; `path`, `begin` and `lost` any.
+/// can be written again. A new file is its owner's alone. Threads: one at a time; `path`, `begin`
+/// and `lost` any.
 class RowFile {
  public:
   /// `will_clear`: `clear` follows, so that the file may be one that nvidia-smi wrote. Throws as

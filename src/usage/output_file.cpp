@@ -29,7 +29,7 @@ int write_quietly(const Fd& fd, std::string_view text) noexcept {
 
 OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::string_view what)
     : path_(path.string()),
-      fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse)) {
+      fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse, kForOwner)) {
   if (!fd_ && errno == EEXIST) {
     throw InvalidArgument(
         fmt::format("cannot make the {} {}: it exists; take another name, or say "
@@ -80,7 +80,7 @@ int OutputFile::begin_anew(std::string_view text) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return errno;
   if (!is_in_its_place()) return EEXIST;
-  NewFile next = put_in_place(place_, text);
+  NewFile next = put_in_place(place_, text, kForOwner);
   if (!next.fd) return next.error;
   if (::fstat(next.fd.get(), &status) != 0) return errno;
   fd_ = std::move(next.fd);

@@ -22,7 +22,8 @@ class OutputFile {
   OutputFile() noexcept = default;
   /// Makes a file. Throws `InvalidArgument`, which calls it `what`, where it exists and `overwrite`
   /// is false, `WriteError`. With `overwrite` it is what is there, by a link too, and keeps what it
-  /// holds until `clear`. What is no regular file (a pipe, a terminal) is only written to.
+  /// holds until `clear`. What is no regular file (a pipe, a terminal) is only written to. A new
+  /// file is its owner's alone.
   OutputFile(const std::filesystem::path& path, bool overwrite, std::string_view what);
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

@@ -292,6 +292,8 @@ void Tracking::write_row(const TreeState& before, const TreeState& state) {
 
 void Tracking::write_usage() {
   const std::string line = usage_line(usage(), ticks_);
+  // Who is killed in the middle of a write leaves the records before: the first has none before it.
+  if (usage_file_.bytes() == 0 && usage_file_.begin_anew(line) == 0) return;
   if (usage_file_.bytes() > most_usage_bytes_) {
     const int error = usage_file_.begin_anew(line);
     if (error == 0) return;
