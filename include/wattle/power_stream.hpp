@@ -90,8 +90,8 @@ struct ServerEnergy {
 /// Threads: a value type.
 struct PowerStreamOptions {
   /// The first wait before a lost connection is tried again, 1 ms to 1 h. It doubles while the
-  /// daemon answers but its stream does not hold, and stays as it is while nobody answers. Each wait
-  /// is 20 % longer or shorter by chance.
+  /// daemon answers but its stream does not hold, and stays as it is while nobody answers. Each
+  /// wait is 20 % longer or shorter by chance.
   std::chrono::milliseconds reconnect_delay = std::chrono::seconds(1);
   /// How long the wait becomes at most, and how long what is `denied` waits: a group can be enabled
   /// by a restart, a token accepted later. 0 to 1 h; where it is no longer than `reconnect_delay`,
