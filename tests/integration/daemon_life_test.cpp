@@ -241,6 +241,16 @@ TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItServes) {
   EXPECT_EQ(get("/time").status, 200);
 }
 
+TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItsOwnCodeRuns) {
+  if (kSanitized) GTEST_SKIP() << "the sanitizer wants to be the first library";
+  // A library that sends the signal when it starts, as all of them do before `main`.
+  Start start = wattled({"serve", "--socket-path", socket()});
+  start.environment["LD_PRELOAD"] = WATTLE_TEST_EARLY_HANGUP;
+  daemon_ = std::make_unique<Process>(start);
+  ASSERT_TRUE(eventually([&] { return accepts(); })) << log();
+  EXPECT_EQ(get("/time").status, 200);
+}
+
 TEST_F(DaemonLife, SaysThatANumberOfWorkersHasNoEffect) {
   serve({"--num-workers", "10"});
   EXPECT_THAT(log(), HasSubstr("--num-workers has no effect"));
