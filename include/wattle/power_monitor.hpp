@@ -84,6 +84,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   /// Power domains of GPUs; absent: all that each GPU has, and its energy counter. Empty, or one of
   /// them twice, is `InvalidArgument`.
   std::optional<std::vector<PowerDomain>> domains{};
+  /// Whether the energy counters of CPUs are read too.
+  bool cpus = true;
   /// Where to look for devices.
   System system = System::from_environment();
 };
@@ -112,9 +114,10 @@ class WATTLE_EXPORT PowerMonitor {
   /// Starts monitoring; the first readings are there when it returns, but those of a GPU that does
   /// not answer within half a second. Drivers have 2 s to tell which GPUs there are; finding out
   /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
-  /// monitored. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a GPU
-  /// that is not there and where nothing can be read at all, with the reasons, `CapabilityError`
-  /// where a power domain was asked for that no GPU has, `Error` where no thread can be started.
+  /// monitored alone. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a
+  /// GPU that is not there and where nothing can be read at all, with the reasons,
+  /// `CapabilityError` where a power domain was asked for that no GPU has, `Error` where no thread
+  /// can be started.
   explicit PowerMonitor(const PowerMonitorOptions& options = {});
   PowerMonitor(const PowerMonitor&) = delete;
   PowerMonitor& operator=(const PowerMonitor&) = delete;

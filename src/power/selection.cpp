@@ -118,7 +118,7 @@ Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<Refusal>
 }
 
 void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDomain>>& domains) {
-  if (!domains || gpus.empty()) return;
+  if (!domains) return;
   for (const PowerDomain domain : *domains) {
     const bool is_there = std::ranges::any_of(gpus, [&](const Selection::Gpu& gpu) {
       return power_channels(*gpu.sensor, std::vector{domain}).any();
@@ -127,7 +127,8 @@ void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDoma
     Gpus all = gpus;
     for (Selection::Gpu& gpu : all) gpu.channels = power_channels(*gpu.sensor, std::nullopt);
     throw CapabilityError(
-        fmt::format("cannot monitor {}: {}", to_string(domain), domains_text(all)));
+        fmt::format("cannot monitor {}: {}", to_string(domain),
+                    all.empty() ? "there is no GPU that can be read" : domains_text(all)));
   }
 }
 
@@ -204,8 +205,9 @@ Selection select(Survey found, const PowerMonitorOptions& options) {
   Selection selection{
       .gpus = select_gpus(sensors, found.refused, options.gpu_indices, options.domains),
       .cpus = {}};
-  std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [](const auto& sensor) {
-    return !is_gpu(*sensor) && std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
+  std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [&](const auto& sensor) {
+    return options.cpus && !is_gpu(*sensor) &&
+           std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
   });
   if (!options.domains) warn_of_modules(selection.gpus);
   if (selection.channels() == 0) {

@@ -150,6 +150,28 @@ TEST_F(SelectionTest, RefusesAPowerDomainThatNoGpuHasAndSaysWhatTheyHave) {
           AllOf(HasSubstr("memory_average"), HasSubstr("GPU 0 has device_instant"))));
 }
 
+TEST_F(SelectionTest, RefusesAPowerDomainWhereThereIsNoGpu) {
+  machine_.add_package(0, 50);
+  EXPECT_THAT(
+      [&] { (void)machine_.monitor({.domains = std::vector{PowerDomain::device_instant}}); },
+      ThrowsMessage<CapabilityError>("cannot monitor device_instant: there is no GPU that can be "
+                                     "read"));
+}
+
+TEST_F(SelectionTest, LeavesCpusOutWhereThatIsAskedFor) {
+  machine_.add_gpu(0, always(1)).add_package(0, 50);
+  const PowerMonitor monitor = machine_.monitor({.cpus = false});
+  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0));
+  EXPECT_THAT(monitor.cpu_domains(), IsEmpty());
+}
+
+TEST_F(SelectionTest, ThrowsWithTheReasonsWhereCpusAreLeftOutAndNoGpuIsThere) {
+  machine_.add_package(0, 50);
+  machine_.refuse({.source = "nvml", .subject = "NVIDIA GPUs", .reason = "no driver is loaded"});
+  EXPECT_THAT([&] { (void)machine_.monitor({.cpus = false}); },
+              ThrowsMessage<NoSuchDevice>(HasSubstr("NVIDIA GPUs: no driver is loaded")));
+}
+
 TEST_F(SelectionTest, MonitorsThePowerDomainsThatAreAskedForAlone) {
   machine_.add_gpu(
       0, {{PowerDomain::device_instant, always(1)}, {PowerDomain::device_average, always(1)}});
