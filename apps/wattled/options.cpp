@@ -11,6 +11,7 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "lifetime.hpp"
 #include "past.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
@@ -269,40 +270,12 @@ void add_token(CLI::App& app, Raw& raw) {
       ->type_name("NAME");
   issue->add_option("--scope", raw.scope, "What it is good for: gpu-read, cpu-read, gpu-control")
       ->type_name("LIST");
-  issue->add_option("--expires", raw.expires, "In how long: 1h, 7d, 30d ..., or never")
+  issue->add_option("--expires", raw.expires, "In how long: 1h, 7d, 30days, 1y ..., or never")
       ->type_name("TIME")
       ->required();
 }
 
 }  // namespace
-
-std::optional<std::int64_t> parse_lifetime(std::string_view text) {
-  if (text == "never" || text == "0") return 0;
-  struct Unit {
-    std::string_view name;
-    std::int64_t seconds;
-  };
-  constexpr std::array kUnits = {Unit{"s", 1}, Unit{"m", 60}, Unit{"h", 3600}, Unit{"d", 86400},
-                                 Unit{"w", 604800}};
-  constexpr std::int64_t kLongest = 86400LL * 366 * 1000;
-  std::int64_t sum = 0;
-  while (!text.empty()) {
-    if (text.front() == ' ') {
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::size_t digits = std::min(text.find_first_not_of("0123456789"), text.size());
-    const auto number = parse_unsigned<std::uint32_t>(text.substr(0, digits));
-    text.remove_prefix(digits);
-    const std::size_t letters = std::min(text.find_first_of(" 0123456789"), text.size());
-    const auto* const unit = std::ranges::find(kUnits, text.substr(0, letters), &Unit::name);
-    text.remove_prefix(letters);
-    if (!number || unit == kUnits.end()) return std::nullopt;
-    sum += *number * unit->seconds;
-    if (sum > kLongest) return std::nullopt;
-  }
-  return sum > 0 ? std::optional(sum) : std::nullopt;
-}
 
 Options parse_options(int argc, const char* const* argv) {
   Raw raw;

@@ -66,8 +66,4 @@ inline constexpr int kFailed = 1;
 using Options = std::variant<ServeOptions, TokenOptions, Answer>;
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
-/// "90s", "5m", "1h", "7d", "2w", also put together ("1h 30m"); seconds. "never", "0": 0. Absent
-/// where it is none of that.
-[[nodiscard]] std::optional<std::int64_t> parse_lifetime(std::string_view text);
-
 }  // namespace wattle::daemon
