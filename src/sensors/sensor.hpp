@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "sensors/device_setting.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
@@ -216,6 +217,9 @@ class Sensor {
   }
   /// Asks the device anew.
   [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }
+  /// Sets the device; absent: it is so from now on. A value that it does not take is refused before
+  /// its driver is asked. Allocates, and takes as long as the driver.
+  [[nodiscard]] virtual std::optional<SettingFailure> set(const DeviceSetting& setting);
 };
 
 /// What an interface shows. Interfaces to the same hardware can stand in for each other.

@@ -39,6 +39,15 @@ Api load_api(const DynamicLibrary& library) noexcept {
   bind(library, api.memory_v2, "nvmlDeviceGetMemoryInfo_v2");
   bind(library, api.temperature, "nvmlDeviceGetTemperature");
   bind(library, api.clock, "nvmlDeviceGetClockInfo");
+  bind(library, api.set_power_limit, "nvmlDeviceSetPowerManagementLimit");
+  bind(library, api.set_persistence_mode, "nvmlDeviceSetPersistenceMode");
+  bind(library, api.lock_gpu_clocks, "nvmlDeviceSetGpuLockedClocks");
+  bind(library, api.free_gpu_clocks, "nvmlDeviceResetGpuLockedClocks");
+  bind(library, api.lock_memory_clocks, "nvmlDeviceSetMemoryLockedClocks");
+  bind(library, api.free_memory_clocks, "nvmlDeviceResetMemoryLockedClocks");
+  bind(library, api.max_clock, "nvmlDeviceGetMaxClockInfo");
+  bind(library, api.memory_clocks, "nvmlDeviceGetSupportedMemoryClocks");
+  bind(library, api.graphics_clocks, "nvmlDeviceGetSupportedGraphicsClocks");
   bind(library, api.compute_processes[0], "nvmlDeviceGetComputeRunningProcesses_v3");
   bind(library, api.compute_processes[1], "nvmlDeviceGetComputeRunningProcesses_v2");
   bind(library, api.compute_processes[2], "nvmlDeviceGetComputeRunningProcesses");

@@ -106,6 +106,7 @@ struct PciInfo {
 static_assert(sizeof(PciInfo) == 68);
 
 inline constexpr std::uint32_t kTemperatureGpu = 0;
+inline constexpr std::uint32_t kClockGraphics = 0;
 inline constexpr std::uint32_t kClockSm = 1;
 inline constexpr std::uint32_t kClockMemory = 2;
 
@@ -142,6 +143,22 @@ struct Api {
   Return (*memory_v2)(Handle, MemoryV2*) = nullptr;
   Return (*temperature)(Handle, std::uint32_t sensor, std::uint32_t* celsius) = nullptr;
   Return (*clock)(Handle, std::uint32_t type, std::uint32_t* mhz) = nullptr;
+
+  // Need the rights of an administrator.
+  using WriteUint = Return(Handle, std::uint32_t);
+  using WriteRange = Return(Handle, std::uint32_t min, std::uint32_t max);
+  using Reset = Return(Handle);
+  WriteUint* set_power_limit = nullptr;       ///< mW
+  WriteUint* set_persistence_mode = nullptr;  ///< 0: off
+  WriteRange* lock_gpu_clocks = nullptr;      ///< MHz
+  Reset* free_gpu_clocks = nullptr;
+  WriteRange* lock_memory_clocks = nullptr;  ///< MHz
+  Reset* free_memory_clocks = nullptr;
+  Return (*max_clock)(Handle, std::uint32_t type, std::uint32_t* mhz) = nullptr;
+  Return (*memory_clocks)(Handle, std::uint32_t* count, std::uint32_t* mhz) = nullptr;
+  /// Those that go with a clock of the memory.
+  Return (*graphics_clocks)(Handle, std::uint32_t memory_mhz, std::uint32_t* count,
+                            std::uint32_t* mhz) = nullptr;
 
   /// The newest first. Their records differ: see processes.hpp.
   std::array<ListProcesses*, 3> compute_processes{};

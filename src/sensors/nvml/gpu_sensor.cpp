@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "sensors/nvml/diagnosis.hpp"
+#include "sensors/nvml/gpu_settings.hpp"
 #include "sensors/nvml/processes.hpp"
 
 namespace wattle::nvml {
@@ -103,19 +104,12 @@ std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
 }
 
 DeviceSettings GpuSensor::settings() noexcept {
-  DeviceSettings settings;
-  if (!is_here()) return settings;
-  const Api& api = session_->api();
-  std::uint32_t first = 0;
-  std::uint32_t second = 0;
-  if (call(api.power_limit, handle_, &first) == Return::success) settings.power_limit_mw = first;
-  if (call(api.power_limit_range, handle_, &first, &second) == Return::success) {
-    settings.power_limit_range_mw = {first, second};
-  }
-  if (call(api.persistence_mode, handle_, &first) == Return::success) {
-    settings.persistence_mode = first != 0;
-  }
-  return settings;
+  return is_here() ? read_settings(session_->api(), handle_) : DeviceSettings{};
+}
+
+std::optional<SettingFailure> GpuSensor::set(const DeviceSetting& setting) {
+  if (!is_here()) return SettingFailure{SettingFailure::Cause::failed, "the GPU is lost"};
+  return change(session_->api(), handle_, setting);
 }
 
 }  // namespace wattle::nvml

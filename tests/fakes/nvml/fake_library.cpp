@@ -34,6 +34,8 @@ std::shared_ptr<State> load() {
     std::ifstream file(path);
     if (!file) throw std::invalid_argument("cannot be opened");
     parse_script(file, state->script);
+    std::ifstream set(std::string(path) + ".set");
+    parse_settings(set, state->script);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "fake NVML: script %s: %s\n", path, error.what());
     return nullptr;

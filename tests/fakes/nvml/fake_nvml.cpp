@@ -201,15 +201,18 @@ FAKE_EXPORT Return nvmlDeviceGetPowerUsage(void* device, unsigned int* mw) {
 }
 
 FAKE_EXPORT Return nvmlDeviceGetPowerManagementLimit(void* device, unsigned int* mw) {
-  return device_call("nvmlDeviceGetPowerManagementLimit", device,
-                     [&](Gpu& gpu, std::int64_t) { return give(gpu.limit_w, false, mw, 1000); });
+  return device_call("nvmlDeviceGetPowerManagementLimit", device, [&](Gpu& gpu, std::int64_t) {
+    const Return given = give(gpu.limit_w, false, mw, 1000);
+    if (gpu.set_limit_mw) *mw = static_cast<unsigned int>(*gpu.set_limit_mw);
+    return given;
+  });
 }
 
 FAKE_EXPORT Return nvmlDeviceGetPowerManagementLimitConstraints(void* device, unsigned int* low,
                                                                 unsigned int* high) {
   return device_call("nvmlDeviceGetPowerManagementLimitConstraints", device,
                      [&](Gpu& gpu, std::int64_t) {
-                       *low = 0;
+                       *low = static_cast<unsigned int>(gpu.least_limit_w * 1000);
                        return give(gpu.limit_w, true, high, 1000);
                      });
 }
@@ -306,8 +309,11 @@ FAKE_EXPORT Return nvmlDeviceGetFieldValues(void* device, int count, FieldValue*
 }
 
 FAKE_EXPORT Return nvmlDeviceGetEnforcedPowerLimit(void* device, unsigned int* mw) {
-  return device_call("nvmlDeviceGetEnforcedPowerLimit", device,
-                     [&](Gpu& gpu, std::int64_t) { return give(gpu.limit_w, false, mw, 1000); });
+  return device_call("nvmlDeviceGetEnforcedPowerLimit", device, [&](Gpu& gpu, std::int64_t) {
+    const Return given = give(gpu.limit_w, false, mw, 1000);
+    if (gpu.set_limit_mw) *mw = static_cast<unsigned int>(*gpu.set_limit_mw);
+    return given;
+  });
 }
 
 struct FakeMemoryV2 {

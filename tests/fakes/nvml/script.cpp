@@ -160,6 +160,11 @@ bool parse_power(const std::string& key, Words& words, Gpu& gpu) {
     gpu.ignores_scope = true;
   } else if (key == "limit") {
     gpu.limit_w = parse_pair(words);
+  } else if (key == "least_limit") {
+    gpu.least_limit_w = words.number<std::uint64_t>();
+  } else if (key == "clock_range") {
+    gpu.clock_range_mhz.emplace();
+    for (std::uint32_t& mhz : *gpu.clock_range_mhz) mhz = words.number<std::uint32_t>();
   } else {
     return false;
   }
@@ -234,6 +239,18 @@ void parse_script(std::istream& text, Script& script) {
       throw std::invalid_argument("line " + std::to_string(number) + ": " + line + ": " +
                                   error.what());
     }
+  }
+}
+
+void parse_settings(std::istream& text, Script& script) {
+  std::size_t number = 0;
+  std::string what;
+  std::string values;
+  while (text >> number >> what && std::getline(text, values)) {
+    if (number >= script.gpus.size()) continue;
+    Gpu& gpu = *std::next(script.gpus.begin(), static_cast<std::ptrdiff_t>(number));
+    if (what == "power_limit") gpu.set_limit_mw = std::stoull(values);
+    if (what == "persistence") gpu.persistence = std::stoi(values) == 1;
   }
 }
 

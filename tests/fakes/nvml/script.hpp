@@ -21,6 +21,8 @@
 //                                        or a number (default: uint)
 //   ignores_scope                      fields of any scope give the GPU's power, as old drivers do
 //   limit 350 400                      enforced and highest power limit; `none`
+//   least_limit 100                    the least one that can be set; default: 0
+//   clock_range 210 1980 800 1593      GPU and memory clocks that can be set; default: `none`
 //   utilization 80 30                  GPU and memory, percent; likewise `none` (as all below)
 //   memory 80000000000 1000000000      total and used bytes
 //   temperature 45
@@ -37,8 +39,17 @@
 //
 // CALL is a function's name, `field:ID:SCOPE` for one value of nvmlDeviceGetFieldValues, or `*`.
 // `every N`: at each N-th call that the rest of the rule applies to.
+//
+// What is set outlives the process, as it does in a driver: a line for each setter that was called
+// and took effect is added to a file beside the script, ".set" behind its name, and read by the
+// next:
+//
+//   0 power_limit 150000               the GPU's number, what, and the values
+//   0 persistence 1
+//   0 gpu_clocks 210 1410              likewise memory_clocks; or `reset`
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <iosfwd>
@@ -107,6 +118,10 @@ struct Gpu {
   bool ignores_scope = false;
   using Pair = std::optional<std::pair<std::uint64_t, std::uint64_t>>;
   Pair limit_w = std::pair(350, 400);
+  std::uint64_t least_limit_w = 0;
+  std::optional<std::uint64_t> set_limit_mw;  ///< in place of the first of `limit_w`
+  /// Of the GPU and of its memory.
+  std::optional<std::array<std::uint32_t, 4>> clock_range_mhz;
   Pair utilization = std::pair(80, 30);
   Pair memory = std::pair(80'000'000'000, 1'000'000'000);
   std::optional<std::uint64_t> temperature = 45;
@@ -128,5 +143,8 @@ struct Script {
 
 /// Throws `std::invalid_argument` naming the line that means nothing.
 void parse_script(std::istream& text, Script& script);
+
+/// What was set in a process before; the last of two counts.
+void parse_settings(std::istream& text, Script& script);
 
 }  // namespace fakenvml

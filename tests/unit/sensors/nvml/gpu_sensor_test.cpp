@@ -51,6 +51,46 @@ TEST(NvmlSensor, ReadsAllOfThemAtOnceEachWithItsTime) {
   EXPECT_THAT(readings, Each(Field(&Reading::at, gpus.fake().clock().now())));
 }
 
+TEST(NvmlSensor, SetsWhatTheGpuHoldsItselfTo) {
+  Gpus gpus("gpu A\nlimit 200 300\nleast_limit 100\nclock_range 210 1980 800 1593\n");
+  for (const DeviceSetting& setting :
+       {DeviceSetting(PowerLimit{100'000}), DeviceSetting(PersistenceMode{true}),
+        DeviceSetting(LockedClocks{ClockKind::gpu, 210, 1980}),
+        DeviceSetting(LockedClocks{ClockKind::memory, 800, 800}),
+        DeviceSetting(FreeClocks{ClockKind::gpu}), DeviceSetting(FreeClocks{ClockKind::memory})}) {
+    EXPECT_FALSE(gpus[0].set(setting)) << to_string(setting);
+  }
+  EXPECT_EQ(gpus[0].settings().power_limit_mw, 100'000U);
+  EXPECT_EQ(gpus[0].settings().persistence_mode, true);
+}
+
+TEST(NvmlSensor, AsksNoDriverForWhatIsOutOfRange) {
+  Gpus gpus("gpu A\nlimit 200 300\nleast_limit 100\nclock_range 210 1980 800 1593\n");
+  for (const DeviceSetting& setting :
+       {DeviceSetting(PowerLimit{99'999}), DeviceSetting(PowerLimit{300'001}),
+        DeviceSetting(LockedClocks{ClockKind::gpu, 209, 300}),
+        DeviceSetting(LockedClocks{ClockKind::gpu, 300, 250}),
+        DeviceSetting(LockedClocks{ClockKind::memory, 800, 1594})}) {
+    const auto failure = gpus[0].set(setting);
+    ASSERT_TRUE(failure) << to_string(setting);
+    EXPECT_EQ(failure->cause, SettingFailure::Cause::out_of_range);
+  }
+  EXPECT_EQ(gpus.fake().calls("nvmlDeviceSetPowerManagementLimit"), 0U);
+  EXPECT_EQ(gpus.fake().calls("nvmlDeviceSetGpuLockedClocks"), 0U);
+  EXPECT_EQ(gpus.fake().calls("nvmlDeviceSetMemoryLockedClocks"), 0U);
+}
+
+TEST(NvmlSensor, SaysWhyTheDriverDidNotSetIt) {
+  Gpus gpus(
+      "gpu A\nclock_range 210 1980 800 1593\n"
+      "error nvmlDeviceSetPowerManagementLimit 4\nerror nvmlDeviceSetPersistenceMode 3\n"
+      "error nvmlDeviceSetGpuLockedClocks 999\n");
+  using Cause = SettingFailure::Cause;
+  EXPECT_EQ(gpus[0].set(PowerLimit{350'000})->cause, Cause::denied);
+  EXPECT_EQ(gpus[0].set(PersistenceMode{true})->cause, Cause::not_offered);
+  EXPECT_EQ(gpus[0].set(LockedClocks{ClockKind::gpu, 300, 400})->cause, Cause::failed);
+}
+
 TEST(NvmlSensor, TellsWhatTheGpuWasToldToHoldItselfTo) {
   Gpus gpus("gpu A\npower step 0 100\nlimit 200 300\npersistence on\ngpu B\nlimit none\n");
   const DeviceSettings settings = gpus[0].settings();

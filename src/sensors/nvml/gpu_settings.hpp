@@ -1,0 +1,17 @@
+// What a GPU holds itself to: read, and set.
+#pragma once
+
+#include <optional>
+
+#include "sensors/nvml/api.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::nvml {
+
+[[nodiscard]] DeviceSettings read_settings(const Api& api, Handle handle) noexcept;
+
+/// As `Sensor::set`. The driver rounds clocks to those that the GPU has.
+[[nodiscard]] std::optional<SettingFailure> change(const Api& api, Handle handle,
+                                                   const DeviceSetting& setting);
+
+}  // namespace wattle::nvml
