@@ -55,6 +55,12 @@ Denial group_disabled(Scope group) {
           "API group '" + std::string(name_of(group)) + "' is not enabled on this server."};
 }
 
+Denial control_needs_key() {
+  return {kForbidden,
+          "GPU control through TCP needs a token: start the server with --signing-key-path, or use "
+          "its Unix socket."};
+}
+
 Denial too_many_failures() {
   return {kTooManyRequests, "Too many failed attempts to authenticate. Try again in a minute."};
 }

@@ -51,6 +51,9 @@ inline constexpr std::string_view kChallenge = "Bearer realm=\"zeusd\"";
 /// The answer for every route of a group that is switched off, whatever the token: 404.
 [[nodiscard]] Denial group_disabled(Scope group);
 
+/// The answer to who would set GPUs through TCP where no key is in use: 403.
+[[nodiscard]] Denial control_needs_key();
+
 /// The answer for a peer past its `FailureLimit`: 429.
 [[nodiscard]] Denial too_many_failures();
 

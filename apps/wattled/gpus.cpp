@@ -177,7 +177,8 @@ struct Gpus::Round {
   }
 };
 
-void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
+void Gpus::gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
+                  std::function<void(Answers)> then) {
   const auto round = std::make_shared<Round>();
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
@@ -188,13 +189,35 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
       if (--round->missing == 0) round->finish();
     };
     round->answers[id].fault = no_answer();
-    if (ask_one(id, question, take)) ++round->missing;
+    if (begin(id, take)) ++round->missing;
   }
   if (round->missing == 0) {
     round->finish();
     return;
   }
-  round->deadline->start(loop_.now() + kPatience, [round] { round->finish(); });
+  round->deadline->start(loop_.now() + patience, [round] { round->finish(); });
+}
+
+void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then) {
+  gather(
+      ids, kPatience,
+      [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
+        return ask_one(id, question, std::move(take));
+      },
+      std::move(then));
+}
+
+void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
+               std::function<void(Answers)> then) {
+  gather(
+      ids, patience,
+      [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
+        return gpus_.at(id).thread->ask(
+            [job, take = std::move(take), post = loop_.poster()](Sensor& sensor) {
+              post([take, answer = job(sensor)] { take(answer); });
+            });
+      },
+      std::move(then));
 }
 
 }  // namespace wattle::daemon

@@ -1,6 +1,7 @@
 // The GPUs that the daemon serves, and questions to them.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -62,6 +63,12 @@ class Gpus {
   /// a client would wait counts as one that fails. `ids` are known ones, each once.
   void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
 
+  /// Does something in the thread of each, one GPU at a time there, and calls `then` when each has
+  /// answered or `patience` is over. `job` must not throw, and owns what it needs.
+  using Job = std::function<GpuAnswer(Sensor&)>;
+  void act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
+           std::function<void(Answers)> then);
+
   /// Asks one GPU for its power, and calls `then` whenever that answers. False where it is stuck.
   [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
 
@@ -74,6 +81,10 @@ class Gpus {
     std::unique_ptr<SensorThread> thread;
     std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
   };
+  /// Calls `begin` with each GPU, and with what takes its answer; false: there will be none.
+  using Begin = std::function<bool(wire::DeviceId, std::function<void(const GpuAnswer&)>)>;
+  void gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
+              std::function<void(Answers)> then);
   /// False where so many wait already that the driver must be stuck.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);

@@ -74,7 +74,7 @@ std::vector<std::unique_ptr<Sensor>> take_sensors(Survey found, const std::vecto
 }
 
 Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
-  const bool has_gpus = has(enabled, Scope::gpu_read);
+  const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
   const bool has_cpus = has(enabled, Scope::cpu_read);
   const std::map<Domain, std::uint32_t> numbers = number_gpus(found);
   Inventory inventory;

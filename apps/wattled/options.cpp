@@ -137,9 +137,6 @@ ServeOptions checked_serve(Raw raw) {
     throw InvalidArgument("a certificate needs its key: say --tls-key FILE");
   }
   serve.enabled = scopes_of(raw.enable);
-  if (std::ranges::count(serve.enabled, Scope::gpu_control) > 0) {
-    throw InvalidArgument("this version controls no GPU: leave gpu-control out of --enable");
-  }
   if (raw.stream_format == "snapshot") {
     serve.stream_format = wire::StreamFormat::snapshot;
   } else if (raw.stream_format != "per-device") {
@@ -206,9 +203,14 @@ void add_serve(CLI::App& app, Raw& raw) {
       ->needs(certificate);
   serve->add_flag("--allow-plain-http", to.allows_plain_http,
                   "Serve other machines without encryption");
-  serve->add_option("--enable", raw.enable, "What to serve: gpu-read, cpu-read")
+  serve->add_option("--enable", raw.enable, "What to serve: gpu-read, cpu-read, gpu-control")
       ->type_name("LIST")
       ->default_str("gpu-read,cpu-read");
+  serve->add_flag("--keep-settings", to.keeps_settings,
+                  "Leave GPUs as clients set them; else they are put back at the end");
+  add_named(*serve, "--settings-journal", to.journal_path,
+            "The file in which it remembers how GPUs were before")
+      ->default_str(to.journal_path);
   serve
       ->add_option("--stream-format", raw.stream_format,
                    "per-device for Zeus 0.16 and later, snapshot for 0.14 and 0.15")

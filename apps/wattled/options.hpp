@@ -36,6 +36,10 @@ struct ServeOptions {
   GpuBackend gpu_backend = GpuBackend::all;
   /// Asked for, and without effect: one thread serves everybody.
   std::optional<std::uint32_t> workers;
+  bool keeps_settings = false;  ///< of GPUs, when it ends
+  /// From which settings of GPUs are put back. Drivers forget theirs when the machine restarts, and
+  /// so does /run.
+  std::string journal_path = "/run/wattled-settings/gpus";
   std::string key_path;      ///< empty: no tokens
   std::string revoked_path;  ///< empty: no token is revoked
   std::string audience;      ///< empty: tokens with audiences are refused

@@ -74,4 +74,8 @@ Response text_response(unsigned status, std::string text) {
   return {.status = status, .body = std::move(text), .content_type = "text/plain; charset=utf-8"};
 }
 
+Response response_of(const QueryFault& fault) {
+  return fault.is_json ? error_response(400, fault.message) : text_response(400, fault.message);
+}
+
 }  // namespace wattle::daemon

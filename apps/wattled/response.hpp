@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "target.hpp"
+
 namespace wattle::daemon {
 
 struct Response {
@@ -22,5 +24,7 @@ struct Response {
 /// `{"error":"..."}`
 [[nodiscard]] Response error_response(unsigned status, std::string_view message);
 [[nodiscard]] Response text_response(unsigned status, std::string text);
+/// What zeusd answers to such a query.
+[[nodiscard]] Response response_of(const QueryFault& fault);
 
 }  // namespace wattle::daemon

@@ -8,6 +8,7 @@
 #include <chrono>
 #include <utility>
 
+#include "control_routes.hpp"
 #include "energy_answer.hpp"
 #include "metrics.hpp"
 #include "metrics_text.hpp"
@@ -21,10 +22,6 @@ namespace {
 using ExchangePtr = std::shared_ptr<Exchange>;
 
 Response json(std::string body) { return {.body = std::move(body)}; }
-
-Response response_of(const QueryFault& fault) {
-  return fault.is_json ? error_response(400, fault.message) : text_response(400, fault.message);
-}
 
 struct Words {
   std::string_view parameter;
@@ -316,9 +313,8 @@ void stream_cpus(Service& service, const Request& request, const ExchangePtr& ex
 
 constexpr Scope kGpuRead = Scope::gpu_read;
 constexpr Scope kCpuRead = Scope::cpu_read;
-constexpr Scope kControl = Scope::gpu_control;
 
-constexpr std::array kRoutes = {
+constexpr std::array kReadRoutes = {
     Route{"GET", "/discover", Open::everybody, discover},
     Route{"GET", "/time", Open::everybody, time},
     Route{"GET", "/health", Open::everybody, health},
@@ -340,23 +336,23 @@ constexpr std::array kRoutes = {
     Route{"GET", "/cpu/get_cumulative_energy", kCpuRead, cpu_energy},
     Route{"GET", "/cpu/get_power", kCpuRead, cpu_power},
     Route{"GET", "/cpu/stream_power", kCpuRead, stream_cpus},
-
-    Route{"POST", "/gpu/set_persistence_mode", kControl, nullptr},
-    Route{"POST", "/gpu/set_power_limit", kControl, nullptr},
-    Route{"POST", "/gpu/set_gpu_locked_clocks", kControl, nullptr},
-    Route{"POST", "/gpu/reset_gpu_locked_clocks", kControl, nullptr},
-    Route{"POST", "/gpu/set_mem_locked_clocks", kControl, nullptr},
-    Route{"POST", "/gpu/reset_mem_locked_clocks", kControl, nullptr},
-    Route{"POST", "/gpu/reset_locked_clocks", kControl, nullptr},
 };
 
 }  // namespace
 
-std::span<const Route> routes() noexcept { return kRoutes; }
+std::vector<Route> routes() {
+  std::vector<Route> all(kReadRoutes.begin(), kReadRoutes.end());
+  all.insert(all.end(), control_routes().begin(), control_routes().end());
+  return all;
+}
 
 const Route* find_route(std::string_view path) noexcept {
-  const auto* const found = std::ranges::find(kRoutes, path, &Route::path);
-  return found != kRoutes.end() ? &*found : nullptr;
+  for (const std::span<const Route> some :
+       {std::span<const Route>(kReadRoutes), control_routes()}) {
+    const auto found = std::ranges::find(some, path, &Route::path);
+    if (found != some.end()) return &*found;
+  }
+  return nullptr;
 }
 
 Needed needed_for(std::string_view path) noexcept {

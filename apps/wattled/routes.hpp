@@ -2,8 +2,8 @@
 #pragma once
 
 #include <memory>
-#include <span>
 #include <string_view>
+#include <vector>
 
 #include "service.hpp"
 
@@ -13,11 +13,11 @@ struct Route {
   std::string_view method;
   std::string_view path;
   Needed needed;
-  /// Null for what is not in this version.
   void (*handle)(Service&, const Request&, const std::shared_ptr<Exchange>&);
 };
 
-[[nodiscard]] std::span<const Route> routes() noexcept;
+/// All of them.
+[[nodiscard]] std::vector<Route> routes();
 
 /// The route with that path, whatever its method; null where there is none.
 [[nodiscard]] const Route* find_route(std::string_view path) noexcept;

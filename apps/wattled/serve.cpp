@@ -5,8 +5,11 @@
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
+#include <utility>
 
 #include "base/text.hpp"
+#include "base/whole_file.hpp"
 #include "event_loop.hpp"
 #include "log.hpp"
 #include "power/power_domain.hpp"
@@ -107,21 +110,56 @@ Survey look_around(const ServeOptions& options) {
   return found;
 }
 
-/// Root's rights were needed to open what is open by now.
-void leave_root(const std::string& chosen) {
+/// Who root becomes; empty: it stays who it is.
+std::string user_after_root(const std::string& chosen) {
   constexpr const char* kDefaultUser = "wattled";
   if (!is_root()) {
     if (!chosen.empty()) log_info("--user has no effect: only root becomes another user");
-    return;
+    return {};
   }
-  if (chosen == "root") return;
-  if (chosen.empty() && !is_user(kDefaultUser)) {
-    log_warning("runs as root, which it does not need: give a user with --user");
-    return;
-  }
-  const std::string user = chosen.empty() ? kDefaultUser : chosen;
-  give_up_root(user);
+  if (chosen == "root") return {};
+  if (!chosen.empty()) return chosen;
+  if (is_user(kDefaultUser)) return kDefaultUser;
+  log_warning("runs as root, which it does not need: give a user with --user");
+  return {};
+}
+
+bool controls_gpus(const ServeOptions& options) {
+  return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
+}
+
+/// Root's rights were needed to open what is open by now.
+void leave_root(const std::string& user, const ServeOptions& options) {
+  if (user.empty()) return;
+  give_up_root(user, controls_gpus(options) ? Kept::administration : Kept::nothing);
   log_info(fmt::format("runs as {} from now on", printable(user)));
+}
+
+/// What an earlier daemon left, if it was killed. Null where settings stay as they are.
+std::shared_ptr<SettingsJournal> open_journal(const ServeOptions& options,
+                                              const std::string& user) {
+  if (!controls_gpus(options)) return nullptr;
+  const std::filesystem::path path = options.journal_path;
+  auto journal = std::make_shared<SettingsJournal>(path.string());
+  if (!options.keeps_settings) {
+    if (path.has_parent_path()) make_folder_of(user, path.parent_path().string());
+    return journal;
+  }
+  if (!journal->changed().empty()) log_info("GPUs stay as an earlier daemon set them");
+  journal->forget_all();
+  return nullptr;
+}
+
+/// Throws where settings could not be remembered.
+void check_journal(const SettingsJournal& journal) {
+  try {
+    const WholeFile file(journal.path(), WholeFile::Mode::replace);
+  } catch (const WriteError& error) {
+    throw Error(
+        fmt::format("cannot control GPUs: {}; name another file with --settings-journal, or "
+                    "leave settings as they are with --keep-settings",
+                    error.what()));
+  }
 }
 
 /// What fails stays as it was.
@@ -168,11 +206,13 @@ int serve(const ServeOptions& options) {
 
   EventLoop loop;
   bool has_ended = false;
-  // From here on a signal is not lost, however long drivers take.
+  Service* served = nullptr;  // once there is one
+  // From here on a signal is not lost, however long drivers take. A second one ends at once.
   for (const int signal : {SIGTERM, SIGINT}) {
     loop.on_signal(signal, [&] {
-      has_ended = true;
-      loop.stop();
+      const bool is_second = std::exchange(has_ended, true);
+      if (is_second || served == nullptr) return loop.stop();
+      served->control().end([&] { loop.stop(); });
     });
   }
 
@@ -185,13 +225,17 @@ int serve(const ServeOptions& options) {
   const std::size_t most_per_token = options.most_per_token > 0
                                          ? options.most_per_token
                                          : std::max<std::size_t>(1, most_connections / 4);
+  const std::string user = user_after_root(options.user);
+  const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Service service(take_inventory(std::move(found), options.enabled), loop,
                   {.enabled = options.enabled,
                    .hub = {.gpu_period = kSecond / options.gpu_hz,
                            .cpu_period = kSecond / options.cpu_hz,
                            .format = options.stream_format},
                    .most_streams_per_token = most_per_token,
-                   .audience = options.audience});
+                   .audience = options.audience,
+                   .journal = journal});
+  served = &service;
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));
   if (options.history.count() > 0) {
@@ -211,7 +255,9 @@ int serve(const ServeOptions& options) {
   });
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
-  leave_root(options.user);
+  leave_root(user, options);
+  if (journal) check_journal(*journal);
+  service.control().restore([] {});
   ServiceManager manager(loop);
   ServiceManager::tell_ready();
   loop.run();

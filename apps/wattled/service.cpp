@@ -37,6 +37,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       refused_(std::move(inventory.refused)),
       channels_(std::move(inventory.channels)),
       gpus_(std::move(inventory.gpus), loop),
+      control_(gpus_, options.journal),
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
       coarse_(cpus_, loop, kCoarseUj, kCoarsePeriod),
@@ -46,8 +47,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       scrape_(gpus_, cpus_, started_) {}
 
 bool Service::is_enabled(Scope group) const noexcept {
-  // Nothing can be controlled in this version.
-  return group != Scope::gpu_control && std::ranges::count(options_.enabled, group) > 0;
+  return std::ranges::count(options_.enabled, group) > 0;
 }
 
 void Service::set_key(std::optional<std::string> key) {
@@ -98,7 +98,12 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   }
   if (!key_) {
     if (needed == Needed(Open::where_keys_are)) return response_of(authentication_disabled());
-    return std::nullopt;
+    if (scope == nullptr || *scope != Scope::gpu_control || request.peer.is_local_socket) {
+      return std::nullopt;
+    }
+    // Reading through a port of this machine is for all of its users, setting is not.
+    audit(request.peer, "asked for control of GPUs through TCP without a token");
+    return response_of(control_needs_key());
   }
   const auto& header = request.head.authorization;
   auto checked = authenticate(header ? std::optional<std::string_view>(*header) : std::nullopt,
@@ -122,7 +127,10 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   request.token_id = std::move(id);
   std::vector<Scope> scopes;
   if (scope != nullptr) scopes.push_back(*scope);
-  if (needed == Needed(Open::who_reads_all)) scopes = options_.enabled;
+  if (needed == Needed(Open::who_reads_all)) {
+    scopes = options_.enabled;
+    std::erase(scopes, Scope::gpu_control);
+  }
   for (const Scope each : scopes) {
     const auto lacking = authorize(*request.claims, each);
     if (!lacking) continue;
@@ -143,7 +151,7 @@ void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange
   // A HEAD is answered as a GET, without the body (RFC 9110, 9.3.2).
   std::string_view method = request.head.method;
   if (method == "HEAD") method = "GET";
-  if (route == nullptr || route->method != method || route->handle == nullptr) {
+  if (route == nullptr || route->method != method) {
     exchange->answer({.status = 404});
     return;
   }

@@ -11,6 +11,7 @@
 
 #include "access.hpp"
 #include "failure_limit.hpp"
+#include "gpu_control.hpp"
 #include "hub.hpp"
 #include "past.hpp"
 #include "peer.hpp"
@@ -51,6 +52,8 @@ struct ServiceOptions {
   std::size_t most_streams_per_token = 1024;
   /// Tokens with audiences must name it; empty: they are refused.
   std::string audience{};
+  /// From which settings of GPUs are put back; null: they stay as they were set.
+  std::shared_ptr<SettingsJournal> journal{};
 };
 
 /// What was found, for the service to take over.
@@ -104,6 +107,7 @@ class Service {
   // For the routes.
   [[nodiscard]] Gpus& gpus() noexcept { return gpus_; }
   [[nodiscard]] Cpus& cpus() noexcept { return cpus_; }
+  [[nodiscard]] GpuControl& control() noexcept { return control_; }
   [[nodiscard]] CpuView& view(const Request& request) noexcept {
     return request.is_coarse ? coarse_ : fine_;
   }
@@ -135,6 +139,7 @@ class Service {
   std::vector<Refusal> refused_;
   std::vector<Channel> channels_;
   Gpus gpus_;
+  GpuControl control_;
   Cpus cpus_;
   CpuView fine_;
   CpuView coarse_;

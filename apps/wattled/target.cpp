@@ -154,10 +154,22 @@ std::optional<std::string_view> Query::find(std::string_view name) const noexcep
 
 std::variant<bool, QueryFault> required_bool(const Query& query, std::string_view name) {
   const auto value = query.find(name);
-  if (!value) return query_fault("missing field " + quoted(name));
+  if (!value) return missing_field(name);
   if (*value == "true") return true;
   if (*value == "false") return false;
   return query_fault("provided string was not `true` or `false`");
+}
+
+std::variant<std::uint32_t, QueryFault> required_number(const Query& query, std::string_view name) {
+  const auto value = query.find(name);
+  if (!value) return missing_field(name);
+  const auto number = parse_unsigned<std::uint32_t>(*value);
+  if (number) return *number;
+  return query_fault(quoted(*value) + " in " + quoted(name) + " is no whole number of 32 bits");
+}
+
+QueryFault missing_field(std::string_view name) {
+  return query_fault("missing field " + quoted(name));
 }
 
 std::variant<std::vector<std::uint64_t>, QueryFault> parse_ids(std::string_view list, IdKind kind) {

@@ -54,8 +54,15 @@ class Query {
 [[nodiscard]] std::variant<bool, QueryFault> required_bool(const Query& query,
                                                            std::string_view name);
 
+/// A whole number of 32 bits; it must be there.
+[[nodiscard]] std::variant<std::uint32_t, QueryFault> required_number(const Query& query,
+                                                                      std::string_view name);
+
 /// What a list of ids is of; decides the words of the messages.
 enum class IdKind : std::uint8_t { gpu, cpu };
+
+/// The fault of a query without the parameter.
+[[nodiscard]] QueryFault missing_field(std::string_view name);
 
 /// The ids of a list as "0,1" (blanks around each are left out), ascending, each once. Whether
 /// there are such devices is for the caller to say.

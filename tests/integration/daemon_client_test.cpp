@@ -65,6 +65,35 @@ TEST_F(ClientAndDaemon, WhatIsRefusedIsTold) {
   EXPECT_EQ(client.gpu_power({0}).power_mw.at(0), 75'000U) << "and goes on";
 }
 
+TEST_F(ClientAndDaemon, SettersReachTheDriverAndRefusalsSayWhy) {
+  serve({"--enable", "gpu-read,gpu-control", "--settings-journal", path("settings")},
+        "gpu A\nlimit 200 300\nleast_limit 100\nclock_range 210 1980 800 1593\n");
+  DaemonClient client(at_socket());
+  EXPECT_TRUE(client.can_control_gpu());
+  client.set_power_limit({0}, 150'000);
+  client.set_persistence_mode({0}, true);
+  client.set_gpu_locked_clocks({0}, 210, 1410);
+  client.set_memory_locked_clocks({0}, 800, 1593);
+  client.reset_gpu_locked_clocks({0});
+  client.reset_memory_locked_clocks({0});
+  client.reset_locked_clocks({0});
+  EXPECT_EQ(client.power_limit_mw({0}).at(0), 150'000U);
+  EXPECT_TRUE(client.persistence_mode({0}).at(0));
+  EXPECT_EQ(content_of(nvml_->script_path() + ".set"),
+            "0 power_limit 150000\n0 persistence 1\n0 gpu_clocks 210 1410\n"
+            "0 memory_clocks 800 1593\n0 gpu_clocks reset\n0 memory_clocks reset\n"
+            "0 gpu_clocks reset\n0 memory_clocks reset\n");
+  try {
+    client.set_power_limit({0}, 99'000);
+    FAIL() << "not refused";
+  } catch (const Error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("outside of 100000 to 300000 mW"));
+  }
+  EXPECT_THROW(client.set_power_limit({7}, 150'000), NoSuchDevice);
+  // Through TCP nobody sets anything without a token.
+  EXPECT_THROW(DaemonClient(at_port()).set_power_limit({0}, 150'000), CapabilityError);
+}
+
 TEST_F(ClientAndDaemon, ATokenPermitsWhatItSays) {
   const std::string key = key_file("0123456789abcdef0123456789abcdef");
   serve({"--signing-key-path", key});

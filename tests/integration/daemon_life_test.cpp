@@ -203,7 +203,7 @@ TEST_F(DaemonLife, StaysNoRootWhereItsUserIsNone) {
 
 TEST_F(DaemonLife, WrongOptionsAreNamed) {
   for (const Words& words :
-       {Words{"serve", "--mode", "pigeon"}, Words{"serve", "--enable", "gpu-control"},
+       {Words{"serve", "--mode", "pigeon"}, Words{"serve", "--enable", "gpu-weather"},
         Words{"serve", "--enable", "x"}, Words{"serve", "--tcp-bind-address", "nowhere"},
         Words{"serve", "--socket-permissions", "9"}, Words{"serve", "--stream-format", "x"},
         Words{"serve", "--gpu-backend", "x"}, Words{"serve", "--history", "-1"},

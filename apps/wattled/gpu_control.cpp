@@ -1,0 +1,208 @@
+#include "gpu_control.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "log.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+/// A driver may take its time to lock clocks; clients of zeusd wait 5 s.
+constexpr std::chrono::seconds kSetPatience{4};
+/// The service manager ends who takes longer than 5 s to end.
+constexpr std::chrono::seconds kRestorePatience{3};
+
+unsigned status_of(SettingFailure::Cause cause) noexcept {
+  switch (cause) {
+    case SettingFailure::Cause::out_of_range:
+    case SettingFailure::Cause::not_offered:
+      return 400;
+    case SettingFailure::Cause::denied:
+      return 403;
+    case SettingFailure::Cause::failed:
+      break;
+  }
+  return 500;
+}
+
+DeviceFault fault_of(const SettingFailure& failure) {
+  // zeusd's words, which its clients look for.
+  const bool is_invalid = failure.cause == SettingFailure::Cause::out_of_range;
+  return {status_of(failure.cause),
+          fmt::format("{}{}", is_invalid ? "Invalid request: " : "NVML error: ", failure.message)};
+}
+
+/// What tells a GPU from others, and does not change.
+std::string id_of(const Sensor& sensor) {
+  const DeviceInfo* const info = sensor.device();
+  if (info == nullptr) return {};
+  return info->id.empty() ? info->pci_address : info->id;
+}
+
+SettingKind kind_of(ClockKind clock) noexcept {
+  return clock == ClockKind::gpu ? SettingKind::gpu_clocks : SettingKind::memory_clocks;
+}
+
+/// What it is set to now, as in the journal; absent where nobody can know.
+std::optional<std::uint64_t> value_of(const DeviceSettings& now, SettingKind kind) {
+  if (kind == SettingKind::power_limit_mw) return now.power_limit_mw;
+  if (kind != SettingKind::persistence_mode || !now.persistence_mode) return std::nullopt;
+  return *now.persistence_mode ? 1 : 0;
+}
+
+/// What a setting changes.
+SettingKind kind_of(const DeviceSetting& setting) noexcept {
+  if (std::holds_alternative<PowerLimit>(setting)) return SettingKind::power_limit_mw;
+  if (std::holds_alternative<PersistenceMode>(setting)) return SettingKind::persistence_mode;
+  if (const auto* const locked = std::get_if<LockedClocks>(&setting)) return kind_of(locked->clock);
+  return kind_of(std::get<FreeClocks>(setting).clock);
+}
+
+/// Absent: it is remembered how the GPU is put back.
+std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string& device,
+                                    SettingKind kind, const DeviceSettings& now) {
+  const std::optional<std::uint64_t> before = value_of(now, kind);
+  const bool is_clock = kind == SettingKind::gpu_clocks || kind == SettingKind::memory_clocks;
+  if (!before && !is_clock) return std::nullopt;  // it is not said, so it cannot be put back
+  const int error = journal.begin({.device = device, .kind = kind, .before = before.value_or(0)});
+  if (error == 0) return std::nullopt;
+  return DeviceFault{
+      500, fmt::format("IOError: cannot write {}, from which settings are put back: {}",
+                       printable(journal.path()), std::generic_category().message(error))};
+}
+
+std::optional<DeviceFault> set_one(Sensor& sensor, const DeviceSetting& setting,
+                                   SettingsJournal* journal) {
+  const std::string device = id_of(sensor);
+  const auto fault_now = [&]() -> std::optional<DeviceFault> {
+    const auto failure = sensor.set(setting);
+    return failure ? std::optional(fault_of(*failure)) : std::nullopt;
+  };
+  if (journal == nullptr || device.empty()) return fault_now();
+  const SettingKind kind = kind_of(setting);
+  const bool frees = std::holds_alternative<FreeClocks>(setting);
+  const bool was_changed = journal->holds(device, kind);
+  if (!frees) {
+    auto fault = remember(*journal, device, kind, sensor.settings());
+    if (fault) return fault;
+  }
+  std::optional<DeviceFault> fault = fault_now();
+  if (frees ? !fault : fault && !was_changed) {
+    journal->forget(device, kind);
+  } else if (!frees) {
+    journal->finish(device, kind, value_of(sensor.settings(), kind));
+  }
+  return fault;
+}
+
+GpuAnswer set_all(Sensor& sensor, const std::vector<DeviceSetting>& settings,
+                  SettingsJournal* journal) {
+  GpuAnswer answer;
+  for (const DeviceSetting& setting : settings) {
+    std::optional<DeviceFault> fault = set_one(sensor, setting, journal);
+    if (!answer.fault) answer.fault = std::move(fault);
+  }
+  return answer;
+}
+
+DeviceSetting setting_before(const ChangedSetting& change) {
+  switch (change.kind) {
+    case SettingKind::power_limit_mw:
+      return PowerLimit{static_cast<std::uint32_t>(change.before)};
+    case SettingKind::persistence_mode:
+      return PersistenceMode{change.before != 0};
+    case SettingKind::gpu_clocks:
+      return FreeClocks{ClockKind::gpu};
+    case SettingKind::memory_clocks:
+      break;
+  }
+  return FreeClocks{ClockKind::memory};
+}
+
+void restore_one(Sensor& sensor, const ChangedSetting& change, SettingsJournal& journal) {
+  const DeviceSetting before = setting_before(change);
+  const auto now = value_of(sensor.settings(), change.kind);
+  if (now && change.set && *now != *change.set) {
+    if (*now != change.before) {
+      log_warning(fmt::format("{} is not put back to {}: somebody else has set it since",
+                              printable(change.device), to_string(before)));
+    }
+  } else if (const auto failure = sensor.set(before)) {
+    log_error(fmt::format("{} cannot be put back to {}: {}", printable(change.device),
+                          to_string(before), failure->message));
+    return;
+  } else {
+    log_info(fmt::format("{} is put back to {}", printable(change.device), to_string(before)));
+  }
+  journal.forget(change.device, change.kind);
+}
+
+GpuAnswer restore_all(Sensor& sensor, SettingsJournal& journal) {
+  const std::string device = id_of(sensor);
+  for (const ChangedSetting& change : journal.changed()) {
+    if (change.device == device) restore_one(sensor, change, journal);
+  }
+  return {};
+}
+
+}  // namespace
+
+GpuControl::GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal)
+    : gpus_(gpus), journal_(std::move(journal)) {}
+
+void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then then) {
+  if (has_ended_) {
+    Gpus::Answers answers;
+    for (const wire::DeviceId id : ids) answers[id].fault = DeviceFault{503, "the daemon ends"};
+    then(answers);
+    return;
+  }
+  gpus_.act(
+      ids,
+      [settings = std::move(settings), journal = journal_](Sensor& sensor) {
+        return set_all(sensor, settings, journal.get());
+      },
+      kSetPatience, std::move(then));
+}
+
+void GpuControl::restore(Work then) {
+  Ids ids;
+  if (journal_) {
+    const std::vector<ChangedSetting> changed = journal_->changed();
+    for (const wire::DeviceId id : gpus_.ids()) {
+      const std::string device = id_of(gpus_.sensor(id));
+      if (std::ranges::find(changed, device, &ChangedSetting::device) != changed.end()) {
+        ids.push_back(id);
+      }
+    }
+  }
+  if (ids.empty()) {
+    then();
+    return;
+  }
+  gpus_.act(
+      ids, [journal = journal_](Sensor& sensor) { return restore_all(sensor, *journal); },
+      kRestorePatience,
+      [then = std::move(then)](const Gpus::Answers& answers) {
+        for (const auto& [id, answer] : answers) {
+          if (answer.fault) {
+            log_error(fmt::format("GPU {} is not put back: {}", id, answer.fault->message));
+          }
+        }
+        then();
+      });
+}
+
+void GpuControl::end(Work then) {
+  has_ended_ = true;
+  restore(std::move(then));
+}
+
+}  // namespace wattle::daemon

@@ -1,0 +1,86 @@
+#include "settings_journal.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <filesystem>
+#include <string>
+
+#include "base/file.hpp"
+#include "fakes/temp_folder.hpp"
+
+namespace wattle::daemon {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class SettingsJournalTest : public testing::Test {
+ protected:
+  [[nodiscard]] std::string path() const { return (folder_.path() / "journal").string(); }
+  [[nodiscard]] std::string content() const { return read_file(path()).value_or("none"); }
+  static ChangedSetting limit(std::uint64_t before, std::optional<std::uint64_t> set = {}) {
+    return {.device = "GPU-a", .kind = SettingKind::power_limit_mw, .before = before, .set = set};
+  }
+
+  fakes::TempFolder folder_;
+};
+
+TEST_F(SettingsJournalTest, HasAChangeInItsFileBeforeItIsMade) {
+  SettingsJournal journal(path());
+  EXPECT_EQ(journal.begin(limit(200'000)), 0);
+  EXPECT_EQ(content(), "wattled-settings/1\nGPU-a power_limit_mw 200000 -\n");
+  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000)));
+  struct stat status {};
+  ASSERT_EQ(::stat(path().c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+}
+
+TEST_F(SettingsJournalTest, KeepsWhatWasBeforeTheFirstChange) {
+  SettingsJournal journal(path());
+  EXPECT_EQ(journal.begin(limit(200'000)), 0);
+  journal.finish("GPU-a", SettingKind::power_limit_mw, 150'000);
+  EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000, 150'000)));
+  EXPECT_EQ(journal.begin(limit(150'000)), 0);
+  EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000)));
+  journal.finish("GPU-a", SettingKind::power_limit_mw, 100'000);
+  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000, 100'000)));
+}
+
+TEST_F(SettingsJournalTest, TellsDevicesAndKindsApart) {
+  SettingsJournal journal(path());
+  const ChangedSetting mode{.device = "GPU-a", .kind = SettingKind::persistence_mode, .before = 1};
+  const ChangedSetting other{.device = "GPU-b", .kind = SettingKind::memory_clocks};
+  for (const ChangedSetting& change : {limit(1), mode, other}) EXPECT_EQ(journal.begin(change), 0);
+  journal.forget("GPU-a", SettingKind::power_limit_mw);
+  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(mode, other));
+  EXPECT_TRUE(journal.holds("GPU-b", SettingKind::memory_clocks));
+  EXPECT_FALSE(journal.holds("GPU-b", SettingKind::gpu_clocks));
+}
+
+TEST_F(SettingsJournalTest, HasNoFileWhereNothingIsToBePutBack) {
+  SettingsJournal journal(path());
+  EXPECT_EQ(journal.begin(limit(200'000)), 0);
+  journal.forget("GPU-a", SettingKind::power_limit_mw);
+  EXPECT_FALSE(std::filesystem::exists(path()));
+}
+
+TEST_F(SettingsJournalTest, RemembersNothingThatItCannotWrite) {
+  SettingsJournal journal((folder_.path() / "no/journal").string());
+  EXPECT_EQ(journal.begin(limit(200'000)), ENOENT);
+  EXPECT_THAT(journal.changed(), IsEmpty());
+}
+
+TEST_F(SettingsJournalTest, LeavesOutWhatMeansNothing) {
+  folder_.write("journal",
+                "wattled-settings/1\nGPU-a weather 1 -\nGPU-a\nGPU-a power_limit_mw x -\n"
+                "GPU-a power_limit_mw 200000 x\nGPU-a power_limit_mw 200000 150000\n");
+  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000, 150'000)));
+  folder_.write("journal", "another file\nGPU-a power_limit_mw 200000 150000\n");
+  EXPECT_THAT(SettingsJournal(path()).changed(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace wattle::daemon
