@@ -191,7 +191,12 @@ void add_serve(CLI::App& app, Raw& raw) {
       ->type_name("MODE")
       ->default_str("660");
   serve->add_option("--socket-uid", raw.uid, "The user it is given to")->type_name("UID");
-  serve->add_option("--socket-gid", raw.gid, "The group it is given to")->type_name("GID");
+  CLI::Option* const gid =
+      serve->add_option("--socket-gid", raw.gid, "The group it is given to")->type_name("GID");
+  add_named(*serve, "--socket-group", to.socket_group,
+            "The group it is given to, by its name (default, started by root: wattle or wattled)")
+      ->type_name("NAME")
+      ->excludes(gid);
   serve->add_option("--tcp-bind-address", raw.tcp, "The address for --mode tcp")
       ->type_name("HOST:PORT")
       ->default_str("127.0.0.1:4938");

@@ -22,6 +22,8 @@ struct ServeOptions {
   bool serves_file = true;  ///< at a Unix socket
   bool serves_tcp = false;
   SocketFileOptions socket{.path = "/run/wattled/wattled.sock"};
+  std::string
+      socket_group;  ///< whose members may connect; empty: the default group, if there is one
   TcpAddress tcp{.host = "127.0.0.1", .port = 4938};
   std::string tls_certificate;  ///< empty: no encryption
   std::string tls_key;

@@ -19,6 +19,7 @@
 #include "server.hpp"
 #include "service_manager.hpp"
 #include "signing_key.hpp"
+#include "socket_group.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -46,14 +47,6 @@ std::size_t possible_connections(std::size_t wanted) {
   return room;
 }
 
-std::vector<Listener> listen(const ServeOptions& options) {
-  std::vector<Listener> listeners = adopted_listeners();
-  if (!listeners.empty()) return listeners;
-  if (options.serves_file) listeners.push_back(listen_at_file(options.socket));
-  if (options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
-  return listeners;
-}
-
 void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& options) {
   for (const Listener& listener : listeners) {
     if (listener.is_loopback) continue;
@@ -70,6 +63,26 @@ void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& 
                       "where something else encrypts",
                       listener.name));
     }
+  }
+}
+
+/// What can be refused comes before the socket's file: a start that fails leaves none behind.
+std::vector<Listener> listen(ServeOptions options) {
+  std::vector<Listener> listeners = adopted_listeners();
+  const bool is_service = !listeners.empty();
+  if (!is_service && options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
+  check_exposure(listeners, options);
+  if (is_service || !options.serves_file) return listeners;
+  choose_socket_group(options);
+  listeners.insert(listeners.begin(), listen_at_file(options.socket));
+  return listeners;
+}
+
+void tell_who_may_connect(const std::vector<Listener>& listeners) {
+  for (const Listener& listener : listeners) {
+    if (!listener.is_local_socket) continue;
+    const std::string who = who_may_connect(listener.name);
+    if (!who.empty()) log_info(fmt::format("{}: {}", listener.name, who));
   }
 }
 
@@ -201,7 +214,6 @@ int serve(const ServeOptions& options) {
                                       options.tls_client_authorities);
   }
   std::vector<Listener> listeners = listen(options);
-  check_exposure(listeners, options);
   set_log([](std::string_view message) { log_warning(message); });
 
   EventLoop loop;
@@ -246,6 +258,7 @@ int serve(const ServeOptions& options) {
   for (const Listener& listener : listeners) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);
   }
+  tell_who_may_connect(listeners);
   Server server(
       loop, service, std::move(listeners),
       {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});

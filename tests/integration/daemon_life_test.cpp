@@ -75,6 +75,39 @@ TEST_F(DaemonLife, APortThatIsInUseIsNamed) {
   expect_no_start({"--mode", "tcp", "--tcp-bind-address", address}, "cannot listen at " + address);
 }
 
+TEST_F(DaemonLife, ARefusedStartLeavesNoSocketBehind) {
+  serve();
+  const std::string used = "127.0.0.1:" + std::to_string(port_);
+  const std::string other = path("other.sock").string();
+  const Words both = {"--mode", "uds,tcp", "--socket-path", other, "--tcp-bind-address"};
+  expect_no_start(both + Words{used}, "cannot listen at " + used);
+  EXPECT_FALSE(std::filesystem::exists(other));
+  expect_no_start(both + Words{"0.0.0.0:0"}, "without a key");
+  EXPECT_FALSE(std::filesystem::exists(other));
+  expect_no_start(both + Words{"127.0.0.1:0", "--socket-group", "no-such-group"},
+                  "there is no group no-such-group: make it with sudo groupadd --system");
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
+TEST_F(DaemonLife, SaysWhoMayConnect) {
+  serve();
+  EXPECT_THAT(log(), testing::ContainsRegex("wattled.sock: .* may connect"));
+  serve({"--socket-permissions", "666"});
+  EXPECT_THAT(log(), HasSubstr(socket() + ": every user may connect"));
+  serve({"--socket-permissions", "600"});
+  EXPECT_THAT(log(), testing::ContainsRegex("only [^ ]+ may connect"));
+}
+
+TEST_F(DaemonLife, TheSocketIsOfTheGroupThatWasAskedFor) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives a socket away";
+  serve({"--socket-group", "daemon"});
+  struct stat status {};
+  ASSERT_EQ(::stat(socket().c_str(), &status), 0);
+  EXPECT_EQ(status.st_gid, 1U);
+  EXPECT_THAT(log(), HasSubstr("members of the group daemon may connect; to add one: sudo usermod "
+                               "-aG daemon USER"));
+}
+
 TEST_F(DaemonLife, ACertificateThatIsNoneIsNamed) {
   std::ofstream(path("cert")) << "nothing";
   expect_no_start({"--socket-path", socket(), "--tls-cert", path("cert").string(), "--tls-key",

@@ -195,8 +195,8 @@ TEST_F(DaemonSource, DoctorRecommendsTheDaemonFirst) {
 TEST_F(DaemonSource, DoctorSaysWhichGroupMayAsk) {
   serve();
   const Outcome outcome = run(as_nobody({path("wattle"), "doctor"}));
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr("only members of the group"), HasSubstr("usermod -aG"),
-                                 HasSubstr(socket())));
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("only root may ask the daemon"),
+                                 HasSubstr("--socket-group wattle"), HasSubstr(socket())));
 }
 
 TEST_F(DaemonSource, SensorsShowsTheDaemonAsAWayAndCrossChecksIt) {

@@ -35,13 +35,23 @@ std::string group_name(gid_t gid) {
 Refusal denied(const std::string& path, const std::string& error) {
   struct stat status {};
   const bool is_known = ::stat(path.c_str(), &status) == 0;
-  const std::string name = is_known ? group_name(status.st_gid) : "wattled";
-  Refusal refused =
-      refusal(fmt::format("only members of the group {} may ask the daemon", name),
-              is_known ? fmt::format("connect to {}: {}; its mode is {:04o}", path, error,
-                                     status.st_mode & 07777U)
-                       : fmt::format("connect to {}: {}", path, error),
-              fmt::format("sudo usermod -aG {} \"$USER\", and log in again", name), kRaplRisk);
+  const std::string proof = is_known ? fmt::format("connect to {}: {}; its mode is {:04o}", path,
+                                                   error, status.st_mode & 07777U)
+                                     : fmt::format("connect to {}: {}", path, error);
+  Refusal refused;
+  if (is_known && status.st_gid == 0) {
+    // Nobody is to join root's group.
+    refused =
+        refusal("only root may ask the daemon: its socket belongs to the group root", proof,
+                "restart it for a group of users: sudo groupadd --system wattle; sudo wattled "
+                "serve --socket-group wattle",
+                kRaplRisk);
+  } else {
+    const std::string name = is_known ? group_name(status.st_gid) : "wattled";
+    refused =
+        refusal(fmt::format("only members of the group {} may ask the daemon", name), proof,
+                fmt::format("sudo usermod -aG {} \"$USER\", and log in again", name), kRaplRisk);
+  }
   refused.denied_path = path;
   return refused;
 }

@@ -64,15 +64,28 @@ TEST_F(DaemonProbe, ADefaultSocketThatIsMissingIsASpareWay) {
 
 TEST_F(DaemonProbe, WhoMayNotConnectIsToldWhichGroupToJoin) {
   serve();
+  constexpr gid_t kGroup = 54321;  // without a name
+  if (::chown(path().c_str(), 0, kGroup) != 0) GTEST_SKIP() << "only root gives a file away";
+  ASSERT_EQ(::chmod(path().c_str(), 0660), 0);
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  const fakes::Unprivileged nobody;
+  if (!nobody.holds()) GTEST_SKIP() << "root cannot become anybody else here";
+  const Refusal refusal = refused();
+  EXPECT_THAT(refusal.reason, HasSubstr("members of the group 54321"));
+  EXPECT_THAT(refusal.remedy, HasSubstr("usermod -aG 54321"));
+}
+
+TEST_F(DaemonProbe, NobodyIsToldToJoinTheGroupRoot) {
+  serve();
   ASSERT_EQ(::chmod(path().c_str(), 0600), 0);  // root's group remains that of "nobody" here
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   const fakes::Unprivileged nobody;
   if (!nobody.holds()) GTEST_SKIP() << "root cannot become anybody else here";
   if (::geteuid() != 65534) GTEST_SKIP() << "not root: the socket is this user's own";
   const Refusal refusal = refused();
-  EXPECT_THAT(refusal.reason, HasSubstr("members of the group root"));
+  EXPECT_THAT(refusal.reason, HasSubstr("only root may ask the daemon"));
   EXPECT_THAT(refusal.proof, AllOf(HasSubstr("Permission denied"), HasSubstr("0600")));
-  EXPECT_THAT(refusal.remedy, HasSubstr("usermod -aG root"));
+  EXPECT_THAT(refusal.remedy, AllOf(HasSubstr("--socket-group wattle"), Not(HasSubstr("usermod"))));
   EXPECT_EQ(refusal.denied_path, path());
 }
 
