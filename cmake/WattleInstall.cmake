@@ -1,11 +1,25 @@
-# install, CMake package, pkg-config
+# install, CMake package, pkg-config. Each component is a package of its own (WattlePackages.cmake).
 include(CMakePackageConfigHelpers)
 
-install(TARGETS wattle EXPORT wattle-targets
-        LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-        FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-install(EXPORT wattle-targets NAMESPACE wattle:: FILE wattle-targets.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
+# wattle_install_library(TARGET COMPONENT EXPORT PKG_CONFIG_FILE): the shared library for programs;
+# the static one, headers, CMake targets and the pkg-config file for who builds them.
+# The path to the prefix is relative, so that the installed tree can be moved and
+# `cmake --install --prefix` is honoured.
+file(RELATIVE_PATH WATTLE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+function(wattle_install_library target component export pkg_config)
+  install(TARGETS ${target} EXPORT ${export}
+          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}
+                  COMPONENT ${component} NAMELINK_COMPONENT ${component}-dev
+          ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT ${component}-dev
+          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ${component}-dev)
+  install(EXPORT ${export} NAMESPACE wattle:: FILE ${export}.cmake
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle COMPONENT ${component}-dev)
+  configure_file(cmake/${pkg_config}.in ${PROJECT_BINARY_DIR}/${pkg_config} @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/${pkg_config}
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT ${component}-dev)
+endfunction()
+
+wattle_install_library(wattle libwattle wattle-targets wattle.pc)
 configure_package_config_file(cmake/wattle-config.cmake.in ${PROJECT_BINARY_DIR}/wattle-config.cmake
                               INSTALL_DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
 # Before 1.0 a new minor version may change the interface.
@@ -13,45 +27,33 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/wattle-config-version.cma
                                  COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/wattle-config.cmake
               ${PROJECT_BINARY_DIR}/wattle-config-version.cmake
-        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
-
-# Relative, so that the installed tree can be moved and `cmake --install --prefix` is honoured.
-file(RELATIVE_PATH WATTLE_PC_TO_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
-configure_file(cmake/wattle.pc.in ${PROJECT_BINARY_DIR}/wattle.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/wattle.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
-
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle COMPONENT libwattle-dev)
 if(WATTLE_BUILD_MONGODB)
-  install(TARGETS wattle_mongodb EXPORT wattle-mongodb-targets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT wattle-mongodb-targets NAMESPACE wattle:: FILE wattle-mongodb-targets.cmake
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
-  configure_file(cmake/wattle-mongodb.pc.in ${PROJECT_BINARY_DIR}/wattle-mongodb.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/wattle-mongodb.pc
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  wattle_install_library(wattle_mongodb libwattle-mongodb wattle-mongodb-targets wattle-mongodb.pc)
 endif()
-
 if(WATTLE_BUILD_STREAM)
-  install(TARGETS wattle_stream EXPORT wattle-stream-targets
-          LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
-          FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
-  install(EXPORT wattle-stream-targets NAMESPACE wattle:: FILE wattle-stream-targets.cmake
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/cmake/wattle)
-  configure_file(cmake/wattle-stream.pc.in ${PROJECT_BINARY_DIR}/wattle-stream.pc @ONLY)
-  install(FILES ${PROJECT_BINARY_DIR}/wattle-stream.pc
-          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  wattle_install_library(wattle_stream libwattle-stream wattle-stream-targets wattle-stream.pc)
 endif()
 
 # One file that programs import: PYTHONPATH=$(pkg-config --variable=pythondir wattle).
 install(FILES ${PROJECT_SOURCE_DIR}/python/wattle_probe.py
-        DESTINATION ${CMAKE_INSTALL_DATADIR}/wattle/python)
+        DESTINATION ${CMAKE_INSTALL_DATADIR}/wattle/python COMPONENT libwattle-dev)
 
 if(WATTLE_BUILD_COMMAND)
-  install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS wattle_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT wattle)
 endif()
 if(TARGET wattle_stream_command)
-  install(TARGETS wattle_stream_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS wattle_stream_command
+          RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT wattle-stream)
 endif()
 if(WATTLE_BUILD_DAEMON)
-  install(TARGETS wattled RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+  install(TARGETS wattled RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT wattled)
+  # systemd looks into lib of /usr and of /usr/local, whatever the folder of libraries is.
+  file(READ packaging/systemd/wattled.service unit)
+  string(REPLACE /usr/bin/wattled ${CMAKE_INSTALL_FULL_BINDIR}/wattled unit "${unit}")
+  file(WRITE ${PROJECT_BINARY_DIR}/wattled.service "${unit}")
+  install(FILES ${PROJECT_BINARY_DIR}/wattled.service packaging/systemd/wattled.socket
+          DESTINATION lib/systemd/system COMPONENT wattled)
+  install(FILES packaging/systemd/wattled.sysusers
+          DESTINATION lib/sysusers.d RENAME wattled.conf COMPONENT wattled)
 endif()
