@@ -104,9 +104,14 @@ std::optional<MemoryState> parse_memory(std::string_view text) noexcept {
 }
 
 std::optional<MappedMemory> parse_mapped_memory(std::string_view text) noexcept {
-  const auto values = parse_sizes<2>(text, {"AnonPages:", "Mapped:"});
-  if (!values) return std::nullopt;
-  return MappedMemory{.anonymous_bytes = (*values)[0], .file_bytes = (*values)[1]};
+  const auto total = parse_sizes<1>(text, {"MemTotal:"});
+  const auto mapped = parse_sizes<2>(text, {"AnonPages:", "Mapped:"});
+  if (!total && !mapped) return std::nullopt;
+  MappedMemory memory;
+  if (total) memory.machine_bytes = total->front();
+  memory.anonymous_bytes = mapped ? mapped->front() : memory.machine_bytes;
+  memory.file_bytes = mapped ? mapped->back() : memory.machine_bytes;
+  return memory;
 }
 
 std::optional<Pressure> parse_pressure(std::string_view text) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string_view>
 
@@ -39,8 +40,10 @@ struct MemoryState {
 struct MappedMemory {
   std::uint64_t anonymous_bytes = 0;
   std::uint64_t file_bytes = 0;  ///< of files and of shared memory
+  std::uint64_t machine_bytes = std::numeric_limits<std::uint64_t>::max();  ///< its memory
 };
-/// From the text of /proc/meminfo; absent where AnonPages or Mapped is missing.
+/// From the text of /proc/meminfo. Where AnonPages or Mapped is missing, both are at most MemTotal;
+/// absent where that is missing too.
 [[nodiscard]] std::optional<MappedMemory> parse_mapped_memory(std::string_view text) noexcept;
 
 /// For how long something had to wait for a resource since boot (PSI).

@@ -43,7 +43,8 @@ class MemorySum {
 
   [[nodiscard]] bool needs_bounds() const noexcept { return bounded_ > 0; }
 
-  /// `machine`: what all processes of the machine have mapped; absent where it is not known.
+  /// `machine`: what all processes of the machine have mapped; absent where it is not known. With
+  /// it no bound is above the machine's memory.
   [[nodiscard]] MemoryBounds bounds(const std::optional<MappedMemory>& machine) const noexcept {
     if (!needs_bounds()) return {.total_bytes = known_, .private_bytes = known_private_};
     const std::uint64_t anonymous =
@@ -54,7 +55,8 @@ class MemorySum {
                         .are_upper = true};
     if (machine) {
       bounds.total_bytes =
-          std::min(bounds.total_bytes, machine->anonymous_bytes + machine->file_bytes);
+          std::min({bounds.total_bytes, machine->anonymous_bytes + machine->file_bytes,
+                    machine->machine_bytes});
       bounds.private_bytes = std::min(bounds.private_bytes, bounds.total_bytes);
     }
     return bounds;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "command.hpp"
+#include "fakes/process_files.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle::integration {
@@ -38,6 +39,23 @@ TEST_F(TrackCommand, ReportsUntilTheDurationIsOver) {
   EXPECT_EQ(json["schema"], "wattle.track/1");
   EXPECT_GE(json["resource_usage"]["compute_time"]["time"].get<double>(), 0.05);
   EXPECT_GT(json["resource_usage"]["max_ram"]["main"]["total_rss"].get<double>(), 0.0);
+}
+
+TEST_F(TrackCommand, MarksMemoryThatIsAnUpperBound) {
+  const fakes::ProcessFiles machine;
+  machine.folder().write("meminfo", "MemTotal: 6000000 kB\nMemAvailable: 1000000 kB\n");
+  // As large as this they are not asked for their PSS.
+  constexpr std::uint64_t kRssKib = 4'500'000;
+  machine.put({.pid = 100, .rss_kib = kRssKib, .peak_kib = kRssKib, .children = {101}});
+  machine.put({.pid = 101, .parent = 100, .rss_kib = kRssKib, .peak_kib = kRssKib});
+  Start start = wattle_track(100, {"--procfs", machine.folder().path().string(), "--duration",
+                                   "0.05", "--ram-unit", "bytes", "--json", path("o").string()});
+  const Outcome outcome = run(start);
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("Combined:\n      Total RSS: at most 6144000000.0\n"));
+  const Json usage = parse_json(content_of(path("o")))["resource_usage"];
+  EXPECT_THAT(usage["estimated"], testing::Contains(Json("max_ram.combined.total_rss")));
+  EXPECT_EQ(usage["max_ram"]["combined"]["total_rss"], 6'144'000'000.0) << "the machine's memory";
 }
 
 TEST_F(TrackCommand, EndsWithItsProcess) {

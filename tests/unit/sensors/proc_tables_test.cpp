@@ -106,7 +106,15 @@ TEST(MappedMemory, IsOfAllProcesses) {
   ASSERT_TRUE(memory);
   EXPECT_EQ(memory->anonymous_bytes, 300U * 1024);
   EXPECT_EQ(memory->file_bytes, 40U * 1024);
-  EXPECT_FALSE(parse_mapped_memory("MemTotal: 16000000 kB\nMapped: 40 kB\n"));
+  EXPECT_EQ(memory->machine_bytes, 16'000'000U * std::uint64_t{1024});
+}
+
+TEST(MappedMemory, IsAtMostThatOfTheMachineWhereTheKernelDoesNotSay) {
+  const auto memory = parse_mapped_memory("MemTotal: 1000 kB\nMapped: 40 kB\n");
+  ASSERT_TRUE(memory);
+  EXPECT_EQ(memory->anonymous_bytes, 1000U * 1024);
+  EXPECT_EQ(memory->file_bytes, 1000U * 1024);
+  EXPECT_EQ(memory->machine_bytes, 1000U * 1024);
   EXPECT_FALSE(parse_mapped_memory("AnonPages: x kB\nMapped: 40 kB\n"));
 }
 

@@ -29,6 +29,18 @@ TEST(MemorySum, IsNoMoreThanTheMachineHas) {
   EXPECT_TRUE(bounds.are_upper);
 }
 
+TEST(MemorySum, IsNoMoreThanTheMemoryOfTheMachine) {
+  MemorySum sum;
+  sum.add(ProportionalMemory{.rss_bytes = kGB, .pss_bytes = kGB, .private_bytes = kGB});
+  for (int i = 0; i < 4; ++i) {
+    sum.add_without_pss({.rss_bytes = 4620 * kMB, .shared_bytes = 10 * kMB});
+  }
+  const MemoryBounds bounds = sum.bounds(
+      MappedMemory{.anonymous_bytes = 8 * kGB, .file_bytes = 8 * kGB, .machine_bytes = 8 * kGB});
+  EXPECT_EQ(bounds.total_bytes, 8 * kGB);
+  EXPECT_LE(bounds.private_bytes, 8 * kGB);
+}
+
 TEST(MemorySum, DoesNotCountPagesOfAForkAsPrivate) {
   MemorySum sum;
   // Four processes of one fork: 4.61 GB in common, 5 MB of the first one alone.
