@@ -35,6 +35,10 @@ struct MongoOptions {
   std::chrono::milliseconds connect_timeout{30'000};
   /// A trace's document is named so, and its number.
   std::string trace_name_prefix = "trace_";
+  /// With details each sample has, beside "energy", what is to be known of it:
+  ///
+  ///   "details": {"package_0": {"uncertainty": 61.0, "unknown_s": 0.5, "flags": ["reset"]}}
+  SampleDetails details{};
 };
 
 /// Keeps traces until they are saved, one document each:
@@ -42,11 +46,11 @@ struct MongoOptions {
 ///   {"name": "trace_0", "trace": [{"timestamp": 1669000000.1, "tag": "a", "duration": 0.5,
 ///                                  "energy": {"package_0": 123456.0, "nvidia_gpu_0": 4000}}]}
 ///
-/// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null, and so is a
-/// lower bound
-/// (`EnergySample::is_complete`), which the log says; bytes of a tag
+/// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null, and so is,
+/// without details, a lower bound (`EnergySample::is_complete`), which the log says. Bytes of a tag
 /// that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of about 100,000
-/// samples of two domains. Destroyed with traces that were not saved, it says so in the log
+/// samples of two domains, 50,000 with details. Destroyed with traces that were not saved, it says
+/// so in the log
 /// (`set_log`).
 ///
 /// libmongoc's warnings go to the log as well: who uses libmongoc too, and wants them elsewhere,

@@ -7,6 +7,7 @@
 
 #include "energy/mongodb/bson.hpp"
 #include "wattle/energy_trace.hpp"
+#include "wattle/handlers.hpp"
 
 namespace wattle::mongodb {
 
@@ -16,6 +17,6 @@ inline constexpr std::size_t kMaxDocumentBytes = std::size_t{16} << 20U;
 
 /// {"_id": id, "name": name, "trace": [...]}; absent where that is more than a document can be.
 [[nodiscard]] std::optional<Bson> make_document(const bson_oid_t& id, const std::string& name,
-                                                const EnergyTrace& trace);
+                                                const EnergyTrace& trace, SampleDetails details);
 
 }  // namespace wattle::mongodb

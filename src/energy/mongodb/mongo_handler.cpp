@@ -46,9 +46,10 @@ MongoOptions checked(MongoOptions options) {
   return options;
 }
 
-std::optional<Failure> insert(mongodb::Connection& connection, const Entry& entry) {
+std::optional<Failure> insert(mongodb::Connection& connection, const Entry& entry,
+                              SampleDetails details) {
   const std::optional<mongodb::Bson> document =
-      mongodb::make_document(entry.id, entry.name, entry.trace);
+      mongodb::make_document(entry.id, entry.name, entry.trace, details);
   if (!document) {
     return Failure{.message = "the " + std::to_string(entry.trace.size()) + " samples of " +
                               printable(entry.name) +
@@ -106,11 +107,12 @@ void MongoHandler::save_data() {
         "cannot save to MongoDB: the handler was given no trace since it was "
         "last saved");
   }
+  const SampleDetails details = state_->options.details;
   std::optional<Failure> first;
   for (auto entry = batch.items().begin(); entry != batch.items().end();) {
-    std::optional<Failure> failure = insert(state_->connection, *entry);
+    std::optional<Failure> failure = insert(state_->connection, *entry, details);
     if (!failure) {
-      warn_of_lower_bounds(entry->trace, entry->name);
+      if (!details.details) warn_of_lower_bounds(entry->trace, entry->name);
       entry = batch.items().erase(entry);
       continue;
     }

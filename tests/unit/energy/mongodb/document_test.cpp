@@ -44,9 +44,13 @@ class StoredTest : public DocumentTest, public testing::WithParamInterface<bool>
     if (GetParam() && !uri_.empty()) stored().drop();
   }
 
-  [[nodiscard]] MongoHandler handler(const std::string& prefix = "trace_") const {
-    return MongoHandler(
-        {.uri = uri_, .database = database_, .collection = "traces", .trace_name_prefix = prefix});
+  [[nodiscard]] MongoHandler handler(const std::string& prefix = "trace_",
+                                     SampleDetails details = {}) const {
+    return MongoHandler({.uri = uri_,
+                         .database = database_,
+                         .collection = "traces",
+                         .trace_name_prefix = prefix,
+                         .details = details});
   }
   [[nodiscard]] Collection stored() const { return {uri_, database_, "traces"}; }
 
@@ -77,6 +81,48 @@ TEST_P(StoredTest, EachTraceIsADocumentOfNumbersWithTheirTypes) {
                   "\"duration\" : { \"$numberDouble\" : \"2.0\" }, "
                   "\"energy\" : { \"package_0\" : null, \"nvidia_gpu_0\" : null } } ] }",
                   "{ \"name\" : \"trace_1\", \"trace\" : [  ] }"));
+}
+
+/// Of a counter that restarted.
+EnergySample unsound_sample() {
+  return sample("a",
+                {{"package_0",
+                  {.energy = Joules(0.5),
+                   .uncertainty = Joules(0.000061),
+                   .unknown = Seconds(0.25),
+                   .flags = Flags::of(Flag::reset)}},
+                 {"dram_0", nothing_known()}},
+                {.timestamp_unix_s = 1669000000.5, .duration_s = 2.0});
+}
+
+TEST_P(StoredTest, ALowerBoundIsNullAndTheLogSaysSo) {
+  std::vector<std::string> lines;
+  set_log([&](std::string_view line) { lines.emplace_back(line); });
+  MongoHandler handler = this->handler();
+  handler.process(EnergyTrace({unsound_sample()}));
+  handler.save_data();
+  set_log({});
+  EXPECT_THAT(stored().documents(), ElementsAre(HasSubstr("\"energy\" : { \"package_0\" : null")));
+  EXPECT_THAT(lines, ElementsAre(HasSubstr("1 energy for trace_0 is a lower bound and was left "
+                                           "out (package_0)")));
+}
+
+TEST_P(StoredTest, ALowerBoundIsToldByItsDetails) {
+  std::vector<std::string> lines;
+  set_log([&](std::string_view line) { lines.emplace_back(line); });
+  MongoHandler handler = this->handler("trace_", {.details = true});
+  handler.process(EnergyTrace({unsound_sample()}));
+  handler.save_data();
+  set_log({});
+  EXPECT_THAT(stored().documents(),
+              ElementsAre(HasSubstr(
+                  "\"energy\" : { \"package_0\" : { \"$numberDouble\" : \"500000.0\" }, "
+                  "\"dram_0\" : null }, \"details\" : { "
+                  "\"package_0\" : { \"uncertainty\" : { \"$numberDouble\" : \"61.0\" }, "
+                  "\"unknown_s\" : { \"$numberDouble\" : \"0.25\" }, \"flags\" : [ \"reset\" ] }, "
+                  "\"dram_0\" : { \"uncertainty\" : null, "
+                  "\"unknown_s\" : { \"$numberDouble\" : \"0.0\" }, \"flags\" : [  ] } }")));
+  EXPECT_THAT(lines, testing::IsEmpty());
 }
 
 TEST_P(StoredTest, TextIsUtf8) {
