@@ -251,8 +251,9 @@ std::string totals_of(const StreamedPower& total) {
       }
       const MeasuredEnergy& energy = *device.energy;
       const auto mean = mean_power(energy, total.elapsed);
-      text += fmt::format("{:>24} {:>12}", to_text(*energy.energy, energy.uncertainty),
-                          mean ? to_text(*mean) : "-");
+      text += fmt::format(
+          "{:>24} {:>12}", to_text(*energy.energy, energy.uncertainty),
+          mean ? rounded_text(*mean, energy.uncertainty / (total.elapsed - energy.unknown)) : "-");
       if (energy.unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(energy.unknown));
       if (!energy.flags.none()) text += "  " + flags_text(energy.flags, ", ");
       text += "\n";

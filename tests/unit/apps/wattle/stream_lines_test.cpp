@@ -89,10 +89,20 @@ TEST(StreamTotals, SumWhatIsKnownAndCountTheRest) {
   const std::string text = totals_of(two_nodes());
   EXPECT_EQ(text,
             "in 2.500 s, ± of the sampling (k=2):\n"
-            "node1:4938               gpu_0                  150.0 J ±1.5 J      75.00 W  "
+            "node1:4938               gpu_0                  150.0 J ±1.5 J       75.0 W  "
             "0.500 s unknown  gap\n"
             "                         package_0    not known\n"
             "node2:4938               gpus: connecting: Connection refused\n");
+}
+
+TEST(StreamTotals, HaveNoDigitThatTheUncertaintyDoesNotSupport) {
+  StreamedServer server = node();
+  server.devices[0].energy = {.energy = Joules(123.456), .uncertainty = Joules(54.0)};
+  StreamedServer idle = node();
+  idle.devices[0].energy = {.energy = Joules(0.0), .uncertainty = Joules(10.0)};
+  const std::string text = totals_of({.elapsed = Seconds(2.0), .servers = {server, idle}});
+  EXPECT_THAT(text, HasSubstr("123 J ±54 J         60 W"));
+  EXPECT_THAT(text, HasSubstr("0 J ±10 J          0 W"));
 }
 
 TEST(StreamTotals, AddUpSeveralDevices) {
