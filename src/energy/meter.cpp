@@ -169,7 +169,9 @@ void EnergyMeter::start(std::optional<std::string_view> tag) {
 }
 
 void EnergyMeter::record(std::optional<std::string_view> tag) {
-  if (!is_running()) throw NotStarted("cannot record: the meter is not running; start it first");
+  if (!records().running) {
+    throw NotStarted("cannot record: the meter is not running; start it first");
+  }
   records().capture(detail::Edge::border, tag);
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "energy/metered_machine.hpp"
@@ -304,6 +305,33 @@ TEST_F(EnergyMeterTest, TakesAMillionSamples) {
   machine_.wait(1ms);
   meter.stop();
   EXPECT_EQ(meter.trace().size(), kMany);
+}
+
+TEST_F(EnergyMeterTest, GoesOnAsTheMeterThatItWasMovedTo) {
+  EnergyMeter meter = machine_.meter();
+  meter.start("work");
+  machine_.wait(1s);
+  EnergyMeter other = std::move(meter);
+  machine_.wait(1s);
+  other.stop();
+  EXPECT_NEAR(other.trace()[std::size_t{0}].energy("package_0").energy->si(), 200.0, kTickJ);
+}
+
+TEST_F(EnergyMeterTest, RefusesToBeUsedOnceItWasMoved) {
+  EnergyMeter meter = machine_.meter();
+  const EnergyMeter other = std::move(meter);
+  // NOLINTBEGIN(bugprone-use-after-move): this is what is tested
+  EXPECT_FALSE(meter.is_running());
+  EXPECT_TRUE(meter.domains()->empty());
+  EXPECT_THROW(meter.start(), InvalidArgument);
+  EXPECT_THROW(meter.record(), InvalidArgument);
+  EXPECT_THROW(meter.resume(), InvalidArgument);
+  EXPECT_THROW(meter.stop(), InvalidArgument);
+  EXPECT_THROW(meter.reserve(1), InvalidArgument);
+  EXPECT_THROW((void)meter.trace(), InvalidArgument);
+  EXPECT_THROW((void)meter.measure_idle(EnergyTrace()), InvalidArgument);
+  EXPECT_THROW((void)meter.another(), InvalidArgument);
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 }  // namespace

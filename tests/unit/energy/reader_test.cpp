@@ -159,5 +159,19 @@ TEST(EnergySourceTest, CannotBeNull) {
   EXPECT_THROW((void)machine.columns(), InvalidArgument);
 }
 
+TEST(EnergyReaderTest, RefusesToBeUsedOnceItWasMoved) {
+  MeteredMachine machine;
+  machine.draws(Domain::package(0), Watts(100.0));
+  EnergyReader reader(machine.columns());
+  EnergyReader other = std::move(reader);
+  machine.wait(1s);
+  EXPECT_NEAR(other.read()[0].energy.energy->si(), 100.0, kTickJ);
+  // NOLINTBEGIN(bugprone-use-after-move): this is what is tested
+  EXPECT_TRUE(reader.domains()->empty());
+  EXPECT_TRUE(reader.missing().empty());
+  EXPECT_THROW((void)reader.read(), InvalidArgument);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 }  // namespace
 }  // namespace wattle
