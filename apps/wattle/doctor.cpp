@@ -24,24 +24,15 @@ std::string labelled(std::string_view label, const std::string& text) {
   return text.empty() ? "" : fmt::format("  {:<8}{}\n", label, text);
 }
 
-/// True for the energy counters of domains whose energy is found in another way.
-bool are_counters_of(const std::vector<std::string>& readable, const SharedCause& cause) {
-  return std::ranges::all_of(cause.subjects, [&](std::string_view subject) {
-    constexpr std::string_view kCounter = " energy";
-    if (!subject.ends_with(kCounter)) return false;
-    subject.remove_suffix(kCounter.size());
-    return std::ranges::find(readable, subject) != readable.end();
-  });
-}
-
-std::string verdict(const SharedCause& cause, const std::vector<std::string>& readable) {
+std::string verdict(const SharedCause& cause, const std::vector<Domain>& readable) {
   const bool is_one = cause.subjects.size() == 1;
   if (cause.refusal.absent) return is_one ? "is not there" : "are not there";
-  if (are_counters_of(readable, cause)) return "has no counter: it is found from the power";
+  // They share the cause, and so the kind of what they are.
+  if (is_of_counter(cause.refusal, readable)) return "has no counter: it is found from the power";
   return is_one ? "is not measured" : "are not measured";
 }
 
-std::string cause_text(const SharedCause& cause, const std::vector<std::string>& readable) {
+std::string cause_text(const SharedCause& cause, const std::vector<Domain>& readable) {
   const Refusal& refusal = cause.refusal;
   return fmt::format("{} ({}) {}\n", fmt::join(cause.subjects, ", "), refusal.source,
                      verdict(cause, readable)) +
@@ -63,15 +54,21 @@ Json refusals_json(const std::vector<Refusal>& refused) {
 }
 
 /// Every domain whose energy can be told, each once.
-std::vector<std::string> readable_domains(const Survey& found) {
-  std::vector<std::string> names;
+std::vector<Domain> readable_domains(const Survey& found) {
+  std::vector<Domain> domains;
   for (const auto& sensor : found.sensors) {
     for (const Channel& channel : sensor->channels()) {
-      if (!channel.tells_energy()) continue;
-      std::string name = channel.domain.name();
-      if (std::ranges::find(names, name) == names.end()) names.push_back(std::move(name));
+      const Domain& domain = channel.domain;
+      if (!channel.tells_energy() || std::ranges::count(domains, domain) > 0) continue;
+      domains.push_back(domain);
     }
   }
+  return domains;
+}
+
+std::vector<std::string> names_of(const std::vector<Domain>& domains) {
+  std::vector<std::string> names;
+  for (const Domain& domain : domains) names.push_back(domain.name());
   return names;
 }
 
@@ -80,26 +77,29 @@ std::vector<std::string> readable_domains(const Survey& found) {
 int doctor(const DoctorOptions& options) {
   Survey found = survey(options.system, machine_clock(), Asked::all);
   const std::vector<Refusal> absent = take_absent(found.refused);
-  const std::vector<std::string> readable = readable_domains(found);
+  const std::vector<Domain> readable = readable_domains(found);
+  const std::vector<std::string> names = names_of(readable);
+  const bool is_whole = std::ranges::all_of(
+      found.refused, [&](const Refusal& refusal) { return is_of_counter(refusal, readable); });
 
   constexpr int kAllReadable = 0;
   constexpr int kSomethingMissing = 1;
   constexpr int kNothingReadable = 2;
-  const int status = readable.empty()        ? kNothingReadable
-                     : found.refused.empty() ? kAllReadable
-                                             : kSomethingMissing;
+  const int status = readable.empty() ? kNothingReadable
+                     : is_whole       ? kAllReadable
+                                      : kSomethingMissing;
 
   std::string text =
       readable.empty()
           ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
-          : fmt::format("readable: {}\n", fmt::join(readable, ", "));
+          : fmt::format("readable: {}\n", fmt::join(names, ", "));
   std::vector<Refusal> told = found.refused;
   // Who has nothing wants to know where it was looked for.
   if (readable.empty()) told.insert(told.end(), absent.begin(), absent.end());
   for (const SharedCause& cause : by_cause(told)) text += "\n" + cause_text(cause, readable);
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/1"},
-                       {"readable", readable},
+                       {"readable", names},
                        {"refused", refusals_json(found.refused)},
                        {"absent", refusals_json(absent)}};
     text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";

@@ -166,6 +166,17 @@ class LogToStderr {
   ~LogToStderr() { set_log({}); }
 };
 
+/// What a power monitor begins its refusals with.
+constexpr std::string_view kCannotMonitor = "cannot monitor power: ";
+
+/// A refusal in the words of the sub-command.
+std::string cannot_text(std::string_view message, PowerShows shows) {
+  if (shows == PowerShows::energy && message.starts_with(kCannotMonitor)) {
+    return fmt::format("cannot measure energy: {}", message.substr(kCannotMonitor.size()));
+  }
+  return std::string(message);
+}
+
 int monitor(const PowerOptions& options, std::string_view command) {
   const LogToStderr log(command);
   const Fd end = end_signals();
@@ -179,10 +190,10 @@ int monitor(const PowerOptions& options, std::string_view command) {
     tell_refused(refused, command);
     const Watched watched(monitor, options);
     if (watched.nothing())
-      throw NoSuchDevice("cannot monitor power: nothing here tells what was asked for");
+      throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here tells what was asked for");
     follow(monitor, watched, options, end);
   } catch (const NoSuchDevice& none) {
-    tell(command, std::string(none.what()) + "\nwattle doctor says what to do");
+    tell(command, cannot_text(none.what(), options.shows) + "\nwattle doctor says what to do");
     return kNothingToMeasure;
   } catch (const CapabilityError& none) {
     tell_refused(refused, command);

@@ -12,6 +12,7 @@
 #include "energy_answer.hpp"
 #include "metrics.hpp"
 #include "metrics_text.hpp"
+#include "sensors/refusals.hpp"
 #include "wall_time.hpp"
 #include "wattle/wattle.hpp"
 #include "wire/encode.hpp"
@@ -95,9 +96,19 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
   exchange->answer(json(wire::encode_time(now.count())));
 }
 
+/// A GPU without an energy counter is measured by its power.
+bool misses_something(const Service& service) {
+  std::vector<Domain> told;
+  for (const Channel& channel : service.channels()) {
+    if (channel.tells_energy()) told.push_back(channel.domain);
+  }
+  return std::ranges::any_of(service.refused(), [&](const Refusal& refusal) {
+    return !refusal.absent && !is_of_counter(refusal, told);
+  });
+}
+
 void health(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const bool misses = std::ranges::any_of(service.refused(),
-                                          [](const Refusal& refusal) { return !refusal.absent; });
+  const bool misses = misses_something(service);
   if (service.is_stranger(request)) {
     return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", misses ? "degraded" : "ok")));
   }

@@ -83,6 +83,11 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
   return result;
 }
 
+bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& told) {
+  return std::ranges::any_of(
+      told, [&](const Domain& domain) { return refusal.subject == domain.name() + " energy"; });
+}
+
 std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {
   const auto first = std::stable_partition(refused.begin(), refused.end(),
                                            [](const Refusal& refusal) { return !refusal.absent; });

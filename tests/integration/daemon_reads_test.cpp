@@ -201,6 +201,13 @@ TEST_P(DaemonReads, SensorsAreListedWithTheReasonsOfThoseThatAreMissing) {
   EXPECT_EQ(parse_json(ask("/health").body)["status"], "degraded");
 }
 
+TEST_P(DaemonReads, HealthIsThatOfAGpuWhoseEnergyIsFoundFromItsPowerToo) {
+  serve();
+  EXPECT_THAT(parse_json(ask("/api/v1/sensors").body)["refused"].dump(),
+              HasSubstr("nvidia_gpu_1 energy"));
+  EXPECT_EQ(parse_json(ask("/health").body)["status"], "ok");
+}
+
 TEST_P(DaemonReads, MetricsAreThoseOfAllDevices) {
   serve();
   const HttpAnswer answer = ask("/metrics");

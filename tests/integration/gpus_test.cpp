@@ -74,6 +74,14 @@ TEST_F(Gpus, ThatTellOnlyTheirPowerAreReadable) {
   EXPECT_EQ(json["absent"][0]["subject"], "AMD and Intel GPUs");
 }
 
+TEST_F(Gpus, ThatHaveNoCounterAreMeasuredByTheirPower) {
+  const std::string script = "gpu Tesla M40 24GB\ncounter none\n";
+  const Outcome doctor = ask(script, {"doctor"});
+  EXPECT_THAT(doctor.out, HasSubstr("nvidia_gpu_0 energy (nvml) has no counter: it is found from "
+                                    "the power\n"));
+  EXPECT_THAT(doctor.out, Not(HasSubstr("nvidia_gpu_0 energy (nvml) is not measured")));
+}
+
 TEST_F(Gpus, ThatTellNoEnergyAreNot) {
   const Outcome outcome =
       ask("gpu A\ncounter none\ninstant none\naverage none\nusage none\n", {"doctor"});

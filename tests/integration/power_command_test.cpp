@@ -166,6 +166,12 @@ TEST_F(PowerCommand, SaysWhyWhereNothingCanBeMeasured) {
   }
 }
 
+TEST_F(PowerCommand, SpeaksOfEnergyWhereThatIsAskedFor) {
+  const std::string err = run(on_machine({"energy"}, false, false)).err;
+  EXPECT_THAT(err, HasSubstr("wattle energy: cannot measure energy: nothing can be read here: "));
+  EXPECT_THAT(err, Not(HasSubstr("monitor power")));
+}
+
 TEST_F(PowerCommand, SaysEachReasonOnceWhereNothingCanBeMeasured) {
   const std::string err = run(on_machine({"power"}, false, false)).err;
   const std::size_t first = err.find("there is no folder");

@@ -139,5 +139,13 @@ TEST(Refusals, OfADaemonDoNotMatterWhereProcessorsAreRead) {
   EXPECT_EQ(worth_telling({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
 }
 
+TEST(Refusals, OfACounterMatterOnlyWhereNoEnergyIsTold) {
+  const Refusal counter{.source = "nvml", .subject = "nvidia_gpu_1 energy"};
+  EXPECT_TRUE(is_of_counter(counter, {Domain::nvidia_gpu(0), Domain::nvidia_gpu(1)}));
+  EXPECT_FALSE(is_of_counter(counter, {Domain::nvidia_gpu(0)}));
+  EXPECT_FALSE(
+      is_of_counter({.source = "nvml", .subject = "nvidia_gpu_1"}, {Domain::nvidia_gpu(1)}));
+}
+
 }  // namespace
 }  // namespace wattle
