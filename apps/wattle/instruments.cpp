@@ -3,10 +3,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "usage/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
+#include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -18,30 +21,37 @@ constexpr std::size_t kSparklineWidth = 48;
 /// How long the begin and the end of a run wait for drivers that are slow to answer.
 constexpr nanoseconds kDriverPatience = std::chrono::milliseconds(500);
 
-/// Power is integrated from at least ten values a second, however long the interval.
-nanoseconds lane_period(nanoseconds interval) noexcept {
-  return std::min<nanoseconds>(interval, std::chrono::milliseconds(100));
+SamplerOptions sampling(nanoseconds interval) {
+  SamplerOptions options = GpuMonitor::sampling(interval);
+  options.keeps_going = true;
+  return options;
+}
+
+GpuChoiceOfSums choice_of(const Sampler& sampler, const std::set<Domain>& summed) {
+  GpuChoiceOfSums choice;
+  for (const Sampler::Device& device : sampler.devices()) {
+    choice.included.push_back(summed.contains(device.domain));
+  }
+  choice.counted = choice.included;
+  return choice;
 }
 
 }  // namespace
 
-Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
-                         nanoseconds interval, pid_t command, std::set<pid_t> strangers,
-                         std::optional<Series> series)
+Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, InstrumentOptions options)
     : clock_(machine_clock()),
-      sampler_(std::move(sensors), clock_,
-               {.period = lane_period(interval),
-                .metrics = GpuMonitor::metrics(),
-                .lists_processes = true,
-                .keeps_going = true}),
-      machine_(system),
-      gpus_(sampler_),
+      sampler_(std::move(sensors), clock_, sampling(options.interval)),
+      machine_(options.system),
+      gpus_of_groups_(std::move(options.gpus)),
+      gpus_(sampler_, choice_of(sampler_, gpus_of_groups_.summed)),
       profile_(kSparklineWidth),
-      series_(std::move(series)) {
+      series_(std::move(options.series)),
+      files_(std::move(options.files)),
+      units_(std::move(options.units)) {
   try {
     // Our own processes, not those of the machine that is measured: of the real /proc.
-    tree_.emplace(System{}, clock_, command,
-                  TreeOptions{.adopter = ::getpid(), .strangers = std::move(strangers)});
+    tree_.emplace(System{}, clock_, options.command,
+                  TreeOptions{.adopter = ::getpid(), .strangers = std::move(options.strangers)});
   } catch (const InvalidArgument& error) {
     no_tree_ = error.what();
   }
@@ -55,8 +65,9 @@ TimePoint Instruments::begin() {
     statistics_.begin(tree_->read_all(), false);
     tree_->forget_peaks();
   }
+  if (files_) begin_files();
   read(false);  // the counters last, as near to the begin as can be
-  began_ = ended_ = clock_.now();
+  began_ = ended_ = wrote_usage_ = clock_.now();
   has_begun_ = true;
   return began_;
 }
@@ -76,6 +87,7 @@ void Instruments::read(bool ends_interval) {
   if (!ends_interval) return;
   profile_.add(sampler_.interval_power());
   if (series_) series_->add(sampler_, machine_, now, now - began_);
+  if (files_ && has_begun_) write_files();
 }
 
 void Instruments::look_at_gpus() {
@@ -94,7 +106,94 @@ TimePoint Instruments::end() {
   statistics_.end();
   (void)sampler_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();
+  if (files_) {
+    write_files();
+    files_->end();
+  }
   return ended_;
+}
+
+GpusUsage Instruments::gpus() const {
+  GpusUsage usage = gpus_.usage(began_, ended_);
+  // Not those that --gpus leaves out: nobody asks for the sums of these.
+  usage.refused = static_cast<unsigned>(gpus_of_groups_.summed.size()) - usage.included;
+  return usage;
+}
+
+void Instruments::fill_gpus(ResourceUsage& usage) const {
+  if (gpus_of_groups_.unknown.empty()) {
+    fill_gpu_groups(usage, gpus(), gpus_of_groups_.on_machine);
+  } else {
+    usage.unknown.push_back({{"max_gpu_ram", "gpu_utilization"}, gpus_of_groups_.unknown});
+  }
+}
+
+TrackingMachine Instruments::tracked_machine() const {
+  const unsigned counted = gpus_.counted();
+  // Of all that are to be in the sums, or of none.
+  const bool are_all = counted == gpus_of_groups_.summed.size() && gpus_of_groups_.unknown.empty();
+  return {.gpu_memory_bytes = are_all ? gpus_.memory_total_bytes() : std::nullopt,
+          .gpus = gpus_of_groups_.on_machine,
+          .counted_gpus = counted};
+}
+
+void Instruments::begin_files() {
+  if (tree_) row_begin_ = tree_->state();
+  files_->keep(true);
+  if (!files_->has_rows()) return;
+  machine_.sample(clock_.now());  // its capacity is in the header
+  files_->begin_rows(tracking_header(units_, machine_.usage(), tracked_machine()));
+}
+
+void Instruments::write_files() {
+  if (!tree_) return;
+  ++rows_;
+  if (has_begun_) ended_ = clock_.now();
+  // Without memory for a row there is none, but the measurement goes on.
+  try {
+    if (files_->has_rows()) write_row();
+    if (has_begun_ && files_->has_usage()) write_usage();
+  } catch (const std::bad_alloc&) {
+    ++lost_rows_;
+  }
+  row_begin_ = tree_->state();
+}
+
+void Instruments::write_row() {
+  const GpuMonitor::Now gpus = gpus_.now();
+  files_->add_row(
+      tracking_row(units_, tracked_machine(), {row_begin_, tree_->state(), machine_, gpus}));
+}
+
+void Instruments::write_usage() {
+  // To make a line takes longer than to take a sample.
+  constexpr nanoseconds kUsagePeriod = std::chrono::seconds(1);
+  if (ended_ - wrote_usage_ < kUsagePeriod) return;
+  wrote_usage_ = ended_;
+  files_->write_usage(usage_so_far(), rows_);
+}
+
+ResourceUsage Instruments::usage_so_far() const {
+  ResourceUsage usage;
+  usage.max_ram.unit = units_.ram;
+  usage.max_gpu_ram.unit = units_.gpu_ram;
+  usage.compute_time = {.unit = units_.time,
+                        .time = Seconds(ended_ - began_).count() / seconds_in(units_.time)};
+  fill_machine(usage, machine_.usage());
+  fill_gpus(usage);
+  statistics_.fill(usage, tree_->pss_gaps(), tree_->peaks());
+  fill_tree(usage, *tree_);
+  return usage;
+}
+
+std::string Instruments::files_failure() const {
+  if (!files_) return {};
+  if (!tree_ && files_->has_rows()) return "the tracking file has no rows: " + no_tree_;
+  if (lost_rows_ > 0 && files_->has_rows()) {
+    return "the tracking file lacks rows: there was no memory for them";
+  }
+  const auto& failure = files_->failure();
+  return failure ? WriteError(failure->path, failure->error_number).what() : std::string();
 }
 
 void Instruments::fill_processes(ResourceUsage& usage, std::uint64_t main_peak_bytes) const {

@@ -13,17 +13,35 @@
 #include "series.hpp"
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
+#include "usage/tracking_row.hpp"
 #include "usage/tree_reader.hpp"
+#include "usage/usage_files.hpp"
 #include "usage/usage_statistics.hpp"
 
 namespace wattle::app {
 
+/// The GPUs that the groups of gpu_tracker are about: those of one brand.
+struct GpusOfGroups {
+  std::set<Domain> summed{};             ///< that are to be read
+  std::optional<unsigned> on_machine{};  ///< with those that --gpus leaves out
+  std::string unknown{};                 ///< why nothing is known of GPUs; else empty
+};
+
+struct InstrumentOptions {
+  System system{};
+  std::chrono::nanoseconds interval{0};
+  GpusOfGroups gpus{};
+  TrackingUnits units{};  ///< of the files
+  pid_t command = 0;
+  std::set<pid_t> strangers{};  ///< children of this process that are not the command's
+  std::optional<Series> series{};
+  std::unique_ptr<UsageFiles> files{};  ///< null: none
+};
+
 /// Threads: the main one.
 class Instruments {
  public:
-  Instruments(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
-              std::chrono::nanoseconds interval, pid_t command, std::set<pid_t> strangers,
-              std::optional<Series> series);
+  Instruments(std::vector<std::unique_ptr<Sensor>> sensors, InstrumentOptions options);
 
   /// The window's begin, just before the command starts.
   TimePoint begin();
@@ -36,14 +54,18 @@ class Instruments {
   [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return sampler_.take_left_out(); }
   [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
-  [[nodiscard]] GpusUsage gpus() const { return gpus_.usage(began_, ended_); }
+  [[nodiscard]] GpusUsage gpus() const;
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
   /// Fills what the command's processes used, but for their total processor time.
   /// `main_peak_bytes`: the most that the command, or a child that it waited for, had in memory; 0
   /// where it is not known.
   void fill_processes(ResourceUsage& usage, std::uint64_t main_peak_bytes) const;
+  /// Fills the two groups of GPUs.
+  void fill_gpus(ResourceUsage& usage) const;
   /// Why the series ended early; empty where it did not.
   [[nodiscard]] std::string series_failure() const { return series_ ? series_->failure() : ""; }
+  /// The same for the tracking file and the usage file.
+  [[nodiscard]] std::string files_failure() const;
   /// The longest time between two calls of `read` in which nothing is missed.
   [[nodiscard]] std::chrono::nanoseconds longest_period() const noexcept;
   /// Readings in all threads.
@@ -51,10 +73,17 @@ class Instruments {
 
  private:
   void look_at_gpus();
+  void begin_files();
+  void write_files();
+  void write_row();
+  void write_usage();
+  [[nodiscard]] TrackingMachine tracked_machine() const;
+  [[nodiscard]] ResourceUsage usage_so_far() const;
 
   const Clock& clock_;
   Sampler sampler_;
   MachineMonitor machine_;
+  GpusOfGroups gpus_of_groups_;
   GpuMonitor gpus_;
   PowerProfile profile_;
   std::optional<TreeReader> tree_;  ///< absent where there is no procfs
@@ -62,6 +91,12 @@ class Instruments {
   UsageStatistics statistics_;
   bool has_begun_ = false;  ///< and not ended: the command's processes are looked at
   std::optional<Series> series_;
+  std::unique_ptr<UsageFiles> files_;
+  TrackingUnits units_;
+  TreeState row_begin_;  ///< the last sample that is in a row
+  std::uint64_t rows_ = 0;
+  std::uint64_t lost_rows_ = 0;
+  TimePoint wrote_usage_;
   TimePoint began_;
   TimePoint ended_;
   TimePoint looked_at_gpus_;

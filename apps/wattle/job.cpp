@@ -1,8 +1,11 @@
 #include "job.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <initializer_list>
 
 #include "base/parse.hpp"
@@ -77,6 +80,22 @@ Job read_job(const Environment& environment) {
                          .local_rank = value_of(environment, "SLURM_LOCALID")};
   }
   return job;
+}
+
+PathValues path_values(const Job& job, const std::string& host, int pid) {
+  return {.host = host,
+          .rank = std::to_string(job.rank.value_or(0)),
+          .pid = std::to_string(pid),
+          .job = job.id.empty() ? "none" : job.id};
+}
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+const char* environment_variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
 }
 
 std::string expand_path(std::string_view path, const PathValues& values) {

@@ -34,6 +34,12 @@ struct PathValues {
   std::string job;
 };
 
+/// Those of this process, whose command has the number `pid`.
+[[nodiscard]] PathValues path_values(const Job& job, const std::string& host, int pid);
+[[nodiscard]] std::string host_name();
+/// A variable of this process; null where it is not set. Threads: none that changes variables.
+[[nodiscard]] const char* environment_variable(const char* name);
+
 /// Replaces %h %r %p %j and %%; throws `InvalidArgument` at any other.
 [[nodiscard]] std::string expand_path(std::string_view path, const PathValues& values);
 

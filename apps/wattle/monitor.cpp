@@ -1,5 +1,6 @@
 // `wattle monitor`: files that tell what the machine does, until a command ends or Ctrl-C.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <exception>
 #include <optional>
@@ -13,10 +14,12 @@
 #include "commands.hpp"
 #include "end_signals.hpp"
 #include "ending.hpp"
+#include "job.hpp"
 #include "launcher.hpp"
 #include "output.hpp"
 #include "patient_poll.hpp"
 #include "privileges.hpp"
+#include "rank_paths.hpp"
 #include "supervisor.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
@@ -34,17 +37,26 @@ HardwareMonitorOptions monitor_options(const MonitorOptions& options) {
   return {.interval = options.interval, .overwrite = options.overwrite};
 }
 
+/// Throws `InvalidArgument` where another rank of the job would write there too.
+std::string folder_of(const MonitorOptions& options, pid_t pid) {
+  const Job job = read_job(environment_variable);
+  std::string folder = expand_path(options.folder, path_values(job, host_name(), pid));
+  require_own_folder("DIR", options.folder, folder, job);
+  return folder;
+}
+
 std::string summary_of(const HardwareFiles& files) {
   return build_resource_summary(files).to_text();
 }
 
 int until_signal(const MonitorOptions& options) {
   const Fd end = end_signals();
+  const std::string folder = folder_of(options, ::getpid());
   std::optional<Output> output;
   if (!options.quiet) output = Output::open("-", false);
   HardwareMonitor monitor(options.system);
   drop_privileges();
-  monitor.start(options.folder, monitor_options(options));
+  monitor.start(folder, monitor_options(options));
   pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
   do {
     patient_poll({&waited, 1}, -1);
@@ -56,10 +68,11 @@ int until_signal(const MonitorOptions& options) {
 
 /// Runs the command to its end while the monitor writes. Absent: it has started; its status is the
 /// supervisor's.
-std::optional<int> monitor_command(const MonitorOptions& options, Launcher& launcher,
-                                   Supervisor& supervisor, HardwareMonitor& monitor) {
+std::optional<int> monitor_command(const MonitorOptions& options, const std::string& folder,
+                                   Launcher& launcher, Supervisor& supervisor,
+                                   HardwareMonitor& monitor) {
   try {
-    monitor.start(options.folder, monitor_options(options));
+    monitor.start(folder, monitor_options(options));
   } catch (const NoSuchDevice& nothing) {  // the command is what matters
     tell(nothing.what());
   }
@@ -85,11 +98,12 @@ std::optional<int> monitor_command(const MonitorOptions& options, Launcher& laun
 int around_command(const MonitorOptions& options) {
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
+  const std::string folder = folder_of(options, launcher.pid());
   HardwareMonitor monitor(options.system);
   drop_privileges();
   Supervisor supervisor(launcher.pid(), std::move(strangers));
   try {
-    const auto unstarted = monitor_command(options, launcher, supervisor, monitor);
+    const auto unstarted = monitor_command(options, folder, launcher, supervisor, monitor);
     if (unstarted) return *unstarted;
   } catch (const std::exception& error) {
     if (!launcher.is_released()) throw;

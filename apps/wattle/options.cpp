@@ -8,10 +8,12 @@
 #include <array>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "track_options.hpp"
+#include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -24,7 +26,8 @@ command's: 127 not found, 126 not executable, 125 wattle failed or an option is 
 killed by a signal ends wattle by the same signal.
 In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's process number,
 %j the batch job (none if none), %% a percent sign. Ranks that share a FILE are refused, except with
---append. Reports replace FILE as a whole when the command has ended; --series at its start.
+--append. Reports replace FILE as a whole when the command has ended; --series, --tracking-file and
+--usage-file at its start.
 
 examples:
   wattle run -- make -j8
@@ -46,9 +49,12 @@ command it ends when that ends, with its exit status (127, 126 and 125 as wattle
 of this run on stderr; without one at Ctrl-C or TERM (which a script sends), with the summary on
 stdout. Exit status then: 0, 2 where nothing can be monitored, 64 for a wrong option, 125 where a file
 could not be written to its end.
+In DIR, %h is the host, %r the MPI or Slurm rank, %p the process number, %j the batch job, %% a percent
+sign. Ranks that share a DIR are refused.
 
 examples:
   wattle monitor out -- ./train.py
+  srun wattle monitor out-%r -- ./solver
   wattle monitor --interval 0.5 out
 )";
 
@@ -112,6 +118,31 @@ constexpr const char* kGpusHelp =
     "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
     "commas between";
 
+/// What `wattle track` has too.
+void add_tracking(CLI::App& run, RunOptions& options) {
+  run.add_option("--tracking-file", options.tracking_path,
+                 "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run.add_option(
+         "--usage-file", options.usage_path,
+         "Keep in FILE what is known so far, for wattle track --recover; removed at the end "
+         "(default: in the state folder)")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run.add_option("--ram-unit", options.ram_unit,
+                 "Unit of max_ram in the JSON: bytes, kilobytes, megabytes, gigabytes, terabytes")
+      ->type_name("UNIT")
+      ->default_str("gigabytes");
+  run.add_option("--gpu-ram-unit", options.gpu_ram_unit, "The same, of max_gpu_ram")
+      ->type_name("UNIT")
+      ->default_str("gigabytes");
+  run.add_option("--time-unit", options.time_unit,
+                 "Unit of compute_time in the JSON: seconds, minutes, hours, days")
+      ->type_name("UNIT")
+      ->default_str("seconds");
+}
+
 void add_run(CLI::App& app, RawOptions& raw) {
   CLI::App* run = app.add_subcommand("run", "Run a command and report what it cost");
   run->footer(kRunFooter);
@@ -126,6 +157,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
                   "Write power and use over time to FILE, one row an interval and domain (CSV)")
       ->type_name("FILE")
       ->check(reject_empty);
+  add_tracking(*run, raw.run);
   run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
@@ -281,8 +313,14 @@ RunOptions checked_run(RawOptions& raw) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
   }
-  if (run.series_path == "-") {
-    throw InvalidArgument("--series takes a file: stdout is the command's own");
+  (void)bytes_in(run.ram_unit, "RAM");
+  (void)bytes_in(run.gpu_ram_unit, "GPU RAM");
+  (void)seconds_in(run.time_unit);
+  for (const auto& [option, path] : {std::pair("--series", &run.series_path),
+                                     {"--tracking-file", &run.tracking_path},
+                                     {"--usage-file", &run.usage_path}}) {
+    if (*path != "-") continue;
+    throw InvalidArgument(fmt::format("{} takes a file: stdout is the command's own", option));
   }
   return run;
 }

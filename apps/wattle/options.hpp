@@ -24,6 +24,12 @@ struct RunOptions {
   std::string json_path;     ///< empty: none; "-": stdout
   std::string series_path;   ///< empty: none
   std::string gpus = "all";  ///< see gpu_choice.hpp
+  /// As in `TrackerOptions`.
+  std::string ram_unit = "gigabytes";
+  std::string gpu_ram_unit = "gigabytes";
+  std::string time_unit = "seconds";
+  std::string tracking_path;  ///< empty: none
+  std::string usage_path;     ///< empty: in the state folder
   bool append = false;
   bool quiet = false;
   bool every_rank = false;

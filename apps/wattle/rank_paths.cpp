@@ -66,6 +66,14 @@ bool is_shared_by_ranks(std::string_view path, const Job& job, bool on_every_mac
   return on_every_machine && !has_placeholder(path, 'h') && are_several(job.size, job.rank);
 }
 
+void require_own_folder(std::string_view what, std::string_view path, const std::string& expanded,
+                        const Job& job) {
+  if (!is_shared_by_ranks(path, job, is_on_network(expanded))) return;
+  throw InvalidArgument(
+      fmt::format("{} names one folder for several ranks: {}; put %r, the rank, into the name",
+                  what, printable(path)));
+}
+
 void require_own_file(std::string_view what, std::string_view path, const std::string& expanded,
                       const Job& job) {
   struct stat status {};

@@ -17,4 +17,8 @@ namespace wattle::app {
 void require_own_file(std::string_view what, std::string_view path, const std::string& expanded,
                       const Job& job);
 
+/// The same for a folder whose files each rank needs for itself. `what`: "DIR".
+void require_own_folder(std::string_view what, std::string_view path, const std::string& expanded,
+                        const Job& job);
+
 }  // namespace wattle::app

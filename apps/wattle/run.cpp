@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <new>
@@ -39,20 +39,18 @@
 #include "supervisor.hpp"
 #include "task_clock.hpp"
 #include "ticker.hpp"
+#include "usage/gpu_brand.hpp"
+#include "usage/usage_files.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
 namespace {
 
-/// Variables are read while there is one thread, and nobody changes them.
-const char* environment(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-}
-
 struct Outputs {
   std::optional<Output> text;  ///< absent: stderr
   std::optional<Output> json;
   std::optional<Series> series;
+  std::unique_ptr<UsageFiles> files;
 };
 
 /// A file that an option names.
@@ -60,13 +58,14 @@ struct NamedFile {
   std::string_view option;
   std::string_view path;  ///< as it was given
   std::string expanded;
+  bool appends = false;  ///< to what others wrote
 };
 
 /// Throws `InvalidArgument` where two options name one file, or two ranks write to one.
-void check_files(const std::vector<NamedFile>& files, bool append, const Job& job) {
+void check_files(const std::vector<NamedFile>& files, const Job& job) {
   for (auto file = files.begin(); file != files.end(); ++file) {
     // Ranks that add whole records to one file do not disturb each other.
-    if (!append) require_own_file(file->option, file->path, file->expanded, job);
+    if (!file->appends) require_own_file(file->option, file->path, file->expanded, job);
     const auto other = std::find_if(files.begin(), file, [&](const NamedFile& earlier) {
       return name_one_file(earlier.expanded, file->expanded);
     });
@@ -76,38 +75,81 @@ void check_files(const std::vector<NamedFile>& files, bool append, const Job& jo
   }
 }
 
+/// Empty paths: no table; a usage file in the state folder. Both are replaced.
+std::unique_ptr<UsageFiles> open_usage_files(const std::string& tracking,
+                                             const std::string& usage) {
+  const auto path = [](const std::string& name) {
+    return name.empty() ? std::nullopt : std::optional<std::filesystem::path>(name);
+  };
+  return std::make_unique<UsageFiles>(UsageFileOptions{.tracking_file = path(tracking),
+                                                       .usage_file = path(usage),
+                                                       .overwrite = true,
+                                                       .logs = false,
+                                                       .is_late = true});
+}
+
 Outputs open_outputs(const RunOptions& options, const Job& job, const std::string& host,
                      pid_t pid) {
-  const PathValues values{.host = host,
-                          .rank = std::to_string(job.rank.value_or(0)),
-                          .pid = std::to_string(pid),
-                          .job = job.id.empty() ? "none" : job.id};
-  const std::string text = expand_path(options.report_path, values);
-  const std::string json = expand_path(options.json_path, values);
-  const std::string series = expand_path(options.series_path, values);
-  std::vector<NamedFile> files = {{"-o", options.report_path, text},
-                                  {"--json", options.json_path, json},
-                                  {"--series", options.series_path, series}};
+  const PathValues values = path_values(job, host, pid);
+  const auto expand = [&](const std::string& path) { return expand_path(path, values); };
+  const std::string text = expand(options.report_path);
+  const std::string json = expand(options.json_path);
+  const std::string series = expand(options.series_path);
+  const std::string tracking = expand(options.tracking_path);
+  const std::string usage = expand(options.usage_path);
+  const bool append = options.append;
+  std::vector<NamedFile> files = {{"-o", options.report_path, text, append},
+                                  {"--json", options.json_path, json, append},
+                                  {"--series", options.series_path, series, append},
+                                  {"--tracking-file", options.tracking_path, tracking},
+                                  {"--usage-file", options.usage_path, usage}};
   std::erase_if(files, [](const NamedFile& file) { return file.path.empty() || file.path == "-"; });
-  check_files(files, options.append, job);
+  check_files(files, job);
   Outputs outputs;
-  if (!text.empty()) outputs.text = Output::open(text, options.append);
-  if (!json.empty()) outputs.json = Output::open(json, options.append);
-  if (!series.empty()) outputs.series.emplace(series, options.append);
+  if (!text.empty()) outputs.text = Output::open(text, append);
+  if (!json.empty()) outputs.json = Output::open(json, append);
+  if (!series.empty()) outputs.series.emplace(series, append);
+  outputs.files = open_usage_files(tracking, usage);
   return outputs;
 }
 
-/// The sensors to read; what cannot be read goes into the report.
-std::vector<std::unique_ptr<Sensor>> find_sensors(const RunOptions& options, Report& report) {
-  if (!report.energy.left_out.empty()) return {};
-  const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
+/// What is to be read.
+struct Found {
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  GpusOfGroups gpus;
+};
+
+/// Those of one brand, of the chosen ones; all of them are in the host's list.
+GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
+  std::set<Domain> gpus = gpus_found(chosen);
+  for (const Refusal& refusal : chosen.refused) {
+    if (refusal.domain && refusal.source == kGpuChoice) gpus.erase(*refusal.domain);
+  }
+  GpusOfGroups groups{.summed = gpus_of_brand(gpus, chosen.refused, {})};
+  const auto alike = groups.summed.empty()
+                         ? std::set<Domain>()
+                         : gpus_like(*groups.summed.begin(), on_machine, chosen.refused);
+  groups.on_machine = static_cast<unsigned>(alike.size());
+  return groups;
+}
+
+/// What cannot be read goes into the report.
+Found find_sensors(const RunOptions& options, Report& report) {
+  const std::string& left_out = report.energy.left_out;
+  if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
+  const GpuChoice choice = parse_gpu_choice(options.gpus, environment_variable);
   Survey found =
       survey(options.system, machine_clock(), choice.none() ? Asked::prompt : Asked::all);
+  const std::set<Domain> on_machine = gpus_found(found);
   keep_chosen(choice, found);
+  GpusOfGroups gpus = gpus_of_groups(on_machine, found);
   (void)take_absent(found.refused);
-  if (knows_all_gpus(found.refused) || names_gpus(found)) report.host.gpus.emplace();
+  const bool are_known = knows_all_gpus(found.refused);
+  if (!are_known) gpus.on_machine.reset();
+  if (!are_known && !names_gpus(found)) gpus.unknown = "no GPU can be read: see refused";
+  if (gpus.unknown.empty()) report.host.gpus.emplace();
   report.refused = std::move(found.refused);
-  return std::move(found.sensors);
+  return {.sensors = std::move(found.sensors), .gpus = std::move(gpus)};
 }
 
 /// Waits for the command's end, reading at each tick.
@@ -135,7 +177,7 @@ bool write_failed(std::optional<Output>& output, const std::string& text) {
 void write_report(const RunOptions& options, Outputs& outputs, const Report& report) {
   const bool to_stderr = !outputs.text && !options.quiet;
   const bool on_terminal = to_stderr && ::isatty(STDERR_FILENO) == 1;
-  const char* no_color = environment("NO_COLOR");
+  const char* no_color = environment_variable("NO_COLOR");
   const bool bold = on_terminal && (no_color == nullptr || *no_color == '\0');
   const std::string text = to_text(report, {.bold = bold});
   const bool text_failed = write_failed(outputs.text, text);
@@ -169,19 +211,27 @@ struct Prepared {
 };
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
-std::optional<int> measure(const Prepared& run, std::vector<std::unique_ptr<Sensor>> sensors,
-                           std::set<pid_t> strangers) {
+std::optional<int> measure(const Prepared& run, Found found, std::set<pid_t> strangers) {
   // From here on there may be threads, without the privileges and the signals.
-  Instruments instruments(std::move(sensors), run.options.system, run.options.interval,
-                          run.launcher.pid(), std::move(strangers), std::move(run.outputs.series));
+  const RunOptions& options = run.options;
+  Instruments instruments(std::move(found.sensors), {.system = options.system,
+                                                     .interval = options.interval,
+                                                     .gpus = std::move(found.gpus),
+                                                     .units = {.ram = options.ram_unit,
+                                                               .gpu_ram = options.gpu_ram_unit,
+                                                               .time = options.time_unit},
+                                                     .command = run.launcher.pid(),
+                                                     .strangers = std::move(strangers),
+                                                     .series = std::move(run.outputs.series),
+                                                     .files = std::move(run.outputs.files)});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(run.report.refused));
   const TimePoint begin = instruments.begin();
-  Ticker ticker(begin, run.options.interval, instruments.longest_period());
+  Ticker ticker(begin, options.interval, instruments.longest_period());
   run.launcher.release();
   const std::optional<ExecFailure> failure = run.launcher.wait_for_exec();
   if (!failure) watch(run.supervisor, ticker, instruments);
   const TimePoint end = instruments.end();
-  const Collected collected = run.supervisor.collect(run.options.system);
+  const Collected collected = run.supervisor.collect(options.system);
 
   fill_report(run.report,
               {.begin = begin,
@@ -190,9 +240,9 @@ std::optional<int> measure(const Prepared& run, std::vector<std::unique_ptr<Sens
                .launcher_rss_bytes = run.launcher.own_peak_rss_bytes()},
               instruments, collected, run.task_clock);
   if (failure) return end_unstarted(*failure, run.report, run.outputs);
-  write_report(run.options, run.outputs, run.report);
-  if (const std::string failed = instruments.series_failure(); !failed.empty()) {
-    write_to_stderr(fmt::format("wattle run: {}\n", failed));
+  write_report(options, run.outputs, run.report);
+  for (const std::string& failed : {instruments.series_failure(), instruments.files_failure()}) {
+    if (!failed.empty()) write_to_stderr(fmt::format("wattle run: {}\n", failed));
   }
   return std::nullopt;
 }
@@ -221,16 +271,16 @@ int run(const RunOptions& options) {
   Launcher launcher(options.command);
   const TaskClock task_clock = options.task_clock ? TaskClock(launcher.pid()) : TaskClock();
 
-  const Job job = read_job(environment);
+  const Job job = read_job(environment_variable);
   Report report = begin_report(options, job);
-  std::vector<std::unique_ptr<Sensor>> sensors = find_sensors(options, report);
+  Found found = find_sensors(options, report);
   drop_privileges();
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
   Supervisor supervisor(launcher.pid(), strangers);
   std::optional<int> unstarted;
   try {
     unstarted = measure({options, launcher, task_clock, supervisor, outputs, report},
-                        std::move(sensors), std::move(strangers));
+                        std::move(found), std::move(strangers));
   } catch (const std::exception& error) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     if (!no_memory && !launcher.is_released()) throw;

@@ -2,26 +2,18 @@
 
 #include <fmt/format.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/file.hpp"
-#include "gpu_choice.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
-#include "usage/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
+#include "usage/usage_units.hpp"
 
 namespace wattle::app {
 namespace {
-
-std::string host_name() {
-  std::array<char, 256> name{};
-  return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
 
 /// The kernel counts what a process held before its exec into its peak: the launcher's size. Its
 /// counters of that lag behind by some pages a processor, and the exec itself takes a few.
@@ -33,7 +25,7 @@ std::uint64_t least_known_peak(std::optional<std::uint64_t> launcher_rss) noexce
 void fill_usage(Report& report, const MachineUsage& machine, const Collected& collected,
                 std::optional<std::uint64_t> launcher_rss) {
   ResourceUsage& usage = report.usage;
-  usage.compute_time = {.unit = "seconds", .time = report.wall.count()};
+  usage.compute_time.time = report.wall.count() / seconds_in(usage.compute_time.unit);
   if (collected.exit.has_status()) {
     usage.cpu_user = collected.usage.cpu_user;
     usage.cpu_system = collected.usage.cpu_system;
@@ -91,28 +83,19 @@ void fill_task_clock(ResourceUsage& usage, const MachineUsage& machine, const Co
   if (auto mismatch = compare(counts)) usage.mismatches.push_back(std::move(*mismatch));
 }
 
-/// The groups that gpu_tracker's users know; the single GPUs are in `report.host`.
-void fill_gpus(Report& report, GpusUsage gpus) {
-  if (!report.host.gpus) {
-    const std::string& left_out = report.energy.left_out;
-    report.usage.unknown.push_back(
-        {{"max_gpu_ram", "gpu_utilization"},
-         left_out.empty() ? "no GPU can be read: see refused" : left_out});
-    return;
-  }
-  report.host.gpus = gpus.gpus;
+/// The groups that gpu_tracker's users know, of one brand; the single GPUs, of all brands, are in
+/// `report.host`.
+void fill_gpus(Report& report, const Instruments& instruments) {
+  instruments.fill_gpus(report.usage);
+  if (!report.host.gpus) return;
+  report.host.gpus = instruments.gpus().gpus;
   for (const Refusal& refusal : report.refused) {
     if (!refusal.domain || hardware_of(refusal.domain->kind()) == Hardware::cpu) continue;
     if (std::ranges::count(*report.host.gpus, *refusal.domain, &GpuUsage::domain) > 0) continue;
     report.host.gpus->push_back({.domain = *refusal.domain,
                                  .used_by_command_unknown = refusal.reason,
                                  .unknown = refusal.reason});
-    // Nobody asks for the sums of those that were left out.
-    if (refusal.source != kGpuChoice) ++gpus.refused;
   }
-  const auto on_machine = static_cast<unsigned>(report.host.gpus->size());
-  fill_gpu_groups(report.usage, gpus,
-                  knows_all_gpus(report.refused) ? std::optional(on_machine) : std::nullopt);
 }
 
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
@@ -156,6 +139,9 @@ Report begin_report(const RunOptions& options, const Job& job) {
   Report report;
   report.command = options.command;
   report.interval = options.interval;
+  report.usage.max_ram.unit = options.ram_unit;
+  report.usage.max_gpu_ram.unit = options.gpu_ram_unit;
+  report.usage.compute_time.unit = options.time_unit;
   report.slurm = job.slurm;
   if (job.rank || job.local_rank) {
     report.mpi = Rank{.rank = job.rank,
@@ -200,7 +186,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
       {{"minor_faults", "major_faults", "voluntary_switches", "involuntary_switches"},
        "as cpu_s, with the few of wattle's own process that became the command; of those in "
        "still_running the switches of their first threads alone"});
-  fill_gpus(report, instruments.gpus());
+  fill_gpus(report, instruments);
   report.overhead =
       own_overhead(instruments.reads(), frame.late + instruments.sampler().lane_missed());
 }

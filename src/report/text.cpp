@@ -191,7 +191,7 @@ std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
 }
 
 std::uint64_t bytes_of(double value, const MaxRAM& ram) {
-  return static_cast<std::uint64_t>(std::llround(value / memory_factor(ram.unit, "RAM")));
+  return static_cast<std::uint64_t>(std::llround(value * bytes_in(ram.unit, "RAM")));
 }
 
 std::string machine_text(const ResourceUsage& usage) {

@@ -170,9 +170,11 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   tasks.push_back(
       task(calm, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; }));
   std::vector<LaneTask> slow;
-  slow.push_back(
-      task(1, options.list_period, [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
+  // The first: `processes` asks it.
+  slow.push_back(task(1, options.list_period, [](const Channel&) { return false; }));
   slow.back().lists_processes = options.lists_processes;
+  slow.push_back(task(ticks_in(kSlowPeriod, options.list_period), options.list_period,
+                      [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   const auto start = [&](std::vector<LaneTask> work, nanoseconds every, bool only_when_asked) {
     const LaneOptions lane{.period = every,
                            .only_when_asked = only_when_asked,
@@ -180,8 +182,7 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
     return std::make_unique<Lane>(std::move(work), lane, clock_);
   };
   lanes_.push_back(start(std::move(tasks), period, options.only_when_asked));
-  const LaneTask& costly = slow.back();
-  const bool has_work = costly.lists_processes || !costly.recorder->histories().empty();
+  const bool has_work = options.lists_processes || !slow.back().recorder->histories().empty();
   slow_lanes_.push_back(has_work ? start(std::move(slow), options.list_period, false) : nullptr);
   devices_.push_back(std::move(device));
 }

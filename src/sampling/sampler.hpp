@@ -2,7 +2,8 @@
 //
 //   sensors that answer at once:   `read`, in the caller's thread
 //   each device that may block:    a lane of its own
-//   what is costly about it:       a second, slow lane of its own, once a second
+//   what is costly about it:       a second, slow lane of its own, once a second; the processes
+//                                  on it too, once a second or as often as is asked for
 #pragma once
 
 #include <chrono>
@@ -32,7 +33,7 @@ struct SamplerOptions {
   std::vector<Metric> metrics{};
   /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
   bool only_when_asked = false;
-  /// Ask devices every `list_period` which processes use them, and for what is costly.
+  /// Ask devices every `list_period` which processes use them.
   bool lists_processes = false;
   std::chrono::nanoseconds list_period = std::chrono::seconds(1);
   /// Tell the energy of these only; absent: of every domain that the sensors know.

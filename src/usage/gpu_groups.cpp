@@ -55,9 +55,9 @@ void fill_unknown_sums(ResourceUsage& usage, const GpusUsage& gpus) {
 void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
                      std::optional<unsigned> on_machine) {
   const GpusUsage gpus = all.refused > 0 ? without_partial_sums(all) : all;
-  const double factor = memory_factor(usage.max_gpu_ram.unit, "GPU RAM");
+  const double unit = bytes_in(usage.max_gpu_ram.unit, "GPU RAM");
   const auto in_unit = [&](const std::optional<std::uint64_t>& bytes) {
-    return bytes ? std::optional(static_cast<double>(*bytes) * factor) : std::nullopt;
+    return bytes ? std::optional(static_cast<double>(*bytes) / unit) : std::nullopt;
   };
   usage.max_gpu_ram.system_capacity = in_unit(gpus.memory_total_bytes);
   usage.max_gpu_ram.system = in_unit(gpus.peak_memory_used_bytes);

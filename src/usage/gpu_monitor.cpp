@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 namespace wattle {
 namespace {
@@ -66,11 +67,6 @@ Holders holders_of(const std::vector<DeviceProcess>& processes,
   return holders;
 }
 
-GpuChoiceOfSums all_of(std::size_t devices) {
-  return {.included = std::vector<bool>(devices, true),
-          .counted = std::vector<bool>(devices, true)};
-}
-
 /// Of one device over a stretch of time.
 struct MeanUtilization {
   std::optional<double> percent;
@@ -100,9 +96,15 @@ MeanUtilization mean_utilization(const Sampler::Device& device, TimePoint began,
 
 }  // namespace
 
-std::vector<Metric> GpuMonitor::metrics() {
-  return {Metric::utilization, Metric::memory_used, Metric::memory_total, Metric::temperature,
-          Metric::clock_sm};
+SamplerOptions GpuMonitor::sampling(std::chrono::nanoseconds interval) {
+  constexpr std::chrono::nanoseconds kTenth = std::chrono::milliseconds(100);
+  // A list is more work for a driver than a value, and each counts for at least a second.
+  constexpr std::chrono::nanoseconds kLongestList = std::chrono::seconds(1);
+  return {.period = std::min(interval, kTenth),
+          .metrics = {Metric::utilization, Metric::memory_used, Metric::memory_total,
+                      Metric::temperature, Metric::clock_sm},
+          .lists_processes = true,
+          .list_period = std::clamp(interval, kTenth, kLongestList)};
 }
 
 /// Empty where it is known whether the command used the GPU.
@@ -118,10 +120,10 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   return {};
 }
 
-GpuMonitor::GpuMonitor(const Sampler& sampler, std::optional<GpuChoiceOfSums> choice)
+GpuMonitor::GpuMonitor(const Sampler& sampler, GpuChoiceOfSums choice)
     : sampler_(sampler),
       machine_pids_(sees_machine_pids()),
-      choice_(choice.value_or(all_of(sampler_.devices().size()))),
+      choice_(std::move(choice)),
       gpus_(sampler_.devices().size()) {}
 
 void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
@@ -199,6 +201,17 @@ GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, Tim
                         : mean.gap;
   }
   return usage;
+}
+
+std::optional<double> GpuMonitor::memory_total_bytes() const noexcept {
+  double sum = 0.0;
+  for (std::size_t i = 0; i < gpus_.size(); ++i) {
+    if (!choice_.included[i]) continue;
+    const auto total = sampler_.latest(sampler_.devices()[i], Metric::memory_total);
+    if (!total) return std::nullopt;
+    sum += *total;
+  }
+  return sum;
 }
 
 GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {

@@ -22,14 +22,15 @@ struct GpuChoiceOfSums {
 /// Follows the devices of a sampler. Threads: one at a time.
 class GpuMonitor {
  public:
-  /// What `Sampler` has to read for it.
-  [[nodiscard]] static std::vector<Metric> metrics();
+  /// What `Sampler` has to read for it, and how often, for samples every `interval`: power at least
+  /// ten times a second; the processes on each device every `interval`, from 0.1 to 1 s.
+  [[nodiscard]] static SamplerOptions sampling(std::chrono::nanoseconds interval);
 
   /// Tells whose a process is.
   using KinshipOf = std::function<Kinship(pid_t)>;
 
-  /// `sampler` outlives it. Without a `choice` sums are of all devices.
-  explicit GpuMonitor(const Sampler& sampler, std::optional<GpuChoiceOfSums> choice = {});
+  /// `sampler` outlives it.
+  GpuMonitor(const Sampler& sampler, GpuChoiceOfSums choice);
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
@@ -46,6 +47,8 @@ class GpuMonitor {
     std::optional<double> sum_percent;
   };
   [[nodiscard]] const Now& now() const noexcept { return now_; }
+  /// Of the devices that the sums are about; absent where one does not say.
+  [[nodiscard]] std::optional<double> memory_total_bytes() const noexcept;
   /// The devices whose utilization is in the sums.
   [[nodiscard]] unsigned counted() const noexcept {
     return static_cast<unsigned>(std::ranges::count(choice_.counted, true));

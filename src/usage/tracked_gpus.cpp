@@ -32,10 +32,6 @@ bool is_of_processors(const Sensor& sensor) {
          hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
 }
 
-bool is_gpu_refusal(const Refusal& refusal) {
-  return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
-}
-
 }  // namespace
 
 TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
@@ -45,16 +41,11 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
                                     milliseconds(100))),
       wants_refused_(!options.gpu_uuids) {
   Survey found = survey(options.system, clock, Asked::all);
-  std::set<Domain> there;
+  const std::set<Domain> members =
+      gpus_of_brand(gpus_found(found), found.refused, options.gpu_brand);
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
-    if (!is_gpu_lane(*sensor)) continue;
-    there.insert(sensor->channels().front().domain);
-    sensors_.push_back(std::move(sensor));
+    if (is_gpu_lane(*sensor)) sensors_.push_back(std::move(sensor));
   }
-  for (const Refusal& refused : found.refused) {
-    if (is_gpu_refusal(refused)) there.insert(*refused.domain);
-  }
-  const std::set<Domain> members = gpus_of_brand(there, found.refused, options.gpu_brand);
   for (const std::unique_ptr<Sensor>& sensor : sensors_) {
     included_.push_back(members.contains(sensor->channels().front().domain));
   }
@@ -89,12 +80,7 @@ void TrackedGpus::choose(const std::set<std::string>& uuids) {
 void TrackedGpus::begin() {
   if (sampler_) return;  // a start that failed: they stay stopped
   began_ = clock_.now();
-  sampler_ = std::make_unique<Sampler>(
-      std::move(sensors_), clock_,
-      SamplerOptions{.period = period_,
-                     .metrics = GpuMonitor::metrics(),
-                     .lists_processes = true,
-                     .list_period = std::min<nanoseconds>(period_, std::chrono::seconds(1))});
+  sampler_ = std::make_unique<Sampler>(std::move(sensors_), clock_, GpuMonitor::sampling(period_));
   monitor_ = std::make_unique<GpuMonitor>(*sampler_, GpuChoiceOfSums{included_, counted_});
   constexpr milliseconds kPatience(500);
   (void)sampler_->read_lanes(clock_.now() + kPatience);
@@ -145,15 +131,7 @@ GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {
 std::optional<double> TrackedGpus::memory_total_bytes() const noexcept {
   const bool is_none = std::ranges::count(included_, true) == 0;
   if (refused_ > 0 || (is_none && on_machine_ != 0U)) return std::nullopt;
-  double sum = 0.0;
-  for (std::size_t i = 0; i < included_.size(); ++i) {
-    if (!included_[i]) continue;
-    const Sampler::Device& device = sampler_->devices()[i];
-    const auto total = sampler_->latest(device, Metric::memory_total);
-    if (!total) return std::nullopt;
-    sum += *total;
-  }
-  return sum;
+  return monitor_->memory_total_bytes();
 }
 
 }  // namespace wattle

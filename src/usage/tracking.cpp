@@ -4,17 +4,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <system_error>
 
-#include "base/log.hpp"
-#include "base/state_folder.hpp"
 #include "base/text.hpp"
-#include "usage/cpu_ledger.hpp"
 #include "usage/gpu_groups.hpp"
-#include "usage/tracking_file.hpp"
-#include "usage/usage_file.hpp"
 #include "usage/usage_groups.hpp"
 #include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
@@ -24,39 +17,16 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-TrackingCell divided(const TrackingCell& value, std::optional<unsigned> by) {
-  return value && by && *by > 0 ? TrackingCell(*value / *by) : std::nullopt;
-}
-
 /// Throws now, not at the start, where there is no such process.
 std::uint64_t start_time_of(pid_t pid, const TrackerOptions& options, const Clock& clock) {
   return TreeReader(options.system, clock, pid, {.most_kept_files = 0}).root_start_time();
 }
 
-OutputFile output_file(const std::optional<std::filesystem::path>& path, bool overwrite,
-                       std::string_view what) {
-  return path ? OutputFile(*path, overwrite, what) : OutputFile();
-}
-
-/// Absent: one of its own in the state folder; empty: none.
-OutputFile usage_file(const TrackerOptions& options) {
-  const auto& path = options.resource_usage_file;
-  if (path)
-    return path->empty() ? OutputFile() : output_file(path, options.overwrite, "usage file");
-  try {
-    return {new_state_file("usage", ".jsonl"), false, "usage file"};
-  } catch (const Error& error) {
-    static std::atomic<bool> told{false};
-    if (!options.disable_logs && !told.exchange(true)) {
-      log(fmt::format("no usage file is kept for the case of a crash: {}", error.what()));
-    }
-    return {};
-  }
-}
-
-[[noreturn]] void refuse_one_file_for_both(const std::filesystem::path& path) {
-  throw InvalidArgument(
-      fmt::format("the tracking file and the usage file are both {}", printable(path.string())));
+UsageFileOptions file_options(const TrackerOptions& options) {
+  return {.tracking_file = options.tracking_file,
+          .usage_file = options.resource_usage_file,
+          .overwrite = options.overwrite,
+          .logs = !options.disable_logs};
 }
 
 /// Throws for an option out of its range.
@@ -80,9 +50,8 @@ TrackerOptions checked(const TrackerOptions& options) {
     throw InvalidArgument(
         "the set of GPU UUIDs is empty: name at least one, or leave it out for all");
   }
-  if (options.tracking_file && options.tracking_file == options.resource_usage_file) {
-    refuse_one_file_for_both(*options.tracking_file);
-  }
+  (void)bytes_in(options.ram_unit, "RAM");
+  (void)bytes_in(options.gpu_ram_unit, "GPU RAM");
   return options;
 }
 
@@ -93,28 +62,11 @@ Tracking::Tracking(const TrackerOptions& options, const Clock& clock, std::size_
       clock_(clock),
       pid_(options.process_id.value_or(::getpid())),
       start_time_(start_time_of(pid_, options, clock)),
-      ram_factor_(memory_factor(options.ram_unit, "RAM")),
-      gpu_ram_factor_(memory_factor(options.gpu_ram_unit, "GPU RAM")),
-      time_factor_(time_factor(options.time_unit)),
+      time_unit_(seconds_in(options.time_unit)),
       is_own_process_(pid_ == ::getpid()),
       gpus_(options, clock),
       machine_(options.system),
-      rows_(options_.tracking_file
-                ? open_tracking_table(*options_.tracking_file, options_.overwrite)
-                : nullptr),
-      usage_file_(usage_file(options_)),
-      usage_file_bytes_(usage_file_bytes),
-      most_usage_bytes_(usage_file_bytes) {
-  if (rows_ && rows_->is(usage_file_)) refuse_one_file_for_both(*options_.tracking_file);
-  if (rows_) rows_->clear();
-  usage_file_.clear();
-}
-
-/// Otherwise those that were made go with this object: none is in the way of a second try.
-void Tracking::keep_files(bool wanted) noexcept {
-  if (rows_) rows_->keep(wanted);
-  usage_file_.keep(wanted);
-}
+      files_(file_options(options_), usage_file_bytes) {}
 
 void Tracking::begin(const TrackerCost& others) {
   gpus_.begin();
@@ -124,14 +76,16 @@ void Tracking::begin(const TrackerCost& others) {
     gpus_.stop();
     throw;
   }
-  keep_files(true);
-  if (rows_) write_header();
-  if (usage_file_) write_usage();  // whoever is killed before the first look leaves a whole record
+  files_.keep(true);
+  if (files_.has_rows()) {
+    files_.begin_rows(tracking_header(units(), machine_.usage(), machine()));
+  }
+  write_usage();  // whoever is killed before the first look leaves a whole record
 }
 
 void Tracking::abandon() noexcept {
   gpus_.stop();
-  keep_files(false);
+  files_.keep(false);
 }
 
 void Tracking::begin_tree(const TrackerCost& others) {
@@ -158,12 +112,7 @@ void Tracking::end(const TrackerCost& all) {
   if (!tree_->state().has_ended) look_at_all(true, all);
   statistics_.end();
   is_over_ = true;
-  if (!usage_file_) return;
-  if (!failure_) {
-    usage_file_.remove();
-  } else {
-    tell(fmt::format("the usage file {} is kept", printable(usage_file_.path())));
-  }
+  files_.end();
 }
 
 void Tracking::look_at_all(bool last, const TrackerCost& cost) {
@@ -183,8 +132,11 @@ void Tracking::look_at_all(bool last, const TrackerCost& cost) {
   }
   statistics_.add(last_);
   ++ticks_;
-  if (rows_) write_row(before, last_);
-  if (usage_file_) write_usage();
+  if (files_.has_rows()) {
+    const GpuMonitor::Now gpus = gpus_.now();
+    files_.add_row(tracking_row(units(), machine(), {before, last_, machine_, gpus}));
+  }
+  write_usage();
 }
 
 /// Trackers of this process are no part of what it does.
@@ -199,7 +151,7 @@ ResourceUsage Tracking::usage() const {
   usage.max_ram.unit = options_.ram_unit;
   usage.max_gpu_ram.unit = options_.gpu_ram_unit;
   usage.compute_time = {.unit = options_.time_unit,
-                        .time = Seconds(ended_ - began_).count() * time_factor_};
+                        .time = Seconds(ended_ - began_).count() / time_unit_};
   fill_machine(usage, machine_.usage());
   if (options_.n_expected_cores) usage.cpu_utilization.n_expected_cores = options_.n_expected_cores;
   statistics_.fill(usage, tree_->pss_gaps(), tree_->peaks());
@@ -210,109 +162,19 @@ ResourceUsage Tracking::usage() const {
   return usage;
 }
 
-void Tracking::write_header() {
-  const ResourceUsage known = [&] {
-    ResourceUsage usage;
-    usage.max_ram.unit = options_.ram_unit;
-    usage.max_gpu_ram.unit = options_.gpu_ram_unit;
-    fill_machine(usage, machine_.usage());
-    return usage;
-  }();
-  const auto cores = known.cpu_utilization.system_core_count;
-  const auto expected = options_.n_expected_cores ? options_.n_expected_cores : cores;
-  const auto gpu_bytes = gpus_.memory_total_bytes();
-  const auto cell = [](std::optional<unsigned> number) {
-    return number ? TrackingCell(*number) : std::nullopt;
-  };
-  check_rows(rows_->begin(
-      {.ram_unit = options_.ram_unit,
-       .gpu_ram_unit = options_.gpu_ram_unit,
-       .time_unit = options_.time_unit,
-       .capacities = {known.max_ram.system_capacity,
-                      gpu_bytes ? TrackingCell(*gpu_bytes * gpu_ram_factor_) : std::nullopt,
-                      cell(cores), cell(expected), cell(gpus_.on_machine()),
-                      TrackingCell(gpus_.counted())}}));
+TrackingUnits Tracking::units() const {
+  return {.ram = options_.ram_unit, .gpu_ram = options_.gpu_ram_unit, .time = options_.time_unit};
 }
 
-void Tracking::check_rows(int error) {
-  if (error != 0) note_failure(rows_->path(), error);
-}
-
-void Tracking::write_row(const TreeState& before, const TreeState& state) {
-  const MachineUsage machine = machine_.usage();
-  const GroupState& main = state.main;
-  const GroupState& rest = state.descendants;
-  const auto ram = [&](std::uint64_t bytes) {
-    return TrackingCell(static_cast<double>(bytes) * ram_factor_);
-  };
-  const auto gpu_ram = [&](const std::optional<std::uint64_t>& bytes) {
-    return bytes ? TrackingCell(static_cast<double>(*bytes) * gpu_ram_factor_) : std::nullopt;
-  };
-  const auto busy = [&](nanoseconds from, nanoseconds to) {
-    return percent(to - from, state.at - before.at);
-  };
-  const GpuMonitor::Now gpus = gpus_.now();
-  const unsigned counted = gpus_.counted();
-  const auto cores = options_.n_expected_cores ? options_.n_expected_cores : machine.processors;
-  const auto system_memory = machine_.last_memory_used_bytes();
-  const auto system_share = machine_.last_cpu_percent();
-  const TrackingCell main_busy = busy(before.main.cpu, main.cpu);
-  const TrackingCell rest_busy = busy(before.descendants.cpu, rest.cpu);
-  const TrackingCell both_busy =
-      main_busy && rest_busy ? TrackingCell(*main_busy + *rest_busy) : std::nullopt;
-  std::optional<std::uint64_t> both_gpu;
-  if (gpus.main_bytes && gpus.descendants_bytes) {
-    both_gpu = *gpus.main_bytes + *gpus.descendants_bytes;
-  }
-  check_rows(rows_->add({ram(main.rss_bytes),
-                         ram(rest.pss_bytes),
-                         ram(state.combined.pss_bytes),
-                         system_memory ? TrackingCell(*system_memory * ram_factor_) : std::nullopt,
-                         gpu_ram(gpus.main_bytes),
-                         gpu_ram(gpus.descendants_bytes),
-                         gpu_ram(both_gpu),
-                         gpu_ram(gpus.used_bytes),
-                         gpus.sum_percent,
-                         divided(gpus.sum_percent, counted),
-                         static_cast<double>(main.threads),
-                         static_cast<double>(rest.threads),
-                         static_cast<double>(main.threads + rest.threads),
-                         system_share && machine.processors
-                             ? TrackingCell(*system_share * *machine.processors)
-                             : std::nullopt,
-                         system_share,
-                         main_busy,
-                         divided(main_busy, cores),
-                         rest_busy,
-                         divided(rest_busy, cores),
-                         both_busy,
-                         divided(both_busy, cores),
-                         to_unix(state.at)}));
+TrackingMachine Tracking::machine() const {
+  return {.expected_cores = options_.n_expected_cores,
+          .gpu_memory_bytes = gpus_.memory_total_bytes(),
+          .gpus = gpus_.on_machine(),
+          .counted_gpus = gpus_.counted()};
 }
 
 void Tracking::write_usage() {
-  const std::string line = usage_line(usage(), ticks_);
-  // Who is killed in the middle of a write leaves the records before: the first has none before it.
-  if (usage_file_.bytes() == 0 && usage_file_.begin_anew(line) == 0) return;
-  if (usage_file_.bytes() > most_usage_bytes_) {
-    const int error = usage_file_.begin_anew(line);
-    if (error == 0) return;
-    most_usage_bytes_ += usage_file_bytes_;
-    tell(fmt::format("cannot begin the usage file {} anew, which has grown large: {}; it goes on",
-                     printable(usage_file_.path()), std::generic_category().message(error)));
-  }
-  if (const int error = usage_file_.append(line); error != 0) {
-    note_failure(usage_file_.path(), error);
-  }
-}
-
-void Tracking::note_failure(const std::string& path, int error) {
-  if (!failure_) failure_ = Failure{.path = path, .error_number = error};
-  tell(WriteError(path, error).what());
-}
-
-void Tracking::tell(const std::string& message) const {
-  if (!options_.disable_logs) log(message);
+  if (files_.has_usage()) files_.write_usage(usage(), ticks_);
 }
 
 }  // namespace wattle

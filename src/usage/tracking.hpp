@@ -8,18 +8,15 @@
 #include <string>
 
 #include "usage/machine.hpp"
-#include "usage/output_file.hpp"
 #include "usage/tracked_gpus.hpp"
 #include "usage/tracker_cost.hpp"
-#include "usage/tracking_table.hpp"
+#include "usage/tracking_row.hpp"
 #include "usage/tree_reader.hpp"
+#include "usage/usage_files.hpp"
 #include "usage/usage_statistics.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
-
-/// A usage file that has grown larger begins anew with its last line.
-inline constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;
 
 /// `begin`, `look` any number of times, `end`. Threads: one at a time.
 class Tracking {
@@ -50,32 +47,23 @@ class Tracking {
   [[nodiscard]] ResourceUsage usage() const;
   [[nodiscard]] int process() const noexcept { return pid_; }
   /// The first write that failed, of either file.
-  struct Failure {
-    std::string path;
-    int error_number = 0;
-  };
-  [[nodiscard]] const std::optional<Failure>& failure() const noexcept { return failure_; }
+  [[nodiscard]] const std::optional<UsageFiles::Failure>& failure() const noexcept {
+    return files_.failure();
+  }
 
  private:
   void begin_tree(const TrackerCost& others);
   void look_at_all(bool last, const TrackerCost& cost);
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
-  void keep_files(bool wanted) noexcept;
-  void write_header();
-  void check_rows(int error);
-  void write_row(const TreeState& before, const TreeState& state);
+  [[nodiscard]] TrackingUnits units() const;
+  [[nodiscard]] TrackingMachine machine() const;
   void write_usage();
-  /// The first failure ends the writing of that file, neither that of the other nor the tracking.
-  void note_failure(const std::string& path, int error);
-  void tell(const std::string& message) const;
 
   TrackerOptions options_;
   const Clock& clock_;
   int pid_;
   std::uint64_t start_time_;  ///< of that process: its number may be another's at the begin
-  double ram_factor_;
-  double gpu_ram_factor_;
-  double time_factor_;
+  double time_unit_;
   bool is_own_process_;
   TrackedGpus gpus_;
   MachineMonitor machine_;
@@ -87,11 +75,7 @@ class Tracking {
   std::uint64_t ticks_ = 0;
   bool is_over_ = false;  ///< `end` was called
   std::chrono::nanoseconds own_cpu_{0};
-  std::unique_ptr<TrackingTable> rows_;  ///< null: none
-  OutputFile usage_file_;
-  const std::size_t usage_file_bytes_;
-  std::size_t most_usage_bytes_;  ///< then it is tried to begin anew
-  std::optional<Failure> failure_;
+  UsageFiles files_;
 };
 
 }  // namespace wattle

@@ -81,9 +81,9 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
          "samples"});
   }
   if (machine.memory_total_bytes && machine.peak_memory_used_bytes) {
-    const double factor = memory_factor(usage.max_ram.unit, "RAM");
-    usage.max_ram.system_capacity = static_cast<double>(*machine.memory_total_bytes) * factor;
-    usage.max_ram.system = static_cast<double>(*machine.peak_memory_used_bytes) * factor;
+    const double unit = bytes_in(usage.max_ram.unit, "RAM");
+    usage.max_ram.system_capacity = static_cast<double>(*machine.memory_total_bytes) / unit;
+    usage.max_ram.system = static_cast<double>(*machine.peak_memory_used_bytes) / unit;
   }
 }
 

@@ -123,8 +123,8 @@ void UsageStatistics::look(const TreeState& state) noexcept {
 void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
                                      const MemoryPeak& seen, std::uint64_t peak_bytes,
                                      const std::string& key) {
-  const double factor = memory_factor(usage.max_ram.unit, "RAM");
-  const auto in_unit = [&](std::uint64_t bytes) { return static_cast<double>(bytes) * factor; };
+  const double unit = bytes_in(usage.max_ram.unit, "RAM");
+  const auto in_unit = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / unit; };
   std::vector<std::string> split = {key + ".private_rss", key + ".shared_rss"};
   // A tenth is no other moment: counters lag, and memory grows while it is looked at.
   constexpr std::uint64_t kMuch = 10;

@@ -15,19 +15,18 @@ namespace {
 
 struct Unit {
   std::string_view name;
-  double factor;
+  double size;  ///< in bytes or seconds: quotients by it have no digits of their own
 };
 
 // In the order in which messages list them.
-constexpr std::array kMemory = {Unit{"bytes", 1.0}, Unit{"gigabytes", 1e-9},
-                                Unit{"kilobytes", 1e-3}, Unit{"megabytes", 1e-6},
-                                Unit{"terabytes", 1e-12}};
-constexpr std::array kTime = {Unit{"days", 1.0 / 86400.0}, Unit{"hours", 1.0 / 3600.0},
-                              Unit{"minutes", 1.0 / 60.0}, Unit{"seconds", 1.0}};
+constexpr std::array kMemory = {Unit{"bytes", 1.0}, Unit{"gigabytes", 1e9}, Unit{"kilobytes", 1e3},
+                                Unit{"megabytes", 1e6}, Unit{"terabytes", 1e12}};
+constexpr std::array kTime = {Unit{"days", 86400.0}, Unit{"hours", 3600.0}, Unit{"minutes", 60.0},
+                              Unit{"seconds", 1.0}};
 
-double factor_of(std::span<const Unit> units, std::string_view name, std::string_view what) {
+double size_of(std::span<const Unit> units, std::string_view name, std::string_view what) {
   const auto found = std::ranges::find(units, name, &Unit::name);
-  if (found != units.end()) return found->factor;
+  if (found != units.end()) return found->size;
   std::string valid;
   for (const Unit& unit : units) {
     if (!valid.empty()) valid += ", ";
@@ -39,10 +38,10 @@ double factor_of(std::span<const Unit> units, std::string_view name, std::string
 
 }  // namespace
 
-double memory_factor(std::string_view unit, std::string_view what) {
-  return factor_of(kMemory, unit, what);
+double bytes_in(std::string_view unit, std::string_view what) {
+  return size_of(kMemory, unit, what);
 }
 
-double time_factor(std::string_view unit) { return factor_of(kTime, unit, "time"); }
+double seconds_in(std::string_view unit) { return size_of(kTime, unit, "time"); }
 
 }  // namespace wattle

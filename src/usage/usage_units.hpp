@@ -5,10 +5,11 @@
 
 namespace wattle {
 
-/// What a number of bytes is multiplied by. Throws `InvalidArgument`, which lists the units;
-/// `what`: "RAM", "GPU RAM".
-[[nodiscard]] double memory_factor(std::string_view unit, std::string_view what);
-/// What a number of seconds is multiplied by. Throws likewise.
-[[nodiscard]] double time_factor(std::string_view unit);
+/// Bytes in one "gigabytes". A number of bytes is divided by it: multiplied by its inverse it would
+/// get digits that it does not have. Throws `InvalidArgument`, which lists the units; `what`:
+/// "RAM", "GPU RAM".
+[[nodiscard]] double bytes_in(std::string_view unit, std::string_view what);
+/// Seconds in one "hours". Throws likewise.
+[[nodiscard]] double seconds_in(std::string_view unit);
 
 }  // namespace wattle

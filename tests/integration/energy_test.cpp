@@ -221,5 +221,19 @@ TEST_F(Energy, WithoutSensorsIsUnknownAndSaysWhy) {
   EXPECT_THAT(energy["total_missing"][0]["reason"], HasSubstr("module"));
 }
 
+TEST_F(Energy, OfATrackedProcessIsInItsTextAndHasNoGap) {
+  add({"intel-rapl:0", "package-0", "package_0", kPackageUnit, 20.0, 1000});
+  const Process target({.command = player(60'000)});
+  const Outcome outcome = run(wattle({"track", "--pid", std::to_string(target.pid()), "--duration",
+                                      "0.6", "--json", path("track.json"), "--sysfs",
+                                      tree_.system().sysfs, "--nvml-library", path("none.so")}));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("\nEnergy of this machine meanwhile:\n   package_0: "));
+  EXPECT_THAT(outcome.out, HasSubstr(" J ±"));
+  const Json domain = parse_json(content_of(path("track.json")))["energy"]["domains"][0];
+  EXPECT_THAT(domain["flags"], IsEmpty()) << domain;
+  EXPECT_EQ(domain["unknown_s"], 0.0);
+}
+
 }  // namespace
 }  // namespace wattle::integration

@@ -56,6 +56,35 @@ TEST_F(MonitorCommand, EndsAtASignalWithTheSummary) {
   }
 }
 
+/// One of two ranks on one machine.
+Start as_rank(Start start, const char* rank) {
+  start.environment["OMPI_COMM_WORLD_RANK"] = rank;
+  start.environment["OMPI_COMM_WORLD_LOCAL_RANK"] = rank;
+  start.environment["OMPI_COMM_WORLD_SIZE"] = "2";
+  start.environment["OMPI_COMM_WORLD_LOCAL_SIZE"] = "2";
+  return start;
+}
+
+TEST_F(MonitorCommand, RefusesOneFolderForSeveralRanksBeforeTheCommandStarts) {
+  for (const char* rank : {"0", "1"}) {
+    const Outcome outcome = run(as_rank(monitor({}, {"touch", path("trace")}), rank));
+    EXPECT_EQ(outcome.code(), kFailed);
+    EXPECT_THAT(outcome.err, HasSubstr("DIR names one folder for several ranks"));
+    EXPECT_THAT(outcome.err, HasSubstr("put %r, the rank, into the name"));
+  }
+  EXPECT_FALSE(std::filesystem::exists(path("trace")));
+  EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(MonitorCommand, GivesEachRankTheFolderThatItsNameSays) {
+  for (const char* rank : {"0", "1"}) {
+    Start start = monitor({}, {"true"});
+    start.command[2] += "-%r";
+    EXPECT_EQ(run(as_rank(start, rank)).code(), 0);
+    EXPECT_TRUE(std::filesystem::exists(path(std::string("out-") + rank) / "cpu_metrics.csv"));
+  }
+}
+
 TEST_F(MonitorCommand, SummarizesItsOwnRunAtTheEndAndAllRunsWhereItIsAsked) {
   (void)run(monitor({}, {"true"}));
   nvml_.set_script("gpu A\npower step 0 70\nutilization 7 3\n");

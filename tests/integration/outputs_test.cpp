@@ -115,6 +115,94 @@ TEST_F(Outputs, StdoutByItsPathIsNotReplaced) {
   EXPECT_TRUE(has_report(content_of(path("out"))));
 }
 
+TEST_F(Outputs, JsonHasTheUnitsThatAreAskedFor) {
+  const auto [outcome, json] = measure(
+      {"--ram-unit", "bytes", "--gpu-ram-unit", "megabytes", "--time-unit", "minutes"}, {"true"});
+  const Json& usage = json["resource_usage"];
+  EXPECT_EQ(usage["max_ram"]["unit"], "bytes");
+  EXPECT_GT(usage["max_ram"]["system_capacity"], 1e6);
+  EXPECT_EQ(usage["max_gpu_ram"]["unit"], "megabytes");
+  EXPECT_EQ(usage["compute_time"]["unit"], "minutes");
+  EXPECT_NEAR(usage["compute_time"]["time"].get<double>(), json["wall_s"].get<double>() / 60.0,
+              1e-9);
+}
+
+TEST_F(Outputs, ATrackingFileHasARowPerInterval) {
+  folder_.write("rows.csv", "of the run before\n");
+  const Outcome outcome = run(wattle_run(
+      {"-q", "--interval", "0.05", "--ram-unit", "megabytes", "--tracking-file", path("rows.csv")},
+      {"sleep", "0.4"}));
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  std::istringstream rows(content_of(path("rows.csv")));
+  std::string line;
+  std::getline(rows, line);
+  EXPECT_THAT(line, testing::StartsWith("ram_unit,gpu_ram_unit,time_unit,"));
+  std::getline(rows, line);
+  EXPECT_THAT(line, testing::StartsWith("megabytes,gigabytes,seconds,"));
+  std::getline(rows, line);
+  const auto columns = std::ranges::count(line, ',');
+  int count = 0;
+  while (std::getline(rows, line)) {
+    EXPECT_EQ(std::ranges::count(line, ','), columns) << line;
+    ++count;
+  }
+  EXPECT_GE(count, 2) << "one while it ran at least, and one at the end";
+}
+
+/// True as soon as the file has a whole line.
+bool has_line(const fs::path& file) {
+  return eventually([&] { return read_file(file.string()).value_or("").ends_with('\n'); });
+}
+
+TEST_F(Outputs, AUsageFileIsThereWhereWattleIsKilled) {
+  Process process(wattle_run({"-q", "--usage-file", path("usage"), "--ram-unit", "bytes"},
+                             child({"print", "ready", "read_all"})));
+  ASSERT_TRUE(process.prints("ready"));
+  ASSERT_TRUE(has_line(path("usage")));
+  process.send(SIGKILL);
+  (void)process.wait();
+  process.close_input();
+  const Outcome outcome = run(wattle({"track", "--recover", path("usage"), "--json", "-"}));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json usage = parse_json(outcome.out)["resource_usage"];
+  EXPECT_EQ(usage["max_ram"]["unit"], "bytes");
+  EXPECT_GT(usage["max_ram"]["main"]["total_rss"], 0.0);
+  EXPECT_GE(usage["compute_time"]["time"], 1.0) << "in seconds";
+}
+
+TEST_F(Outputs, AUsageFileIsInTheStateFolderAndGoesAtACleanEnd) {
+  Start start = wattle_run({"-q"}, child({"print", "ready", "read_all"}));
+  start.environment["XDG_STATE_HOME"] = path("state").string();
+  Process process(start);
+  ASSERT_TRUE(process.prints("ready"));
+  const fs::path folder = path("state") / "wattle/usage";
+  ASSERT_TRUE(eventually([&] { return fs::exists(folder) && !fs::is_empty(folder); }));
+  process.close_input();
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_TRUE(fs::is_empty(folder));
+}
+
+TEST_F(Outputs, AUsageFileThatIsNamedGoesAtACleanEnd) {
+  EXPECT_EQ(run(wattle_run({"-q", "--usage-file", path("usage")}, {"sleep", "1.2"})).code(), 0);
+  EXPECT_FALSE(fs::exists(path("usage")));
+}
+
+TEST_F(Outputs, AStateFolderThatCannotBeWrittenIsNoMatter) {
+  Start start = wattle_run({"-q"}, {"sleep", "1.2"});
+  start.environment["XDG_STATE_HOME"] = "/dev/null";
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.err, IsEmpty());
+}
+
+TEST_F(Outputs, FilesOfATrackerAreNoOtherOnes) {
+  const Outcome outcome =
+      run(wattle_run({"--tracking-file", path("a"), "--usage-file", path(".") / "a"}, tracer()));
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("--tracking-file and --usage-file name the same file"));
+  EXPECT_FALSE(has_trace());
+}
+
 TEST_F(Outputs, AppendMakesJsonLines) {
   const Words options = {"--quiet", "--append", "--json", path("runs.jsonl")};
   for (const char* code : {"3", "4"})

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "command.hpp"
+#include "fakes/drm_tree.hpp"
 #include "fakes/nvml/control.hpp"
 #include "usage/process_tree.hpp"
 
@@ -38,8 +39,8 @@ class RunWithGpus : public CommandTest {
   /// `wattle run OPTIONS -- COMMAND`, beside an empty sysfs.
   [[nodiscard]] Start start_of(const fakes::FakeNvml& fake, const Words& options,
                                const Words& command) const {
-    Start start = wattle_run(Words{"--sysfs", path("nothing"), "--nvml-library",
-                                   fake.library_path(), "--json", path("run.json")} +
+    Start start = wattle_run(Words{"--sysfs", sysfs_, "--nvml-library", fake.library_path(),
+                                   "--json", path("run.json")} +
                                  options,
                              command);
     start.environment = {{"WATTLE_FAKE_NVML", fake.script_path()}};
@@ -52,6 +53,8 @@ class RunWithGpus : public CommandTest {
     EXPECT_EQ(run(start_of(fake, options, command)).code(), 0);
     return json();
   }
+  std::string sysfs_ = path("nothing").string();
+
   [[nodiscard]] std::vector<std::string> lines_of(const std::string& name) const {
     std::ifstream file(path(name));
     std::vector<std::string> lines;
@@ -245,6 +248,54 @@ TEST_F(RunWithGpus, KnowsThatTheCommandUsedOne) {
   EXPECT_EQ(report["host"]["gpus"][1]["used_by_command"], true);
   EXPECT_EQ(report["resource_usage"]["max_gpu_ram"]["main"], 5.0);
   EXPECT_EQ(report["resource_usage"]["max_gpu_ram"]["descendants"], 0.0);
+}
+
+TEST_F(RunWithGpus, ListsTheirProcessesAsOftenAsItReads) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  // The sixth list never comes: after half a second, not five.
+  std::string script = "gpu A\n";
+  for (const char* version : {"", "_v2", "_v3"}) {
+    script += fmt::format("hang nvmlDeviceGetComputeRunningProcesses{} every 6\n", version);
+  }
+  const Json json = measure_with(script, {"--quiet"}, {"sleep", "4.5"});
+  EXPECT_EQ(json["host"]["gpus"][0]["used_by_command_unknown"],
+            "the driver did not list its processes often enough");
+  const Json slow = measure_with(script, {"--quiet", "--interval", "1"}, {"sleep", "4.5"});
+  EXPECT_EQ(slow["host"]["gpus"][0]["used_by_command"], false) << "no more often than that";
+}
+
+/// An NVIDIA board beside an AMD one.
+class RunWithGpusOfTwoVendors : public RunWithGpus {
+ protected:
+  RunWithGpusOfTwoVendors() {
+    tree_.add_rx6800(0, "0000:03:00.0");
+    sysfs_ = tree_.system().sysfs.string();
+  }
+  [[nodiscard]] Json measure_both(const Words& options) const {
+    return measure_with("gpu NVIDIA H100 PCIe\nuuid GPU-aaaa\npci 0000:41:00\n",
+                        Words{"--quiet"} + options, {"sleep", "0.3"});
+  }
+  fakes::DrmTree tree_;
+};
+
+TEST_F(RunWithGpusOfTwoVendors, SumsThoseOfOneBrand) {
+  const Json usage = measure_both({})["resource_usage"];
+  EXPECT_EQ(usage["gpu_utilization"]["system_gpu_count"], 1);
+  EXPECT_EQ(usage["gpu_utilization"]["n_expected_gpus"], 1);
+  EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"], 80.0);
+  EXPECT_EQ(usage["max_gpu_ram"]["system_capacity"], 80.0) << "NVIDIA's alone";
+}
+
+TEST_F(RunWithGpusOfTwoVendors, ListsAndMeasuresAll) {
+  const Json json = measure_both({});
+  EXPECT_EQ(json["host"]["gpus"].size(), 2U);
+  EXPECT_EQ(json["energy"]["domains"].size(), 2U);
+}
+
+TEST_F(RunWithGpusOfTwoVendors, SumsTheOtherBrandWhereThatIsChosen) {
+  const Json usage = measure_both({"--gpus", "amd_gpu_0"})["resource_usage"];
+  EXPECT_EQ(usage["gpu_utilization"]["system_gpu_count"], 1);
+  EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"], 57.0);
 }
 
 TEST_F(RunWithGpus, MeasuresTheChosenOnesOnly) {

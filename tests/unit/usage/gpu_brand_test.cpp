@@ -41,5 +41,13 @@ TEST(GpuBrand, LeavesOutGpusInsideOfProcessorsOfEitherVendor) {
   EXPECT_THAT(gpus_of_brand({kAmd, kIntel}, {inside_processor(kAmd)}, {}), ElementsAre(kIntel));
 }
 
+TEST(GpuBrand, CountsThoseThatAreAlike) {
+  const Domain inside = Domain::amd_gpu(1);
+  const std::set<Domain> gpus = {kNvidia, kAmd, inside, Domain::amd_gpu(2)};
+  const std::vector<Refusal> refused = {inside_processor(inside)};
+  EXPECT_THAT(gpus_like(kAmd, gpus, refused), ElementsAre(kAmd, Domain::amd_gpu(2)));
+  EXPECT_THAT(gpus_like(inside, gpus, refused), ElementsAre(inside));
+}
+
 }  // namespace
 }  // namespace wattle

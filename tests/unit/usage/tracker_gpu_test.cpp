@@ -163,6 +163,20 @@ TEST(TrackerGpus, AreLookedAtOnceMoreAtTheEnd) {
   EXPECT_EQ(held, 40.0);
 }
 
+TEST(TrackerGpus, ListTheirProcessesAsOftenAsTheyAreLookedAt) {
+  fakes::FakeNvml fake("gpu A\n");
+  fake.let_time_pass();
+  TrackerOptions options = options_for(fake);
+  options.sleep_time = Seconds(0.1);
+  Tracker tracker(options);
+  tracker.start();
+  const auto lists = [&] { return fake.calls("nvmlDeviceGetComputeRunningProcesses_v3"); };
+  ASSERT_TRUE(fakes::eventually([&] { return lists() >= 12; }));
+  const auto readings = fake.calls("nvmlDeviceGetUtilizationRates");  // twice a second
+  tracker.stop();
+  EXPECT_LT(readings, 10U) << "lists came once a second";
+}
+
 TEST(TrackerGpus, SayHowTheirFiguresAreMade) {
   const ResourceUsage usage = usage_with(kTwoGpus);
   EXPECT_THAT(usage.to_native_json(), HasSubstr(R"({"keys":["max_gpu_ram"],"mechanism":"what )"));
@@ -203,6 +217,20 @@ TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
   const ResourceUsage usage = track(options);
   EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 60.0);
   EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
+}
+
+TEST(TrackerGpus, TellTheEnergyOfAGaugeWithoutAGap) {
+  MeasuredEnergy energy;
+  // On a busy machine a reading can come too late.
+  for (int i = 0; i < 5 && (!energy.energy || energy.unknown > Seconds(0)); ++i) {
+    const ResourceUsage usage = usage_with("gpu Tesla M40\ncounter none\npower step 0 100\n");
+    ASSERT_TRUE(usage.energy);
+    ASSERT_EQ(usage.energy->domains.size(), 1U);
+    energy = usage.energy->domains[0].energy;
+  }
+  ASSERT_TRUE(energy.energy);
+  EXPECT_EQ(energy.unknown, Seconds(0));
+  EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
 TEST(TrackerGpus, TellTheirEnergy) {

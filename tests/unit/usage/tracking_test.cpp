@@ -145,6 +145,15 @@ TEST_F(TrackingTest, CountsMemoryInItsUnit) {
   EXPECT_DOUBLE_EQ(other.usage().max_ram.main.total_rss.value_or(0), 1.048576);
 }
 
+TEST_F(TrackingTest, GivesMemoryNoDigitsOfItsArithmetic) {
+  files_.put({.pid = 100, .rss_kib = 1840, .peak_kib = 1840});
+  options_.ram_unit = "megabytes";
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  tracking.end();
+  EXPECT_THAT(tracking.usage().to_json(), HasSubstr(R"("main":{"total_rss":1.88416,)"));
+}
+
 TEST_F(TrackingTest, CountsMemoryThatWasHeldBetweenTwoLooks) {
   files_.put({.pid = 100, .rss_kib = 5600, .pss_kib = 5600, .private_kib = 5600, .peak_kib = 5600});
   Tracking tracking(options_, clock_);

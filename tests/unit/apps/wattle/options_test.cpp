@@ -268,6 +268,20 @@ TEST(SummaryOptions, AreAFolderAndWhatIsAdded) {
   EXPECT_EQ(std::get<SummaryOptions>(options).allocator_peak_mb, 1024.5);
 }
 
+TEST(Options, OfARunHaveTheUnitsOfGpuTracker) {
+  const Options chosen = parse({"run", "--ram-unit", "bytes", "--gpu-ram-unit", "megabytes",
+                                "--time-unit", "hours", "true"});
+  ASSERT_TRUE(std::holds_alternative<RunOptions>(chosen));
+  EXPECT_EQ(std::get<RunOptions>(chosen).ram_unit, "bytes");
+  EXPECT_EQ(std::get<RunOptions>(chosen).gpu_ram_unit, "megabytes");
+  EXPECT_EQ(std::get<RunOptions>(chosen).time_unit, "hours");
+  for (const char* option : {"--ram-unit", "--gpu-ram-unit", "--time-unit"}) {
+    const Options wrong = parse({"run", option, "gib", "true"});
+    ASSERT_TRUE(std::holds_alternative<Answer>(wrong)) << option;
+    EXPECT_NE(std::get<Answer>(wrong).text.find("Valid values are"), std::string::npos) << option;
+  }
+}
+
 TEST(Options, OfASummaryTakeWhatTheProbePrintsWhereItDoesNotKnow) {
   const Options options = parse({"summary", "out", "--allocator-peak-mb", "None"});
   ASSERT_TRUE(std::holds_alternative<SummaryOptions>(options));

@@ -65,6 +65,21 @@ TEST(RankPaths, NameThePlaceholderThatIsMissing) {
   }
 }
 
+TEST(RankPaths, OfAFolderNeedAPlaceholderToo) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path().string();
+  const Job job = rank_of(1, 1, 4, 4);
+  try {
+    require_own_folder("DIR", path, path, job);
+    FAIL() << "not refused";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("DIR names one folder for several ranks"));
+    EXPECT_THAT(error.what(), HasSubstr("put %r, the rank, into the name"));
+  }
+  EXPECT_NO_THROW(require_own_folder("DIR", path + "/%r", path + "/1", job));
+  EXPECT_NO_THROW(require_own_folder("DIR", path, path, Job{}));
+}
+
 TEST(RankPaths, MayBeADevice) {
   EXPECT_NO_THROW(require_own_file("--json", "/dev/null", "/dev/null", rank_of(0, 0, 4, 4)));
 }
