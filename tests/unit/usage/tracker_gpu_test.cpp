@@ -209,6 +209,19 @@ TEST(TrackerGpus, ThatCannotBeReadLeaveNoSumsWithoutThem) {
       << "no cell of GPUs between memory and threads";
 }
 
+TEST(TrackerGpus, HaveNoCapacityWhereTheyCannotBeListed) {
+  fakes::FakeNvml fake("error nvmlInit_v2 999\ngpu A\n");
+  TrackerOptions options = options_for(fake);
+  const fakes::TempFolder folder;
+  options.tracking_file = folder.path() / "rows.csv";
+  const ResourceUsage usage = track(options);
+  EXPECT_FALSE(usage.gpu_utilization.system_gpu_count);
+  EXPECT_FALSE(usage.max_gpu_ram.system_capacity) << "not 0";
+  const std::string rows = read_file((folder.path() / "rows.csv").string()).value_or("");
+  EXPECT_THAT(rows, testing::ContainsRegex("gigabytes,gigabytes,hours,[0-9.]+,,[0-9]+,[0-9]+,,0"))
+      << "empty beside a number that is not known";
+}
+
 TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
   fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
   fake.let_time_pass();

@@ -145,6 +145,18 @@ TEST_F(TrackingTest, CountsMemoryInItsUnit) {
   EXPECT_DOUBLE_EQ(other.usage().max_ram.main.total_rss.value_or(0), 1.048576);
 }
 
+TEST_F(TrackingTest, SaysWhyTheMachinesBusiestSecondIsNotKnownOfALongTime) {
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(20s);
+  files_.folder().write("stat", "cpu 1000 0 0 3000 0 0 0 0 0 0\ncpu0 0\ncpu1 0\nintr 0\n");
+  tracking.end();
+  const ResourceUsage usage = tracking.usage();
+  EXPECT_TRUE(usage.cpu_utilization.system.mean_sum_percent);
+  EXPECT_FALSE(usage.cpu_utilization.system.max_sum_percent);
+  EXPECT_THAT(usage.to_native_json(), HasSubstr("fewer than two of these lie between samples"));
+}
+
 TEST_F(TrackingTest, GivesMemoryNoDigitsOfItsArithmetic) {
   files_.put({.pid = 100, .rss_kib = 1840, .peak_kib = 1840});
   options_.ram_unit = "megabytes";

@@ -160,10 +160,9 @@ TEST_F(CpuHub, StreamsToStrangersOnceASecond) {
 /// A GPU that answers when the test lets it.
 class GatedGpu final : public Sensor {
  public:
-  GatedGpu() {
-    channels_.push_back({.domain = Domain::nvidia_gpu(0),
-                         .metric = Metric::power_instant,
-                         .gauge = {.scale = 1e-3}});
+  explicit GatedGpu(const Domain& domain = Domain::nvidia_gpu(0)) {
+    channels_.push_back(
+        {.domain = domain, .metric = Metric::power_instant, .gauge = {.scale = 1e-3}});
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read(std::span<Reading> readings) noexcept override {
@@ -181,6 +180,19 @@ class GatedGpu final : public Sensor {
  private:
   std::vector<Channel> channels_;
 };
+
+TEST(GpuFaults, OfOtherVendorsAreNoErrorsOfNvml) {
+  GatedGpu nvidia;
+  nvidia.status = ReadStatus::gone;
+  EXPECT_EQ(ask(nvidia, GpuQuestion::power).fault->message, "NVML error: the GPU is lost");
+  for (const Domain& domain : {Domain::amd_gpu(0), Domain::intel_gpu(0)}) {
+    GatedGpu other(domain);
+    EXPECT_EQ(ask(other, GpuQuestion::energy).fault->message,
+              "GPU error: this GPU, or its driver, does not offer it");
+    other.status = ReadStatus::gone;
+    EXPECT_EQ(ask(other, GpuQuestion::power).fault->message, "GPU error: the GPU is lost");
+  }
+}
 
 class GpuHub : public testing::Test {
  protected:
