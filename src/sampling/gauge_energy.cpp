@@ -2,8 +2,10 @@
 #include <cmath>
 #include <optional>
 
+#include "sampling/gauge_kernel.hpp"
 #include "sampling/gauge_spread.hpp"
 #include "sampling/integrate.hpp"
+#include "sampling/overlapping_gauge.hpp"
 #include "sampling/uncertainty.hpp"
 
 namespace wattle {
@@ -11,24 +13,8 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// How a gauge makes its values of the power.
-struct Kernel {
-  nanoseconds delay{0};  ///< of the middle of what a value is the mean of
-  nanoseconds width{0};  ///< that it is the mean of; 0 where nobody knows
-  bool lags = false;
-};
-
-/// A first-order lag by t is late by t on average. Of a step at an end it leaves t/e on the wrong
-/// side, a mean over w leaves w/8: there it is about one over 3 t.
-Kernel kernel_of(const GaugeTraits& gauge) noexcept {
-  if (gauge.time_constant)
-    return {.delay = *gauge.time_constant, .width = 3 * *gauge.time_constant, .lags = true};
-  const nanoseconds window = gauge.window.value_or(nanoseconds(0));
-  return {.delay = window / 2, .width = window};
-}
-
 /// The part of the time that looks see which are `spacing` apart.
-double seen_by(const Kernel& kernel, nanoseconds spacing) noexcept {
+double seen_by(const GaugeKernel& kernel, nanoseconds spacing) noexcept {
   // A sensor that is renewed a little sooner than stated shows values that are never read: ten
   // boards of one model took 99 to 101 ms (github.com/JimZeyuYang/GPU_Power_Benchmark).
   constexpr double kBetweenBoards = 1.01;
@@ -142,42 +128,79 @@ nanoseconds believed_only(const History& history, TimePoint begin, TimePoint end
 constexpr double kMoreAfterLook = 2.0;
 constexpr double kMoreAfterMean = 4.0;
 
+/// By how much the values of one window may be later than those of another: the sensor's update
+/// interval or the reader's period, whichever is shorter.
+nanoseconds lateness_range(const History& history) noexcept {
+  return history.longest_told() - history.spacing();
+}
+
+/// True where the reader meets the sensor's renewals at the same phase again and again, so that
+/// what a value is late changes slowly; otherwise it is another one at each reading.
+bool is_in_step(const History& history) noexcept {
+  if (history.period() <= history.update()) return true;
+  const double updates = history.period() / Seconds(history.update());
+  constexpr double kNear = 0.05;
+  return std::abs(updates - std::round(updates)) < kNear * updates;
+}
+
+/// How often a change of the power is seen in the values, where their lateness drifts: all looks at
+/// once where they are in step with the sensor, and otherwise one by one.
+double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
+                           const GaugeSpread& spread, double overlap) {
+  constexpr double kOfAChange = 1.0 / 6.0;
+  constexpr double kOfAChangeByItself = 1.0 / 12.0;
+  constexpr double kOfABend = 0.15;
+  if (is_in_step(history)) return kOfAChange * overlap * spread.changes_w2();
+  return kernel.lags ? kOfABend * spread.bends_w2() : kOfAChangeByItself * spread.changes_w2();
+}
+
 /// `figure`: what is known of the window already. `lag`: by how much values are moved back; 0 where
-/// nobody knows what they are the mean of.
+/// nobody knows what they are the mean of. `ends`: where the energy was found so.
 Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePoint begin,
-                      TimePoint end, nanoseconds lag) {
+                      TimePoint end, nanoseconds lag,
+                      const std::optional<OverlappingEnergy>& ends) {
   const Channel& channel = history.channel();
-  const Kernel kernel = kernel_of(channel.gauge);
-  const nanoseconds window = kernel.width;
+  const GaugeKernel kernel = kernel_of(channel.gauge);
   const nanoseconds spacing = history.spacing();
+  const nanoseconds range = lateness_range(history);
   const nanoseconds freezes = channel.gauge.freezes;
-  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + window);
+  const GaugeSpread spread = spread_of(history, begin + lag, end + lag, spacing + kernel.width);
   const bool is_moved = lag > nanoseconds(0);
-  const bool is_open = is_moved && !history.values().at(end + lag).after;
+  const auto [shown, later] = history.values().at(end + lag);
+  const bool is_open = !later && !(shown && shown->last_confirmed > end + lag);
   // Neighbours among means that overlap differ by that much less than the power does.
-  const double overlap = std::max(1.0, Seconds(window) / Seconds(spacing));
+  const double overlap = std::max(1.0, Seconds(kernel.width) / Seconds(spacing));
   const double seen = seen_by(kernel, spacing);
   constexpr double kAllTheTime = 0.9;
   const double just_begun = seen > kAllTheTime ? kMoreAfterMean : kMoreAfterLook;
+  const Looks looks = {
+      .coverage = seen,
+      .jitter = history.period() > history.update() ? range / Seconds(spacing) : 0.0,
+      .lags = kernel.lags};
+  const auto unless_ends = [&](Watts change) { return ends ? Watts() : change; };
   return gauge_uncertainty({.length = figure.known,
                             .spacing = spacing,
-                            .window = window,
+                            .window = kernel.lags ? range : kernel.width,
                             .coverage = seen,
                             .mean = figure.mean.value_or(Watts()),
                             .believed_only = believed_only(history, begin, end),
-                            .scatter_w2 = spread.scatter_w2(),
-                            .change_at_begin = spread.begin_change(),
-                            .change_at_end = spread.end_change(),
-                            .change_overall = spread.overall_change(),
+                            .scatter_w2 = spread.scatter_w2(looks),
+                            .change_at_begin = unless_ends(spread.begin_change()),
+                            .change_at_end = unless_ends(spread.end_change()),
+                            .change_overall = unless_ends(spread.overall_change()),
                             .lateness = is_moved ? nanoseconds(0) : spacing + freezes,
-                            .lateness_range = history.longest_told() - spacing,
-                            .open_end = is_open ? channel.update.mean : nanoseconds(0),
-                            .change_since = spread.change_since(just_begun) * overlap,
+                            .lateness_range = range,
+                            .open_end = is_open ? history.update() : nanoseconds(0),
+                            .change_since = kernel.lags && ends
+                                                ? ends->power_change_at_end
+                                                : spread.change_since(just_begun) * overlap,
                             .step = Watts(channel.scale()),
                             .variance_w2 = spread.variance_w2(),
-                            .changes_w2 = spread.changes_w2(),
+                            .drifting_w2 = drifting_changes_w2(history, kernel, spread, overlap),
+                            .overtakes = is_in_step(history) || !kernel.lags,
                             .fall = spread.fall(),
-                            .freezes = freezes});
+                            .freezes = std::min(freezes, spread.longest_hold()),
+                            .ends_j2 = ends ? ends->ends_j2 : 0.0});
 }
 
 }  // namespace
@@ -186,12 +209,15 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::integrated, .quantity = to_string(channel.metric)};
   const nanoseconds length = positive(end - begin);
-  const Kernel kernel = kernel_of(channel.gauge);
+  const GaugeKernel kernel = kernel_of(channel.gauge);
   // A value tells of the middle of its window; it is half an update old when it is read, and holds
   // for half a period more, on average: half of what it is told for.
-  const nanoseconds lag =
+  nanoseconds lag =
       kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_told() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
+  std::optional<OverlappingEnergy> overlapping;
+  if (kernel.overlaps(spacing)) overlapping = overlapping_energy(history, kernel, begin, end);
+  if (overlapping) lag = lateness_range(history) / 2;
 
   figure.flags = history.condition(begin, end).flags;
   GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
@@ -211,12 +237,16 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   figure.energy = Joules(channel.scale() * raw_s);
   figure.mean = *figure.energy / Seconds(seen.known);
   if (seen.raw_ns == 0) figure.flags.set(Flag::zero);
+  if (overlapping) {
+    figure.energy = std::max(overlapping->energy, Joules());
+    figure.mean = *figure.energy / Seconds(seen.known);
+  }
 
   if (channel.gauge.window || channel.gauge.time_constant) {
     figure.coverage = std::min(1.0, Seconds(kernel.width) / Seconds(spacing));
     if (looks_away(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
   }
-  figure.uncertainty = uncertainty_of(history, figure, begin, end, lag);
+  figure.uncertainty = uncertainty_of(history, figure, begin, end, lag, overlapping);
   if (length < spacing) {
     // One value for all of it, which may be from before it: no power can be told, only a bound.
     figure.flags.set(Flag::short_window);

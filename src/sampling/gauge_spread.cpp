@@ -4,6 +4,25 @@
 
 namespace wattle {
 
+double unseen_part(double coverage) noexcept { return (1.0 - coverage) * (1.0 + coverage / 2.0); }
+
+namespace {
+
+/// What a change that is alone between two looks costs, as a part of `unseen_part`: it is anywhere
+/// in the part 1 - c of the time that is not seen, which is off by the variance D^2 (1 - c)^2/12,
+/// or in what is seen, where the halves to its sides are. Half the squared changes of means over c
+/// of the time are D^2/2 (1 - c/3) for it. A little more, since some are not alone.
+double of_single_changes(const Looks& looks) noexcept {
+  if (looks.coverage >= 1.0) return 1.0;
+  const double gap = 1.0 - looks.coverage;
+  // What lags shows a change for as long as it takes, wherever it was.
+  if (looks.lags) return std::min(0.35, 2.2 * gap);
+  constexpr double kNotQuiteAlone = 1.15;
+  return kNotQuiteAlone * gap * gap / (2.0 * (3.0 - looks.coverage)) / unseen_part(looks.coverage);
+}
+
+}  // namespace
+
 void Innovations::add(double value, std::uint64_t looks) noexcept {
   if (looks_ == 0) first_ = value;
   const double shifted = value - first_;
@@ -85,9 +104,10 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
   highest_ = std::max(highest_, watts);
   lowest_ = std::min(lowest_, watts);
   fall_ = std::max(fall_, Watts(highest_ - watts));
-  // A value that the sensor shows for n looks is read for a period less than that, on average.
+  // A value that the sensor shows for n looks is read for a period less than that, on average. One
+  // that is read twice a look, and a third time where the sensor is a little late, is one look.
   const std::int64_t held =
-      (reading.last_confirmed - reading.first_seen + period_ - spacing_ / 2) / spacing_;
+      (reading.last_confirmed - reading.first_seen + period_ - spacing_ * 9 / 16) / spacing_;
   // The look at the end of a window comes before the value is due to be renewed: proves nothing.
   const bool is_steady = reading.last_confirmed - reading.first_seen > spacing_ - spacing_ / 16;
   if (is_steady) last_change_ = 0.0;
@@ -99,14 +119,26 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
     sum_w_ += static_cast<double>(looks) * above_first;
     squares_w2_ += static_cast<double>(looks) * above_first * above_first;
     recurrence_.add(watts, looks);
+    add_changes_over_two(watts, looks);
   }
   if (is_regular && looks_left_out_ == 0.0) {
     of_few_.add(watts, looks);
     of_many_.add(watts, looks);
   }
+  const auto confirmed = reading.last_confirmed - reading.first_seen;
+  if (watts < highest_) longest_hold_ = std::max(longest_hold_, confirmed);
   looked_ = reading.last_confirmed;
   if (reading.first_seen <= begin_until_) begin_range_.add(watts);
   if (reading.last_confirmed >= end_from_) end_range_.add(watts);
+}
+
+void GaugeSpread::add_changes_over_two(double watts, std::uint64_t looks) noexcept {
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(looks, 2); ++i) {
+    if (looks_before_ > 0) over_one_w2_ += (watts - before_[0]) * (watts - before_[0]);
+    if (looks_before_ > 1) over_two_w2_ += (watts - before_[1]) * (watts - before_[1]);
+    before_ = {watts, before_[0]};
+    ++looks_before_;
+  }
 }
 
 void GaugeSpread::leave_out(double squared_changes_w2, double watts,
@@ -114,17 +146,46 @@ void GaugeSpread::leave_out(double squared_changes_w2, double watts,
   squared_changes_w2_ += squared_changes_w2;
   looks_left_out_ += Seconds(time) / Seconds(spacing_);
   recurrence_ = Recurrence();
+  looks_before_ = 0;
   last_ = watts;
 }
 
-double GaugeSpread::scatter_w2() const noexcept {
+double GaugeSpread::scatter_w2(const Looks& looks) const noexcept {
   const double of_neighbours_w2 = squared_changes_w2_ / 2.0;
+  const double alone = of_single_changes(looks);
+  // What lags is never that blind.
+  constexpr double kMostIfLagging = 3.0;
+  const double most = looks.lags ? std::min(1.0, kMostIfLagging * alone) : 1.0;
+  const double unsteady = std::min(unsteadiness(alone), most);
   if (const std::uint64_t period = recurrence_.looks()) {
     const double changing = static_cast<double>(recurrence_.changing()) + looks_left_out_;
-    return of_neighbours_w2 * std::max(1.0, changing / static_cast<double>(6 * period));
+    constexpr double kAsMuch = 1.2;  // bench/lab: 95 % of such loads
+    const double again = kAsMuch * alone * changing / static_cast<double>(period);
+    return of_neighbours_w2 * std::max(unsteady, again);
   }
-  if (looks_left_out_ > 0.0) return of_neighbours_w2;
-  return std::min({of_neighbours_w2, of_few_.squares(), of_many_.squares()});
+  if (looks_left_out_ > 0.0) return of_neighbours_w2 * unsteady;
+  const double unforeseen = unforeseen_w2();
+  // Foretelling a look from two others makes up to six times as much of what differs in time, and
+  // few looks are fitted to that as well.
+  constexpr double kForetold = 8.4;
+  constexpr double kLeast = 0.05;
+  const double of_jitter_w2 = kForetold * squared_changes_w2_ * looks.jitter * looks.jitter / 12.0;
+  return std::min(of_neighbours_w2 * unsteady,
+                  std::max(unforeseen - of_jitter_w2, kLeast * unforeseen));
+}
+
+double GaugeSpread::unforeseen_w2() const noexcept {
+  return std::min(of_few_.squares(), of_many_.squares());
+}
+
+double GaugeSpread::unsteadiness(double alone) const noexcept {
+  if (over_one_w2_ <= 0.0) return 1.0;
+  // Few looks show that only roughly.
+  constexpr double kRoughly = 3.5;
+  const double looks = static_cast<double>(std::max<std::uint64_t>(looks_, 1));
+  const double together =
+      std::clamp(2.0 - over_two_w2_ / over_one_w2_ + kRoughly / std::sqrt(looks), 0.0, 1.0);
+  return alone + (1.0 - alone) * std::pow(together, 4.0);
 }
 
 Watts GaugeSpread::change_since(double just_begun) const noexcept {
@@ -132,7 +193,9 @@ Watts GaugeSpread::change_since(double just_begun) const noexcept {
   constexpr double kNothing = 0.1;  // of the last change: power is never quite steady
   const bool began = change_before_last_ <= kNothing * last_change_;
   const double growth = std::max(last_change_ - change_before_last_, 0.0);
-  const double trend = began ? just_begun * last_change_ : last_change_ + growth;
+  constexpr double kOfRange = 1.0;  // a change that just began may become as large as another was
+  const double begun = last_change_ > 0.0 ? kOfRange * (highest_ - lowest_) : 0.0;
+  const double trend = began ? std::max(just_begun * last_change_, begun) : last_change_ + growth;
   return Watts(std::max(trend, std::sqrt(squared_changes_w2_ / looks)));
 }
 
@@ -141,6 +204,11 @@ double GaugeSpread::variance_w2() const noexcept {
   const double mean_w = sum_w_ / looks;
   const double seen_w2 = std::max(squares_w2_ / looks - mean_w * mean_w, 0.0);
   return std::max(seen_w2, squared_changes_w2_ / 2.0 / (looks + looks_left_out_));
+}
+
+double GaugeSpread::bends_w2() const noexcept {
+  const double bends_w2 = std::max(4.0 * over_one_w2_ - over_two_w2_, 0.0);
+  return looks_left_out_ > 0.0 ? bends_w2 : std::min(bends_w2, 2.0 * unforeseen_w2());
 }
 
 Watts GaugeSpread::fall() const noexcept {

@@ -68,6 +68,19 @@ class Recurrence {
   std::uint64_t changing_ = 0;
 };
 
+/// How a gauge looks at the power.
+struct Looks {
+  double coverage = 0.0;  ///< the part of the time that it sees
+  /// By how much the times of two looks may differ from the times of their readings, as a part of
+  /// the time between two looks.
+  double jitter = 0.0;
+  bool lags = false;  ///< it follows the power with a first-order lag
+};
+
+/// The variance of what happens between two looks, h apart, as a part of h^2 times the variance
+/// from look to look, of a power that is another one at each look.
+[[nodiscard]] double unseen_part(double coverage) noexcept;
+
 /// What the readings of a gauge around a window tell of how much they can be off. Threads: one at a
 /// time.
 class GaugeSpread {
@@ -89,22 +102,25 @@ class GaugeSpread {
   /// `watts`. From the last reading to that, the squares of all changes are `squared_changes_w2`.
   void leave_out(double squared_changes_w2, double watts, std::chrono::nanoseconds time) noexcept;
 
-  /// Sum over all looks of the variance of the power from one to the next, in W^2: half the squared
-  /// change of two neighbours, or what cannot be foretold of the later one, whichever is less. The
-  /// latter is known where no reading was left out.
+  /// Sum over all looks of the variance of the power from one to the next, in W^2, of a power that
+  /// would be another one at each look (`unseen_part`). It is the least of two: what cannot be
+  /// foretold of each value, less what comes from looks that are not equally far apart; and half
+  /// the squared changes of neighbours, times how unsteady the power is.
   ///
-  /// Where n values come back after k looks, to foretell them is no art, and errors do not average
-  /// out: each time the power changes at the same places between two looks, which nobody knows. A
-  /// change of D that is anywhere in between is off by the variance D^2/12, not D^2/2, but n/k
-  /// times the same: the sum is n/(6 k) times as much, where that is more than 1. What was left out
-  /// counts as what follows it.
-  [[nodiscard]] double scatter_w2() const noexcept;
+  /// A change that is alone costs less, since it is only not known where it was. Changes are alone
+  /// where values differ twice as much, in squares, over two looks as over one. A power that is
+  /// another one at each look differs as much.
+  ///
+  /// Where n values come back after k looks, errors do not average out: each time the power changes
+  /// at the same places between two looks, which nobody knows: a change that is alone, n/k times.
+  /// What was left out counts as what follows it.
+  [[nodiscard]] double scatter_w2(const Looks& looks) const noexcept;
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
   [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
   /// By how much it may change until the next look: as much as it last did, and more where that was
   /// growing, or as much as it does on average. Where it changed at the last look for the first
-  /// time, `just_begun` times as much as there.
+  /// time, `just_begun` times as much as there, or as much as it ever did.
   [[nodiscard]] Watts change_since(double just_begun) const noexcept;
   /// From the one end to the other.
   [[nodiscard]] Watts overall_change() const noexcept;
@@ -112,9 +128,14 @@ class GaugeSpread {
   [[nodiscard]] double variance_w2() const noexcept;
   /// The sum of the squares of its changes from one look to the next, in W^2.
   [[nodiscard]] double changes_w2() const noexcept { return squared_changes_w2_; }
+  /// The same of what is left of each change after the one before it, where that can be foretold:
+  /// next to nothing where the values follow a smooth course.
+  [[nodiscard]] double bends_w2() const noexcept;
   /// The most that the power fell, or may be about to: from the highest value to the lowest one,
   /// where it fell by a twentieth of that at least.
   [[nodiscard]] Watts fall() const noexcept;
+  /// The longest that one value, below the highest before it, was read again and again.
+  [[nodiscard]] std::chrono::nanoseconds longest_hold() const noexcept { return longest_hold_; }
 
  private:
   struct Range {
@@ -126,6 +147,11 @@ class GaugeSpread {
     }
     [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
   };
+  void add_changes_over_two(double watts, std::uint64_t looks) noexcept;
+  /// From `alone`, where changes are, to 1.
+  [[nodiscard]] double unsteadiness(double alone) const noexcept;
+  [[nodiscard]] double unforeseen_w2() const noexcept;
+
   TimePoint begin_until_;
   TimePoint end_from_;
   std::chrono::nanoseconds spacing_;
@@ -144,6 +170,11 @@ class GaugeSpread {
   double highest_ = 0.0;
   double lowest_ = 0.0;
   Watts fall_{};
+  std::chrono::nanoseconds longest_hold_{0};
+  std::array<double, 2> before_{};  ///< the values of the last looks, the newest first
+  std::uint64_t looks_before_ = 0;
+  double over_one_w2_ = 0.0;  ///< sum of the squares of the changes from one look to the next
+  double over_two_w2_ = 0.0;  ///< the same to the one after that
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
   Recurrence recurrence_;

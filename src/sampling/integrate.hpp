@@ -26,8 +26,9 @@ struct CounterWindowAsked {
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
-/// they are on average. A window of at most 1000 looks at the gauge costs as many readings as it
-/// holds; a longer one the same however long it is, but for what happened in it (gaps).
+/// they are on average; for those that overlap see `overlapping_energy`. A window of at most 1000
+/// looks at the gauge costs as many readings as it holds; a longer one the same however long it is,
+/// but for what happened in it (gaps).
 [[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
                                                       TimePoint end);
 

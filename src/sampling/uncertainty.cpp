@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sampling/gauge_spread.hpp"
+
 namespace wattle {
 namespace {
 
@@ -78,13 +80,12 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double end_w2 = square(window.change_at_end.si());
   const double edges_w2 = square(window.change_at_begin.si()) + end_w2;
 
-  const double unseen =
-      square(spacing_s) * (1.0 - coverage) * (1.0 + coverage / 2.0) * window.scatter_w2;
-  const double looked_away = square(mean_w * spacing_s * (1.0 - coverage)) / 12.0;
+  const double unseen = square(spacing_s) * unseen_part(coverage) * window.scatter_w2;
+  const double looked_away = square(mean_w * spacing_s * (1.0 - coverage)) / 24.0;
   const double edges = edges_w2 * (square(spacing_s) * (1.0 + 2.0 * coverage) / 36.0 +
                                    square(late_s) / 3.0 + square(mean_of_s) / 64.0);
   const double delay =
-      square(window.change_overall.si()) * (square(late_s) + square(range_s) / 5.0);
+      square(window.change_overall.si()) * (square(late_s) + square(range_s) / 12.0);
   double open = 0.0;
   if (open_s > 0.0) {
     const double since_w2 = square(window.change_since.si()) * open_s / spacing_s;
@@ -96,15 +97,17 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const bool overlaps = mean_of_s > 1.5 * spacing_s;
   const double ripple = overlaps ? kRippleOfOverlapping : kRippleOfWindow;
   const double hidden = 2.0 * square(ripple * mean_w * mean_of_s);
-  constexpr double kBeat = 0.012;
-  const double overtaken_w2s = kBeat * window.length.count() * window.variance_w2;
-  const double at_changes_w2 = window.changes_w2 * std::max(mean_of_s / spacing_s, 1.0) / 6.0;
-  const double drift = std::min(overtaken_w2s * range_s, at_changes_w2 * square(range_s));
-  const double frozen = square(window.fall.si() * Seconds(window.freezes).count()) / 12.0;
+  constexpr double kMostApart = 0.012;
+  const double length_s = window.length.count();
+  const double few = range_s > 0.0 ? std::min(1.0, range_s / (kMostApart * length_s)) : 0.0;
+  const double overtaken_j2 = (0.006 + 0.008 * few) * length_s * window.variance_w2 * range_s;
+  const double drifting_j2 = window.drifting_w2 * square(range_s);
+  const double drift = window.overtakes ? std::min(overtaken_j2, drifting_j2) : drifting_j2;
+  const double frozen = square(window.fall.si() * Seconds(window.freezes).count()) / 7.5;
   const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
   return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +
-                                            drift + frozen + believed + rounding));
+                                            drift + frozen + believed + rounding + window.ends_j2));
 }
 
 }  // namespace wattle

@@ -29,6 +29,29 @@ TEST_P(BoardCell, IsCovered) {
   EXPECT_EQ(result.wattle->claims->gap, 0.0);
 }
 
+class NarrowBoardCell : public BoardCell {};
+
+TEST_P(NarrowBoardCell, IsNoWiderThanThreeTimesTheError) {
+  const Cell narrow = cell();
+  ASSERT_EQ(narrow.exempt_from_width, "");
+  const CellResult result = run_cell(narrow, {.trials = 400, .seed = 1});
+  ASSERT_TRUE(result.wattle && result.wattle->claims);
+  EXPECT_GE(result.wattle->claims->coverage, 0.95);
+  EXPECT_LE(width_ratio(*result.wattle).value_or(0.0), 3.0);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    LaggingGauge, NarrowBoardCell,
+    testing::Values("gauge, gpu lagging by 55 ms, 10 Hz, step at the edges, 1 s",
+                    "gauge, gpu lagging by 55 ms, 20 Hz, job, 1 s",
+                    "gauge, gpu lagging by 55 ms, 50 Hz, sine 3 Hz, 1 s"));
+
+INSTANTIATE_TEST_SUITE_P(ReadLessOftenThanRenewed, NarrowBoardCell,
+                         testing::Values("gauge, gpu 10/20 ms, 20 Hz, sine 3 Hz, 10 s",
+                                         "gauge, gpu 10/20 ms, 50 Hz, job, 130 ms square, 10 s",
+                                         "gauge, gpu 10/20 ms, 50 Hz, aperiodic, 10 s",
+                                         "gauge, gpu 25/100 ms, 20 Hz, job, 130 ms square, 10 s"));
+
 INSTANTIATE_TEST_SUITE_P(
     DeepLoadAtTheGaugesPeriod, BoardCell,
     testing::Values("gauge, gpu 99.9/99.9 ms exactly, deep square at its period, 5 s",

@@ -20,7 +20,7 @@ using std::chrono::nanoseconds;
 constexpr double kRounding = 1e-6;
 constexpr double kPlenty = 20.0;
 
-double sine(int look, double looks_per_period) {
+double sine(double look, double looks_per_period) {
   return 250.0 + 150.0 * std::sin(2.0 * std::numbers::pi * look / looks_per_period);
 }
 
@@ -143,14 +143,64 @@ GaugeSpread spread_of(const std::vector<double>& values) {
   return spread;
 }
 
+/// What a change that is alone costs of a look at an instant, and where it comes back.
+constexpr double kAlone = 1.15 / 6.0;
+constexpr double kAgain = 1.2 * kAlone;
+
 TEST(GaugeSpread, OfAFewValuesIsHalfTheirSquaredChanges) {
-  EXPECT_DOUBLE_EQ(spread_of({100, 300, 200, 200}).scatter_w2(), (40'000.0 + 10'000.0) / 2.0);
+  EXPECT_DOUBLE_EQ(spread_of({100, 300, 200, 200}).scatter_w2({}), (40'000.0 + 10'000.0) / 2.0);
+}
+
+TEST(GaugeSpread, OfChangesThatAreAloneIsLessThanOfAPowerThatIsAnotherOneAtEachLook) {
+  std::vector<double> steps;
+  std::vector<double> noise;
+  std::uint64_t random = 1;
+  for (int look = 0; look < 400; ++look) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    const double watts = 100.0 + static_cast<double>(random >> 56U);
+    noise.push_back(watts);
+    steps.push_back(look % 7 == 0 || steps.empty() ? watts : steps.back());
+  }
+  const auto half_squared_changes = [](const GaugeSpread& spread) {
+    return spread.changes_w2() / 2.0;
+  };
+  const GaugeSpread alone = spread_of(steps);
+  EXPECT_LT(alone.scatter_w2({}), 1.1 * kAlone * half_squared_changes(alone));
+  const GaugeSpread another = spread_of(noise);
+  EXPECT_GT(another.scatter_w2({}), 0.8 * half_squared_changes(another));
+  EXPECT_LT(another.scatter_w2({.coverage = 0.5, .lags = true}), another.scatter_w2({}) * 1.01);
+}
+
+TEST(GaugeSpread, OfASineWhoseLooksComeEarlyAndLateIsLittle) {
+  std::vector<double> values;
+  for (int look = 0; look < 60; ++look) {
+    values.push_back(sine(look + (look * 7 % 5 - 2) / 12.0, 7.3));
+  }
+  const GaugeSpread spread = spread_of(values);
+  EXPECT_LT(spread.scatter_w2({.jitter = 0.4}), 0.2 * spread.scatter_w2({}));
+}
+
+TEST(GaugeSpread, TakesAValueThatIsReadAThirdTimeForOneLook) {
+  GaugeSpread spread(kBegin, kBegin + 6s, 100ms, 50ms);
+  TimePoint seen = kBegin;
+  for (int look = 0; look < 60; ++look) {
+    const nanoseconds shown_for = look == 20 ? 100ms : 50ms;  // the board is a little slow
+    spread.add({.first_seen = seen, .last_confirmed = seen + shown_for}, sine(look, 7.3));
+    seen += shown_for + 50ms;
+  }
+  EXPECT_NEAR(spread.scatter_w2({}), 0.0, kRounding);
+}
+
+TEST(GaugeSpread, KnowsHowMuchTheChangesDifferFromThoseBeforeThem) {
+  EXPECT_NEAR(spread_of({100, 110, 120, 130, 140}).bends_w2(), 400.0, kRounding)
+      << "where it begins and ends";
+  EXPECT_NEAR(spread_of({100, 110, 100, 110, 100}).bends_w2(), 1600.0, kRounding);
 }
 
 TEST(GaugeSpread, OfWhatCanBeForetoldIsNone) {
   std::vector<double> values;
   for (int look = 0; look < 30; ++look) values.push_back(sine(look, 10.0 / 3.0));
-  EXPECT_NEAR(spread_of(values).scatter_w2(), 0.0, kRounding);
+  EXPECT_NEAR(spread_of(values).scatter_w2({}), 0.0, kRounding);
 }
 
 TEST(GaugeSpread, DoesNotAverageOutWhereALoadIsInStep) {
@@ -160,7 +210,7 @@ TEST(GaugeSpread, DoesNotAverageOutWhereALoadIsInStep) {
     values.push_back(look % 3 == 0 ? 200.0 : 400.0);
     if (look > 0) squares_w2 += std::pow(values[values.size() - 2] - values.back(), 2.0);
   }
-  EXPECT_DOUBLE_EQ(spread_of(values).scatter_w2(), squares_w2 / 2.0 * 90.0 / (6.0 * 3.0));
+  EXPECT_DOUBLE_EQ(spread_of(values).scatter_w2({}), squares_w2 / 2.0 * kAgain * 90.0 / 3.0);
 }
 
 TEST(GaugeSpread, TakesItThatALoadWasInStepInReadingsThatWereLeftOutToo) {
@@ -171,7 +221,7 @@ TEST(GaugeSpread, TakesItThatALoadWasInStepInReadingsThatWereLeftOutToo) {
     spread.add({.first_seen = at, .last_confirmed = at}, look % 3 == 0 ? 200.0 : 400.0);
   }
   const double squares_w2 = 1e6 + 19.0 * 200.0 * 200.0;
-  EXPECT_DOUBLE_EQ(spread.scatter_w2(), squares_w2 / 2.0 * 930.0 / (6.0 * 3.0));
+  EXPECT_DOUBLE_EQ(spread.scatter_w2({}), squares_w2 / 2.0 * kAgain * 930.0 / 3.0);
 }
 
 TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
@@ -182,7 +232,7 @@ TEST(GaugeSpread, IsNotMisledByTheLookAtTheEndThatComesEarly) {
   }
   const TimePoint early = kBegin + 2930ms;
   spread.add({.first_seen = early, .last_confirmed = early}, 390.0);
-  EXPECT_NEAR(spread.scatter_w2(), 0.0, kRounding);
+  EXPECT_NEAR(spread.scatter_w2({}), 0.0, kRounding);
 }
 
 TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
@@ -198,7 +248,7 @@ TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
     if (i < 2 || i >= 5) spread.add({.first_seen = at, .last_confirmed = at}, values[i]);
   }
   const GaugeSpread whole = spread_of(values);
-  EXPECT_DOUBLE_EQ(spread.scatter_w2(), whole.scatter_w2());
+  EXPECT_DOUBLE_EQ(spread.scatter_w2({}), whole.scatter_w2({}));
   EXPECT_EQ(spread.overall_change(), whole.overall_change());
 }
 
@@ -209,7 +259,7 @@ TEST(GaugeSpread, ForetellsNothingOfReadingsThatWereLeftOut) {
     if (look == 15) spread.leave_out(0.0, sine(look, 10.0 / 3.0), 1s);
     spread.add({.first_seen = at, .last_confirmed = at}, sine(look, 10.0 / 3.0));
   }
-  EXPECT_GT(spread.scatter_w2(), 1000.0) << "a sine would be foretold";
+  EXPECT_GT(spread.scatter_w2({}), 1000.0) << "a sine would be foretold";
 }
 
 TEST(GaugeSpread, KnowsTheChangesAroundTheEndsAndBetweenThem) {
@@ -229,6 +279,18 @@ TEST(GaugeSpread, TakesAChangeThatJustBeganForAsManyTimesItselfAsAsked) {
   EXPECT_EQ(spread_of({100, 100, 100, 100, 150}).change_since(4.0), Watts(200.0));
   EXPECT_EQ(spread_of({100, 100, 100, 102, 150}).change_since(4.0), Watts(192.0)) << "or nearly";
   EXPECT_EQ(spread_of({100, 100, 100, 150, 200}).change_since(4.0), Watts(50.0)) << "it goes on";
+}
+
+TEST(GaugeSpread, TakesAChangeThatJustBeganForTheBeginOfOneLikeTheLargest) {
+  EXPECT_EQ(spread_of({100, 400, 400, 400, 390}).change_since(4.0), Watts(300.0));
+}
+
+TEST(GaugeSpread, KnowsForHowLongAValueWasShownAfterAFall) {
+  GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
+  spread.add({.first_seen = kBegin, .last_confirmed = kBegin + 900ms}, 300.0);
+  EXPECT_EQ(spread.longest_hold(), 0ms) << "the highest may stay as long as it likes";
+  spread.add({.first_seen = kBegin + 1s, .last_confirmed = kBegin + 1700ms}, 200.0);
+  EXPECT_EQ(spread.longest_hold(), 700ms);
 }
 
 TEST(GaugeSpread, DoesNotTakeAValueForSteadyThatWasSeenAgainBeforeItWasDue) {
@@ -262,10 +324,10 @@ GaugeSpread read_each(nanoseconds period, const std::vector<double>& values) {
 TEST(GaugeSpread, IsTheSameHoweverOftenAValueIsReadAgain) {
   std::vector<double> noise;
   for (int i = 0; i < 60; ++i) noise.push_back(200.0 + i * 7919 % 211);
-  const double once_w2 = read_each(100ms, noise).scatter_w2();
+  const double once_w2 = read_each(100ms, noise).scatter_w2({});
   EXPECT_GT(once_w2, 0.0);
   for (const nanoseconds period : {50ms, 20ms, 10ms}) {
-    EXPECT_NEAR(read_each(period, noise).scatter_w2(), once_w2, kRounding * once_w2)
+    EXPECT_NEAR(read_each(period, noise).scatter_w2({}), once_w2, kRounding * once_w2)
         << period.count();
   }
 }
@@ -273,7 +335,7 @@ TEST(GaugeSpread, IsTheSameHoweverOftenAValueIsReadAgain) {
 TEST(GaugeSpread, ForetellsASineThatIsReadMoreOftenThanRenewed) {
   std::vector<double> values;
   for (int look = 0; look < 60; ++look) values.push_back(sine(look, 7.3));
-  EXPECT_NEAR(read_each(20ms, values).scatter_w2(), 0.0, kRounding);
+  EXPECT_NEAR(read_each(20ms, values).scatter_w2({}), 0.0, kRounding);
 }
 
 TEST(GaugeSpread, KnowsTheVarianceOfThePower) {

@@ -123,8 +123,8 @@ TEST(GaugeUncertainty, OfAnythingInOneStretchThatWasNotSeen) {
   GaugeWindowFacts window = steady();
   window.mean = Watts(200.0);
   window.coverage = 0.25;
-  // 2 x sqrt((200 x 0.1 x 0.75)^2 / 12)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 8.660254037844387, kRounding);
+  // 2 x sqrt((200 x 0.1 x 0.75)^2 / 24)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 6.123724356957945, kRounding);
 }
 
 TEST(GaugeUncertainty, OfTheEndsByTheValuesThatTheyCut) {
@@ -183,11 +183,11 @@ TEST(GaugeUncertainty, OfTheDelayOfAllValuesWhereTheEndsDiffer) {
   GaugeWindowFacts window = steady();
   window.change_overall = Watts(200.0);
   window.lateness_range = 100ms;
-  // 2 x sqrt(200^2 x 0.1^2 / 5)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 17.88854381999832, kRounding);
+  // 2 x sqrt(200^2 x 0.1^2 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 11.547005383792515, kRounding);
   window.lateness = 100ms;
-  // 2 x sqrt(200^2 x 0.1^2 x 6 / 5)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 43.81780460041329, kRounding);
+  // 2 x sqrt(200^2 x 0.1^2 x 13 / 12)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 41.633319989322655, kRounding);
 }
 
 TEST(GaugeUncertainty, OfWhatAMeanHidesAtTheEnds) {
@@ -211,18 +211,34 @@ TEST(GaugeUncertainty, OfALatenessThatDriftsWhileThePowerChangesAllTheTime) {
   window.lateness_range = 100ms;
   window.variance_w2 = 10'000.0;
   EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "it does not change";
-  window.changes_w2 = 1e9;
-  // 2 x sqrt(0.012 x 10 x 0.1 x 10000)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 21.90890230020665, kRounding);
+  window.drifting_w2 = 1e9;
+  // 2 x sqrt((0.006 + 0.008 / 1.2) x 10 x 0.1 x 10000)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 22.509257354845512, kRounding);
 }
 
 TEST(GaugeUncertainty, OfALatenessThatDriftsBetweenTwoStepsIsNoMoreThanTheseCost) {
   GaugeWindowFacts window = steady();
   window.lateness_range = 20ms;
   window.variance_w2 = 10'000.0;
-  window.changes_w2 = 2.0 * 200.0 * 200.0;
+  window.drifting_w2 = 2.0 * 200.0 * 200.0 / 6.0;
   // 2 x sqrt(2 x 200^2 x 0.02^2 / 6)
   EXPECT_NEAR(gauge_uncertainty(window).si(), 4.618802153517006, kRounding);
+}
+
+TEST(GaugeUncertainty, OfALatenessThatIsAnotherOneAtEachReadingIsWhatAllChangesCost) {
+  GaugeWindowFacts window = steady();
+  window.lateness_range = 20ms;
+  window.drifting_w2 = 10'000.0;
+  EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "nothing overtakes anything";
+  window.overtakes = false;
+  // 2 x sqrt(10000 x 0.02^2)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 4.0, kRounding);
+}
+
+TEST(GaugeUncertainty, OfEndsThatAreKnownFromHowTheEnergyWasFound) {
+  GaugeWindowFacts window = steady();
+  window.ends_j2 = 9.0;
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 6.0, kRounding);
 }
 
 TEST(GaugeUncertainty, OfAValueThatStaysAfterAFall) {
@@ -230,8 +246,8 @@ TEST(GaugeUncertainty, OfAValueThatStaysAfterAFall) {
   window.fall = Watts(300.0);
   EXPECT_EQ(gauge_uncertainty(window), Joules(0.0)) << "it does not freeze";
   window.freezes = 1s;
-  // 2 x sqrt(300^2 x 1^2 / 12)
-  EXPECT_NEAR(gauge_uncertainty(window).si(), 173.20508075688772, kRounding);
+  // 2 x sqrt(300^2 x 1^2 / 7.5)
+  EXPECT_NEAR(gauge_uncertainty(window).si(), 219.08902300206645, kRounding);
 }
 
 TEST(GaugeUncertainty, OfWhatMeansThatOverlapHideIsLess) {
