@@ -96,7 +96,9 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
                          const PowerMonitorOptions& options, ReadBy reader)
     : most_samples_(options.max_samples_per_gpu), clock_(&clock) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
-  period_ = options.update_period ? *options.update_period : infer_period(selection.gpus, clock);
+  InferredPace pace;
+  if (!options.update_period) pace = infer_pace(selection.gpus, clock);
+  period_ = options.update_period.value_or(pace.period);
   const Plan plan{
       .bytes_each = bytes,
       .period = period_,
@@ -107,7 +109,9 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   // All that takes memory comes before the first thread.
   std::vector<Work> work;
   work.reserve(selection.gpus.size() + 1);
-  for (const Selection::Gpu& gpu : selection.gpus) work.push_back(gpu_work(gpu, plan));
+  for (const Selection::Gpu& gpu : selection.gpus) {
+    work.push_back(gpu_work(gpu, pace.channels_of(*gpu.sensor), plan));
+  }
   work.push_back(cpu_work(selection, plan, counters));
   std::ranges::sort(cpus_, {}, &MonitoredCpu::domain);
   domains_.reserve(cpus_.size());
@@ -120,8 +124,10 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   }
 }
 
-PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu, const Plan& plan) {
-  const auto watched = std::make_shared<WatchedSensor>(gpu.sensor);
+PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
+                                                      std::vector<Channel> channels,
+                                                      const Plan& plan) {
+  const auto watched = std::make_shared<WatchedSensor>(gpu.sensor, std::move(channels));
   std::size_t bytes = plan.bytes_each;
   if (most_samples_) bytes = std::min(bytes, timeline_bytes_for(*most_samples_));
   auto recorder = std::make_unique<Recorder>(

@@ -123,7 +123,9 @@ class PowerMonitor::Impl {
   [[nodiscard]] static std::unique_ptr<Recorder> counter_recorder(const Selection::Gpu& gpu,
                                                                   std::shared_ptr<Sensor> sensor,
                                                                   const Plan& plan, unsigned every);
-  [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, const Plan& plan);
+  /// `channels`: those of its sensor, with what was found out of them.
+  [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
+                              const Plan& plan);
   [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
                               std::chrono::nanoseconds period);
   void start_lanes(std::vector<Work> work, const Plan& plan, std::chrono::nanoseconds cpu_period,

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <iterator>
 #include <memory>
 #include <set>
@@ -31,6 +32,7 @@ constexpr std::uint64_t kFewestChanges = 4;
 ModelPace pace_of(const std::vector<Observation>& channels) {
   ModelPace pace;
   for (const Observation& seen : channels) {
+    pace.updates.push_back(seen.doubt == PeriodDoubt::none ? seen.interval : UpdateInterval{});
     pace.tells_power = pace.tells_power || seen.readings > 0;
     if (!seen.median || seen.changes < kFewestChanges) continue;
     pace.gap = std::min(pace.gap.value_or(*seen.median), *seen.median);
@@ -42,12 +44,16 @@ ModelPace pace_of(const std::vector<Observation>& channels) {
 /// 10 ms.
 constexpr nanoseconds kPause = milliseconds(1);
 
+std::string model_of(const Sensor& sensor) {
+  const DeviceInfo* const info = sensor.device();
+  return info == nullptr ? "" : info->model;
+}
+
 std::vector<Selection::Gpu> one_of_each_model(const std::vector<Selection::Gpu>& gpus) {
   std::vector<Selection::Gpu> chosen;
   std::set<std::string> models;
   std::ranges::copy_if(gpus, std::back_inserter(chosen), [&](const Selection::Gpu& gpu) {
-    const DeviceInfo* const info = gpu.sensor->device();
-    return gpu.channels.any() && models.insert(info == nullptr ? "" : info->model).second;
+    return gpu.channels.any() && models.insert(model_of(*gpu.sensor)).second;
   });
   return chosen;
 }
@@ -71,18 +77,33 @@ nanoseconds period_for(const std::vector<ModelPace>& models) {
   return std::clamp<nanoseconds>(*fastest / 2, milliseconds(1), kLongestGuess);
 }
 
-nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
-                         const PaceSpan& span) {
+std::vector<Channel> InferredPace::channels_of(const Sensor& sensor) const {
+  std::vector<Channel> channels(sensor.channels().begin(), sensor.channels().end());
+  const auto seen = updates.find(model_of(sensor));
+  if (seen == updates.end()) return channels;
+  for (std::size_t i = 0; i < std::min(channels.size(), seen->second.size()); ++i) {
+    const bool is_gauge = channels[i].metric != Metric::energy;
+    if (is_gauge && !channels[i].update.known()) channels[i].update = seen->second[i];
+  }
+  return channels;
+}
+
+InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
+                        const PaceSpan& span) {
   const std::vector<Selection::Gpu> chosen = one_of_each_model(gpus);
   const auto pace = [chosen, length = span.length, &clock](std::size_t i, const auto& is_awaited) {
     const Polling polling{.length = length, .pause = kPause};
     return pace_of(observe(*chosen[i].sensor, chosen[i].channels, polling, clock, is_awaited));
   };
+  InferredPace inferred;
   std::vector<ModelPace> models;
   for (auto& model : ask_each<ModelPace>(chosen.size(), span.deadline, pace)) {
+    const Sensor& sensor = *chosen[models.size()].sensor;
     models.push_back(model.value_or(ModelPace{}));
+    inferred.updates.emplace(model_of(sensor), models.back().updates);
   }
-  return period_for(models);
+  inferred.period = period_for(models);
+  return inferred;
 }
 
 nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>& gpu_indices,
@@ -90,8 +111,8 @@ nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>&
   Survey found = survey(system, machine_clock(), Asked::all);
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  return infer_period(select_gpus(sensors, found.refused, gpu_indices, std::nullopt),
-                      machine_clock());
+  return infer_pace(select_gpus(sensors, found.refused, gpu_indices, std::nullopt), machine_clock())
+      .period;
 }
 
 }  // namespace wattle

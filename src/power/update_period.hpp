@@ -2,7 +2,9 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -15,6 +17,8 @@ struct ModelPace {
   bool tells_power = false;
   /// From one change of its value to the next, median; absent where there were less than four.
   std::optional<std::chrono::nanoseconds> gap{};
+  /// How often each channel of its sensor is renewed; not known where that is in doubt.
+  std::vector<UpdateInterval> updates{};
 };
 
 /// Half the time between two updates of the fastest model, at most 0.1 s: see
@@ -27,10 +31,20 @@ struct PaceSpan {
   std::chrono::nanoseconds deadline = std::chrono::milliseconds(1500);
 };
 
+/// What reading GPUs has shown.
+struct InferredPace {
+  std::chrono::nanoseconds period{0};  ///< how often to read them: see `period_for`
+  /// How often each channel is renewed, by model.
+  std::map<std::string, std::vector<UpdateInterval>> updates{};
+
+  /// The channels of a sensor; what nobody knew of their updates is what was seen at its model.
+  [[nodiscard]] std::vector<Channel> channels_of(const Sensor& sensor) const;
+};
+
 /// Reads the first GPU of each model, all at the same time, each in a thread of its own. One that
 /// has not answered by the deadline counts as one that tells nothing, and its thread is left to
 /// itself: sensors whose driver may block can be read by several threads.
-[[nodiscard]] std::chrono::nanoseconds infer_period(const std::vector<Selection::Gpu>& gpus,
-                                                    const Clock& clock, const PaceSpan& span = {});
+[[nodiscard]] InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
+                                      const PaceSpan& span = {});
 
 }  // namespace wattle

@@ -6,7 +6,7 @@ namespace wattle {
 
 void WatchedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
   sensor_->read_some(wanted, readings);
-  const auto channels = sensor_->channels();
+  const std::span<const Channel> channels = channels_;
   bool is_there = false;
   bool is_gone = false;
   for (std::size_t i = 0; i < std::min(channels.size(), wanted.size()); ++i) {

@@ -7,20 +7,25 @@
 #include <cstdint>
 #include <memory>
 #include <utility>
+#include <vector>
 
 #include "power/power_domain.hpp"
 
 namespace wattle {
 
-/// The sensor that it is made of, readings unchanged. Threads: `read` and `read_some` one at a
+/// The sensor that it is made of, readings unchanged, with what was found out of its channels.
+/// Threads: `read` and `read_some` one at a
 /// time; the counts any.
 class WatchedSensor final : public Sensor {
  public:
-  explicit WatchedSensor(std::shared_ptr<Sensor> sensor) : sensor_(std::move(sensor)) {}
+  explicit WatchedSensor(std::shared_ptr<Sensor> sensor)
+      : sensor_(std::move(sensor)),
+        channels_(sensor_->channels().begin(), sensor_->channels().end()) {}
+  /// `channels`: those of the sensor, with more known of them.
+  WatchedSensor(std::shared_ptr<Sensor> sensor, std::vector<Channel> channels)
+      : sensor_(std::move(sensor)), channels_(std::move(channels)) {}
 
-  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
-    return sensor_->channels();
-  }
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return sensor_->device(); }
@@ -48,6 +53,7 @@ class WatchedSensor final : public Sensor {
   static void note(Watch& watch, const Reading& reading, std::chrono::nanoseconds update) noexcept;
 
   std::shared_ptr<Sensor> sensor_;
+  std::vector<Channel> channels_;
   std::array<Watch, kPowerDomains.size()> watches_{};
   std::atomic<bool> gone_{false};
 };

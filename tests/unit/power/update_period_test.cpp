@@ -8,6 +8,8 @@
 #include "heard_log.hpp"
 #include "played_machine.hpp"
 #include "power/power_domain.hpp"
+#include "power/watched_sensor.hpp"
+#include "sampling/recorder.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::power_test {
@@ -18,9 +20,9 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr ModelPace every(nanoseconds gap) { return {.tells_power = true, .gap = gap}; }
-constexpr ModelPace kSteady{.tells_power = true};
-constexpr ModelPace kSilent{};
+ModelPace every(nanoseconds gap) { return {.tells_power = true, .gap = gap}; }
+const ModelPace kSteady{.tells_power = true};
+const ModelPace kSilent{};
 
 // Weakness 3 of the original: its minimum once began at 0, and so did every period.
 TEST(PeriodFor, IsHalfOfTheFastestModels) {
@@ -63,7 +65,7 @@ class InferPeriodTest : public testing::Test {
     return {.index = index, .sensor = std::move(sensor), .channels = channels};
   }
   nanoseconds infer(const std::vector<Selection::Gpu>& gpus) {
-    return infer_period(gpus, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
+    return infer_pace(gpus, clock_, {.length = 1200ms, .deadline = fakes::kLongWait}).period;
   }
   /// A power that changes at each multiple of `update`.
   static Script renewed(nanoseconds update) {
@@ -105,6 +107,40 @@ TEST_F(InferPeriodTest, Is100MillisecondsWhereNothingCanBeRead) {
   EXPECT_EQ(infer({}), 100ms);
 }
 
+/// A board that Wattle has never heard of: nothing is known of its gauge.
+std::shared_ptr<Sensor> unlisted_gpu(const Script& script, const Clock& clock) {
+  Channel channel = power_channel(0, PowerDomain::device_instant);
+  channel.update = {};
+  std::vector<fakes::ScriptedCounter> gauges;
+  gauges.push_back({channel, [script](TimePoint now) { return script(now - kBegin); }});
+  return std::make_shared<fakes::ScriptedSensor>(std::move(gauges), clock);
+}
+
+TEST_F(InferPeriodTest, TellsTheHistoriesHowOftenABoardThatNobodyKnowsIsRenewed) {
+  const auto sensor = unlisted_gpu(renewed(20ms), clock_);
+  const Selection::Gpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
+  const InferredPace pace =
+      infer_pace({gpu}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
+  const auto watched = std::make_shared<WatchedSensor>(sensor, pace.channels_of(*sensor));
+  const Recorder recorder(watched, ChannelSet(1), {.period = 10ms});
+  EXPECT_NEAR(Seconds(recorder.histories().front().update()).count(), 0.02, 0.001);
+}
+
+TEST_F(InferPeriodTest, LeavesABoardThatNobodyKnowsAsItIsWhereItsPowerStays) {
+  const auto sensor = unlisted_gpu(always(100), clock_);
+  const Selection::Gpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
+  const InferredPace pace =
+      infer_pace({gpu}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
+  EXPECT_FALSE(pace.channels_of(*sensor).front().update.known());
+}
+
+TEST_F(InferPeriodTest, ChangesNothingThatIsKnown) {
+  const Selection::Gpu fast = gpu(0, renewed(20ms));
+  const InferredPace pace =
+      infer_pace({fast}, clock_, {.length = 1200ms, .deadline = fakes::kLongWait});
+  EXPECT_EQ(pace.channels_of(*fast.sensor).back().update.mean, 100ms) << "its table says so";
+}
+
 TEST(InferPeriod, DoesNotWaitForAGpuThatHangs) {
   const auto gate = std::make_shared<fakes::Gate>();
   gate->shut();
@@ -113,7 +149,7 @@ TEST(InferPeriod, DoesNotWaitForAGpuThatHangs) {
       .sensor = std::make_shared<fakes::GatedSensor>(
           std::vector{power_channel(0, PowerDomain::device_instant)}, gate, machine_clock()),
       .channels = ChannelSet(1)};
-  EXPECT_EQ(infer_period({hangs}, machine_clock(), {.length = 1ms, .deadline = 10ms}), 100ms);
+  EXPECT_EQ(infer_pace({hangs}, machine_clock(), {.length = 1ms, .deadline = 10ms}).period, 100ms);
   gate->open();
 }
 
