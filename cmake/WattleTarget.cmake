@@ -14,6 +14,9 @@ function(wattle_target target)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS 13)
     target_compile_options(${target} PRIVATE -Wno-restrict)
   endif()
+  # Optimizing, g++ takes what an empty std::optional holds for used (GCC bug 80635).
+  target_compile_options(${target} PRIVATE
+    $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release,RelWithDebInfo>>:-Wno-maybe-uninitialized>)
   # Several files as one: their unnamed namespaces are the same, which is no fault.
   if(CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE
