@@ -36,9 +36,10 @@ inline constexpr std::uint16_t kDaemonPort = 4938;
 
 /// Where a daemon listens, and as whom it is asked. Threads: a value type.
 struct WATTLE_EXPORT Server {
-  enum class Transport : std::uint8_t { http, https, unix_socket };
+  /// none: nobody can be asked there; a client refuses it with `InvalidArgument`.
+  enum class Transport : std::uint8_t { none, http, https, unix_socket };
 
-  Transport transport = Transport::unix_socket;
+  Transport transport = Transport::none;
   /// "host:port", or the path of the socket: the server's name in every answer.
   std::string endpoint{};
   /// Sent as `Authorization: Bearer`; empty: none.

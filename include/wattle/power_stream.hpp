@@ -235,12 +235,12 @@ class WATTLE_EXPORT PowerReader::Iterator {
 class WATTLE_EXPORT PowerStream {
  public:
   /// Asks all servers at once, and returns when each has answered or failed, `timeout` at the
-  /// latest. With nothing to stream (no server, no device that may be read) it warns by the log,
-  /// and waits for `stop`. Throws `InvalidArgument` (an endpoint twice, an option out of its
-  /// range), `NoSuchDevice` and `CapabilityError` (an index that was asked for is not served, or
-  /// not permitted), `AuthError` (likewise, and the token does not count), `ConnectionError` (a
-  /// server cannot be reached: not with `start_partial`), `Error` where no thread can be started.
-  /// Nothing is left behind then.
+  /// latest. With nothing to stream yet (no device that may be read) it warns by the log, and goes
+  /// on: a daemon may serve more after a restart. Throws `InvalidArgument` (no server, none that is
+  /// asked for any device, an endpoint twice, an option out of its range), `NoSuchDevice` and
+  /// `CapabilityError` (an index that was asked for is not served, or not permitted), `AuthError`
+  /// (likewise, and the token does not count), `ConnectionError` (a server cannot be reached: not
+  /// with `start_partial`), `Error` where no thread can be started. Nothing is left behind then.
   explicit PowerStream(std::vector<Server> servers, PowerStreamOptions options = {});
   PowerStream(const PowerStream&) = delete;
   PowerStream& operator=(const PowerStream&) = delete;

@@ -10,6 +10,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "client/socket_failure.hpp"
 
 namespace wattle::client {
 namespace {
@@ -69,6 +70,11 @@ bool is_on_this_machine(const Server& server) {
 }
 
 Lines lines_for(const Server& server) {
+  if (server.transport == Server::Transport::none || server.endpoint.empty()) {
+    throw InvalidArgument(
+        "a server without a transport or an endpoint cannot be asked: make it with Server::tcp, "
+        "Server::tls, Server::unix_socket or Server::parse");
+  }
   if (server.token.empty()) return {};
   if (server.transport == Server::Transport::http && !is_on_this_machine(server)) {
     log("the token for " + printable(server.endpoint) +
@@ -105,7 +111,11 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
   set_option(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout.count()));
 }
 
-std::string failure_text(CURLcode code, const FailureText& text) {
+std::string failure_text(CURLcode code, const FailureText& text, const Server& server) {
+  if (code == CURLE_COULDNT_CONNECT && server.transport == Server::Transport::unix_socket) {
+    const std::string failure = socket_failure(server.endpoint);
+    if (!failure.empty()) return failure;
+  }
   const std::string_view said = text.data();
   return printable(said.empty() ? ::curl_easy_strerror(code) : said);
 }

@@ -41,9 +41,9 @@ using FailureText = std::array<char, CURL_ERROR_SIZE>;
 [[nodiscard]] bool is_on_this_machine(const Server& server);
 
 /// The lines that each request to `server` carries; may be empty. Logs a warning if they hold a
-/// token that goes unencrypted to another machine. Throws `InvalidArgument` for a
-/// token that no head may hold (blanks, line ends, other than ASCII): it would end the line and
-/// begin another. The message does not show the token.
+/// token that goes unencrypted to another machine. Throws `InvalidArgument` for a server without a
+/// transport or an endpoint, and for a token that no head may hold (blanks, line ends, other than
+/// ASCII): it would end the line and begin another. The message does not show the token.
 [[nodiscard]] Lines lines_for(const Server& server);
 
 /// Prepares `easy` to GET `target` ("/discover", with its query) from `server`: no proxy, no
@@ -54,8 +54,10 @@ using FailureText = std::array<char, CURL_ERROR_SIZE>;
 void set_up(CURL* easy, const Server& server, std::string_view target, const curl_slist* lines,
             std::chrono::milliseconds timeout, std::chrono::milliseconds connect_timeout);
 
-/// Why a request came to nothing: libcurl's own words for it, safe to print.
-[[nodiscard]] std::string failure_text(CURLcode code, const FailureText& text);
+/// Why a request to `server` came to nothing, safe to print: libcurl's own words for it, but for a
+/// Unix socket, of which it does not know the path.
+[[nodiscard]] std::string failure_text(CURLcode code, const FailureText& text,
+                                       const Server& server);
 
 /// Sets one option of a handle. Throws `ConnectionError` where libcurl does not take it.
 template <class Value>

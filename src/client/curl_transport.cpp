@@ -85,6 +85,7 @@ RequestId CurlTransport::start(std::size_t server, std::string_view target,
   const RequestId id = ++last_id_;
   Request& request = requests_[id];
   request.id = id;
+  request.server = server;
   request.to = &to;
   try {
     request.easy = spare_handle();
@@ -238,7 +239,8 @@ void CurlTransport::tell_ended(RequestId id, CURLcode code) {
   if (code != CURLE_OK) {
     ending.failure = request.head_bytes > kLongestHead
                          ? kHeadTooLong
-                         : failure_text(code, request.failure ? *request.failure : FailureText{});
+                         : failure_text(code, request.failure ? *request.failure : FailureText{},
+                                        servers_[request.server]);
   }
   put_back(std::move(request.easy));
   request.to->ended(ending);

@@ -45,6 +45,7 @@ class CurlTransport final : public Transport {
  private:
   struct Request {
     RequestId id = 0;
+    std::size_t server = 0;
     Exchange* to = nullptr;
     Easy easy{};
     int status = 0;

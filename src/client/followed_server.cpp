@@ -7,6 +7,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/log.hpp"
 #include "base/text.hpp"
 #include "wire/decode.hpp"
 
@@ -109,6 +110,9 @@ void FollowedServer::set_up() {
 
 void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   sets_up_ = false;
+  if (!std::exchange(is_reported_, true)) {
+    log(fmt::format("{} is tried again now and then: {}", printable(server_.endpoint), reason));
+  }
   for (FollowedStream& stream : streams_) {
     const bool is_asked_for = stream.phase() == Phase::idle || stream.waits();
     if (wants(stream.type()) && is_asked_for && stream.retry_at() <= around_.now) {
@@ -156,6 +160,7 @@ void FollowedServer::take_identity(const Answer& answer) {
 }
 
 void FollowedServer::decide() {
+  is_reported_ = false;  // the next outage is news
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};

@@ -103,6 +103,7 @@ class FollowedServer {
   ClockOffset best_round_trip_;
   TimePoint clock_due_{};  ///< to be compared again
   bool sets_up_ = false;
+  bool is_reported_ = false;  ///< that it cannot be asked what it serves, since it last could
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;
   int seeds_asked_ = 0;  ///< the powers of now, not answered yet

@@ -30,7 +30,17 @@ void check_indices(const Server& server, const std::optional<std::vector<std::ui
   }
 }
 
+bool asks_for_nothing(const Server& server) noexcept {
+  const auto is_none = [](const auto& indices) { return indices && indices->empty(); };
+  return is_none(server.gpu_indices) && is_none(server.cpu_indices);
+}
+
 void check_servers(const std::vector<Server>& servers) {
+  // Who takes from such a stream would wait for ever.
+  if (std::ranges::all_of(servers, asks_for_nothing)) {
+    throw InvalidArgument(servers.empty() ? "cannot stream: no server is named"
+                                          : "cannot stream: no server is asked for any device");
+  }
   std::set<std::string> endpoints;
   for (const Server& server : servers) {
     if (!endpoints.insert(server.endpoint).second) {

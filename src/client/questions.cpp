@@ -118,7 +118,9 @@ std::string Questions::ask(std::string_view operation, std::string_view path, co
                           std::to_string(kMostBytes) + " bytes");
   }
   if (body.head_bytes > kLongestHead) throw ConnectionError(cannot(operation) + kHeadTooLong);
-  if (code != CURLE_OK) throw ConnectionError(cannot(operation) + failure_text(code, failure));
+  if (code != CURLE_OK) {
+    throw ConnectionError(cannot(operation) + failure_text(code, failure, server_));
+  }
   long status = 0;
   ::curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);
   if (status != kOk) refuse(status, cannot(operation), body.bytes);

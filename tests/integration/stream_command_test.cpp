@@ -111,7 +111,9 @@ TEST_F(StreamCommand, GoesOnWithoutAServerThatIsNotThere) {
   const Outcome outcome = end_after(stream({at_file(), "unix:" + nowhere}), "\"power_w\":75.0");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err,
-              AllOf(StartsWith("wattle stream: " + nowhere + ": "), HasSubstr("connecting")));
+              AllOf(StartsWith("wattle stream: " + nowhere + " is tried again"),
+                    HasSubstr(nowhere + ": No such file or directory; start the daemon"),
+                    HasSubstr("connecting")));
 }
 
 TEST_F(StreamCommand, EndsWhereNoServerIsThere) {

@@ -351,6 +351,27 @@ TEST(AFollowedServer, HasWhatItSaysWrongRefusedWithOneLineInTheLog) {
   EXPECT_THAT(log.messages().back(), HasSubstr("(and 299 before)"));
 }
 
+TEST(AFollowedServer, ThatCannotBeReachedIsReportedOnceForEachOutage) {
+  const power_test::HeardLog log;
+  Followed followed;
+  for (const std::size_t outages : {1U, 2U}) {
+    followed.answers["/discover"] = {{.status = 500}};
+    if (outages == 1) {
+      followed.start();
+    } else {
+      followed.hang_up("/gpu/");
+      followed.hang_up("/cpu/");
+    }
+    followed.advance(60s);
+    EXPECT_THAT(log.messages(), SizeIs(outages));
+    EXPECT_THAT(log.messages().back(),
+                HasSubstr("node:1 is tried again now and then: /discover: "));
+    followed.answers.clear();
+    followed.advance(10s);
+    EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
+  }
+}
+
 TEST(AFollowedServer, ThatSendsWithoutALineEndIsReportedOnce) {
   const power_test::HeardLog log;
   Followed followed;

@@ -132,7 +132,7 @@ TEST(APowerStream, IsNotMadeWithOptionsThatCannotBe) {
            [](auto& options) { options.counter_period = 1ms; }}) {
     PowerStreamOptions options;
     spoil(options);
-    EXPECT_THROW(PowerStream({}, options), InvalidArgument);
+    EXPECT_THROW(PowerStream({Server::tcp("127.0.0.1", 1)}, options), InvalidArgument);
   }
   Server twice{.transport = Server::Transport::http, .endpoint = "127.0.0.1:1"};
   twice.gpu_indices = {{1, 1}};
@@ -241,18 +241,23 @@ TEST(APowerStream, TellsWhatIsMissingByTheTypeOfItsError) {
   EXPECT_THROW(PowerStream({server}), CapabilityError);
 }
 
-TEST(APowerStream, OfNothingWarnsOnceAndWaitsForItsEnd) {
+TEST(APowerStream, ThatCanNeverGiveAnythingIsRefused) {
+  EXPECT_THROW(PowerStream({}), InvalidArgument);
+  Server unasked = Server::tcp("127.0.0.1", 1);
+  unasked.gpu_indices = unasked.cpu_indices = std::vector<std::uint32_t>();
+  EXPECT_THROW(PowerStream({unasked}), InvalidArgument);
+}
+
+TEST(APowerStream, OfNothingYetWarnsOnceAndGoesOn) {
   const power_test::HeardLog log;
-  PowerStream stream({});
-  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("nothing to stream")));
-  EXPECT_THAT(stream.snapshot(), IsEmpty());
-  std::jthread stopper([&] {
-    std::this_thread::sleep_for(20ms);
-    stream.stop();
+  StreamingDaemon daemon;
+  daemon.on("/discover", [](const auto&, auto& peer) {
+    (void)peer.send(fakes::http_answer(
+        200, wire::encode(wire::Discovery{.enabled_api_groups = {"gpu-read", "cpu-read"}})));
   });
-  std::size_t steps = 0;
-  for (const PowerSnapshot& readings : stream) steps += readings.size() + 1;
-  EXPECT_EQ(steps, 0U);
+  PowerStream stream({daemon.server()});
+  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("nothing to stream")));
+  stream.stop();
 }
 
 }  // namespace

@@ -1,0 +1,73 @@
+#include "client/socket_failure.hpp"
+
+#include <grp.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "base/fd.hpp"
+#include "base/text.hpp"
+
+namespace wattle::client {
+namespace {
+
+constexpr const char* kStart =
+    "start the daemon: sudo systemctl enable --now wattled.socket, or sudo wattled serve";
+
+/// 0, or the `errno` of connecting.
+int connect_error(const std::string& path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  if (path.size() >= sizeof address.sun_path) return ENAMETOOLONG;
+  std::memcpy(address.sun_path, path.data(), path.size());
+  const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!fd) return errno;
+  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+  return ::connect(fd.get(), generic, sizeof address) == 0 ? 0 : errno;
+}
+
+std::string group_name(gid_t gid) {
+  group entry{};
+  group* found = nullptr;
+  std::array<char, 4096> room;
+  (void)::getgrgid_r(gid, &entry, room.data(), room.size(), &found);
+  return found != nullptr ? printable(entry.gr_name) : std::to_string(gid);
+}
+
+std::string remedy_for_denied(const struct stat& status) {
+  // Nobody is to join root's group.
+  if (status.st_gid == 0) {
+    return "the socket is root's alone; restart the daemon with --socket-group GROUP";
+  }
+  return "join its group: sudo usermod -aG " + group_name(status.st_gid) +
+         " \"$USER\", and log in again";
+}
+
+}  // namespace
+
+std::string socket_failure(const std::string& path) {
+  const int error = connect_error(path);
+  if (error == 0 || error == EAGAIN) return {};
+  struct stat status {};
+  const bool is_there = ::stat(path.c_str(), &status) == 0;
+  const std::string what = printable(path) + ": ";
+  if (is_there && !S_ISSOCK(status.st_mode)) return what + "this is no socket; name the daemon's";
+  const std::string reason = what + std::generic_category().message(error) + "; ";
+  switch (error) {
+    case ENOENT:
+    case ECONNREFUSED:
+      return reason + kStart;
+    case EACCES:
+      return reason +
+             (is_there ? remedy_for_denied(status) : "a folder above it is closed to this user");
+    default:
+      return reason + "see what the daemon does: systemctl status wattled";
+  }
+}
+
+}  // namespace wattle::client
