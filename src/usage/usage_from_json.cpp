@@ -56,72 +56,92 @@ void take(const Json& json, std::vector<std::string>& into) {
   for (const Json& word : json) take(word, into.emplace_back());
 }
 
+// Of those that are members of others.
+void take(const Json& json, RSSValues& into);
+void take(const Json& json, ProcessingUnitPercentages& into);
+void take(const Json& json, MaxRAM& into);
+void take(const Json& json, MaxGPURAM& into);
+void take(const Json& json, CPUUtilization& into);
+void take(const Json& json, GPUUtilization& into);
+void take(const Json& json, ComputeTime& into);
+
+/// The same of the member `key` of `object`.
+template <class T>
+void take(const Json& object, const char* key, T& into) {
+  take(at(object, key), into);
+}
+
 void take(const Json& json, RSSValues& into) {
-  take(at(json, "total_rss"), into.total_rss);
-  take(at(json, "private_rss"), into.private_rss);
-  take(at(json, "shared_rss"), into.shared_rss);
+  take(json, "total_rss", into.total_rss);
+  take(json, "private_rss", into.private_rss);
+  take(json, "shared_rss", into.shared_rss);
 }
 
 void take(const Json& json, MaxRAM& into) {
-  take(at(json, "unit"), into.unit);
-  take(at(json, "system_capacity"), into.system_capacity);
-  take(at(json, "system"), into.system);
-  take(at(json, "main"), into.main);
-  take(at(json, "descendants"), into.descendants);
-  take(at(json, "combined"), into.combined);
+  take(json, "unit", into.unit);
+  take(json, "system_capacity", into.system_capacity);
+  take(json, "system", into.system);
+  take(json, "main", into.main);
+  take(json, "descendants", into.descendants);
+  take(json, "combined", into.combined);
 }
 
 void take(const Json& json, MaxGPURAM& into) {
-  take(at(json, "unit"), into.unit);
-  take(at(json, "system_capacity"), into.system_capacity);
-  take(at(json, "system"), into.system);
-  take(at(json, "main"), into.main);
-  take(at(json, "descendants"), into.descendants);
-  take(at(json, "combined"), into.combined);
+  take(json, "unit", into.unit);
+  take(json, "system_capacity", into.system_capacity);
+  take(json, "system", into.system);
+  take(json, "main", into.main);
+  take(json, "descendants", into.descendants);
+  take(json, "combined", into.combined);
 }
 
 void take(const Json& json, ProcessingUnitPercentages& into) {
-  take(at(json, "max_sum_percent"), into.max_sum_percent);
-  take(at(json, "max_hardware_percent"), into.max_hardware_percent);
-  take(at(json, "mean_sum_percent"), into.mean_sum_percent);
-  take(at(json, "mean_hardware_percent"), into.mean_hardware_percent);
+  take(json, "max_sum_percent", into.max_sum_percent);
+  take(json, "max_hardware_percent", into.max_hardware_percent);
+  take(json, "mean_sum_percent", into.mean_sum_percent);
+  take(json, "mean_hardware_percent", into.mean_hardware_percent);
 }
 
 void take(const Json& json, CPUUtilization& into) {
-  take(at(json, "system_core_count"), into.system_core_count);
-  take(at(json, "n_expected_cores"), into.n_expected_cores);
-  take(at(json, "system"), into.system);
-  take(at(json, "main"), into.main);
-  take(at(json, "descendants"), into.descendants);
-  take(at(json, "combined"), into.combined);
-  take(at(json, "main_n_threads"), into.main_n_threads);
-  take(at(json, "descendants_n_threads"), into.descendants_n_threads);
-  take(at(json, "combined_n_threads"), into.combined_n_threads);
+  take(json, "system_core_count", into.system_core_count);
+  take(json, "n_expected_cores", into.n_expected_cores);
+  take(json, "system", into.system);
+  take(json, "main", into.main);
+  take(json, "descendants", into.descendants);
+  take(json, "combined", into.combined);
+  take(json, "main_n_threads", into.main_n_threads);
+  take(json, "descendants_n_threads", into.descendants_n_threads);
+  take(json, "combined_n_threads", into.combined_n_threads);
 }
 
 void take(const Json& json, GPUUtilization& into) {
-  take(at(json, "system_gpu_count"), into.system_gpu_count);
-  take(at(json, "n_expected_gpus"), into.n_expected_gpus);
-  take(at(json, "gpu_percentages"), into.gpu_percentages);
+  take(json, "system_gpu_count", into.system_gpu_count);
+  take(json, "n_expected_gpus", into.n_expected_gpus);
+  take(json, "gpu_percentages", into.gpu_percentages);
+}
+
+void take(const Json& json, ComputeTime& into) {
+  take(json, "unit", into.unit);
+  take(json, "time", into.time);
 }
 
 void take(const Json& json, ProcessUsage& into) {
-  take(at(json, "pid"), into.pid);
-  take(at(json, "name"), into.name);
-  take(at(json, "cpu_s"), into.cpu);
-  take(at(json, "peak_rss_bytes"), into.peak_rss_bytes);
+  take(json, "pid", into.pid);
+  take(json, "name", into.name);
+  take(json, "cpu_s", into.cpu);
+  take(json, "peak_rss_bytes", into.peak_rss_bytes);
 }
 void take(const Json& json, UnknownUsage& into) {
-  take(at(json, "keys"), into.keys);
-  take(at(json, "reason"), into.reason);
+  take(json, "keys", into.keys);
+  take(json, "reason", into.reason);
 }
 void take(const Json& json, UsageMismatch& into) {
-  take(at(json, "keys"), into.keys);
-  take(at(json, "reason"), into.reason);
+  take(json, "keys", into.keys);
+  take(json, "reason", into.reason);
 }
 void take(const Json& json, UsageMechanism& into) {
-  take(at(json, "keys"), into.keys);
-  take(at(json, "mechanism"), into.mechanism);
+  take(json, "keys", into.keys);
+  take(json, "mechanism", into.mechanism);
 }
 
 Flags flags_of(const Json& json) {
@@ -135,20 +155,20 @@ Flags flags_of(const Json& json) {
 }
 
 void take(const Json& json, TrackedDomain& into) {
-  take(at(json, "name"), into.domain);
-  take(at(json, "energy_j"), into.energy.energy);
-  take(at(json, "uncertainty_j"), into.energy.uncertainty);
-  take(at(json, "unknown_s"), into.energy.unknown);
+  take(json, "name", into.domain);
+  take(json, "energy_j", into.energy.energy);
+  take(json, "uncertainty_j", into.energy.uncertainty);
+  take(json, "unknown_s", into.energy.unknown);
   into.energy.flags = flags_of(at(json, "flags"));
-  take(at(json, "method"), into.method);
-  take(at(json, "source"), into.source);
-  take(at(json, "contained_in"), into.contained_in);
+  take(json, "method", into.method);
+  take(json, "source", into.source);
+  take(json, "contained_in", into.contained_in);
 }
 void take(const Json& json, RefusedEnergy& into) {
-  take(at(json, "source"), into.source);
-  take(at(json, "subject"), into.subject);
-  take(at(json, "reason"), into.reason);
-  take(at(json, "hint"), into.hint);
+  take(json, "source", into.source);
+  take(json, "subject", into.subject);
+  take(json, "reason", into.reason);
+  take(json, "hint", into.hint);
 }
 
 template <class T>
@@ -158,25 +178,25 @@ void take_list(const Json& json, std::vector<T>& into) {
 }
 
 void take_own_figures(const Json& json, ResourceUsage& usage) {
-  take(at(json, "cpu_user_s"), usage.cpu_user);
-  take(at(json, "cpu_system_s"), usage.cpu_system);
-  take(at(json, "cpu_task_clock_s"), usage.cpu_task_clock);
-  take(at(json, "peak_rss_bytes"), usage.peak_rss_bytes);
-  take(at(json, "peak_pss_bytes"), usage.peak_pss_bytes);
-  take(at(json, "io_read_bytes"), usage.io_read_bytes);
-  take(at(json, "io_written_bytes"), usage.io_written_bytes);
-  take(at(json, "storage_read_bytes"), usage.storage_read_bytes);
-  take(at(json, "storage_written_bytes"), usage.storage_written_bytes);
-  take(at(json, "minor_faults"), usage.minor_faults);
-  take(at(json, "major_faults"), usage.major_faults);
-  take(at(json, "voluntary_switches"), usage.voluntary_switches);
-  take(at(json, "involuntary_switches"), usage.involuntary_switches);
-  take(at(json, "processes"), usage.processes);
+  take(json, "cpu_user_s", usage.cpu_user);
+  take(json, "cpu_system_s", usage.cpu_system);
+  take(json, "cpu_task_clock_s", usage.cpu_task_clock);
+  take(json, "peak_rss_bytes", usage.peak_rss_bytes);
+  take(json, "peak_pss_bytes", usage.peak_pss_bytes);
+  take(json, "io_read_bytes", usage.io_read_bytes);
+  take(json, "io_written_bytes", usage.io_written_bytes);
+  take(json, "storage_read_bytes", usage.storage_read_bytes);
+  take(json, "storage_written_bytes", usage.storage_written_bytes);
+  take(json, "minor_faults", usage.minor_faults);
+  take(json, "major_faults", usage.major_faults);
+  take(json, "voluntary_switches", usage.voluntary_switches);
+  take(json, "involuntary_switches", usage.involuntary_switches);
+  take(json, "processes", usage.processes);
   if (at(json, "still_running").is_array()) {
     take_list(at(json, "still_running"), usage.still_running.emplace());
   }
   take_list(at(json, "unknown"), usage.unknown);
-  take(at(json, "estimated"), usage.estimated);
+  take(json, "estimated", usage.estimated);
   take_list(at(json, "mismatches"), usage.mismatches);
   take_list(at(json, "mechanisms"), usage.mechanisms);
 }
@@ -186,19 +206,18 @@ void take_own_figures(const Json& json, ResourceUsage& usage) {
 ResourceUsage usage_from_native_json(const Json& native) {
   ResourceUsage usage;
   const Json& json = at(native, "resource_usage");
-  take(at(json, "max_ram"), usage.max_ram);
-  take(at(json, "max_gpu_ram"), usage.max_gpu_ram);
-  take(at(json, "cpu_utilization"), usage.cpu_utilization);
-  take(at(json, "gpu_utilization"), usage.gpu_utilization);
-  take(at(at(json, "compute_time"), "unit"), usage.compute_time.unit);
-  take(at(at(json, "compute_time"), "time"), usage.compute_time.time);
+  take(json, "max_ram", usage.max_ram);
+  take(json, "max_gpu_ram", usage.max_gpu_ram);
+  take(json, "cpu_utilization", usage.cpu_utilization);
+  take(json, "gpu_utilization", usage.gpu_utilization);
+  take(json, "compute_time", usage.compute_time);
   take_own_figures(json, usage);
   if (const Json& energy = at(native, "energy"); energy.is_object()) {
     usage.energy.emplace();
     take_list(at(energy, "domains"), usage.energy->domains);
     take_list(at(energy, "refused"), usage.energy->refused);
   }
-  take(at(native, "tracker_cpu_s"), usage.tracker_cpu);
+  take(native, "tracker_cpu_s", usage.tracker_cpu);
   return usage;
 }
 
