@@ -170,4 +170,14 @@ class PlayedMachine {
   std::chrono::nanoseconds period_ = 100ms;
 };
 
+/// Times in seconds since the begin, and watts.
+[[nodiscard]] inline std::vector<std::pair<double, double>> points(
+    const std::vector<PowerSample>& samples) {
+  std::vector<std::pair<double, double>> points;
+  for (const PowerSample& sample : samples) {
+    points.emplace_back(Seconds(sample.timestamp - kBegin).count(), sample.power.si());
+  }
+  return points;
+}
+
 }  // namespace wattle::power_test
