@@ -121,7 +121,8 @@ struct Capabilities {
 /// `NoSuchDevice` (an index that is not served) or `Error` (what else the daemon refused, in its
 /// words); each names the operation and the server.
 ///
-/// Threads: one at a time. After `fork` the child needs one of its own.
+/// One that was moved from serves nothing, and throws `InvalidArgument` where it is asked. Threads:
+/// one at a time. After `fork` the child needs one of its own.
 class WATTLE_EXPORT DaemonClient {
  public:
   /// Asks what is served and, where a token is wanted and given, what it permits. A token that is
@@ -180,6 +181,8 @@ class WATTLE_EXPORT DaemonClient {
 
  private:
   class Impl;
+  [[nodiscard]] Impl& impl() const;
+
   std::unique_ptr<Impl> impl_;
 };
 

@@ -129,7 +129,8 @@ struct ReaderOptions {
 /// that is more than `PowerStreamOptions::queue_limit` updates behind loses the oldest steps, but
 /// nothing that is still true: its view has the newest value of every device that had one.
 ///
-/// A reader may outlive its stream: there are no more steps. Threads: one at a time; any number of
+/// A reader may outlive its stream: there are no more steps. One that was moved from has ended, and
+/// throws `InvalidArgument` where it is asked for a step. Threads: one at a time; any number of
 /// readers beside each other.
 class WATTLE_EXPORT PowerReader {
  public:
@@ -170,6 +171,7 @@ class WATTLE_EXPORT PowerReader {
  private:
   friend class PowerStream;
   explicit PowerReader(std::shared_ptr<Impl> impl) noexcept;
+  [[nodiscard]] Impl& impl() const;
 
   std::shared_ptr<Impl> impl_;
 };

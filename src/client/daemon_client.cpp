@@ -161,20 +161,38 @@ DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
 DaemonClient& DaemonClient::operator=(DaemonClient&&) noexcept = default;
 DaemonClient::~DaemonClient() = default;
 
-const Server& DaemonClient::server() const noexcept { return impl_->questions.server(); }
-const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept { return impl_->gpus; }
-const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept { return impl_->cpus; }
-bool DaemonClient::auth_required() const noexcept { return impl_->auth_required; }
-const std::string& DaemonClient::auth_error() const noexcept { return impl_->auth_error; }
-const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
-  return impl_->scopes;
+DaemonClient::Impl& DaemonClient::impl() const {
+  if (!impl_) throw InvalidArgument("cannot use a client that was moved: use the one it became");
+  return *impl_;
 }
-bool DaemonClient::can_read_gpu() const noexcept { return impl_->can(kReadGpu); }
-bool DaemonClient::can_read_cpu() const noexcept { return impl_->can(kReadCpu); }
-bool DaemonClient::can_control_gpu() const noexcept { return impl_->can(kControlGpu); }
+
+const Server& DaemonClient::server() const noexcept {
+  static const Server none;
+  return impl_ ? impl_->questions.server() : none;
+}
+const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept {
+  static const std::vector<ServedGpu> none;
+  return impl_ ? impl_->gpus : none;
+}
+const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept {
+  static const std::vector<ServedCpu> none;
+  return impl_ ? impl_->cpus : none;
+}
+bool DaemonClient::auth_required() const noexcept { return impl_ && impl_->auth_required; }
+const std::string& DaemonClient::auth_error() const noexcept {
+  static const std::string none;
+  return impl_ ? impl_->auth_error : none;
+}
+const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
+  static const std::vector<std::string> none;
+  return impl_ ? impl_->scopes : none;
+}
+bool DaemonClient::can_read_gpu() const noexcept { return impl_ && impl_->can(kReadGpu); }
+bool DaemonClient::can_read_cpu() const noexcept { return impl_ && impl_->can(kReadCpu); }
+bool DaemonClient::can_control_gpu() const noexcept { return impl_ && impl_->can(kControlGpu); }
 
 void DaemonClient::require(const Capabilities& needed) const {
-  if (!impl_->auth_error.empty()) throw AuthError(impl_->auth_error);
+  if (!impl().auth_error.empty()) throw AuthError(impl().auth_error);
   std::vector<std::string> missing;
   const std::array<std::pair<bool, std::string_view>, 3> scopes = {
       {{needed.read_gpu, kReadGpu},
@@ -182,31 +200,31 @@ void DaemonClient::require(const Capabilities& needed) const {
        {needed.read_cpu, kReadCpu}}};
   for (const auto& [is_needed, scope] : scopes) {
     if (!is_needed) continue;
-    if (std::string obstacle = impl_->obstacle(scope); !obstacle.empty()) {
+    if (std::string obstacle = impl().obstacle(scope); !obstacle.empty()) {
       missing.push_back(std::move(obstacle));
     }
   }
-  find_missing(impl_->gpus, needed.gpu_ids, "GPU", missing);
-  find_missing(impl_->cpus, needed.cpu_ids, "CPU", missing);
+  find_missing(impl().gpus, needed.gpu_ids, "GPU", missing);
+  find_missing(impl().cpus, needed.cpu_ids, "CPU", missing);
   if (missing.empty()) return;
-  std::string message = impl_->questions.name() + " does not offer what is needed: ";
+  std::string message = impl().questions.name() + " does not offer what is needed: ";
   for (std::size_t i = 0; i < missing.size(); ++i) message += (i > 0 ? "; " : "") + missing[i];
   throw CapabilityError(message);
 }
 
 std::map<std::uint32_t, std::uint64_t> DaemonClient::gpu_energy_mj(const Ids& ids) {
-  return impl_->read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
+  return impl().read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
                           wire::decode_gpu_energies);
 }
 
 GpuPowers DaemonClient::gpu_power(const Ids& ids) {
   auto powers =
-      impl_->read_gpus("read the power of GPUs", "/gpu/get_power", ids, wire::decode_gpu_powers);
+      impl().read_gpus("read the power of GPUs", "/gpu/get_power", ids, wire::decode_gpu_powers);
   return {.unix_s = to_seconds(powers.timestamp_ms), .power_mw = std::move(powers.powers)};
 }
 
 std::map<std::uint32_t, std::uint64_t> DaemonClient::power_limit_mw(const Ids& ids) {
-  return impl_->read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
+  return impl().read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
                           wire::decode_power_limits);
 }
 
@@ -214,7 +232,7 @@ std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> DaemonClient::p
     const Ids& ids) {
   std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> ranges;
   for (const auto& [id, range] :
-       impl_->read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
+       impl().read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
                         wire::decode_power_limit_ranges)) {
     ranges[id] = {range.min_mw, range.max_mw};
   }
@@ -222,7 +240,7 @@ std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> DaemonClient::p
 }
 
 std::map<std::uint32_t, bool> DaemonClient::persistence_mode(const Ids& ids) {
-  return impl_->read_gpus("read the persistence mode of GPUs", "/gpu/get_persistence_mode", ids,
+  return impl().read_gpus("read the persistence mode of GPUs", "/gpu/get_persistence_mode", ids,
                           wire::decode_persistence_modes);
 }
 
@@ -230,7 +248,7 @@ std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids
                                                                   bool dram) {
   std::map<std::uint32_t, ServedCpuEnergy> energies;
   for (const auto& [id, energy] :
-       impl_->read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
+       impl().read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
                         Query().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
     energies[id] = served(energy);
   }
@@ -238,7 +256,7 @@ std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids
 }
 
 CpuPowers DaemonClient::cpu_power(const Ids& ids) {
-  const auto powers = impl_->read_cpus("read the power of CPUs", "/cpu/get_power", ids, {},
+  const auto powers = impl().read_cpus("read the power of CPUs", "/cpu/get_power", ids, {},
                                        wire::decode_cpu_powers);
   CpuPowers all{.unix_s = to_seconds(powers.timestamp_ms)};
   for (const auto& [id, power] : powers.powers) all.powers[id] = {power.cpu_mw, power.dram_mw};
@@ -246,41 +264,41 @@ CpuPowers DaemonClient::cpu_power(const Ids& ids) {
 }
 
 double DaemonClient::time() {
-  return to_seconds(impl_->questions.get("read its clock", "/time", {}, wire::decode_time));
+  return to_seconds(impl().questions.get("read its clock", "/time", {}, wire::decode_time));
 }
 
 void DaemonClient::set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block) {
-  impl_->set_gpus("set the power limit", "/gpu/set_power_limit", ids,
+  impl().set_gpus("set the power limit", "/gpu/set_power_limit", ids,
                   Query().number("power_limit_mw", limit_mw), block);
 }
 
 void DaemonClient::set_persistence_mode(const Ids& ids, bool enabled, bool block) {
-  impl_->set_gpus("set the persistence mode", "/gpu/set_persistence_mode", ids,
+  impl().set_gpus("set the persistence mode", "/gpu/set_persistence_mode", ids,
                   Query().flag("enabled", enabled), block);
 }
 
 void DaemonClient::set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
                                          std::uint32_t max_mhz, bool block) {
-  impl_->set_gpus("lock the GPU clocks", "/gpu/set_gpu_locked_clocks", ids,
+  impl().set_gpus("lock the GPU clocks", "/gpu/set_gpu_locked_clocks", ids,
                   Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
 }
 
 void DaemonClient::reset_gpu_locked_clocks(const Ids& ids, bool block) {
-  impl_->set_gpus("unlock the GPU clocks", "/gpu/reset_gpu_locked_clocks", ids, {}, block);
+  impl().set_gpus("unlock the GPU clocks", "/gpu/reset_gpu_locked_clocks", ids, {}, block);
 }
 
 void DaemonClient::set_memory_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
                                             std::uint32_t max_mhz, bool block) {
-  impl_->set_gpus("lock the memory clocks", "/gpu/set_mem_locked_clocks", ids,
+  impl().set_gpus("lock the memory clocks", "/gpu/set_mem_locked_clocks", ids,
                   Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
 }
 
 void DaemonClient::reset_memory_locked_clocks(const Ids& ids, bool block) {
-  impl_->set_gpus("unlock the memory clocks", "/gpu/reset_mem_locked_clocks", ids, {}, block);
+  impl().set_gpus("unlock the memory clocks", "/gpu/reset_mem_locked_clocks", ids, {}, block);
 }
 
 void DaemonClient::reset_locked_clocks(const Ids& ids, bool block) {
-  impl_->set_gpus("unlock all clocks", "/gpu/reset_locked_clocks", ids, {}, block);
+  impl().set_gpus("unlock all clocks", "/gpu/reset_locked_clocks", ids, {}, block);
 }
 
 }  // namespace wattle

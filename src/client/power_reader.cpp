@@ -3,6 +3,7 @@
 
 #include "base/forks.hpp"
 #include "client/reader_impl.hpp"
+#include "wattle/error.hpp"
 #include "wattle/power_stream.hpp"
 
 namespace wattle {
@@ -17,16 +18,33 @@ PowerReader::~PowerReader() {
   if (impl_) impl_->close();
 }
 
-const PowerSnapshot* PowerReader::wait() { return impl_->wait(std::nullopt); }
-const PowerSnapshot* PowerReader::wait_until(TimePoint deadline) { return impl_->wait(deadline); }
-PowerReader::Next PowerReader::next() { return Next(impl_); }
+PowerReader::Impl& PowerReader::impl() const {
+  if (!impl_) throw InvalidArgument("cannot use a reader that was moved: use the one it became");
+  return *impl_;
+}
 
-const PowerSnapshot& PowerReader::readings() const noexcept { return impl_->readings(); }
-std::span<const PowerUpdate> PowerReader::updates() const noexcept { return impl_->updates(); }
-std::uint64_t PowerReader::dropped() const noexcept { return impl_->dropped(); }
-bool PowerReader::has_ended() const noexcept { return impl_->has_ended(); }
+const PowerSnapshot* PowerReader::wait() { return impl().wait(std::nullopt); }
+const PowerSnapshot* PowerReader::wait_until(TimePoint deadline) { return impl().wait(deadline); }
+PowerReader::Next PowerReader::next() {
+  (void)impl();
+  return Next(impl_);
+}
 
-PowerReader::Iterator PowerReader::begin() { return Iterator(impl_); }
+const PowerSnapshot& PowerReader::readings() const noexcept {
+  static const PowerSnapshot none;
+  return impl_ ? impl_->readings() : none;
+}
+std::span<const PowerUpdate> PowerReader::updates() const noexcept {
+  if (!impl_) return {};
+  return impl_->updates();
+}
+std::uint64_t PowerReader::dropped() const noexcept { return impl_ ? impl_->dropped() : 0; }
+bool PowerReader::has_ended() const noexcept { return !impl_ || impl_->has_ended(); }
+
+PowerReader::Iterator PowerReader::begin() {
+  (void)impl();
+  return Iterator(impl_);
+}
 
 PowerReader::Next::Next(std::shared_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
 PowerReader::Next::~Next() {

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "unit/client/played_daemon.hpp"
@@ -259,6 +260,23 @@ TEST_F(DaemonClientTest, CanBeMoved) {
   DaemonClient first(address());
   DaemonClient second(std::move(first));
   EXPECT_EQ(second.time(), 1.0);
+}
+
+TEST_F(DaemonClientTest, RefusesToBeUsedOnceItWasMoved) {
+  DaemonClient client(address());
+  const DaemonClient other = std::move(client);
+  EXPECT_THAT(other.gpus(), SizeIs(2));
+  // NOLINTBEGIN(bugprone-use-after-move): this is what is tested
+  EXPECT_THAT(client.gpus(), IsEmpty());
+  EXPECT_THAT(client.cpus(), IsEmpty());
+  EXPECT_THAT(client.server().endpoint, IsEmpty());
+  EXPECT_THAT(client.granted_scopes(), IsEmpty());
+  EXPECT_FALSE(client.can_read_gpu());
+  EXPECT_THROW(client.require({}), InvalidArgument);
+  EXPECT_THROW((void)client.gpu_power(), InvalidArgument);
+  EXPECT_THROW((void)client.cpu_energy(), InvalidArgument);
+  EXPECT_THROW((void)client.time(), InvalidArgument);
+  // NOLINTEND(bugprone-use-after-move)
 }
 
 }  // namespace

@@ -60,6 +60,24 @@ TEST(APowerStream, GivesCopiesThatStay) {
   EXPECT_EQ(stream.snapshot().begin()->second.gpu_power_w.at(0), 5.0);
 }
 
+TEST(APowerStream, HasNoStepsForAReaderThatWasMoved) {
+  StreamingDaemon daemon;
+  PowerStream stream({daemon.server()});
+  PowerReader reader = stream.reader();
+  const PowerReader other = std::move(reader);
+  EXPECT_FALSE(other.has_ended());
+  // NOLINTBEGIN(bugprone-use-after-move): this is what is tested
+  EXPECT_TRUE(reader.has_ended());
+  EXPECT_TRUE(reader.readings().empty());
+  EXPECT_TRUE(reader.updates().empty());
+  EXPECT_EQ(reader.dropped(), 0U);
+  EXPECT_THROW((void)reader.wait(), InvalidArgument);
+  EXPECT_THROW((void)reader.wait_until(TimePoint()), InvalidArgument);
+  EXPECT_THROW((void)reader.next(), InvalidArgument);
+  EXPECT_THROW((void)reader.begin(), InvalidArgument);
+  // NOLINTEND(bugprone-use-after-move)
+}
+
 TEST(APowerStream, TellsWhatAStepChanged) {
   StreamingDaemon daemon;
   PowerStream stream({daemon.server()});
