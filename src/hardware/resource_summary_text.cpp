@@ -38,28 +38,37 @@ Value flags_json(const Flags& flags) {
   return names;
 }
 
+// Members are added one by one: where memory ends while a list of them in braces is copied, g++ 12
+// destroys what was never made.
+
 Value::Object figures_json(const GpuFigures& figures) {
-  return {{"peak_memory_used_bytes", bytes(figures.peak_vram_mb)},
-          {"mean_utilization_percent", number(figures.gpu_util_mean_pct)},
-          {"max_utilization_percent", number(figures.gpu_util_max_pct)},
-          {"mean_memory_utilization_percent", number(figures.mem_util_mean_pct)},
-          {"max_memory_utilization_percent", number(figures.mem_util_max_pct)},
-          {"mean_power_w", number(figures.power_watts_mean)},
-          {"max_power_w", number(figures.power_watts_max)},
-          {"energy_j", figures.energy ? Value(figures.energy->si()) : Value()},
-          {"energy_uncertainty_j",
-           figures.energy_uncertainty ? Value(figures.energy_uncertainty->si()) : Value()},
-          {"energy_unknown_s", figures.energy_unknown.count()},
-          {"energy_method",
-           figures.energy_method ? Value(std::string(to_string(*figures.energy_method))) : Value()},
-          {"energy_flags", flags_json(figures.energy_flags)}};
+  Value::Object members;
+  members.emplace_back("peak_memory_used_bytes", bytes(figures.peak_vram_mb));
+  members.emplace_back("mean_utilization_percent", number(figures.gpu_util_mean_pct));
+  members.emplace_back("max_utilization_percent", number(figures.gpu_util_max_pct));
+  members.emplace_back("mean_memory_utilization_percent", number(figures.mem_util_mean_pct));
+  members.emplace_back("max_memory_utilization_percent", number(figures.mem_util_max_pct));
+  members.emplace_back("mean_power_w", number(figures.power_watts_mean));
+  members.emplace_back("max_power_w", number(figures.power_watts_max));
+  members.emplace_back("energy_j", figures.energy ? Value(figures.energy->si()) : Value());
+  members.emplace_back("energy_uncertainty_j", figures.energy_uncertainty
+                                                   ? Value(figures.energy_uncertainty->si())
+                                                   : Value());
+  members.emplace_back("energy_unknown_s", figures.energy_unknown.count());
+  members.emplace_back("energy_method", figures.energy_method
+                                            ? Value(std::string(to_string(*figures.energy_method)))
+                                            : Value());
+  members.emplace_back("energy_flags", flags_json(figures.energy_flags));
+  return members;
 }
 
 Value::Object energy_json(const MeasuredEnergy& energy) {
-  return {{"energy_j", energy.energy ? Value(energy.energy->si()) : Value()},
-          {"uncertainty_j", energy.energy ? Value(energy.uncertainty.si()) : Value()},
-          {"unknown_s", energy.unknown.count()},
-          {"flags", flags_json(energy.flags)}};
+  Value::Object members;
+  members.emplace_back("energy_j", energy.energy ? Value(energy.energy->si()) : Value());
+  members.emplace_back("uncertainty_j", energy.energy ? Value(energy.uncertainty.si()) : Value());
+  members.emplace_back("unknown_s", energy.unknown.count());
+  members.emplace_back("flags", flags_json(energy.flags));
+  return members;
 }
 
 Value whole(const std::optional<std::uint64_t>& bytes) {
@@ -81,6 +90,15 @@ Value machine_json(const MachineSummary& machine) {
 }
 
 Value value_or_null(const std::string& text) { return text.empty() ? Value() : Value(text); }
+
+Value::Object file_json(const SummaryFile& file) {
+  Value::Object members;
+  members.emplace_back("path", file.path.string());
+  members.emplace_back("rows", file.rows);
+  members.emplace_back("bad_rows", file.bad_rows);
+  members.emplace_back("problem", value_or_null(file.problem));
+  return members;
+}
 
 std::string shown(const std::optional<double>& figure, std::string_view unit) {
   return figure ? fmt::format("{:.1f} {}", *figure, unit) : "-";
@@ -161,13 +179,14 @@ void ResourceSummary::set_allocator_peak(double mebibytes) {
 }
 
 std::string ResourceSummary::to_dict() const {
-  Value::Object members = {{"peak_vram_mb", one_decimal(peak_vram_mb)},
-                           {"gpu_util_mean_pct", one_decimal(gpu_util_mean_pct)},
-                           {"gpu_util_max_pct", one_decimal(gpu_util_max_pct)},
-                           {"power_watts_mean", one_decimal(power_watts_mean)},
-                           {"power_watts_max", one_decimal(power_watts_max)},
-                           {"cpu_usr_mean_pct", one_decimal(cpu_usr_mean_pct)},
-                           {"cpu_idle_mean_pct", one_decimal(cpu_idle_mean_pct)}};
+  Value::Object members;
+  members.emplace_back("peak_vram_mb", one_decimal(peak_vram_mb));
+  members.emplace_back("gpu_util_mean_pct", one_decimal(gpu_util_mean_pct));
+  members.emplace_back("gpu_util_max_pct", one_decimal(gpu_util_max_pct));
+  members.emplace_back("power_watts_mean", one_decimal(power_watts_mean));
+  members.emplace_back("power_watts_max", one_decimal(power_watts_max));
+  members.emplace_back("cpu_usr_mean_pct", one_decimal(cpu_usr_mean_pct));
+  members.emplace_back("cpu_idle_mean_pct", one_decimal(cpu_idle_mean_pct));
   if (jax_peak_bytes_mb) members.emplace_back("jax_peak_bytes_mb", one_decimal(jax_peak_bytes_mb));
   if (mem_util_mean_pct) {
     members.emplace_back("mem_util_mean_pct", one_decimal(mem_util_mean_pct));
@@ -181,37 +200,35 @@ std::string ResourceSummary::to_dict() const {
 std::string ResourceSummary::to_json() const {
   Value::Array each;
   for (const GpuSummary& gpu : gpus) {
-    Value::Object members = {{"name", gpu.name}};
+    Value::Object members;
+    members.emplace_back("name", gpu.name);
     std::ranges::move(figures_json(gpu), std::back_inserter(members));
     each.emplace_back(std::move(members));
   }
   Value::Array parts;
   for (const DomainSummary& domain : domains) {
-    Value::Object members = {{"name", domain.name}};
+    Value::Object members;
+    members.emplace_back("name", domain.name);
     std::ranges::move(energy_json(domain.energy), std::back_inserter(members));
     members.emplace_back("mean_power_w",
                          domain.mean_power ? Value(domain.mean_power->si()) : Value());
     parts.emplace_back(std::move(members));
   }
   Value::Array sources;
-  for (const SummaryFile& file : files) {
-    sources.emplace_back(Value::Object{{"path", file.path.string()},
-                                       {"rows", file.rows},
-                                       {"bad_rows", file.bad_rows},
-                                       {"problem", value_or_null(file.problem)}});
-  }
+  for (const SummaryFile& file : files) sources.emplace_back(file_json(file));
+  Value::Object members;
+  members.emplace_back("schema", "wattle.summary/1");
+  members.emplace_back("all_gpus", figures_json(*this));
+  members.emplace_back("gpus", std::move(each));
+  members.emplace_back("domains", std::move(parts));
+  members.emplace_back("machine", machine_json(machine));
+  members.emplace_back("memory_utilization_source", value_or_null(mem_util_source.string()));
+  members.emplace_back("mean_cpu_user_percent", number(cpu_usr_mean_pct));
+  members.emplace_back("mean_cpu_idle_percent", number(cpu_idle_mean_pct));
+  members.emplace_back("allocator_peak_bytes", bytes(jax_peak_bytes_mb));
+  members.emplace_back("files", std::move(sources));
   std::string text;
-  append_json(text, Value(Value::Object{
-                        {"schema", "wattle.summary/1"},
-                        {"all_gpus", figures_json(*this)},
-                        {"gpus", std::move(each)},
-                        {"domains", std::move(parts)},
-                        {"machine", machine_json(machine)},
-                        {"memory_utilization_source", value_or_null(mem_util_source.string())},
-                        {"mean_cpu_user_percent", number(cpu_usr_mean_pct)},
-                        {"mean_cpu_idle_percent", number(cpu_idle_mean_pct)},
-                        {"allocator_peak_bytes", bytes(jax_peak_bytes_mb)},
-                        {"files", std::move(sources)}}));
+  append_json(text, Value(std::move(members)));
   return text + '\n';
 }
 

@@ -11,6 +11,7 @@
 #include "fakes/powercap_tree.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
+#include "wattle/hardware_monitor.hpp"
 #include "wattle/power_monitor.hpp"
 
 namespace {
@@ -98,6 +99,21 @@ TEST_F(EveryAllocation, OfAPowerMonitorMayFail) {
     options.update_period = std::chrono::seconds(1);
     PowerMonitor monitor(options);
     monitor.stop();
+  });
+}
+
+TEST_F(EveryAllocation, OfASummaryMayFail) {
+  ResourceSummary summary;
+  GpuSummary gpu;
+  gpu.name = "a name that is too long to lie within its string";
+  gpu.energy = Joules(1.0);
+  gpu.energy_method = Method::counter;
+  summary.gpus = {gpu};
+  summary.domains.emplace_back().name = gpu.name;
+  summary.files.push_back({.path = gpu.name, .problem = gpu.name});
+  fail_each([&] {
+    (void)summary.to_json();
+    (void)summary.to_text();
   });
 }
 
