@@ -1,15 +1,22 @@
 #include "event_loop.hpp"
 
+#include <sys/signalfd.h>
+#include <unistd.h>
+
 // Boost 1.74 uses std::exchange without saying so.
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/post.hpp>
-#include <boost/asio/signal_set.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <cerrno>
 #include <csignal>
 #include <list>
 #include <memory>
+#include <system_error>
 #include <utility>
+
+#include "base/fd.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -62,12 +69,28 @@ class AsioWatch final : public Watch {
   std::shared_ptr<Work> fail_;
 };
 
+/// A signal that is read from a descriptor: unlike Asio's own way, it is known whether the kernel
+/// lets the loop wait for it.
+struct AwaitedSignal {
+  Fd fd;
+  std::unique_ptr<Watch> watch;
+  Work work;
+
+  void wait() {
+    watch->wait_readable([this] {
+      signalfd_siginfo came{};
+      while (::read(fd.get(), &came, sizeof came) == sizeof came) work();
+      wait();
+    });
+  }
+};
+
 }  // namespace
 
 struct EventLoop::Impl {
   /// Shared with threads that are stuck in a driver: they may post when nobody listens any more.
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
-  std::list<asio::signal_set> signals;
+  std::list<AwaitedSignal> signals;
 };
 
 EventLoop::EventLoop() : impl_(std::make_unique<Impl>()) {}
@@ -90,19 +113,22 @@ Loop::Poster EventLoop::poster() {
 }
 
 void EventLoop::on_signal(int signal, const Work& work) {
-  asio::signal_set& set = impl_->signals.emplace_back(*impl_->context, signal);
-  const auto wait = [&set, work](const auto& self) -> void {
-    set.async_wait([self, work](const error_code& error, int) {
-      if (error) return;
-      work();
-      self(self);
-    });
-  };
-  wait(wait);
   sigset_t one;
   ::sigemptyset(&one);
   ::sigaddset(&one, signal);
-  ::pthread_sigmask(SIG_UNBLOCK, &one, nullptr);
+  // Blocked, it waits in the descriptor.
+  ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
+  Fd fd(::signalfd(-1, &one, SFD_CLOEXEC | SFD_NONBLOCK));
+  const int number = errno;
+  // Should a later wait fail, the daemon must end as it can.
+  std::unique_ptr<Watch> watch = fd ? this->watch(fd.get(), [this] { stop(); }) : nullptr;
+  if (!watch) {
+    const std::string why =
+        fd ? "the kernel has no room for it" : std::generic_category().message(number);
+    throw Error("cannot wait for signals: " + why);
+  }
+  impl_->signals.push_back({.fd = std::move(fd), .watch = std::move(watch), .work = work});
+  impl_->signals.back().wait();
 }
 
 void EventLoop::run() {

@@ -18,7 +18,9 @@ class EventLoop final : public Loop {
   [[nodiscard]] std::unique_ptr<Watch> watch(int fd, Work fail) override;
   [[nodiscard]] Poster poster() override;
 
-  /// Calls `work` each time that the signal comes. One that was blocked is delivered from now on.
+  /// Calls `work` each time that the signal comes. One that came while it was blocked counts too.
+  /// To be called before there are threads that do not block it. Throws `Error` where the kernel
+  /// does not let it wait.
   void on_signal(int signal, const Work& work);
   /// Until `stop`.
   void run();
