@@ -22,6 +22,10 @@ constexpr UpdateModel kIceLakeDram = {
     .mean_s = 0.9999e-3, .spread_s = 0.2680e-3, .autocorrelation = -0.41};
 constexpr UpdateModel kBroadwell = {
     .mean_s = 1.0009e-3, .spread_s = 0.0421e-3, .autocorrelation = -0.45};
+constexpr UpdateModel kBroadwellDram = {
+    .mean_s = 1.0077e-3, .spread_s = 0.0947e-3, .autocorrelation = -0.45};
+constexpr UpdateModel kKnightsLanding = {.mean_s = 1.0010e-3, .spread_s = 0.0284e-3};
+constexpr UpdateModel kZen2Core = {.mean_s = 1.0e-3, .spread_s = 0.0062e-3};
 constexpr UpdateModel kZen2 = {.mean_s = 1.0e-3, .spread_s = 0.0032e-3};
 
 CounterModel package_counter(std::string_view name, const UpdateModel& update) {
@@ -42,6 +46,19 @@ Machine ice_lake_dram() {
   counter.unit_j = 0x1p-16;
   counter.max_power_w = 500.0;
   return cpu(counter);
+}
+
+Machine broadwell() { return cpu(package_counter("broadwell", kBroadwell)); }
+Machine zen_2() { return cpu(package_counter("zen 2", kZen2)); }
+
+/// What differs from one generation to the next is how regularly the counter is renewed.
+std::vector<Machine> generations() {
+  CounterModel broadwell_dram = package_counter("broadwell dram", kBroadwellDram);
+  broadwell_dram.domain = Domain::dram(0);
+  CounterModel zen_2_core = package_counter("zen 2 core", kZen2Core);
+  zen_2_core.domain = Domain::core(0);
+  return {broadwell(), cpu(broadwell_dram),
+          cpu(package_counter("knights landing", kKnightsLanding)), zen_2(), cpu(zen_2_core)};
 }
 
 /// The kernel counts in 2^-32 J what the register counts in 2^-14 J, and does not wrap.
@@ -138,10 +155,24 @@ void add_cpu_cells(Cells& cells, std::string_view mode) {
   }
   constexpr double kWindowS = 0.1;
   for (const Machine& machine :
-       {ice_lake_dram(), ice_lake_perf(), cpu(package_counter("broadwell", kBroadwell)),
-        cpu(package_counter("zen 2", kZen2)), ice_lake_dropouts()}) {
+       {ice_lake_dram(), ice_lake_perf(), broadwell(), zen_2(), ice_lake_dropouts()}) {
     const Load edges = work("step at the edges", Waveform::constant(200.0), 60.0);
     cells.push_back({.mode = mode, .machine = machine, .load = edges, .window_s = kWindowS});
+  }
+}
+
+void add_generation_cells(Cells& cells) {
+  for (const std::string_view mode : {"plain", "interpolated"}) {
+    for (const Machine& machine : generations()) {
+      for (const double window_s : {0.01, 1.0}) {
+        for (const Load& load : cpu_loads(window_s)) {
+          const bool is_tried = load.name == "step at the edges" || load.name == "40 Hz square" ||
+                                load.name == "bursts";
+          if (!is_tried) continue;
+          cells.push_back({.mode = mode, .machine = machine, .load = load, .window_s = window_s});
+        }
+      }
+    }
   }
 }
 
@@ -254,6 +285,7 @@ std::vector<Cell> all_cells(const std::optional<Waveform>& trace) {
   add_cpu_cells(cells, "plain");
   add_cpu_cells(cells, "meter");
   add_cpu_cells(cells, "interpolated");
+  add_generation_cells(cells);
   add_aligned_cells(cells);
   add_gauge_cells(cells);
   add_both_cells(cells);

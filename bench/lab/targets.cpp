@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -85,9 +86,25 @@ Verdict coverage(const Results& results, std::string target, bool with_hidden) {
       [](double excess) { return fmt::format("{:.1f} %", 100.0 * (kLeast - excess)); });
 }
 
+/// " (12 cells are exempt: 9 no error by construction, 3 nobody knows the gauge)"
+std::string exempt_text(const Results& results) {
+  std::map<std::string_view, int> reasons;
+  int count = 0;
+  for (const Entry& entry : results.cells) {
+    if (entry.cell.exempt_from_width.empty()) continue;
+    ++reasons[entry.cell.exempt_from_width];
+    ++count;
+  }
+  if (count == 0) return "";
+  std::string text = fmt::format(" ({} cells are exempt:", count);
+  for (const auto& [reason, cells] : reasons) text += fmt::format(" {} {},", cells, reason);
+  text.back() = ')';
+  return text;
+}
+
 Verdict width(const Results& results) {
   constexpr double kMost = 3.0;
-  return each(
+  Verdict verdict = each(
       results,
       "median +- at most 3 times the 95th percentile of the error's size, where there is an error",
       [](const Cell& cell, const WayResult& way) -> std::optional<double> {
@@ -96,6 +113,8 @@ Verdict width(const Results& results) {
         return *ratio - kMost;
       },
       [](double excess) { return fmt::format("{:.2f} times", kMost + excess); });
+  verdict.value += exempt_text(results);
+  return verdict;
 }
 
 std::string percent_text(double part) { return fmt::format("{:.3f} %", 100.0 * part); }
