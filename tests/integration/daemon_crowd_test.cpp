@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <chrono>
 #include <csignal>
 #include <numeric>
 #include <thread>
@@ -194,7 +195,10 @@ TEST_F(DaemonCrowd, BeyondTheDescriptorsThereAreWaitsForItsTurn) {
   // One that is open just now would be free later: who came in on it and has said nothing yet would
   // be put out for the next one.
   std::size_t most = descriptors();
-  for (int look = 0; look < 20; ++look) most = std::min(most, descriptors());
+  for (int look = 0; look < 50; ++look) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    most = std::min(most, descriptors());
+  }
   const rlimit none_left{.rlim_cur = most, .rlim_max = most};
   ASSERT_EQ(::prlimit(daemon_->pid(), RLIMIT_NOFILE, &none_left, nullptr), 0);
   std::vector<HttpClient> late;
