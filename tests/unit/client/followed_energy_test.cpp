@@ -65,7 +65,8 @@ TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
 TEST_F(FollowedEnergy, OfAPowerThatNeverChangesIsTakenForLookedAtOnceASecond) {
   start();
   followed_.advance(30s);
-  // What may have happened from one look to the next: see `looked_away` in sampling/uncertainty.cpp.
+  // What may have happened from one look to the next: see `looked_away` in
+  // sampling/uncertainty.cpp.
   EXPECT_NEAR(gpu(10s, 20s).uncertainty.si(), 2.0 * 100.0 / std::sqrt(24.0), 1.0);
 }
 
