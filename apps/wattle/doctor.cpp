@@ -68,6 +68,7 @@ std::vector<Domain> readable_domains(const Survey& found) {
 
 std::vector<std::string> names_of(const std::vector<Domain>& domains) {
   std::vector<std::string> names;
+  names.reserve(domains.size());
   for (const Domain& domain : domains) names.push_back(domain.name());
   return names;
 }

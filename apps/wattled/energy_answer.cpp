@@ -46,6 +46,7 @@ std::variant<UnixWindow, Response> window_of(std::string_view text) {
 
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
+  if (figure.flags.has(Flag::stuck)) return "its counter does not move";
   if (figure.flags.has(Flag::reset)) return "its counter began anew";
   if (figure.flags.has(Flag::implausible)) return "its counter showed what cannot be";
   return "it was not read at the ends of this window, or not within it";
@@ -71,7 +72,7 @@ std::string json_of(const Past::Energy& energy, Flags more) {
 
 }  // namespace
 
-Response energy_answer(const Past* past, std::string_view query, bool is_coarse) {
+Response energy_answer(Past* past, std::string_view query, bool is_coarse) {
   if (past == nullptr) {
     return error_response(
         404, "No energy of the past is kept here: start wattled with --history SECONDS.");

@@ -18,7 +18,7 @@ std::optional<std::int64_t> parse_lifetime(std::string_view text) {
                                  Unit{60, {"m", "min", "mins", "minute", "minutes"}},
                                  Unit{3600, {"h", "hr", "hrs", "hour", "hours"}},
                                  Unit{86'400, {"d", "day", "days"}},
-                                 Unit{7 * 86'400, {"w", "week", "weeks"}},
+                                 Unit{604'800, {"w", "week", "weeks"}},
                                  Unit{2'629'800, {"M", "month", "months"}},
                                  Unit{31'557'600, {"y", "yr", "yrs", "year", "years"}}};
   constexpr std::int64_t kLongest = 1000 * std::int64_t{31'557'600};

@@ -37,7 +37,8 @@ void Past::tick() {
   (void)to_unix(loop_.now());
 }
 
-std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) const {
+std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) {
+  if (end > loop_.now() - kPeriod) sampler_.read(false);
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
   std::vector<Energy> energies;
   for (std::size_t i = 0; i < domains_.size(); ++i) {
@@ -51,7 +52,7 @@ std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) const {
   return energies;
 }
 
-std::vector<Past::Energy> Past::coarse_energies(TimePoint begin, TimePoint end) const {
+std::vector<Past::Energy> Past::coarse_energies(TimePoint begin, TimePoint end) {
   std::vector<Energy> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (hardware_of(all[i].domain.kind()) == Hardware::cpu) {
@@ -68,8 +69,9 @@ void Past::make_coarse(std::size_t place, TimePoint begin, TimePoint end,
   const auto first =
       counter != nullptr && is_kept ? whole_joules(*counter, begin) : std::optional<double>();
   const auto last = counter != nullptr ? whole_joules(*counter, end) : std::optional<double>();
+  const bool is_known = first && last && !figure.flags.has(Flag::stuck);
   figure.energy.reset();
-  if (first && last) figure.energy = Joules(*last - *first);
+  if (is_known) figure.energy = Joules(*last - *first);
   // One joule more for both roundings together.
   figure.uncertainty = Joules(std::ceil(figure.uncertainty.si()) + 1.0);
 }

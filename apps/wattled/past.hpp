@@ -30,11 +30,12 @@ class Past {
     EnergyFigure figure;
   };
   /// The energy of each domain from `begin` to `end`, in their order. What lies before the kept
-  /// time, or has not happened yet, is unknown.
-  [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end) const;
+  /// time, or has not happened yet, is unknown. Of a window that ends now, counters that answer at
+  /// once are read once more.
+  [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end);
   /// The same for who may see no more than whole joules of CPUs: differences of counters that were
   /// rounded down, so that no choice of windows shows more. Absent where an end was not seen.
-  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end) const;
+  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end);
 
  private:
   void tick();

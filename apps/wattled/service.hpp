@@ -120,7 +120,7 @@ class Service {
     return key_.has_value() && !request.claims;
   }
   /// Null where nothing is remembered.
-  [[nodiscard]] const Past* past() const noexcept { return past_.get(); }
+  [[nodiscard]] Past* past() const noexcept { return past_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }

@@ -113,7 +113,7 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
 
 std::string failure_text(CURLcode code, const FailureText& text, const Server& server) {
   if (code == CURLE_COULDNT_CONNECT && server.transport == Server::Transport::unix_socket) {
-    const std::string failure = socket_failure(server.endpoint);
+    std::string failure = socket_failure(server.endpoint);
     if (!failure.empty()) return failure;
   }
   const std::string_view said = text.data();

@@ -110,11 +110,23 @@ std::string energy_text(const GpuFigures& figures) {
   return to_text(*figures.energy, *figures.energy_uncertainty);
 }
 
+/// A mean power has no digit that its energy's uncertainty does not support.
+std::string power_text(Watts mean, Joules energy, Joules uncertainty) {
+  if (energy <= Joules(0)) return to_text(mean);
+  return rounded_text(mean, Watts(mean.si() * uncertainty.si() / energy.si()));
+}
+
+std::string mean_power_text(const GpuFigures& figures) {
+  const auto& mean = figures.power_watts_mean;
+  if (!mean || !figures.energy || !figures.energy_uncertainty) return shown(mean, "W");
+  return power_text(Watts(*mean), *figures.energy, *figures.energy_uncertainty);
+}
+
 std::string figures_text(const GpuFigures& figures) {
   return fmt::format("  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}\n",
                      shown(figures.peak_vram_mb, "MiB"), shown(figures.gpu_util_mean_pct, "%"),
                      shown(figures.gpu_util_max_pct, "%"), shown(figures.mem_util_mean_pct, "%"),
-                     shown(figures.mem_util_max_pct, "%"), shown(figures.power_watts_mean, "W"),
+                     shown(figures.mem_util_max_pct, "%"), mean_power_text(figures),
                      shown(figures.power_watts_max, "W"), energy_text(figures));
 }
 
@@ -138,12 +150,15 @@ std::string remarks(Seconds unknown, const Flags& flags) {
 std::string machine_text(const ResourceSummary& summary) {
   std::string text;
   for (const DomainSummary& domain : summary.domains) {
-    text +=
-        fmt::format("{:<12}  {}{}{}\n", printable(domain.name),
-                    domain.energy.energy ? to_text(*domain.energy.energy, domain.energy.uncertainty)
-                                         : "energy unknown",
-                    domain.mean_power ? ", " + to_text(*domain.mean_power) + " on average" : "",
-                    remarks(domain.energy.unknown, domain.energy.flags));
+    const auto& energy = domain.energy;
+    const bool has_mean = energy.energy && domain.mean_power;
+    text += fmt::format(
+        "{:<12}  {}{}{}\n", printable(domain.name),
+        energy.energy ? to_text(*energy.energy, energy.uncertainty) : "energy unknown",
+        has_mean ? ", " + power_text(*domain.mean_power, *energy.energy, energy.uncertainty) +
+                       " on average"
+                 : "",
+        remarks(energy.unknown, energy.flags));
   }
   const MachineSummary& machine = summary.machine;
   if (machine.energy.energy) {

@@ -38,11 +38,16 @@ class EnergyAnswer : public testing::Test {
     // Steps are dated by the machine's clock: the loop's time begins there.
     loop_.advance(std::chrono::steady_clock::now() - loop_.now());
     begin_ = loop_.now();
+    watch_package_of(Watts(50.0));
+  }
+  void watch_package_of(Watts power) {
+    Channel channel = fakes::counter_channel(Domain::package(0));
+    channel.counter.least_power = Watts(0.1);
     std::vector<fakes::ScriptedCounter> counters;
-    counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)),
-                                             Watts(50.0), begin_, 1'000'000));
+    counters.push_back(fakes::constant_power(channel, power, begin_, 1'000'000));
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+    past_.reset();
     past_.emplace(std::move(sensors), loop_, clock_, seconds(60));
     loop_.advance(seconds(10));
   }
@@ -53,7 +58,7 @@ class EnergyAnswer : public testing::Test {
     (void)to_unix(TimePoint{});  // as the daemon does ten times a second
   }
   /// The package's energy in a window of Unix seconds.
-  [[nodiscard]] Json between(double from, double to, bool is_coarse = false) const {
+  [[nodiscard]] Json between(double from, double to, bool is_coarse = false) {
     const Response response = energy_answer(
         &*past_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), is_coarse);
     EXPECT_EQ(response.status, 200U) << response.body;
@@ -75,6 +80,24 @@ TEST_F(EnergyAnswer, IsThatOfTheWindow) {
   EXPECT_EQ(told["unknown_s"], 0.0);
   EXPECT_EQ(told["flags"], Json::array());
   EXPECT_EQ(told["method"], "counter");
+}
+
+TEST_F(EnergyAnswer, UpToNowLacksNothing) {
+  loop_.advance(std::chrono::milliseconds(70));  // since the last of ten looks a second
+  const Json told = between(unix_at(seconds(2)), to_unix(loop_.now()) - 1e-5);
+  EXPECT_NEAR(told["energy_j"].get<double>(), 403.5, told["uncertainty_j"].get<double>());
+  EXPECT_EQ(told["unknown_s"], 0.0);
+  EXPECT_EQ(told["flags"], Json::array());
+}
+
+TEST_F(EnergyAnswer, OfACounterThatDoesNotMoveIsUnknownForEverybody) {
+  watch_package_of(Watts(0.0));
+  for (const bool is_coarse : {false, true}) {
+    const Json told = between(unix_at(seconds(12)), unix_at(seconds(18)), is_coarse);
+    EXPECT_TRUE(told["energy_j"].is_null()) << told;
+    EXPECT_EQ(told["reason"], "its counter does not move");
+    EXPECT_EQ(told["flags"], Json{"stuck"});
+  }
 }
 
 TEST_F(EnergyAnswer, AcrossAStepOfTheClockIsFlagged) {
