@@ -47,7 +47,28 @@ std::size_t possible_connections(std::size_t wanted) {
   return room;
 }
 
+/// Setting is for fewer than reading.
+void check_control(const std::vector<Listener>& listeners, const ServeOptions& options) {
+  constexpr mode_t kOthers = 0007;
+  if (options.serves_file && options.key_path.empty() && (options.socket.mode & kOthers) != 0) {
+    throw Error(
+        fmt::format("will not let every user of this machine set GPUs at {}: give a key with "
+                    "--signing-key-path, or --socket-permissions 0660",
+                    printable(options.socket.path)));
+  }
+  for (const Listener& listener : listeners) {
+    if (listener.is_loopback || !options.tls_certificate.empty()) continue;
+    throw Error(
+        fmt::format("will not let other machines set GPUs at {} without encryption: say --tls-cert "
+                    "FILE, or leave gpu-control out of --enable",
+                    listener.name));
+  }
+}
+
 void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& options) {
+  if (std::ranges::count(options.enabled, Scope::gpu_control) > 0) {
+    check_control(listeners, options);
+  }
   for (const Listener& listener : listeners) {
     if (listener.is_loopback) continue;
     if (options.key_path.empty()) {

@@ -75,6 +75,18 @@ TEST_F(DaemonLife, APortThatIsInUseIsNamed) {
   expect_no_start({"--mode", "tcp", "--tcp-bind-address", address}, "cannot listen at " + address);
 }
 
+TEST_F(DaemonLife, LetsNeitherEveryUserNorOtherMachinesInClearSetGpus) {
+  const Words control = {"--enable", "gpu-read,gpu-control"};
+  const std::string at = path("control.sock").string();
+  expect_no_start(control + Words{"--socket-path", at, "--socket-permissions", "666"},
+                  "will not let every user of this machine set GPUs");
+  expect_no_start(
+      control + Words{"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path",
+                      key_file(std::string(40, 'k')), "--allow-plain-http"},
+      "without encryption: say --tls-cert FILE");
+  EXPECT_FALSE(std::filesystem::exists(at));
+}
+
 TEST_F(DaemonLife, ARefusedStartLeavesNoSocketBehind) {
   serve();
   const std::string used = "127.0.0.1:" + std::to_string(port_);
