@@ -22,7 +22,9 @@ NoPlace Places::why_not(std::string_view client, bool is_local) const {
   const std::size_t own = found != of_client_.end() ? found->second : 0;
   if (own >= (is_local ? limits_.per_user : limits_.per_address)) return NoPlace::per_client;
   if (!is_local && tcp_ >= limits_.tcp) return NoPlace::tcp;
-  return taken_ >= limits_.all ? NoPlace::all : NoPlace::none;
+  if (taken_ >= limits_.all) return NoPlace::all;
+  // Whoever has many leaves as many free: ten users together do not keep an eleventh out.
+  return is_local && own >= limits_.all - taken_ ? NoPlace::per_client : NoPlace::none;
 }
 
 void Places::take(const std::string& client, bool is_local) {

@@ -27,7 +27,7 @@ struct PlaceLimits {
 };
 
 /// For so many connections, and so many of each address (0: a quarter). A quarter is reserved for
-/// Unix sockets, of which each user gets half of all.
+/// Unix sockets, of which each user gets half of all, and no more than it leaves free.
 [[nodiscard]] PlaceLimits place_limits(std::size_t all, std::size_t per_address = 0);
 
 /// Why a client gets no place.

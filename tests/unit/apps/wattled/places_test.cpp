@@ -48,11 +48,23 @@ TEST(Places, OfTcpDoNotTakeThoseOfUnixSockets) {
   }
   EXPECT_EQ(places.why_not("10.0.0.9", false), NoPlace::tcp);
   for (int i = 0; i < 2; ++i) {
-    EXPECT_EQ(places.why_not("uid 0", true), NoPlace::none);
-    places.take("uid 0", true);
+    const std::string user = "uid " + std::to_string(i);
+    EXPECT_EQ(places.why_not(user, true), NoPlace::none);
+    places.take(user, true);
   }
-  EXPECT_EQ(places.why_not("uid 0", true), NoPlace::all);
+  EXPECT_EQ(places.why_not("uid 2", true), NoPlace::all);
   EXPECT_EQ(places.taken(), 10U);
+}
+
+TEST(Places, OfUsersAreNeverSoManyThatAnotherUserGetsNone) {
+  Places places(place_limits(4096));
+  for (int i = 0; i < 3072; ++i) places.take("10.0." + std::to_string(i), false);
+  for (int user = 0; user < 9; ++user) {
+    const std::string name = "uid " + std::to_string(user);
+    while (places.why_not(name, true) == NoPlace::none) places.take(name, true);
+    EXPECT_EQ(places.why_not(name, true), NoPlace::per_client);
+    EXPECT_EQ(places.why_not("uid 1000", true), NoPlace::none) << user;
+  }
 }
 
 }  // namespace
