@@ -24,7 +24,8 @@ NoPlace Places::why_not(std::string_view client, bool is_local) const {
   if (!is_local && tcp_ >= limits_.tcp) return NoPlace::tcp;
   if (taken_ >= limits_.all) return NoPlace::all;
   // Whoever has many leaves as many free: ten users together do not keep an eleventh out.
-  return is_local && own >= limits_.all - taken_ ? NoPlace::per_client : NoPlace::none;
+  const bool shares = is_local && limits_.per_user != kNoLimit;
+  return shares && own >= limits_.all - taken_ ? NoPlace::per_client : NoPlace::none;
 }
 
 void Places::take(const std::string& client, bool is_local) {
