@@ -145,12 +145,15 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
   // of their requests, and a crowd costs the driver no more than two calls.
   if (!asked || asked->has_begun) {
     auto next = std::make_shared<Asked>();
-    const bool is_queued = gpu.thread->ask([question, next, post = loop_.poster()](Sensor& sensor) {
+    // What waits goes back to the loop, with its timers: the thread may outlive both.
+    const auto work = [question, next, post = loop_.poster()](Sensor& sensor) mutable {
       next->has_begun = true;
-      post([next, answer = daemon::ask(sensor, question)] {
+      const GpuAnswer answer = daemon::ask(sensor, question);
+      post([next = std::move(next), answer] {
         for (const auto& tell : std::exchange(next->waiting, {})) tell(answer);
       });
-    });
+    };
+    const bool is_queued = gpu.thread->ask(work);
     if (!is_queued) return false;
     asked = std::move(next);
   }
@@ -212,9 +215,11 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
   gather(
       ids, patience,
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
+        // As above.
         return gpus_.at(id).thread->ask(
-            [job, take = std::move(take), post = loop_.poster()](Sensor& sensor) {
-              post([take, answer = job(sensor)] { take(answer); });
+            [job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
+              const GpuAnswer answer = job(sensor);
+              post([take = std::move(take), answer] { take(answer); });
             });
       },
       std::move(then));

@@ -29,7 +29,7 @@ struct SensorThread::State {
     while (true) {
       wake.wait(lock, [&] { return stopping || !jobs.empty(); });
       if (stopping) return;
-      const Job job = std::move(jobs.front());
+      Job job = std::move(jobs.front());
       jobs.pop_front();
       lock.unlock();
       job(*sensor);
