@@ -166,7 +166,7 @@ class LogToStderr {
   ~LogToStderr() { set_log({}); }
 };
 
-/// What a power monitor begins its refusals with.
+/// What a power monitor starts its refusals with.
 constexpr std::string_view kCannotMonitor = "cannot monitor power: ";
 
 /// A refusal in the words of the sub-command.
@@ -190,7 +190,7 @@ int monitor(const PowerOptions& options, std::string_view command) {
     tell_refused(refused, command);
     const Watched watched(monitor, options);
     if (watched.nothing())
-      throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here tells what was asked for");
+      throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here reports what was asked for");
     follow(monitor, watched, options, end);
   } catch (const NoSuchDevice& none) {
     tell(command, cannot_text(none.what(), options.shows) + "\nwattle doctor says what to do");

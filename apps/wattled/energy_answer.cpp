@@ -24,10 +24,7 @@ constexpr double kLatest = 1e11;
 
 std::variant<UnixWindow, Response> window_of(std::string_view text) {
   const auto parsed = Query::parse(text, {"from", "to"});
-  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
-    return fault->is_json ? error_response(400, fault->message)
-                          : text_response(400, fault->message);
-  }
+  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
   const auto seconds = [&](std::string_view name) {
     const auto value = std::get<Query>(parsed).find(name);
     const auto number = value ? parse_double(*value) : std::nullopt;

@@ -39,7 +39,7 @@ DeviceFault fault_of(const SettingFailure& failure) {
           fmt::format("{}{}", is_invalid ? "Invalid request: " : "NVML error: ", failure.message)};
 }
 
-/// What tells a GPU from others, and does not change.
+/// What identifies a GPU, and does not change.
 std::string id_of(const Sensor& sensor) {
   const DeviceInfo* const info = sensor.device();
   if (info == nullptr) return {};

@@ -98,12 +98,12 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
 
 /// A GPU without an energy counter is measured by its power.
 bool misses_something(const Service& service) {
-  std::vector<Domain> told;
+  std::vector<Domain> measured;
   for (const Channel& channel : service.channels()) {
-    if (channel.tells_energy()) told.push_back(channel.domain);
+    if (channel.tells_energy()) measured.push_back(channel.domain);
   }
   return std::ranges::any_of(service.refused(), [&](const Refusal& refusal) {
-    return !refusal.absent && !is_of_counter(refusal, told);
+    return !refusal.absent && !is_of_counter(refusal, measured);
   });
 }
 

@@ -47,6 +47,10 @@ std::size_t possible_connections(std::size_t wanted) {
   return room;
 }
 
+bool controls_gpus(const ServeOptions& options) {
+  return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
+}
+
 /// Setting is for fewer than reading.
 void check_control(const std::vector<Listener>& listeners, const ServeOptions& options) {
   constexpr mode_t kOthers = 0007;
@@ -66,9 +70,7 @@ void check_control(const std::vector<Listener>& listeners, const ServeOptions& o
 }
 
 void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& options) {
-  if (std::ranges::count(options.enabled, Scope::gpu_control) > 0) {
-    check_control(listeners, options);
-  }
+  if (controls_gpus(options)) check_control(listeners, options);
   for (const Listener& listener : listeners) {
     if (listener.is_loopback) continue;
     if (options.key_path.empty()) {
@@ -156,10 +158,6 @@ std::string user_after_root(const std::string& chosen) {
   if (is_user(kDefaultUser)) return kDefaultUser;
   log_warning("runs as root, which it does not need: give a user with --user");
   return {};
-}
-
-bool controls_gpus(const ServeOptions& options) {
-  return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
 }
 
 /// Root's rights were needed to open what is open by now.

@@ -9,6 +9,7 @@
 #include <array>
 #include <optional>
 
+#include "base/group_name.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -20,11 +21,6 @@ constexpr std::array kDefaultGroups = {"wattle", "wattled"};
 std::optional<gid_t> find_group(const char* name) {
   const group* const found = ::getgrnam(name);  // NOLINT(concurrency-mt-unsafe): one thread yet
   return found != nullptr ? std::optional(found->gr_gid) : std::nullopt;
-}
-
-std::string group_name(gid_t gid) {
-  const group* const found = ::getgrgid(gid);  // NOLINT(concurrency-mt-unsafe): nobody else asks
-  return found != nullptr ? printable(found->gr_name) : std::to_string(gid);
 }
 
 std::string user_name(uid_t uid) {

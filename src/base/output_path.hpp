@@ -11,8 +11,8 @@ namespace wattle {
 
 /// The mode of new files that any user may read, less the user's umask.
 inline constexpr mode_t kForAll = 0666;
-/// That of files that show what happened when: power that is resolved finely in time tells what
-/// other programs computed (PLATYPUS, CVE-2020-8694).
+/// That of files that show what happened when: power that is resolved finely in time shows
+/// what other programs computed (PLATYPUS, CVE-2020-8694).
 inline constexpr mode_t kForOwner = 0600;
 
 struct OutputPlace {

@@ -70,7 +70,7 @@ void FollowedStream::open(std::string_view target) {
   was_flooded_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
-  // Why it was lost, or is denied, stays told until it is back.
+  // Why it was lost, or is denied, stays the reason until it is back.
   if (state_.status != ConnectionStatus::denied) {
     set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
   }

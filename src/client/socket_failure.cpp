@@ -1,16 +1,15 @@
 #include "client/socket_failure.hpp"
 
-#include <grp.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <system_error>
 
 #include "base/fd.hpp"
+#include "base/group_name.hpp"
 #include "base/text.hpp"
 
 namespace wattle::client {
@@ -29,14 +28,6 @@ int connect_error(const std::string& path) noexcept {
   if (!fd) return errno;
   const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
   return ::connect(fd.get(), generic, sizeof address) == 0 ? 0 : errno;
-}
-
-std::string group_name(gid_t gid) {
-  group entry{};
-  group* found = nullptr;
-  std::array<char, 4096> room;
-  (void)::getgrgid_r(gid, &entry, room.data(), room.size(), &found);
-  return found != nullptr ? printable(entry.gr_name) : std::to_string(gid);
 }
 
 std::string remedy_for_denied(const struct stat& status) {

@@ -1,6 +1,7 @@
 #include "sampling/gauge_spread.hpp"
 
 #include <cmath>
+#include <limits>
 
 namespace wattle {
 
@@ -165,11 +166,11 @@ double GaugeSpread::scatter_w2(const Looks& looks) const noexcept {
   }
   if (looks_left_out_ > 0.0) return of_neighbours_w2 * unsteady;
   const double unforeseen = unforeseen_w2();
-  // Foretelling a look from two others makes up to six times as much of what differs in time, and
+  // Predicting a look from two others makes up to six times as much of what differs in time, and
   // few looks are fitted to that as well.
-  constexpr double kForetold = 8.4;
+  constexpr double kPredicted = 8.4;
   constexpr double kLeast = 0.05;
-  const double of_jitter_w2 = kForetold * squared_changes_w2_ * looks.jitter * looks.jitter / 12.0;
+  const double of_jitter_w2 = kPredicted * squared_changes_w2_ * looks.jitter * looks.jitter / 12.0;
   return std::min(of_neighbours_w2 * unsteady,
                   std::max(unforeseen - of_jitter_w2, kLeast * unforeseen));
 }

@@ -7,9 +7,9 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 
 #include "sampling/timeline.hpp"
+#include "sampling/value_range.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
@@ -104,7 +104,7 @@ class GaugeSpread {
 
   /// Sum over all looks of the variance of the power from one to the next, in W^2, of a power that
   /// would be another one at each look (`unseen_part`). It is the least of two: what cannot be
-  /// foretold of each value, less what comes from looks that are not equally far apart; and half
+  /// predicted of each value, less what comes from looks that are not equally far apart; and half
   /// the squared changes of neighbours, times how unsteady the power is.
   ///
   /// A change that is alone costs less, since it is only not known where it was. Changes are alone
@@ -116,8 +116,8 @@ class GaugeSpread {
   /// What was left out counts as what follows it.
   [[nodiscard]] double scatter_w2(const Looks& looks) const noexcept;
   /// By how much the power changed around the ends.
-  [[nodiscard]] Watts begin_change() const noexcept { return begin_range_.width(); }
-  [[nodiscard]] Watts end_change() const noexcept { return end_range_.width(); }
+  [[nodiscard]] Watts begin_change() const noexcept { return Watts(begin_range_.width()); }
+  [[nodiscard]] Watts end_change() const noexcept { return Watts(end_range_.width()); }
   /// By how much it may change until the next look: as much as it last did, and more where that was
   /// growing, or as much as it does on average. Where it changed at the last look for the first
   /// time, `just_begun` times as much as there, or as much as it ever did.
@@ -128,7 +128,7 @@ class GaugeSpread {
   [[nodiscard]] double variance_w2() const noexcept;
   /// The sum of the squares of its changes from one look to the next, in W^2.
   [[nodiscard]] double changes_w2() const noexcept { return squared_changes_w2_; }
-  /// The same of what is left of each change after the one before it, where that can be foretold:
+  /// The same of what is left of each change after the one before it, where that can be predicted:
   /// next to nothing where the values follow a smooth course.
   [[nodiscard]] double bends_w2() const noexcept;
   /// The most that the power fell, or may be about to: from the highest value to the lowest one,
@@ -138,15 +138,6 @@ class GaugeSpread {
   [[nodiscard]] std::chrono::nanoseconds longest_hold() const noexcept { return longest_hold_; }
 
  private:
-  struct Range {
-    double low = std::numeric_limits<double>::infinity();
-    double high = -std::numeric_limits<double>::infinity();
-    void add(double value) noexcept {
-      low = std::min(low, value);
-      high = std::max(high, value);
-    }
-    [[nodiscard]] Watts width() const noexcept { return Watts(std::max(high - low, 0.0)); }
-  };
   void add_changes_over_two(double watts, std::uint64_t looks) noexcept;
   /// From `alone`, where changes are, to 1.
   [[nodiscard]] double unsteadiness(double alone) const noexcept;
@@ -178,8 +169,8 @@ class GaugeSpread {
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
   Recurrence recurrence_;
-  Range begin_range_;
-  Range end_range_;
+  ValueRange begin_range_;
+  ValueRange end_range_;
 };
 
 }  // namespace wattle

@@ -5,23 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "sampling/value_range.hpp"
+
 namespace wattle {
 namespace {
 
 using std::chrono::nanoseconds;
 
 double squared(double x) noexcept { return x * x; }
-
-/// The lowest and the highest of some values.
-struct Range {
-  double low = std::numeric_limits<double>::infinity();
-  double high = -std::numeric_limits<double>::infinity();
-  void add(double value) noexcept {
-    low = std::min(low, value);
-    high = std::max(high, value);
-  }
-  [[nodiscard]] double width() const noexcept { return std::max(high - low, 0.0); }
-};
 
 /// What the gauge shows at a time, on the line from one value to the next.
 struct Drawn {
@@ -63,7 +54,7 @@ class Drawing {
   [[nodiscard]] double watts(const StoredReading& reading) const noexcept {
     return scale_ * static_cast<double>(reading.raw);
   }
-  [[nodiscard]] Range range(TimePoint from, TimePoint to) const;
+  [[nodiscard]] ValueRange range(TimePoint from, TimePoint to) const;
 
   const History& history_;
   GaugeKernel kernel_;
@@ -99,7 +90,7 @@ std::optional<Drawn> Drawing::at(TimePoint time) const noexcept {
 
 double Drawing::bend_w(TimePoint time) const {
   const TimePoint shown = time + late_;
-  Range slopes;
+  ValueRange slopes;
   std::optional<StoredReading> last = history_.values().at(shown - 2 * spacing_).before;
   history_.values().for_each(shown - 2 * spacing_ + nanoseconds(1), shown + 2 * spacing_,
                              [&](const StoredReading& reading) {
@@ -115,8 +106,8 @@ double Drawing::bend_w(TimePoint time) const {
   return slopes.width();
 }
 
-Range Drawing::range(TimePoint from, TimePoint to) const {
-  Range values;
+ValueRange Drawing::range(TimePoint from, TimePoint to) const {
+  ValueRange values;
   if (const auto held = history_.values().at(from + late_).before) values.add(watts(*held));
   history_.values().for_each(from + late_, to + late_,
                              [&](const StoredReading& reading) { values.add(watts(reading)); });

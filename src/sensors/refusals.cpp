@@ -83,9 +83,9 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
   return result;
 }
 
-bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& told) {
+bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& measured) {
   return std::ranges::any_of(
-      told, [&](const Domain& domain) { return refusal.subject == domain.name() + " energy"; });
+      measured, [&](const Domain& domain) { return refusal.subject == domain.name() + " energy"; });
 }
 
 std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {

@@ -23,9 +23,9 @@ namespace wattle {
 /// Takes out of `refused`, and returns, what is not measured because it is not there.
 [[nodiscard]] std::vector<Refusal> take_absent(std::vector<Refusal>& refused);
 
-/// True for an energy counter of one of these domains, whose energy is told: it is found from the
+/// True for an energy counter of one of these domains, whose energy is known: it is found from the
 /// power then, and nothing is missing.
-[[nodiscard]] bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& told);
+[[nodiscard]] bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& measured);
 
 /// True for a refusal of everything that an interface to GPUs could show, which are there.
 [[nodiscard]] bool hides_gpus(const Refusal& refusal) noexcept;

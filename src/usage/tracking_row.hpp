@@ -18,7 +18,7 @@ struct TrackingUnits {
   std::string time = "seconds";
 };
 
-/// What does not change meanwhile.
+/// What does not change from row to row.
 struct TrackingMachine {
   std::optional<unsigned> expected_cores{};  ///< absent: all of the machine
   std::optional<double> gpu_memory_bytes{};

@@ -44,8 +44,8 @@ void UsageFiles::make_in_state_folder() {
   try {
     usage_.emplace(new_state_file("usage", ".jsonl"), false, "usage file");
   } catch (const Error& error) {
-    static std::atomic<bool> told{false};
-    if (logs_ && !told.exchange(true)) {
+    static std::atomic<bool> reported{false};
+    if (logs_ && !reported.exchange(true)) {
       log(fmt::format("no usage file is kept for the case of a crash: {}", error.what()));
     }
   }
@@ -81,7 +81,7 @@ void UsageFiles::write_usage(const ResourceUsage& usage, std::uint64_t ticks) {
     const int error = usage_->begin_anew(line);
     if (error == 0) return;
     most_bytes_ += first_most_bytes_;
-    tell(fmt::format("cannot begin the usage file {} anew, which has grown large: {}; it goes on",
+    tell(fmt::format("cannot replace the usage file {}, which has grown large: {}; it goes on",
                      printable(usage_->path()), std::generic_category().message(error)));
   }
   if (const int error = usage_->append(line); error != 0) note_failure(usage_->path(), error);

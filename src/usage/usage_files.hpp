@@ -16,7 +16,7 @@
 
 namespace wattle {
 
-/// A usage file that has grown larger begins anew with its last line.
+/// A usage file that has grown larger is replaced by its last line.
 inline constexpr std::size_t kUsageFileBytes = std::size_t{16} << 20U;
 
 struct UsageFileOptions {
@@ -67,7 +67,7 @@ class UsageFiles {
   std::optional<OutputFile> usage_;      ///< absent: none
   bool is_due_ = false;                  ///< it is still to be made
   std::size_t first_most_bytes_;
-  std::size_t most_bytes_;  ///< then it is tried to begin anew
+  std::size_t most_bytes_;  ///< then it is replaced, if that is possible
   std::optional<Failure> failure_;
 };
 

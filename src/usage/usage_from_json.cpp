@@ -77,7 +77,9 @@ void take(const Json& json, RSSValues& into) {
   take(json, "shared_rss", into.shared_rss);
 }
 
-void take(const Json& json, MaxRAM& into) {
+/// A group of memory: that of the machine, or of its GPUs.
+template <class MaxMemory>
+void take_memory(const Json& json, MaxMemory& into) {
   take(json, "unit", into.unit);
   take(json, "system_capacity", into.system_capacity);
   take(json, "system", into.system);
@@ -85,15 +87,8 @@ void take(const Json& json, MaxRAM& into) {
   take(json, "descendants", into.descendants);
   take(json, "combined", into.combined);
 }
-
-void take(const Json& json, MaxGPURAM& into) {
-  take(json, "unit", into.unit);
-  take(json, "system_capacity", into.system_capacity);
-  take(json, "system", into.system);
-  take(json, "main", into.main);
-  take(json, "descendants", into.descendants);
-  take(json, "combined", into.combined);
-}
+void take(const Json& json, MaxRAM& into) { take_memory(json, into); }
+void take(const Json& json, MaxGPURAM& into) { take_memory(json, into); }
 
 void take(const Json& json, ProcessingUnitPercentages& into) {
   take(json, "max_sum_percent", into.max_sum_percent);

@@ -1,13 +1,12 @@
 #include "sensors/daemon/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <grp.h>
 #include <sys/stat.h>
 
-#include <array>
 #include <system_error>
 #include <utility>
 
+#include "base/group_name.hpp"
 #include "base/text.hpp"
 #include "sensors/known_sensors.hpp"
 
@@ -22,14 +21,6 @@ Refusal refusal(std::string reason, std::string proof, std::string remedy,
           .proof = std::move(proof),
           .remedy = std::move(remedy),
           .risk = std::string(risk)};
-}
-
-std::string group_name(gid_t gid) {
-  group entry{};
-  group* found = nullptr;
-  std::array<char, 4096> room;
-  (void)::getgrgid_r(gid, &entry, room.data(), room.size(), &found);
-  return found != nullptr ? printable(entry.gr_name) : std::to_string(gid);
 }
 
 Refusal denied(const std::string& path, const std::string& error) {
