@@ -21,7 +21,7 @@ void measure(const std::string& path) {
   {
     wattle::EnergyScope scope(table);
     std::cout << "warm: " << add_up(1'000'000) << '\n';
-    scope.record("work");  // the stretch that begins here
+    scope.record("work");  // the section that starts here
     std::cout << "work: " << add_up(4'000'000) << '\n';
   }
   table.save_data();

@@ -123,10 +123,10 @@ Domain find(const std::vector<Candidate>& gpus, const std::string& name) {
   }
   const char* const problem = count == 0        ? "no GPU is called"
                               : is_number(name) ? "GPUs of several vendors have the number"
-                                                : "several GPUs begin with";
+                                                : "several GPUs start with";
   throw InvalidArgument(fmt::format(
       "--gpus: {} '{}'; there {}", problem, printable(name),
-      names.empty() ? "is none that can be read" : fmt::format("are {}", fmt::join(names, ", "))));
+      names.empty() ? "is none to choose from" : fmt::format("are {}", fmt::join(names, ", "))));
 }
 
 }  // namespace

@@ -208,8 +208,8 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
 }
 
 void add_monitor(CLI::App& app, RawOptions& raw) {
-  CLI::App* command = app.add_subcommand(
-      "monitor", "Write what GPUs, processors and disks do to files in a folder");
+  CLI::App* command =
+      app.add_subcommand("monitor", "Record GPUs, CPUs, memory and disks to files in a folder");
   command->footer(kMonitorFooter);
   command->add_option("DIR", raw.monitor.folder, "The folder")
       ->type_name("")
@@ -221,14 +221,14 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
       ->type_name("SECONDS")
       ->default_str("2");
   command->add_flag("--overwrite", raw.monitor.overwrite,
-                    "Begin a run monitor's files that exist anew instead of adding to them");
+                    "Overwrite existing files instead of adding to them");
   command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");
   add_roots(*command, raw);
 }
 
 MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::string> command) {
   if (has_mark && command.empty()) {
-    throw InvalidArgument("no command given behind --: wattle monitor DIR -- CMD");
+    throw InvalidArgument("no command given after --: wattle monitor DIR -- CMD");
   }
   MonitorOptions monitor = std::move(raw.monitor);
   monitor.system = raw.system;
@@ -364,7 +364,7 @@ constexpr const char* kSayWhich =
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
-  CLI::App app("What a piece of work costs a machine: energy, processors, memory.", "wattle");
+  CLI::App app("Measure the energy, CPU time and memory of a command.", "wattle");
   RawOptions raw;
   app.set_version_flag("--version", fmt::format("wattle {}", version()));
   app.require_subcommand(1);

@@ -55,8 +55,9 @@ void fill_usage(Report& report, const MachineUsage& machine, const Collected& co
   } else {
     usage.unknown.push_back(
         {{"peak_rss_bytes"},
-         fmt::format("below {} bytes it cannot be told from the process that started the command",
-                     inherited)});
+         fmt::format(
+             "below {} bytes it is not distinguishable from the process that started the command",
+             inherited)});
   }
 
   fill_machine(usage, machine);

@@ -174,7 +174,7 @@ int follow(const StreamOptions& options) {
     const std::vector<StreamedServer> servers = servers_of(stream.snapshot(), {});
     if (std::ranges::none_of(servers, tells_something)) {
       TroubleReport().tell_new(servers);
-      tell("nothing to follow: no server tells what was asked for");
+      tell("nothing to follow: no server provides the requested data");
       return kNothingToFollow;
     }
     Follower(stream, options, is_table).run(end);

@@ -64,7 +64,7 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
   app.add_option("--cpus", raw.cpus, "CPU packages likewise")
       ->type_name("LIST")
       ->default_str("all");
-  app.add_flag("--energy", raw.energy, "Energies since the begin, beside the powers");
+  app.add_flag("--energy", raw.energy, "Also print the energy since the start");
   app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
       ->type_name("FILE");
   app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
@@ -151,7 +151,7 @@ StreamAnswer wrong(std::string_view message) {
 
 std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::string> words,
                                                                const Environment& environment) {
-  CLI::App app("Follow the power of other machines, as their daemons tell it.", "wattle stream");
+  CLI::App app("Follow the power of other machines through their daemons.", "wattle stream");
   RawStreamOptions raw;
   add_options(app, raw);
   try {

@@ -70,7 +70,7 @@ std::optional<UsageMismatch> compare(const CpuCounts& counts) {
     return UsageMismatch{
         {"cpu_user_s", "cpu_system_s", "cpu_s"},
         fmt::format("perf's task clock counted {:.3f} s more: of processes whose parents ignored "
-                    "their end, so that nobody was told what they used",
+                    "their end, so that their usage was not reported",
                     more.count())};
   }
   const Seconds unseen = kStoppedShare * counts.waited + kStoppedFloor +

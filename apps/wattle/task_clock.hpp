@@ -33,7 +33,7 @@ class TaskClock {
 
  private:
   Fd event_;
-  std::string refused_ = "the kernel does not tell what perf's task clock counted";
+  std::string refused_ = "the kernel does not report what perf's task clock counted";
 };
 
 /// What was counted of the same processes in two ways.

@@ -51,7 +51,7 @@ void put(const TrackOptions& options, const std::string& text, const std::string
 /// The energy of the machine meanwhile; empty where none was looked for.
 std::string energy_text(const ResourceUsage& usage) {
   if (!usage.energy) return {};
-  std::string text = "\nEnergy of this machine meanwhile:";
+  std::string text = "\nEnergy of this machine in that time:";
   for (const TrackedDomain& domain : usage.energy->domains) {
     const MeasuredEnergy& energy = domain.energy;
     text += fmt::format("\n   {}: {}", domain.domain,

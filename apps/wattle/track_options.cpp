@@ -64,8 +64,8 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
     return add(name, into, "FILE", help)->check(reject_empty);
   };
   CLI::Option* pid = add("--pid", raw.pid, "PID", "The process");
-  add("--duration", raw.duration, "SECONDS", "Stop after so long");
-  add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two looks, at least 0.01")
+  add("--duration", raw.duration, "SECONDS", "Stop after SECONDS");
+  add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two samples, at least 0.01")
       ->default_str("1");
   add("--ram-unit", raw.ram_unit, "UNIT", "bytes, kilobytes, megabytes, gigabytes, terabytes")
       ->default_str("gigabytes");
@@ -73,7 +73,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
       ->default_str("gigabytes");
   add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
   add("--expected-cores", raw.expected_cores, "NUMBER",
-      "Divide processor percentages by this (default: the machine's processors)");
+      "Divide CPU percentages by this (default: the machine's CPU cores)");
   add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between")
       ->check(reject_empty);
   add("--gpu-brand", raw.gpu_brand, "BRAND",
@@ -87,7 +87,8 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   track->add_flag("--pss", raw.pss,
                   "Read proportional memory of processes of any size (about 5 ms a GiB)");
   add_file("--json", raw.json_path, "Write everything as JSON to FILE (-: stdout, without text)");
-  add_file("--recover", raw.recover, "Tell what the usage file of a killed wattle holds")
+  add_file("--recover", raw.recover,
+           "Recover the results of an interrupted run from its usage file")
       ->excludes(pid);
   return track;
 }

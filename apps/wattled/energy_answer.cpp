@@ -34,7 +34,7 @@ std::variant<UnixWindow, Response> window_of(std::string_view text) {
   const auto to = seconds("to");
   if (!from || !to) {
     return error_response(400,
-                          "The energy of a window needs its begin and its end, in Unix "
+                          "The energy of a window needs its start and its end, in Unix "
                           "seconds: ?from=1762000000&to=1762000060.5");
   }
   if (*from >= *to) return error_response(400, "`from` must lie before `to`.");
@@ -44,7 +44,7 @@ std::variant<UnixWindow, Response> window_of(std::string_view text) {
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
   if (figure.flags.has(Flag::stuck)) return "its counter does not move";
-  if (figure.flags.has(Flag::reset)) return "its counter began anew";
+  if (figure.flags.has(Flag::reset)) return "its counter restarted";
   if (figure.flags.has(Flag::implausible)) return "its counter showed what cannot be";
   return "it was not read at the ends of this window, or not within it";
 }

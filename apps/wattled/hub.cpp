@@ -111,7 +111,7 @@ void CpuStream::tick() {
     if (before == before_.end()) continue;
     PowerUpdate update{.id = id, .timestamp_ms = unix_ms(state.cpu.at)};
     update.power = power_between(before->second, state);
-    if (!update.power) update.reason = "its counter cannot be read, or began anew";
+    if (!update.power) update.reason = "its counter cannot be read, or restarted";
     // Nothing was read since: there is no news.
     if (!update.power && state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
     updates.push_back(std::move(update));

@@ -57,7 +57,7 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
     fail("another program listens at it", path, "");
   }
   if (errno != ECONNREFUSED) {
-    fail("cannot tell whether the socket is in use: ", path, error_text(errno));
+    fail("cannot find out whether the socket is in use: ", path, error_text(errno));
   }
   if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
 }

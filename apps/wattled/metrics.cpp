@@ -62,7 +62,7 @@ MetricFamily energy_of(const DaemonMetrics& metrics) {
 
 MetricFamily resets_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_energy_resets",
-                      .help = "How often the hardware's counter began anew.",
+                      .help = "How often the hardware's counter restarted.",
                       .kind = MetricKind::counter};
   for (const DomainMetrics& domain : metrics.domains) {
     if (!domain.energy_j) continue;

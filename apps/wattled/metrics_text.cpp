@@ -98,7 +98,7 @@ void write_prometheus(std::string& text, const MetricFamily& family) {
   for (const MetricSample& sample : family.samples) {
     if (!sample.created_unix_s) continue;
     if (std::exchange(is_first, false)) {
-      append(text, "# HELP {0}_created Unix time at which {1} began at 0.\n", family.name, name);
+      append(text, "# HELP {0}_created Unix time at which {1} started at 0.\n", family.name, name);
       append(text, "# TYPE {}_created gauge\n", family.name);
     }
     append(text, "{}_created{} {}\n", family.name, braced(sample.labels),

@@ -82,7 +82,7 @@ void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& 
     if (options.tls_certificate.empty() && !options.allows_plain_http) {
       throw Error(
           fmt::format("will not serve other machines at {} without encryption, which shows "
-                      "tokens to whoever listens: say --tls-cert FILE, or --allow-plain-http "
+                      "tokens to anyone on the network: use --tls-cert FILE, or --allow-plain-http "
                       "where something else encrypts",
                       listener.name));
     }

@@ -96,13 +96,13 @@ struct CpuPowers {
   std::map<std::uint32_t, ServedCpuPower> powers{};
 };
 
-/// Counters since the daemon began; absent: not asked for, or not available.
+/// Counters since the start of the daemon; absent: not asked for, or not available.
 struct ServedCpuEnergy {
   std::optional<std::uint64_t> cpu_uj{};
   std::optional<std::uint64_t> dram_uj{};
   /// Since when both count without a break, in seconds since 1970 by the daemon's clock: where it
-  /// changes, the daemon was started anew or lost track, and energies from before do not compare.
-  /// Absent: the daemon does not say (zeusd).
+  /// changes, the daemon was restarted or lost track, and energies from before do not compare.
+  /// Absent: the daemon does not report it (zeusd).
   std::optional<double> since_unix_s{};
 };
 

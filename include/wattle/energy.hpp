@@ -16,18 +16,18 @@ namespace wattle {
 /// What can be said of a measured value. None of these is an error: the value is what is known.
 enum class Flag : std::uint8_t {
   wrapped,           ///< the counter passed its end on the way; nothing is lost
-  reset,             ///< the counter restarted: the stretch around it is unknown
-  ambiguous,         ///< so long unread that a wrap could be a reset, or several wraps
-  implausible,       ///< a value jumped beyond what the device can do: that stretch is unknown
+  reset,             ///< the counter restarted: the time around the restart is unknown
+  ambiguous,         ///< read too late: a wrap could also be a reset, or several wraps
+  implausible,       ///< a value jumped beyond what the device can do: that time is unknown
   short_window,      ///< shorter than one update of the sensor: the uncertainty is a bound
   gap,               ///< part of the window was not seen (machine suspended, sensor failing)
   lost,              ///< the sensor was gone for a while, or to the end
   late,              ///< the sensor did not answer in time at an end of the window
-  partial_coverage,  ///< the sensor looks at a part of the time only
+  partial_coverage,  ///< the sensor sees a part of the time only
   disagrees,         ///< two methods differ by more than their uncertainties
   zero,              ///< the sensor showed no energy at all
-  estimated,         ///< part of it stands in for what came too late, or is from a model
-  unaligned,         ///< the window was to begin and end with updates, which did not come
+  estimated,         ///< a part is estimated: a reading came too late, or a model was used
+  unaligned,         ///< the window should start and end at updates, which did not come
   clock_stepped,     ///< asked for in Unix seconds: the wall clock was set within the window
   stuck,             ///< the counter did not move though it must have: the energy is unknown
 };
@@ -75,7 +75,7 @@ class Flags {
   std::uint32_t bits_ = 0;
 };
 
-/// The energy that was spent in a stretch of time, as a sensor tells it. Threads: a value type.
+/// The energy that was spent in a time, as a sensor reports it. Threads: a value type.
 struct MeasuredEnergy {
   /// Sum over the part of the time that is known: a lower bound where `unknown` is above 0. Absent
   /// where nothing is known. Negative only where something was taken off (idle energy).

@@ -1,11 +1,11 @@
-// The energy of stretches of code, by domain and tag.
+// The energy of sections of code, by domain and tag.
 //
 //   wattle::EnergyScope scope;        // measures until the end of the block, then prints
 //   load();
-//   scope.record("train");            // the stretch that begins here is called "train"
+//   scope.record("train");            // the section that starts here is called "train"
 //   train();
 //
-// What is counted is what the whole machine spends meanwhile: no counter tells programs apart.
+// It counts the energy of the whole machine: no counter distinguishes programs.
 #pragma once
 
 #include <chrono>
@@ -67,9 +67,9 @@ class WATTLE_EXPORT EnergySource {
 struct EnergyMeterOptions {
   /// Absent: all that is available but `psys`. Given domains keep their order.
   std::optional<std::vector<Domain>> domains{};
-  /// Read beside the domains, in columns behind theirs.
+  /// Read beside the domains, in columns after theirs.
   std::vector<std::shared_ptr<EnergySource>> sources{};
-  /// The tag of a stretch that is given none.
+  /// The tag of a section that is given none.
   std::string default_tag{};
   /// Ends are moved to the counters' own updates: `start` takes some 50 ms more, `record` and
   /// `stop` about 2 ms, reading all the time; what is spent while waiting is taken off. Beside an
@@ -112,7 +112,7 @@ class WATTLE_EXPORT EnergyReader {
   /// What of it is not measured, and why.
   [[nodiscard]] std::span<const MissingDomain> missing() const noexcept;
   /// Energy since this reader was made, wraps taken into account. That of a counter is never less
-  /// than before; what is summed up from a gauge can be, as later values tell more of the end.
+  /// than before; the energy integrated from a gauge can be, as later values show more of the end.
   [[nodiscard]] std::vector<EnergyReading> read();
 
  private:
@@ -120,8 +120,8 @@ class WATTLE_EXPORT EnergyReader {
   std::unique_ptr<const Start> start_;
 };
 
-/// Measures stretches that follow each other: `start`, `record` at each border, `stop`. A tag
-/// names the stretch that begins with the call.
+/// Measures sections that follow each other: `start`, `record` at each border, `stop`. A tag
+/// names the section that starts with the call.
 ///
 /// A call reads counters, which takes about a micro-second each for CPUs. GPUs are asked in threads
 /// of their own and given half a second. The ends of a stretch are those readings, and the time
@@ -130,7 +130,7 @@ class WATTLE_EXPORT EnergyReader {
 /// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
 /// while one reads, the others wait: a micro-second for CPUs, up to half a second once for a GPU
 /// that hangs, the waits of `aligned`.
-/// After a `fork` nothing is known of the stretches of the child's copy. A meter that was moved
+/// After a `fork` nothing is known of the sections of the child's copy. A meter that was moved
 /// from has no domains, and refuses the rest with `InvalidArgument`.
 class WATTLE_EXPORT EnergyMeter {
  public:
@@ -153,9 +153,9 @@ class WATTLE_EXPORT EnergyMeter {
   /// The columns of its traces.
   [[nodiscard]] const DomainNames& domains() const noexcept;
 
-  /// Begins a new trace; what was recorded before is forgotten.
+  /// Starts a new trace; what was recorded before is dropped.
   void start(std::optional<std::string_view> tag = {});
-  /// Ends a stretch and begins the next. Throws `NotStarted` unless it is running. Allocates
+  /// Ends a section and starts the next. Throws `NotStarted` unless it is running. Allocates
   /// nothing where the tag was used before, capacity is reserved, and no GPU is read.
   void record(std::optional<std::string_view> tag = {});
   /// Ends the last stretch. Does nothing when stopped already; throws `NotStarted` before the
@@ -166,7 +166,7 @@ class WATTLE_EXPORT EnergyMeter {
   void resume(std::optional<std::string_view> tag = {});
   [[nodiscard]] bool is_running() const noexcept;
 
-  /// Makes room for so many calls of `start`, `record`, `resume` and `stop` in all. Throws
+  /// Makes room for `calls` calls of `start`, `record`, `resume` and `stop` in all. Throws
   /// `InvalidArgument` above 2^32.
   void reserve(std::size_t calls);
 
@@ -174,8 +174,8 @@ class WATTLE_EXPORT EnergyMeter {
   /// called again.
   [[nodiscard]] EnergyTrace trace() const;
 
-  /// Waits, for each sample of `trace`, as long as that took, and measures what is spent
-  /// meanwhile: for `EnergyTrace::remove_idle`. Leaves this meter's own trace alone. Throws
+  /// Waits, for each sample of `trace`, as long as that took, and measures the energy of
+  /// that time: for `EnergyTrace::remove_idle`. Leaves this meter's own trace alone. Throws
   /// `NotStopped` while running, `InvalidArgument` for a sample of more than a year.
   [[nodiscard]] EnergyTrace measure_idle(const EnergyTrace& trace) const;
 
@@ -207,7 +207,7 @@ class WATTLE_EXPORT EnergyScope {
   EnergyScope(const EnergyScope&) = delete;
   EnergyScope& operator=(const EnergyScope&) = delete;
 
-  /// The stretch that begins here is called `tag`. Throws `NotStarted` where it is not running.
+  /// The section that starts here is called `tag`. Throws `NotStarted` where it is not running.
   void record(std::optional<std::string_view> tag = {}) { meter_.record(tag); }
   /// To stop and resume.
   [[nodiscard]] EnergyMeter& meter() noexcept { return meter_; }

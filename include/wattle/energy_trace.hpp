@@ -1,4 +1,4 @@
-// What an energy meter recorded: tagged stretches of time with the energy that each domain spent.
+// What an energy meter recorded: tagged sections with the energy that each domain spent.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ namespace wattle {
 /// The samples of a trace share one list.
 using DomainNames = std::shared_ptr<const std::vector<std::string>>;
 
-/// A stretch of time and what it cost. Threads: a value type.
+/// A section and what it cost. Threads: a value type.
 class WATTLE_EXPORT EnergySample {
  public:
   /// `energies[i]` is that of `(*domains)[i]`. Throws `InvalidArgument` where their numbers differ,
@@ -29,7 +29,7 @@ class WATTLE_EXPORT EnergySample {
   EnergySample(TimePoint timestamp, std::string tag, Seconds duration, DomainNames domains,
                std::vector<MeasuredEnergy> energies);
 
-  /// When it began.
+  /// When it started.
   [[nodiscard]] TimePoint timestamp() const noexcept { return timestamp_; }
   [[nodiscard]] double timestamp_unix_s() const noexcept { return to_unix(timestamp_); }
   [[nodiscard]] const std::string& tag() const noexcept { return tag_; }
@@ -99,8 +99,8 @@ class WATTLE_EXPORT EnergyTrace {
   friend EnergyTrace operator+(EnergyTrace a, const EnergyTrace& b) { return a += b; }
 
   /// Removes the samples in which the energy of a domain is negative, unknown or a lower bound
-  /// (`EnergySample::is_complete`), or of which any guard returns false. A guard is called once for
-  /// each sample that is left, in their order; if it throws, nothing is changed.
+  /// (`EnergySample::is_complete`), or for which any guard returns false. A guard is called once
+  /// for each sample that is left, in their order; if it throws, nothing is changed.
   void clean_data(std::span<const Guard> guards = {});
 
   /// Takes the idle energies (`EnergyMeter::measure_idle`) off, sample by sample and domain by

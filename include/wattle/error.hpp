@@ -53,7 +53,7 @@ class WATTLE_EXPORT NoSuchDomain : public Error {
   std::string domain_name_;
 };
 
-/// A device that this machine does not have, or of which nothing can be read.
+/// A device that this machine does not have, or that cannot be read.
 class WATTLE_EXPORT NoSuchDevice : public Error {
  public:
   using Error::Error;
@@ -119,7 +119,7 @@ class WATTLE_EXPORT WriteError : public Error {
 /// A file that is to be written to, or read, holds something else. It was left as it is.
 class WATTLE_EXPORT FormatError : public Error {
  public:
-  /// `path`: the file. `found`, `expected`: what it begins with, and should begin with.
+  /// `path`: the file. `found`, `expected`: what it starts with, and should start with.
   FormatError(const std::string& path, const std::string& found, const std::string& expected);
   /// `message`: the whole sentence.
   FormatError(std::string path, const std::string& message);

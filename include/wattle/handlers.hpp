@@ -47,7 +47,7 @@ class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
  public:
   /// To standard output, as `printf` does.
   explicit PrintHandler(SampleDetails details = {});
-  /// `out` outlives the handler, and is used by nobody else meanwhile.
+  /// `out` outlives the handler, and is used by nobody else until then.
   explicit PrintHandler(std::ostream& out, SampleDetails details = {});
   ~PrintHandler() override;
   /// Throws `WriteError` where the lines could not be written.
@@ -80,7 +80,7 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
   ///
   /// Throws, keeps the samples and leaves the file as it was (a new one empty):
   /// `NoSampleProcessed`; `InconsistentSamples` where not all have the same domains in the same
-  /// order; `FormatError` where the file begins with something else than this header; `WriteError`
+  /// order; `FormatError` where the file starts with something else than this header; `WriteError`
   /// where it cannot be written.
   void save_data();
 

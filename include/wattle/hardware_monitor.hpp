@@ -1,4 +1,4 @@
-// The run monitor: files that tell what GPUs and processors did, and what these files say.
+// The run monitor: files that show what GPUs and CPUs did, and summaries of these files.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +23,8 @@ struct HardwareFiles {
   std::optional<std::filesystem::path> cpu_csv;      ///< cpu_metrics.csv
   std::optional<std::filesystem::path> dmon_csv;     ///< hw_dmon.csv: NVIDIA GPUs
   std::optional<std::filesystem::path> samples_csv;  ///< hw_samples.csv: everything
-  /// Where the rows of this run of the monitor begin, in bytes: what the files held before lies in
-  /// front of them.
+  /// Where the rows of this run of the monitor start, in bytes: what the files held before precedes
+  /// them.
   std::uint64_t gpu_csv_begin = 0;
   std::uint64_t cpu_csv_begin = 0;
   std::uint64_t dmon_csv_begin = 0;
@@ -40,37 +40,38 @@ struct HardwareMonitorOptions {
 
   /// The time between two rows, from `kShortestInterval` to `kLongestInterval`.
   Seconds interval{2.0};
-  /// Files of a hardware monitor that exist begin anew; otherwise rows are added behind their last
-  /// whole line. A file that holds something else is never touched.
+  /// Existing files of a hardware monitor are overwritten; otherwise rows are added after their
+  /// last whole line. A file that holds something else is never touched.
   bool overwrite = false;
 };
 
-/// Writes what GPUs, processors, memory, disks and network do to files in a folder, row by row as
+/// Writes what GPUs, CPUs, memory, disks and network do to files in a folder, row by row as
 /// it happens, in a thread of its own: `tail -f` follows them, and who is killed leaves all rows
-/// but those of the moment. docs/run-monitor.md tells the columns. A file that cannot be written
-/// any more is told to the log (`set_log`) once and tried again with each row; nothing that was
+/// but those of the moment. docs/run-monitor.md lists the columns. A file that cannot be written
+/// any more is reported to the log (`set_log`) once and tried again with each row; nothing that was
 /// written is lost, and whatever else this process does goes on. A GPU that does not answer has
 /// rows without values, and holds up the others once for at most half a second.
 ///
 /// After `fork` the child's copy does nothing. Threads: one at a time.
 class WATTLE_EXPORT HardwareMonitor {
  public:
-  /// Looks for what can be read; drivers have 2 s to answer. Throws nothing where there is nothing.
+  /// Searches for what can be read; drivers have 2 s to answer. Throws nothing where there is
+  /// nothing.
   explicit HardwareMonitor(const System& system = System::from_environment());
   HardwareMonitor(const HardwareMonitor&) = delete;
   HardwareMonitor& operator=(const HardwareMonitor&) = delete;
   /// Stops, where it was started.
   ~HardwareMonitor();
 
-  /// Makes the folder where it does not exist, and begins. What is not monitored though it is there
-  /// is told to the log. Throws `InvalidArgument` where it is started already, and for an option
-  /// out of its range; `WriteError` where a file cannot be made; `FormatError` for a file that
-  /// holds something else, to be moved away or removed first; `NoSuchDevice` where nothing at all
-  /// can be read; `Error` where no thread can be had. Then it is not started, and no file has lost
-  /// a row. After `stop` it may be started again, with another folder.
+  /// Makes the folder where it does not exist, and starts. What is not monitored though it is there
+  /// is reported to the log. Throws `InvalidArgument` where it is started already, and for an
+  /// option out of its range; `WriteError` where a file cannot be made; `FormatError` for a file
+  /// that holds something else, to be moved away or removed first; `NoSuchDevice` where nothing at
+  /// all can be read; `Error` where no thread can be had. Then it is not started, and no file has
+  /// lost a row. After `stop` it may be started again, with another folder.
   void start(const std::filesystem::path& output_dir, const HardwareMonitorOptions& options = {});
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
-  /// not answer: that is given up after 2 s, and told to the log. Throws `NotStarted`.
+  /// not answer: that is given up after 2 s, and reported to the log. Throws `NotStarted`.
   HardwareFiles stop();
 
   [[nodiscard]] bool is_started() const noexcept;
@@ -80,7 +81,7 @@ class WATTLE_EXPORT HardwareMonitor {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Figures of one GPU, or of all rows of all GPUs. Absent: no row tells. Threads: a value type.
+/// Figures of one GPU, or of all rows of all GPUs. Absent: in no row. Threads: a value type.
 struct GpuFigures {
   std::optional<double> peak_vram_mb;  ///< device memory in use, in MiB, whatever the name says
   std::optional<double> gpu_util_mean_pct;  ///< time in which any kernel ran, 0 to 100
@@ -119,7 +120,7 @@ struct DomainSummary {
   std::optional<Watts> mean_power;  ///< over the time that is known
 };
 
-/// What a machine as a whole used. Absent: no row tells. Threads: a value type.
+/// What a machine as a whole used. Absent: in no row. Threads: a value type.
 struct MachineSummary {
   /// Of the packages, memories and GPUs, which do not overlap.
   MeasuredEnergy energy;
@@ -138,7 +139,7 @@ struct SummaryFile {
   std::uint64_t rows = 0;
   /// Rows that were left out: cut off, damaged, or something else (an error message).
   std::uint64_t bad_rows = 0;
-  std::string problem;  ///< why it tells nothing or not all; else empty
+  std::string problem;  ///< why nothing or not all could be read; else empty
 };
 
 /// The use of a run, from the files of a run monitor. In a mean each row counts for the time since
@@ -155,7 +156,7 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   MachineSummary machine;
   std::vector<SummaryFile> files;
 
-  /// The most that a program's own allocator had in use, in MiB, as `python/wattle_probe.py` tells
+  /// The most that a program's own allocator had in use, in MiB, as `python/wattle_probe.py` prints
   /// it. Throws `InvalidArgument` for a negative number and for what is none.
   void set_allocator_peak(double mebibytes);
 

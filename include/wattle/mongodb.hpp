@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// The database could not be used; `cause` tells why.
+/// The database could not be used; `cause` says why.
 class WATTLE_EXPORT DatabaseError : public Error {
  public:
   enum class Cause {

@@ -19,7 +19,7 @@
 
 namespace wattle {
 
-/// What a GPU's power sensor looks at. How long each mean is depends on the GPU: `wattle sensors`.
+/// What a GPU's power sensor measures. How long each mean is depends on the GPU: `wattle sensors`.
 enum class PowerDomain : std::uint8_t {
   device_instant,  ///< the GPU, over the shortest window that its sensor has
   device_average,  ///< the GPU, a mean over a longer window, mostly 1 s
@@ -75,8 +75,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   /// out, and a GPU whose driver is slow to answer is read less often. Under 50 ms is warned about;
   /// under 1 ms is raised to 1 ms.
   std::optional<std::chrono::nanoseconds> update_period{};
-  /// Of each GPU and power domain the newest so many samples are kept; at least 1. Absent: all, as
-  /// far as `memory_limit` goes.
+  /// Of each GPU and power domain the newest samples are kept, this many; at least 1. Absent: all,
+  /// up to `memory_limit`.
   std::optional<std::size_t> max_samples_per_gpu{};
   /// Most that all samples together take, in bytes; past it the oldest go. At least 128 KiB for
   /// each power domain and energy counter of each GPU and each CPU domain.
@@ -94,13 +94,13 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 /// a device, and answers questions about any time since. GPUs need not be alike; one that fails or
 /// hangs affects no other. What it has to warn about goes to the log (`set_log`).
 ///
-/// A GPU has one number, whoever made it: an NVIDIA GPU that of its driver (`nvidia_gpu_1` is 1);
-/// those of others follow behind the last NVIDIA GPU, AMD's before Intel's, each in the order of
+/// A GPU has one number, whatever its vendor: an NVIDIA GPU that of its driver (`nvidia_gpu_1` is
+/// 1); those of others follow after the last NVIDIA GPU, AMD's before Intel's, each in the order of
 /// its domains. With two NVIDIA GPUs `amd_gpu_0` is 2; with none it is 0.
 ///
 /// All windows include both of their ends, in Unix seconds too: the times of a sample find it. One
 /// that ends before it starts is `InvalidArgument`. Where the wall clock was set within a window in
-/// Unix seconds, its energies are flagged `clock_stepped`: it is not as long as its ends tell. A
+/// Unix seconds, its energies are flagged `clock_stepped`: its ends do not say how long it is. A
 /// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
 /// `supported_domains`, `default_domain` and `has_counter` of a GPU that is not monitored are
 /// `NoSuchDevice`; the timelines leave it out. An argument `domain` that is absent means, for each
@@ -112,7 +112,7 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 class WATTLE_EXPORT PowerMonitor {
  public:
   /// Starts monitoring; the first readings are there when it returns, but those of a GPU that does
-  /// not answer within half a second. Drivers have 2 s to tell which GPUs there are; finding out
+  /// not answer within half a second. Drivers have 2 s to list their GPUs; finding out
   /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
   /// monitored alone. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a
   /// GPU that is not there and where nothing can be read at all, with the reasons,
@@ -124,7 +124,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// As `stop`.
   ~PowerMonitor();
 
-  /// Reads everything once more, as far as devices answer at once, and ends within 100 ms. What
+  /// Reads all devices that answer at once a last time, and ends within 100 ms. What
   /// was read can still be asked for. A second time it does nothing.
   void stop() noexcept;
 
@@ -184,7 +184,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// A value for each GPU; absent where there is none.
   using Powers = std::map<std::uint32_t, std::optional<PowerSample>>;
 
-  /// The newest sample of each GPU, however old: its times tell. Throws `CapabilityError` where no
+  /// The newest sample of each GPU, however old: see its times. Throws `CapabilityError` where no
   /// GPU has the power domain.
   [[nodiscard]] Powers power(std::optional<PowerDomain> domain = {}) const;
   /// The value at a time. Throws as `power`, and `InvalidArgument` for what is no number.
@@ -220,9 +220,9 @@ class WATTLE_EXPORT PowerMonitor {
 
 /// Half the time between two updates of the GPUs' power sensors: that of the model that is fastest,
 /// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
-/// which is warned about. A model whose power changes less than four times meanwhile counts as
-/// updated each 0.1 s. 0.1 s where no GPU tells its power. Takes at most 1.5 s, and up to 2 s
-/// before that where a driver does not tell which GPUs there are. `gpu_indices`: as in
+/// which is warned about. A model whose power changes less than four times in that time counts as
+/// updated each 0.1 s. 0.1 s where no GPU reports its power. Takes at most 1.5 s, and up to 2 s
+/// before that where a driver does not list its GPUs. `gpu_indices`: as in
 /// `PowerMonitorOptions`, and throws as there. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(
     const std::optional<std::vector<std::uint32_t>>& gpu_indices = {},

@@ -1,4 +1,4 @@
-// Power of many machines in one program, as their daemons tell it: `wattled` and zeusd alike.
+// Power of many machines in one program, as their daemons report it: `wattled` and zeusd alike.
 #pragma once
 
 #include <chrono>
@@ -41,7 +41,7 @@ struct ConnectionState {
   friend bool operator==(const ConnectionState&, const ConnectionState&) = default;
 };
 
-/// In watts. Absent: the daemon does not tell. Threads: a value type.
+/// In watts. Absent: the daemon does not report it. Threads: a value type.
 struct CpuPowerReading {
   std::optional<double> cpu_w{};
   std::optional<double> dram_w{};
@@ -50,7 +50,7 @@ struct CpuPowerReading {
 
 /// The newest powers of one server's devices, by index. Times are Unix seconds by this machine's
 /// clock: the daemon's, corrected by `clock_offset_s`. A value stays when its connection is lost:
-/// its time and the state tell how old it is. Threads: a value type.
+/// its time and the state show how old it is. Threads: a value type.
 struct PowerReadings {
   double timestamp_s = 0;  ///< the latest of its devices; 0: nothing has come yet
   std::map<std::uint32_t, double> gpu_power_w{};
@@ -67,12 +67,12 @@ struct PowerReadings {
 /// By `Server::endpoint`; every server has an entry.
 using PowerSnapshot = std::map<std::string, PowerReadings>;
 
-/// One device's new value, or that it is no longer told. Threads: a value type.
+/// One device's new value, or that it is no longer reported. Threads: a value type.
 struct PowerUpdate {
   std::size_t server = 0;    ///< place among `PowerStream::servers`
   std::uint32_t device = 0;  ///< index on its server
   bool is_gpu = false;
-  bool is_gone = false;    ///< the daemon tells of it no longer: there are no values
+  bool is_gone = false;    ///< the daemon no longer reports it: there are no values
   bool ends_event = true;  ///< the last one of what came together
   double timestamp_s = 0;  ///< when it was read: as in `PowerReadings`
   std::optional<double> power_w{};
@@ -80,7 +80,7 @@ struct PowerUpdate {
   friend bool operator==(const PowerUpdate&, const PowerUpdate&) = default;
 };
 
-/// By device. Absent: never told by the daemon. Threads: a value type.
+/// By device. Absent: never reported by the daemon. Threads: a value type.
 struct ServerEnergy {
   std::map<std::uint32_t, MeasuredEnergy> gpus{};
   std::map<std::uint32_t, MeasuredEnergy> cpus{};
@@ -97,7 +97,7 @@ struct PowerStreamOptions {
   /// by a restart, a token accepted later. 0 to 1 h; where it is no longer than `reconnect_delay`,
   /// each wait is exactly that.
   std::chrono::milliseconds longest_reconnect_delay = std::chrono::seconds(5);
-  /// Each request but the streams has so long, and so has the constructor; 1 ms to 1 min.
+  /// For each request except the streams, and for the constructor; 1 ms to 1 min.
   std::chrono::milliseconds timeout = std::chrono::seconds(5);
   /// Servers that cannot be reached at the start are tried again and again, instead of
   /// `ConnectionError`.
@@ -143,10 +143,10 @@ class WATTLE_EXPORT PowerReader {
   /// Who still waits for it in a coroutine is not resumed any more, and can be destroyed.
   ~PowerReader();
 
-  /// Waits for the next step, and gives the view behind it; null after `stop`. What is pointed to
+  /// Waits for the next step, and gives the view after it; null after `stop`. What is pointed to
   /// stays as it is until the next step.
   [[nodiscard]] const PowerSnapshot* wait();
-  /// The same, until `deadline` at most: null where nothing came (`has_ended` tells which).
+  /// The same, until `deadline` at most: null where nothing came (`has_ended` says which).
   [[nodiscard]] const PowerSnapshot* wait_until(TimePoint deadline);
   /// The same as an awaitable: `co_await reader.next()` is a `const PowerSnapshot*`, null after
   /// `stop`. Where nothing is there yet, the coroutine is resumed on the stream's thread, or by the
@@ -224,7 +224,7 @@ class WATTLE_EXPORT PowerReader::Iterator {
 
 /// Follows the power of the devices of any number of servers, with one thread for all of them.
 ///
-/// A daemon tells a device's power when it changes: where nothing comes but the daemon lives, the
+/// A daemon sends a device's power when it changes: where nothing comes but the daemon lives, the
 /// last value holds. A connection that is lost is made again, with what the daemon serves by then.
 /// A daemon that refuses one type of device, or lacks it, ends that stream alone. States and their
 /// reasons are in the snapshot; what is refused in a daemon's answers goes to the log (`set_log`),
@@ -238,15 +238,16 @@ class WATTLE_EXPORT PowerStream {
  public:
   /// Asks all servers at once, and returns when each has answered or failed, `timeout` at the
   /// latest. With nothing to stream yet (no device that may be read) it warns by the log, and goes
-  /// on: a daemon may serve more after a restart. Throws `InvalidArgument` (no server, none that is
-  /// asked for any device, an endpoint twice, an option out of its range), `NoSuchDevice` and
-  /// `CapabilityError` (an index that was asked for is not served, or not permitted), `AuthError`
-  /// (likewise, and the token does not count), `ConnectionError` (a server cannot be reached: not
-  /// with `start_partial`), `Error` where no thread can be started. Nothing is left behind then.
+  /// on: a daemon may serve more after a restart. Throws `InvalidArgument` (no server, a server
+  /// that is asked for no device, an endpoint twice, an option out of its range), `NoSuchDevice`
+  /// and `CapabilityError` (an index that was asked for is not served, or not permitted),
+  /// `AuthError` (likewise, and the token does not count), `ConnectionError` (a server cannot be
+  /// reached: not with `start_partial`), `Error` where no thread can be started. Nothing is left
+  /// over then.
   explicit PowerStream(std::vector<Server> servers, PowerStreamOptions options = {});
   PowerStream(const PowerStream&) = delete;
   PowerStream& operator=(const PowerStream&) = delete;
-  /// As `stop`. On the stream's thread it returns at once, and the thread ends behind it.
+  /// As `stop`. On the stream's thread it returns at once, and the thread ends after it.
   ~PowerStream();
 
   /// Ends within 100 ms, whatever the servers do; who waits for a step gets none. On return nothing
@@ -260,7 +261,7 @@ class WATTLE_EXPORT PowerStream {
   [[nodiscard]] PowerSnapshot snapshot() const;
 
   /// The energy of each device between two times, by endpoint: from the daemon's counter where it
-  /// has one, else, and behind its last reading (`estimated`), from powers, each of which holds
+  /// has one, else, and after its last reading (`estimated`), from powers, where each holds
   /// until the next, while the daemon lives. What nobody saw (before the start, without connection,
   /// while a daemon restarted) is in `unknown`, flagged `gap` or `reset`. Throws `InvalidArgument`
   /// where `end` lies before `begin`, for what is no time, and without

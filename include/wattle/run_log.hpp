@@ -108,8 +108,8 @@ enum class Durability : std::uint8_t {
 /// Opened on a path, it adds each line to the file as it happens, by one system call: `tail -f`
 /// follows it, and who is killed leaves all of them. The end of a line that was cut off (by a kill,
 /// or a power failure) is taken away when the file is opened again. Several logs may share a file.
-/// A file that is deleted meanwhile is made again. A log that was moved from refuses everything
-/// with `InvalidArgument`. Threads: any. In a forked child it does nothing.
+/// A file that is deleted while the log is open is made again. A log that was moved from refuses
+/// everything with `InvalidArgument`. Threads: any. In a forked child it does nothing.
 class WATTLE_EXPORT RunLog {
  public:
   class Phase;
@@ -120,7 +120,7 @@ class WATTLE_EXPORT RunLog {
   /// `WriteError`, and `FormatError` for a file that holds something else.
   explicit RunLog(std::filesystem::path path, Durability durability = Durability::flush);
   /// Writes what `Durability::none` kept back, once no phase is open any more; where that fails,
-  /// the log (`set_log`) is told.
+  /// it is reported to the log (`set_log`).
   ~RunLog();
   RunLog(RunLog&&) noexcept;
   RunLog& operator=(RunLog&&) noexcept;
@@ -155,7 +155,7 @@ class WATTLE_EXPORT RunLog {
 /// Threads: one at a time.
 class WATTLE_EXPORT RunLog::Phase {
  public:
-  /// As `close`; what cannot be written is told to the log (`set_log`).
+  /// As `close`; what cannot be written is reported to the log (`set_log`).
   ~Phase();
   Phase(const Phase&) = delete;
   Phase& operator=(const Phase&) = delete;

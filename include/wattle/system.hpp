@@ -1,4 +1,4 @@
-// Where Wattle looks: every path and library name from outside enters here, so that tests need
+// Where Wattle reads from: every path and library name from outside enters here, so that tests need
 // no privileges and a container can be given the host's trees.
 #pragma once
 

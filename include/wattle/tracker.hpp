@@ -1,4 +1,4 @@
-// What a process and all its descendants use of a machine: memory, processors, GPUs, time.
+// What a process and all its descendants use of a machine: memory, CPU, GPUs, time.
 #pragma once
 
 #include <cstddef>
@@ -62,9 +62,9 @@ struct ProcessingUnitPercentages {
 
 /// Threads: a value type.
 struct CPUUtilization {
-  std::optional<unsigned> system_core_count;  ///< online logical processors
+  std::optional<unsigned> system_core_count;  ///< online logical CPU cores
   std::optional<unsigned> n_expected_cores;   ///< what the hardware percentages divide by
-  ProcessingUnitPercentages system;           ///< by all processors
+  ProcessingUnitPercentages system;           ///< by all cores
   ProcessingUnitPercentages main;
   ProcessingUnitPercentages descendants;
   ProcessingUnitPercentages combined;
@@ -129,7 +129,7 @@ struct RefusedEnergy {
   std::string hint;  ///< what would help; empty where nothing would
 };
 
-/// Energy of the machine: no counter tells processes apart. Threads: a value type.
+/// Energy of the machine: no counter distinguishes processes. Threads: a value type.
 struct TrackedEnergy {
   std::vector<TrackedDomain> domains;
   std::vector<RefusedEnergy> refused;
@@ -147,7 +147,7 @@ struct WATTLE_EXPORT ResourceUsage {
   /// Of the process and everything it started, ended or not.
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
-  /// The sum of both once more, by perf's task clock: of `wattle run --task-clock` alone.
+  /// The sum of both, by perf's task clock: of `wattle run --task-clock` alone.
   std::optional<Seconds> cpu_task_clock;
   /// Of the largest single process among them, not of their sum.
   std::optional<std::uint64_t> peak_rss_bytes;
@@ -158,7 +158,7 @@ struct WATTLE_EXPORT ResourceUsage {
   std::optional<std::uint64_t> io_read_bytes;
   std::optional<std::uint64_t> io_written_bytes;
   /// What storage had to be asked for, and what was to go to it; of network file systems by what
-  /// they tell the kernel.
+  /// they report to the kernel.
   std::optional<std::uint64_t> storage_read_bytes;
   std::optional<std::uint64_t> storage_written_bytes;
   /// Page faults answered from memory, and those that waited for storage.
@@ -194,7 +194,7 @@ struct WATTLE_EXPORT ResourceUsage {
 
 /// Threads: a value type.
 struct WATTLE_EXPORT TrackerOptions {
-  /// The time between two looks, at least 0.01 s. What is counted (processor time, the peak of a
+  /// The time between two samples, at least 0.01 s. What is counted (CPU time, the peak of a
   /// process's memory) does not depend on it.
   Seconds sleep_time{1.0};
   /// bytes, kilobytes, megabytes, gigabytes or terabytes, of 1000 each.
@@ -203,7 +203,7 @@ struct WATTLE_EXPORT TrackerOptions {
   /// seconds, minutes, hours or days.
   std::string time_unit = "hours";
   /// What percentages of `main`, `descendants` and `combined` are divided by, at least 1; absent:
-  /// the processors of the machine.
+  /// the CPU cores of the machine.
   std::optional<unsigned> n_expected_cores{};
   /// GPUs whose utilization counts, by UUID; absent: all. GPU memory is always that of all.
   std::optional<std::set<std::string>> gpu_uuids{};
@@ -243,7 +243,7 @@ class WATTLE_EXPORT Tracker {
   // NOLINTNEXTLINE(readability-identifier-naming): the words that gpu_tracker's users know
   enum class State : std::uint8_t { NEW, STARTED, STOPPED };
 
-  /// Looks for GPUs, which can take two seconds where a driver does not answer. Throws
+  /// Searches for GPUs, which can take two seconds where a driver does not answer. Throws
   /// `InvalidArgument`, which lists what would be valid, for an option out of its range, a GPU that
   /// is not there, a file that exists, a process that does not exist or has ended; `WriteError`
   /// where a file cannot be written.
@@ -254,11 +254,11 @@ class WATTLE_EXPORT Tracker {
   ~Tracker();
 
   /// Waits up to half a second for GPUs whose driver is slow. Throws `Error` where it was started
-  /// before, or where there is no thread to be had; `InvalidArgument` where the process has ended.
+  /// before, or where no thread can be started; `InvalidArgument` where the process has ended.
   void start();
-  /// Looks a last time, and ends within 50 ms. Throws `NotStarted` where it is not started. Where a
-  /// file could not be written to its end it throws `WriteError`, but has stopped, and
-  /// `resource_usage` tells everything.
+  /// Takes a last sample, and ends within 50 ms. Throws `NotStarted` where it is not started. Where
+  /// a file could not be written to its end it throws `WriteError`, but has stopped, and
+  /// `resource_usage` has everything.
   void stop();
 
   [[nodiscard]] State state() const noexcept;
@@ -286,7 +286,7 @@ class WATTLE_EXPORT TrackerScope {
   explicit TrackerScope(Tracker& tracker);
   TrackerScope(const TrackerScope&) = delete;
   TrackerScope& operator=(const TrackerScope&) = delete;
-  /// A file that could not be written was told to the log, unless the tracker logs nothing.
+  /// A file that could not be written is reported to the log, unless the tracker logs nothing.
   ~TrackerScope();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace wattle {
 
-/// A physical quantity, stored as a double in its SI unit. `Tag` only tells quantities apart.
+/// A physical quantity, stored as a double in its SI unit. `Tag` only distinguishes quantities.
 /// Threads: a value type.
 template <class Tag>
 class Quantity {

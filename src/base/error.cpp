@@ -38,7 +38,7 @@ WriteError::WriteError(const std::string& path, int error_number)
 
 FormatError::FormatError(const std::string& path, const std::string& found,
                          const std::string& expected)
-    : Error("will not write to " + path + ": it begins with \"" + printable(found) +
+    : Error("will not write to " + path + ": it starts with \"" + printable(found) +
             "\" instead of \"" + printable(expected) + "\"; name another file, or remove it"),
       path_(path) {}
 

@@ -64,8 +64,7 @@ template <class Value>
 void set_option(CURL* easy, CURLoption option, Value value) {
   const CURLcode code = ::curl_easy_setopt(easy, option, value);  // NOLINT(*-vararg): C
   if (code != CURLE_OK) {
-    throw ConnectionError(std::string("libcurl cannot be told what to do: ") +
-                          ::curl_easy_strerror(code));
+    throw ConnectionError(std::string("libcurl refuses an option: ") + ::curl_easy_strerror(code));
   }
 }
 

@@ -33,8 +33,7 @@ int milliseconds_until(TimePoint time) noexcept {
 void set_multi(CURLM* multi, CURLMoption option, auto value) {
   const CURLMcode code = ::curl_multi_setopt(multi, option, value);  // NOLINT(*-vararg): C
   if (code != CURLM_OK) {
-    throw ConnectionError(std::string("libcurl cannot be told what to do: ") +
-                          ::curl_multi_strerror(code));
+    throw ConnectionError(std::string("libcurl refuses an option: ") + ::curl_multi_strerror(code));
   }
 }
 

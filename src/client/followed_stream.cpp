@@ -202,7 +202,7 @@ void FollowedStream::apply(const wire::PowerEvent& event) {
   for (const wire::DevicePower& power : event.devices) {
     Device* const device = find(power.id);
     if (device == nullptr || !device->is_served) {
-      refuse("tells of a device that the daemon does not serve", std::to_string(power.id));
+      refuse("reports a device that the daemon does not serve", std::to_string(power.id));
     } else {
       put(*device, power, event.timestamp_ms);
     }

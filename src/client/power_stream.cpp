@@ -159,9 +159,9 @@ class PowerStream::Impl {
 std::map<std::string, ServerEnergy> PowerStream::Impl::energy(TimePoint begin,
                                                               TimePoint end) const {
   if (!book_) {
-    throw InvalidArgument("a stream of power keeps nothing to tell energy from: give it a history");
+    throw InvalidArgument("this power stream keeps no readings for energies: set `history`");
   }
-  if (end < begin) throw InvalidArgument("the energy of a time that ends before it begins");
+  if (end < begin) throw InvalidArgument("a window that ends before it starts has no energy");
   if (board_->is_forked()) return {};
   // So far, whatever was asked for, that lengths of time fit.
   const TimePoint now = TimePoint::clock::now();

@@ -257,8 +257,8 @@ std::string ResourceSummary::to_text() const {
     text += fmt::format("{:<12}{}", "GPU " + printable(gpu.name), figures_text(gpu));
   }
   text += fmt::format("{:<12}{}", "all GPUs", figures_text(*this));
-  text += fmt::format("{:<12}  {} user, {} idle on average\n", "processors",
-                      shown(cpu_usr_mean_pct, "%"), shown(cpu_idle_mean_pct, "%"));
+  text += fmt::format("{:<12}  {} user, {} idle on average\n", "CPU", shown(cpu_usr_mean_pct, "%"),
+                      shown(cpu_idle_mean_pct, "%"));
   text += machine_text(*this);
   if (jax_peak_bytes_mb) {
     text += fmt::format("{:<12}  {} at most\n", "allocator", shown(jax_peak_bytes_mb, "MiB"));

@@ -322,10 +322,10 @@ void PowerMonitor::Impl::refuse(std::string_view what, std::string_view lacked) 
     }
     others.push_back(fmt::format(
         "{} {}", gpu_text(gpu.index, gpu.device),
-        names.empty() ? "tells no power" : fmt::format("tells {}", fmt::join(names, " and "))));
+        names.empty() ? "reports no power" : fmt::format("reports {}", fmt::join(names, " and "))));
   }
-  throw CapabilityError(fmt::format("cannot tell the {}: no GPU is monitored that tells {}; {}",
-                                    what, lacked, fmt::join(others, ", ")));
+  throw CapabilityError(fmt::format("cannot report the {}: no monitored GPU reports {}; {}", what,
+                                    lacked, fmt::join(others, ", ")));
 }
 
 std::size_t PowerMonitor::Impl::memory_bytes() const noexcept {

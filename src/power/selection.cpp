@@ -100,7 +100,7 @@ Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
     }
   }
   const std::string others = there.empty()
-                                 ? "there is none that can be read"
+                                 ? "no GPU can be read"
                                  : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
                                                fmt::join(indices_of(there), ", "));
   throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, others));

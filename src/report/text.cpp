@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <cstring>
+#include <iterator>
 #include <string>
 #include <string_view>
 
@@ -39,6 +41,13 @@ bool is_lower_bound(const Total& total) {
                              [&](const MissingKind& kind) { return has_part_of(total, kind); });
 }
 
+/// "CPU" of "cpu".
+std::string title_of(std::string_view kind) {
+  std::string title(kind);
+  std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return title;
+}
+
 std::string headline(const Report& report, const TextStyle& style) {
   const Total& total = report.energy.total;
   std::string text;
@@ -66,7 +75,7 @@ std::string other_reasons(const Total& total) {
   std::string text;
   for (const MissingKind& kind : total.missing) {
     if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
-    text += fmt::format("  no {}: {}\n", kind.kind, kind.reason);
+    text += fmt::format("  no {}: {}\n", title_of(kind.kind), kind.reason);
   }
   return text;
 }
@@ -74,7 +83,9 @@ std::string other_reasons(const Total& total) {
 /// What the total is made of, and what it lacks.
 std::string coverage(const Total& total) {
   if (!total.energy) return other_reasons(total);
-  std::string text = fmt::format("  {} counted", join(total.covers, " and "));
+  std::vector<std::string> covers;
+  std::ranges::transform(total.covers, std::back_inserter(covers), title_of);
+  std::string text = fmt::format("  includes {}", join(covers, " and "));
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
   }
@@ -84,7 +95,7 @@ std::string coverage(const Total& total) {
     const char* separator = "; ";
     for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
       text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
-                          kind->kind);
+                          title_of(kind->kind));
       separator = ", ";
     }
     text += ": " + reason;
@@ -154,7 +165,7 @@ std::string domain_table(const EnergyReport& energy) {
   if (energy.total.energy && std::ranges::any_of(energy.profile, is_known)) {
     table += fmt::format("  {:<{}}  {}\n", "power", name_width, sparkline(energy.profile));
   }
-  table += "  ± is that of the sampling; the sensors' own error (calibration) is not known\n";
+  table += "  ± is the sampling error only; the calibration error of the sensors is not known\n";
   return table;
 }
 
@@ -180,7 +191,7 @@ std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
   const Seconds cpu = *usage.cpu_user + *usage.cpu_system;
   std::string text = fmt::format("{} ({} user, {} system)", to_text(cpu), to_text(*usage.cpu_user),
                                  to_text(*usage.cpu_system));
-  if (wall.count() > 0) text += fmt::format(", {:.2f} processors busy", cpu / wall);
+  if (wall.count() > 0) text += fmt::format(", {:.2f} CPU cores in use", cpu / wall);
   const bool is_short = std::ranges::any_of(usage.mismatches, [](const UsageMismatch& mismatch) {
     return std::ranges::count(mismatch.keys, "cpu_s") > 0;
   });
@@ -198,8 +209,8 @@ std::string machine_text(const ResourceUsage& usage) {
   std::vector<std::string> parts;
   const CPUUtilization& cpu = usage.cpu_utilization;
   if (cpu.system_core_count && cpu.system.mean_hardware_percent) {
-    parts.push_back(fmt::format("{:.1f} % of {} processors busy", *cpu.system.mean_hardware_percent,
-                                *cpu.system_core_count));
+    parts.push_back(fmt::format("{:.1f} % of {} CPU cores in use",
+                                *cpu.system.mean_hardware_percent, *cpu.system_core_count));
   }
   const MaxRAM& ram = usage.max_ram;
   if (ram.system && ram.system_capacity) {

@@ -90,7 +90,7 @@ TEST_F(EnergyFault, PackageWithoutANameIsMissingInTheTotal) {
   fakes::set_energy_uj(tree_.zone_path(kZone), kPackageUnit.energy_uj(kMiddle + 1000));
   finish();
   EXPECT_THAT(text_, HasSubstr("while the command ran: at least "));
-  EXPECT_THAT(text_, HasSubstr("not all of cpu: intel-rapl:1: it has no name"));
+  EXPECT_THAT(text_, HasSubstr("not all of CPU: intel-rapl:1: it has no name"));
   EXPECT_EQ(json_["energy"]["total_missing"][0]["kind"], "cpu");
 }
 
@@ -160,7 +160,7 @@ TEST_P(Nonsense, FromTheStartIsRefusedWithTheReason) {
   ASSERT_EQ(json_["refused"].size(), 1U);
   EXPECT_EQ(json_["refused"][0]["subject"], "package_0");
   EXPECT_THAT(json_["refused"][0]["reason"], HasSubstr("does not hold an energy"));
-  EXPECT_THAT(text_, HasSubstr("not all of cpu: package_0: "));
+  EXPECT_THAT(text_, HasSubstr("not all of CPU: package_0: "));
   EXPECT_THAT(text_, Not(HasSubstr("\x1b")));
 }
 

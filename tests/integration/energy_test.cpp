@@ -199,7 +199,7 @@ TEST_F(Energy, IsTheReportsHeadline) {
   add({"intel-rapl:0:0", "core", "core_0", kPackageUnit, 5.0, 0});
   const Outcome outcome = run(wattle_run(in_tree(), player(50)));
   EXPECT_THAT(outcome.err, testing::StartsWith("energy of this machine while the command ran: "));
-  EXPECT_THAT(outcome.err, HasSubstr("\n  cpu counted; no dram: "));
+  EXPECT_THAT(outcome.err, HasSubstr("\n  includes CPU; no DRAM: "));
   EXPECT_THAT(outcome.err, HasSubstr("in package_0"));
 }
 
@@ -228,7 +228,7 @@ TEST_F(Energy, OfATrackedProcessIsInItsTextAndHasNoGap) {
                                       "0.6", "--json", path("track.json"), "--sysfs",
                                       tree_.system().sysfs, "--nvml-library", path("none.so")}));
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("\nEnergy of this machine meanwhile:\n   package_0: "));
+  EXPECT_THAT(outcome.out, HasSubstr("\nEnergy of this machine in that time:\n   package_0: "));
   EXPECT_THAT(outcome.out, HasSubstr(" J ±"));
   const Json domain = parse_json(content_of(path("track.json")))["energy"]["domains"][0];
   EXPECT_THAT(domain["flags"], IsEmpty()) << domain;

@@ -98,7 +98,7 @@ TEST_F(MonitorCommand, OverwritesNoFileOfOthers) {
   folder_.write("out/hw_metrics.csv", "dear diary\n");
   const Outcome outcome = run(monitor({"--overwrite"}, {"touch", path("started")}));
   EXPECT_EQ(outcome.code(), kFailed);
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("hw_metrics.csv: it begins with \"dear diary\""),
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("hw_metrics.csv: it starts with \"dear diary\""),
                                  HasSubstr("remove it")));
   EXPECT_EQ(content_of(path("out") / "hw_metrics.csv"), "dear diary\n");
   EXPECT_FALSE(std::filesystem::exists(path("started")));
@@ -115,7 +115,7 @@ TEST_F(MonitorCommand, TakesTheStatusOfACommandAndLeavesItsOutputAlone) {
   const Outcome outcome = run(monitor({}, {"sh", "-c", "cat; echo said; exit 7"}), "heard\n");
   EXPECT_EQ(outcome.code(), 7);
   EXPECT_EQ(outcome.out, "heard\nsaid\n");
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("GPU 0  "), HasSubstr("processors  ")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("GPU 0  "), HasSubstr("CPU  ")));
   EXPECT_GE(rows("hw_metrics.csv"), 2U);
   EXPECT_GE(rows("cpu_metrics.csv"), 2U);
 }

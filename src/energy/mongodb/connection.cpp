@@ -79,7 +79,7 @@ std::string hosts_of(const mongoc_uri_t* uri) {
 
 DatabaseError bad_uri(const bson_error_t& error) {
   return {Cause::bad_uri, "cannot understand the URI of the MongoDB server: " + text_of(error) +
-                              "; it looks like mongodb://localhost:27017"};
+                              "; example: mongodb://localhost:27017"};
 }
 
 /// True if the server refused a document because one with its `_id` is there. The first index that

@@ -24,7 +24,7 @@ TEST(Error, WriteErrorNamesThePathAndTheCause) {
 TEST(Error, FormatErrorNamesTheFileAndWhatItHolds) {
   const FormatError error("x.csv", "a;b\n", "timestamp;tag");
   EXPECT_STREQ(error.what(),
-               "will not write to x.csv: it begins with \"a;b\\x0a\" instead of "
+               "will not write to x.csv: it starts with \"a;b\\x0a\" instead of "
                "\"timestamp;tag\"; name another file, or remove it");
   EXPECT_EQ(error.path(), "x.csv");
 }

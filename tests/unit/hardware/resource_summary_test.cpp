@@ -190,7 +190,7 @@ TEST(ResourceSummary, SaysInItsTextWhatIsNotKnown) {
       build_resource_summary(folder.path() / "hw_metrics.csv", fixture("cpu_metrics.csv"))
           .to_text();
   EXPECT_THAT(text, HasSubstr("all GPUs                 -          -"));
-  EXPECT_THAT(text, HasSubstr("processors    20.2 % user, 70.2 % idle on average\n"));
+  EXPECT_THAT(text, HasSubstr("CPU           20.2 % user, 70.2 % idle on average\n"));
   EXPECT_THAT(text,
               HasSubstr("hw_metrics.csv: 0 rows, 1 damaged ones left out: no row can be read\n"));
 }

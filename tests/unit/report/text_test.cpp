@@ -68,7 +68,7 @@ TEST(ReportText, SaysAtLeastWhereAPackageCouldNotBeRead) {
                      .domain = Domain::package(2)}};
   report.energy.total = total_of(report.energy.domains, report.refused);
   EXPECT_THAT(text_of(report), HasSubstr("at least"));
-  EXPECT_THAT(text_of(report), HasSubstr("not all of cpu: package_2: readable by root only"));
+  EXPECT_THAT(text_of(report), HasSubstr("not all of CPU: package_2: readable by root only"));
 }
 
 TEST(ReportText, DrawsNoPowerThatNobodyKnows) {

@@ -251,7 +251,7 @@ TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
 TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
   EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: say which folder"));
   EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
-              StartsWith("wattle monitor: no command given behind --"));
+              StartsWith("wattle monitor: no command given after --"));
   for (const char* interval : {"0", "-1", "0.0009", "86401", "x", ""}) {
     const Answer answer = answer_of({"monitor", "out", "--interval", interval});
     EXPECT_EQ(answer.exit_status, kUsageError) << interval;

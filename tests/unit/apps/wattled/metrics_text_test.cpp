@@ -62,7 +62,7 @@ TEST(MetricsText, OfACounterInPrometheusHasTheTimesOfCreationApart) {
             "# TYPE e_joules_total counter\n"
             "e_joules_total{d=\"0\"} 1.5\n"
             "e_joules_total{d=\"1\"} 2\n"
-            "# HELP e_joules_created Unix time at which e_joules_total began at 0.\n"
+            "# HELP e_joules_created Unix time at which e_joules_total started at 0.\n"
             "# TYPE e_joules_created gauge\n"
             "e_joules_created{d=\"0\"} 10.25\n"
             "e_joules_created{d=\"1\"} 11\n");

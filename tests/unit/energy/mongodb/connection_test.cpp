@@ -29,7 +29,7 @@ TEST_F(ConnectionTest, TellsThatAUriCannotBeUnderstood) {
     bad.uri = uri;
     const Thrown thrown = thrown_by([&] { MongoHandler{bad}; });
     EXPECT_EQ(thrown.cause, Cause::bad_uri) << uri;
-    EXPECT_THAT(thrown.message, HasSubstr("it looks like mongodb://localhost:27017")) << uri;
+    EXPECT_THAT(thrown.message, HasSubstr("example: mongodb://localhost:27017")) << uri;
   }
 }
 

@@ -77,7 +77,7 @@ TEST_F(DaemonSensorTest, ADaemonThatWasRestartedIsABreakEvenIfItShowsMore) {
   open();
   (void)step();
   tell(counters(6'000'000, "null", 2000));
-  EXPECT_EQ(step().kind, StepKind::reset) << "its counter began anew, and passed the old value";
+  EXPECT_EQ(step().kind, StepKind::reset) << "its counter restarted, and passed the old value";
   tell(counters(6'500'000, "null", 2000));
   EXPECT_EQ(step(), (CounterStep{.kind = StepKind::forward, .ticks = 500'000}));
 }
