@@ -40,7 +40,7 @@ std::string mac_of(std::string_view message, std::string_view key) {
                            bytes.size(), mac.data(), nullptr) != nullptr;
   if (!done) {
     throw Error(
-        "cannot sign a token: OpenSSL computes no HMAC-SHA256 here; look at OPENSSL_CONF and "
+        "cannot sign a token: OpenSSL computes no HMAC-SHA256 here; check OPENSSL_CONF and "
         "whether the key is of a sane length");
   }
   return {mac.begin(), mac.end()};
@@ -186,7 +186,7 @@ std::string token_id(std::string_view token) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   if (::EVP_Digest(token.data(), token.size(), hash.data(), nullptr, ::EVP_sha256(), nullptr) !=
       1) {
-    throw Error("cannot name a token: OpenSSL computes no SHA-256 here; look at OPENSSL_CONF");
+    throw Error("cannot name a token: OpenSSL computes no SHA-256 here; check OPENSSL_CONF");
   }
   std::string id;
   for (std::size_t i = 0; i < kBytes; ++i) {

@@ -38,15 +38,15 @@ constexpr std::string_view kMisses =
     R"(
 ## What is missed, and why
 
-**A load at the pace of a gauge that looks away**, or at a whole multiple of it, or near to that (90 to
+**A load at the pace of a gauge that sees a part of the time**, or at a whole multiple of it, or near to that (90 to
 110 ms, 48 to 52 ms, 20 ms on a gauge of 100 ms), is hidden: it is at the same phase, or nearly so, each
-time the gauge looks. Its values are then as steady as those of a constant load, or change as slowly as
+time the gauge samples. Its values are then as steady as those of a constant load, or change as slowly as
 if the load did: no ± from them can know that they are wrong, but one that is useless under every steady
-load. The same holds for a counter that adds up such values. A counter of its own makes up for it.
+load. The same holds for a counter that adds up such values. A counter of its own does not have this error.
 
 Loads that are in step with a gauge otherwise (150, 300, 500 ms) are seen at a few phases, always the
-same. Their values come back after a few looks, which widens the ± (at 60 ms more than it takes: on a
-gauge of 100 ms that looks like 300 ms). What is shorter than the time between two looks can be in
+same. Their values repeat after a few samples, which widens the ± (at 60 ms more than it takes: on a
+gauge of 100 ms that looks like 300 ms). What is shorter than the time between two samples can be in
 between at each of these phases, and then it is in no value, and in no ± either.
 
 What is promised of a hidden load instead: it is flagged `partial_coverage`, and all values are at worst
@@ -59,7 +59,7 @@ something at the ends alone. The ± is for swings of up to 77 % of the mean, as 
 show them. A smaller swing cannot be told from a larger one there, and gets the same ±. For a mean over a
 second a square of a second is such a load; its ± is for a ripple of 60 % at three times its pace.
 
-**Gauges that nobody has described** are taken to be renewed each 100 ms, and to look for an unknown part
+**Gauges that nobody has described** are taken to be renewed each 100 ms, and to see an unknown part
 of that: the ± is for all that they can be, and wider than any one of them takes.
 
 Four more pairs of worlds have the same readings and different energies. The ± covers both worlds, and is

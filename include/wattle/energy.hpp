@@ -81,7 +81,8 @@ struct MeasuredEnergy {
   /// where nothing is known. Negative only where something was taken off (idle energy).
   std::optional<Joules> energy{};
   /// Of the measuring process, k = 2: the true energy lies within `energy` +- this in 95 % of all
-  /// cases, but for the sensor's own calibration. Means nothing where `energy` is absent.
+  /// cases. It does not include the sensor's calibration error. Means nothing where `energy` is
+  /// absent.
   Joules uncertainty{};
   /// The part of the time whose energy is not known.
   Seconds unknown{0};

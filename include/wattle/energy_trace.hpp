@@ -41,8 +41,8 @@ class WATTLE_EXPORT EnergySample {
   /// Its own `energy` is absent where nothing is known. Throws `NoSuchDomain` for a domain that
   /// was not measured.
   [[nodiscard]] const MeasuredEnergy& energy(std::string_view domain) const;
-  /// True if the energy of `(*domains)[index]` is known for all of the duration, but for a
-  /// thousandth at most: else what there is of it is a lower bound, however far below. Throws
+  /// True if the energy of `(*domains)[index]` is known for all of the duration, except at most
+  /// a thousandth: else what there is of it is a lower bound, however far below. Throws
   /// `NoSuchDomain` for an index past the end.
   [[nodiscard]] bool is_complete(std::size_t index) const;
 

@@ -252,7 +252,7 @@ PowerMonitor::Powers PowerMonitor::power_at(TimePoint time, Lookup lookup,
 PowerMonitor::Powers PowerMonitor::power_at(double unix_s, Lookup lookup,
                                             std::optional<PowerDomain> domain) const {
   if (std::isnan(unix_s)) {
-    throw InvalidArgument("cannot look at the power at a time: it is no number");
+    throw InvalidArgument("cannot report the power at this time: it is not a number");
   }
   const TimePoint time = from_unix(unix_s);
   const bool has_room = time < TimePoint::max() - kUnixRounding;

@@ -59,7 +59,7 @@ constexpr TimePoint kLast{nanoseconds(std::int64_t{1} << 62U)};
 
 [[noreturn]] void refuse_window() {
   throw InvalidArgument(
-      "cannot look at power over time: the window ends before it starts, or an end of it is no "
+      "cannot report power over this window: it ends before it starts, or an end is not a "
       "number");
 }
 

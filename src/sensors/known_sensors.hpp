@@ -70,7 +70,7 @@ inline constexpr UpdateInterval kRaplUpdate = {
 
 /// What it means to let more users read RAPL counters.
 inline constexpr std::string_view kRaplRisk =
-    "whoever can read these counters finely can infer what other processes compute "
+    "users who read these counters finely can infer what other processes compute "
     "(PLATYPUS, CVE-2020-8694)";
 
 /// What lets users read RAPL counters and nobody else: the first thing to be recommended.

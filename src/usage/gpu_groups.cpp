@@ -12,7 +12,7 @@
 namespace wattle {
 namespace {
 
-constexpr const char* kNotAllTold = "not every GPU told it";
+constexpr const char* kNotAllKnown = "not every GPU reported it";
 
 void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   std::vector<std::string> keys;
@@ -78,7 +78,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
   if (gpus.refused > 0) {
     fill_unknown_sums(usage, gpus);
     if (!gpus.wants_refused && !gpus.mean_sum_percent) {
-      usage.unknown.push_back({{"gpu_utilization.gpu_percentages"}, kNotAllTold});
+      usage.unknown.push_back({{"gpu_utilization.gpu_percentages"}, kNotAllKnown});
     }
     return;
   }
@@ -90,10 +90,10 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
   std::vector<std::string> keys;
   if (!gpus.memory_total_bytes) keys.emplace_back("max_gpu_ram.system_capacity");
   if (!gpus.peak_memory_used_bytes) keys.emplace_back("max_gpu_ram.system");
-  if (!keys.empty()) usage.unknown.push_back({std::move(keys), kNotAllTold});
+  if (!keys.empty()) usage.unknown.push_back({std::move(keys), kNotAllKnown});
   if (!gpus.mean_sum_percent) {
     usage.unknown.push_back({{"gpu_utilization.gpu_percentages"},
-                             gpus.utilization_gap.empty() ? kNotAllTold : gpus.utilization_gap});
+                             gpus.utilization_gap.empty() ? kNotAllKnown : gpus.utilization_gap});
   }
   usage.mechanisms.push_back(
       {{"gpu_utilization.gpu_percentages"},

@@ -86,7 +86,7 @@ MeanUtilization mean_utilization(const Sampler::Device& device, TimePoint began,
   const Seconds all = ended - began;
   if (known < kLeastShare * all) {
     return {.percent = std::nullopt,
-            .gap = fmt::format("the driver told its utilization in {:.3g} s of {:.3g} s alone",
+            .gap = fmt::format("the driver reported its utilization in only {:.3g} s of {:.3g} s",
                                known.count(), all.count())};
   }
   const auto known_ns = static_cast<double>(window.known.count());
@@ -112,7 +112,8 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   if (gpu.was_used) return {};
   if (!machine_pids_) return "this is a container with process numbers of its own";
   if (!gpu.listed_at) return "the driver listed no processes while the command ran";
-  if (!gpu.all_known) return "a process on it could not be told from the command's";
+  if (!gpu.all_known)
+    return "it has a process that may or may not be the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
   constexpr std::chrono::seconds kLongest(3);
   const auto unlisted = std::max(gpu.unlisted, ended - gpu.listed_at.value_or(began));
@@ -197,7 +198,7 @@ GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, Tim
   if (!usage.memory_total_bytes || !usage.peak_memory_used_bytes ||
       !usage.mean_utilization_percent || !usage.max_temperature_celsius) {
     usage.unknown = mean.gap.empty()
-                        ? "the driver does not tell it, or did not while the command ran"
+                        ? "the driver does not report it, or did not while the command ran"
                         : mean.gap;
   }
   return usage;

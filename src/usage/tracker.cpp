@@ -229,7 +229,7 @@ bool Tracker::has_target_ended() const noexcept { return impl_->has_ended(); }
 
 const ResourceUsage& Tracker::resource_usage() const {
   if (impl_->state() != State::STOPPED) {
-    throw NotStopped("cannot tell the resource usage: the tracker was not stopped yet");
+    throw NotStopped("cannot report the resource usage: the tracker was not stopped yet");
   }
   return impl_->usage();
 }

@@ -64,10 +64,11 @@ std::string TreeReader::tree_mechanism() const {
 
 std::string TreeReader::memory_mechanism() const {
   const bool is_bounded = options_.pss == PssPolicy::budget;
-  return std::string("/proc/PID/smaps_rollup at each look") +
+  return std::string("/proc/PID/smaps_rollup at each sample") +
          (is_bounded ? ", within 1 % of a core" : ", whatever it takes") +
-         "; a peak of one process between two looks is known by VmHWM, of a sum it is missed; of "
-         "processes without it the resident sets, at most what /proc/meminfo tells of the machine";
+         "; a peak of one process between two samples is known by VmHWM, of a sum it is missed; of "
+         "processes without it the resident sets, at most what /proc/meminfo reports for the "
+         "machine";
 }
 
 }  // namespace wattle

@@ -63,7 +63,7 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
   }
   constexpr std::size_t kShown = 60;
   throw FormatError(path, "cannot recover from " + printable(path) + ": no line of it is whole " +
-                              "and of a tracker (schema wattle.track/1); it begins with \"" +
+                              "and of a tracker (schema wattle.track/1); it starts with \"" +
                               printable(all.substr(0, kShown)) + "\"");
 }
 

@@ -34,7 +34,7 @@ void fill_faults_and_switches(ResourceUsage& usage, const TreeReader& tree) {
   usage.mechanisms.push_back(
       {std::move(keys),
        "/proc/PID/task/TID/status once a second; misses the last second of threads and processes "
-       "that end, and those that live between two looks"});
+       "that end, and those that live between two samples"});
 }
 
 }  // namespace
@@ -116,10 +116,11 @@ void fill_mechanisms(ResourceUsage& usage, const TreeReader& tree) {
       {{"cpu_utilization.main", "cpu_utilization.descendants", "cpu_utilization.combined"},
        tree.cpu_mechanism()});
   usage.mechanisms.push_back({{"processes", "still_running"}, tree.tree_mechanism()});
-  usage.mechanisms.push_back({{"max_ram.main.total_rss"},
-                              "/proc/PID/statm at each look, and the kernel's own peak (VmHWM) "
-                              "once a second; misses a peak "
-                              "within the last second of the process, and lags some pages behind"});
+  usage.mechanisms.push_back(
+      {{"max_ram.main.total_rss"},
+       "/proc/PID/statm at each sample, and the kernel's own peak (VmHWM) "
+       "once a second; misses a peak "
+       "within the last second of the process, and is up to some pages too small"});
   usage.mechanisms.push_back({{"max_ram.main.private_rss", "max_ram.main.shared_rss",
                                "max_ram.descendants", "max_ram.combined", "peak_pss_bytes"},
                               tree.memory_mechanism()});

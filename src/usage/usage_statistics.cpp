@@ -28,9 +28,9 @@ ProcessingUnitPercentages percentages(const Busyness& busy, std::optional<unsign
   return result;
 }
 
-constexpr std::string_view kTooShort = "it ended before a look at its memory";
+constexpr std::string_view kTooShort = "it ended before its memory was read";
 constexpr std::string_view kBetweenLooks =
-    "the peak came between two looks: the kernel keeps the largest total of a process alone";
+    "the peak came between two samples: the kernel keeps the largest total of a process alone";
 
 std::string reason_of(const PssGaps& gaps) {
   std::vector<std::string> parts;
@@ -166,7 +166,7 @@ void UsageStatistics::fill_threads(ResourceUsage& usage) const {
     usage.unknown.push_back(
         {{"cpu_utilization.main_n_threads", "cpu_utilization.descendants_n_threads",
           "cpu_utilization.combined_n_threads"},
-         "it ended before a look at it"});
+         "it ended before it was read"});
     return;
   }
   CPUUtilization& cpu = usage.cpu_utilization;

@@ -77,7 +77,7 @@ Refusal unlisted(const System& system, int error, bool in_part) {
   const std::string folder = (system.sysfs / "class/drm").string();
   return {.source = "drm",
           .subject = "AMD and Intel GPUs",
-          .reason = "it cannot be told which there are",
+          .reason = "the list of cards cannot be read",
           .proof = fmt::format("{}: {}", folder, std::generic_category().message(error)),
           .remedy = kReadable,
           .scope = in_part ? RefusalScope::part : RefusalScope::interface,
@@ -87,7 +87,7 @@ Refusal unlisted(const System& system, int error, bool in_part) {
 Refusal unknown_card(const Card& card) {
   return {.source = "drm",
           .subject = card.name,
-          .reason = "it cannot be told what this card is",
+          .reason = "the type of this card cannot be read",
           .proof = fmt::format("{}: {}", (card.device() / "uevent").string(),
                                std::generic_category().message(card.error)),
           .remedy = kReadable,
@@ -101,7 +101,7 @@ Refusal unknown_driver(const Card& card) {
           .subject = card.name,
           .reason = card.driver.empty()
                         ? "this GPU has no driver"
-                        : fmt::format("its driver, {}, tells nothing of energy", card.driver),
+                        : fmt::format("its driver, {}, reports no energy", card.driver),
           .proof = fmt::format("{}: {}, PCI {}", (card.device() / "uevent").string(), card.ids,
                                card.pci_address),
           .remedy = is_amd ? "use the driver amdgpu, where it knows this GPU" : "",
@@ -115,7 +115,7 @@ Refusal inside_processor(const GpuCard& card) {
               is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
                                    card.device().string(), card.driver)
                      : fmt::format("PCI {}, {}", card.pci_address, card.driver),
-              is_amd ? "" : "uncore_N tells its part, where the processor counts that");
+              is_amd ? "" : "uncore_N is its part, on processors that count it");
   refused.absent = true;
   return refused;
 }

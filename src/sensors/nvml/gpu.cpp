@@ -279,8 +279,7 @@ class Examination {
   }
 
   void explain_mig() {
-    gpu_.refused.back().reason =
-        "with MIG on, the driver tells no utilization of the GPU as a whole";
+    gpu_.refused.back().reason = "with MIG on, the driver reports no utilization of the whole GPU";
     gpu_.refused.back().proof += "; nvmlDeviceGetMigMode: on";
   }
 

@@ -133,8 +133,7 @@ class Probe {
     const auto line = read_line(path.string());
     const auto number = line ? parse_unsigned<std::uint32_t>(*line) : std::nullopt;
     if (!number) {
-      refuse_unplaced(cpu, "it cannot be told which package its counters are of",
-                      content_of(path, line));
+      refuse_unplaced(cpu, "the package of its counters is not known", content_of(path, line));
     }
     return number;
   }
@@ -170,7 +169,7 @@ class Probe {
     std::set<Domain> seen;
     for (Unit unit : units) {
       if (info.error != 0) {
-        refuse_unplaced(unit.cpu, "it cannot be told whether its counters are those of a die",
+        refuse_unplaced(unit.cpu, "it is not known whether its counters are those of a die",
                         cpu_info_proof(system_, info));
         continue;
       }

@@ -80,7 +80,7 @@ TEST(TrackerGpus, CostTheirUtilizationAloneWhereThatIsNotAvailable) {
   EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.mean_sum_percent) << "not 60";
   EXPECT_EQ(usage.max_gpu_ram.system, 3.0);
   EXPECT_THAT(usage.to_native_json(), HasSubstr(R"({"keys":["gpu_utilization.gpu_percentages"],)"
-                                                R"("reason":"not every GPU told it"})"));
+                                                R"("reason":"not every GPU reported it"})"));
   expect_all_but_gpus(usage);
 }
 
@@ -141,7 +141,7 @@ TEST(TrackerGpus, HaveNoUtilizationOfAllTimeWhereOneWasLost) {
   EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.mean_sum_percent)
       << "neither 60, nor 80 of a part of the time";
   EXPECT_FALSE(usage.gpu_utilization.gpu_percentages.max_hardware_percent);
-  EXPECT_THAT(usage.to_native_json(), HasSubstr("the driver told its utilization in "));
+  EXPECT_THAT(usage.to_native_json(), HasSubstr("the driver reported its utilization in only "));
   expect_all_but_gpus(usage);
 }
 

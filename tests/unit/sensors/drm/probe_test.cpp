@@ -126,7 +126,7 @@ TEST(DrmProbe, RefusesAnAmdGpuOfAnotherDriver) {
   const Survey survey = survey_of(tree);
   ASSERT_EQ(survey.refused.size(), 2U);
   EXPECT_FALSE(survey.refused[0].absent);
-  EXPECT_EQ(survey.refused[0].reason, "its driver, radeon, tells nothing of energy");
+  EXPECT_EQ(survey.refused[0].reason, "its driver, radeon, reports no energy");
   EXPECT_THAT(survey.refused[0].remedy, HasSubstr("amdgpu"));
   EXPECT_EQ(survey.refused[1].reason, "this GPU has no driver");
   EXPECT_FALSE(survey.refused[1].hidden.kinds.empty()) << "a total lacks it";
