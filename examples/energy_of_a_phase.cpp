@@ -27,7 +27,7 @@ int main() {
     const wattle::TimePoint start = std::chrono::steady_clock::now();
     const double result = some_work();
     const wattle::TimePoint end = std::chrono::steady_clock::now();
-    monitor.stop();  // reads once more: now the end of the phase is known too
+    monitor.stop();  // reads a last time: now the end of the phase is known too
 
     std::cout << "result " << result << '\n';
     for (const auto& [domain, energy] : monitor.cpu_energy(start, end)) {

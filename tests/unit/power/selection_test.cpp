@@ -133,7 +133,7 @@ TEST_F(SelectionTest, ThrowsWithTheReasonsWhereNothingCanBeRead) {
 TEST_F(SelectionTest, ThrowsWhereAGpuIsNamedOfAMachineThatHasNone) {
   machine_.add_package(0, 50);
   EXPECT_THAT([&] { (void)machine_.monitor(gpus({0})); },
-              ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0: there is none")));
+              ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0: no GPU can be read")));
 }
 
 TEST_F(SelectionTest, ThrowsWhereNoGpuTellsItsPower) {

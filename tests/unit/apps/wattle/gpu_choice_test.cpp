@@ -132,7 +132,7 @@ TEST(GpuChoice, RefusesWhatNoGpuIsCalled) {
 }
 
 TEST(GpuChoice, RefusesABeginningThatSeveralShare) {
-  EXPECT_THAT(choice_error("GPU-aa"), HasSubstr("several GPUs begin with 'GPU-aa'"));
+  EXPECT_THAT(choice_error("GPU-aa"), HasSubstr("several GPUs start with 'GPU-aa'"));
 }
 
 /// NVIDIA's GPU 0, AMD's 0 and 1.
