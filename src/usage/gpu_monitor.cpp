@@ -112,8 +112,7 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   if (gpu.was_used) return {};
   if (!machine_pids_) return "this is a container with process numbers of its own";
   if (!gpu.listed_at) return "the driver listed no processes while the command ran";
-  if (!gpu.all_known)
-    return "it has a process that may or may not be the command's";
+  if (!gpu.all_known) return "it has a process that may or may not be the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
   constexpr std::chrono::seconds kLongest(3);
   const auto unlisted = std::max(gpu.unlisted, ended - gpu.listed_at.value_or(began));
