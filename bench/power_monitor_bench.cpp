@@ -44,6 +44,9 @@ Channel power_channel(std::uint32_t gpu, PowerDomain domain, nanoseconds update 
           .gauge = {.scale = 1e-3}};
 }
 
+/// The device's two domains and the memory's: no GPU shows power of its module beside these.
+constexpr std::size_t kMeasuredDomains = 3;
+
 /// A GPU of about 300 W with 3 W of noise, in mW; renewed every `update`. The mean over a second
 /// has a third of the noise, the memory's power is 40 W with half a watt. Read a little late, as
 /// threads wake up.
@@ -90,7 +93,7 @@ void memory(nanoseconds update) {
   fakes::VirtualClock clock;
   Survey found;
   for (std::uint32_t gpu = 0; gpu < kGpus; ++gpu) {
-    found.sensors.push_back(std::make_unique<NoisyGpu>(gpu, kPowerDomains.size(), update, clock));
+    found.sensors.push_back(std::make_unique<NoisyGpu>(gpu, kMeasuredDomains, update, clock));
   }
   PowerMonitor monitor =
       PowerMonitorMaker::make(std::move(found), clock, {.update_period = kPeriod}, ReadBy::hand);
@@ -103,7 +106,7 @@ void memory(nanoseconds update) {
     for (const auto& [gpu, timeline] : timelines) samples += timeline.size();
   }
   const auto bytes = static_cast<double>(monitor.memory_bytes());
-  const auto readings = static_cast<double>(kTicks) * kGpus * kPowerDomains.size();
+  const auto readings = static_cast<double>(kTicks) * kGpus * kMeasuredDomains;
   constexpr double kMebibyte = 1024.0 * 1024.0;
   fmt::print(
       "1 h of 8 GPUs x 3 domains at 20 Hz, renewed every {} ms: {:.2f} MiB, {:.2f} bytes a "

@@ -4,6 +4,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 
 namespace wattle {
@@ -69,16 +70,27 @@ class BitReader {
     return bits;
   }
 
-  /// Takes as many unary numbers as `counts` has places: the zeros before each of the next ones.
-  void take_unary(std::span<std::uint64_t> counts) noexcept {
+  /// The most bits that `peek_few` takes.
+  static constexpr unsigned kFew = 57;
+  /// As `peek`, faster; `width` is from 0 to `kFew`.
+  [[nodiscard]] std::uint64_t peek_few(std::size_t position, unsigned width) const noexcept {
+    if constexpr (std::endian::native != std::endian::little) return peek(position, width);
+    std::uint64_t bits = 0;
+    std::memcpy(&bits, reinterpret_cast<const std::byte*>(words_) + position / 8, sizeof bits);
+    return (bits >> (position % 8)) & low_mask(width);
+  }
+
+  /// Takes `count` unary numbers, each the zeros before the next one: calls `place(i, zeros)`.
+  template <class Place>
+  void take_unary(std::size_t count, Place place) noexcept {
     std::size_t position = position_;
     std::size_t word = position / 64;
     std::uint64_t ones = words_[word] & (~std::uint64_t{0} << (position % 64));
-    for (std::uint64_t& count : counts) {
+    for (std::size_t i = 0; i < count; ++i) {
       while (ones == 0) ones = words_[++word];
       const std::size_t one = word * 64 + static_cast<unsigned>(std::countr_zero(ones));
       ones &= ones - 1;
-      count = one - position;
+      place(i, one - position);
       position = one + 1;
     }
     position_ = position;

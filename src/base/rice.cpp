@@ -128,6 +128,18 @@ void put_noise(BitWriter& writer, std::span<const std::uint64_t> numbers,
   }
 }
 
+/// `peek`: how the low bits are read.
+template <auto peek>
+void take_noise(BitReader& reader, std::span<std::uint64_t> numbers, std::uint64_t base,
+                unsigned low_bits) noexcept {
+  std::size_t low = reader.position();
+  reader.skip(numbers.size() * low_bits);
+  reader.take_unary(numbers.size(), [&](std::size_t i, std::uint64_t high) {
+    numbers[i] = base + ((high << low_bits) | (reader.*peek)(low, low_bits));
+    low += low_bits;
+  });
+}
+
 void put_exceptions(BitWriter& writer, std::span<const std::uint64_t> numbers,
                     const RicePlan& plan) noexcept {
   put_number(writer, plan.exceptions);
@@ -171,13 +183,8 @@ void take_rice(BitReader& reader, std::span<std::uint64_t> numbers) noexcept {
   if (low_bits == kConstant) {
     std::ranges::fill(numbers, base);
   } else {
-    const std::size_t lows = reader.position();
-    reader.skip(numbers.size() * low_bits);
-    reader.take_unary(numbers);
-    for (std::size_t i = 0; i < numbers.size(); ++i) {
-      const std::uint64_t low = reader.peek(lows + i * low_bits, low_bits);
-      numbers[i] = base + ((numbers[i] << low_bits) | low);
-    }
+    low_bits <= BitReader::kFew ? take_noise<&BitReader::peek_few>(reader, numbers, base, low_bits)
+                                : take_noise<&BitReader::peek>(reader, numbers, base, low_bits);
   }
   if (reader.take(1) == 0) return;
   for (std::uint64_t exceptions = take_number(reader); exceptions > 0; --exceptions) {

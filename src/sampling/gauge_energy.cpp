@@ -83,10 +83,9 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const double scale = history.channel().scale();
   const TimePoint newest = std::min(end, history.values().newest().value_or(end));
-  GaugeSpread spread(begin + near, newest - near, history.spacing(), history.period());
-  if (newest - begin > kLongestLookedAt * history.spacing()) {
-    return spread_of_long(history, spread, begin, newest, near);
-  }
+  const bool is_long = newest - begin > kLongestLookedAt * history.spacing();
+  GaugeSpread spread(begin + near, newest - near, history.spacing(), history.period(), !is_long);
+  if (is_long) return spread_of_long(history, spread, begin, newest, near);
   const auto add = [&](const StoredReading& reading) {
     spread.add(reading, scale * static_cast<double>(reading.raw));
   };

@@ -119,10 +119,10 @@ void GaugeSpread::add(const StoredReading& reading, double watts) noexcept {
     const double above_first = watts - first_;
     sum_w_ += static_cast<double>(looks) * above_first;
     squares_w2_ += static_cast<double>(looks) * above_first * above_first;
-    recurrence_.add(watts, looks);
+    if (is_whole_ || looks_left_out_ > 0.0) recurrence_.add(watts, looks);
     add_changes_over_two(watts, looks);
   }
-  if (is_regular && looks_left_out_ == 0.0) {
+  if (is_regular && is_whole_) {
     of_few_.add(watts, looks);
     of_many_.add(watts, looks);
   }

@@ -87,13 +87,14 @@ class GaugeSpread {
  public:
   /// A value counts as around the begin until `begin_until`, as around the end from `end_from` on.
   /// `spacing`: from one look of the sensor to the next; `period`: from one reading to the next,
-  /// which can be less.
+  /// which can be less. `is_whole`: no reading in between will be left out.
   GaugeSpread(TimePoint begin_until, TimePoint end_from, std::chrono::nanoseconds spacing,
-              std::chrono::nanoseconds period) noexcept
+              std::chrono::nanoseconds period, bool is_whole = true) noexcept
       : begin_until_(begin_until),
         end_from_(end_from),
         spacing_(std::max(spacing, std::chrono::nanoseconds(1))),
-        period_(std::min(std::max(period, std::chrono::nanoseconds(1)), spacing_)) {}
+        period_(std::min(std::max(period, std::chrono::nanoseconds(1)), spacing_)),
+        is_whole_(is_whole) {}
 
   /// Takes the next reading, in their order.
   void add(const StoredReading& reading, double watts) noexcept;
@@ -166,6 +167,7 @@ class GaugeSpread {
   std::uint64_t looks_before_ = 0;
   double over_one_w2_ = 0.0;  ///< sum of the squares of the changes from one look to the next
   double over_two_w2_ = 0.0;  ///< the same to the one after that
+  bool is_whole_;
   Innovations of_few_{2, 6.0};
   Innovations of_many_{3, 20.0};  ///< the third lag is worth while where there are plenty
   Recurrence recurrence_;

@@ -73,9 +73,10 @@ void Timeline::append(TimePoint at, std::uint64_t raw) noexcept {
 Bracket Timeline::at(TimePoint time) const noexcept {
   const std::uint64_t quanta = quanta_of(time);
   while (true) {
-    TimelineChunk chunk;
-    const std::optional<Found> found = load_at(quanta, chunk);
+    TimelineChunk room;
+    const std::optional<Found> found = load_at(quanta, room);
     if (!found) return {};
+    const TimelineChunk& chunk = *found->chunk;
     const auto* const first = chunk.first_seen.data();
     const auto next =
         static_cast<std::size_t>(std::upper_bound(first, first + chunk.count, quanta) - first);
@@ -84,8 +85,9 @@ Bracket Timeline::at(TimePoint time) const noexcept {
     if (next < chunk.count) {
       bracket.after = reading(chunk, next);
     } else if (!found->newest) {
-      if (!store_.load(found->number + 1, chunk)) continue;
-      bracket.after = reading(chunk, 0);
+      const TimelineChunk* const after = store_.load(found->number + 1, room);
+      if (after == nullptr) continue;
+      bracket.after = reading(*after, 0);
     }
     return bracket;
   }
@@ -105,11 +107,12 @@ CounterWindow Timeline::counter_window(TimePoint begin, TimePoint end) const noe
 GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcept {
   // The end first: what is dropped meanwhile then counts as not known. Both from one chunk where
   // they lie in one: it may be open, and say something else about times to come a moment later.
-  TimelineChunk chunk;
-  if (!load_at(quanta_of(end), chunk)) return {};
-  const GaugeWindow until_end = integral_until(end, chunk);
-  if (quanta_of(begin) < chunk.first_seen[0]) (void)load_at(quanta_of(begin), chunk);
-  const GaugeWindow until_begin = integral_until(begin, chunk);
+  TimelineChunk room;
+  std::optional<Found> found = load_at(quanta_of(end), room);
+  if (!found) return {};
+  const GaugeWindow until_end = integral_until(end, *found->chunk);
+  if (quanta_of(begin) < found->chunk->first_seen[0]) found = load_at(quanta_of(begin), room);
+  const GaugeWindow until_begin = integral_until(begin, *found->chunk);
   if (until_end.known <= until_begin.known) return {};
   return {.raw_ns = until_end.raw_ns - until_begin.raw_ns,
           .known = until_end.known - until_begin.known};
@@ -146,9 +149,9 @@ std::uint64_t Timeline::size() const noexcept {
 }
 
 std::optional<TimePoint> Timeline::oldest() const noexcept {
-  TimelineChunk chunk;
-  if (!load_at(0, chunk)) return std::nullopt;
-  return time_of(chunk.first_seen[0]);
+  TimelineChunk room;
+  const std::optional<Found> found = load_at(0, room);
+  return found ? std::optional(time_of(found->chunk->first_seen[0])) : std::nullopt;
 }
 
 std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexcept {
@@ -157,9 +160,10 @@ std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexc
   const std::uint64_t stored = store_.stored();
   if (stored - dropped <= count || count == 0) return std::nullopt;
   const std::uint64_t first = stored - count;
-  TimelineChunk chunk;
-  if (!store_.load(first / kChunkReadings, chunk)) return std::nullopt;
-  return time_of(chunk.first_seen[first % kChunkReadings]);
+  TimelineChunk room;
+  const TimelineChunk* const chunk = store_.load(first / kChunkReadings, room);
+  if (chunk == nullptr) return std::nullopt;
+  return time_of(chunk->first_seen[first % kChunkReadings]);
 }
 
 std::optional<TimePoint> Timeline::newest() const noexcept {
@@ -168,13 +172,16 @@ std::optional<TimePoint> Timeline::newest() const noexcept {
 }
 
 std::optional<Timeline::Found> Timeline::load_at(std::uint64_t quanta,
-                                                 TimelineChunk& chunk) const noexcept {
+                                                 TimelineChunk& room) const noexcept {
+  if (const auto decoded = store_.find_decoded(quanta)) {
+    return Found{.chunk = decoded->chunk, .number = decoded->number, .newest = false};
+  }
   while (true) {
     const auto held = store_.held();
     if (!held) return std::nullopt;
     const std::uint64_t number = store_.find(*held, quanta).value_or(held->oldest);
-    if (store_.load(number, chunk)) {
-      return Found{.number = number, .newest = number == held->newest};
+    if (const TimelineChunk* const chunk = store_.load(number, room)) {
+      return Found{.chunk = chunk, .number = number, .newest = number == held->newest};
     }
   }
 }

@@ -125,13 +125,14 @@ class Timeline {
   [[nodiscard]] StoredReading reading(const TimelineChunk& chunk, std::size_t i) const noexcept;
 
   struct Found {
+    const TimelineChunk* chunk;  ///< until this thread loads another one
     std::uint64_t number;
     bool newest;
   };
   /// Loads the last chunk that starts at or before `quanta`, or the oldest one if none does.
-  /// Absent where there is no reading yet.
+  /// Absent where there is no reading yet. `room`: for one that is not full yet.
   [[nodiscard]] std::optional<Found> load_at(std::uint64_t quanta,
-                                             TimelineChunk& chunk) const noexcept;
+                                             TimelineChunk& room) const noexcept;
   /// Calls `look(const TimelineChunk&)` for each chunk from that on which holds the last reading
   /// before `first`, until one has seen enough: false.
   template <class Look>
@@ -158,9 +159,13 @@ void Timeline::each_chunk(std::uint64_t first, Look look) const {
   if (!held) return;
   // Readings of one quantum can fill several chunks: start where there are earlier ones.
   const auto start = first > 0 ? store_.find(*held, first - 1) : std::nullopt;
-  TimelineChunk chunk;
+  TimelineChunk room;
   for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
-    if (store_.load(number, chunk) && !look(chunk)) return;
+    const TimelineChunk* const chunk = store_.load(number, room);
+    if (chunk == nullptr) continue;
+    // Who looks may load others.
+    if (chunk != &room) room = *chunk;
+    if (!look(room)) return;
   }
 }
 

@@ -54,26 +54,30 @@ Uint128 load_wide(const SharedArray<std::uint64_t>& words, std::size_t at) noexc
 /// times, at its begin and at its end.
 class DecodedChunks {
  public:
-  /// Null where it is not here.
-  [[nodiscard]] const TimelineChunk* find(std::uint64_t store,
-                                          std::uint64_t number) const noexcept {
-    for (const Decoded& decoded : last_two_) {
-      if (decoded.store == store && decoded.number == number) return &decoded.chunk;
+  struct Entry {
+    std::uint64_t store = 0;  ///< no store has this number
+    std::uint64_t number = 0;
+    std::uint64_t until = 0;  ///< when the next chunk starts
+    TimelineChunk chunk;
+  };
+
+  /// The first one of that store that is `wanted`; null where there is none.
+  template <class Wanted>
+  [[nodiscard]] const Entry* find(std::uint64_t store, Wanted wanted) const noexcept {
+    for (const Entry& entry : last_two_) {
+      if (entry.store == store && wanted(entry)) return &entry;
     }
     return nullptr;
   }
-  void keep(std::uint64_t store, std::uint64_t number, const TimelineChunk& chunk) noexcept {
+  /// The place of the older one, for the next.
+  [[nodiscard]] Entry& replace() noexcept {
     next_ = 1 - next_;
-    last_two_[next_] = {.store = store, .number = number, .chunk = chunk};
+    last_two_[next_].store = 0;
+    return last_two_[next_];
   }
 
  private:
-  struct Decoded {
-    std::uint64_t store = 0;  ///< no store has this number
-    std::uint64_t number = 0;
-    TimelineChunk chunk;
-  };
-  std::array<Decoded, 2> last_two_;
+  std::array<Entry, 2> last_two_;
   std::size_t next_ = 0;
 };
 
@@ -210,39 +214,55 @@ std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time
   return range.oldest + low;
 }
 
-bool TimelineStore::load(std::uint64_t number, TimelineChunk& chunk) const noexcept {
+const TimelineChunk* TimelineStore::load(std::uint64_t number,
+                                         TimelineChunk& room) const noexcept {
   while (true) {
     const std::uint64_t stored = this->stored();
-    if ((stored - 1) / kChunkReadings > number) return load_closed(number, chunk);
-    copy_open(number, stored - number * kChunkReadings, chunk);
+    if ((stored - 1) / kChunkReadings > number) return load_closed(number);
+    copy_open(number, stored - number * kChunkReadings, room);
     // Chunk number + 2 is written to the same buffer.
-    if (this->stored() < (number + 2) * kChunkReadings) return true;
+    if (this->stored() < (number + 2) * kChunkReadings) return &room;
   }
 }
 
-bool TimelineStore::load_closed(std::uint64_t number, TimelineChunk& chunk) const noexcept {
-  if (const TimelineChunk* const decoded = decoded_chunks().find(id_, number)) {
-    chunk = *decoded;
-    return dropped_.load(std::memory_order_acquire) <= number;
+std::optional<TimelineStore::Decoded> TimelineStore::find_decoded(
+    std::uint64_t time) const noexcept {
+  const auto* const found = decoded_chunks().find(id_, [&](const DecodedChunks::Entry& entry) {
+    return entry.chunk.first_seen[0] <= time && time < entry.until;
+  });
+  if (found == nullptr || dropped_.load(std::memory_order_acquire) > found->number)
+    return std::nullopt;
+  return Decoded{.number = found->number, .chunk = &found->chunk};
+}
+
+const TimelineChunk* TimelineStore::load_closed(std::uint64_t number) const noexcept {
+  const auto* const found = decoded_chunks().find(
+      id_, [&](const DecodedChunks::Entry& entry) { return entry.number == number; });
+  if (found != nullptr) {
+    return dropped_.load(std::memory_order_acquire) <= number ? &found->chunk : nullptr;
   }
   const std::size_t entry = number % starts_.size();
   const std::uint64_t start = starts_.load(entry);
+  const std::uint64_t until = starts_.load((number + 1) % starts_.size());
   const std::size_t offset = offsets_.load(entry);
   const std::size_t count = words_of(number);
   ChunkWords words;
   // More than a chunk can have: the directory entries are no longer its own.
-  if (count > kMaxChunkBits / kWordBits + 1) return false;
+  if (count > kMaxChunkBits / kWordBits + 1) return nullptr;
   for (std::size_t i = 0; i < count; i += 2) {
     const std::uint64_t low = ring_.load(wrap(offset + i, ring_.size()));
     const std::uint64_t high = ring_.load(wrap(offset + i + 1, ring_.size()));
     words[i / 2] = low | (high << kWordBits);
   }
-  if (dropped_.load(std::memory_order_acquire) > number) return false;
+  if (dropped_.load(std::memory_order_acquire) > number) return nullptr;
   // `BitReader` looks at one word behind the last.
   words[(count + 1) / 2] = 0;
-  codec_.decode(words, start, chunk);
-  decoded_chunks().keep(id_, number, chunk);
-  return true;
+  DecodedChunks::Entry& decoded = decoded_chunks().replace();
+  codec_.decode(words, start, decoded.chunk);
+  decoded.number = number;
+  decoded.until = until;
+  decoded.store = id_;
+  return &decoded.chunk;
 }
 
 void TimelineStore::copy_open(std::uint64_t number, std::size_t count,

@@ -51,8 +51,17 @@ class TimelineStore {
   /// is still there only `load` can tell.
   [[nodiscard]] std::optional<std::uint64_t> find(Range range, std::uint64_t time) const noexcept;
 
-  /// The readings of chunk `number`, which is at most `held()->newest`. False if it was dropped.
-  [[nodiscard]] bool load(std::uint64_t number, TimelineChunk& chunk) const noexcept;
+  /// The readings of chunk `number`, which is at most `held()->newest`: in `room`, or where this
+  /// thread keeps them until it loads another chunk, of any store. Null if it was dropped.
+  [[nodiscard]] const TimelineChunk* load(std::uint64_t number, TimelineChunk& room) const noexcept;
+
+  struct Decoded {
+    std::uint64_t number;
+    const TimelineChunk* chunk;  ///< until this thread loads another chunk
+  };
+  /// What `find` and `load` would give for `time`, where that is a full chunk which this thread
+  /// has loaded before; absent otherwise. Touches no memory of the store's.
+  [[nodiscard]] std::optional<Decoded> find_decoded(std::uint64_t time) const noexcept;
 
   [[nodiscard]] std::uint64_t stored() const noexcept {
     return stored_.load(std::memory_order_acquire);
@@ -72,7 +81,7 @@ class TimelineStore {
   void close(std::uint64_t number) noexcept;
   void drop_oldest() noexcept;
   void copy_open(std::uint64_t number, std::size_t count, TimelineChunk& chunk) const noexcept;
-  [[nodiscard]] bool load_closed(std::uint64_t number, TimelineChunk& chunk) const noexcept;
+  [[nodiscard]] const TimelineChunk* load_closed(std::uint64_t number) const noexcept;
 
   std::uint64_t id_;  ///< no other store of this process ever has it
   ChunkCodec codec_;

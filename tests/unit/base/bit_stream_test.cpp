@@ -46,7 +46,7 @@ TEST(BitStream, GivesBackUnaryNumbersLongerThanAWord) {
   BitReader reader(words.data());
   EXPECT_EQ(reader.take(3), 5U);
   std::array<std::uint64_t, 6> taken{};
-  reader.take_unary(taken);
+  reader.take_unary(taken.size(), [&](std::size_t i, std::uint64_t zeros) { taken[i] = zeros; });
   EXPECT_EQ(taken, counts);
   EXPECT_EQ(reader.take(4), 9U);
 }
@@ -62,6 +62,18 @@ TEST(BitStream, PeeksAnywhereWithoutMoving) {
   EXPECT_EQ(reader.peek(60, 12), 0xABCU);
   EXPECT_EQ(reader.peek(64, 8), 0xABU);
   EXPECT_EQ(reader.position(), 0U);
+}
+
+TEST(BitStream, PeeksAtFewBitsAsAtMany) {
+  std::array<std::uint64_t, 4> words = {0x0123456789ABCDEF, 0xFEDCBA9876543210, 0x5555AAAA3333CCCC,
+                                        0};
+  const BitReader reader(words.data());
+  for (std::size_t position = 0; position < 128; ++position) {
+    for (unsigned width = 0; width <= BitReader::kFew; ++width) {
+      EXPECT_EQ(reader.peek_few(position, width), reader.peek(position, width))
+          << width << " bits from " << position;
+    }
+  }
 }
 
 }  // namespace

@@ -45,24 +45,44 @@ TimelineStore small_store() {
 
 TEST(TimelineStore, IsNotTakenForOneThatWasInItsPlace) {
   std::optional<TimelineStore> store;
-  TimelineChunk chunk;
+  TimelineChunk room;
   for (const std::uint64_t raw : {1U, 2U}) {
     store.emplace(ChunkCodec(TimelineKind::gauge, kPeriod), kMinTimelineBytes);
     for (std::uint64_t i = 0; i < 2 * kChunkReadings; ++i) store->push(i * kPeriod, raw, {});
-    ASSERT_TRUE(store->load(0, chunk));
-    ASSERT_TRUE(store->load(0, chunk)) << "a second time, from what was decoded";
-    EXPECT_EQ(chunk.raw[0], raw);
+    ASSERT_TRUE(store->load(0, room));
+    const TimelineChunk* const chunk = store->load(0, room);
+    ASSERT_TRUE(chunk) << "a second time, from what was decoded";
+    EXPECT_EQ(chunk->raw[0], raw);
   }
 }
 
 TEST(TimelineStore, DoesNotGiveADroppedChunkThatWasDecodedBefore) {
   TimelineStore store = small_store();
-  TimelineChunk chunk;
+  TimelineChunk room;
   std::uint64_t i = 0;
   while (i < 2 * kChunkReadings) push(store, i++);
-  ASSERT_TRUE(store.load(0, chunk));
+  ASSERT_TRUE(store.load(0, room));
   while (store.dropped() == 0) push(store, i++);
-  EXPECT_FALSE(store.load(0, chunk));
+  EXPECT_FALSE(store.load(0, room));
+  EXPECT_FALSE(store.find_decoded(time_of(0)));
+}
+
+TEST(TimelineStore, FindsWhatItDecodedByItsTime) {
+  TimelineStore store = small_store();
+  for (std::uint64_t i = 0; i < 3 * kChunkReadings; ++i) push(store, i);
+  const std::uint64_t first = time_of(kChunkReadings);
+  const std::uint64_t next = time_of(2 * kChunkReadings);
+  EXPECT_FALSE(store.find_decoded(first)) << "not loaded yet";
+  TimelineChunk room;
+  const TimelineChunk* const chunk = store.load(1, room);
+  for (const std::uint64_t time : {first, next - 1}) {
+    const auto found = store.find_decoded(time);
+    ASSERT_TRUE(found) << time;
+    EXPECT_EQ(found->number, 1U);
+    EXPECT_EQ(found->chunk, chunk);
+  }
+  EXPECT_FALSE(store.find_decoded(first - 1));
+  EXPECT_FALSE(store.find_decoded(next));
 }
 
 TEST(TimelineStore, HoldsNothingAtFirst) {
@@ -76,9 +96,10 @@ TEST(TimelineStore, LoadsEveryChunkItHolds) {
   for (std::uint64_t i = 0; i < 700; ++i) push(store, i);
   ASSERT_EQ(store.dropped(), 0U);
   for (std::uint64_t number = 0; number <= store.held()->newest; ++number) {
-    TimelineChunk chunk;
-    ASSERT_TRUE(store.load(number, chunk));
-    EXPECT_TRUE(is_whole(chunk, number));
+    TimelineChunk room;
+    const TimelineChunk* const chunk = store.load(number, room);
+    ASSERT_TRUE(chunk);
+    EXPECT_TRUE(is_whole(*chunk, number));
   }
 }
 
@@ -98,9 +119,9 @@ TEST(TimelineStore, FindsTheLastChunkThatStartsInTime) {
 TEST(TimelineStore, RefusesAChunkThatWasDropped) {
   TimelineStore store = small_store();
   for (std::uint64_t i = 0; i < 10'000; ++i) push(store, i);
-  TimelineChunk chunk;
-  EXPECT_FALSE(store.load(store.held()->oldest - 1, chunk));
-  EXPECT_TRUE(store.load(store.held()->oldest, chunk));
+  TimelineChunk room;
+  EXPECT_FALSE(store.load(store.held()->oldest - 1, room));
+  EXPECT_TRUE(store.load(store.held()->oldest, room));
 }
 
 TEST(TimelineStore, ConfirmsTheLastReading) {
@@ -108,10 +129,11 @@ TEST(TimelineStore, ConfirmsTheLastReading) {
   push(store, 0);
   push(store, 1);
   store.confirm(5000);
-  TimelineChunk chunk;
-  ASSERT_TRUE(store.load(0, chunk));
-  EXPECT_EQ(chunk.last_confirmed[0], time_of(0));
-  EXPECT_EQ(chunk.last_confirmed[1], 5000U);
+  TimelineChunk room;
+  const TimelineChunk* const chunk = store.load(0, room);
+  ASSERT_TRUE(chunk);
+  EXPECT_EQ(chunk->last_confirmed[0], time_of(0));
+  EXPECT_EQ(chunk->last_confirmed[1], 5000U);
 }
 
 // The readers look at the two places where they can meet the writer: the chunk that is dropped
@@ -124,14 +146,15 @@ TEST(TimelineStore, NeverGivesAChunkThatIsPartlyReplaced) {
   std::vector<std::thread> readers;
   for (int reader = 0; reader < 4; ++reader) {
     readers.emplace_back([&, newest = reader % 2 == 0] {
-      TimelineChunk chunk;
+      TimelineChunk room;
       while (writing) {
         const auto held = store.held();
         if (!held) continue;
         const std::uint64_t number = newest ? held->newest : held->oldest;
-        if (!store.load(number, chunk)) continue;
+        const TimelineChunk* const chunk = store.load(number, room);
+        if (chunk == nullptr) continue;
         ++loaded;
-        if (!is_whole(chunk, number)) ++torn;
+        if (!is_whole(*chunk, number)) ++torn;
       }
     });
   }
