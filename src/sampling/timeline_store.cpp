@@ -214,8 +214,7 @@ std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time
   return range.oldest + low;
 }
 
-const TimelineChunk* TimelineStore::load(std::uint64_t number,
-                                         TimelineChunk& room) const noexcept {
+const TimelineChunk* TimelineStore::load(std::uint64_t number, TimelineChunk& room) const noexcept {
   while (true) {
     const std::uint64_t stored = this->stored();
     if ((stored - 1) / kChunkReadings > number) return load_closed(number);
