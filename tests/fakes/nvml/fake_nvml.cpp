@@ -230,10 +230,11 @@ struct FakeUtilization {
 };
 
 FAKE_EXPORT Return nvmlDeviceGetUtilizationRates(void* device, FakeUtilization* rates) {
-  return device_call("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, std::int64_t) {
+  return device_call("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, std::int64_t now) {
     if (gpu.mig) return kNotSupported;
-    const Return first = give(gpu.utilization, false, &rates->gpu);
-    return first != kSuccess ? first : give(gpu.utilization, true, &rates->memory);
+    const Gpu::Pair& shown = gpu.utilization_at(seconds(now));
+    const Return first = give(shown, false, &rates->gpu);
+    return first != kSuccess ? first : give(shown, true, &rates->memory);
   });
 }
 

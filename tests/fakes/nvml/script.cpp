@@ -2,6 +2,7 @@
 
 #include <array>
 #include <istream>
+#include <iterator>
 #include <sstream>
 #include <stdexcept>
 
@@ -34,10 +35,11 @@ class Words {
     std::getline(stream_ >> std::ws, rest);
     return rest;
   }
-  /// True, and nothing is left, where the next word is "none".
-  bool is_none() {
+  bool is_none() { return is_next("none"); }
+  /// True, and taken, where that is the next word.
+  bool is_next(std::string_view word) {
     const auto before = stream_.tellg();
-    if (next_word() == "none") return true;
+    if (next_word() == word) return true;
     stream_.clear();
     stream_.seekg(before);
     return false;
@@ -82,6 +84,14 @@ Gpu::Pair parse_pair(Words& words) {
   if (words.is_none()) return std::nullopt;
   const auto first = words.number<std::uint64_t>();
   return std::pair(first, words.number<std::uint64_t>());
+}
+
+std::map<double, Gpu::Pair> parse_utilization(Words& words) {
+  std::map<double, Gpu::Pair> steps;
+  if (!words.is_next("step")) return {{0.0, parse_pair(words)}};
+  while (const auto at_s = words.next_word()) steps[std::stod(*at_s)] = parse_pair(words);
+  if (steps.empty()) throw std::invalid_argument("a step is missing");
+  return steps;
 }
 
 unsigned int parse_field_type(Words& words) {
@@ -177,7 +187,7 @@ bool parse_state(const std::string& key, Words& words, Gpu& gpu) {
   } else if (key == "pci") {
     parse_pci(words, gpu);
   } else if (key == "utilization") {
-    gpu.utilization = parse_pair(words);
+    gpu.utilization = parse_utilization(words);
   } else if (key == "memory") {
     gpu.memory = parse_pair(words);
   } else if (key == "temperature") {
@@ -228,6 +238,11 @@ void parse_line(const std::string& line, Script& script) {
 }
 
 }  // namespace
+
+const Gpu::Pair& Gpu::utilization_at(double at_s) const noexcept {
+  const auto next = utilization.upper_bound(at_s);
+  return next == utilization.begin() ? next->second : std::prev(next)->second;
+}
 
 void parse_script(std::istream& text, Script& script) {
   std::string line;

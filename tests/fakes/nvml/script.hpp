@@ -24,6 +24,7 @@
 //   least_limit 100                    the least one that can be set; default: 0
 //   clock_range 210 1980 800 1593      GPU and memory clocks that can be set; default: `none`
 //   utilization 80 30                  GPU and memory, percent; likewise `none` (as all below)
+//   utilization step 0 20 5 2 80 30      20 and 5 % from 0, 80 and 30 % from 2 s on
 //   memory 80000000000 1000000000      total and used bytes
 //   temperature 45
 //   clocks 1410 1593                   SM and memory, MHz
@@ -55,6 +56,7 @@
 #include <iosfwd>
 #include <limits>
 #include <list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -122,7 +124,8 @@ struct Gpu {
   std::optional<std::uint64_t> set_limit_mw;  ///< in place of the first of `limit_w`
   /// Of the GPU and of its memory.
   std::optional<std::array<std::uint32_t, 4>> clock_range_mhz;
-  Pair utilization = std::pair(80, 30);
+  /// By the second from which it holds; the first holds before as well.
+  std::map<double, Pair> utilization = {{0.0, std::pair(80, 30)}};
   Pair memory = std::pair(80'000'000'000, 1'000'000'000);
   std::optional<std::uint64_t> temperature = 45;
   Pair clocks_mhz = std::pair(1410, 1593);
@@ -133,6 +136,8 @@ struct Gpu {
   std::optional<TimeRange> lost;
   bool stale_after_loss = false;
   std::list<Rule> rules;
+
+  [[nodiscard]] const Pair& utilization_at(double at_s) const noexcept;
 };
 
 struct Script {

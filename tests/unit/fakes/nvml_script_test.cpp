@@ -75,6 +75,17 @@ TEST(Script, DescribesEachGpuAfterItsName) {
   EXPECT_EQ(script.gpus.back().counter->step_ms, 20);
 }
 
+TEST(Script, HoldsEachUtilizationUntilTheNext) {
+  const Script script = parsed("gpu A\nutilization step 0 20 5 2 80 30 4 none\ngpu B\n");
+  const Gpu& gpu = script.gpus.front();
+  using Shown = std::pair<std::uint64_t, std::uint64_t>;
+  EXPECT_EQ(gpu.utilization_at(-1.0), Shown(20, 5));
+  EXPECT_EQ(gpu.utilization_at(1.9), Shown(20, 5));
+  EXPECT_EQ(gpu.utilization_at(2.0), Shown(80, 30));
+  EXPECT_EQ(gpu.utilization_at(4.0), std::nullopt);
+  EXPECT_EQ(script.gpus.back().utilization_at(7.0), Shown(80, 30));
+}
+
 TEST(Script, NamesTheLineThatMeansNothing) {
   try {
     parsed("gpu A\npowr step 0 1\n");

@@ -145,6 +145,25 @@ TEST(TrackerGpus, HaveNoUtilizationOfAllTimeWhereOneWasLost) {
   expect_all_but_gpus(usage);
 }
 
+TEST(TrackerGpus, HaveTheMeanAndTheLargestOfAUtilizationThatChanges) {
+  fakes::FakeNvml fake("gpu A\nutilization step 0 20 0 5 80 0\n");
+  fake.set_time(Seconds(1.0));
+  Tracker tracker(options_for(fake));
+  tracker.start();
+  const auto readings = [&] { return fake.calls("nvmlDeviceGetUtilizationRates"); };
+  const auto read_once_more = [&, before = readings()] { return readings() > before; };
+  ASSERT_TRUE(fakes::eventually(read_once_more));
+  fake.set_time(Seconds(10.0));
+  ASSERT_TRUE(fakes::eventually([&, before = readings()] { return readings() > before + 1; }));
+  tracker.stop();
+  const ProcessingUnitPercentages& percent =
+      tracker.resource_usage().gpu_utilization.gpu_percentages;
+  ASSERT_TRUE(percent.mean_sum_percent);
+  EXPECT_GT(*percent.mean_sum_percent, 20.0);
+  EXPECT_LT(*percent.mean_sum_percent, 80.0);
+  EXPECT_EQ(percent.max_sum_percent, 80.0);
+}
+
 TEST(TrackerGpus, AreLookedAtOnceMoreAtTheEnd) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   std::optional<double> held;

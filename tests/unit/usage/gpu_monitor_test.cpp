@@ -1,0 +1,113 @@
+// What a tracker says of GPUs whose utilization changes, in virtual time.
+#include "usage/gpu_monitor.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <optional>
+#include <string>
+
+#include "base/clock.hpp"
+#include "fakes/nvml/control.hpp"
+#include "sensors/providers.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::duration_cast;
+using std::chrono::nanoseconds;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+/// GPUs that are read when the test says so, from time 0 on.
+class PlayedGpus {
+ public:
+  explicit PlayedGpus(const std::string& script) : fake_(script) {
+    SamplerOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
+    options.only_when_asked = true;
+    options.lists_processes = false;
+    options.metrics = {Metric::utilization};
+    Survey found = survey(fake_.system(), fake_.clock(), Asked::all);
+    sampler_.emplace(std::move(found.sensors), fake_.clock(), options);
+    const std::vector<bool> all(sampler_->devices().size(), true);
+    monitor_.emplace(*sampler_, GpuChoiceOfSums{all, all});
+    read_at(0.0);
+  }
+
+  /// Every half second, as a tracker does, until `end_s`, that included.
+  void read_until(double end_s) {
+    while (now_s_ < end_s) read_at(std::min(now_s_ + 0.5, end_s));
+  }
+  void read_at(double at_s) {
+    now_s_ = at_s;
+    fake_.set_time(Seconds(at_s));
+    ASSERT_TRUE(sampler_->read_lanes(machine_clock().now() + std::chrono::seconds(30)));
+    monitor_->sample([](pid_t) { return Kinship::stranger; }, kBegan);
+  }
+  /// From time 0 until now.
+  [[nodiscard]] GpusUsage usage() const {
+    return monitor_->usage(kBegan, kBegan + duration_cast<nanoseconds>(Seconds(now_s_)));
+  }
+
+ private:
+  static constexpr TimePoint kBegan{std::chrono::hours(1)};
+
+  fakes::FakeNvml fake_;
+  std::optional<Sampler> sampler_;
+  std::optional<GpuMonitor> monitor_;
+  double now_s_ = 0.0;
+};
+
+TEST(GpuMonitor, HasTheMeanOverTimeOfAUtilizationThatChanges) {
+  PlayedGpus gpus("gpu A\nutilization step 0 20 0 5 80 0\n");
+  gpus.read_until(20.0);
+  const GpusUsage usage = gpus.usage();
+  ASSERT_TRUE(usage.mean_sum_percent);
+  EXPECT_NEAR(*usage.mean_sum_percent, (5.0 * 20.0 + 15.0 * 80.0) / 20.0, 0.01);
+  EXPECT_EQ(usage.max_sum_percent, 80.0);
+}
+
+TEST(GpuMonitor, WeighsAReadingByTheTimeThatItStandsFor) {
+  PlayedGpus gpus("gpu A\nutilization step 0 10 0 9 90 0\n");
+  gpus.read_until(9.0);
+  // Ten times as many readings in the last second as there would be otherwise.
+  for (int i = 1; i <= 20; ++i) gpus.read_at(9.0 + 0.05 * i);
+  ASSERT_TRUE(gpus.usage().mean_sum_percent);
+  EXPECT_NEAR(*gpus.usage().mean_sum_percent, (9.0 * 10.0 + 1.0 * 90.0) / 10.0, 0.01);
+}
+
+TEST(GpuMonitor, AddsUpMeansAndTheLargestSumAtOneTime) {
+  PlayedGpus gpus(
+      "gpu A\nutilization step 0 100 0 5 0 0\n"
+      "gpu B\nutilization step 0 0 0 5 60 0\n");
+  gpus.read_until(10.0);
+  const GpusUsage usage = gpus.usage();
+  ASSERT_TRUE(usage.mean_sum_percent);
+  EXPECT_NEAR(*usage.mean_sum_percent, 50.0 + 30.0, 0.01);
+  EXPECT_EQ(usage.max_sum_percent, 100.0) << "not 160: never both at once";
+}
+
+TEST(GpuMonitor, HasTheMeanOfTheRestWhereAShortStretchCannotBeRead) {
+  PlayedGpus gpus(
+      "gpu A\nutilization step 0 40 0 10 80 0\n"
+      "error nvmlDeviceGetUtilizationRates 999 from 12 until 13\n");
+  gpus.read_until(20.0);
+  const GpusUsage usage = gpus.usage();
+  ASSERT_TRUE(usage.mean_sum_percent) << usage.utilization_gap;
+  // Neither 0 nor the value before counts for the second that nobody saw.
+  EXPECT_NEAR(*usage.mean_sum_percent, (10.0 * 40.0 + 9.0 * 80.0) / 19.0, 0.6);
+  EXPECT_THAT(usage.utilization_gap, IsEmpty());
+}
+
+TEST(GpuMonitor, HasNoMeanWhereALongStretchCannotBeRead) {
+  PlayedGpus gpus(
+      "gpu A\nutilization 60 0\nerror nvmlDeviceGetUtilizationRates 999 from 0.4 until 1000\n");
+  gpus.read_until(20.0);
+  const GpusUsage usage = gpus.usage();
+  EXPECT_FALSE(usage.mean_sum_percent) << "60 of half a second";
+  EXPECT_FALSE(usage.max_sum_percent);
+  EXPECT_THAT(usage.utilization_gap, HasSubstr(" s of 20 s"));
+}
+
+}  // namespace
+}  // namespace wattle
