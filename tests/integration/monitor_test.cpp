@@ -104,6 +104,32 @@ TEST_F(MonitorCommand, OverwritesNoFileOfOthers) {
   EXPECT_FALSE(std::filesystem::exists(path("started")));
 }
 
+TEST_F(MonitorCommand, ReplacesTheFilesOfNvidiaSmiWhereItIsToOverwrite) {
+  const std::string query =
+      "timestamp, utilization.gpu [%], memory.used [MiB], power.draw [W]\n"
+      "2026/11/21 23:59:58.250, 10 %, 1000 MiB, 100.50 W\n";
+  const std::string failed =
+      "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.\n";
+  const std::string dmon =
+      "#Date       Time        gpu   pwr  gtemp    sm   mem\n"
+      "#YYYYMMDD   HH:MM:SS    Idx     W      C     %     %\n"
+      " 20261121   23:59:58      0   100     45    10     1\n";
+  for (const std::string& metrics : {query, failed}) {
+    folder_.write("out/hw_metrics.csv", metrics);
+    folder_.write("out/hw_dmon.csv", dmon);
+    const Outcome kept = run(monitor({}, {"touch", path("started")}));
+    EXPECT_EQ(kept.code(), kFailed);
+    EXPECT_EQ(content_of(path("out") / "hw_metrics.csv"), metrics);
+    EXPECT_FALSE(std::filesystem::exists(path("started")));
+    const Outcome replaced = run(monitor({"--overwrite"}, {"true"}));
+    EXPECT_EQ(replaced.code(), 0) << replaced.err;
+    EXPECT_THAT(content_of(path("out") / "hw_metrics.csv"), ContainsRegex("^20[0-9/ :.]+, 80"));
+    EXPECT_THAT(content_of(path("out") / "hw_dmon.csv"),
+                AllOf(StartsWith("# gpu     sm    mem     fb\n"), Not(HasSubstr("20261121"))));
+    std::filesystem::remove_all(path("out"));
+  }
+}
+
 TEST_F(MonitorCommand, SaysNothingMoreWhereItIsToBeQuiet) {
   Process process(monitor({"--quiet"}));
   EXPECT_TRUE(has_rows(1));

@@ -40,6 +40,8 @@ std::vector<OutputOption> output_options() {
       {"RunJsonExtended", {"run", "--append", "--json"}, "out", false, ""},
       {"RunSeries", {"run", "--series"}, "out", true, ""},
       {"RunSeriesExtended", {"run", "--append", "--series"}, "out", true, ""},
+      {"RunRows", {"run", "--tracking-file"}, "out.csv", true, ""},
+      {"RunDatabase", {"run", "--tracking-file"}, "out.sqlite", true, ""},
       {"TrackJson", track + Words{"--json"}, "out", false, ""},
       {"TrackRows", track + Words{"--overwrite", "--tracking-file"}, "out.csv", true, ""},
       {"TrackDatabase", track + Words{"--overwrite", "--tracking-file"}, "out.sqlite", true, ""},

@@ -154,6 +154,23 @@ bool has_line(const fs::path& file) {
   return eventually([&] { return read_file(file.string()).value_or("").ends_with('\n'); });
 }
 
+TEST_F(Outputs, ATrackingFileIsADatabaseWhereItsNameSaysSo) {
+  const Outcome outcome = run(wattle_run({"-q", "--interval", "0.05", "--ram-unit", "megabytes",
+                                          "--tracking-file", path("rows.sqlite")},
+                                         {"sleep", "0.3"}));
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Outcome rows =
+      run(Start{.command = {"python3", "-c",
+                            "import sqlite3, sys\n"
+                            "data = sqlite3.connect(sys.argv[1])\n"
+                            "print(*data.execute('select ram_unit from static_data'))\n"
+                            "print(data.execute('select count(*) from data where "
+                            "main_ram > 0').fetchone()[0])",
+                            path("rows.sqlite")}});
+  ASSERT_THAT(rows.out, testing::StartsWith("('megabytes',)\n")) << rows.err;
+  EXPECT_GE(std::stoi(rows.out.substr(rows.out.find('\n') + 1)), 1);
+}
+
 TEST_F(Outputs, AUsageFileIsThereWhereWattleIsKilled) {
   Process process(wattle_run({"-q", "--usage-file", path("usage"), "--ram-unit", "bytes"},
                              child({"print", "ready", "read_all"})));
