@@ -1,12 +1,10 @@
 // Finds what a meter reads: the sensors of the domains that were asked for, or the reason why not.
 #include <algorithm>
 #include <iterator>
-#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
-#include "base/log.hpp"
 #include "energy/columns.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
@@ -140,31 +138,6 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   return columns;
 }
 
-/// Who asked for everything is told what is left out, once in a process for each thing: a scope
-/// that is opened in a loop is no reason to repeat it.
-void warn_of_missing(const Survey& found) {
-  static std::mutex mutex;
-  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what was said
-  static auto& told = *new std::set<std::string>;  // never destroyed: other threads may go on
-  for (const SharedCause& cause : by_cause(found.refused)) {
-    const Refusal& refusal = cause.refusal;
-    const bool is_part = refusal.domain && counts_in_total(refusal.domain->kind());
-    const bool is_interface = refusal.scope == RefusalScope::interface;
-    if (refusal.absent || (!is_part && !is_interface)) continue;
-    std::string subjects;
-    for (const std::string& subject : cause.subjects) {
-      subjects += (subjects.empty() ? "" : ", ") + subject;
-    }
-    const std::string message = "energy is measured without " + subjects + ": " + refusal.reason +
-                                (refusal.remedy.empty() ? "" : "; " + refusal.remedy);
-    {
-      const std::scoped_lock lock(mutex);
-      if (!told.insert(message).second) continue;
-    }
-    log(message);
-  }
-}
-
 }  // namespace
 
 std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& options) {
@@ -172,7 +145,7 @@ std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& opt
   Survey found = survey(options.system, machine_clock(), asked_for(options));
   Domains columns = columns_of(options, found);
   std::vector<MissingDomain> missing = missing_of(found);
-  if (!options.domains) warn_of_missing(found);
+  if (!options.domains) log_missing("energy", found.refused);
   return std::make_shared<EnergyColumns>(ColumnParts{.sensors = std::move(found.sensors),
                                                      .domains = std::move(columns),
                                                      .sources = options.sources,

@@ -82,7 +82,7 @@ std::map<std::uint32_t, Answer> ask_all(const std::vector<MonitoredGpu>& gpus,
 PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
                                      const PowerMonitorOptions& options, ReadBy reader) {
   const PowerMonitorOptions right = checked(options);
-  const Selection selection = select(std::move(found), right);
+  const Selection selection = select(found, right);
   return PowerMonitor(std::make_unique<PowerMonitor::Impl>(selection, clock, right, reader));
 }
 
@@ -96,7 +96,9 @@ void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);
-  const Selection selection = select(survey(right.system, machine_clock(), Asked::all), right);
+  Survey found = survey(right.system, machine_clock(), Asked::all);
+  const Selection selection = select(found, right);
+  log_unmonitored(selection, found.refused, right);
   impl_ = std::make_unique<Impl>(selection, machine_clock(), right, ReadBy::lanes);
 }
 

@@ -199,7 +199,7 @@ void warn_of_modules(const Gpus& gpus) {
 
 }  // namespace
 
-Selection select(Survey found, const PowerMonitorOptions& options) {
+Selection select(Survey& found, const PowerMonitorOptions& options) {
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
   Selection selection{
@@ -215,6 +215,27 @@ Selection select(Survey found, const PowerMonitorOptions& options) {
                        reasons_text(selection, found.refused));
   }
   return selection;
+}
+
+void log_unmonitored(const Selection& selection, const std::vector<Refusal>& refused,
+                     const PowerMonitorOptions& options) {
+  std::vector<Domain> measured;
+  for (const Selection::Gpu& gpu : selection.gpus) {
+    const Domain& domain = gpu_domain_of(*gpu.sensor);
+    if (gpu.channels.any()) measured.push_back(domain);
+    if (gpu.channels.any() || gpu.counter.any()) continue;
+    Selection::Gpu shown = gpu;
+    shown.channels = power_channels(*gpu.sensor, std::nullopt);
+    log(fmt::format("power is measured without {}: {}", gpu_text(gpu.index, domain),
+                    domains_text({shown})));
+  }
+  std::vector<Refusal> missed;
+  std::ranges::copy_if(refused, std::back_inserter(missed), [&](const Refusal& refusal) {
+    const bool is_cpu = refusal.hardware == Hardware::cpu;
+    const bool is_wanted = is_cpu ? options.cpus : !options.gpu_indices;
+    return is_wanted && !is_of_counter(refusal, measured);
+  });
+  log_missing("power", missed);
 }
 
 std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {

@@ -37,8 +37,14 @@ struct Selection {
     const std::optional<std::vector<std::uint32_t>>& gpu_indices,
     const std::optional<std::vector<PowerDomain>>& domains);
 
-/// `options` are checked. Throws as `select_gpus`, and `NoSuchDevice` where nothing is left.
-[[nodiscard]] Selection select(Survey found, const PowerMonitorOptions& options);
+/// Takes the sensors. `options` are checked. Throws as `select_gpus`, and `NoSuchDevice` where
+/// nothing is left.
+[[nodiscard]] Selection select(Survey& found, const PowerMonitorOptions& options);
+
+/// Writes to the log what is not monitored although nobody left it out: domains that cannot be
+/// read, and GPUs that have none of the power domains that were asked for.
+void log_unmonitored(const Selection& selection, const std::vector<Refusal>& refused,
+                     const PowerMonitorOptions& options);
 
 /// "GPU 0 has device_instant, GPU 1 has no power sensor": for messages.
 [[nodiscard]] std::string domains_text(const std::vector<Selection::Gpu>& gpus);

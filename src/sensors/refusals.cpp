@@ -1,11 +1,17 @@
 #include "sensors/refusals.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <mutex>
 #include <string_view>
 #include <tuple>
 #include <utility>
+
+#include "base/log.hpp"
 
 namespace wattle {
 namespace {
@@ -121,6 +127,28 @@ std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
     }
   }
   return causes;
+}
+
+void log_missing(std::string_view quantity, const std::vector<Refusal>& refused) {
+  static std::mutex mutex;
+  // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what was logged
+  static auto& logged = *new std::set<std::string>;  // never destroyed: other threads may go on
+  std::vector<Refusal> missed;
+  std::ranges::copy_if(refused, std::back_inserter(missed), [](const Refusal& refusal) {
+    const bool is_part = refusal.domain && counts_in_total(refusal.domain->kind());
+    return !refusal.absent && (is_part || refusal.scope == RefusalScope::interface);
+  });
+  for (const SharedCause& cause : by_cause(missed)) {
+    const Refusal& refusal = cause.refusal;
+    const std::string message =
+        fmt::format("{} is measured without {}: {}{}{}", quantity, fmt::join(cause.subjects, ", "),
+                    refusal.reason, refusal.remedy.empty() ? "" : "; ", refusal.remedy);
+    {
+      const std::scoped_lock lock(mutex);
+      if (!logged.insert(message).second) continue;
+    }
+    log(message);
+  }
 }
 
 }  // namespace wattle

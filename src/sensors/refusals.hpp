@@ -3,6 +3,7 @@
 
 #include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sensors/sensor.hpp"
@@ -41,5 +42,10 @@ struct SharedCause {
 
 /// In the order of the first of each.
 [[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused);
+
+/// Writes to the log what a scope that nobody chose lacks: "energy is measured without package_0:
+/// ...", a line for each cause, once in a process: a scope that is opened in a loop is no reason to
+/// repeat it. Parts of other domains, and what is absent, are not missed. Threads: any.
+void log_missing(std::string_view quantity, const std::vector<Refusal>& refused);
 
 }  // namespace wattle
