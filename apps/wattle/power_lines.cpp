@@ -26,7 +26,7 @@ std::optional<double> si(const std::optional<Joules>& energy) {
 
 /// Means something where the energy is known.
 std::optional<double> uncertainty_of(const MeasuredEnergy& energy) {
-  return energy.energy ? std::optional(energy.uncertainty.si()) : std::nullopt;
+  return energy.energy ? std::optional(with_two_digits(energy.uncertainty).si()) : std::nullopt;
 }
 
 Json flags_json(const Flags& flags) {
@@ -43,7 +43,8 @@ Json alternatives_json(const std::vector<AlternativeEnergy>& alternatives) {
          {"quantity", other.quantity},
          {"energy_j", number_or_null(si(other.energy))},
          {"uncertainty_j",
-          number_or_null(other.energy ? si(std::optional(other.uncertainty)) : std::nullopt)},
+          number_or_null(other.energy ? si(std::optional(with_two_digits(other.uncertainty)))
+                                      : std::nullopt)},
          {"flags", flags_json(other.flags)}});
   }
   return list;

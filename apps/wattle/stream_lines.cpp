@@ -78,7 +78,7 @@ Json state_json(const ConnectionState& state) {
 void put_energy(const StreamedDevice& device, Json& json) {
   const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
   json["energy_j"] = energy.energy ? Json(energy.energy->si()) : Json();
-  json["uncertainty_j"] = energy.energy ? Json(energy.uncertainty.si()) : Json();
+  json["uncertainty_j"] = energy.energy ? Json(with_two_digits(energy.uncertainty).si()) : Json();
   json["unknown_s"] = device.energy ? Json(energy.unknown.count()) : Json();
   Json flags = Json::array();
   energy.flags.each([&](std::string_view name) { flags.push_back(name); });

@@ -8,6 +8,7 @@
 #include <variant>
 
 #include "base/parse.hpp"
+#include "base/quantity.hpp"
 #include "target.hpp"
 #include "wattle/clock.hpp"
 
@@ -60,7 +61,7 @@ std::string json_of(const Past::Energy& energy, Flags more) {
   const std::string value =
       figure.energy
           ? fmt::format(R"("energy_j":{},"uncertainty_j":{})", figure.energy->si(),
-                        figure.uncertainty.si())
+                        with_two_digits(figure.uncertainty).si())
           : fmt::format(R"("energy_j":null,"uncertainty_j":null,"reason":"{}")", reason_of(figure));
   return fmt::format(R"({{"domain":"{}",{},"unknown_s":{},"method":"{}","flags":[{}]}})",
                      energy.domain.name(), value, figure.unknown.count(), to_string(figure.method),

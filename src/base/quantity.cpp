@@ -36,12 +36,17 @@ int decimals_for(double value, int digits) {
   return std::clamp(digits - 1 - magnitude, 0, kMost);
 }
 
-/// `value` without the digits below the place of the `digits`th digit of `error`.
+/// `value` without the digits below the place of the `digits`th digit of `error`: the number that
+/// is nearest to what is left, so that it is printed with no more digits.
 double without_unsupported(double value, double error, int digits) {
   if (!(error > 0.0) || !std::isfinite(error)) return value;
-  const double place = std::pow(10.0, std::floor(std::log10(error)) - (digits - 1));
-  return place > 0.0 ? std::round(value / place) * place : value;
+  const double exponent = std::floor(std::log10(error)) - (digits - 1);
+  const double size = std::pow(10.0, std::abs(exponent));  // exact, up to 10^22
+  if (!std::isfinite(size)) return value;
+  return exponent < 0.0 ? std::round(value * size) / size : std::round(value / size) * size;
 }
+
+constexpr int kUncertaintyDigits = 2;
 
 std::string rounded_with_unit(double value, double error, std::string_view unit) {
   const Scale scale = scale_for(value);
@@ -60,15 +65,17 @@ std::string with_unit(double value, std::string_view unit) {
 
 }  // namespace
 
+Joules with_two_digits(Joules uncertainty) {
+  return Joules(without_unsupported(uncertainty.si(), uncertainty.si(), kUncertaintyDigits));
+}
+
 std::string to_text(Joules energy) { return with_unit(energy.si(), "J"); }
 
 std::string to_text(Joules energy, Joules uncertainty) {
   const Scale scale = scale_for(std::max(std::abs(energy.si()), uncertainty.si()));
-  constexpr int kDigits = 2;
   const double value =
-      without_unsupported(energy.si(), uncertainty.si(), kDigits) / scale.factor + 0.0;
-  const double error =
-      without_unsupported(uncertainty.si(), uncertainty.si(), kDigits) / scale.factor;
+      without_unsupported(energy.si(), uncertainty.si(), kUncertaintyDigits) / scale.factor + 0.0;
+  const double error = with_two_digits(uncertainty).si() / scale.factor;
   const int decimals = error > 0.0 ? decimals_for(error, 2) : decimals_for(value, 4);
   return fmt::format("{:.{}f} {}J ±{:.{}f} {}J", value, decimals, scale.prefix, error, decimals,
                      scale.prefix);

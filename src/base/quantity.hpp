@@ -4,10 +4,15 @@
 #include <cstdint>
 #include <string>
 
+#include "wattle/export.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
 
+/// The two digits of an uncertainty that mean something, in texts and in every JSON: 0.12 for
+/// 0.1234, 540 for 538.7. What is not above 0 stays as it is.
+/// Exported for the components.
+[[nodiscard]] WATTLE_EXPORT Joules with_two_digits(Joules uncertainty);
 /// "50.12 J", "12.34 kJ", "61.04 µJ".
 [[nodiscard]] std::string to_text(Joules energy);
 /// "50.12 J ±0.04 J": the uncertainty with two digits, the energy to the same place. "3080 J ±540

@@ -38,6 +38,10 @@ Value flags_json(const Flags& flags) {
   return names;
 }
 
+Value uncertainty(const std::optional<Joules>& energy) {
+  return energy ? Value(with_two_digits(*energy).si()) : Value();
+}
+
 // Members are added one by one: where memory ends while a list of them in braces is copied, g++ 12
 // destroys what was never made.
 
@@ -51,9 +55,7 @@ Value::Object figures_json(const GpuFigures& figures) {
   members.emplace_back("mean_power_w", number(figures.power_watts_mean));
   members.emplace_back("max_power_w", number(figures.power_watts_max));
   members.emplace_back("energy_j", figures.energy ? Value(figures.energy->si()) : Value());
-  members.emplace_back("energy_uncertainty_j", figures.energy_uncertainty
-                                                   ? Value(figures.energy_uncertainty->si())
-                                                   : Value());
+  members.emplace_back("energy_uncertainty_j", uncertainty(figures.energy_uncertainty));
   members.emplace_back("energy_unknown_s", figures.energy_unknown.count());
   members.emplace_back("energy_method", figures.energy_method
                                             ? Value(std::string(to_string(*figures.energy_method)))
@@ -65,7 +67,9 @@ Value::Object figures_json(const GpuFigures& figures) {
 Value::Object energy_json(const MeasuredEnergy& energy) {
   Value::Object members;
   members.emplace_back("energy_j", energy.energy ? Value(energy.energy->si()) : Value());
-  members.emplace_back("uncertainty_j", energy.energy ? Value(energy.uncertainty.si()) : Value());
+  members.emplace_back(
+      "uncertainty_j",
+      uncertainty(energy.energy ? std::optional(energy.uncertainty) : std::nullopt));
   members.emplace_back("unknown_s", energy.unknown.count());
   members.emplace_back("flags", flags_json(energy.flags));
   return members;

@@ -44,7 +44,7 @@ Json to_json(const std::vector<AlternativeEnergy>& alternatives) {
     list.push_back({{"method", to_string(other.method)},
                     {"quantity", other.quantity},
                     {"energy_j", or_null(other.energy)},
-                    {"uncertainty_j", other.energy ? Json(other.uncertainty.si()) : Json(nullptr)},
+                    {"uncertainty_j", uncertainty_or_null(other.energy, other.uncertainty)},
                     {"flags", to_json(other.flags)}});
   }
   return list;
@@ -55,7 +55,7 @@ Json to_json(const DomainEnergy& domain) {
   return {{"name", domain.domain.name()},
           {"device", device_of(domain.domain)},
           {"energy_j", or_null(figure.energy)},
-          {"uncertainty_j", figure.energy ? Json(figure.uncertainty.si()) : Json(nullptr)},
+          {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
           // No RAPL sensor states its error, and none was compared with a meter here.
           {"calibration_percent", nullptr},
           {"calibration_source", nullptr},
@@ -81,7 +81,7 @@ Json to_json(const EnergyReport& energy) {
   const Total& total = energy.total;
   return {{"scope", "machine"},
           {"total_j", or_null(total.energy)},
-          {"total_uncertainty_j", total.energy ? Json(total.uncertainty.si()) : Json(nullptr)},
+          {"total_uncertainty_j", uncertainty_or_null(total.energy, total.uncertainty)},
           {"total_mean_w", or_null(total.mean)},
           {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
           {"total_covers", total.covers},

@@ -87,7 +87,7 @@ Json to_json(const std::optional<TrackedEnergy>& energy) {
     domains.push_back(
         {{"name", domain.domain},
          {"energy_j", or_null(measured.energy)},
-         {"uncertainty_j", measured.energy ? Json(measured.uncertainty.si()) : Json(nullptr)},
+         {"uncertainty_j", uncertainty_or_null(measured.energy, measured.uncertainty)},
          {"unknown_s", measured.unknown.count()},
          {"method", domain.method},
          {"source", domain.source},

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "base/quantity.hpp"
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 
@@ -33,6 +34,13 @@ template <class Tag>
 }
 
 /// A text, or null where it is empty.
+/// With the digits that mean something; null where there is no energy.
+[[nodiscard]] inline nlohmann::ordered_json uncertainty_or_null(const std::optional<Joules>& energy,
+                                                                Joules uncertainty) {
+  if (!energy) return nullptr;
+  return with_two_digits(uncertainty).si();
+}
+
 [[nodiscard]] inline nlohmann::ordered_json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }

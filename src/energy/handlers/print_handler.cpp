@@ -8,6 +8,7 @@
 
 #include "base/piece.hpp"
 #include "base/python_repr.hpp"
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
@@ -25,7 +26,7 @@ void append_details(std::string& out, const MeasuredEnergy& energy) {
   out += " (";
   if (energy.energy) {
     out += "+- ";
-    append_micro_joules(out, micro_joules("", {.energy = energy.uncertainty}), "");
+    append_micro_joules(out, micro_joules("", {.energy = with_two_digits(energy.uncertainty)}), "");
     out += ", ";
   }
   out += "unknown ";

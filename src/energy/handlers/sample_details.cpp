@@ -5,6 +5,7 @@
 
 #include "base/log.hpp"
 #include "base/python_repr.hpp"
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/micro_joules.hpp"
 
@@ -13,7 +14,7 @@ namespace wattle {
 void append_sample_details(std::string& out, const MeasuredEnergy& energy,
                            std::string_view between) {
   if (energy.energy) {
-    append_micro_joules(out, micro_joules("", {.energy = energy.uncertainty}), "");
+    append_micro_joules(out, micro_joules("", {.energy = with_two_digits(energy.uncertainty)}), "");
   }
   out += between;
   append_python_repr(out, energy.unknown.count());

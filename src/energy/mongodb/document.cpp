@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/micro_joules.hpp"
 
@@ -74,7 +75,7 @@ void append_details(bson_t* out, const EnergySample& sample) {
     bson_t fields;
     ::bson_append_document_begin(&all, domain.data(), length_of(domain), &fields);
     const std::optional<Joules> uncertainty =
-        energy.energy ? std::optional(energy.uncertainty) : std::nullopt;
+        energy.energy ? std::optional(with_two_digits(energy.uncertainty)) : std::nullopt;
     std::visit(AppendEnergy{&fields, "uncertainty"}, micro_joules("", {.energy = uncertainty}));
     ::bson_append_double(&fields, "unknown_s", kWhole, energy.unknown.count());
     append_flags(&fields, energy.flags);

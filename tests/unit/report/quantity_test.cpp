@@ -1,5 +1,6 @@
 #include "base/quantity.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cstdint>
@@ -39,6 +40,26 @@ TEST(QuantityText, OfAPower) {
   EXPECT_EQ(to_text(Watts(75.123)), "75.12 W");
   EXPECT_EQ(to_text(Watts(1204.4)), "1204 W");
   EXPECT_EQ(to_text(Watts(12'040.0)), "12.04 kW");
+}
+
+TEST(AnUncertainty, HasTwoDigits) {
+  EXPECT_EQ(with_two_digits(Joules(0.1234)), Joules(0.12));
+  EXPECT_EQ(with_two_digits(Joules(538.7)), Joules(540.0));
+  EXPECT_EQ(with_two_digits(Joules(0.0999)), Joules(0.1));
+  EXPECT_EQ(with_two_digits(Joules(8.631674575031098e-05)), Joules(8.6e-05));
+  EXPECT_EQ(with_two_digits(Joules(1.234e30)), Joules(1.2e30));
+  EXPECT_EQ(with_two_digits(Joules(0.0)), Joules(0.0));
+}
+
+TEST(AnUncertainty, IsThatOfTheTextAlways) {
+  // Nothing that a sum leaves behind: 0.3 and not 0.30000000000000004.
+  for (int digits = 10; digits < 100; ++digits) {
+    for (const double place : {1e-6, 1e-3, 1e-1, 1.0, 1e3}) {
+      const double rounded = with_two_digits(Joules(digits * place)).si();
+      EXPECT_LE(fmt::format("{}", rounded).size(), 7U) << rounded;
+      EXPECT_NEAR(rounded, digits * place, 1e-9 * rounded);
+    }
+  }
 }
 
 TEST(QuantityText, OfAnUncertaintyHasTwoDigitsAndSetsThoseOfTheEnergy) {
