@@ -162,8 +162,11 @@ std::string header_of(const PowerOptions& options, const PowerLine& first) {
     const bool is_gpu = device.domain.kind() == DomainKind::nvidia_gpu ||
                         device.domain.kind() == DomainKind::amd_gpu ||
                         device.domain.kind() == DomainKind::intel_gpu;
+    // The power of a module is not the GPU's, whose name stands above it.
+    const std::string_view quantity = device.energy.quantity;
+    const std::string_view usual = quantity.starts_with("module_") ? quantity : shown;
     quantities += fmt::format(
-        "{:>{}}", is_gpu && options.gpu_domain ? to_string(*options.gpu_domain) : shown, kWidth);
+        "{:>{}}", is_gpu && options.gpu_domain ? to_string(*options.gpu_domain) : usual, kWidth);
   }
   return header + "\n" + quantities + "\n";
 }

@@ -29,8 +29,12 @@ DeviceFault fault(unsigned status, DomainKind kind, std::string_view what) {
 DomainKind kind_of(const Sensor& sensor) { return sensor.channels().front().domain.kind(); }
 
 DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
-DeviceFault not_offered(const Sensor& sensor) {
-  return fault(400, kind_of(sensor), "this GPU, or its driver, does not offer it");
+DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
+  const bool shows_module =
+      question == GpuQuestion::power && shows_module_power_alone(sensor.channels());
+  return fault(400, kind_of(sensor),
+               shows_module ? "this GPU shows only the power of the module that it is a part of"
+                            : "this GPU, or its driver, does not offer it");
 }
 
 /// The channels that answer a question, the best first.
@@ -98,7 +102,7 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
   } else if (question == GpuQuestion::persistence_mode && settings.persistence_mode) {
     answer.value = *settings.persistence_mode ? 1 : 0;
   } else {
-    answer.fault = not_offered(sensor);
+    answer.fault = not_offered(sensor, question);
   }
   return answer;
 }
@@ -111,7 +115,8 @@ GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
     return ask_settings(sensor, question);
   }
   const auto channel = channel_for(sensor, question);
-  return channel ? ask_channel(sensor, *channel) : GpuAnswer{.fault = not_offered(sensor)};
+  return channel ? ask_channel(sensor, *channel)
+                 : GpuAnswer{.fault = not_offered(sensor, question)};
 }
 
 Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {

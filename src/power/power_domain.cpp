@@ -81,14 +81,11 @@ std::string gpu_text(std::uint32_t number, const Domain& gpu) {
 ChannelSet power_channels(const Sensor& sensor,
                           const std::optional<std::vector<PowerDomain>>& domains) {
   const auto channels = sensor.channels();
-  const bool has_own = std::ranges::any_of(channels, [](const Channel& channel) {
-    const auto domain = power_domain_of(channel);
-    return domain == PowerDomain::device_instant || domain == PowerDomain::device_average;
-  });
+  const bool module_alone = shows_module_power_alone(channels);
   std::array<bool, kPowerDomains.size()> is_wanted{};
   for (const PowerDomain domain : kPowerDomains) {
     is_wanted.at(place_of(domain)) =
-        domains ? std::ranges::count(*domains, domain) > 0 : !is_of_module(domain) || !has_own;
+        domains ? std::ranges::count(*domains, domain) > 0 : !is_of_module(domain) || module_alone;
   }
   ChannelSet chosen;
   for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {

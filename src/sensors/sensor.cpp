@@ -89,4 +89,15 @@ std::optional<SettingFailure> Sensor::set(const DeviceSetting& /*setting*/) {
                         "this GPU, or its driver, does not offer it"};
 }
 
+bool shows_module_power_alone(std::span<const Channel> channels) noexcept {
+  bool shows_module = false;
+  for (const Channel& channel : channels) {
+    const bool is_power =
+        channel.metric == Metric::power_instant || channel.metric == Metric::power_average;
+    if (is_power && channel.scope == Scope::device) return false;
+    shows_module = shows_module || (is_power && channel.scope == Scope::module);
+  }
+  return shows_module;
+}
+
 }  // namespace wattle

@@ -144,6 +144,11 @@ struct Channel {
   }
 };
 
+/// True for a GPU that shows the power of the module which it shares with a CPU (Grace-Hopper, GPUs
+/// inside of processors), and none of its own. Who shows power shows that, and names it; it is no
+/// energy of the GPU, in no total, and no answer to who asks for the GPU's power.
+[[nodiscard]] bool shows_module_power_alone(std::span<const Channel> channels) noexcept;
+
 /// A choice among a sensor's channels: bit i stands for channels()[i].
 using ChannelSet = std::bitset<64>;
 

@@ -49,6 +49,8 @@ class PowerCommand : public CommandTest {
     start.environment = {{"WATTLE_FAKE_NVML", fake_.script_path()}};
     return start;
   }
+  /// Other GPUs than the two boards.
+  void set_gpus(std::string_view script) { fake_.set_script(script); }
   /// Ends it with Ctrl-C once it has printed `text`.
   [[nodiscard]] static Outcome end_after(const Start& start, std::string_view text,
                                          int signal = SIGINT) {
@@ -115,6 +117,34 @@ TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
                          "flags\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("±")));
   EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
+}
+
+/// A GPU that shows the power of its module alone (Grace-Hopper).
+constexpr const char* kModuleAlone =
+    "gpu NVIDIA GH200 480GB\ncounter none\nusage none\nmodule_power step 0 700\n"
+    "error field:186:0 3\nerror field:185:0 3\n";
+
+TEST_F(PowerCommand, NamesThePowerOfAModuleAsSuch) {
+  set_gpus(kModuleAlone);
+  const Outcome outcome = end_after(on_machine({"power", "--period", "0.2"}, true, false), "700");
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("nvidia_gpu_0"), HasSubstr("module_instant")));
+  const Outcome energy =
+      end_after(on_machine({"energy", "--json", "--period", "0.2"}, true, false), "energy_j");
+  EXPECT_THAT(energy.out, HasSubstr("\"quantity\":\"module_"));
+}
+
+TEST_F(PowerCommand, AddsThePowerOfAModuleToNoTotalOfARun) {
+  set_gpus(kModuleAlone);
+  Start start = on_machine({"run", "--json", "-"});
+  start.command = start.command + Words{"--", "true"};
+  const Outcome outcome = run(start);
+  const Json energy = parse_json(outcome.out)["energy"];
+  for (const Json& domain : energy["domains"]) EXPECT_NE(domain["name"], "nvidia_gpu_0");
+  const auto missing = std::ranges::find(energy["total_missing"], "gpu",
+                                         [](const Json& entry) { return entry["kind"]; });
+  ASSERT_NE(missing, energy["total_missing"].end());
+  EXPECT_THAT((*missing)["reason"].get<std::string>(),
+              HasSubstr("nvidia_gpu_0: its driver shows only the power of the whole module"));
 }
 
 TEST_F(PowerCommand, CallsAGpuOfEachMakerByItsOwnName) {

@@ -260,7 +260,11 @@ class Examination {
       const bool is_usage = missing.definition->query == Query::usage;
       if (is_usage) {
         Refusal refused = gpu_refused(api_, domain_, {}, missing.result, missing.definition->place);
-        refused.reason = "neither its energy nor its power can be read: " + refused.reason;
+        refused.reason =
+            shows_module_power_alone(gpu_.channels)
+                ? "its driver shows only the power of the whole module, CPU and memory too: "
+                  "wattle power prints that, and no total has it"
+                : "neither its energy nor its power can be read: " + refused.reason;
         gpu_.refused.push_back(std::move(refused));
       }
       return is_usage || missing.definition->query == Query::energy;

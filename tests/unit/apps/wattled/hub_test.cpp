@@ -160,9 +160,12 @@ TEST_F(CpuHub, StreamsToStrangersOnceASecond) {
 /// A GPU that answers when the test lets it.
 class GatedGpu final : public Sensor {
  public:
-  explicit GatedGpu(const Domain& domain = Domain::nvidia_gpu(0)) {
-    channels_.push_back(
-        {.domain = domain, .metric = Metric::power_instant, .gauge = {.scale = 1e-3}});
+  explicit GatedGpu(const Domain& domain = Domain::nvidia_gpu(0),
+                    wattle::Scope scope = wattle::Scope::device) {
+    channels_.push_back({.domain = domain,
+                         .metric = Metric::power_instant,
+                         .scope = scope,
+                         .gauge = {.scale = 1e-3}});
   }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read(std::span<Reading> readings) noexcept override {
@@ -244,6 +247,15 @@ TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
   }
   EXPECT_THAT(listener_.told[0], HasSubstr("\"power_mw\":75000"));
   EXPECT_LE(first_->reads, 1 + 100);
+}
+
+TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
+  GatedGpu gpu(Domain::nvidia_gpu(0), wattle::Scope::module);
+  const GpuAnswer answer = ask(gpu, GpuQuestion::power);
+  ASSERT_TRUE(answer.fault) << answer.value;
+  EXPECT_EQ(answer.fault->message,
+            "NVML error: this GPU shows only the power of the module that it is a part of");
+  EXPECT_EQ(gpu.reads, 0);
 }
 
 TEST_F(GpuHub, IsAnsweredForWhereItHangs) {

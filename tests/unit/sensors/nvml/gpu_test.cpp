@@ -94,6 +94,7 @@ TEST(NvmlGpu, KeepsThePowerOfItsModuleApart) {
   ASSERT_TRUE(has(sensor, Metric::power_instant, Scope::module));
   EXPECT_FALSE(channel_of(sensor, Metric::power_instant, Scope::module).tells_energy());
   EXPECT_TRUE(channel_of(sensor, Metric::power_instant).tells_energy());
+  EXPECT_FALSE(shows_module_power_alone(sensor.channels()));
 }
 
 TEST(NvmlGpu, WithPowerOfTheModuleAloneHasNoneOfItsOwn) {
@@ -105,6 +106,8 @@ TEST(NvmlGpu, WithPowerOfTheModuleAloneHasNoneOfItsOwn) {
   EXPECT_FALSE(has(sensor, Metric::power_instant));
   ASSERT_THAT(gpus.refused(), SizeIs(1));
   EXPECT_EQ(gpus.refused()[0].domain, Domain::nvidia_gpu(0));
+  EXPECT_THAT(gpus.refused()[0].reason, HasSubstr("only the power of the whole module"));
+  EXPECT_TRUE(shows_module_power_alone(sensor.channels()));
 }
 
 TEST(NvmlGpu, IsNotTakenForItsMemoryByADriverThatIgnoresScopes) {
