@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string_view>
 #include <utility>
 
@@ -22,41 +23,47 @@ std::optional<T> value_in(const std::map<std::uint32_t, T>& values, std::uint32_
   return found == values.end() ? std::nullopt : std::optional<T>(found->second);
 }
 
-/// The indices of either map, in order, each once.
-template <class A, class B>
-std::vector<std::uint32_t> indices_of(const std::map<std::uint32_t, A>& a,
-                                      const std::map<std::uint32_t, B>& b) {
-  std::vector<std::uint32_t> indices;
-  indices.reserve(a.size() + b.size());
-  for (const auto& [index, value] : a) indices.push_back(index);
-  for (const auto& [index, value] : b) {
-    if (!a.contains(index)) indices.push_back(index);
-  }
-  std::ranges::sort(indices);
+/// The indices of all these maps, in order, each once.
+template <class... Maps>
+std::set<std::uint32_t> indices_of(const Maps&... maps) {
+  std::set<std::uint32_t> indices;
+  const auto add = [&](const auto& map) {
+    for (const auto& [index, value] : map) indices.insert(index);
+  };
+  (add(maps), ...);
   return indices;
 }
 
 std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const ServerEnergy& energy) {
   std::vector<StreamedDevice> devices;
-  for (const std::uint32_t gpu : indices_of(readings.gpu_power_w, energy.gpus)) {
+  const auto reason_in = [](const std::map<std::uint32_t, std::string>& reasons,
+                            std::uint32_t index) {
+    return printable(value_in(reasons, index).value_or(""));
+  };
+  for (const std::uint32_t gpu :
+       indices_of(readings.gpu_power_w, energy.gpus, readings.gpu_reason)) {
     devices.push_back({.domain = fmt::format("gpu_{}", gpu),
                        .power_w = value_in(readings.gpu_power_w, gpu),
                        .read_unix_s = value_in(readings.gpu_time_s, gpu),
-                       .energy = value_in(energy.gpus, gpu)});
+                       .energy = value_in(energy.gpus, gpu),
+                       .reason = reason_in(readings.gpu_reason, gpu)});
   }
-  for (const std::uint32_t cpu : indices_of(readings.cpu_power_w, energy.cpus)) {
+  for (const std::uint32_t cpu :
+       indices_of(readings.cpu_power_w, energy.cpus, readings.cpu_reason, readings.dram_reason)) {
     const auto power = value_in(readings.cpu_power_w, cpu).value_or(CpuPowerReading{});
     const auto at = value_in(readings.cpu_time_s, cpu);
     devices.push_back({.domain = fmt::format("package_{}", cpu),
                        .power_w = power.cpu_w,
                        .read_unix_s = at,
-                       .energy = value_in(energy.cpus, cpu)});
-    const auto dram = value_in(energy.drams, cpu);
-    if (!power.dram_w && !dram) continue;
-    devices.push_back({.domain = fmt::format("dram_{}", cpu),
-                       .power_w = power.dram_w,
-                       .read_unix_s = at,
-                       .energy = dram});
+                       .energy = value_in(energy.cpus, cpu),
+                       .reason = reason_in(readings.cpu_reason, cpu)});
+    StreamedDevice dram{.domain = fmt::format("dram_{}", cpu),
+                        .power_w = power.dram_w,
+                        .read_unix_s = at,
+                        .energy = value_in(energy.drams, cpu),
+                        .reason = reason_in(readings.dram_reason, cpu)};
+    if (!dram.power_w && !dram.energy && dram.reason.empty()) continue;
+    devices.push_back(std::move(dram));
   }
   return devices;
 }
@@ -137,13 +144,14 @@ std::string row_of(const StreamedDevice& device, bool shows_energy, bool is_live
   const std::string power =
       device.power_w && is_live ? to_text(Watts(*device.power_w)) : std::string("-");
   std::string row = fmt::format("{:<{}} {:>12}", device.domain, kDomainWidth, power);
-  if (!shows_energy) return row;
+  const std::string reason = device.reason.empty() ? "" : "  " + device.reason;
+  if (!shows_energy) return row + reason;
   const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
   row += fmt::format(" {:>24}", energy.energy ? to_text(*energy.energy, energy.uncertainty) : "-");
   if (energy.energy && energy.unknown > Seconds(0)) {
     row += fmt::format("  {} unknown", to_text(energy.unknown));
   }
-  return row;
+  return row + reason;
 }
 
 std::vector<std::string> rows_of(const StreamedServer& server, bool shows_energy) {
@@ -192,6 +200,7 @@ std::string json_lines_of(const StreamedPower& power, bool shows_energy) {
     for (const StreamedDevice& device : server.devices) {
       Json json = {{"domain", device.domain},
                    {"power_w", or_null(device.power_w)},
+                   {"reason", device.reason.empty() ? Json() : Json(device.reason)},
                    {"read_unix_s", or_null(device.read_unix_s)}};
       if (shows_energy) put_energy(device, json);
       devices.push_back(std::move(json));
@@ -246,7 +255,7 @@ std::string totals_of(const StreamedPower& total) {
       text += fmt::format("{:<{}} {:<{}} ", std::exchange(endpoint, ""), kServerWidth,
                           device.domain, kDomainWidth);
       if (!device.energy || !device.energy->energy) {
-        text += "not known\n";
+        text += device.reason.empty() ? "not known\n" : "not known: " + device.reason + "\n";
         continue;
       }
       const MeasuredEnergy& energy = *device.energy;

@@ -19,6 +19,7 @@ struct StreamedDevice {
   std::optional<double> power_w{};  ///< absent: nothing has come, or the daemon cannot tell
   std::optional<double> read_unix_s{};
   std::optional<MeasuredEnergy> energy{};  ///< since the begin; absent: not known yet
+  std::string reason{};  ///< why the power is not known, by its daemon; empty: it said nothing
 };
 
 struct StreamedServer {

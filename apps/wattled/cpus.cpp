@@ -10,16 +10,6 @@
 namespace wattle::daemon {
 namespace {
 
-/// mW.
-std::optional<std::uint64_t> mean_power(const CounterState& before, const CounterState& after) {
-  const bool compares = before.is_known && after.is_known && before.losses == after.losses;
-  if (!compares || after.at <= before.at) return std::nullopt;
-  const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
-  // uJ in a millisecond are mW.
-  return static_cast<std::uint64_t>(
-      std::llround((after.energy_uj - before.energy_uj) / elapsed.count()));
-}
-
 void quantize(CounterState& state, std::uint64_t quantum_uj) {
   const auto quantum = static_cast<double>(quantum_uj);
   state.energy_uj = std::floor(state.energy_uj / quantum) * quantum;
@@ -28,18 +18,34 @@ void quantize(CounterState& state, std::uint64_t quantum_uj) {
 
 }  // namespace
 
-std::optional<wire::CpuPower> power_between(const CpuState& before, const CpuState& after) {
-  const auto cpu = mean_power(before.cpu, after.cpu);
-  if (!cpu) return std::nullopt;
-  wire::CpuPower power{.cpu_mw = *cpu};
-  if (before.dram && after.dram) power.dram_mw = mean_power(*before.dram, *after.dram);
-  return power;
+CounterPower power_between(const CounterState& before, const CounterState& after) {
+  if (after.is_known && after.is_stuck) return {.reason = kDoesNotMove};
+  const bool compares = before.is_known && after.is_known && before.losses == after.losses;
+  if (!compares || after.at <= before.at) {
+    return {.reason = "its counter cannot be read, or restarted"};
+  }
+  const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
+  // uJ in a millisecond are mW.
+  const double mw = (after.energy_uj - before.energy_uj) / elapsed.count();
+  return {.mw = static_cast<std::uint64_t>(std::llround(mw))};
 }
 
-void Cpus::Counter::take(const Reading& reading) {
+CpuPowers power_between(const CpuState& before, const CpuState& after) {
+  CpuPowers powers{.cpu = power_between(before.cpu, after.cpu)};
+  if (before.dram && after.dram) powers.dram = power_between(*before.dram, *after.dram);
+  return powers;
+}
+
+std::optional<wire::CpuPower> CpuPowers::told() const {
+  if (!cpu.mw) return std::nullopt;
+  return wire::CpuPower{.cpu_mw = *cpu.mw, .dram_mw = dram ? dram->mw : std::nullopt};
+}
+
+void Cpus::Counter::take(const Reading& reading, const Channel& channel) {
   state.is_known = reading.status == ReadStatus::ok || reading.status == ReadStatus::stale;
   if (!state.is_known) return;
   const CounterStep step = unwrap.update(reading.raw, reading.at);
+  if (!ticks || !step.known() || step.ticks > 0) moved_at = reading.at;
   if (!ticks) {
     ticks = reading.raw;
     state.first_uj = static_cast<double>(reading.raw) * tick_uj;
@@ -51,6 +57,7 @@ void Cpus::Counter::take(const Reading& reading) {
     state.since_ms = unix_ms(reading.at);
   }
   state.at = reading.at;
+  state.is_stuck = is_stuck(channel, 0.0, reading.at - moved_at);
   state.energy_uj = static_cast<double>(*ticks) * tick_uj;
 }
 
@@ -83,7 +90,8 @@ void Cpus::read_sensor(std::size_t number) {
   readings_.assign(sensors_[number]->channels().size(), {});
   sensors_[number]->read(readings_);
   const auto take = [&](Counter& counter) {
-    if (counter.place.sensor == number) counter.take(readings_[counter.place.channel]);
+    if (counter.place.sensor == number)
+      counter.take(readings_[counter.place.channel], channel(counter.place));
   };
   for (auto& entry : cpus_) {
     Served& served = entry.second;

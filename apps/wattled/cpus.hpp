@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -15,6 +16,9 @@
 
 namespace wattle::daemon {
 
+/// Why nothing is known of a counter that `CounterState::is_stuck`.
+inline constexpr std::string_view kDoesNotMove = "its counter does not move";
+
 /// A counter as it was found at one time.
 struct CounterState {
   TimePoint at{};
@@ -23,6 +27,8 @@ struct CounterState {
   std::uint64_t losses = 0;   ///< times that it lost track: energies across one do not compare
   wire::UnixMs since_ms = 0;  ///< when it last did, or was found
   bool is_known = false;      ///< it could be read
+  /// It does not move, although its device draws power: what was used is not known.
+  bool is_stuck = false;
 };
 
 struct CpuState {
@@ -31,9 +37,22 @@ struct CpuState {
 };
 using CpuStates = std::map<wire::DeviceId, CpuState>;
 
-/// The mean power from one state to a later one; absent where it is not known.
-[[nodiscard]] std::optional<wire::CpuPower> power_between(const CpuState& before,
-                                                          const CpuState& after);
+/// A mean power, or why it is not known.
+struct CounterPower {
+  std::optional<std::uint64_t> mw{};
+  std::string_view reason{};  ///< empty where the power is known; of static storage
+};
+/// The mean power from one state of a counter to a later one.
+[[nodiscard]] CounterPower power_between(const CounterState& before, const CounterState& after);
+/// The same of a CPU and its memory; the memory's is absent where the CPU has none, or where it is
+/// not known.
+struct CpuPowers {
+  CounterPower cpu;
+  std::optional<CounterPower> dram{};  ///< absent: there is none
+  /// As the protocol has it: absent where the CPU's own is not known.
+  [[nodiscard]] std::optional<wire::CpuPower> told() const;
+};
+[[nodiscard]] CpuPowers power_between(const CpuState& before, const CpuState& after);
 
 /// Reads packages and their memory. Threads: the loop's: their sensors answer at once.
 class Cpus {
@@ -67,12 +86,13 @@ class Cpus {
         : place(from),
           tick_uj(channel.counter.tick.si() * 1e6),
           unwrap(channel.counter, channel.update.p99) {}
-    void take(const Reading& reading);
+    void take(const Reading& reading, const Channel& channel);
 
     Place place;
     double tick_uj;
     CounterUnwrap unwrap;
     std::optional<std::uint64_t> ticks;
+    TimePoint moved_at{};  ///< the last reading that found it moved, or the first
     CounterState state;
   };
   struct Served {

@@ -109,15 +109,29 @@ void CpuStream::tick() {
   for (const auto& [id, state] : now) {
     const auto before = before_.find(id);
     if (before == before_.end()) continue;
-    PowerUpdate update{.id = id, .timestamp_ms = unix_ms(state.cpu.at)};
-    update.power = power_between(before->second, state);
-    if (!update.power) update.reason = "its counter cannot be read, or restarted";
     // Nothing was read since: there is no news.
-    if (!update.power && state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
+    if (state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
+    const CpuPowers powers = power_between(before->second, state);
+    PowerUpdate update{.id = id,
+                       .timestamp_ms = unix_ms(state.cpu.at),
+                       .power = powers.told(),
+                       .reason = std::string(powers.cpu.reason)};
+    if (powers.dram) update.dram_reason = powers.dram->reason;
     updates.push_back(std::move(update));
   }
-  before_ = std::move(now);
+  keep(std::move(now));
   stream_.publish(updates, loop_.now());
+}
+
+/// A counter that is renewed less often than it should be shows its mean once it has moved.
+void CpuStream::keep(CpuStates now) {
+  for (auto& [id, state] : now) {
+    const auto before = before_.find(id);
+    if (before == before_.end()) continue;
+    if (state.cpu.is_stuck) state.cpu = before->second.cpu;
+    if (state.dram && state.dram->is_stuck) state.dram = before->second.dram;
+  }
+  before_ = std::move(now);
 }
 
 Hub::Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,

@@ -73,6 +73,8 @@ class CpuStream {
 
  private:
   void tick();
+  /// Powers are told from these on.
+  void keep(CpuStates now);
 
   CpuView& view_;
   Loop& loop_;

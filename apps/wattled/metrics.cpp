@@ -82,7 +82,8 @@ MetricFamily gauge_of(const DaemonMetrics& metrics, const DomainGauge& gauge) {
 }
 
 MetricFamily up_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_sensor_up", .help = "1 if the last reading succeeded."};
+  MetricFamily family{.name = "wattle_sensor_up",
+                      .help = "1 if the last reading succeeded and the counter moves."};
   for (const DomainMetrics& domain : metrics.domains) {
     family.samples.push_back({labels_of(domain), domain.up ? 1.0 : 0.0});
   }
@@ -94,11 +95,18 @@ MetricFamily refused_of(const DaemonMetrics& metrics) {
                       .help = "Why a sensor cannot be read.",
                       .kind = MetricKind::info};
   std::set<std::vector<Label>> told;  // the same twice would void the whole scrape
-  for (const RefusalMetrics& refusal : metrics.refused) {
-    auto labels = without_empty({{"source", printable(refusal.source)},
-                                 {"device", printable(refusal.device)},
-                                 {"reason", printable(refusal.reason)}});
+  const auto add = [&](const std::string& source, const std::string& device,
+                       const std::string& reason) {
+    auto labels = without_empty({{"source", printable(source)},
+                                 {"device", printable(device)},
+                                 {"reason", printable(reason)}});
     if (told.insert(labels).second) family.samples.push_back({std::move(labels)});
+  };
+  for (const RefusalMetrics& refusal : metrics.refused) {
+    add(refusal.source, refusal.device, refusal.reason);
+  }
+  for (const DomainMetrics& domain : metrics.domains) {
+    if (!domain.reason.empty()) add(domain.source, domain.domain, domain.reason);
   }
   return family;
 }

@@ -20,7 +20,8 @@ struct DomainMetrics {
   std::string source;  ///< the provider: "perf", "powercap", "nvml"
   /// False where its energy is a part of, or overlaps, that of another domain.
   bool additive = true;
-  bool up = false;                   ///< the last reading succeeded
+  bool up = false;                   ///< the last reading succeeded, and a counter moves
+  std::string reason{};              ///< why its energy is not known although it can be read
   std::optional<double> energy_j{};  ///< unwrapped, since `created_unix_s`
   std::optional<double> created_unix_s{};
   std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value

@@ -289,10 +289,11 @@ Response cpu_powers(const CpuStates& before, const CpuStates& after) {
   std::map<wire::DeviceId, std::string> errors;
   for (const auto& [id, state] : after) {
     powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
-    if (const auto power = power_between(before.at(id), state)) {
+    const CpuPowers found = power_between(before.at(id), state);
+    if (const auto power = found.told()) {
       powers.powers[id] = *power;
     } else {
-      errors[id] = kUnreadable;
+      errors[id] = fmt::format("IOError: {}", found.cpu.reason);
     }
   }
   return errors.empty() ? json(wire::encode(powers)) : cpu_errors(errors);

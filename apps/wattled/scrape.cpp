@@ -77,6 +77,11 @@ DomainMetrics Scrape::of_counter(const CpuView& view, const Channel& channel,
                         .created_unix_s = started_unix_s_,
                         .resets = state.losses};
   if (state.at == TimePoint{}) return metrics;  // it could never be read
+  if (state.is_known && state.is_stuck) {
+    metrics.up = false;
+    metrics.reason = kDoesNotMove;
+    return metrics;
+  }
   metrics.energy_j = (state.energy_uj - state.first_uj) * kMicro;
   metrics.last_success_unix_s = to_unix(state.at);
   metrics.power_w = powers_[{&view, channel.domain}].at(state.at, *metrics.energy_j);

@@ -69,6 +69,19 @@ std::string Stream::event_of(const PowerUpdate& update) const {
   return chunk(wire::event(json));
 }
 
+std::string Stream::reasons_of(const PowerUpdate& update) const {
+  // No event can say it: clients take every event for a value.
+  std::string text;
+  const auto add = [&](const std::string& reason, bool is_dram) {
+    if (reason.empty()) return;
+    text += chunk(wire::encode(
+        wire::UnknownPower{.type = type_, .id = update.id, .is_dram = is_dram, .reason = reason}));
+  };
+  add(update.reason, false);
+  add(update.dram_reason, true);
+  return text;
+}
+
 std::string Stream::snapshot(const Ids& ids) const {
   wire::GpuPowersAt gpus;
   wire::CpuPowersAt cpus;
@@ -85,13 +98,14 @@ std::string Stream::snapshot(const Ids& ids) const {
 }
 
 std::string Stream::known(const Ids& ids) const {
-  if (format_ == wire::StreamFormat::snapshot) return snapshot(ids);
+  const bool alone = format_ == wire::StreamFormat::per_device;
   std::string text;
   for (const wire::DeviceId id : ids) {
     const PowerUpdate& last = devices_.at(id).last;
-    if (last.power) text += event_of(last);
+    if (last.power && alone) text += event_of(last);
+    text += reasons_of(last);
   }
-  return text;
+  return alone ? text : text + snapshot(ids);
 }
 
 std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) {
@@ -100,19 +114,14 @@ std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) 
     const auto device = devices_.find(update.id);
     if (device == devices_.end()) continue;  // nobody asks any more
     PowerUpdate& last = device->second.last;
-    const bool is_new = update.power != last.power || update.reason != last.reason;
+    const bool has_reasons = update.reason != last.reason || update.dram_reason != last.dram_reason;
+    const bool is_new = update.power != last.power || has_reasons;
     last = update;
     if (!is_new) continue;
-    if (!update.power) {
-      // No event can say it: clients take every event for a value.
-      const std::string_view kind = type_ == DeviceType::gpu ? "gpu" : "cpu";
-      news.push_back(
-          {update.id,
-           chunk(wire::comment(fmt::format("{} {}: {}", kind, update.id, update.reason))), false});
-    } else {
-      const bool alone = format_ == wire::StreamFormat::per_device;
-      news.push_back({update.id, alone ? event_of(update) : std::string(), true});
-    }
+    const bool alone = format_ == wire::StreamFormat::per_device;
+    std::string text = update.power && alone ? event_of(update) : std::string();
+    if (has_reasons) text += reasons_of(update);
+    news.push_back({update.id, std::move(text), update.power.has_value()});
   }
   return news;
 }
@@ -125,14 +134,12 @@ void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
     bool has_event = false;
     for (const News& item : news) {
       if (!contains(ids, item.id)) continue;
-      // A stream begins with an event.
-      if (!item.is_event && !feed.has_begun) continue;
       text += item.text;
-      has_event = has_event || item.is_event;
+      has_event = has_event || item.has_event;
     }
     if (has_event && format_ == wire::StreamFormat::snapshot) text += snapshot(ids);
     if (text.empty()) continue;
-    feed.has_begun = feed.has_begun || has_event;
+    feed.has_begun = true;
     ++events_;
     tell(feed, std::make_shared<const std::string>(std::move(text)), now);
   }

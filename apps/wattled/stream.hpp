@@ -48,9 +48,10 @@ struct PowerUpdate {
   /// A GPU's stands in `cpu_mw`. Absent: not known now, for `reason`.
   std::optional<wire::CpuPower> power{};
   std::string reason{};
+  std::string dram_reason{};  ///< why the power of a CPU's memory is not known; empty: it is
 };
 
-enum class DeviceType : std::uint8_t { gpu, cpu };
+using wire::DeviceType;
 
 /// One stream's subscribers, by the devices that they asked for. Threads: the loop's.
 class Stream {
@@ -89,12 +90,14 @@ class Stream {
   /// What the subscribers of a device get.
   struct News {
     wire::DeviceId id;
-    std::string text;  ///< empty where it is part of a snapshot
-    bool is_event;     ///< else a comment
+    std::string text;  ///< of an event that is part of a snapshot, the comments alone
+    bool has_event;    ///< else there are comments alone
   };
 
   void remove(Subscriber& subscriber) noexcept;
   [[nodiscard]] std::string event_of(const PowerUpdate& update) const;
+  /// What is not known of a device, as comments in chunks; empty where all is.
+  [[nodiscard]] std::string reasons_of(const PowerUpdate& update) const;
   /// What is known of these devices, as chunks; empty where nothing is.
   [[nodiscard]] std::string known(const Ids& ids) const;
   [[nodiscard]] std::string snapshot(const Ids& ids) const;

@@ -57,6 +57,11 @@ struct PowerReadings {
   std::map<std::uint32_t, CpuPowerReading> cpu_power_w{};
   std::map<std::uint32_t, double> gpu_time_s{};  ///< when each device was read
   std::map<std::uint32_t, double> cpu_time_s{};
+  /// Why a power is not known now, as its daemon reports it; only for such devices, and not by
+  /// daemons that report none (zeusd).
+  std::map<std::uint32_t, std::string> gpu_reason{};
+  std::map<std::uint32_t, std::string> cpu_reason{};
+  std::map<std::uint32_t, std::string> dram_reason{};
   double clock_offset_s = 0;  ///< this machine's clock minus the daemon's
   /// The offset lies within +- this; infinite: not known.
   double clock_offset_uncertainty_s = 0;

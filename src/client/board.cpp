@@ -34,7 +34,29 @@ void Board::set_clock(std::size_t server, const ClockOffset& clock) {
   metas_[server].version = ++meta_version_;
 }
 
+Board::Reasons& Board::Meta::reasons(DeviceType type, bool is_dram) noexcept {
+  if (type == DeviceType::gpu) return gpu_reason;
+  return is_dram ? dram_reason : cpu_reason;
+}
+
+void Board::set_reason(std::size_t server, const wire::UnknownPower& unknown) {
+  const std::scoped_lock lock(mutex_);
+  Reasons& reasons = metas_[server].reasons(unknown.type, unknown.is_dram);
+  if (unknown.reason.empty()) {
+    if (reasons.erase(unknown.id) == 0) return;
+  } else {
+    std::string& reason = reasons[unknown.id];
+    if (reason == unknown.reason) return;
+    reason = unknown.reason;
+  }
+  metas_[server].version = ++meta_version_;
+  states_changed_ = true;
+}
+
 void Board::Meta::copy_to(PowerReadings& readings) const {
+  readings.gpu_reason = gpu_reason;
+  readings.cpu_reason = cpu_reason;
+  readings.dram_reason = dram_reason;
   readings.gpu = gpu;
   readings.cpu = cpu;
   readings.clock_offset_s = clock.offset_s;

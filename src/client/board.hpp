@@ -4,8 +4,10 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <vector>
 
 #include "base/forks.hpp"
@@ -26,7 +28,7 @@ struct Delivery {
 /// The newest of everything, and who reads it. What is put here shows after `commit`, all at once.
 /// Nothing is allocated for an update of a device that is known.
 ///
-/// Threads: `new_slot`, `add`, `end_event`, `set_state`, `set_clock`, `commit`, `close` one at a
+/// Threads: `new_slot`, `add`, `end_event`, `set_...`, `commit`, `close` one at a
 /// time (the stream's); everything else any.
 class Board {
  public:
@@ -47,6 +49,8 @@ class Board {
   }
   void set_state(std::size_t server, DeviceType type, ConnectionState state);
   void set_clock(std::size_t server, const ClockOffset& clock);
+  /// Why a device's power is not known; an empty reason: it is, or nothing is said of it.
+  void set_reason(std::size_t server, const wire::UnknownPower& unknown);
   /// Hands out what was put here since the last time: to readers, then to the callback; then those
   /// who wait are resumed. Code of the user runs in it.
   void commit();
@@ -68,13 +72,18 @@ class Board {
   friend class PowerReader::Impl;
   using Reader = PowerReader::Impl;
 
+  using Reasons = std::map<DeviceId, std::string>;
   /// What is known of a server beside its devices' powers.
   struct Meta {
     ConnectionState gpu{};
     ConnectionState cpu{};
     ClockOffset clock{};
+    Reasons gpu_reason{};
+    Reasons cpu_reason{};
+    Reasons dram_reason{};
     std::uint64_t version = 0;  ///< counts the changes of all
     void copy_to(PowerReadings& readings) const;
+    [[nodiscard]] Reasons& reasons(DeviceType type, bool is_dram) noexcept;
   };
 
   [[nodiscard]] PowerUpdate told_of(const Update& update) const;

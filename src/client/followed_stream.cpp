@@ -46,6 +46,7 @@ void FollowedStream::serve(const std::vector<DeviceId>& devices) {
   for (Device& device : devices_) {
     device.is_served = std::ranges::find(devices, device.id) != devices.end();
     if (!device.is_served && device.has_value) put_gone(device);
+    if (!device.is_served) clear_reasons(device);
   }
   around_.board.end_event();
   for (const DeviceId id : devices) {
@@ -66,7 +67,7 @@ void FollowedStream::open(std::string_view target) {
   opened_ = around_.now;
   status_ = 0;
   refusal_.clear();
-  reader_ = {};
+  reader_ = wire::SseReader([this](std::string_view comment) { take_comment(comment); });
   was_flooded_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
@@ -149,6 +150,8 @@ void FollowedStream::began(int status) {
   phase_ = Phase::open;
   opened_ = around_.now;
   needs_seed_ = true;
+  // A daemon that knows of any says so to each new listener.
+  for (Device& device : devices_) clear_reasons(device);
   note_sign();
   // To be asked for by the server, once it may ask again.
   around_.timers.set_at_latest(server_, around_.now);
@@ -164,6 +167,7 @@ bool FollowedStream::received(std::string_view bytes) {
   note_sign();
   while (true) {
     const auto event = reader_.next(bytes);
+    if (was_flooded_) return false;  // by comments
     if (!event) break;
     was_flooded_ = !events_limit_.admits(1.0, around_.now);
     if (was_flooded_) return false;
@@ -195,6 +199,37 @@ void FollowedStream::take_event(std::string_view json) {
   } else {
     refuse(around_.parser.refusal(), json);
   }
+}
+
+void FollowedStream::take_comment(std::string_view comment) {
+  auto unknown = wire::decode_unknown(comment);
+  if (!unknown || unknown->type != type_) return;
+  was_flooded_ = was_flooded_ || !events_limit_.admits(1.0, around_.now);
+  Device* const device = find(unknown->id);
+  if (was_flooded_ || device == nullptr || !device->is_served) return;
+  set_reason(*device, unknown->is_dram, std::move(unknown->reason));
+  if (unknown->is_dram || !device->has_value) return;
+  put_gone(*device);
+  around_.board.end_event();
+}
+
+void FollowedStream::set_reason(Device& device, bool is_dram, std::string reason) {
+  bool& has_reason = is_dram ? device.has_dram_reason : device.has_reason;
+  if (!has_reason && reason.empty()) return;
+  has_reason = !reason.empty();
+  around_.board.set_reason(
+      server_, {.type = type_, .id = device.id, .is_dram = is_dram, .reason = std::move(reason)});
+}
+
+void FollowedStream::clear_reasons(Device& device) {
+  set_reason(device, false, {});
+  set_reason(device, true, {});
+}
+
+bool FollowedStream::is_unknown(DeviceId id, bool is_dram) const noexcept {
+  const auto found = std::ranges::lower_bound(devices_, id, {}, &Device::id);
+  if (found == devices_.end() || found->id != id) return false;
+  return is_dram ? found->has_dram_reason : found->has_reason;
 }
 
 void FollowedStream::apply(const wire::PowerEvent& event) {
@@ -234,6 +269,8 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
   device.timestamp_ms = timestamp_ms;
   device.event = events_;
   device.has_value = true;
+  if (power.power_mw) set_reason(device, false, {});
+  if (power.dram_mw) set_reason(device, true, {});
   if (around_.book != nullptr) book_power(device, power, timestamp_s);
   around_.board.add({.timestamp_s = timestamp_s,
                      .power_w = 1e-3 * power.power_mw.value_or(kNotTold),

@@ -84,6 +84,8 @@ class FollowedStream final : public Exchange {
   /// Looks whether it does.
   void check();
   void set_clock(const ClockOffset& clock) noexcept { clock_ = clock; }
+  /// The daemon says that it does not know the power of this device, or of its memory.
+  [[nodiscard]] bool is_unknown(DeviceId id, bool is_dram) const noexcept;
   /// How often it was lost.
   [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
   /// True once where an event's time cannot be: the daemon's clock, or this machine's, was set.
@@ -101,9 +103,15 @@ class FollowedStream final : public Exchange {
     std::uint64_t event = 0;    ///< the number of that event
     bool is_served = false;
     bool has_value = false;
+    bool has_reason = false;       ///< why its power is not known
+    bool has_dram_reason = false;  ///< the same of its memory
   };
 
   void take_event(std::string_view json);
+  void take_comment(std::string_view comment);
+  /// Empty: there is none.
+  void set_reason(Device& device, bool is_dram, std::string reason);
+  void clear_reasons(Device& device);
   void apply(const wire::PowerEvent& event);
   void put(Device& device, const wire::DevicePower& power, double timestamp_ms);
   void put_gone(Device& device);

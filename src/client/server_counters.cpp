@@ -46,7 +46,7 @@ void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
   const std::uint64_t losses = stream.losses();
   OfType& type = types_.at(static_cast<std::size_t>(stream.type()));
   const bool may_be_another = std::exchange(type.known_losses, losses) != losses;
-  if (stream.type() == DeviceType::cpu) return book_cpus(answer, may_be_another);
+  if (stream.type() == DeviceType::cpu) return book_cpus(stream, answer, may_be_another);
   const auto decoded = wire::decode_gpu_energies(answer.body);
   const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
   if (energies == nullptr) return;
@@ -56,7 +56,8 @@ void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
   }
 }
 
-void ServerCounters::book_cpus(const Answer& answer, bool may_be_another) {
+void ServerCounters::book_cpus(const FollowedStream& stream, const Answer& answer,
+                               bool may_be_another) {
   const auto decoded = wire::decode_cpu_energies(answer.body);
   const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
   if (energies == nullptr) return;
@@ -67,8 +68,14 @@ void ServerCounters::book_cpus(const Answer& answer, bool may_be_another) {
     const bool goes_on =
         energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
                         : !may_be_another;
-    if (energy.cpu_uj) book_one(Quantity::cpu, id, *energy.cpu_uj, answer, goes_on);
-    if (energy.dram_uj) book_one(Quantity::dram, id, *energy.dram_uj, answer, goes_on);
+    // A counter whose power the daemon does not know does not move, or cannot be read.
+    const auto book = [&](Quantity quantity, std::optional<std::uint64_t> uj) {
+      const bool is_unknown = stream.is_unknown(id, quantity == Quantity::dram);
+      if (is_unknown) around_.book->break_counter({place_, quantity, id});
+      if (uj && !is_unknown) book_one(quantity, id, *uj, answer, goes_on);
+    };
+    book(Quantity::cpu, energy.cpu_uj);
+    book(Quantity::dram, energy.dram_uj);
   }
 }
 

@@ -35,7 +35,7 @@ class ServerCounters {
 
  private:
   void book(const FollowedStream& stream, const Answer& answer);
-  void book_cpus(const Answer& answer, bool may_be_another);
+  void book_cpus(const FollowedStream& stream, const Answer& answer, bool may_be_another);
   void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks, const Answer& answer,
                 bool goes_on);
 

@@ -315,6 +315,26 @@ Decoded<std::map<DeviceId, bool>> decode_persistence_modes(std::string_view text
       text, [](const json& answer) { return one_key_each<bool>(answer, "enabled", to_bool); });
 }
 
+std::optional<UnknownPower> decode_unknown(std::string_view comment) {
+  constexpr std::size_t kLongestReason = 200;
+  UnknownPower unknown;
+  const std::string_view type = comment.substr(0, 4);
+  if (type != "gpu " && type != "cpu ") return std::nullopt;
+  unknown.type = type == "gpu " ? DeviceType::gpu : DeviceType::cpu;
+  const std::size_t colon = comment.find(": ");
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::string_view device = comment.substr(type.size(), colon - type.size());
+  constexpr std::string_view kDram = " dram";
+  unknown.is_dram = unknown.type == DeviceType::cpu && device.ends_with(kDram);
+  if (unknown.is_dram) device.remove_suffix(kDram.size());
+  const auto id = parse_unsigned<DeviceId>(device);
+  if (!id) return std::nullopt;
+  unknown.id = *id;
+  unknown.reason = printable(comment.substr(colon + 2), kLongestReason);
+  if (unknown.reason.empty()) return std::nullopt;
+  return unknown;
+}
+
 std::string decode_error(std::string_view body) {
   try {
     const json answer = json::parse(body, nullptr, /*allow_exceptions=*/false);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -36,6 +37,10 @@ using Decoded = std::variant<Value, Malformed>;
 [[nodiscard]] Decoded<std::map<DeviceId, PowerLimitRange>> decode_power_limit_ranges(
     std::string_view text);
 [[nodiscard]] Decoded<std::map<DeviceId, bool>> decode_persistence_modes(std::string_view text);
+
+/// A comment of a stream (without its colon) that says why a power is not known; absent for any
+/// other. The reason is safe to print, and of 200 bytes at most.
+[[nodiscard]] std::optional<UnknownPower> decode_unknown(std::string_view comment);
 
 /// What the body of a refusal says, safe to print: `{"error":"..."}`, `{"errors":{"0":"..."}}`, or
 /// the text itself. Empty where it says nothing.

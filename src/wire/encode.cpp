@@ -4,6 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
+
 namespace wattle::wire {
 namespace {
 
@@ -159,5 +161,11 @@ std::string encode_errors(const std::map<DeviceId, std::string>& messages) {
 std::string event(std::string_view json) { return fmt::format("data: {}\n\n", json); }
 
 std::string comment(std::string_view text) { return fmt::format(": {}\n\n", text); }
+
+std::string encode(const UnknownPower& unknown) {
+  return comment(fmt::format("{} {}{}: {}", unknown.type == DeviceType::gpu ? "gpu" : "cpu",
+                             unknown.id, unknown.is_dram ? " dram" : "",
+                             printable(unknown.reason)));
+}
 
 }  // namespace wattle::wire

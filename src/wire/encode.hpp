@@ -40,5 +40,7 @@ namespace wattle::wire {
 [[nodiscard]] std::string event(std::string_view json);
 /// A line that clients pass over.
 [[nodiscard]] std::string comment(std::string_view text);
+/// A comment that names the device: ": cpu 0: its counter does not move", ": cpu 0 dram: ...".
+[[nodiscard]] std::string encode(const UnknownPower& unknown);
 
 }  // namespace wattle::wire

@@ -11,9 +11,6 @@
 
 namespace wattle::wire {
 
-/// What a stream is of.
-enum class DeviceType : std::uint8_t { gpu, cpu };
-
 struct DevicePower {
   DeviceId id = 0;
   std::optional<double> power_mw{};  ///< absent: not told, which only a CPU's may be

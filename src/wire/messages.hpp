@@ -17,6 +17,9 @@ namespace wattle::wire {
 /// The generation of a stream. A server must be told which: no event suits both.
 enum class StreamFormat : std::uint8_t { per_device, snapshot };
 
+/// What a stream is of.
+enum class DeviceType : std::uint8_t { gpu, cpu };
+
 /// Milliseconds since 1970-01-01 UTC.
 using UnixMs = std::int64_t;
 /// The end of the year 9999: what lies behind it is no time.
@@ -82,6 +85,16 @@ struct PowersAt {
 };
 using GpuPowersAt = PowersAt<std::uint64_t>;  ///< mW
 using CpuPowersAt = PowersAt<CpuPower>;
+
+/// Why a power is not known. Not zeusd's: a comment line of a stream, since clients take every
+/// event for a value.
+struct UnknownPower {
+  DeviceType type = DeviceType::gpu;
+  DeviceId id = 0;
+  bool is_dram = false;  ///< of a CPU's memory, not of the CPU itself
+  std::string reason{};
+  friend bool operator==(const UnknownPower&, const UnknownPower&) = default;
+};
 
 struct PowerLimitRange {
   std::uint64_t min_mw = 0;

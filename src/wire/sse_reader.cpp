@@ -65,6 +65,7 @@ std::optional<std::string_view> SseReader::end_line(std::string_view line, bool 
   }
   if (line.empty()) return end_event();
   const std::size_t colon = line.find(':');
+  if (colon == 0 && on_comment_) on_comment_(line.substr(line.starts_with(": ") ? 2 : 1));
   if (line.substr(0, colon) != "data") return std::nullopt;
   std::string_view data;
   if (colon != std::string_view::npos) data = line.substr(colon + 1);

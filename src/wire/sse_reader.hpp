@@ -3,22 +3,29 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace wattle::wire {
 
 /// Takes the bytes of a stream in pieces of any size, and gives the data of each event: `data:`
-/// lines, with or without the blank, joined by line feeds; lines end in LF, CRLF or CR. All else
-/// (comments, `event:`, `id:`, `retry:`) is passed over. An event that is longer than
-/// `kLongestEvent`, or has such a line, is dropped and counted, and takes no more memory than that;
-/// reading goes on behind it. Bytes that came within one piece are not copied.
+/// lines, with or without the blank, joined by line feeds; lines end in LF, CRLF or CR. Comments go
+/// to whom the reader was made for; all else (`event:`, `id:`, `retry:`) is passed over. An event
+/// that is longer than `kLongestEvent`, or has such a line, is dropped and counted, and takes no
+/// more memory than that; reading goes on behind it. Bytes that came within one piece are not
+/// copied.
 ///
 /// Threads: one at a time.
 class SseReader {
  public:
   static constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
+  /// Gets the text of a comment, without its colon and blank, which stands during the call.
+  using OnComment = std::function<void(std::string_view)>;
+
+  explicit SseReader(OnComment on_comment = {}) : on_comment_(std::move(on_comment)) {}
 
   /// Takes bytes from the begin of `bytes` up to the next event's end and gives its data, which
   /// stands until the next call; absent where all bytes were taken.
@@ -40,6 +47,7 @@ class SseReader {
   void drop_event() noexcept;
   void start_event() noexcept;
 
+  OnComment on_comment_;
   std::string line_;               ///< the begin of a line whose end has not come
   std::string data_;               ///< of the event so far, unless all of it is in `lasting_data_`
   std::string_view lasting_data_;  ///< within the bytes that are being taken

@@ -58,7 +58,7 @@ TEST_F(DaemonAuth, TokensIssuedHereAreGood) {
   serve_with_key();
   const std::string mine = token("carol", "cpu-read", "never");
   EXPECT_EQ(ask("/auth/whoami", mine).body, R"({"sub":"carol","scopes":["cpu-read"]})");
-  EXPECT_EQ(ask("/cpu/get_power", mine).status, 200);
+  EXPECT_EQ(ask("/cpu/get_cumulative_energy?cpu=true&dram=true", mine).status, 200);
   const Json timed = parse_json(ask("/auth/whoami", token("carol", "", "1h")).body);
   EXPECT_EQ(timed["scopes"], Json::array());
   EXPECT_TRUE(timed["exp"].is_number());

@@ -35,6 +35,7 @@ TEST_F(ClientAndDaemon, MeetOverBothTransports) {
 }
 
 TEST_F(ClientAndDaemon, EveryQuestionHasItsAnswer) {
+  play(50.0);
   serve();
   DaemonClient client(at_socket());
   const GpuPowers powers = client.gpu_power();

@@ -222,7 +222,7 @@ TEST_F(DaemonLife, StartedByRootItIsItsUsersOnceEverythingIsOpen) {
   if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
   serve({"--user", "nobody", "--history", "60"});
   EXPECT_EQ(get("/gpu/get_power").status, 200);
-  EXPECT_EQ(get_tcp("/cpu/get_power").status, 200);
+  EXPECT_EQ(get_tcp("/cpu/get_cumulative_energy?cpu=true&dram=true").status, 200);
   const std::string tasks = "/proc/" + std::to_string(daemon_->pid()) + "/task";
   for (const auto& task : std::filesystem::directory_iterator(tasks)) {
     const std::string status = content_of(task.path() / "status");

@@ -70,12 +70,14 @@ TEST_P(DaemonStreamKinds, BeginWithOneWholeEventOfAGpu) {
 }
 
 TEST_P(DaemonStreamKinds, BeginWithOneWholeEventOfACpu) {
+  play(50.0);
   serve_kind();
   HttpClient client = listener("/cpu/stream_power?cpu_ids=1");
   const Json event = whole_event(client);
   if (GetParam().is_snapshot) {
     EXPECT_EQ(keys_of(event), (Words{"timestamp_ms", "power_mw"}));
-    EXPECT_EQ(event["power_mw"], (Json{{"1", {{"cpu_mw", 0}, {"dram_mw", nullptr}}}}));
+    EXPECT_EQ(keys_of(event["power_mw"]), Words{"1"});
+    EXPECT_TRUE(event["power_mw"]["1"]["dram_mw"].is_null());
   } else {
     EXPECT_EQ(keys_of(event), (Words{"timestamp_ms", "cpu_id", "cpu_mw", "dram_mw"}));
     EXPECT_EQ(event["cpu_id"], 1);
@@ -84,6 +86,7 @@ TEST_P(DaemonStreamKinds, BeginWithOneWholeEventOfACpu) {
 }
 
 TEST_P(DaemonStreamKinds, TellAllDevicesWithoutAList) {
+  play(50.0);
   serve_kind();
   for (const char* const target :
        {"/gpu/stream_power", "/cpu/stream_power", "/gpu/stream_power?gpu_ids=1,0",

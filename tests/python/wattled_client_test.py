@@ -98,11 +98,36 @@ def eventually(condition, seconds=30):
     return False
 
 
+class Load:
+    """Drives a package's counter with 50 W for as long as it is entered."""
+
+    def __init__(self, counter):
+        self._counter = counter
+        self._stopping = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+
+    def _run(self):
+        begin = time.monotonic()
+        start_uj = int(self._counter.read_text())
+        with open(self._counter, "r+b", buffering=0) as counter:
+            while not self._stopping.wait(0.001):
+                shown_uj = start_uj + int(50e6 * (time.monotonic() - begin))
+                os.pwrite(counter.fileno(), b"%d\n" % shown_uj, 0)
+
+    def __enter__(self):
+        self._thread.start()
+
+    def __exit__(self, *_):
+        self._stopping.set()
+        self._thread.join(10)
+
+
 class DaemonTest(unittest.TestCase):
     def setUp(self):
         self._folder = tempfile.TemporaryDirectory()
         self.folder = Path(self._folder.name)
         zone = self.folder / "sys/class/powercap/intel-rapl:0"
+        self.load = Load(zone / "energy_uj")
         zone.mkdir(parents=True)
         (zone / "name").write_text("package-0\n")
         (zone / "energy_uj").write_text("123456789\n")
@@ -164,7 +189,12 @@ class DaemonTest(unittest.TestCase):
                                 params={"cpu": "true", "dram": "true", "cpu_ids": "0"}).json()
             self.assertAlmostEqual(energy["0"]["cpu_energy_uj"] / 1e6, 123.456789, places=2)
             self.assertIsNone(energy["0"]["dram_energy_uj"])
-            self.assertEqual(client.get("/cpu/get_power").json()["power_mw"]["0"]["cpu_mw"], 0)
+            still = client.get("/cpu/get_power")
+            self.assertEqual(still.status_code, 500)
+            self.assertIn("does not move", still.json()["errors"]["0"])
+            with self.load:
+                power = client.get("/cpu/get_power").json()["power_mw"]["0"]
+            self.assertGreater(power["cpu_mw"], 0)
             self.assertEqual(client.get("/gpu/get_power", params={"x": "1"}).status_code, 400)
 
     def test_streams_of_the_new_generation(self):
@@ -177,18 +207,22 @@ class DaemonTest(unittest.TestCase):
                 if len(seen.get(1, [])) >= 3:
                     break
         self.assertEqual(seen[0], [75000])
-        with self.client() as client, client.stream("GET", "/cpu/stream_power") as cpus:
-            event = next(iter(Events(cpus)))
-        self.assertEqual((event["cpu_id"], event["cpu_mw"], event["dram_mw"]), (0, 0, None))
+        with self.load, self.client() as client:
+            with client.stream("GET", "/cpu/stream_power") as cpus:
+                event = next(iter(Events(cpus)))
+        self.assertEqual((event["cpu_id"], event["dram_mw"]), (0, None))
+        self.assertGreater(event["cpu_mw"], 0)
 
     def test_streams_of_the_old_generation(self):
         self.start("--stream-format", "snapshot")
         with self.client() as client, client.stream("GET", "/gpu/stream_power") as gpus:
             event = next(iter(Events(gpus)))
         self.assertEqual(set(event["power_mw"]), {"0", "1"})
-        with self.client() as client, client.stream("GET", "/cpu/stream_power") as cpus:
-            event = next(iter(Events(cpus)))
-        self.assertEqual(event["power_mw"]["0"], {"cpu_mw": 0, "dram_mw": None})
+        with self.load, self.client() as client:
+            with client.stream("GET", "/cpu/stream_power") as cpus:
+                event = next(iter(Events(cpus)))
+        self.assertEqual(set(event["power_mw"]["0"]), {"cpu_mw", "dram_mw"})
+        self.assertGreater(event["power_mw"]["0"]["cpu_mw"], 0)
 
     def test_authentication(self):
         key = self.folder / "key"

@@ -54,6 +54,16 @@ TEST_F(FollowedEnergy, OfASteadyPowerIsAllOfIt) {
   EXPECT_NEAR(joules(cpu(1s, 11s)), 500.0, 0.1);
 }
 
+TEST_F(FollowedEnergy, OfACounterThatItsDaemonSaysDoesNotMoveIsUnknown) {
+  followed_.cpu_uj = [] { return std::uint64_t{4'711}; };
+  start();
+  followed_.advance(1s);
+  followed_.send("/cpu/", wire::encode(wire::UnknownPower{
+                              .type = DeviceType::cpu, .id = 0, .reason = "does not move"}));
+  followed_.advance(12s);
+  EXPECT_EQ(cpu(1s, 11s).energy, std::nullopt) << "neither 0 J nor what was reported before";
+}
+
 TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
   start();
   followed_.advance(5s);

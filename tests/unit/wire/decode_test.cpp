@@ -218,6 +218,24 @@ TEST(Decode, ANumberIsNeverMadeUp) {
   }
 }
 
+TEST(Decode, ACommentSaysWhichPowerIsNotKnown) {
+  const UnknownPower gpu{.type = DeviceType::gpu, .id = 3, .reason = "lost: for good"};
+  EXPECT_EQ(decode_unknown("gpu 3: lost: for good"), gpu);
+  const UnknownPower dram{.type = DeviceType::cpu, .id = 0, .is_dram = true, .reason = "x"};
+  EXPECT_EQ(decode_unknown("cpu 0 dram: x"), dram);
+  EXPECT_EQ(decode_unknown("cpu 0: a\x1b")->reason, "a\\x1b");
+  EXPECT_THAT(decode_unknown("cpu 0: " + std::string(10'000, 'x'))->reason,
+              testing::SizeIs(testing::Lt(300U)));
+}
+
+TEST(Decode, OtherCommentsSayNothingOfAPower) {
+  for (const char* const other :
+       {"", "alive", "gpu", "gpu ", "gpu 0", "gpu 0:", "gpu 0: ", "gpu x: y", "gpu -1: y",
+        "gpu 4294967296: y", "gpu 0 dram: y", "cpu 0 core: y", "tpu 0: y", " gpu 0: y"}) {
+    EXPECT_EQ(decode_unknown(other), std::nullopt) << other;
+  }
+}
+
 TEST(Decode, ARefusalSaysWhyInEitherForm) {
   EXPECT_EQ(decode_error(R"({"error":"GPU 5 not found"})"), "GPU 5 not found");
   EXPECT_EQ(decode_error(R"({"errors":{"0":"lost","2":"busy"}})"), "0: lost; 2: busy");

@@ -89,6 +89,14 @@ TEST(Encode, ErrorsAreWholeWhateverTheyQuote) {
   EXPECT_EQ(encode_error("\xff"), "{\"error\":\"\xEF\xBF\xBD\"}");
 }
 
+TEST(Encode, AnUnknownPowerIsACommentOfOneLine) {
+  EXPECT_EQ(encode(UnknownPower{.type = DeviceType::gpu, .id = 3, .reason = "lost"}),
+            ": gpu 3: lost\n\n");
+  EXPECT_EQ(
+      encode(UnknownPower{.type = DeviceType::cpu, .id = 0, .is_dram = true, .reason = "a\n\nb"}),
+      ": cpu 0 dram: a\\x0a\\x0ab\n\n");
+}
+
 TEST(Encode, NeitherEventsNorCommentsHaveCarriageReturns) {
   EXPECT_EQ(event("{}"), "data: {}\n\n");
   EXPECT_EQ(comment("alive"), ": alive\n\n");

@@ -58,6 +58,20 @@ TEST(SseReading, PassesOverCommentsAndOtherFields) {
   EXPECT_THAT(read(" data: a\n\ndatas: b\n\n"), IsEmpty());
 }
 
+TEST(SseReading, GivesCommentsToWhoeverAskedForThem) {
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{1000}}) {
+    Events comments;
+    SseReader reader([&](std::string_view comment) { comments.emplace_back(comment); });
+    const std::string bytes = comment("gpu 0: lost") + "data: a\n:bare\n\n:\n\n";
+    Events events;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      feed(reader, std::string_view(bytes).substr(at, piece), events);
+    }
+    EXPECT_THAT(comments, ElementsAre("gpu 0: lost", "bare", ""));
+    EXPECT_THAT(events, ElementsAre("a"));
+  }
+}
+
 TEST(SseReading, GivesNothingForAnEventWithoutData) {
   EXPECT_THAT(read("\n\n\ndata\n\ndata:\n\n"), IsEmpty());
 }

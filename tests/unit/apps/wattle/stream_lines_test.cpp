@@ -50,8 +50,9 @@ TEST(StreamLines, AreALineAServerOfJson) {
   EXPECT_EQ(first["type"], "reading");
   EXPECT_EQ(first["server"], "node1:4938");
   EXPECT_EQ(first["gpus"], Json({{"status", "live"}, {"reason", nullptr}}));
-  EXPECT_EQ(first["devices"][0],
-            Json({{"domain", "gpu_0"}, {"power_w", 75.0}, {"read_unix_s", 1.75e9}}));
+  EXPECT_EQ(
+      first["devices"][0],
+      Json({{"domain", "gpu_0"}, {"power_w", 75.0}, {"reason", nullptr}, {"read_unix_s", 1.75e9}}));
   ASSERT_TRUE(std::getline(lines, line));
   const Json second = Json::parse(line);
   EXPECT_EQ(second["gpus"], Json({{"status", "connecting"}, {"reason", "Connection refused"}}));
@@ -175,6 +176,28 @@ TEST(StreamedServers, HaveTheDevicesOfPowersAndOfEnergies) {
   EXPECT_EQ(servers[0].devices[0].power_w, std::nullopt);
   EXPECT_EQ(servers[0].devices[1].read_unix_s, 5.0);
   EXPECT_EQ(servers[0].devices[3].power_w, 12.0);
+}
+
+TEST(StreamedServers, SayWhyADeviceHasNoPower) {
+  PowerSnapshot snapshot;
+  PowerReadings& readings = snapshot["node1:4938"];
+  readings.cpu = kLive;
+  readings.cpu_power_w[0] = {.cpu_w = 85.0};
+  readings.dram_reason[0] = "its counter does not move";
+  readings.cpu_reason[1] = "its counter does not move";
+  const auto servers = servers_of(snapshot, {});
+  EXPECT_THAT(table_of({.servers = servers}, false, 80, 24),
+              HasSubstr("package_0         85.00 W\n"
+                        "                         dram_0                  -  its counter does not "
+                        "move\n"
+                        "                         package_1               -  its counter does not "
+                        "move\n"));
+  const Json devices = Json::parse(json_lines_of({.servers = servers}, false))["devices"];
+  EXPECT_TRUE(devices[0]["reason"].is_null());
+  EXPECT_EQ(devices[1]["reason"], "its counter does not move");
+  EXPECT_TRUE(devices[2]["power_w"].is_null());
+  EXPECT_THAT(totals_of({.servers = servers}),
+              HasSubstr("dram_0       not known: its counter does not move\n"));
 }
 
 TEST(StreamedServers, HaveNoTroubleWhereNothingIsWanted) {

@@ -62,8 +62,10 @@ class CpuHub : public testing::Test {
                                         1'000'000);
     return {steady.channel, [this, place, script = steady.script](TimePoint now) {
               ++reads_.at(place);
-              fakes::Shown shown = script(now);
+              const auto renewed = std::chrono::floor<seconds>(now);
+              fakes::Shown shown = script(is_renewed_each_second_ ? renewed : now);
               if (fails_) shown.status = ReadStatus::retry;
+              if (stands_.at(place)) shown.raw = 4711;
               return shown;
             }};
   }
@@ -72,6 +74,8 @@ class CpuHub : public testing::Test {
   LoopClock clock_{loop_};
   std::array<int, 3> reads_{};
   bool fails_ = false;
+  bool is_renewed_each_second_ = false;
+  std::array<bool, 3> stands_{};  ///< it shows always the same
   std::vector<std::unique_ptr<Sensor>> sensors_;
   std::optional<Cpus> cpus_;
   std::optional<CpuView> fine_;
@@ -119,7 +123,7 @@ TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
 TEST_F(CpuHub, DividesByTheTimeThatPassed) {
   const CpuStates before = fine_->read({0});
   loop_.advance(seconds(7));
-  const auto power = power_between(before.at(0), fine_->read({0}).at(0));
+  const auto power = power_between(before.at(0), fine_->read({0}).at(0)).told();
   ASSERT_TRUE(power);
   EXPECT_NEAR(static_cast<double>(power->cpu_mw), 50'000.0, 1.0);
   EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
@@ -136,6 +140,54 @@ TEST_F(CpuHub, TellsThatACounterCannotBeRead) {
   fails_ = false;
   loop_.advance(milliseconds(200));
   EXPECT_THAT(listener_.told.back(), HasSubstr("\"cpu_mw\":50"));
+}
+
+TEST_F(CpuHub, HasNoPowerOfACounterThatDoesNotMoveButTheReason) {
+  stands_[1] = true;
+  hub_->cpus().subscribe(listener_, {1});
+  loop_.advance(seconds(1));
+  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
+  HubListener late;
+  hub_->cpus().subscribe(late, {1});
+  EXPECT_THAT(late.told, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
+}
+
+TEST_F(CpuHub, HasThePowerOfACpuWhoseMemoryDoesNotCount) {
+  stands_[2] = true;
+  hub_->cpus().subscribe(listener_, {0});
+  loop_.advance(milliseconds(100));
+  ASSERT_THAT(listener_.told, SizeIs(1));
+  EXPECT_THAT(listener_.told[0], HasSubstr("\"cpu_mw\":50"));
+  EXPECT_THAT(listener_.told[0], HasSubstr("\"dram_mw\":null"));
+  EXPECT_THAT(listener_.told[0], HasSubstr(": cpu 0 dram: its counter does not move\n"));
+}
+
+TEST_F(CpuHub, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
+  is_renewed_each_second_ = true;
+  hub_->cpus().subscribe(listener_, {1});
+  loop_.advance(milliseconds(9'950));
+  int powers = 0;
+  for (const std::string& told : listener_.told) {
+    if (told.find("cpu_mw") == std::string::npos) continue;
+    ++powers;
+    EXPECT_THAT(told, HasSubstr("\"cpu_mw\":50"));  // and not 500 W in one of ten intervals
+  }
+  EXPECT_EQ(powers, 9);
+}
+
+TEST_F(CpuHub, TakesNoCounterForStuckThatStrangersSeeInWholeJoules) {
+  // 0.2 W: whole joules change every 5 s, the counter all the time.
+  fakes::ScriptedCounter slow =
+      fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(0.2), clock_.now());
+  std::vector<fakes::ScriptedCounter> counters{slow};
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
+  Cpus cpus(std::move(sensors), {{.id = 0, .cpu = {0, 0}}});
+  CpuView coarse(cpus, loop_, 1'000'000, seconds(1));
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_FALSE(coarse.read({0}).at(0).cpu.is_stuck);
+    loop_.advance(seconds(1));
+  }
 }
 
 TEST_F(CpuHub, ShowsStrangersWholeJoulesOnceASecond) {
@@ -197,6 +249,15 @@ TEST(GpuFaults, OfOtherVendorsAreNoErrorsOfNvml) {
   }
 }
 
+TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
+  GatedGpu gpu(Domain::nvidia_gpu(0), wattle::Scope::module);
+  const GpuAnswer answer = ask(gpu, GpuQuestion::power);
+  ASSERT_TRUE(answer.fault) << answer.value;
+  EXPECT_EQ(answer.fault->message,
+            "NVML error: this GPU shows only the power of the module that it is a part of");
+  EXPECT_EQ(gpu.reads, 0);
+}
+
 class GpuHub : public testing::Test {
  protected:
   GpuHub()
@@ -238,7 +299,8 @@ TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
   }
   // An answer is told at the next tick where another one is missing.
   EXPECT_GE(other_.told.size(), 39U);
-  EXPECT_THAT(listener_.told, IsEmpty());
+  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": gpu 0: its driver does not answer")));
+  listener_.told.clear();
   first_->is_shut = false;
   while (listener_.told.empty()) {
     loop_.run_posted();
@@ -247,15 +309,6 @@ TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
   }
   EXPECT_THAT(listener_.told[0], HasSubstr("\"power_mw\":75000"));
   EXPECT_LE(first_->reads, 1 + 100);
-}
-
-TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
-  GatedGpu gpu(Domain::nvidia_gpu(0), wattle::Scope::module);
-  const GpuAnswer answer = ask(gpu, GpuQuestion::power);
-  ASSERT_TRUE(answer.fault) << answer.value;
-  EXPECT_EQ(answer.fault->message,
-            "NVML error: this GPU shows only the power of the module that it is a part of");
-  EXPECT_EQ(gpu.reads, 0);
 }
 
 TEST_F(GpuHub, IsAnsweredForWhereItHangs) {

@@ -51,6 +51,10 @@ DaemonMetrics two_sockets_and_a_gpu() {
                              .memory_used_bytes = 42'949'672'960,
                              .temperature_celsius = 61,
                              .last_success_unix_s = 1'763'690'100});
+  metrics.domains.push_back({.domain = "dram_0",
+                             .device = "cpu:0",
+                             .source = "powercap",
+                             .reason = "its counter does not move"});
   metrics.domains.push_back({.domain = "nvidia_gpu_1", .device = "0000:02:00.0", .source = "nvml"});
   metrics.refused = {{"nvml", "0000:02:00.0", "the GPU is lost \"off the bus\"\n"},
                      {"perf", "", "permission denied: /sys/bus/event_source"},

@@ -108,11 +108,25 @@ TEST_F(PerDevice, TellsALossOnceAndAsAComment) {
   EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(0, 10)));
 }
 
-TEST_F(PerDevice, BeginsWithAnEvent) {
+TEST_F(PerDevice, BeginsWithAnEventOrTheReasonWhyThereIsNone) {
   stream_.subscribe(all_, {0});
-  stream_.publish({loss(0)}, kNow);
   stream_.keep_alive(kNow + std::chrono::hours(1));
   EXPECT_THAT(all_.told(), IsEmpty());
+  stream_.publish({loss(0)}, kNow);
+  EXPECT_THAT(all_.told(), ElementsAre(chunk(": gpu 0: it is lost\n\n")));
+}
+
+TEST_F(PerDevice, TellsALateSubscriberWhatIsNotKnown) {
+  stream_.subscribe(all_, {0, 1});
+  stream_.publish({update(0, 10), loss(1)}, kNow);
+  stream_.subscribe(second_, {0, 1});
+  EXPECT_THAT(second_.told(), ElementsAre(gpu_chunk(0, 10) + chunk(": gpu 1: it is lost\n\n")));
+}
+
+TEST_F(PerDevice, HasNoLineThatAReasonCouldBegin) {
+  stream_.subscribe(all_, {0});
+  stream_.publish({{.id = 0, .reason = "a\ndata: {}"}}, kNow);
+  EXPECT_THAT(all_.told(), ElementsAre(chunk(": gpu 0: a\\x0adata: {}\n\n")));
 }
 
 TEST_F(PerDevice, SaysThatItIsAliveAfterASecondOfSilence) {
@@ -157,6 +171,22 @@ TEST(CpuEvents, HaveTheirMemory) {
   EXPECT_THAT(listener.told(),
               ElementsAre(chunk("data: {\"timestamp_ms\":5,\"cpu_id\":0,\"cpu_mw\":7,"
                                 "\"dram_mw\":8}\n\n")));
+}
+
+TEST(CpuEvents, HaveTheReasonWhyTheirMemoryIsNotKnownBehindThem) {
+  Stream stream(DeviceType::cpu, StreamFormat::per_device);
+  StreamListener listener;
+  stream.subscribe(listener, {0});
+  const PowerUpdate known{.id = 0, .timestamp_ms = 5, .power = wire::CpuPower{7}};
+  PowerUpdate without = known;
+  without.dram_reason = "it stands";
+  stream.publish({without}, kNow);
+  const std::string event =
+      chunk("data: {\"timestamp_ms\":5,\"cpu_id\":0,\"cpu_mw\":7,\"dram_mw\":null}\n\n");
+  EXPECT_THAT(listener.told(), ElementsAre(event + chunk(": cpu 0 dram: it stands\n\n")));
+  without.power->cpu_mw = 8;
+  stream.publish({without}, kNow);
+  EXPECT_THAT(listener.told(), ElementsAre(testing::Not(testing::HasSubstr("dram: "))));
 }
 
 TEST(Snapshots, HoldAllDevicesWhicheverChanged) {
