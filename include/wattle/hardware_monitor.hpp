@@ -120,11 +120,20 @@ struct DomainSummary {
   std::optional<Watts> mean_power;  ///< over the time that is known
 };
 
+/// A part of a machine's energy that is not in its total. Threads: a value type.
+struct MissingEnergy {
+  std::string kind;    ///< "cpu", "dram", "gpu"
+  std::string reason;  ///< "package_1: its counter does not move"
+  friend bool operator==(const MissingEnergy&, const MissingEnergy&) = default;
+};
+
 /// What a machine as a whole used. Absent: in no row. Threads: a value type.
 struct MachineSummary {
-  /// Of the packages, memories and GPUs, which do not overlap.
+  /// Of the packages, memories and GPUs, which do not overlap. A lower bound where `total_missing`
+  /// names a kind that is in it in part.
   MeasuredEnergy energy;
   std::vector<std::string> energy_covers;          ///< the domains that are in it
+  std::vector<MissingEnergy> total_missing;        ///< what is not, by kind
   std::optional<std::uint64_t> peak_memory_bytes;  ///< in use, highest of all rows
   std::optional<std::uint64_t> memory_bytes;       ///< that it has
   std::optional<std::uint64_t> disk_read_bytes;    ///< while the monitor ran

@@ -63,9 +63,9 @@ class HardwareMonitor::Impl {
     if (!found_) found_ = survey(system_, machine_clock(), Asked::all);
     Survey found = std::move(*found_);
     found_.reset();
-    tell(std::move(found.refused));
-    auto recording = std::make_shared<Recording>(std::move(found.sensors), system_, machine_clock(),
-                                                 folder, options);
+    tell(found.refused);
+    auto recording =
+        std::make_shared<Recording>(std::move(found), system_, machine_clock(), folder, options);
     if (recording->is_empty()) {
       throw NoSuchDevice(
           "cannot monitor hardware: nothing here can be read; wattle doctor says why");

@@ -14,6 +14,8 @@
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "hardware/time_text.hpp"
+#include "sensors/known_sensors.hpp"
+#include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -76,18 +78,18 @@ bool tells_anything(const MachineState& machine) noexcept {
 
 }  // namespace
 
-Recording::Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System& system,
-                     const Clock& clock, const std::filesystem::path& folder,
-                     const HardwareMonitorOptions& options)
+Recording::Recording(Survey found, const System& system, const Clock& clock,
+                     const std::filesystem::path& folder, const HardwareMonitorOptions& options)
     : clock_(clock),
       machine_(system),
-      gauged_(domains_with_gauges(sensors)),
-      sampler_(std::move(sensors), clock, sampler_options(nanoseconds_of(options.interval))) {
+      gauged_(domains_with_gauges(found.sensors)),
+      sampler_(std::move(found.sensors), clock, sampler_options(nanoseconds_of(options.interval))) {
   const nanoseconds interval = nanoseconds_of(options.interval);
   // No counter may wrap around unseen between two rows.
   ticks_per_row_ = (interval - nanoseconds(1)) / sampler_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;
   name_devices();
+  name_missing(found.refused);
   open_files(folder, options.overwrite);
   folder_ = hold_folder(folder);
   if (options.overwrite) clear_files();
@@ -106,6 +108,27 @@ void Recording::name_devices() {
         {.cells = cells_of(domain, device != devices.end() ? device->info : nullptr),
          .has_gauge = gauged_.contains(domain)});
   }
+}
+
+void Recording::name_missing(const std::vector<Refusal>& refused) {
+  const std::vector<Domain> measured = sampler_.domains();
+  for (const Refusal& refusal : refused) {
+    if (refusal.absent) continue;
+    const auto& domain = refusal.domain;
+    if (domain && std::ranges::find(measured, *domain) == measured.end() &&
+        counts_in_total(domain->kind())) {
+      missing_.insert(domain->name());
+    }
+    if (domain) continue;
+    for (const DomainKind kind : refusal.hidden.kinds) {
+      missing_.insert(std::string(kind_in_total(kind)));
+    }
+    if (hides_gpus(refusal)) missing_.insert("gpu");
+    if (refusal.scope == RefusalScope::interface && refusal.hardware == Hardware::cpu) {
+      missing_.insert("cpu");
+    }
+  }
+  missing_.erase("");
 }
 
 void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
@@ -164,8 +187,10 @@ void Recording::write(nanoseconds patience, bool last) {
   const double unix_s = row_time(now);
   const std::string utc_time = utc_text(unix_s);
   samples_.begin(utc_time);
-  if (ticks_ == 0)
+  if (ticks_ == 0) {
     samples_.add("monitor,,,", "interval_s", Seconds(period_ * ticks_per_row_).count());
+    for (const std::string& name : missing_) samples_.add(name + ",,,", "not_measured", 1.0);
+  }
   if (!gpus_.empty()) add_gpus(now, local_text(unix_s));
   add_cpu(machine, last, utc_time);
   samples_.add(machine);

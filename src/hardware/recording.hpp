@@ -26,8 +26,8 @@ namespace wattle {
 class Recording {
  public:
   /// Opens the files and throws as `HardwareMonitor::start`. `options` are checked. `clock`
-  /// outlives everything that may be stuck in a driver.
-  Recording(std::vector<std::unique_ptr<Sensor>> sensors, const System& system, const Clock& clock,
+  /// outlives everything that may be stuck in a driver. The first row names what was refused.
+  Recording(Survey found, const System& system, const Clock& clock,
             const std::filesystem::path& folder, const HardwareMonitorOptions& options);
 
   /// Reads all once: GPUs have a row now, shares of time begin.
@@ -72,6 +72,7 @@ class Recording {
   };
 
   void name_devices();
+  void name_missing(const std::vector<Refusal>& refused);
   void open_files(const std::filesystem::path& folder, bool overwrite);
   void clear_files();
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
@@ -92,7 +93,9 @@ class Recording {
   Sampler sampler_;
   std::vector<Gpu> gpus_;         ///< as `sampler_.devices()`
   std::vector<Energy> energies_;  ///< as `sampler_.domains()`
-  Fd folder_;                     ///< locked: no other monitor writes there
+  /// Domains, and kinds (see `kind_in_total`), that a total may lack.
+  std::set<std::string> missing_;
+  Fd folder_;  ///< locked: no other monitor writes there
   std::optional<RowFile> gpu_file_;
   std::optional<RowFile> dmon_file_;
   std::optional<RowFile> cpu_file_;

@@ -150,10 +150,12 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
                            const Source& samples_csv) {
   ResourceSummary summary;
   std::optional<SummaryFile> samples_file;
+  SamplesTable samples;
   if (samples_csv.path) {
-    SamplesTable samples;
     samples_file = read_table(*samples_csv.path, samples_csv.begin, samples);
     take_samples(summary, samples.result(), *samples_csv.path);
+  } else {
+    summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
   if (gpu_csv.path) take_gpu_csv(summary, *gpu_csv.path, gpu_csv.begin);

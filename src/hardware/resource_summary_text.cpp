@@ -83,7 +83,15 @@ Value machine_json(const MachineSummary& machine) {
   Value::Array covers;
   for (const std::string& name : machine.energy_covers) covers.emplace_back(name);
   Value::Object members = energy_json(machine.energy);
+  Value::Array missing;
+  for (const MissingEnergy& part : machine.total_missing) {
+    Value::Object entry;
+    entry.emplace_back("kind", part.kind);
+    entry.emplace_back("reason", part.reason);
+    missing.emplace_back(std::move(entry));
+  }
   members.emplace_back("covers", std::move(covers));
+  members.emplace_back("total_missing", std::move(missing));
   members.emplace_back("peak_memory_bytes", whole(machine.peak_memory_bytes));
   members.emplace_back("memory_bytes", whole(machine.memory_bytes));
   members.emplace_back("disk_read_bytes", whole(machine.disk_read_bytes));
@@ -150,6 +158,32 @@ std::string remarks(Seconds unknown, const Flags& flags) {
   return text;
 }
 
+/// True if a part of the kind is in the total.
+bool has_part_of(const MachineSummary& machine, std::string_view kind) {
+  return std::ranges::any_of(machine.energy_covers, [&](std::string_view name) {
+    if (kind == "cpu") return name.starts_with("package");
+    return kind == "dram" ? name.starts_with("dram") : name.find("_gpu_") != name.npos;
+  });
+}
+
+/// The total, and what it lacks.
+std::string total_text(const MachineSummary& machine) {
+  if (!machine.energy.energy) return {};
+  std::string missing;
+  bool is_lower_bound = machine.energy.unknown > Seconds(0);
+  for (const MissingEnergy& part : machine.total_missing) {
+    const bool is_part = has_part_of(machine, part.kind);
+    is_lower_bound = is_lower_bound || is_part;
+    missing += fmt::format("{:<12}  {} {}: {}\n", "", is_part ? "not all of" : "no", part.kind,
+                           printable(part.reason));
+  }
+  return fmt::format("{:<12}  {}{} ({}){}\n", "energy", is_lower_bound ? "at least " : "",
+                     to_text(*machine.energy.energy, machine.energy.uncertainty),
+                     printable(fmt::format("{}", fmt::join(machine.energy_covers, " + "))),
+                     remarks(machine.energy.unknown, {})) +
+         missing;
+}
+
 /// A line for each thing that is no GPU.
 std::string machine_text(const ResourceSummary& summary) {
   std::string text;
@@ -165,12 +199,7 @@ std::string machine_text(const ResourceSummary& summary) {
         remarks(energy.unknown, energy.flags));
   }
   const MachineSummary& machine = summary.machine;
-  if (machine.energy.energy) {
-    text += fmt::format("{:<12}  {} ({}){}\n", "energy",
-                        to_text(*machine.energy.energy, machine.energy.uncertainty),
-                        printable(fmt::format("{}", fmt::join(machine.energy_covers, " + "))),
-                        remarks(machine.energy.unknown, {}));
-  }
+  text += total_text(machine);
   if (machine.peak_memory_bytes) {
     text += fmt::format("{:<12}  {} of {} used at most\n", "memory",
                         bytes_text(machine.peak_memory_bytes), bytes_text(machine.memory_bytes));

@@ -5,6 +5,7 @@
 
 #include "base/parse.hpp"
 #include "hardware/time_text.hpp"
+#include "sensors/known_sensors.hpp"
 #include "wattle/domain.hpp"
 
 namespace wattle {
@@ -84,6 +85,11 @@ bool SamplesTable::take_row(std::string_view line) {
   const auto& [time, device, index, uuid, quantity, value] = cells;
   const Cell cell = parse_cell(value);
   if (!cell.is_number() || !move_to(time)) return false;
+  if (quantity == "not_measured") {
+    if (not_measured_.size() == kMostGpus || device.size() > kMostName) return false;
+    not_measured_.emplace(device);
+    return true;
+  }
   const std::optional<DomainKind> kind = kind_of(device);
   if (!kind) {
     take_machine(device, quantity, cell);
@@ -229,6 +235,43 @@ void SamplesTable::add_device(SamplesResult& result, const Device& device) {
   result.gpus.gpus.push_back(std::move(gpu));
 }
 
+std::string SamplesTable::why_missing(const Device& device) const {
+  const Energy sum = total_of(device);
+  // A device whose energy no row is about has none of its own: a GPU inside of a processor.
+  if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
+  if (sum.is_known) return {};
+  return device.name + ": " +
+         (sum.flags.has(Flag::stuck) ? "its counter does not move" : "its energy is not known");
+}
+
+std::vector<MissingEnergy> SamplesTable::total_missing() const {
+  std::vector<MissingEnergy> missing;
+  for (const std::string_view kind : kKindsInTotal) {
+    const auto is_of_kind = [&](std::string_view name) {
+      const auto of = kind_of(name);
+      return of && kind_in_total(*of) == kind;
+    };
+    const std::size_t before = missing.size();
+    bool is_covered = false;
+    for (const std::string& name : not_measured_) {
+      const std::string subject = name == kind ? "" : name + ": ";
+      if (name != kind && !is_of_kind(name)) continue;
+      missing.push_back({std::string(kind), subject + "the monitor could not read it"});
+    }
+    for (const Device& device : devices_) {
+      if (!is_of_kind(device.name)) continue;
+      is_covered = is_covered || total_of(device).is_known;
+      if (std::string reason = why_missing(device); !reason.empty()) {
+        missing.push_back({std::string(kind), std::move(reason)});
+      }
+    }
+    if (missing.size() == before && !is_covered) {
+      missing.push_back({std::string(kind), "no energy of it was measured"});
+    }
+  }
+  return missing;
+}
+
 SamplesResult SamplesTable::result() const {
   SamplesResult result;
   GpuSpreads all;
@@ -251,6 +294,7 @@ SamplesResult SamplesTable::result() const {
   result.machine.disk_written_bytes = whole_bytes(grown_[1].sum);
   result.machine.network_received_bytes = whole_bytes(grown_[2].sum);
   result.machine.network_sent_bytes = whole_bytes(grown_[3].sum);
+  result.machine.total_missing = total_missing();
   result.cpu_user_percent = cpu_user_.mean();
   result.cpu_idle_percent = cpu_idle_.mean();
   return result;

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -72,6 +74,9 @@ class SamplesTable {
   [[nodiscard]] static Energy total_of(const Device& device) noexcept;
   static void add_to(MachineSummary& machine, const Device& device, const Energy& sum);
   static void add_device(SamplesResult& result, const Device& device);
+  /// Why the total lacks a device; empty where it has all of it.
+  [[nodiscard]] std::string why_missing(const Device& device) const;
+  [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
 
   std::string time_text_;  ///< of the row before
   std::int64_t time_ms_ = 0;
@@ -79,6 +84,7 @@ class SamplesTable {
   RowGaps gaps_;
   std::optional<double> weight_;  ///< of the rows of this time
   std::vector<Device> devices_;
+  std::set<std::string, std::less<>> not_measured_;  ///< domains, or kinds of them
   Spread cpu_user_;
   Spread cpu_idle_;
   std::optional<double> peak_memory_;

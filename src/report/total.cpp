@@ -1,7 +1,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <iterator>
 #include <optional>
@@ -10,19 +9,11 @@
 #include <vector>
 
 #include "report/report.hpp"
+#include "sensors/known_sensors.hpp"
 #include "sensors/refusals.hpp"
 
 namespace wattle {
 namespace {
-
-constexpr std::array<std::string_view, 3> kKinds = {"cpu", "dram", "gpu"};
-
-/// The part of a total that a domain belongs to; empty for those that overlap others.
-std::string_view kind_in_total(DomainKind kind) noexcept {
-  if (!counts_in_total(kind)) return {};
-  if (kind == DomainKind::package) return kKinds[0];
-  return kind == DomainKind::dram ? kKinds[1] : kKinds[2];
-}
 
 /// Why nothing of `kind` is in the total, where no domain of it was refused.
 MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
@@ -91,7 +82,7 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
   const auto covered = [&](std::string_view kind) {
     return std::ranges::find(total.covers, kind) != total.covers.end();
   };
-  for (const std::string_view kind : kKinds) {
+  for (const std::string_view kind : kKindsInTotal) {
     std::vector<MissingKind> missing = refused_of(kind, domains, refused);
     for (const DomainEnergy& domain : domains) {
       if (kind_in_total(domain.domain.kind()) != kind || domain.figure.energy) continue;

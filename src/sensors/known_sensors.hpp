@@ -2,6 +2,7 @@
 // counter is renewed. Each with its source. What is discovered on the machine takes precedence.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -35,6 +36,16 @@ namespace wattle {
       return Watts(10000.0);
   }
   return Watts(10000.0);
+}
+
+/// What a total is made of.
+inline constexpr std::array<std::string_view, 3> kKindsInTotal = {"cpu", "dram", "gpu"};
+
+/// The one of these that a domain belongs to; empty for those that overlap others.
+[[nodiscard]] constexpr std::string_view kind_in_total(DomainKind kind) noexcept {
+  if (!counts_in_total(kind)) return {};
+  if (kind == DomainKind::package) return kKindsInTotal[0];
+  return kind == DomainKind::dram ? kKindsInTotal[1] : kKindsInTotal[2];
 }
 
 /// Below this no device of the kind stays while the machine runs: a counter that shows less is

@@ -92,8 +92,9 @@ class RecordingTest : public testing::Test {
     sensors_.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
   }
   void start(Seconds interval = Seconds(2)) {
-    recording_ = std::make_unique<Recording>(std::move(sensors_), system_, clock_, folder_.path(),
-                                             HardwareMonitorOptions{.interval = interval});
+    recording_ = std::make_unique<Recording>(
+        Survey{.sensors = std::move(sensors_), .refused = std::move(refused_)}, system_, clock_,
+        folder_.path(), HardwareMonitorOptions{.interval = interval});
     recording_->begin();
   }
   void pass(std::chrono::nanoseconds time, bool last = false) {
@@ -124,6 +125,7 @@ class RecordingTest : public testing::Test {
   fakes::VirtualClock clock_;
   System system_;
   std::vector<std::unique_ptr<Sensor>> sensors_;
+  std::vector<Refusal> refused_;
   std::unique_ptr<Recording> recording_;
 };
 
@@ -225,6 +227,34 @@ TEST_F(RecordingTest, SaysThatACounterIsStuck) {
   EXPECT_THAT(samples("package_0", "power_w"), IsEmpty());
   EXPECT_THAT(samples("package_0", "energy_unknown_s"), ElementsAre(2.0, 4.0));
   EXPECT_THAT(samples("package_0", "energy_flag_stuck"), ElementsAre(1.0)) << "once";
+}
+
+TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
+  add_package(50.0);
+  const auto refuse = [&](Refusal refusal) { refused_.push_back(std::move(refusal)); };
+  refuse({.source = "powercap", .subject = "package_1", .domain = Domain::package(1)});
+  refuse({.source = "powercap", .subject = "package_0", .domain = Domain::package(0)});  // is read
+  refuse({.source = "powercap", .subject = "core_1", .domain = Domain::core(1)});
+  refuse({.source = "nvml",
+          .subject = "NVIDIA GPUs",
+          .scope = RefusalScope::interface,
+          .hardware = Hardware::nvidia_gpu});
+  refuse({.source = "drm",
+          .subject = "AMD and Intel GPUs",
+          .absent = true,
+          .scope = RefusalScope::interface,
+          .hardware = Hardware::drm_gpu});
+  refuse({.source = "powercap",
+          .subject = "intel-rapl:3",
+          .hidden = {.kinds = {DomainKind::dram}, .expected = 0}});
+  start();
+  pass(2s);
+  for (const char* const name : {"package_1", "gpu", "dram"}) {
+    EXPECT_THAT(samples(name, "not_measured"), ElementsAre(1.0)) << name;
+  }
+  for (const char* const name : {"package_0", "core_1", "cpu"}) {
+    EXPECT_THAT(samples(name, "not_measured"), IsEmpty()) << name;
+  }
 }
 
 TEST_F(RecordingTest, KeepsTheSumOverAnyNumberOfRows) {

@@ -195,6 +195,34 @@ TEST(ResourceSummary, SaysInItsTextWhatIsNotKnown) {
               HasSubstr("hw_metrics.csv: 0 rows, 1 damaged ones left out: no row can be read\n"));
 }
 
+TEST(ResourceSummary, SaysWhatTheTotalOfTheMachineLacks) {
+  const fakes::TempFolder folder;
+  const std::string time = "2026-11-21T00:00:";
+  folder.write("hw_samples.csv", "time,device,index,uuid,quantity,value\n" + time +
+                                     "00.000+00:00,monitor,,,interval_s,10\n" + time +
+                                     "00.000+00:00,package_1,,,not_measured,1\n" + time +
+                                     "10.000+00:00,package_0,0,,energy_j,500\n" + time +
+                                     "10.000+00:00,package_0,0,,energy_uncertainty_j,1\n");
+  const ResourceSummary summary =
+      build_resource_summary({}, {}, {}, folder.path() / "hw_samples.csv");
+  EXPECT_THAT(summary.to_text(),
+              HasSubstr("energy        at least 500.0 J ±1.0 J (package_0)\n"
+                        "              not all of cpu: package_1: the monitor could not read it\n"
+                        "              no dram: no energy of it was measured\n"
+                        "              no gpu: no energy of it was measured\n"));
+  const auto missing = nlohmann::json::parse(summary.to_json())["machine"]["total_missing"];
+  ASSERT_EQ(missing.size(), 3U);
+  EXPECT_EQ(missing[0], nlohmann::json({{"kind", "cpu"},
+                                        {"reason", "package_1: the monitor could not read it"}}));
+}
+
+TEST(ResourceSummary, SaysThatNoEnergyOfTheMachineIsKnownWithoutSamples) {
+  const auto machine = nlohmann::json::parse(
+      build_resource_summary(fixture("hw_metrics.csv"), {}).to_json())["machine"];
+  EXPECT_TRUE(machine["energy_j"].is_null());
+  EXPECT_EQ(machine["total_missing"].size(), 3U);
+}
+
 TEST(ResourceSummary, RefusesAPeakThatIsNone) {
   ResourceSummary summary;
   EXPECT_THROW(summary.set_allocator_peak(-1.0), InvalidArgument);

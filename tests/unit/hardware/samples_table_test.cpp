@@ -95,6 +95,43 @@ TEST_F(SamplesTableTest, NamesADomainWhoseCounterIsStuck) {
   EXPECT_EQ(table_.result().machine.energy.energy, std::nullopt);
 }
 
+TEST_F(SamplesTableTest, NamesWhatTheTotalLacks) {
+  begin_run(0);
+  add(0, "package_2", "not_measured", 1);
+  add(10'000, "package_0", "energy_j", 500, "0");
+  add(10'000, "package_1", "energy_unknown_s", 10, "1");
+  add(10'000, "package_1", "energy_flag_stuck", 1, "1");
+  add(10'000, "nvidia_gpu_0", "energy_unknown_s", 10, "0");
+  add(10'000, "amd_gpu_0", "utilization_percent", 3, "0");  // inside of a processor
+  EXPECT_THAT(table_.result().machine.total_missing,
+              ElementsAre(MissingEnergy{"cpu", "package_2: the monitor could not read it"},
+                          MissingEnergy{"cpu", "package_1: its counter does not move"},
+                          MissingEnergy{"dram", "no energy of it was measured"},
+                          MissingEnergy{"gpu", "nvidia_gpu_0: its energy is not known"}));
+}
+
+TEST_F(SamplesTableTest, NamesWhatOneOfItsRunsLacks) {
+  begin_run(0);
+  add(0, "dram_0", "not_measured", 1);
+  add(10'000, "package_0", "energy_j", 500, "0");
+  begin_run(20'000);
+  for (const char* const name : {"package_0", "dram_0", "nvidia_gpu_0"}) {
+    add(30'000, name, "energy_j", 500, "0");
+  }
+  EXPECT_THAT(table_.result().machine.total_missing,
+              ElementsAre(MissingEnergy{"dram", "dram_0: the monitor could not read it"}));
+}
+
+TEST_F(SamplesTableTest, NamesAKindWhoseDevicesCouldNotBeListed) {
+  begin_run(0);
+  add(0, "gpu", "not_measured", 1);
+  for (const char* const name : {"package_0", "dram_0", "nvidia_gpu_0"}) {
+    add(10'000, name, "energy_j", 500, "0");
+  }
+  EXPECT_THAT(table_.result().machine.total_missing,
+              ElementsAre(MissingEnergy{"gpu", "the monitor could not read it"}));
+}
+
 TEST_F(SamplesTableTest, HasWhatAFlagIsAtTheEnd) {
   begin_run(0);
   add(1000, "package_0", "energy_j", 1, "0");

@@ -92,7 +92,7 @@ TEST(PublicClassesInTheLab, TheSummarysUncertaintyHoldsAtTheGaugesOwnPeriod) {
   int held = 0;
   for (std::uint64_t seed = 0; seed < kTrials; ++seed) {
     World world(cell.machine, cell.load, seed);
-    Recording recording(sensors_of(world), nowhere, world.clock(), folder.path(),
+    Recording recording(Survey{.sensors = sensors_of(world), .refused = {}}, nowhere, world.clock(), folder.path(),
                         {.interval = Seconds(2.0), .overwrite = true});
     world.wait_until(0.0);
     const TimePoint begin = world.clock().at();
