@@ -162,7 +162,7 @@ std::string remarks(Seconds unknown, const Flags& flags) {
 bool has_part_of(const MachineSummary& machine, std::string_view kind) {
   return std::ranges::any_of(machine.energy_covers, [&](std::string_view name) {
     if (kind == "cpu") return name.starts_with("package");
-    return kind == "dram" ? name.starts_with("dram") : name.find("_gpu_") != name.npos;
+    return kind == "dram" ? name.starts_with("dram") : name.find("_gpu_") != std::string_view::npos;
   });
 }
 
