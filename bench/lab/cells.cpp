@@ -246,6 +246,18 @@ void add_both_cells(Cells& cells) {
   }
 }
 
+/// The public classes that choose among a board's sensors: the gauge sees its highest power alone,
+/// or its lowest, and the counter all of it.
+void add_public_cells(Cells& cells) {
+  for (const std::string_view mode : {"monitor", "summary"}) {
+    cells.push_back({.mode = mode,
+                     .machine = on_time(with_counter(gpu_25_100(), false)),
+                     .load = at_the_gauges_period(),
+                     .window_s = 10.0,
+                     .exempt_from_width = kAliased});
+  }
+}
+
 /// Energies that are known without a lab: the gauge shows the power of the instant, and is renewed
 /// exactly when the load changes.
 void add_exact_cells(Cells& cells) {
@@ -289,6 +301,7 @@ std::vector<Cell> all_cells(const std::optional<Waveform>& trace) {
   add_aligned_cells(cells);
   add_gauge_cells(cells);
   add_both_cells(cells);
+  add_public_cells(cells);
   add_exact_cells(cells);
   add_board_cells(cells);
   if (trace) add_trace_cells(cells, *trace);

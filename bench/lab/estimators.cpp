@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "energy/columns.hpp"
+#include "fakes/temp_folder.hpp"
+#include "hardware/recording.hpp"
 #include "lab/common_ways.hpp"
 #include "power/monitor_parts.hpp"
 #include "sampling/integrate.hpp"
@@ -166,6 +168,76 @@ Estimate estimate_of(const MeasuredEnergy& energy, TimePoint begin, TimePoint en
                      begin, end);
 }
 
+/// All channels of a world's sensor. The world outlives it.
+class BorrowedSensor final : public Sensor {
+ public:
+  explicit BorrowedSensor(World& world) : world_(world) {}
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return world_.sensor().channels();
+  }
+  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
+    for (std::size_t i = 0; i < readings.size(); ++i) {
+      if (wanted[i]) readings[i] = world_.read(i);
+    }
+  }
+
+ private:
+  World& world_;
+};
+
+/// A power monitor of the whole board, asked afterwards.
+Estimate monitored(World& world, double length_s) {
+  constexpr double kMarginS = 1.0;
+  Survey found;
+  found.sensors.push_back(std::make_unique<BorrowedSensor>(world));
+  PowerMonitor monitor = PowerMonitorMaker::make(
+      std::move(found), world.clock(), {.update_period = lane_period(world)}, ReadBy::hand);
+  world.work_between(0.0, length_s);
+  wake_each(world, -kMarginS, length_s + kMarginS, world.lane_s(),
+            [&] { PowerMonitorMaker::read(monitor); });
+  const TimePoint begin = World::time_point(0.0);
+  const TimePoint end = World::time_point(length_s);
+  const BestEnergy energy = monitor.energy(begin, end).begin()->second;
+  Estimate estimate = estimate_of(energy, begin, end);
+  if (!energy.alternatives.empty() && energy.alternatives.front().energy) {
+    estimate.energy_beside_j = energy.alternatives.front().energy->si();
+    estimate.half_width_beside_j = energy.alternatives.front().uncertainty.si();
+  }
+  return estimate;
+}
+
+/// The files of a run monitor, with a row each 2 s, and their summary.
+Estimate summarized(World& world, double length_s) {
+  const fakes::TempFolder folder;
+  System nowhere;
+  nowhere.procfs = folder.path() / "proc";
+  nowhere.sysfs = folder.path() / "sys";
+  Survey found;
+  found.sensors.push_back(std::make_unique<BorrowedSensor>(world));
+  Recording recording(std::move(found), nowhere, world.clock(), folder.path(), {});
+  world.wait_until(0.0);
+  const double begin_s = world.now_s();
+  const double end_s = begin_s + length_s;
+  world.work_between(begin_s, end_s);
+  recording.begin();
+  const double period_s = Seconds(recording.period()).count();
+  for (int i = 1; begin_s + i * period_s < end_s; ++i) {
+    world.wait_until(begin_s + i * period_s);
+    recording.tick(false);
+  }
+  world.wait_until(end_s);
+  const double ended_s = world.now_s();
+  recording.tick(true);
+  const ResourceSummary summary = build_resource_summary(recording.files());
+  Estimate estimate{.begin = World::time_point(begin_s),
+                    .end = World::time_point(ended_s),
+                    .flags = summary.energy_flags};
+  if (summary.energy) estimate.energy_j = summary.energy->si();
+  if (summary.energy_uncertainty) estimate.half_width_j = summary.energy_uncertainty->si();
+  return estimate;
+}
+
 Estimate monitored_gauge(World& world, double length_s) {
   PowerMonitor monitor = monitor_of(world, world.gauge_channel(), lane_period(world));
   const auto [begin_s, end_s] = watch(world, length_s, [&] { PowerMonitorMaker::read(monitor); });
@@ -228,6 +300,8 @@ constexpr std::array kModes = {
     Way{"aligned", true, false, aligned},
     Way{"gauge", false, true, gauge},
     Way{"both", true, true, both},
+    Way{"monitor", true, true, monitored},
+    Way{"summary", true, true, summarized},
 };
 
 constexpr std::array kCommonWays = {

@@ -38,7 +38,9 @@ struct Way {
 /// between, as `wattle run` does. `meter`: an `EnergyMeter`, which reads at both ends alone.
 /// `interpolated`: a lane reads the counter at 1 kHz; the window is asked for afterwards.
 /// `aligned`: an `EnergyMeter` that waits for updates of the counter. `gauge`: a gauge is read as
-/// in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two.
+/// in `plain`, and summed up. `both`: as `plain` and `gauge`, and the better of the two. `monitor`:
+/// a `PowerMonitor` of counter and gauge, asked for the window afterwards. `summary`: what
+/// `build_resource_summary` says of the files of a run monitor.
 [[nodiscard]] std::span<const Way> modes() noexcept;
 
 /// The power monitor's public face, read by hand: `gauge` and `interpolated` of `modes()` by
