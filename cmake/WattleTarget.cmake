@@ -17,6 +17,12 @@ function(wattle_target target)
   # Optimizing, g++ takes what an empty std::optional holds for used (GCC bug 80635).
   target_compile_options(${target} PRIVATE
     $<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release,RelWithDebInfo>>:-Wno-maybe-uninitialized>)
+  # A library's objects made for link-time optimization also hold code that every linker reads: an
+  # installed libwattle.a needs that, and so do tests, which are linked without it.
+  get_target_property(type ${target} TYPE)
+  if(CMAKE_INTERPROCEDURAL_OPTIMIZATION AND NOT type STREQUAL "EXECUTABLE")
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-ffat-lto-objects>)
+  endif()
   # Several files as one: their unnamed namespaces are the same, which is no fault.
   if(CMAKE_UNITY_BUILD)
     target_compile_options(${target} PRIVATE
