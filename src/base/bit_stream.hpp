@@ -76,7 +76,8 @@ class BitReader {
   [[nodiscard]] std::uint64_t peek_few(std::size_t position, unsigned width) const noexcept {
     if constexpr (std::endian::native != std::endian::little) return peek(position, width);
     std::uint64_t bits = 0;
-    std::memcpy(&bits, reinterpret_cast<const std::byte*>(words_) + position / 8, sizeof bits);
+    const auto* const bytes = static_cast<const std::byte*>(static_cast<const void*>(words_));
+    std::memcpy(&bits, bytes + position / 8, sizeof bits);
     return (bits >> (position % 8)) & low_mask(width);
   }
 
