@@ -12,10 +12,11 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "track_options.hpp"
 #include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
-#include "wattle/wattle.hpp"
+#include "wattle/hardware_monitor.hpp"
 
 namespace wattle::app {
 namespace {
@@ -366,7 +367,7 @@ constexpr const char* kSayWhich =
 Options parse_options(int argc, const char* const* argv) {
   CLI::App app("Measure the energy, CPU time and memory of a command.", "wattle");
   RawOptions raw;
-  app.set_version_flag("--version", fmt::format("wattle {}", version()));
+  app.set_version_flag("--version", "wattle " + version_text());
   app.require_subcommand(1);
   app.formatter(std::make_shared<HelpText>());
   add_run(app, raw);
@@ -411,7 +412,7 @@ Options parse_options(int argc, const char* const* argv) {
     const CLI::App* asked = known ? app.get_subcommand(name) : &app;
     return Answer{.text = asked->help()};
   } catch (const CLI::CallForVersion&) {
-    return Answer{.text = fmt::format("wattle {}\n", version())};
+    return Answer{.text = "wattle " + version_text() + "\n"};
   } catch (const CLI::RequiredError&) {
     if (known) return error(context, fmt::format("say which folder: wattle {} DIR", name));
     if (!name.empty()) {

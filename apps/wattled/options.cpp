@@ -11,10 +11,10 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "base/version.hpp"
 #include "lifetime.hpp"
 #include "past.hpp"
 #include "wattle/error.hpp"
-#include "wattle/wattle.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -288,7 +288,7 @@ Options parse_options(int argc, const char* const* argv) {
   Raw raw;
   CLI::App app("Serves the power and energy of this machine", "wattled");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "wattled " + std::string(version()));
+  app.set_version_flag("--version", "wattled " + version_text());
   add_serve(app, raw);
   add_token(app, raw);
   try {
