@@ -9,6 +9,8 @@ namespace wattle::app {
 int run(const RunOptions& options);
 int sensors(const SensorsOptions& options);
 int doctor(const DoctorOptions& options);
+/// `wattle doctor --fix`. Requires `options.fix`.
+int fix(const DoctorOptions& options);
 /// `wattle power` and `wattle energy`.
 int power(const PowerOptions& options);
 int track(const TrackOptions& options);

@@ -27,9 +27,9 @@ int answer(const Answer& answer) {
 /// Counters may take privileges to open. These sub-commands drop them as soon as their counters are
 /// open, and before anything that the user names.
 bool opens_counters(const Options& options) noexcept {
+  const auto* doctor = std::get_if<DoctorOptions>(&options);
   return std::holds_alternative<RunOptions>(options) ||
-         std::holds_alternative<SensorsOptions>(options) ||
-         std::holds_alternative<DoctorOptions>(options) ||
+         std::holds_alternative<SensorsOptions>(options) || (doctor != nullptr && !doctor->fix) ||
          std::holds_alternative<PowerOptions>(options) ||
          std::holds_alternative<MonitorOptions>(options);
 }
@@ -38,7 +38,9 @@ int dispatch(const Options& options) {
   if (!opens_counters(options)) drop_privileges();
   if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
   if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
-  if (const auto* chosen = std::get_if<DoctorOptions>(&options)) return doctor(*chosen);
+  if (const auto* chosen = std::get_if<DoctorOptions>(&options)) {
+    return chosen->fix ? fix(*chosen) : doctor(*chosen);
+  }
   if (const auto* chosen = std::get_if<PowerOptions>(&options)) return power(*chosen);
   if (const auto* chosen = std::get_if<TrackOptions>(&options)) return track(*chosen);
   if (const auto* chosen = std::get_if<MonitorOptions>(&options)) return monitor(*chosen);

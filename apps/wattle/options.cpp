@@ -75,6 +75,8 @@ struct RawOptions {
   bool json = false;
   bool cross_check = false;
   bool measure = false;
+  std::optional<std::string> fix;
+  bool apply = false;
   std::string period = "1";
   std::string gpus = "all";
   std::string domain;
@@ -177,6 +179,19 @@ CLI::App* add_survey(CLI::App& app, RawOptions& raw, const char* name, const cha
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
   return command;
+}
+
+void add_doctor(CLI::App& app, RawOptions& raw) {
+  CLI::App* doctor =
+      add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+  CLI::Option* fix =
+      doctor
+          ->add_option("--fix", raw.fix,
+                       "Print the shell commands that let more be measured, each with its risk: "
+                       "for cpu, gpu or daemon")
+          ->type_name("WHAT")
+          ->excludes(doctor->get_option("--json"));
+  doctor->add_flag("--apply", raw.apply, "Run these commands (takes root)")->needs(fix);
 }
 
 void add_sensors(CLI::App& app, RawOptions& raw) {
@@ -356,6 +371,22 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
   return options;
 }
 
+DoctorOptions checked_doctor(const RawOptions& raw) {
+  DoctorOptions options{.system = raw.system, .json = raw.json, .apply = raw.apply};
+  if (!raw.fix) return options;
+  if (raw.fix == "cpu") {
+    options.fix = FixTarget::cpu;
+  } else if (raw.fix == "gpu") {
+    options.fix = FixTarget::gpu;
+  } else if (raw.fix == "daemon") {
+    options.fix = FixTarget::daemon;
+  } else {
+    throw InvalidArgument(
+        fmt::format("--fix takes cpu, gpu or daemon, not '{}'", printable(*raw.fix)));
+  }
+  return options;
+}
+
 /// The sub-commands, as messages list them.
 constexpr std::array kCommands = {"run",     "track",  "power",   "energy", "monitor",
                                   "summary", "stream", "sensors", "doctor"};
@@ -373,7 +404,7 @@ Options parse_options(int argc, const char* const* argv) {
   add_run(app, raw);
   add_roots(*add_track(app, raw.track), raw);
   add_sensors(app, raw);
-  add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+  add_doctor(app, raw);
   add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
   add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
   add_monitor(app, raw);
@@ -399,7 +430,7 @@ Options parse_options(int argc, const char* const* argv) {
     choose_roots(raw);
     if (name == "sensors")
       return SensorsOptions{raw.system, raw.json, raw.cross_check, raw.measure};
-    if (name == "doctor") return DoctorOptions{raw.system, raw.json};
+    if (name == "doctor") return checked_doctor(raw);
     if (name == "track") return checked_track(raw.track, raw.system);
     if (name == "power") return checked_power(raw, PowerShows::power);
     if (name == "energy") return checked_power(raw, PowerShows::energy);

@@ -43,9 +43,14 @@ struct SensorsOptions {
   bool measure = false;
 };
 
+/// What `wattle doctor --fix` is to let be measured.
+enum class FixTarget : std::uint8_t { cpu, gpu, daemon };
+
 struct DoctorOptions {
   System system;
   bool json = false;
+  std::optional<FixTarget> fix{};  ///< absent: a report of what is missing
+  bool apply = false;              ///< run the commands of `fix`, as root
 };
 
 enum class PowerShows : std::uint8_t { power, energy };

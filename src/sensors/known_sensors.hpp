@@ -87,7 +87,7 @@ inline constexpr std::string_view kRaplRisk =
 /// What lets users read RAPL counters and nobody else: the first thing to be recommended.
 inline constexpr std::string_view kDaemonRemedy =
     "run the daemon, which reads the counters for the members of its group (sudo systemctl enable "
-    "--now wattled.socket; sudo usermod -aG wattled \"$USER\", and log in again)";
+    "--now wattled.socket; sudo usermod -aG wattle \"$USER\", and log in again)";
 
 /// NVIDIA's energy counter, before anybody looked: about every 100 ms on current GPUs (docs of
 /// github.com/ml-energy/zeus), 20 to 100 ms in all (github.com/alumet-dev/alumet). How regularly is

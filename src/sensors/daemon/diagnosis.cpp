@@ -38,7 +38,7 @@ Refusal denied(const std::string& path, const std::string& error) {
                 "serve --socket-group wattle",
                 kRaplRisk);
   } else {
-    const std::string name = is_known ? group_name(status.st_gid) : "wattled";
+    const std::string name = is_known ? group_name(status.st_gid) : "wattle";
     refused =
         refusal(fmt::format("only members of the group {} may ask the daemon", name), proof,
                 fmt::format("sudo usermod -aG {} \"$USER\", and log in again", name), kRaplRisk);

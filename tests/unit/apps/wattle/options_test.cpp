@@ -118,6 +118,20 @@ TEST(SurveyOptions, AreThoseOfSensorsAndDoctor) {
   EXPECT_FALSE(std::get<DoctorOptions>(doctor).json);
 }
 
+TEST(DoctorOptions, FixOneThingAndRunNothing) {
+  const Options options = parse({"doctor", "--fix", "daemon"});
+  ASSERT_TRUE(std::holds_alternative<DoctorOptions>(options));
+  EXPECT_EQ(std::get<DoctorOptions>(options).fix, FixTarget::daemon);
+  EXPECT_FALSE(std::get<DoctorOptions>(options).apply);
+}
+
+TEST(DoctorOptions, RefuseWhatCannotBeFixed) {
+  EXPECT_THAT(answer_of({"doctor", "--fix", "disk"}).text,
+              HasSubstr("--fix takes cpu, gpu or daemon, not 'disk'"));
+  EXPECT_TRUE(answer_of({"doctor", "--apply"}).is_error);
+  EXPECT_TRUE(answer_of({"doctor", "--fix", "cpu", "--json"}).is_error);
+}
+
 TEST(SurveyOptions, AreRefusedWithTheStatusOfWrongUsage) {
   for (const std::vector<const char*>& words : {std::vector<const char*>{},
                                                 {"measure"},
