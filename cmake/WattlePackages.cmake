@@ -1,13 +1,16 @@
-# Debian packages of an installed tree: scripts/package makes them.
+# Packages of an installed tree, for Debian and for RPM: scripts/package makes them.
 set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_NAME wattle)
 set(CPACK_PACKAGE_CONTACT "Wattle's developers <developers@wattle.invalid>")
 # Each package has a description of its own.
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS
+    OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
 set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_COMPRESSION_TYPE zstd)
+set(CPACK_DEBIAN_PACKAGE_PRIORITY optional)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS_POLICY ">=")
@@ -15,6 +18,14 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS
     ${PROJECT_BINARY_DIR}/src ${PROJECT_BINARY_DIR}/src/client
     ${PROJECT_BINARY_DIR}/src/energy/mongodb)
 set(CPACK_COMPONENTS_ALL)
+
+# The licences of all that is compiled in, and the changelog that Debian's tools read. Their date is
+# SOURCE_DATE_EPOCH, where that is set.
+string(TIMESTAMP WATTLE_PACKAGE_DATE "%a, %d %b %Y %H:%M:%S +0000" UTC)
+configure_file(packaging/debian/changelog.in ${PROJECT_BINARY_DIR}/packaging/changelog @ONLY)
+configure_file(CHANGELOG.md ${PROJECT_BINARY_DIR}/packaging/CHANGELOG.md COPYONLY)
+execute_process(COMMAND gzip --force --keep --best --no-name changelog CHANGELOG.md
+                WORKING_DIRECTORY ${PROJECT_BINARY_DIR}/packaging COMMAND_ERROR_IS_FATAL ANY)
 
 # wattle_package(COMPONENT NAME SECTION DESCRIPTION [DEPENDENCIES])
 macro(wattle_package component name section description)
@@ -24,6 +35,12 @@ macro(wattle_package component name section description)
   set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION ${section})
   set(CPACK_DEBIAN_${upper}_DESCRIPTION "${description}")
   set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS "${ARGN}")
+  # Debug symbols go to a package of their own, except where there is no code.
+  if(NOT ${component} MATCHES "-dev$")
+    set(CPACK_DEBIAN_${upper}_DEBUGINFO_PACKAGE ON)
+  endif()
+  install(FILES packaging/debian/copyright ${PROJECT_BINARY_DIR}/packaging/changelog.gz
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/${name} COMPONENT ${component})
 endmacro()
 
 # A library's package has the name that programs ask the loader for.
@@ -31,27 +48,38 @@ set(soversion ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(same "(= ${PROJECT_VERSION})")
 macro(wattle_library_packages component description needs headers_need)
   set(name ${component}${soversion})
-  wattle_package(${component} ${name} libs "${description}" "${needs}")
-  wattle_package(${component}-dev ${component}-dev libdevel "${description} (to build with)"
+  wattle_package(${component} ${name} libs
+                 "${description}\nThe shared library, for programs that were built with it."
+                 "${needs}")
+  set(CPACK_DEBIAN_${upper}_PACKAGE_CONTROL_EXTRA ${PROJECT_SOURCE_DIR}/packaging/debian/triggers)
+  wattle_package(${component}-dev ${component}-dev libdevel
+                 "Headers of ${name}\n${description}:\nwhat programs need that are built with it."
                  "${name} ${same}${headers_need}")
 endmacro()
 
 if(WATTLE_BUILD_COMMAND)
   wattle_package(wattle wattle utils
-    "What a command costs: energy, power, processors, memory, GPUs
-Measures what a command, a training run or a server spends, each number with its error. Try:
-wattle run -- COMMAND, wattle sensors, wattle doctor.")
+    "Energy, power, CPU time, memory and GPUs of a command
+Measures the cost of a command, a training run or a server, each number with
+its error. Try: wattle run -- COMMAND, wattle sensors, wattle doctor.")
   set(CPACK_DEBIAN_WATTLE_PACKAGE_RECOMMENDS "wattle-stream, libsqlite3-0")
+  install(FILES ${PROJECT_BINARY_DIR}/packaging/CHANGELOG.md.gz
+          DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/wattle COMPONENT wattle)
 endif()
 if(TARGET wattle_stream_command)
   wattle_package(wattle-stream wattle-stream utils
-    "Power of other machines: the sub-command stream of wattle" wattle)
+    "Power of other machines: wattle stream
+The sub-command stream of wattle, which follows the daemons of other machines
+over HTTP."
+    "wattle ${same}")
 endif()
 if(WATTLE_BUILD_DAEMON)
   wattle_package(wattled wattled admin
     "Daemon that serves the power and energy of this machine
-Reads what takes rights to read, and answers who may ask, over a socket or HTTP. Its installation
-does not start it." "systemd | systemd-standalone-sysusers")
+Reads the energy counters that users may not read, and serves them to the
+members of a group over a Unix socket, or over HTTP. Its installation does not
+start it."
+    "systemd | systemd-standalone-sysusers, passwd")
   set(CPACK_DEBIAN_WATTLED_PACKAGE_CONTROL_EXTRA
       ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm
       ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
@@ -66,4 +94,26 @@ if(WATTLE_BUILD_MONGODB)
   wattle_library_packages(libwattle-mongodb "Library that writes energy to MongoDB"
     "libwattle${soversion} ${same}" ", libwattle-dev ${same}, libmongoc-dev")
 endif()
+
+# RPM: the command and the daemon. The libraries' folder is that of Debian.
+set(CPACK_RPM_COMPONENT_INSTALL ON)
+set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
+set(CPACK_RPM_PACKAGE_LICENSE Apache-2.0)
+set(CPACK_RPM_COMPRESSION_TYPE zstd)
+# The same package from the same commit, on any machine; no links for debuggers.
+set(CPACK_RPM_SPEC_MORE_DEFINE "%define _build_id_links none
+%define use_source_date_epoch_as_buildtime 1
+%define clamp_mtime_to_source_date_epoch 1
+%define _buildhost localhost")
+set(CPACK_RPM_WATTLE_PACKAGE_NAME wattle)
+set(CPACK_RPM_WATTLE_PACKAGE_SUMMARY "Energy, power, CPU time, memory and GPUs of a command")
+set(CPACK_RPM_WATTLE_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_WATTLE_DESCRIPTION}")
+set(CPACK_RPM_WATTLED_PACKAGE_NAME wattled)
+set(CPACK_RPM_WATTLED_PACKAGE_SUMMARY "Daemon that serves the power and energy of this machine")
+set(CPACK_RPM_WATTLED_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_WATTLED_DESCRIPTION}")
+set(CPACK_RPM_WATTLED_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/post)
+set(CPACK_RPM_WATTLED_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/preun)
+set(CPACK_RPM_WATTLED_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/postun)
+set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
+    /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d /usr/share/doc)
 include(CPack)

@@ -28,6 +28,8 @@ fi
 
 # A command that builds and tests run under.
 under=()
+# Further options of a configuration.
+configure_options=()
 
 # build PRESET MINUTES [TARGET...]: configures and builds in build/PRESET. MINUTES: what that takes
 # from scratch on two cores.
@@ -38,7 +40,7 @@ build() {
     echo "from scratch: about $(((2 * minutes + $(nproc) - 1) / $(nproc))) min on $(nproc) cores"
   fi
   remedy="see the error above; again: cmake --preset $preset"
-  cmake --preset "$preset" >"build/$preset.log" 2>&1 || { cat "build/$preset.log" && return 1; }
+  cmake --preset "$preset" "${configure_options[@]}" >"build/$preset.log" 2>&1 || { cat "build/$preset.log" && return 1; }
   remedy="fix the first error above; again: cmake --build build/$preset"
   NINJA_STATUS="[%f/%t, %e s] " "${under[@]}" cmake --build "build/$preset" ${1+--target "$@"}
   remedy="read the message above"

@@ -35,12 +35,16 @@ dpkg_there --install "$1"/*.deb || {
 libraries=$(dirname "$(find "$root/usr/lib" -name 'libwattle.so')")
 export LD_LIBRARY_PATH=$libraries
 version=$(dpkg-deb --field "$(echo "$1"/wattle_*.deb)" Version)
-[[ $("$root/usr/bin/wattle" --version) == "wattle $version" ]]
-[[ $("$root/usr/bin/wattled" --version) == "wattled $version" ]]
+# The commit is that of the build.
+[[ $("$root/usr/bin/wattle" --version) == "wattle $version"?( (commit *)) ]]
+[[ $("$root/usr/bin/wattled" --version) == "wattled $version"?( (commit *)) ]]
+# What a release is called is in the changelog, or will be.
+grep --quiet --extended-regexp "^## \[(Unreleased|$version)\]" "$here/../../CHANGELOG.md"
 "$root/usr/bin/wattle" run --quiet --json - -- true | grep --quiet '"schema": *"wattle.run/1"'
 "$root/usr/bin/wattle" stream --help >/dev/null
 grep --quiet '^ExecStart=/usr/bin/wattled ' "$root/usr/lib/systemd/system/wattled.service"
 grep --quiet '^wattled:' "$root/etc/passwd"
+grep --quiet '^wattle:' "$root/etc/group"
 PKG_CONFIG_SYSROOT_DIR=$root PKG_CONFIG_PATH=$libraries/pkgconfig \
   sh -c "c++ -std=c++20 '$here/../consumer/project/main.cpp' \$(pkg-config --cflags --libs wattle) \
     -o '$root/consumer'"
@@ -53,7 +57,7 @@ for package in "$1"/*.deb; do dpkg-deb --field "$package" Package; done |
   exit 1
 }
 left=$(find "$root" -mindepth 1 ! -type d ! -path "$root/var/*" ! -path "$root/etc/*" -o -iname '*wattle*')
-users=$(grep wattled "$root"/etc/{passwd,group,shadow,gshadow} || true)
+users=$(grep wattle "$root"/etc/{passwd,group,shadow,gshadow} || true)
 rm "$root.log"
 [[ -z $left$users ]] || {
   echo "left behind: $left $users"

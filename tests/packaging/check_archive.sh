@@ -1,0 +1,71 @@
+#!/bin/bash
+# Installs the archive in the folder $1 for a user, in a root that holds glibc and busybox alone: its
+# programs run there, need no newer glibc than its name says, and are gone when they are removed.
+source "$(dirname "$0")/root.bash" "$@"
+archive=$(echo "$1"/wattle-*.tar.gz)
+# The archive's promise. A new compiler that needs more is a change that users are told of.
+readonly newest_glibc=2.36
+
+[[ $archive == *-linux-"$(uname --machine)"-glibc$newest_glibc.tar.gz ]] ||
+  wrong "the archive's name says that it needs glibc $newest_glibc: $archive"
+
+mkdir -p "$root"/{bin,home/alice,etc}
+tar --extract --gzip --file "$archive" --directory "$root/home/alice"
+name=$(basename "$archive" .tar.gz)
+[[ $(ls "$root/home/alice") == "$name" ]] || wrong "the archive holds one folder, $name"
+
+programs=("$root/home/alice/$name/bin/wattle" "$root/home/alice/$name/bin/wattled")
+for program in "${programs[@]}"; do
+  needs=$(objdump --private-headers "$program" | sed -n 's/^ *NEEDED *//p')
+  ! others=$(grep --extended-regexp --invert-match '^(libc|libm|ld-linux.*)\.so\.[0-9]+$' <<<"$needs") ||
+    wrong "$program needs glibc alone, not $others"
+  symbols=$(objdump --dynamic-syms "$program" | grep --only-matching --extended-regexp 'GLIBC_[0-9.]+')
+  newest=$(printf '%s\n' "$symbols" "GLIBC_$newest_glibc" | sort --version-sort | tail --lines=1)
+  [[ $newest == "GLIBC_$newest_glibc" ]] || wrong "$program runs on glibc $newest_glibc: it uses $newest"
+done
+
+# glibc as it is installed here, and a static busybox.
+dpkg --listfiles libc6 | grep --extended-regexp '/(lib(c|m)\.so\.6|ld-linux[^/]*)$' |
+  while read -r file; do install -D "$file" "$root$file"; done
+for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
+  [[ ! -e $loader ]] || install -D "$loader" "$root$loader"
+done
+install "$(command -v busybox)" "$root/bin/busybox"
+chroot "$root" /bin/busybox --install -s /bin
+echo 'alice:x:1000:1000::/home/alice:/bin/sh' >"$root/etc/passwd"
+echo 'alice:x:1000:' >"$root/etc/group"
+chown -R 1000:1000 "$root/home/alice"
+mount_system
+as_alice() {
+  chroot --userspec=1000:1000 --groups= "$root" \
+    /bin/env -i HOME=/home/alice PATH=/home/alice/.local/bin:/bin "$@"
+}
+
+check the archive can be installed -- as_alice "/home/alice/$name/install-user"
+[[ $(as_alice wattle --version) == "wattle "[0-9]* ]] || wrong "wattle runs"
+status=0
+as_alice wattle doctor >"$root/tmp/doctor" || status=$?
+[[ $status == [012] ]] || wrong "wattle doctor exits with 0, 1 or 2, not with $status"
+status=0
+as_alice wattle run --json /tmp/run.json -- sh -c 'exit 3' 2>/dev/null || status=$?
+[[ $status == 3 ]] || wrong "wattle run exits as its command, with 3, not with $status"
+grep --quiet '"schema": *"wattle.run/1"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
+
+make_fake_counter
+chmod 444 "$root/fake/sys/class/powercap/intel-rapl:0/energy_uj"
+# shellcheck disable=SC2016  # the shell in the root expands it
+as_alice env WATTLE_SYSFS=/fake/sys sh -c 'echo $$ >/tmp/pid
+  exec wattled serve --socket-path /tmp/wattled.sock --mode uds,tcp' 2>"$root/tmp/log" &
+eventually the daemon answers over TCP -- \
+  as_alice wget -q -O - http://127.0.0.1:4938/discover
+grep --quiet '"cpu_ids":\[0\]' "$WATTLE_TEST_ROOT/output" || wrong "the daemon found the counter"
+as_alice env WATTLE_SOCK_PATH=/tmp/wattled.sock wattle doctor >"$root/tmp/doctor" || true
+grep --quiet '^readable: package_0' "$root/tmp/doctor" ||
+  { cat "$root/tmp/doctor" && wrong "wattle reads CPU energy through the daemon"; }
+kill "$(cat "$root/tmp/pid")"
+wait %% || wrong "the daemon ends when it is asked to"
+
+check what was installed can be removed -- as_alice "/home/alice/$name/install-user" --remove
+left=$(find "$root/home/alice/.local" ! -type d)
+[[ -z $left ]] || wrong "nothing is left, except: $left"
+echo "runs with glibc $newest_glibc alone: $name"

@@ -1,0 +1,156 @@
+#!/bin/bash
+# In an empty Debian 12: installs the packages in the folder $1 with what they depend on, uses them as
+# people do, under systemd, and purges them. Nothing may be left then, except what people made.
+# Takes root and Debian's mirror.
+source "$(dirname "$0")/root.bash" "$@"
+here=$(cd "$(dirname "$0")" && pwd)
+packages=$(realpath "$1")
+mapfile -t names < <(for file in "$packages"/*.deb; do dpkg-deb --field "$file" Package; done)
+
+# as USER COMMAND...: with all groups of that user, without root's rights.
+as() {
+  local user=$1
+  shift
+  in_root setpriv --reuid="$user" --regid="$user" --init-groups env HOME=/tmp "$@"
+}
+apt() { in_root env DEBIAN_FRONTEND=noninteractive apt-get --yes --no-install-recommends "$@"; }
+
+install_packages() {
+  check Debian 12 can be installed -- debootstrap --variant=minbase bookworm "$root"
+  mount_system
+  mkdir "$root/packages"
+  mount --bind "$packages" "$root/packages"
+  local files=("$packages"/*.deb)
+  check the packages can be installed -- apt install "${files[@]/#$packages/\/packages}"
+  grep --quiet 'usermod --append --groups wattle USER' "$WATTLE_TEST_ROOT/output" ||
+    wrong "the installation says how to let a user ask the daemon"
+  # By who installs nothing more for them: systemd as the first process, a compiler.
+  check tools can be installed -- apt install systemd-sysv g++ cmake pkg-config make
+}
+
+make_users() {
+  in_root useradd --create-home alice
+  in_root useradd --create-home bob
+  echo kept >"$root/home/alice/power.csv"
+}
+
+use_command() {
+  local status=0
+  as bob wattle doctor >"$root/tmp/doctor" || status=$?
+  [[ $status == [012] ]] || wrong "wattle doctor exits with 0, 1 or 2, not $status"
+  grep --quiet '^  cause ' "$root/tmp/doctor" || wrong "wattle doctor names a cause"
+  status=0
+  as bob wattle run --json /tmp/run.json -- sh -c 'exit 3' 2>/dev/null || status=$?
+  [[ $status == 3 ]] || wrong "wattle run exits as its command, with 3, not with $status"
+  grep --quiet '"schema": *"wattle.run/1"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
+}
+
+# systemd as the first process of namespaces of its own, without devices, until the test ends.
+boot() {
+  mkdir "$root"/sys/fs 2>/dev/null || true
+  mount -t tmpfs -o mode=755 tmpfs "$root/sys"
+  mkdir -p "$root"/sys/fs/cgroup/{systemd,unified}
+  if [[ $(stat --file-system --format=%T /sys/fs/cgroup) == cgroup2fs ]]; then
+    mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
+  else
+    mount -t cgroup -o none,name=systemd cgroup "$root/sys/fs/cgroup/systemd"
+    mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup/unified"
+  fi
+  umount "$root/proc"
+  # Units have mounts of their own: that takes a root that is a mount point, not a changed root.
+  # shellcheck disable=SC2016  # the inner shell expands it
+  unshare --mount --pid --fork --kill-child sh -ec '
+    mount --rbind "$1" "$1"
+    cd "$1"
+    mount -t proc proc proc
+    pivot_root . .
+    umount --lazy .
+    exec env -i container=test PATH=/usr/sbin:/usr/bin:/sbin:/bin \
+      /lib/systemd/systemd --system --unit=basic.target' \
+    boot "$root" </dev/null >"$WATTLE_TEST_ROOT/boot.log" 2>&1 &
+  local unshared=$!
+  eventually systemd starts -- pgrep --parent "$unshared"
+  init=$(pgrep --parent "$unshared")
+  eventually systemd answers -- in_root systemctl is-active basic.target
+}
+start_daemon() {
+  make_fake_counter
+  play_fake_counter &
+  mkdir -p "$root/etc/systemd/system/wattled.service.d"
+  printf '[Service]\nEnvironment=WATTLE_SYSFS=/fake/sys\n' \
+    >"$root/etc/systemd/system/wattled.service.d/test.conf"
+  ! in_root systemctl is-active --quiet wattled.socket || wrong "installing starts nothing"
+  in_root systemctl daemon-reload
+  in_root systemctl enable --now wattled.socket wattled.service || {
+    in_root journalctl --no-pager --unit=wattled
+    wrong "the units start"
+  }
+  in_root usermod --append --groups wattle alice
+}
+
+# What the unit takes from its daemon is taken, and what it leaves is enough for the counter.
+check_confinement() {
+  local pid status
+  pid=$(in_root systemctl show --property=MainPID --value wattled.service)
+  status=$(in_root cat "/proc/$pid/status")
+  [[ $(in_root stat --format=%U "/proc/$pid") == wattled ]] || wrong "it runs as wattled"
+  grep --quiet '^NoNewPrivs:.*1$' <<<"$status" || wrong "it cannot gain rights"
+  grep --quiet '^Seccomp:.*2$' <<<"$status" || wrong "its system calls are filtered"
+  # CAP_DAC_READ_SEARCH and CAP_PERFMON
+  grep --quiet '^CapEff:.*0000004000000004$' <<<"$status" || wrong "it has two capabilities"
+  grep --quiet '^CapBnd:.*0000004000000004$' <<<"$status" || wrong "it can have no other"
+  inside() { in_root nsenter --target="$pid" --mount "$@"; }
+  ! inside touch /usr/x 2>/dev/null || wrong "it sees a file system that is not to be written"
+  [[ -z $(inside ls --almost-all /home) ]] || wrong "it sees no home folder"
+  [[ $(in_root readlink "/proc/$pid/ns/net") != "$(in_root readlink /proc/1/ns/net)" ]] ||
+    wrong "it has no network but its own"
+}
+
+use_daemon() {
+  check a member of the group follows the power of the counter -- as alice timeout 60 sh -c '
+    wattle stream --json --period 0.1 |
+      grep --max-count=1 --extended-regexp "\"domain\": *\"package_0\".*\"power_w\": *[0-9]"'
+  as bob wattle doctor >"$root/tmp/doctor" || true
+  grep --quiet 'only members of the group wattle may ask the daemon' "$root/tmp/doctor" ||
+    { cat "$root/tmp/doctor" && wrong "who is not in the group is refused, and hears why"; }
+}
+
+build_programs() {
+  mkdir "$root/tmp/consumer"
+  cp "$here"/../consumer/project/* "$root/tmp/consumer"
+  # shellcheck disable=SC2016  # the shell in the root expands them
+  check programs build by pkg-config, and run -- in_root sh -ec '
+    cd /tmp/consumer
+    for component in "" -stream -mongodb; do
+      source=${component#-}
+      c++ -std=c++20 "${source:-main}.cpp" $(pkg-config --cflags --libs "wattle$component") -o program
+      ./program
+    done'
+  check a program builds by CMake, and runs -- in_root sh -ec '
+    cmake -S /tmp/consumer -B /tmp/consumer/build
+    cmake --build /tmp/consumer/build
+    /tmp/consumer/build/consumer'
+}
+
+purge() {
+  check the packages can be purged -- apt purge "${names[@]}"
+  ! in_root systemctl is-active --quiet wattled.service || wrong "the daemon was stopped"
+  # Made by an administrator, in this test.
+  rm -r "$root/etc/systemd/system/wattled.service.d"
+  local left
+  left=$(cd "$root" && find . -xdev ! -path './packages/*' ! -path './tmp/*' -iname '*wattle*' &&
+    grep wattle etc/passwd etc/group etc/shadow etc/gshadow) || true
+  [[ -z $left ]] || wrong "nothing is left, except: $left"
+  [[ $(cat "$root/home/alice/power.csv") == kept ]] || wrong "files of users are kept"
+}
+
+install_packages
+make_users
+use_command
+build_programs
+boot
+start_daemon
+check_confinement
+use_daemon
+purge
+echo "installed, used and purged: ${names[*]}"
