@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -78,35 +79,66 @@ std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string&
                        printable(journal.path()), std::generic_category().message(error))};
 }
 
-std::optional<DeviceFault> set_one(Sensor& sensor, const DeviceSetting& setting,
-                                   SettingsJournal* journal) {
+/// With what a GPU is set; owned by the jobs of its thread.
+struct Tools {
+  std::shared_ptr<SettingsJournal> journal;
+  std::shared_ptr<const CommandRunner> commands;
+};
+
+bool have_command(const Tools& tools, std::span<const DeviceSetting> settings) {
+  return tools.commands && tools.commands->has(call_of(settings).operation);
+}
+
+/// By the administrator's command: all of `settings`.
+std::optional<DeviceFault> set_by_command(const CommandRunner& commands, wire::DeviceId id,
+                                          Sensor& sensor, std::span<const DeviceSetting> settings) {
+  for (const DeviceSetting& setting : settings) {
+    if (const auto failure = sensor.check(setting)) return fault_of(*failure);
+  }
+  const auto failure = commands.run(call_of(settings), id);
+  if (!failure) return std::nullopt;
+  return DeviceFault{500, "Override command failed: " + *failure};
+}
+
+/// `settings`: as many as one call makes.
+std::optional<DeviceFault> apply(wire::DeviceId id, Sensor& sensor,
+                                 std::span<const DeviceSetting> settings, const Tools& tools) {
+  if (have_command(tools, settings)) return set_by_command(*tools.commands, id, sensor, settings);
+  const auto failure = sensor.set(settings.front());
+  return failure ? std::optional(fault_of(*failure)) : std::nullopt;
+}
+
+std::optional<DeviceFault> set_some(wire::DeviceId id, Sensor& sensor,
+                                    std::span<const DeviceSetting> settings, const Tools& tools) {
   const std::string device = id_of(sensor);
-  const auto fault_now = [&]() -> std::optional<DeviceFault> {
-    const auto failure = sensor.set(setting);
-    return failure ? std::optional(fault_of(*failure)) : std::nullopt;
-  };
-  if (journal == nullptr || device.empty()) return fault_now();
-  const SettingKind kind = kind_of(setting);
-  const bool frees = std::holds_alternative<FreeClocks>(setting);
+  SettingsJournal* const journal = tools.journal.get();
+  if (journal == nullptr || device.empty()) return apply(id, sensor, settings, tools);
+  // Clocks alone are freed together.
+  const SettingKind kind = kind_of(settings.front());
+  const bool frees = std::holds_alternative<FreeClocks>(settings.front());
   const bool was_changed = journal->holds(device, kind);
   if (!frees) {
     auto fault = remember(*journal, device, kind, sensor.settings());
     if (fault) return fault;
   }
-  std::optional<DeviceFault> fault = fault_now();
+  std::optional<DeviceFault> fault = apply(id, sensor, settings, tools);
   if (frees ? !fault : fault && !was_changed) {
-    journal->forget(device, kind);
+    for (const DeviceSetting& setting : settings) journal->forget(device, kind_of(setting));
   } else if (!frees) {
     journal->finish(device, kind, value_of(sensor.settings(), kind));
   }
   return fault;
 }
 
-GpuAnswer set_all(Sensor& sensor, const std::vector<DeviceSetting>& settings,
-                  SettingsJournal* journal) {
+GpuAnswer set_all(wire::DeviceId id, Sensor& sensor, std::span<const DeviceSetting> settings,
+                  const Tools& tools) {
   GpuAnswer answer;
-  for (const DeviceSetting& setting : settings) {
-    std::optional<DeviceFault> fault = set_one(sensor, setting, journal);
+  if (have_command(tools, settings)) {
+    answer.fault = set_some(id, sensor, settings, tools);
+    return answer;
+  }
+  for (std::size_t i = 0; i < settings.size(); ++i) {
+    std::optional<DeviceFault> fault = set_some(id, sensor, settings.subspan(i, 1), tools);
     if (!answer.fault) answer.fault = std::move(fault);
   }
   return answer;
@@ -126,7 +158,8 @@ DeviceSetting setting_before(const ChangedSetting& change) {
   return FreeClocks{ClockKind::memory};
 }
 
-void restore_one(Sensor& sensor, const ChangedSetting& change, SettingsJournal& journal) {
+void restore_one(wire::DeviceId id, Sensor& sensor, const ChangedSetting& change,
+                 const Tools& tools) {
   const DeviceSetting before = setting_before(change);
   const auto now = value_of(sensor.settings(), change.kind);
   if (now && change.set && *now != *change.set) {
@@ -134,28 +167,40 @@ void restore_one(Sensor& sensor, const ChangedSetting& change, SettingsJournal& 
       log_warning(fmt::format("{} is not put back to {}: somebody else has set it since",
                               printable(change.device), to_string(before)));
     }
-  } else if (const auto failure = sensor.set(before)) {
+  } else if (const auto fault = apply(id, sensor, {&before, 1}, tools)) {
     log_error(fmt::format("{} cannot be put back to {}: {}", printable(change.device),
-                          to_string(before), failure->message));
+                          to_string(before), fault->message));
     return;
   } else {
     log_info(fmt::format("{} is put back to {}", printable(change.device), to_string(before)));
   }
-  journal.forget(change.device, change.kind);
+  tools.journal->forget(change.device, change.kind);
 }
 
-GpuAnswer restore_all(Sensor& sensor, SettingsJournal& journal) {
+GpuAnswer restore_all(wire::DeviceId id, Sensor& sensor, const Tools& tools) {
   const std::string device = id_of(sensor);
-  for (const ChangedSetting& change : journal.changed()) {
-    if (change.device == device) restore_one(sensor, change, journal);
+  for (const ChangedSetting& change : tools.journal->changed()) {
+    if (change.device == device) restore_one(id, sensor, change, tools);
   }
   return {};
 }
 
 }  // namespace
 
-GpuControl::GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal)
-    : gpus_(gpus), journal_(std::move(journal)) {}
+GpuControl::GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal,
+                       std::shared_ptr<const CommandRunner> commands)
+    : gpus_(gpus), journal_(std::move(journal)), commands_(std::move(commands)) {}
+
+std::chrono::nanoseconds GpuControl::patience_for(std::span<const DeviceSetting> settings) const {
+  std::chrono::nanoseconds patience = kSetPatience;
+  if (!commands_) return patience;
+  const ControlOperation together = call_of(settings).operation;
+  if (commands_->has(together)) return patience + commands_->longest(together);
+  for (const DeviceSetting& setting : settings) {
+    patience += commands_->longest(call_of({&setting, 1}).operation);
+  }
+  return patience;
+}
 
 void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then then) {
   if (has_ended_) {
@@ -164,18 +209,23 @@ void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then t
     then(answers);
     return;
   }
+  const std::chrono::nanoseconds patience = patience_for(settings);
   gpus_.act(
       ids,
-      [settings = std::move(settings), journal = journal_](Sensor& sensor) {
-        return set_all(sensor, settings, journal.get());
-      },
-      kSetPatience, std::move(then));
+      [settings = std::move(settings), tools = Tools{journal_, commands_}](
+          wire::DeviceId id, Sensor& sensor) { return set_all(id, sensor, settings, tools); },
+      patience, std::move(then));
 }
 
 void GpuControl::restore(Work then) {
   Ids ids;
+  std::chrono::nanoseconds patience = kRestorePatience;
   if (journal_) {
     const std::vector<ChangedSetting> changed = journal_->changed();
+    for (const ChangedSetting& change : changed) {
+      const DeviceSetting before = setting_before(change);
+      if (commands_) patience += commands_->longest(call_of({&before, 1}).operation);
+    }
     for (const wire::DeviceId id : gpus_.ids()) {
       const std::string device = id_of(gpus_.sensor(id));
       if (std::ranges::find(changed, device, &ChangedSetting::device) != changed.end()) {
@@ -188,8 +238,11 @@ void GpuControl::restore(Work then) {
     return;
   }
   gpus_.act(
-      ids, [journal = journal_](Sensor& sensor) { return restore_all(sensor, *journal); },
-      kRestorePatience,
+      ids,
+      [tools = Tools{journal_, commands_}](wire::DeviceId id, Sensor& sensor) {
+        return restore_all(id, sensor, tools);
+      },
+      patience,
       [then = std::move(then)](const Gpus::Answers& answers) {
         for (const auto& [id, answer] : answers) {
           if (answer.fault) {

@@ -1,10 +1,13 @@
 // Sets GPUs, and puts back what was set.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
+#include <span>
 #include <vector>
 
+#include "command_runner.hpp"
 #include "gpus.hpp"
 #include "sensors/device_setting.hpp"
 #include "settings_journal.hpp"
@@ -15,8 +18,10 @@ namespace wattle::daemon {
 /// GPU happens one after the other, in the order of their requests. Threads: the loop's.
 class GpuControl {
  public:
-  /// `journal`: null where settings stay when the daemon ends.
-  GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal);
+  /// `journal`: null where settings stay when the daemon ends. `commands`: null where drivers alone
+  /// set GPUs.
+  GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal,
+             std::shared_ptr<const CommandRunner> commands);
 
   using Then = std::function<void(const Gpus::Answers&)>;
   /// Makes all settings on each GPU; a fault is that of the first that failed. Calls `then` when
@@ -31,8 +36,12 @@ class GpuControl {
   void end(Work then);
 
  private:
+  [[nodiscard]] std::chrono::nanoseconds patience_for(
+      std::span<const DeviceSetting> settings) const;
+
   Gpus& gpus_;
   std::shared_ptr<SettingsJournal> journal_;
+  std::shared_ptr<const CommandRunner> commands_;
   bool has_ended_ = false;
 };
 

@@ -222,8 +222,8 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
         // As above.
         return gpus_.at(id).thread->ask(
-            [job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
-              const GpuAnswer answer = job(sensor);
+            [id, job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
+              const GpuAnswer answer = job(id, sensor);
               post([take = std::move(take), answer] { take(answer); });
             });
       },

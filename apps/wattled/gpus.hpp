@@ -65,7 +65,7 @@ class Gpus {
 
   /// Does something in the thread of each, one GPU at a time there, and calls `then` when each has
   /// answered or `patience` is over. `job` must not throw, and owns what it needs.
-  using Job = std::function<GpuAnswer(Sensor&)>;
+  using Job = std::function<GpuAnswer(wire::DeviceId, Sensor&)>;
   void act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
            std::function<void(Answers)> then);
 

@@ -216,6 +216,8 @@ void add_serve(CLI::App& app, Raw& raw) {
   add_named(*serve, "--settings-journal", to.journal_path,
             "The file in which it remembers how GPUs were before")
       ->default_str(to.journal_path);
+  add_named(*serve, "--gpu-command-overrides", to.overrides_path,
+            "Set GPUs by the commands in this file (TOML)");
   serve
       ->add_option("--stream-format", raw.stream_format,
                    "per-device for Zeus 0.16 and later, snapshot for 0.14 and 0.15")

@@ -42,7 +42,8 @@ struct ServeOptions {
   /// From which settings of GPUs are put back. Drivers forget theirs when the machine restarts, and
   /// so does /run.
   std::string journal_path = "/run/wattled-settings/gpus";
-  std::string key_path;      ///< empty: no tokens
+  std::string overrides_path;  ///< of commands that set GPUs; empty: drivers do
+  std::string key_path;        ///< empty: no tokens
   std::string revoked_path;  ///< empty: no token is revoked
   std::string audience;      ///< empty: tokens with audiences are refused
   std::string user;          ///< who root becomes; empty: kDefaultUser, if there is one

@@ -51,6 +51,29 @@ bool controls_gpus(const ServeOptions& options) {
   return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
 }
 
+/// Null where drivers set GPUs. To be called while there is one thread.
+std::shared_ptr<const CommandRunner> start_commands(const ServeOptions& options) {
+  if (options.overrides_path.empty() || !controls_gpus(options)) return nullptr;
+  return std::make_shared<const CommandRunner>(CommandOverrides::load(options.overrides_path));
+}
+
+void log_commands(const CommandRunner* commands, const ServeOptions& options) {
+  if (options.overrides_path.empty()) return;
+  const std::string path = printable(options.overrides_path);
+  if (commands == nullptr) {
+    log_warning("--gpu-command-overrides has no effect: add gpu-control to --enable");
+    return;
+  }
+  const CommandOverrides& overrides = commands->overrides();
+  log_info(fmt::format("commands in {} set GPUs: {}", path, overrides.names()));
+  if (overrides.is_writable_by_group()) {
+    log_warning(
+        fmt::format("the group of {} may write it, and so have any command run; run 'chmod g-w "
+                    "FILE'",
+                    path));
+  }
+}
+
 /// Setting is for fewer than reading.
 void check_control(const std::vector<Listener>& listeners, const ServeOptions& options) {
   constexpr mode_t kOthers = 0007;
@@ -223,6 +246,7 @@ int serve(const ServeOptions& options) {
   // A client, or the reader of the log, that is gone is an error of one write. OpenSSL writes
   // without MSG_NOSIGNAL.
   (void)std::signal(SIGPIPE, SIG_IGN);
+  const std::shared_ptr<const CommandRunner> commands = start_commands(options);
   std::optional<std::string> key;
   if (!options.key_path.empty()) key = read_signing_key(options.key_path);
   Revoked revoked;
@@ -234,6 +258,7 @@ int serve(const ServeOptions& options) {
   }
   std::vector<Listener> listeners = listen(options);
   set_log([](std::string_view message) { log_warning(message); });
+  log_commands(commands.get(), options);
 
   EventLoop loop;
   bool has_ended = false;
@@ -265,7 +290,8 @@ int serve(const ServeOptions& options) {
                            .format = options.stream_format},
                    .most_streams_per_token = most_per_token,
                    .audience = options.audience,
-                   .journal = journal});
+                   .journal = journal,
+                   .commands = commands});
   served = &service;
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));

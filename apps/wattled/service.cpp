@@ -37,7 +37,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       refused_(std::move(inventory.refused)),
       channels_(std::move(inventory.channels)),
       gpus_(std::move(inventory.gpus), loop),
-      control_(gpus_, options.journal),
+      control_(gpus_, options.journal, options.commands),
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
       coarse_(cpus_, loop, kCoarseUj, kCoarsePeriod),

@@ -54,6 +54,8 @@ struct ServiceOptions {
   std::string audience{};
   /// From which settings of GPUs are put back; null: they stay as they were set.
   std::shared_ptr<SettingsJournal> journal{};
+  /// What sets GPUs in place of their drivers; null: nothing does.
+  std::shared_ptr<const CommandRunner> commands{};
 };
 
 /// What was found, for the service to take over.

@@ -84,6 +84,10 @@ void Sensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexc
   read(readings);
 }
 
+std::optional<SettingFailure> Sensor::check(const DeviceSetting& /*setting*/) {
+  return std::nullopt;
+}
+
 std::optional<SettingFailure> Sensor::set(const DeviceSetting& /*setting*/) {
   return SettingFailure{SettingFailure::Cause::not_offered,
                         "this GPU, or its driver, does not offer it"};

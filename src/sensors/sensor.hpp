@@ -222,6 +222,9 @@ class Sensor {
   }
   /// Asks the device anew.
   [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }
+  /// Why `set` would refuse a setting before it asks the driver; absent: it would not, or does not
+  /// know.
+  [[nodiscard]] virtual std::optional<SettingFailure> check(const DeviceSetting& setting);
   /// Sets the device; absent: it is so from now on. A value that it does not take is refused before
   /// its driver is asked. Allocates, and takes as long as the driver.
   [[nodiscard]] virtual std::optional<SettingFailure> set(const DeviceSetting& setting);

@@ -107,8 +107,13 @@ DeviceSettings GpuSensor::settings() noexcept {
   return is_here() ? read_settings(session_->api(), handle_) : DeviceSettings{};
 }
 
-std::optional<SettingFailure> GpuSensor::set(const DeviceSetting& setting) {
+std::optional<SettingFailure> GpuSensor::check(const DeviceSetting& setting) {
   if (!is_here()) return SettingFailure{SettingFailure::Cause::failed, "the GPU is lost"};
+  return out_of_range(session_->api(), handle_, setting);
+}
+
+std::optional<SettingFailure> GpuSensor::set(const DeviceSetting& setting) {
+  if (auto failure = check(setting)) return failure;
   return change(session_->api(), handle_, setting);
 }
 

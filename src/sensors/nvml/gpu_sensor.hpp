@@ -30,6 +30,7 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] bool may_block() const noexcept override { return true; }
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
   [[nodiscard]] DeviceSettings settings() noexcept override;
+  [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override;
   [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override;
 
  private:

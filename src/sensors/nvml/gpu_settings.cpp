@@ -90,7 +90,7 @@ std::optional<Range> clock_range(const Api& api, Handle handle, ClockKind clock)
   return range;
 }
 
-struct Change {
+struct OutOfRange {
   const Api& api;
   Handle handle;
 
@@ -100,26 +100,34 @@ struct Change {
     if (call(api.power_limit_range, handle, &range.first, &range.second) == Return::success) {
       taken = range;
     }
-    if (auto failure = check("power limit", "mW", {limit.mw, limit.mw}, taken)) return failure;
-    return failure_of(api, call(api.set_power_limit, handle, limit.mw));
-  }
-  std::optional<SettingFailure> operator()(const PersistenceMode& mode) const {
-    return failure_of(api, call(api.set_persistence_mode, handle, mode.is_on ? 1U : 0U));
+    return check("power limit", "mW", {limit.mw, limit.mw}, taken);
   }
   std::optional<SettingFailure> operator()(const LockedClocks& clocks) const {
-    const bool is_gpu = clocks.clock == ClockKind::gpu;
-    if (auto failure =
-            check(is_gpu ? "GPU clock" : "memory clock", "MHz", {clocks.min_mhz, clocks.max_mhz},
-                  clock_range(api, handle, clocks.clock))) {
-      return failure;
-    }
-    return failure_of(api, call(is_gpu ? api.lock_gpu_clocks : api.lock_memory_clocks, handle,
-                                clocks.min_mhz, clocks.max_mhz));
+    return check(clocks.clock == ClockKind::gpu ? "GPU clock" : "memory clock", "MHz",
+                 {clocks.min_mhz, clocks.max_mhz}, clock_range(api, handle, clocks.clock));
   }
-  std::optional<SettingFailure> operator()(const FreeClocks& clocks) const {
-    return failure_of(
-        api, call(clocks.clock == ClockKind::gpu ? api.free_gpu_clocks : api.free_memory_clocks,
-                  handle));
+  std::optional<SettingFailure> operator()(const PersistenceMode& /*mode*/) const { return {}; }
+  std::optional<SettingFailure> operator()(const FreeClocks& /*clocks*/) const { return {}; }
+};
+
+struct Change {
+  const Api& api;
+  Handle handle;
+
+  Return operator()(const PowerLimit& limit) const {
+    return call(api.set_power_limit, handle, limit.mw);
+  }
+  Return operator()(const PersistenceMode& mode) const {
+    return call(api.set_persistence_mode, handle, mode.is_on ? 1U : 0U);
+  }
+  Return operator()(const LockedClocks& clocks) const {
+    const bool is_gpu = clocks.clock == ClockKind::gpu;
+    return call(is_gpu ? api.lock_gpu_clocks : api.lock_memory_clocks, handle, clocks.min_mhz,
+                clocks.max_mhz);
+  }
+  Return operator()(const FreeClocks& clocks) const {
+    return call(clocks.clock == ClockKind::gpu ? api.free_gpu_clocks : api.free_memory_clocks,
+                handle);
   }
 };
 
@@ -139,8 +147,13 @@ DeviceSettings read_settings(const Api& api, Handle handle) noexcept {
   return settings;
 }
 
+std::optional<SettingFailure> out_of_range(const Api& api, Handle handle,
+                                           const DeviceSetting& setting) {
+  return std::visit(OutOfRange{api, handle}, setting);
+}
+
 std::optional<SettingFailure> change(const Api& api, Handle handle, const DeviceSetting& setting) {
-  return std::visit(Change{api, handle}, setting);
+  return failure_of(api, std::visit(Change{api, handle}, setting));
 }
 
 }  // namespace wattle::nvml

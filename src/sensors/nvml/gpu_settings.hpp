@@ -10,7 +10,11 @@ namespace wattle::nvml {
 
 [[nodiscard]] DeviceSettings read_settings(const Api& api, Handle handle) noexcept;
 
-/// As `Sensor::set`. The driver rounds clocks to those that the GPU has.
+/// The value is none that the GPU takes; the range is asked of the driver, if it knows one.
+[[nodiscard]] std::optional<SettingFailure> out_of_range(const Api& api, Handle handle,
+                                                         const DeviceSetting& setting);
+
+/// Makes the setting, whatever its value. The driver rounds clocks to those that the GPU has.
 [[nodiscard]] std::optional<SettingFailure> change(const Api& api, Handle handle,
                                                    const DeviceSetting& setting);
 

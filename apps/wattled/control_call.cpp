@@ -1,0 +1,42 @@
+#include "control_call.hpp"
+
+#include <variant>
+
+namespace wattle::daemon {
+namespace {
+
+constexpr std::array<std::string_view, kControlOperations> kNames = {
+    "set_persistence_mode",    "set_power_limit",       "set_gpu_locked_clocks",
+    "reset_gpu_locked_clocks", "set_mem_locked_clocks", "reset_mem_locked_clocks",
+    "reset_locked_clocks"};
+
+struct CallOf {
+  ControlCall operator()(const PowerLimit& limit) const {
+    return {ControlOperation::set_power_limit, {limit.mw}};
+  }
+  ControlCall operator()(const PersistenceMode& mode) const {
+    return {ControlOperation::set_persistence_mode, {mode.is_on ? 1U : 0U}};
+  }
+  ControlCall operator()(const LockedClocks& clocks) const {
+    return {clocks.clock == ClockKind::gpu ? ControlOperation::set_gpu_locked_clocks
+                                           : ControlOperation::set_mem_locked_clocks,
+            {clocks.min_mhz, clocks.max_mhz}};
+  }
+  ControlCall operator()(const FreeClocks& clocks) const {
+    return {clocks.clock == ClockKind::gpu ? ControlOperation::reset_gpu_locked_clocks
+                                           : ControlOperation::reset_mem_locked_clocks};
+  }
+};
+
+}  // namespace
+
+std::string_view name_of(ControlOperation operation) noexcept {
+  return kNames.at(static_cast<std::size_t>(operation));
+}
+
+ControlCall call_of(std::span<const DeviceSetting> settings) {
+  if (settings.size() > 1) return {ControlOperation::reset_locked_clocks};
+  return std::visit(CallOf{}, settings.front());
+}
+
+}  // namespace wattle::daemon
