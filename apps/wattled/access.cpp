@@ -1,5 +1,7 @@
 #include "access.hpp"
 
+#include <utility>
+
 #include "base/text.hpp"
 
 namespace wattle::daemon {
@@ -51,8 +53,13 @@ std::optional<Denial> authorize(const Claims& claims, Scope needed) {
 }
 
 Denial group_disabled(Scope group) {
-  return {kNotFound,
-          "API group '" + std::string(name_of(group)) + "' is not enabled on this server."};
+  std::string error =
+      "API group '" + std::string(name_of(group)) + "' is not enabled on this server.";
+  // Zeus needs it as soon as it is pointed to a daemon: most who meet this want to know how.
+  if (group == Scope::gpu_control) {
+    error += " To enable it: wattled serve --enable gpu-read,cpu-read,gpu-control.";
+  }
+  return {kNotFound, std::move(error)};
 }
 
 Denial control_needs_key() {

@@ -76,7 +76,10 @@ class DaemonClient::Impl {
 
   /// What keeps `scope` from being used; empty where nothing does.
   [[nodiscard]] std::string obstacle(std::string_view scope) const {
-    if (!contains(groups, scope)) return "its group " + std::string(scope) + " is off";
+    if (!contains(groups, scope)) {
+      return "its group " + std::string(scope) + " is off" +
+             (scope == kControlGpu ? ": start it with --enable gpu-read,cpu-read,gpu-control" : "");
+    }
     if (can(scope)) return {};
     return "the token lacks the scope " + std::string(scope);
   }

@@ -71,7 +71,11 @@ TEST(Access, IsDeniedWithoutScopesAndNamesEscaped) {
 
 TEST(Access, HasZeusdsWordsForWhatIsOff) {
   EXPECT_EQ(group_disabled(Scope::gpu_control),
-            (Denial{404, "API group 'gpu-control' is not enabled on this server."}));
+            (Denial{404,
+                    "API group 'gpu-control' is not enabled on this server. To enable it: wattled "
+                    "serve --enable gpu-read,cpu-read,gpu-control."}));
+  EXPECT_EQ(group_disabled(Scope::cpu_read),
+            (Denial{404, "API group 'cpu-read' is not enabled on this server."}));
   EXPECT_EQ(authentication_disabled(),
             (Denial{404, "Authentication is not enabled on this server."}));
 }
