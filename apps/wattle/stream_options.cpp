@@ -43,6 +43,7 @@ struct RawStreamOptions {
   std::string token_file;
   std::string ca_file;
   std::string period = "1";
+  bool proxy = false;
   bool energy = false;
   bool json = false;
 };
@@ -69,6 +70,8 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
       ->type_name("FILE");
   app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
       ->type_name("FILE");
+  app.add_flag("--proxy", raw.proxy,
+               "Use the proxy that http_proxy, https_proxy or all_proxy names (not for no_proxy)");
   app.add_option("--period", raw.period, "Seconds between two lines")
       ->type_name("SECONDS")
       ->default_str("1");
@@ -120,8 +123,7 @@ std::vector<Server> servers_of(const RawStreamOptions& raw) {
   servers.reserve(raw.servers.size() + 1);
   for (const std::string& text : raw.servers) servers.push_back(Server::parse(text));
   if (!servers.empty()) return servers;
-  servers.push_back(
-      Server::from_env().value_or(Server::unix_socket(System{}.daemon_socket.string())));
+  servers.push_back(Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string())));
   return servers;
 }
 
@@ -136,6 +138,7 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
   for (Server& server : options.servers) {
     server.token = token;
     server.ca_file = raw.ca_file;
+    server.uses_proxy = raw.proxy;
     server.gpu_indices = parse_indices(raw.gpus, "--gpus");
     server.cpu_indices = parse_indices(raw.cpus, "--cpus");
   }

@@ -140,7 +140,7 @@ Hub::Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,
       counters_(cpus),
       gpus_(gpus, loop, options),
       cpus_(fine, loop, options.cpu_period, options.format),
-      coarse_(coarse, loop, coarse.least_period(), options.format),
+      coarse_(coarse, loop, std::max(coarse.least_period(), options.cpu_period), options.format),
       keeper_(loop, cpus.keeper_period(), [this] { keep_counters(); }) {
   if (cpus.ids().empty()) return;
   keep_counters();

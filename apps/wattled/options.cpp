@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string_view>
@@ -28,7 +29,8 @@ What cannot be read is left out, and /discover says why. Logs go to stderr. SIGT
 has it read the signing key again.
 
 Without a key, whoever may open the socket file may read everything; through TCP, where only this
-machine reaches it, CPU energy is told in whole joules once a second. Any other address needs a key.
+machine reaches it, CPU energy is shown in whole joules once a second, unless --public-cpu-period
+says otherwise. Any other address needs a key.
 )";
 
 /// What the options are read into before they are checked.
@@ -41,6 +43,7 @@ struct Raw {
   std::string enable = "gpu-read,cpu-read";
   std::string stream_format = "per-device";
   std::string gpu_backend = "auto";
+  std::string public_cpu_period = "1";
   std::uint32_t history_s = 0;
   std::string sysfs;
   std::string procfs;
@@ -113,6 +116,19 @@ std::chrono::seconds history_of(std::uint32_t wanted_s) {
   return history;
 }
 
+std::chrono::milliseconds public_period_of(const std::string& text) {
+  constexpr double kShortestS = 0.01;
+  constexpr double kLongestS = 3600.0;
+  const auto seconds = parse_double(text);
+  if (!seconds || (*seconds != 0.0 && !(*seconds >= kShortestS && *seconds <= kLongestS))) {
+    throw InvalidArgument(
+        fmt::format("'{}' is no period: say --public-cpu-period SECONDS, 0.01 to 3600, or 0 for no "
+                    "limit",
+                    printable(text)));
+  }
+  return std::chrono::milliseconds(std::llround(*seconds * 1000.0));
+}
+
 ServeOptions checked_serve(Raw raw) {
   ServeOptions serve = std::move(raw.serve);
   serve.serves_file = serve.serves_tcp = false;
@@ -145,6 +161,7 @@ ServeOptions checked_serve(Raw raw) {
   }
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
+  serve.public_cpu_period = public_period_of(raw.public_cpu_period);
   serve.history = history_of(raw.history_s);
   serve.gpu_backend = backend_of(raw.gpu_backend);
   serve.system = System::from_environment();
@@ -228,6 +245,13 @@ void add_serve(CLI::App& app, Raw& raw) {
   serve->add_option("--cpu-power-poll-hz", to.cpu_hz, "How often CPUs are")
       ->type_name("HZ")
       ->default_str("10");
+  serve
+      ->add_option(
+          "--public-cpu-period", raw.public_cpu_period,
+          "How often CPUs are read for clients of TCP without a key, in steps of a watt; 0: "
+          "as for all others")
+      ->type_name("SECONDS")
+      ->default_str("1");
   serve
       ->add_option("--history", raw.history_s,
                    "How far back /api/v1/energy can be asked; all is read 10 times a second then")

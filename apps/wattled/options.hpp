@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "listening.hpp"
+#include "public_cpu.hpp"
 #include "token.hpp"
 #include "wattle/system.hpp"
 #include "wire/messages.hpp"
@@ -33,6 +34,9 @@ struct ServeOptions {
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
+  /// Between two readings of CPUs for whoever asks through TCP where no key is in use; energies are
+  /// rounded to a joule for each second of it. 0: they get all there is.
+  std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   /// How far back energies can be asked for; 0: not at all.
   std::chrono::seconds history{0};
   GpuBackend gpu_backend = GpuBackend::all;
@@ -44,9 +48,9 @@ struct ServeOptions {
   std::string journal_path = "/run/wattled-settings/gpus";
   std::string overrides_path;  ///< of commands that set GPUs; empty: drivers do
   std::string key_path;        ///< empty: no tokens
-  std::string revoked_path;  ///< empty: no token is revoked
-  std::string audience;      ///< empty: tokens with audiences are refused
-  std::string user;          ///< who root becomes; empty: kDefaultUser, if there is one
+  std::string revoked_path;    ///< empty: no token is revoked
+  std::string audience;        ///< empty: tokens with audiences are refused
+  std::string user;            ///< who root becomes; empty: kDefaultUser, if there is one
   System system{};
   std::size_t most_connections = 4096;
   std::size_t most_per_client = 0;  ///< connections of one address of TCP; 0: a quarter of all

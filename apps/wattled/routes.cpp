@@ -77,7 +77,14 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
   }
+  auto& granted = discovery.granted_scopes.emplace();
+  for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
+    if (service.grants(request, group)) granted.emplace_back(name_of(group));
+  }
   if (service.is_stranger(request)) return exchange->answer(json(wire::encode(discovery)));
+  if (request.is_coarse && service.grants(request, Scope::cpu_read)) {
+    discovery.cpu_limit = public_cpu_limit(service.options().public_cpu_period);
+  }
   discovery.gpus = service.gpus().entries();
   discovery.cpus = service.cpus().entries();
   for (const Refusal& refusal : service.refused()) {

@@ -288,6 +288,7 @@ int serve(const ServeOptions& options) {
                    .hub = {.gpu_period = kSecond / options.gpu_hz,
                            .cpu_period = kSecond / options.cpu_hz,
                            .format = options.stream_format},
+                   .public_cpu_period = options.public_cpu_period,
                    .most_streams_per_token = most_per_token,
                    .audience = options.audience,
                    .journal = journal,

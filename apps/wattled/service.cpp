@@ -12,11 +12,6 @@
 namespace wattle::daemon {
 namespace {
 
-/// What is shown to whoever has neither a token nor the socket's group: too coarse to tell what
-/// other people's programs do.
-constexpr std::uint64_t kCoarseUj = 1'000'000;
-constexpr std::chrono::seconds kCoarsePeriod{1};
-
 std::int64_t unix_now_s() {
   using std::chrono::system_clock;
   return std::chrono::duration_cast<std::chrono::seconds>(system_clock::now().time_since_epoch())
@@ -40,7 +35,7 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       control_(gpus_, options.journal, options.commands),
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
-      coarse_(cpus_, loop, kCoarseUj, kCoarsePeriod),
+      coarse_(cpus_, loop, public_quantum_uj(options.public_cpu_period), options.public_cpu_period),
       hub_(gpus_, cpus_, fine_, coarse_, loop, options.hub),
       stream_rights_(options.most_streams_per_token),
       started_(loop.now()),
@@ -48,6 +43,12 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
 
 bool Service::is_enabled(Scope group) const noexcept {
   return std::ranges::count(options_.enabled, group) > 0;
+}
+
+bool Service::grants(const Request& request, Scope scope) const noexcept {
+  if (!is_enabled(scope) || is_stranger(request)) return false;
+  if (request.claims) return daemon::grants(*request.claims, scope);
+  return scope != Scope::gpu_control || request.peer.is_local_socket;
 }
 
 void Service::set_key(std::optional<std::string> key) {
@@ -155,7 +156,8 @@ void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange
     exchange->answer({.status = 404});
     return;
   }
-  request.is_coarse = !key_ && !request.peer.is_local_socket;
+  const bool is_limited = options_.public_cpu_period.count() > 0;
+  request.is_coarse = is_limited && !key_ && !request.peer.is_local_socket;
   route->handle(*this, request, exchange);
 }
 

@@ -15,6 +15,7 @@
 #include "hub.hpp"
 #include "past.hpp"
 #include "peer.hpp"
+#include "public_cpu.hpp"
 #include "request_head.hpp"
 #include "response.hpp"
 #include "revoked.hpp"
@@ -32,7 +33,7 @@ struct Request {
   Peer peer;
   std::optional<Claims> claims{};
   std::string token_id{};  ///< of the token with these claims
-  /// The caller may see the CPUs' energy in whole joules, once a second.
+  /// The caller may see the CPUs' energy rounded and rarely: see public_cpu.hpp.
   bool is_coarse = false;
 };
 
@@ -49,6 +50,8 @@ class Exchange {
 struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
   HubOptions hub{};
+  /// See `ServeOptions`.
+  std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   std::size_t most_streams_per_token = 1024;
   /// Tokens with audiences must name it; empty: they are refused.
   std::string audience{};
@@ -121,6 +124,8 @@ class Service {
   [[nodiscard]] bool is_stranger(const Request& request) const noexcept {
     return key_.has_value() && !request.claims;
   }
+  /// It may set or read what the scope is for.
+  [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
   /// Null where nothing is remembered.
   [[nodiscard]] Past* past() const noexcept { return past_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }

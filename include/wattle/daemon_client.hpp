@@ -34,6 +34,14 @@ class WATTLE_EXPORT AuthError : public Error {
 /// The port that a daemon listens on where nobody said otherwise.
 inline constexpr std::uint16_t kDaemonPort = 4938;
 
+/// How a server is asked, beside where it listens. Threads: a value type.
+struct ServerOptions {
+  std::string token{};                               ///< `Server::token`
+  std::optional<std::vector<std::uint32_t>> gpus{};  ///< `Server::gpu_indices`
+  std::optional<std::vector<std::uint32_t>> cpus{};  ///< `Server::cpu_indices`
+  bool proxy = false;                                ///< `Server::uses_proxy`
+};
+
 /// Where a daemon listens, and as whom it is asked. Threads: a value type.
 struct WATTLE_EXPORT Server {
   /// none: nobody can be asked there; a client refuses it with `InvalidArgument`.
@@ -50,21 +58,32 @@ struct WATTLE_EXPORT Server {
   std::optional<std::vector<std::uint32_t>> cpu_indices{};
   /// https: a file with the certificates of authorities to trust; empty: those of the system.
   std::string ca_file{};
+  /// http, https: asked through the proxy that the environment names (`http_proxy`, `https_proxy`,
+  /// `all_proxy`; not for hosts in `no_proxy`). A process with privileges that its user lacks
+  /// (`AT_SECURE`) uses none.
+  bool uses_proxy = false;
 
-  /// An IPv6 address may stand in brackets or not. Throws `InvalidArgument` for what is no host.
-  [[nodiscard]] static Server tcp(std::string_view host, std::uint16_t port = kDaemonPort);
-  [[nodiscard]] static Server tls(std::string_view host, std::uint16_t port = kDaemonPort);
+  /// An IPv6 address may stand in brackets or not. Throws `InvalidArgument` for what is no host, a
+  /// token that no request can carry (see `ServerOptions`; blanks, line ends, other than ASCII),
+  /// and a device that is named twice.
+  [[nodiscard]] static Server tcp(std::string_view host, std::uint16_t port = kDaemonPort,
+                                  ServerOptions options = {});
+  [[nodiscard]] static Server tls(std::string_view host, std::uint16_t port = kDaemonPort,
+                                  ServerOptions options = {});
   /// Throws `InvalidArgument` for an empty path, or one that no socket can have (over 107 bytes, a
-  /// zero byte).
-  [[nodiscard]] static Server unix_socket(std::string_view path);
+  /// zero byte), and for options as above.
+  [[nodiscard]] static Server unix_socket(std::string_view path, ServerOptions options = {});
   /// "host", "host:port", "http://host:port", "https://host:port", "unix:/path", "/path". Throws
   /// `InvalidArgument`, which names the forms.
   [[nodiscard]] static Server parse(std::string_view text);
   /// What `ZEUSD_SOCK_PATH` names, else what `ZEUSD_HOST_PORT` names (without a port: 80, as Zeus
-  /// has it), with the token in `ZEUSD_TOKEN`; a variable that is empty is not set. Absent where
-  /// neither is. Throws as `parse`. A process with privileges that its user lacks (`AT_SECURE`)
-  /// ignores them. Threads: any, while none changes the environment.
-  [[nodiscard]] static std::optional<Server> from_env();
+  /// has it), with the token in `ZEUSD_TOKEN`; a variable that is empty is not set. Throws
+  /// `ConnectionError`, which names the variables, where neither is, and as `parse`. A process with
+  /// privileges that its user lacks (`AT_SECURE`) ignores them. Threads: any, while none changes
+  /// the environment.
+  [[nodiscard]] static Server from_env();
+  /// As `from_env`, but `otherwise` where neither is set.
+  [[nodiscard]] static Server from_env_or(Server otherwise);
 };
 
 /// A GPU that a daemon serves.
@@ -128,6 +147,8 @@ class WATTLE_EXPORT DaemonClient {
   /// Asks what is served and, where a token is wanted and given, what it permits. A token that is
   /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`.
   explicit DaemonClient(Server server, std::chrono::milliseconds timeout = std::chrono::seconds(5));
+  /// The daemon that the environment names. Throws as `Server::from_env` too.
+  DaemonClient();
   DaemonClient(DaemonClient&&) noexcept;
   DaemonClient& operator=(DaemonClient&&) noexcept;
   ~DaemonClient();
@@ -141,7 +162,11 @@ class WATTLE_EXPORT DaemonClient {
   [[nodiscard]] const std::string& auth_error() const noexcept;
   /// "gpu-read", "cpu-read", "gpu-control": what the token permits.
   [[nodiscard]] const std::vector<std::string>& granted_scopes() const noexcept;
-  /// The daemon offers it, and no token is wanted or this one permits it.
+  /// Why this client gets CPU energy rounded and rarely, with what to do about it; empty: it gets
+  /// all of it, or the daemon does not say.
+  [[nodiscard]] const std::string& cpu_limit() const noexcept;
+  /// The daemon offers it, no token is wanted or this one permits it, and the daemon does not
+  /// refuse it to this connection (setting GPUs through TCP without a token).
   [[nodiscard]] bool can_read_gpu() const noexcept;
   [[nodiscard]] bool can_read_cpu() const noexcept;
   [[nodiscard]] bool can_control_gpu() const noexcept;

@@ -4,13 +4,13 @@
 #include <netinet/in.h>
 #include <sys/auxv.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 
 #include "base/log.hpp"
 #include "base/text.hpp"
 #include "client/socket_failure.hpp"
+#include "client/token.hpp"
 
 namespace wattle::client {
 namespace {
@@ -30,9 +30,6 @@ CURLcode initialize_libcurl() {
   return code;
 }
 
-/// What a JWT is made of, and whatever else stands in a head without changing it.
-bool is_token_character(char c) noexcept { return c > ' ' && c < '\x7f'; }
-
 std::string url_of(const Server& server, std::string_view target) {
   const bool is_socket = server.transport == Server::Transport::unix_socket;
   std::string url = server.transport == Server::Transport::https ? "https://" : "http://";
@@ -45,6 +42,12 @@ void set_tls(CURL* easy, const Server& server) {
   set_option(easy, CURLOPT_SSL_VERIFYHOST, 2L);
   set_option(easy, CURLOPT_SSLVERSION, static_cast<long>(CURL_SSLVERSION_TLSv1_2));
   if (!server.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, server.ca_file.c_str());
+}
+
+/// A process with privileges that its user lacks does not go where its user's environment says.
+bool takes_proxy(const Server& server) noexcept {
+  return server.uses_proxy && server.transport != Server::Transport::unix_socket &&
+         ::getauxval(AT_SECURE) == 0;
 }
 
 }  // namespace
@@ -76,15 +79,12 @@ Lines lines_for(const Server& server) {
         "Server::tls, Server::unix_socket or Server::parse");
   }
   if (server.token.empty()) return {};
-  if (server.transport == Server::Transport::http && !is_on_this_machine(server)) {
+  const bool leaves = server.uses_proxy || !is_on_this_machine(server);
+  if (server.transport == Server::Transport::http && leaves) {
     log("the token for " + printable(server.endpoint) +
         " is sent unencrypted over the network; use https://" + printable(server.endpoint));
   }
-  if (!std::ranges::all_of(server.token, is_token_character)) {
-    throw InvalidArgument("the token for " + printable(server.endpoint) +
-                          " holds blanks, line ends or other characters that no token has: give "
-                          "it as it was issued");
-  }
+  check_token(server.token, server.endpoint);
   Lines lines(::curl_slist_append(nullptr, ("Authorization: Bearer " + server.token).c_str()));
   if (!lines) throw ConnectionError("libcurl has no room for a request");
   return lines;
@@ -102,8 +102,8 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
   set_option(easy, CURLOPT_HTTPHEADER, lines);
   set_option(easy, CURLOPT_USERAGENT, "wattle");
   set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  // An empty text is "none", whatever the environment says.
-  set_option(easy, CURLOPT_PROXY, "");
+  // An empty text is "none", whatever the environment says. Without one libcurl looks there.
+  if (!takes_proxy(server)) set_option(easy, CURLOPT_PROXY, "");
   set_option(easy, CURLOPT_FOLLOWLOCATION, 0L);
   set_option(easy, CURLOPT_NOSIGNAL, 1L);
   set_option(easy, CURLOPT_BUFFERSIZE, kBufferBytes);

@@ -46,11 +46,11 @@ using FailureText = std::array<char, CURL_ERROR_SIZE>;
 /// ASCII): it would end the line and begin another. The message does not show the token.
 [[nodiscard]] Lines lines_for(const Server& server);
 
-/// Prepares `easy` to GET `target` ("/discover", with its query) from `server`: no proxy, no
-/// redirect, no other protocol than the server's, no signal; the server's certificate is verified.
-/// `lines` must outlive the request. `timeout` is for all of it, 0 for none (a stream); to connect
-/// has at most `connect_timeout`. The caller sets what takes the answer, and may make it a POST.
-/// Throws `ConnectionError`.
+/// Prepares `easy` to GET `target` ("/discover", with its query) from `server`: no proxy
+/// unless the server is to be asked through one, no redirect, no other protocol than the server's,
+/// no signal; the server's certificate is verified. `lines` must outlive the request. `timeout` is
+/// for all of it, 0 for none (a stream); to connect has at most `connect_timeout`. The caller sets
+/// what takes the answer, and may make it a POST. Throws `ConnectionError`.
 void set_up(CURL* easy, const Server& server, std::string_view target, const curl_slist* lines,
             std::chrono::milliseconds timeout, std::chrono::milliseconds connect_timeout);
 

@@ -5,6 +5,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "client/cpu_limit.hpp"
 #include "client/questions.hpp"
 #include "wire/decode.hpp"
 
@@ -65,13 +66,16 @@ class DaemonClient::Impl {
     }
     for (const wire::CpuEntry& cpu : found.cpus) cpus.push_back({cpu.id, cpu.dram_available});
     groups = found.enabled_api_groups;
+    granted = found.granted_scopes;
+    if (found.cpu_limit) cpu_limit = client::to_string(*found.cpu_limit);
     auth_required = found.auth_required;
     if (auth_required) authenticate();
   }
 
   /// True if the daemon offers it, and permits it to us.
   [[nodiscard]] bool can(std::string_view scope) const {
-    return contains(groups, scope) && (!auth_required || contains(scopes, scope));
+    return contains(groups, scope) && (!auth_required || contains(scopes, scope)) &&
+           (!granted || contains(*granted, scope));
   }
 
   /// What keeps `scope` from being used; empty where nothing does.
@@ -81,6 +85,9 @@ class DaemonClient::Impl {
              (scope == kControlGpu ? ": start it with --enable gpu-read,cpu-read,gpu-control" : "");
     }
     if (can(scope)) return {};
+    if (!auth_required) {
+      return "it permits " + std::string(scope) + " through its Unix socket or with a token alone";
+    }
     return "the token lacks the scope " + std::string(scope);
   }
 
@@ -112,6 +119,8 @@ class DaemonClient::Impl {
   std::vector<ServedCpu> cpus;
   std::vector<std::string> groups;
   std::vector<std::string> scopes;
+  std::optional<std::vector<std::string>> granted;  ///< absent: the daemon does not say
+  std::string cpu_limit;
   std::string auth_error;
   bool auth_required = false;
 
@@ -160,6 +169,7 @@ class DaemonClient::Impl {
 
 DaemonClient::DaemonClient(Server server, std::chrono::milliseconds timeout)
     : impl_(std::make_unique<Impl>(std::move(server), timeout)) {}
+DaemonClient::DaemonClient() : DaemonClient(Server::from_env()) {}
 DaemonClient::DaemonClient(DaemonClient&&) noexcept = default;
 DaemonClient& DaemonClient::operator=(DaemonClient&&) noexcept = default;
 DaemonClient::~DaemonClient() = default;
@@ -189,6 +199,10 @@ const std::string& DaemonClient::auth_error() const noexcept {
 const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
   static const std::vector<std::string> none;
   return impl_ ? impl_->scopes : none;
+}
+const std::string& DaemonClient::cpu_limit() const noexcept {
+  static const std::string none;
+  return impl_ ? impl_->cpu_limit : none;
 }
 bool DaemonClient::can_read_gpu() const noexcept { return impl_ && impl_->can(kReadGpu); }
 bool DaemonClient::can_read_cpu() const noexcept { return impl_ && impl_->can(kReadCpu); }

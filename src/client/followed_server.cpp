@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "client/cpu_limit.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {
@@ -161,6 +162,7 @@ void FollowedServer::take_identity(const Answer& answer) {
 
 void FollowedServer::decide() {
   is_reported_ = false;  // the next outage is news
+  report_cpu_limit();
   decide_on(streams_[0], ids_of(discovery_.gpus));
   decide_on(streams_[1], ids_of(discovery_.cpus));
   discovery_ = {};
@@ -168,6 +170,12 @@ void FollowedServer::decide() {
   if (progress_ != Progress::settled) progress_ = Progress::reached;
   if (std::ranges::find(is_served_, true) == is_served_.end()) return open_streams();
   compare_clocks(kRoundTrips, [this] { open_streams(); });
+}
+
+void FollowedServer::report_cpu_limit() {
+  if (!discovery_.cpu_limit || !wants(DeviceType::cpu)) return;
+  if (std::exchange(is_cpu_limit_reported_, true)) return;
+  log(fmt::format("{}: {}", printable(server_.endpoint), to_string(*discovery_.cpu_limit)));
 }
 
 /// Why powers of that type may not be read; empty: they may.

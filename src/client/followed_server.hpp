@@ -73,6 +73,7 @@ class FollowedServer {
   void take_discovery(const Answer& answer);
   void take_identity(const Answer& answer);
   void decide();
+  void report_cpu_limit();
   void decide_on(FollowedStream& stream, const std::vector<DeviceId>& served);
   [[nodiscard]] std::string refusal_of(DeviceType type, Trouble::Kind& kind) const;
   void compare_clocks(int left, std::function<void()> then);
@@ -104,6 +105,7 @@ class FollowedServer {
   TimePoint clock_due_{};  ///< to be compared again
   bool sets_up_ = false;
   bool is_reported_ = false;  ///< that it cannot be asked what it serves, since it last could
+  bool is_cpu_limit_reported_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;
   int seeds_asked_ = 0;  ///< the powers of now, not answered yet

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <set>
 #include <utility>
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "client/token.hpp"
 #include "wattle/daemon_client.hpp"
 
 namespace wattle {
@@ -55,6 +57,21 @@ bool is_ipv6(std::string_view text) noexcept {
 
 bool has_brackets(std::string_view host) noexcept {
   return host.size() >= 2 && host.front() == '[' && host.back() == ']';
+}
+
+/// `server` with `options`, once they are known to be possible.
+Server with(Server server, ServerOptions options) {
+  client::check_token(options.token, server.endpoint);
+  for (const auto& list : {options.gpus, options.cpus}) {
+    if (!list) continue;
+    if (std::set(list->begin(), list->end()).size() == list->size()) continue;
+    throw InvalidArgument("a device of " + printable(server.endpoint) + " is named twice");
+  }
+  server.token = std::move(options.token);
+  server.gpu_indices = std::move(options.gpus);
+  server.cpu_indices = std::move(options.cpus);
+  server.uses_proxy = options.proxy;
+  return server;
 }
 
 Server at_port(Server::Transport transport, std::string_view host, std::uint16_t port) {
@@ -111,40 +128,55 @@ std::string_view environment(const char* variable) noexcept {
   return value != nullptr ? value : "";
 }
 
+/// Absent where the environment names none.
+std::optional<Server> configured() {
+  if (::getauxval(AT_SECURE) != 0) return std::nullopt;
+  const std::string_view path = environment("ZEUSD_SOCK_PATH");
+  const std::string_view host_port = environment("ZEUSD_HOST_PORT");
+  if (path.empty() && host_port.empty()) return std::nullopt;
+  Server server = path.empty() ? parse_with_port(host_port, kHttpPort) : Server::unix_socket(path);
+  server.token = environment("ZEUSD_TOKEN");
+  return server;
+}
+
 }  // namespace
 
 // Defined here so that each type's vtable stands in one place: see error.cpp.
 ConnectionError::~ConnectionError() = default;
 AuthError::~AuthError() = default;
 
-Server Server::tcp(std::string_view host, std::uint16_t port) {
-  return at_port(Transport::http, host, port);
+Server Server::tcp(std::string_view host, std::uint16_t port, ServerOptions options) {
+  return with(at_port(Transport::http, host, port), std::move(options));
 }
 
-Server Server::tls(std::string_view host, std::uint16_t port) {
-  return at_port(Transport::https, host, port);
+Server Server::tls(std::string_view host, std::uint16_t port, ServerOptions options) {
+  return with(at_port(Transport::https, host, port), std::move(options));
 }
 
-Server Server::unix_socket(std::string_view path) {
+Server Server::unix_socket(std::string_view path, ServerOptions options) {
   constexpr std::size_t kRoom = sizeof(sockaddr_un::sun_path) - 1;
   if (path.empty()) refuse(path, "the path of a socket is empty");
   if (path.size() > kRoom) {
     refuse(path, "the path of a socket has at most " + std::to_string(kRoom) + " bytes");
   }
   if (path.find('\0') != std::string_view::npos) refuse(path, "a path has no zero byte");
-  return {.transport = Transport::unix_socket, .endpoint = std::string(path)};
+  return with({.transport = Transport::unix_socket, .endpoint = std::string(path)},
+              std::move(options));
 }
 
 Server Server::parse(std::string_view text) { return parse_with_port(text, kDaemonPort); }
 
-std::optional<Server> Server::from_env() {
-  if (::getauxval(AT_SECURE) != 0) return std::nullopt;
-  const std::string_view path = environment("ZEUSD_SOCK_PATH");
-  const std::string_view host_port = environment("ZEUSD_HOST_PORT");
-  if (path.empty() && host_port.empty()) return std::nullopt;
-  Server server = path.empty() ? parse_with_port(host_port, kHttpPort) : unix_socket(path);
-  server.token = environment("ZEUSD_TOKEN");
-  return server;
+Server Server::from_env() {
+  if (auto server = configured()) return *std::move(server);
+  throw ConnectionError(
+      "no daemon is named: set ZEUSD_SOCK_PATH to the path of its socket, or ZEUSD_HOST_PORT to "
+      "its "
+      "host:port");
+}
+
+Server Server::from_env_or(Server otherwise) {
+  auto server = configured();
+  return server ? *std::move(server) : std::move(otherwise);
 }
 
 }  // namespace wattle

@@ -173,24 +173,40 @@ void require_distinct(const std::vector<Entry>& entries, std::string_view what) 
   }
 }
 
-/// What is refused is told for people: an entry that is not understood is left out.
+/// Text for people; empty where there is none.
+std::string text_in(const json& entry, const char* key) {
+  const json* const value = find(entry, key);
+  constexpr std::size_t kMost = 2000;  // a remedy may be a paragraph
+  return value == nullptr || !value->is_string()
+             ? std::string()
+             : printable(value->get_ref<const std::string&>(), kMost);
+}
+
+/// Is shown to people alone: one that is not understood is left out.
+std::optional<CpuLimit> cpu_limit_of(const json& answer) {
+  const json* const limit = find(answer, "cpu_limit");
+  if (limit == nullptr || !limit->is_object()) return std::nullopt;
+  const auto number = [&](const char* key) {
+    const json* const value = find(*limit, key);
+    return value != nullptr && value->is_number() ? value->get<double>() : 0.0;
+  };
+  return CpuLimit{.period_s = number("period_s"),
+                  .quantum_j = number("quantum_j"),
+                  .reason = text_in(*limit, "reason"),
+                  .remedy = text_in(*limit, "remedy")};
+}
+
+/// What is refused is for people: an entry that is not understood is left out.
 std::vector<RefusedEntry> refused_of(const json& answer) {
   std::vector<RefusedEntry> refused;
   const json* const entries = find(answer, "refused");
   if (entries == nullptr || !entries->is_array()) return refused;
-  const auto text = [](const json& entry, const char* key) {
-    const json* const value = find(entry, key);
-    constexpr std::size_t kMost = 2000;  // a remedy may be a paragraph
-    return value == nullptr || !value->is_string()
-               ? std::string()
-               : printable(value->get_ref<const std::string&>(), kMost);
-  };
   for (const json& entry : *entries) {
     if (!entry.is_object()) continue;
-    refused.push_back({.subject = text(entry, "subject"),
-                       .source = text(entry, "source"),
-                       .reason = text(entry, "reason"),
-                       .remedy = text(entry, "remedy")});
+    refused.push_back({.subject = text_in(entry, "subject"),
+                       .source = text_in(entry, "source"),
+                       .reason = text_in(entry, "reason"),
+                       .remedy = text_in(entry, "remedy")});
   }
   return refused;
 }
@@ -208,6 +224,10 @@ Discovery discovery_of(const json& answer) {
   const json* const format = find(answer, "stream_format");
   if (format != nullptr && *format == "snapshot") discovery.stream_format = StreamFormat::snapshot;
   discovery.refused = refused_of(answer);
+  if (const json* granted = find(answer, "granted_scopes")) {
+    discovery.granted_scopes = texts(*granted, "granted_scopes");
+  }
+  discovery.cpu_limit = cpu_limit_of(answer);
   return discovery;
 }
 

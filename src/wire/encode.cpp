@@ -60,6 +60,11 @@ std::string object(const RefusedEntry& entry) {
                      json_string(entry.reason), json_string(entry.remedy));
 }
 
+std::string object(const CpuLimit& limit) {
+  return fmt::format(R"({{"period_s":{},"quantum_j":{},"reason":{},"remedy":{}}})", limit.period_s,
+                     limit.quantum_j, json_string(limit.reason), json_string(limit.remedy));
+}
+
 template <class Entry>
 std::string objects(const std::vector<Entry>& entries) {
   return array_of(entries, [](const Entry& entry) { return object(entry); });
@@ -81,12 +86,16 @@ std::string encode(const Discovery& discovery) {
       discovery.cpus, [](const CpuEntry& cpu) { return std::string(text_of(cpu.dram_available)); });
   return fmt::format(
       R"({{"gpus":{},"cpus":{},"enabled_api_groups":{},"auth_required":{},)"
-      R"("gpu_ids":{},"cpu_ids":{},"dram_available":{},"stream_format":"{}","refused":{}}})",
+      R"("gpu_ids":{},"cpu_ids":{},"dram_available":{},"stream_format":"{}","refused":{}{}{}}})",
       objects(discovery.gpus), objects(discovery.cpus),
       array_of(discovery.enabled_api_groups, json_string), text_of(discovery.auth_required),
       ids(discovery.gpus), ids(discovery.cpus), dram,
       discovery.stream_format == StreamFormat::snapshot ? "snapshot" : "per-device",
-      objects(discovery.refused));
+      objects(discovery.refused),
+      discovery.granted_scopes
+          ? R"(,"granted_scopes":)" + array_of(*discovery.granted_scopes, json_string)
+          : std::string(),
+      discovery.cpu_limit ? R"(,"cpu_limit":)" + object(*discovery.cpu_limit) : std::string());
 }
 
 std::string encode(const Identity& identity) {

@@ -50,6 +50,14 @@ struct RefusedEntry {
   std::string remedy{};
 };
 
+/// How a caller without a token may see the energy of CPUs, where that is less than all of it.
+struct CpuLimit {
+  double period_s = 0;   ///< between two readings
+  double quantum_j = 0;  ///< energies are multiples of it
+  std::string reason{};
+  std::string remedy{};
+};
+
 /// GET /discover.
 struct Discovery {
   std::vector<GpuEntry> gpus{};
@@ -59,6 +67,10 @@ struct Discovery {
   // Not zeusd's: clients of either generation pass over them.
   StreamFormat stream_format = StreamFormat::per_device;
   std::vector<RefusedEntry> refused{};
+  /// What the caller may use of what is on, as it asks now. Absent: not told.
+  std::optional<std::vector<std::string>> granted_scopes{};
+  /// Absent: the caller gets all there is, or it is not told.
+  std::optional<CpuLimit> cpu_limit{};
 };
 
 struct CpuPower {

@@ -2,6 +2,7 @@
 #include "wattle/daemon_client.hpp"
 
 #include "daemon.hpp"
+#include "wattle/power_stream.hpp"
 
 namespace wattle::integration {
 namespace {
@@ -120,6 +121,34 @@ TEST_F(ClientAndDaemon, ADaemonThatWasRestartedIsAskedAnewAndSaysSinceWhenItCoun
   EXPECT_THROW((void)client.time(), ConnectionError);
   serve();
   EXPECT_GT(client.cpu_energy().at(0).since_unix_s.value(), since);
+}
+
+TEST_F(ClientAndDaemon, AStreamFollowsADaemonThatChangesItsGenerationAndItsDevices) {
+  serve();
+  const Server server = at_socket();
+  PowerStream stream({server}, {.reconnect_delay = std::chrono::milliseconds(20)});
+  const auto powers = [&] { return stream.snapshot().at(server.endpoint).gpu_power_w; };
+  using Powers = std::map<std::uint32_t, double>;
+  EXPECT_EQ(powers(), (Powers{{0, 75.0}, {1, 120.0}}));
+  serve({"--stream-format", "snapshot"}, "gpu A\npower step 0 90\ngpu B\npower step 0 60\n");
+  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, 90.0}, {1, 60.0}}; }));
+  EXPECT_EQ(stream.snapshot().at(server.endpoint).gpu.status, ConnectionStatus::live);
+  serve({}, "gpu A\npower step 0 30\n");
+  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, 30.0}}; }));
+}
+
+TEST_F(ClientAndDaemon, ThroughTcpIsGivenTheReasonWhyCpusAreShownInPart) {
+  serve();
+  EXPECT_THAT(DaemonClient(at_port()).cpu_limit(), HasSubstr("--public-cpu-period"));
+  EXPECT_EQ(DaemonClient(at_socket()).cpu_limit(), "");
+}
+
+TEST_F(ClientAndDaemon, ControlIsNotOfferedThroughTcpWithoutAToken) {
+  serve({"--enable", "gpu-read,gpu-control", "--settings-journal", path("settings")});
+  EXPECT_TRUE(DaemonClient(at_socket()).can_control_gpu());
+  const DaemonClient client(at_port());
+  EXPECT_FALSE(client.can_control_gpu());
+  EXPECT_THROW(client.require({.control_gpu = true}), CapabilityError);
 }
 
 }  // namespace

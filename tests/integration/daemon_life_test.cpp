@@ -253,7 +253,9 @@ TEST_F(DaemonLife, WrongOptionsAreNamed) {
         Words{"serve", "--socket-permissions", "9"}, Words{"serve", "--stream-format", "x"},
         Words{"serve", "--gpu-backend", "x"}, Words{"serve", "--history", "-1"},
         Words{"serve", "--history", "345601"}, Words{"serve", "--num-workers", "many"},
-        Words{"serve", "--no-such-option"}, Words{}, Words{"token"},
+        Words{"serve", "--public-cpu-period", "0.001"}, Words{"serve", "--public-cpu-period", "-1"},
+        Words{"serve", "--public-cpu-period", "nan"}, Words{"serve", "--no-such-option"}, Words{},
+        Words{"token"},
         Words{"token", "issue", "--user", "x", "--signing-key-path", "y", "--expires", "soon"}}) {
     EXPECT_EQ(run(wattled(words)).code(), 64) << testing::PrintToString(words);
   }

@@ -136,6 +136,51 @@ TEST(CurlRequest, TakesNoProxyFromTheEnvironment) {
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 
+/// What the environment says of proxies, for the test's time.
+class ProxyInEnvironment : public testing::Test {
+ protected:
+  ProxyInEnvironment() { set("http_proxy", ("http://" + proxy_.address()).c_str()); }
+  ~ProxyInEnvironment() override {
+    for (const char* const name : {"http_proxy", "no_proxy"}) {
+      ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe)
+    }
+  }
+  static void set(const char* name, const char* value) {
+    ::setenv(name, value, 1);  // NOLINT(concurrency-mt-unsafe)
+  }
+  const HttpServer proxy_{say_hello};
+};
+
+TEST_F(ProxyInEnvironment, IsAskedForAServerThatIsToBeAskedThroughOne) {
+  EXPECT_EQ(get(Server::tcp("node7.invalid", 4938, {.proxy = true})).body, "hello");
+  ASSERT_THAT(proxy_.requests(), SizeIs(1));
+  EXPECT_EQ(proxy_.requests()[0].target, "http://node7.invalid:4938/discover");
+}
+
+TEST_F(ProxyInEnvironment, IsNotAskedForAHostThatItIsNotFor) {
+  const HttpServer server(say_hello);
+  Server asked = Server::parse(server.address());
+  asked.uses_proxy = true;
+  set("no_proxy", "127.0.0.1");
+  EXPECT_EQ(get(asked).status, 200);
+  EXPECT_THAT(proxy_.requests(), IsEmpty());
+  EXPECT_THAT(server.requests(), SizeIs(1));
+}
+
+TEST_F(ProxyInEnvironment, IsNotAskedForAUnixSocket) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "d.sock";
+  const HttpServer server(say_hello, path);
+  EXPECT_EQ(get(Server::unix_socket(path, {.proxy = true})).body, "hello");
+  EXPECT_THAT(proxy_.requests(), IsEmpty());
+}
+
+TEST_F(ProxyInEnvironment, MakesATokenLeaveThisMachine) {
+  const power_test::HeardLog log;
+  (void)lines_for(Server::tcp("127.0.0.1", 80, {.token = "secret", .proxy = true}));
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("sent unencrypted")));
+}
+
 TEST(CurlRequest, FollowsNoRedirect) {
   const HttpServer other(say_hello);
   const HttpServer server([&](const HttpRequest&, HttpPeer& peer) {

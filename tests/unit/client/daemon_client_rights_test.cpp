@@ -68,6 +68,36 @@ TEST_F(DaemonClientRights, AreNoneWithoutATokenOrWithOneThatIsRefused) {
   }
 }
 
+TEST_F(DaemonClientRights, AreThoseThatTheDaemonGrantsToThisConnectionWhereItSays) {
+  std::string found = discovery();
+  found.insert(found.size() - 1, R"(,"granted_scopes":["gpu-read"])");
+  answer("/discover", {200, found});
+  const DaemonClient client(address());
+  EXPECT_TRUE(client.can_read_gpu());
+  EXPECT_FALSE(client.can_read_cpu());
+  EXPECT_FALSE(client.can_control_gpu());
+  EXPECT_THAT(message_of<CapabilityError>([&] { client.require({.control_gpu = true}); }),
+              HasSubstr("it permits gpu-control through its Unix socket or with a token alone"));
+}
+
+TEST_F(DaemonClientRights, ToSetGpusAreEnabledAsTheErrorSays) {
+  answer("/discover", {200, discovery(R"("gpu-read","cpu-read")")});
+  EXPECT_THAT(
+      message_of<CapabilityError>([&] { DaemonClient(address()).require({.control_gpu = true}); }),
+      HasSubstr("its group gpu-control is off: start it with --enable "
+                "gpu-read,cpu-read,gpu-control"));
+}
+
+TEST_F(DaemonClientRights, ToCpusInPartComeWithTheReason) {
+  EXPECT_EQ(DaemonClient(address()).cpu_limit(), "");
+  std::string found = discovery();
+  found.insert(found.size() - 1,
+               R"(,"cpu_limit":{"period_s":0.5,"quantum_j":0.5,"reason":"why","remedy":"what"})");
+  answer("/discover", {200, found});
+  EXPECT_EQ(DaemonClient(address()).cpu_limit(),
+            "it shows CPU energy once per 0.5 s, in steps of 0.5 J: why; what");
+}
+
 TEST_F(DaemonClientRights, OfATokenThatEndsAreThoseOfOneThatDoesNot) {
   answer("/discover", {200, discovery(R"("gpu-read")", true)});
   for (const char* end : {"", R"(,"exp":9999999999)", R"(,"exp":null)"}) {

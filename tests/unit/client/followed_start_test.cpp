@@ -12,6 +12,7 @@ namespace {
 using StartProgress = FollowedServer::Progress;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
 
 TEST(AFollowedServer, IsAskedInTheOrderOfTheProtocol) {
   Followed followed;
@@ -76,6 +77,30 @@ TEST(AFollowedServer, WithoutATypesGroupHasThatStreamDenied) {
   EXPECT_FALSE(followed.server.trouble());
   EXPECT_THAT(log.messages(),
               ElementsAre(HasSubstr("CPU stream of node:1 is denied, and tried again")));
+}
+
+TEST(AFollowedServer, ThatShowsCpusInPartIsReportedOnceWithTheReason) {
+  const power_test::HeardLog log;
+  Followed followed;
+  followed.discovery.cpu_limit =
+      wire::CpuLimit{.period_s = 1, .quantum_j = 1, .reason = "why", .remedy = "what"};
+  followed.start();
+  const auto is_it =
+      HasSubstr("node:1: it shows CPU energy once per 1 s, in steps of 1 J: why; what");
+  EXPECT_THAT(log.messages(), ElementsAre(is_it));
+  followed.hang_up("/cpu/", "gone");
+  followed.hang_up("/gpu/", "gone");
+  followed.advance(10s);
+  EXPECT_THAT(log.messages(), ElementsAre(is_it));
+}
+
+TEST(AFollowedServer, ThatShowsCpusInPartIsNotReportedToWhomItDoesNotMatter) {
+  const power_test::HeardLog log;
+  Followed followed({.endpoint = "node:1", .cpu_indices = std::vector<std::uint32_t>()});
+  followed.discovery.cpu_limit =
+      wire::CpuLimit{.period_s = 1, .quantum_j = 1, .reason = "why", .remedy = "what"};
+  followed.start();
+  EXPECT_THAT(log.messages(), IsEmpty());
 }
 
 TEST(AFollowedServer, IsInTroubleWhereADeviceIsMissingThatWasAskedFor) {

@@ -4,12 +4,19 @@
 #include <cstdlib>
 #include <string>
 
+#include "fakes/http_server.hpp"
+#include "unit/report/golden.hpp"
 #include "wattle/daemon_client.hpp"
 
 namespace wattle {
 namespace {
 
+using testing::AllOf;
+using testing::ElementsAre;
 using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::Optional;
 using Transport = Server::Transport;
 
 /// An environment without servers, for the test's time.
@@ -102,35 +109,89 @@ TEST(Server, WhatHasNoFormIsRefusedWithTheForms) {
   }
 }
 
-TEST_F(ServerFromEnv, IsAbsentWhereNothingIsSet) {
-  EXPECT_FALSE(Server::from_env());
-  set("ZEUSD_SOCK_PATH", "");
-  set("ZEUSD_HOST_PORT", "");
-  EXPECT_FALSE(Server::from_env());
+TEST(Server, IsAskedAsItsOptionsSay) {
+  const ServerOptions options{
+      .token = "a.b.c", .gpus = {{0, 2}}, .cpus = std::vector<std::uint32_t>(), .proxy = true};
+  for (const Server& server :
+       {Server::tcp("node7", 80, options), Server::tls("node7", 443, options),
+        Server::unix_socket("/run/x.sock", options)}) {
+    EXPECT_EQ(server.token, "a.b.c");
+    EXPECT_THAT(server.gpu_indices, Optional(ElementsAre(0, 2)));
+    EXPECT_THAT(server.cpu_indices, Optional(IsEmpty()));
+    EXPECT_TRUE(server.uses_proxy);
+  }
+  const Server plain = Server::tcp("node7", 80);
+  EXPECT_EQ(plain.token, "");
+  EXPECT_FALSE(plain.gpu_indices);
+  EXPECT_FALSE(plain.uses_proxy);
+}
+
+TEST(Server, OptionsThatCannotBeAreRefusedWhenItIsMade) {
+  try {
+    (void)Server::tcp("node7", 4938, {.token = "secret\r\nX-Admin: 1"});
+    FAIL() << "taken";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("node7:4938"), Not(HasSubstr("secret"))));
+  }
+  EXPECT_THROW((void)Server::tls("node7", 4938, {.gpus = {{1, 2, 1}}}), InvalidArgument);
+  EXPECT_THROW((void)Server::unix_socket("/run/x.sock", {.cpus = {{0, 0}}}), InvalidArgument);
+}
+
+TEST_F(ServerFromEnv, SaysWhatToSetWhereNothingIs) {
+  for (const char* const value : {"", "unset"}) {
+    if (*value == '\0') {
+      set("ZEUSD_SOCK_PATH", value);
+      set("ZEUSD_HOST_PORT", value);
+    } else {
+      clear();
+    }
+    try {
+      (void)Server::from_env();
+      ADD_FAILURE() << "there is none";
+    } catch (const ConnectionError& error) {
+      testing_support::expect_golden("no_daemon_in_environment.txt",
+                                     std::string(error.what()) + "\n");
+    }
+  }
+}
+
+TEST_F(ServerFromEnv, HasAnotherInItsPlaceWhereNothingIsSet) {
+  const Server otherwise = Server::unix_socket("/run/other.sock");
+  EXPECT_EQ(Server::from_env_or(otherwise).endpoint, "/run/other.sock");
+  set("ZEUSD_HOST_PORT", "node7:4938");
+  EXPECT_EQ(Server::from_env_or(otherwise).endpoint, "node7:4938");
 }
 
 TEST_F(ServerFromEnv, ASocketGoesBeforeAPort) {
   set("ZEUSD_SOCK_PATH", "/run/z.sock");
   set("ZEUSD_HOST_PORT", "node7:1");
   set("ZEUSD_TOKEN", "abc");
-  const auto server = Server::from_env();
-  ASSERT_TRUE(server);
-  EXPECT_EQ(server->endpoint, "/run/z.sock");
-  EXPECT_EQ(server->transport, Transport::unix_socket);
-  EXPECT_EQ(server->token, "abc");
+  const Server server = Server::from_env();
+  EXPECT_EQ(server.endpoint, "/run/z.sock");
+  EXPECT_EQ(server.transport, Transport::unix_socket);
+  EXPECT_EQ(server.token, "abc");
 }
 
 TEST_F(ServerFromEnv, AHostWithoutAPortIsAtPort80) {
   set("ZEUSD_HOST_PORT", "node7");
-  EXPECT_EQ(Server::from_env().value().endpoint, "node7:80");
+  EXPECT_EQ(Server::from_env().endpoint, "node7:80");
   set("ZEUSD_HOST_PORT", "node7:4938");
-  EXPECT_EQ(Server::from_env().value().endpoint, "node7:4938");
-  EXPECT_EQ(Server::from_env().value().token, "");
+  EXPECT_EQ(Server::from_env().endpoint, "node7:4938");
+  EXPECT_EQ(Server::from_env().token, "");
 }
 
 TEST_F(ServerFromEnv, WhatIsNoServerIsRefused) {
   set("ZEUSD_HOST_PORT", "a b");
   EXPECT_THROW((void)Server::from_env(), InvalidArgument);
+}
+
+TEST_F(ServerFromEnv, IsWhomAClientAsksThatIsNotToldOtherwise) {
+  EXPECT_THROW(DaemonClient(), ConnectionError);
+  const fakes::HttpServer daemon([](const fakes::HttpRequest&, fakes::HttpPeer& peer) {
+    peer.send(fakes::http_answer(200, R"({"gpus":[],"cpus":[],"enabled_api_groups":[]})"));
+  });
+  set("ZEUSD_HOST_PORT", daemon.address().c_str());
+  EXPECT_EQ(DaemonClient().server().endpoint, daemon.address());
 }
 
 }  // namespace

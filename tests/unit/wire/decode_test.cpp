@@ -75,7 +75,10 @@ TEST(Decode, ADiscoveryIsWhatWasEncoded) {
                        .enabled_api_groups = {"cpu-read"},
                        .auth_required = true,
                        .stream_format = StreamFormat::snapshot,
-                       .refused = {{.subject = "s", .source = "o", .reason = "r", .remedy = "m"}}};
+                       .refused = {{.subject = "s", .source = "o", .reason = "r", .remedy = "m"}},
+                       .granted_scopes = {{"gpu-read"}},
+                       .cpu_limit = wire::CpuLimit{
+                           .period_s = 0.5, .quantum_j = 0.25, .reason = "r", .remedy = "m"}};
   EXPECT_EQ(encode(good(decode_discovery(encode(told)))), encode(told));
 }
 

@@ -44,6 +44,19 @@ TEST(Encode, DiscoverySaysWhatIsRefusedAndWhy) {
   EXPECT_EQ(json["gpus"], nlohmann::json::array());
 }
 
+TEST(Encode, DiscoverySaysWhatItsCallerMayUseAndSeesInPart) {
+  Discovery discovery;
+  EXPECT_FALSE(nlohmann::json::parse(encode(discovery)).contains("granted_scopes"));
+  EXPECT_FALSE(nlohmann::json::parse(encode(discovery)).contains("cpu_limit"));
+  discovery.granted_scopes.emplace();
+  discovery.cpu_limit = {.period_s = 1, .quantum_j = 0.5, .reason = "r", .remedy = "m"};
+  const auto json = nlohmann::json::parse(encode(discovery));
+  EXPECT_EQ(json["granted_scopes"], nlohmann::json::array());
+  EXPECT_EQ(
+      json["cpu_limit"],
+      (nlohmann::json{{"period_s", 1}, {"quantum_j", 0.5}, {"reason", "r"}, {"remedy", "m"}}));
+}
+
 TEST(Encode, AGpuEventIsOneObject) {
   EXPECT_EQ(event(encode_event(kSometime, 0, 75000)),
             "data: {\"timestamp_ms\":1762000000000,\"gpu_id\":0,\"power_mw\":75000}\n\n");

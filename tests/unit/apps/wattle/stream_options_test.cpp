@@ -77,6 +77,11 @@ TEST(StreamOptions, ReadTheTokenFromTheEnvironment) {
   EXPECT_EQ(options_of({"a:1"}, environment).servers[0].token, "aaa");
 }
 
+TEST(StreamOptions, GoThroughAProxyByChoice) {
+  EXPECT_FALSE(options_of({"a:1"}).servers[0].uses_proxy);
+  EXPECT_TRUE(options_of({"a:1", "--proxy"}).servers[0].uses_proxy);
+}
+
 TEST(StreamOptions, TakeNoTokenAsAWord) {
   EXPECT_THAT(error_of({"a:1", "--token", "aaa"}), HasSubstr("--token"));
 }
