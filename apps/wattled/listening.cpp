@@ -156,7 +156,9 @@ Listener listen_at_tcp(const TcpAddress& address) {
   ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(listener.fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||
       ::listen(listener.fd.get(), kBacklog) != 0) {
-    fail("", wanted, error_text(errno));
+    const bool is_used = errno == EADDRINUSE;
+    fail("", wanted,
+         error_text(errno) + (is_used ? "; name another port with --tcp-bind-address" : ""));
   }
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;

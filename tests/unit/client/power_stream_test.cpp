@@ -15,6 +15,7 @@
 #include "fakes/gated_sensor.hpp"
 #include "fakes/temp_folder.hpp"
 #include "power/heard_log.hpp"
+#include "report/golden.hpp"
 #include "sanitized.hpp"
 #include "wattle/error.hpp"
 
@@ -259,11 +260,27 @@ TEST(APowerStream, TellsWhatIsMissingByTheTypeOfItsError) {
   EXPECT_THROW(PowerStream({server}), CapabilityError);
 }
 
+/// What the error says that making a stream ends with.
+std::string refusal_of(std::vector<Server> servers) {
+  try {
+    const PowerStream stream(std::move(servers));
+  } catch (const InvalidArgument& error) {
+    return std::string(error.what()) + "\n";
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
 TEST(APowerStream, ThatCanNeverGiveAnythingIsRefused) {
-  EXPECT_THROW(PowerStream({}), InvalidArgument);
-  Server unasked = Server::tcp("127.0.0.1", 1);
-  unasked.gpu_indices = unasked.cpu_indices = std::vector<std::uint32_t>();
-  EXPECT_THROW(PowerStream({unasked}), InvalidArgument);
+  testing_support::expect_golden("stream_of_no_server.txt", refusal_of({}));
+  const std::vector<std::uint32_t> none;
+  testing_support::expect_golden(
+      "stream_of_nothing.txt",
+      refusal_of({Server::tcp("127.0.0.1", 1, {.gpus = none, .cpus = none})}));
+}
+
+TEST(APowerStream, OfAServerWithoutATransportIsRefused) {
+  testing_support::expect_golden("server_without_transport.txt", refusal_of({Server{}}));
 }
 
 TEST(APowerStream, OfNothingYetWarnsOnceAndGoesOn) {
@@ -274,7 +291,8 @@ TEST(APowerStream, OfNothingYetWarnsOnceAndGoesOn) {
         200, wire::encode(wire::Discovery{.enabled_api_groups = {"gpu-read", "cpu-read"}})));
   });
   PowerStream stream({daemon.server()});
-  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("nothing to stream")));
+  ASSERT_THAT(log.messages(), testing::SizeIs(1));
+  testing_support::expect_golden("stream_of_nothing_yet.txt", log.messages().front() + "\n");
   stream.stop();
 }
 
