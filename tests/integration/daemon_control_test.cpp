@@ -234,6 +234,58 @@ TEST_F(DaemonControl, PutsBackWhatADaemonThatWasKilledHadSet) {
   EXPECT_THAT(get("/gpu/get_power_limit").body, HasSubstr(R"("0":{"power_limit_mw":200000})"));
 }
 
+TEST_F(DaemonControl, PutsBackWhatADaemonThatWasKilledInASetterMayHaveSet) {
+  serve_control({}, "hang nvmlDeviceSetPowerManagementLimit\n" + std::string(kTwoGpusToSet));
+  HttpClient waits = client();
+  waits.send(std::string("POST ") + kLimit +
+             " HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n");
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(journal()); }));
+  kill();
+  EXPECT_THAT(told(), IsEmpty());
+  nvml_->set_script(kTwoGpusToSet);
+  serve_control();
+  EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(journal()); })) << log();
+  EXPECT_EQ(told(), "0 power_limit 200000\n");
+}
+
+TEST_F(DaemonControl, RemembersWhatItCouldNotPutBack) {
+  serve_control();
+  EXPECT_EQ(post(kLimit).status, 200);
+  kill();
+  const std::string settings = content_of(journal());
+  nvml_->set_script("error nvmlDeviceSetPowerManagementLimit 999\n" + std::string(kTwoGpusToSet));
+  serve_control();
+  EXPECT_TRUE(eventually([&] {
+    return log().find("GPU-aaaa cannot be put back to power limit 200000 mW") != std::string::npos;
+  }));
+  end();
+  EXPECT_EQ(content_of(journal()), settings);
+  nvml_->set_script(kTwoGpusToSet);
+  serve_control();
+  EXPECT_TRUE(eventually([&] { return !std::filesystem::exists(journal()); })) << log();
+  EXPECT_EQ(told(), "0 power_limit 150000\n0 power_limit 200000\n");
+}
+
+TEST_F(DaemonControl, OfTheSameGpuByTwoClientsIsPutBackToWhatWasThereFirst) {
+  serve_control();
+  HttpClient one = client();
+  HttpClient other = client();
+  const auto set = [](HttpClient& by, int milliwatts) {
+    return by
+        .ask("POST",
+             "/gpu/set_power_limit?gpu_ids=0&block=true&power_limit_mw=" +
+                 std::to_string(milliwatts),
+             "Content-Length: 0\r\n")
+        .status;
+  };
+  EXPECT_EQ(set(one, 150'000), 200);
+  EXPECT_EQ(set(other, 160'000), 200);
+  EXPECT_EQ(set(one, 1), 400);
+  EXPECT_THAT(get("/gpu/get_power_limit?gpu_ids=0").body, HasSubstr("160000"));
+  end();
+  EXPECT_THAT(told(), testing::EndsWith("0 power_limit 160000\n0 power_limit 200000\n"));
+}
+
 TEST_F(DaemonControl, LeavesAloneWhatSomebodyElseHasSetSince) {
   serve_control();
   EXPECT_EQ(post(kLimit).status, 200);

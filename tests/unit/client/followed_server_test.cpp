@@ -49,6 +49,28 @@ TEST(AFollowedServer, IsStreamedFromWhatARestartEnabled) {
   EXPECT_EQ(followed.cpu(), ConnectionStatus::denied);
 }
 
+TEST(AFollowedServer, ThatNoLongerTakesTheTokenAfterARestartIsFollowedOnceItDoes) {
+  const power_test::HeardLog log;
+  Followed followed({.endpoint = "node:1", .token = "a.b.c"});
+  followed.discovery.auth_required = true;
+  followed.answers["/auth/whoami"] = {{.body = R"({"sub":"a","scopes":["gpu-read","cpu-read"]})"}};
+  followed.start();
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
+  // It has another key by then.
+  followed.answers["/auth/whoami"] = {{.status = 401, .body = R"({"error":"Invalid token."})"}};
+  followed.hang_up("/gpu/", "gone");
+  followed.hang_up("/cpu/", "gone");
+  followed.advance(10s);
+  for (const ConnectionState& state : {followed.readings().gpu, followed.readings().cpu}) {
+    EXPECT_EQ(state.status, ConnectionStatus::denied);
+    EXPECT_THAT(state.reason, HasSubstr("the token is not accepted"));
+  }
+  followed.answers["/auth/whoami"] = {{.body = R"({"sub":"a","scopes":["gpu-read"]})"}};
+  followed.advance(7s);
+  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
+  EXPECT_EQ(followed.cpu(), ConnectionStatus::denied) << "its scope is gone";
+}
+
 TEST(AFollowedServer, IsBackWithAllItsStreamsSoonAfterAnOutageOfAnyLength) {
   for (const auto outage : {1s, 15s, 33s, 3600s}) {
     Followed followed;
