@@ -145,7 +145,8 @@ void compare(const std::filesystem::path& folder, const Driver& driver, int roun
   fakes::VirtualClock clock;
   System system;
   system.procfs = folder / "proc";
-  Recording recording(gpus(driver, clock), system, clock, folder / "out", {.interval = kInterval});
+  Recording recording({.sensors = gpus(driver, clock), .refused = {}}, system, clock,
+                      folder / "out", {.interval = kInterval});
   recording.begin();
 
   std::vector<std::unique_ptr<Sensor>> sensors = gpus(driver, clock);

@@ -120,7 +120,7 @@ std::chrono::milliseconds public_period_of(const std::string& text) {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 3600.0;
   const auto seconds = parse_double(text);
-  // A number that is none is in no range.
+  // NaN is in no range.
   const bool is_period = seconds && *seconds >= kShortestS && *seconds <= kLongestS;
   if (!is_period && seconds != 0.0) {
     throw InvalidArgument(
