@@ -1,6 +1,7 @@
 // The fake NVML as a test holds it: writes its script, moves its time, asks what was called.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <functional>
@@ -50,13 +51,13 @@ class FakeNvml {
   class VirtualClock final : public Clock {
    public:
     [[nodiscard]] TimePoint now() const noexcept override {
-      return TimePoint(std::chrono::hours(1)) + elapsed_;
+      return TimePoint(std::chrono::hours(1)) + elapsed_.load();
     }
     [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }
     void set(std::chrono::nanoseconds elapsed) noexcept { elapsed_ = elapsed; }
 
    private:
-    std::chrono::nanoseconds elapsed_{0};
+    std::atomic<std::chrono::nanoseconds> elapsed_{std::chrono::nanoseconds(0)};
   };
 
   void wait_until_idle(const std::function<void()>& at_each_look) const;
