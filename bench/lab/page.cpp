@@ -56,7 +56,7 @@ its highest power, or its lowest. A load that swings from l to h and is high hal
 
 **A load at the pace of a gauge that sees all the time** shows in none of its values either, but costs
 something at the ends alone. The ± is for swings of up to 77 % of the mean, as boards of 350 W and more
-show them. A smaller swing cannot be told from a larger one there, and gets the same ±. For a mean over a
+show them. A smaller swing looks like a larger one there, and gets the same ±. For a mean over a
 second a square of a second is such a load; its ± is for a ripple of 60 % at three times its pace.
 
 **Gauges that nobody has described** are taken to be renewed each 100 ms, and to see an unknown part
@@ -83,8 +83,8 @@ github.com/JimZeyuYang/GPU_Power_Benchmark), 10 to 14 s each. The cells of sever
 are made after what they showed:
 
 - Real work swings by 57 % of its mean and more, up to 3.5-fold.
-- Gauges keep a pace of their own (99.9, 100, 101.15 ms): gauge and reader beat. Each time one overtakes
-  the other a value counts once more or once less; a job that is shorter than its window pays for that.
+- Gauges keep a pace of their own (99.9, 100, 101.15 ms): gauge and reader beat. When one overtakes
+  the other, a value counts once too often or too seldom; a job that is shorter than its window pays for that.
 - A K40m follows the power with a lag of 55 ms, renewed each 15.4 ms. The power is the value plus 55 ms times
   its slope, so the energy needs the values at the ends, and no others.
 - `power.draw.average` is not always renewed each 100 ms. After a load has ended it stays as it is for a
