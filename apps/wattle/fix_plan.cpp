@@ -142,14 +142,7 @@ Fix plan_fix(FixTarget target, const FixFacts& facts) {
   return plan_daemon(facts);
 }
 
-std::string command_line(const FixStep& step) {
-  std::string line;
-  for (const std::string& word : step.command) {
-    if (!line.empty()) line += ' ';
-    line += shell_quoted(word);
-  }
-  return line;
-}
+std::string command_line(const FixStep& step) { return shell_line(step.command); }
 
 std::string script_of(const Fix& fix) {
   std::string script = "set -e\n";

@@ -183,7 +183,7 @@ CommandOverrides CommandOverrides::parse(std::string_view text) {
 }
 
 CommandOverrides CommandOverrides::load(const std::string& path) {
-  // Not to wait for whoever would write to a pipe.
+  // A pipe without a writer is not waited for.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {

@@ -40,43 +40,42 @@ std::pair<Fd, Fd> connected_pair() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Room for one descriptor beside a message.
-union DescriptorRoom {
-  cmsghdr header;
-  std::array<char, CMSG_SPACE(sizeof(int))> bytes;
+/// A request as the system's calls take it, with room for one descriptor beside it.
+struct RequestMessage {
+  explicit RequestMessage(CommandRequest& asked)
+      : bytes{.iov_base = &asked, .iov_len = sizeof asked} {
+    message.msg_iov = &bytes;
+    message.msg_iovlen = 1;
+    message.msg_control = room.data();
+    message.msg_controllen = room.size();
+  }
+  RequestMessage(const RequestMessage&) = delete;
+  RequestMessage& operator=(const RequestMessage&) = delete;
+
+  iovec bytes;
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int))> room{};
+  msghdr message{};
 };
 
 /// 0, or an `errno`.
 int send_request(int socket, CommandRequest asked, int answer_to) {
-  iovec bytes{.iov_base = &asked, .iov_len = sizeof asked};
-  DescriptorRoom control{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  RequestMessage request(asked);
+  cmsghdr* const header = CMSG_FIRSTHDR(&request.message);
   header->cmsg_level = SOL_SOCKET;
   header->cmsg_type = SCM_RIGHTS;
   header->cmsg_len = CMSG_LEN(sizeof(int));
   std::memcpy(CMSG_DATA(header), &answer_to, sizeof answer_to);
-  return ::sendmsg(socket, &message, MSG_NOSIGNAL) == sizeof asked ? 0 : errno;
+  return ::sendmsg(socket, &request.message, MSG_NOSIGNAL) == sizeof asked ? 0 : errno;
 }
 
 /// The next request and the socket for its answer; an empty `Fd` where it was none. False once the
 /// daemon is gone.
 bool receive_request(int socket, CommandRequest& asked, Fd& answer_to) {
-  iovec bytes{.iov_base = &asked, .iov_len = sizeof asked};
-  DescriptorRoom control{};
-  msghdr message{};
-  message.msg_iov = &bytes;
-  message.msg_iovlen = 1;
-  message.msg_control = control.bytes.data();
-  message.msg_controllen = control.bytes.size();
-  const ssize_t size = ::recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+  RequestMessage request(asked);
+  const ssize_t size = ::recvmsg(socket, &request.message, MSG_CMSG_CLOEXEC);
   if (size == 0) return false;
   if (size < 0) return errno == EINTR;
-  const cmsghdr* const header = CMSG_FIRSTHDR(&message);
+  const cmsghdr* const header = CMSG_FIRSTHDR(&request.message);
   if (header == nullptr || header->cmsg_type != SCM_RIGHTS) return true;
   int fd = -1;
   std::memcpy(&fd, CMSG_DATA(header), sizeof fd);

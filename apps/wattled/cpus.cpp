@@ -19,7 +19,7 @@ void quantize(CounterState& state, std::uint64_t quantum_uj) {
 }  // namespace
 
 CounterPower power_between(const CounterState& before, const CounterState& after) {
-  if (after.is_known && after.is_stuck) return {.reason = kDoesNotMove};
+  if (after.is_known && after.is_stuck) return {.reason = kCounterStuck};
   const bool compares = before.is_known && after.is_known && before.losses == after.losses;
   if (!compares || after.at <= before.at) {
     return {.reason = "its counter cannot be read, or restarted"};
@@ -36,7 +36,7 @@ CpuPowers power_between(const CpuState& before, const CpuState& after) {
   return powers;
 }
 
-std::optional<wire::CpuPower> CpuPowers::told() const {
+std::optional<wire::CpuPower> CpuPowers::message() const {
   if (!cpu.mw) return std::nullopt;
   return wire::CpuPower{.cpu_mw = *cpu.mw, .dram_mw = dram ? dram->mw : std::nullopt};
 }

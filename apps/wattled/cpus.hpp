@@ -16,9 +16,6 @@
 
 namespace wattle::daemon {
 
-/// Why nothing is known of a counter that `CounterState::is_stuck`.
-inline constexpr std::string_view kDoesNotMove = "its counter does not move";
-
 /// A counter as it was found at one time.
 struct CounterState {
   TimePoint at{};
@@ -50,7 +47,7 @@ struct CpuPowers {
   CounterPower cpu;
   std::optional<CounterPower> dram{};  ///< absent: there is none
   /// As the protocol has it: absent where the CPU's own is not known.
-  [[nodiscard]] std::optional<wire::CpuPower> told() const;
+  [[nodiscard]] std::optional<wire::CpuPower> message() const;
 };
 [[nodiscard]] CpuPowers power_between(const CpuState& before, const CpuState& after);
 

@@ -44,7 +44,7 @@ std::variant<UnixWindow, Response> window_of(std::string_view text) {
 
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
-  if (figure.flags.has(Flag::stuck)) return kDoesNotMove;
+  if (figure.flags.has(Flag::stuck)) return kCounterStuck;
   if (figure.flags.has(Flag::reset)) return "its counter restarted";
   if (figure.flags.has(Flag::implausible)) return "its counter showed what cannot be";
   return "it was not read at the ends of this window, or not within it";

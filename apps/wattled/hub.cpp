@@ -114,7 +114,7 @@ void CpuStream::tick() {
     const CpuPowers powers = power_between(before->second, state);
     PowerUpdate update{.id = id,
                        .timestamp_ms = unix_ms(state.cpu.at),
-                       .power = powers.told(),
+                       .power = powers.message(),
                        .reason = std::string(powers.cpu.reason)};
     if (powers.dram) update.dram_reason = powers.dram->reason;
     updates.push_back(std::move(update));

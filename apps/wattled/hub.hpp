@@ -73,7 +73,7 @@ class CpuStream {
 
  private:
   void tick();
-  /// Powers are told from these on.
+  /// The next powers are means since these.
   void keep(CpuStates now);
 
   CpuView& view_;

@@ -62,11 +62,7 @@ struct Output {
 
 class Command {
  public:
-  explicit Command(const std::vector<std::string>& words) {
-    for (const std::string& word : words) {
-      line_ += (line_.empty() ? "" : " ") + shell_quoted(word);
-    }
-  }
+  explicit Command(const std::vector<std::string>& words) : line_(shell_line(words)) {}
 
   /// Empty: it runs.
   std::string start(std::vector<std::string> words) {

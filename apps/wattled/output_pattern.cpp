@@ -17,7 +17,7 @@ constexpr std::string_view kIgnoresCase = "(?i)";
   throw InvalidArgument(fmt::format("'{}' is no pattern: {}", printable(text), why));
 }
 
-/// In place of an letter letter; empty: POSIX's functions take it as it stands, or nobody does.
+/// In place of an escaped letter; empty: POSIX's functions take it as it stands, or nobody does.
 std::string_view replacement(char letter) noexcept {
   switch (letter) {
     case 'd':

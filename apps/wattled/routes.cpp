@@ -297,7 +297,7 @@ Response cpu_powers(const CpuStates& before, const CpuStates& after) {
   for (const auto& [id, state] : after) {
     powers.timestamp_ms = std::max(powers.timestamp_ms, unix_ms(state.cpu.at));
     const CpuPowers found = power_between(before.at(id), state);
-    if (const auto power = found.told()) {
+    if (const auto power = found.message()) {
       powers.powers[id] = *power;
     } else {
       errors[id] = fmt::format("IOError: {}", found.cpu.reason);

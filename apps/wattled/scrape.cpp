@@ -79,7 +79,7 @@ DomainMetrics Scrape::of_counter(const CpuView& view, const Channel& channel,
   if (state.at == TimePoint{}) return metrics;  // it could never be read
   if (state.is_known && state.is_stuck) {
     metrics.up = false;
-    metrics.reason = kDoesNotMove;
+    metrics.reason = kCounterStuck;
     return metrics;
   }
   metrics.energy_j = (state.energy_uj - state.first_uj) * kMicro;

@@ -102,4 +102,13 @@ std::string shell_quoted(std::string_view word) {
   return printable(quoted + "'");
 }
 
+std::string shell_line(const std::vector<std::string>& words) {
+  std::string line;
+  for (const std::string& word : words) {
+    if (!line.empty()) line += ' ';
+    line += shell_quoted(word);
+  }
+  return line;
+}
+
 }  // namespace wattle

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wattle/export.hpp"
 
@@ -22,5 +23,7 @@ namespace wattle {
 /// A word of a command line as one would type it: in single quotes where a shell needs them,
 /// and `printable`.
 [[nodiscard]] std::string shell_quoted(std::string_view word);
+/// A command line of such words.
+[[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
 
 }  // namespace wattle

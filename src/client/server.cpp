@@ -170,8 +170,7 @@ Server Server::from_env() {
   if (auto server = configured()) return *std::move(server);
   throw ConnectionError(
       "no daemon is named: set ZEUSD_SOCK_PATH to the path of its socket, or ZEUSD_HOST_PORT to "
-      "its "
-      "host:port");
+      "its host:port");
 }
 
 Server Server::from_env_or(Server otherwise) {

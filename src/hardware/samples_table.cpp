@@ -240,8 +240,8 @@ std::string SamplesTable::why_missing(const Device& device) const {
   // A device whose energy no row is about has none of its own: a GPU inside of a processor.
   if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
   if (sum.is_known) return {};
-  return device.name + ": " +
-         (sum.flags.has(Flag::stuck) ? "its counter does not move" : "its energy is not known");
+  const bool is_stuck = sum.flags.has(Flag::stuck);
+  return fmt::format("{}: {}", device.name, is_stuck ? kCounterStuck : "its energy is not known");
 }
 
 std::vector<MissingEnergy> SamplesTable::total_missing() const {

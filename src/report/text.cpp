@@ -180,10 +180,7 @@ std::string exit_text(const Exit& exit) {
 }
 
 std::string command_line(const std::vector<std::string>& command) {
-  std::vector<std::string> words;
-  words.reserve(command.size());
-  for (const std::string& word : command) words.push_back(shell_quoted(word));
-  return printable(join(words, " "));
+  return printable(shell_line(command));
 }
 
 std::string cpu_text(const ResourceUsage& usage, Seconds wall) {

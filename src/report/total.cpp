@@ -74,7 +74,7 @@ std::vector<MissingKind> refused_of(std::string_view kind, const std::vector<Dom
 
 /// Why a domain has no energy.
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
-  return figure.flags.has(Flag::stuck) ? "its counter does not move" : "its sensor failed";
+  return figure.flags.has(Flag::stuck) ? kCounterStuck : "its sensor failed";
 }
 
 void add_missing(Total& total, const std::vector<DomainEnergy>& domains,

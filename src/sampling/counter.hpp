@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <string_view>
 
 #include "sensors/sensor.hpp"
 #include "wattle/energy.hpp"
@@ -76,6 +77,8 @@ class CounterUnwrap {
 /// not known then.
 [[nodiscard]] bool is_stuck(const Channel& counter, double ticks,
                             std::chrono::nanoseconds elapsed) noexcept;
+/// Why its energy is not known.
+inline constexpr std::string_view kCounterStuck = "its counter does not move";
 
 /// The longest time between two reads of a counter that is sure to lose nothing: half the time in
 /// which the greatest power drives it through its `blind_ticks`, and no more than a minute. A

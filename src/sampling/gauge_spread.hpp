@@ -14,7 +14,7 @@
 
 namespace wattle {
 
-/// Sums what cannot be foretold of each value x(t) from those before it, by least squares:
+/// Sums what cannot be predicted of each value x(t) from those before it, by least squares:
 ///
 ///   x(t) = a + b x(t - 1) + c x(t - 2) + d x(t - 3) + rest(t)      as many as `lags` says
 ///
@@ -31,7 +31,7 @@ class Innovations {
   /// The next value, which was seen at `looks` looks, one after the other.
   void add(double value, std::uint64_t looks) noexcept;
   [[nodiscard]] std::uint64_t looks() const noexcept { return looks_; }
-  /// Sum over all looks of what cannot be foretold, squared; infinite for too few looks.
+  /// Sum over all looks of what cannot be predicted, squared; infinite for too few looks.
   [[nodiscard]] double squares() const noexcept;
 
  private:

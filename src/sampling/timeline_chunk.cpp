@@ -10,8 +10,8 @@ namespace {
 constexpr std::size_t kSteps = kChunkReadings - 1;
 using Column = std::array<std::uint64_t, kSteps>;
 
-/// How a value is foretold. Both lie on the straight line through the chunk's first and last value;
-/// what matters is whether a deviation from it lasts.
+/// How a value is predicted. Both lie on the straight line through the chunk's first and last
+/// value; what matters is whether a deviation from it lasts.
 enum class Predictor : std::uint8_t {
   slope,  ///< from the previous value: deviations add up, as the noise of a power does in an energy
   line,   ///< from the line: deviations pass, as the noise of a gauge does, and what a counter

@@ -33,7 +33,6 @@ template <class Tag>
                : nlohmann::ordered_json(nullptr);
 }
 
-/// A text, or null where it is empty.
 /// With the digits that mean something; null where there is no energy.
 [[nodiscard]] inline nlohmann::ordered_json uncertainty_or_null(const std::optional<Joules>& energy,
                                                                 Joules uncertainty) {
@@ -41,6 +40,7 @@ template <class Tag>
   return with_two_digits(uncertainty).si();
 }
 
+/// Null where it is empty.
 [[nodiscard]] inline nlohmann::ordered_json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }

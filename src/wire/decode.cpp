@@ -186,12 +186,12 @@ std::string text_in(const json& entry, const char* key) {
 std::optional<CpuLimit> cpu_limit_of(const json& answer) {
   const json* const limit = find(answer, "cpu_limit");
   if (limit == nullptr || !limit->is_object()) return std::nullopt;
-  const auto number = [&](const char* key) {
-    const json* const value = find(*limit, key);
-    return value != nullptr && value->is_number() ? value->get<double>() : 0.0;
-  };
-  return CpuLimit{.period_s = number("period_s"),
-                  .quantum_j = number("quantum_j"),
+  const json* const period = find(*limit, "period_s");
+  const json* const quantum = find(*limit, "quantum_j");
+  const auto is_number = [](const json* value) { return value != nullptr && value->is_number(); };
+  if (!is_number(period) || !is_number(quantum)) return std::nullopt;
+  return CpuLimit{.period_s = period->get<double>(),
+                  .quantum_j = quantum->get<double>(),
                   .reason = text_in(*limit, "reason"),
                   .remedy = text_in(*limit, "remedy")};
 }

@@ -35,7 +35,7 @@ std::optional<DeviceId> id_in(const element& value) noexcept {
   return static_cast<DeviceId>(id);
 }
 
-/// Absent, or null: not told.
+/// Absent, or null: unknown.
 std::optional<element> told(const object& from, std::string_view key) noexcept {
   element value;
   if (from.at_key(key).get(value) != simdjson::SUCCESS || value.is_null()) return {};

@@ -13,8 +13,8 @@ namespace wattle::wire {
 
 struct DevicePower {
   DeviceId id = 0;
-  std::optional<double> power_mw{};  ///< absent: not told, which only a CPU's may be
-  std::optional<double> dram_mw{};   ///< absent: not told
+  std::optional<double> power_mw{};  ///< absent: unknown, which only a CPU's may be
+  std::optional<double> dram_mw{};   ///< absent: unknown
   friend bool operator==(const DevicePower&, const DevicePower&) = default;
 };
 

@@ -32,8 +32,8 @@ using DeviceId = std::uint32_t;
 struct GpuEntry {
   DeviceId id = 0;
   std::string name{};
-  std::string pci_address{};  ///< "0000:01:00.0"; empty: not told
-  /// Absent: not told, as by daemons of the older generation.
+  std::string pci_address{};  ///< "0000:01:00.0"; empty: unknown
+  /// Absent: unknown, as from daemons of the older generation.
   std::optional<bool> cumulative_energy_available = false;
 };
 
@@ -67,9 +67,9 @@ struct Discovery {
   // Not zeusd's: clients of either generation pass over them.
   StreamFormat stream_format = StreamFormat::per_device;
   std::vector<RefusedEntry> refused{};
-  /// What the caller may use of what is on, as it asks now. Absent: not told.
+  /// What the caller may use of what is on, as it asks now. Absent: unknown.
   std::optional<std::vector<std::string>> granted_scopes{};
-  /// Absent: the caller gets all there is, or it is not told.
+  /// Absent: the caller gets all there is, or it is unknown.
   std::optional<CpuLimit> cpu_limit{};
 };
 

@@ -90,6 +90,11 @@ TEST(ShellQuoted, ShowsTheEmptyWord) { EXPECT_EQ(shell_quoted(""), "''"); }
 
 TEST(ShellQuoted, KeepsSingleQuotesInside) { EXPECT_EQ(shell_quoted("it's"), R"('it'\''s')"); }
 
+TEST(ShellLine, QuotesEachWordThatNeedsIt) {
+  EXPECT_EQ(shell_line({"sh", "-c", "exit 7", ""}), "sh -c 'exit 7' ''");
+  EXPECT_EQ(shell_line({}), "");
+}
+
 TEST(ShellQuoted, IsPrintable) { EXPECT_EQ(shell_quoted("a\x1b\xff"), R"('a\x1b\xff')"); }
 
 TEST(ValidUtf8, KeepsWhatIsWellFormed) {

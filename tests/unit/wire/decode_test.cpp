@@ -82,6 +82,15 @@ TEST(Decode, ADiscoveryIsWhatWasEncoded) {
   EXPECT_EQ(encode(good(decode_discovery(encode(told)))), encode(told));
 }
 
+TEST(Decode, ALimitWithoutItsNumbersIsLeftOut) {
+  for (const char* limit : {R"({"quantum_j":0.25,"reason":"r"})", R"({"period_s":0.5})",
+                            R"({"period_s":"0.5","quantum_j":0.25})", "[]"}) {
+    const std::string answer =
+        R"({"gpu_ids":[],"cpu_ids":[],"dram_available":[],"cpu_limit":)" + std::string(limit) + "}";
+    EXPECT_FALSE(good(decode_discovery(answer)).cpu_limit) << limit;
+  }
+}
+
 TEST(Decode, ADiscoveryWithoutDevicesOfAnyGenerationIsNone) {
   EXPECT_EQ(why(decode_discovery(R"({"hello":"world"})")), "'gpu_ids' is missing");
 }

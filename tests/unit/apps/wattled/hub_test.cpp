@@ -123,7 +123,7 @@ TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
 TEST_F(CpuHub, DividesByTheTimeThatPassed) {
   const CpuStates before = fine_->read({0});
   loop_.advance(seconds(7));
-  const auto power = power_between(before.at(0), fine_->read({0}).at(0)).told();
+  const auto power = power_between(before.at(0), fine_->read({0}).at(0)).message();
   ASSERT_TRUE(power);
   EXPECT_NEAR(static_cast<double>(power->cpu_mw), 50'000.0, 1.0);
   EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
