@@ -1,5 +1,5 @@
-// The energies that a monitor answers, in virtual time. Numbers in brackets are the weaknesses of
-// the original that a test shows the absence of.
+// The energies that a monitor answers, in virtual time; beside them what Zeus's PowerMonitor
+// (the original) answers where that is wrong.
 #include "wattle/power_monitor.hpp"
 
 #include <gmock/gmock.h>
@@ -34,7 +34,7 @@ class PowerMonitorTest : public testing::Test {
   PlayedMachine machine_;
 };
 
-// [4] deduplicated samples under a trapezoid: 0 J in the original.
+// Deduplicated samples under a trapezoid: 0 J in the original.
 TEST_F(PowerMonitorTest, CountsAConstantPowerForAsLongAsItHeld) {
   machine_.add_gpu(0, always(100));
   PowerMonitor monitor = machine_.monitor();
@@ -43,7 +43,7 @@ TEST_F(PowerMonitorTest, CountsAConstantPowerForAsLongAsItHeld) {
   EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 1000.0);
 }
 
-// [4], [5]: 1000 J in the original.
+// 1000 J in the original.
 TEST_F(PowerMonitorTest, CountsAStepFromWhereItWasSeen) {
   machine_.add_gpu(0, step(100, 5s, 300));
   PowerMonitor monitor = machine_.monitor();
@@ -51,7 +51,7 @@ TEST_F(PowerMonitorTest, CountsAStepFromWhereItWasSeen) {
   EXPECT_DOUBLE_EQ(energy(monitor, 0s, 10s).energy->si(), 2000.0);
 }
 
-// [4], [5]: 0 J in the original.
+// 0 J in the original.
 TEST_F(PowerMonitorTest, CountsAWindowBetweenSamplesFromItsEdges) {
   machine_.add_gpu(0, step(100, 5s, 300));
   PowerMonitor monitor = machine_.monitor();
@@ -60,7 +60,7 @@ TEST_F(PowerMonitorTest, CountsAWindowBetweenSamplesFromItsEdges) {
   EXPECT_DOUBLE_EQ(energy(monitor, 1250ms, 1750ms).energy->si(), 50.0);
 }
 
-// [5]: 0.0 J in the original, which is a number that nothing was measured for.
+// 0.0 J in the original, which is a number that nothing was measured for.
 TEST_F(PowerMonitorTest, LeavesTheEnergyOfAGpuThatWasNeverReadEmptyAndGivesTheOthers) {
   machine_.add_gpu(0, always(100));
   machine_.add_gpu(1, [](auto) { return fakes::Shown{.raw = 0, .status = ReadStatus::retry}; });
