@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "privileges.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 
@@ -76,7 +77,8 @@ std::vector<std::string> names_of(const std::vector<Domain>& domains) {
 }  // namespace
 
 int doctor(const DoctorOptions& options) {
-  Survey found = survey(options.system, machine_clock(), Asked::all);
+  Survey found =
+      with_privileges([&] { return survey(options.system, machine_clock(), Asked::all); });
   const std::vector<Refusal> absent = take_absent(found.refused);
   const std::vector<Domain> readable = readable_domains(found);
   const std::vector<std::string> names = names_of(readable);

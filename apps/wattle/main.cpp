@@ -24,8 +24,7 @@ int answer(const Answer& answer) {
   return answer.exit_status;
 }
 
-/// Counters may take privileges to open. These sub-commands drop them as soon as their counters are
-/// open, and before anything that the user names.
+/// These sub-commands open their counters `with_privileges`; the others give them up here.
 bool opens_counters(const Options& options) noexcept {
   const auto* doctor = std::get_if<DoctorOptions>(&options);
   return std::holds_alternative<RunOptions>(options) ||
@@ -54,6 +53,7 @@ int dispatch(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
+  lower_privileges();
   end_in_good_order();
   hold_standard_descriptors();
   // Each arena reserves 64 MiB of address space, which may be limited; threads allocate little.

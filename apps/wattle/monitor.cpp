@@ -49,13 +49,16 @@ std::string summary_of(const HardwareFiles& files) {
   return build_resource_summary(files).to_text();
 }
 
+HardwareMonitor open_monitor(const MonitorOptions& options) {
+  return with_privileges([&] { return HardwareMonitor(options.system); });
+}
+
 int until_signal(const MonitorOptions& options) {
   const Fd end = end_signals();
   const std::string folder = folder_of(options, ::getpid());
   std::optional<Output> output;
   if (!options.quiet) output = Output::open("-", false);
-  HardwareMonitor monitor(options.system);
-  drop_privileges();
+  HardwareMonitor monitor = open_monitor(options);
   monitor.start(folder, monitor_options(options));
   pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
   do {
@@ -99,8 +102,7 @@ int around_command(const MonitorOptions& options) {
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
   const std::string folder = folder_of(options, launcher.pid());
-  HardwareMonitor monitor(options.system);
-  drop_privileges();
+  HardwareMonitor monitor = open_monitor(options);
   Supervisor supervisor(launcher.pid(), std::move(strangers));
   try {
     const auto unstarted = monitor_command(options, folder, launcher, supervisor, monitor);

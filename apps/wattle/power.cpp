@@ -18,6 +18,7 @@
 #include "output.hpp"
 #include "power/monitor_parts.hpp"
 #include "power_lines.hpp"
+#include "privileges.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "tick_wait.hpp"
@@ -180,7 +181,7 @@ std::string cannot_text(std::string_view message, PowerShows shows) {
 int monitor(const PowerOptions& options, std::string_view command) {
   const LogToStderr log(command);
   const Fd end = end_signals();
-  Survey found = look(options);
+  Survey found = with_privileges([&] { return look(options); });
   const std::vector<Refusal> refused = found.refused;
   PowerMonitorOptions wanted{
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};

@@ -269,12 +269,14 @@ int run(const RunOptions& options) {
   // would have without us, and its peak memory does not begin with ours.
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
-  const TaskClock task_clock = options.task_clock ? TaskClock(launcher.pid()) : TaskClock();
 
   const Job job = read_job(environment_variable);
   Report report = begin_report(options, job);
-  Found found = find_sensors(options, report);
-  drop_privileges();
+  TaskClock task_clock;
+  Found found = with_privileges([&] {
+    if (options.task_clock) task_clock = TaskClock(launcher.pid());
+    return find_sensors(options, report);
+  });
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
   Supervisor supervisor(launcher.pid(), strangers);
   std::optional<int> unstarted;

@@ -20,6 +20,7 @@
 #include "cross_check.hpp"
 #include "measure.hpp"
 #include "output.hpp"
+#include "privileges.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 
@@ -237,7 +238,8 @@ Json devices_of(const std::vector<Survey>& surveys, std::string& text) {
 }  // namespace
 
 int sensors(const SensorsOptions& options) {
-  std::vector<Survey> surveys = survey_each(options.system, machine_clock());
+  std::vector<Survey> surveys =
+      with_privileges([&] { return survey_each(options.system, machine_clock()); });
   const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
   for (const Ways& ways : quantities) {

@@ -207,6 +207,54 @@ TEST_F(Privileges, LetNoSubCommandReadWhatItsUserMayNot) {
   }
 }
 
+/// The lines of /proc/PID/status about rights; of a program that has ended too, until it is waited
+/// for.
+std::string rights_of(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  std::string rights;
+  for (std::string line; std::getline(status, line);) {
+    for (const char* key : {"State:", "Uid:", "Gid:", "CapPrm:", "CapEff:"}) {
+      if (line.starts_with(key)) rights += line + "\n";
+    }
+  }
+  return rights;
+}
+
+bool are_of_nobody(const std::string& rights) {
+  return rights.ends_with(
+      "Uid:\t65534\t65534\t65534\t65534\nGid:\t65534\t65534\t65534\t65534\n"
+      "CapPrm:\t0000000000000000\nCapEff:\t0000000000000000\n");
+}
+
+TEST_F(Privileges, AreGivenUpByEachSubCommand) {
+  make_setuid();
+  fs::create_directory(path("rows"));
+  const std::string folder = path("rows").string();
+  const std::string self = std::to_string(::getpid());
+  const std::vector<Words> each = {{"run", "--", "sleep", "60"},
+                                   {"sensors"},
+                                   {"doctor"},
+                                   {"doctor", "--fix", "cpu"},
+                                   {"power"},
+                                   {"energy"},
+                                   {"track", "--pid", self},
+                                   {"monitor", path("out/rows"), "--", "sleep", "60"},
+                                   {"monitor", path("out/more")},
+                                   {"summary", folder},
+                                   {"stream", "localhost:1"},
+                                   {"--help"}};
+  for (const Words& words : each) {
+    const Process process(as_nobody(words));
+    std::string rights;
+    EXPECT_TRUE(eventually([&] {
+      rights = rights_of(process.pid());
+      const bool has_ended = rights.find("(zombie)") != std::string::npos;
+      return has_ended || are_of_nobody(rights);
+    }));
+    EXPECT_TRUE(are_of_nobody(rights)) << words.front() << " " << rights;
+  }
+}
+
 TEST_F(Privileges, OfTheCommandEndTheTaskClock) {
   // A program that its user may execute and not read: the kernel shows nobody what it does.
   fs::copy("/bin/sh", path("sh"));
