@@ -8,10 +8,12 @@
 #include <atomic>
 #include <cerrno>
 #include <filesystem>
+#include <optional>
 #include <utility>
 
 #include "base/appended_file.hpp"
 #include "base/appending.hpp"
+#include "base/file.hpp"
 #include "base/output_path.hpp"
 #include "wattle/error.hpp"
 
@@ -19,6 +21,9 @@ namespace wattle {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// A file that is overwritten is kept in memory meanwhile, where it is shorter.
+constexpr std::size_t kMostKept = std::size_t{64} << 20U;
 
 /// A new file in the folder of `place` under a name that nobody has. Its length does not depend on
 /// that of the file's own name, which may be as long as a name can be.
@@ -60,6 +65,21 @@ int take_after(const std::string& place, int fd) noexcept {
   // A process that may change no modes replaces its own files all the same.
   if ((old.st_mode & kAll) == (created.st_mode & kAll)) return 0;
   return ::fchmod(fd, old.st_mode & kAll) != 0 ? errno : 0;
+}
+
+/// Room for so many bytes, where the file system can say that there is none. 0, or an `errno`.
+int reserve(int fd, std::size_t size) noexcept {
+  const auto length = static_cast<off_t>(size);
+  if (size == 0 || ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length) == 0) return 0;
+  return errno == ENOSPC || errno == EDQUOT || errno == EFBIG ? errno : 0;
+}
+
+/// Writes `content` over what is there. 0, or an `errno`.
+int fill(int fd, std::string_view content) noexcept {
+  if (::lseek(fd, 0, SEEK_SET) != 0) return errno;
+  if (const int error = write_all(fd, content); error != 0) return error;
+  if (::ftruncate(fd, static_cast<off_t>(content.size())) != 0) return errno;
+  return close_copy(fd);
 }
 
 int fill_and_rename(const Unnamed& file, const std::string& place, std::string_view content) {
@@ -136,10 +156,14 @@ int WholeFile::replace(std::string_view content) {
 }
 
 int WholeFile::overwrite(std::string_view content) {
+  const std::optional<std::string> old = read_file(place_, kMostKept);
+  if (!old) return errno;
+  if (old->size() == kMostKept) return EFBIG;
   const NoWriteSignals guard;
-  if (::ftruncate(fd_.get(), 0) != 0) return errno;
-  const int error = write_all(fd_.get(), content);
-  return error != 0 ? error : close_copy(fd_.get());
+  if (const int error = reserve(fd_.get(), content.size()); error != 0) return error;
+  const int error = fill(fd_.get(), content);
+  if (error != 0) (void)fill(fd_.get(), *old);
+  return error;
 }
 
 }  // namespace wattle

@@ -46,8 +46,9 @@ class WholeFile {
   WholeFile(std::string path, Mode mode);
 
   /// To be called once. Throws `WriteError`; then a regular file is as it was. One exception: where
-  /// the folder takes no new file (rights, a file that is mounted by itself), an existing file is
-  /// overwritten, and a failure leaves a part of the content.
+  /// the folder takes no new file (rights, a file that is mounted by itself), an existing file that
+  /// can be read and is shorter than 64 MiB is overwritten. After a failure it gets its old content
+  /// back; a process that is killed meanwhile leaves a mixture.
   void write(std::string_view content);
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }

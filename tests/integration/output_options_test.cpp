@@ -42,6 +42,7 @@ std::vector<OutputOption> output_options() {
       {"RunSeriesExtended", {"run", "--append", "--series"}, "out", true, ""},
       {"RunRows", {"run", "--tracking-file"}, "out.csv", true, ""},
       {"RunDatabase", {"run", "--tracking-file"}, "out.sqlite", true, ""},
+      {"RunUsage", {"run", "--usage-file"}, "out", true, ""},
       {"TrackJson", track + Words{"--json"}, "out", false, ""},
       {"TrackRows", track + Words{"--overwrite", "--tracking-file"}, "out.csv", true, ""},
       {"TrackDatabase", track + Words{"--overwrite", "--tracking-file"}, "out.sqlite", true, ""},
@@ -97,9 +98,11 @@ TEST_P(EveryOutputOption, ShowsWhatHappenedWhenToTheOwnerAlone) {
   Start start = this->start();
   start.prepare = [] { ::umask(0022); };
   // A usage file stays only where it is needed.
-  if (std::string_view(GetParam().name) == "TrackUsage") {
+  if (std::string_view(GetParam().name).ends_with("Usage")) {
     std::erase(start.command, "--duration");
     std::erase(start.command, "0.05");
+    std::ranges::replace(start.command, "touch", "sleep");
+    std::ranges::replace(start.command, path("ran").string(), "20");
     Process tracker(start);
     ASSERT_TRUE(eventually([&] { return fs::exists(file()); }));
     tracker.send(SIGKILL);

@@ -120,6 +120,31 @@ TEST_F(WholeFileTest, IsWrittenInPlaceWhereTheFolderTakesNoFiles) {
   EXPECT_EQ(content("file"), "new\n");
 }
 
+TEST_F(WholeFileTest, IsAsItWasWhereItCannotBeWrittenInPlace) {
+  folder_.write("file", "old\n");
+  fs::permissions(path("file"), fs::perms{0666});
+  fs::permissions(folder_.path(), fs::perms{0555});
+  const fakes::Unprivileged user;
+  if (!user.holds()) GTEST_SKIP() << "cannot act as an ordinary user";
+  WholeFile file(path("file"), WholeFile::Mode::replace);
+  const fakes::FileSizeLimit limit(6);
+  EXPECT_THROW(file.write("new and longer\n"), WriteError);
+  EXPECT_EQ(content("file"), "old\n");
+}
+
+TEST_F(WholeFileTest, IsRefusedWhereItCanNeitherBeReplacedNorKept) {
+  folder_.write("file", "old\n");
+  fs::permissions(path("file"), fs::perms{0222});
+  fs::permissions(folder_.path(), fs::perms{0555});
+  {
+    const fakes::Unprivileged user;
+    if (!user.holds()) GTEST_SKIP() << "cannot act as an ordinary user";
+    EXPECT_THROW(replace("file", "new\n"), WriteError);
+  }
+  fs::permissions(path("file"), fs::perms{0644});
+  EXPECT_EQ(content("file"), "old\n");
+}
+
 TEST_F(WholeFileTest, TakesANameAsLongAsNamesCanBe) {
   const std::string name(255, 'n');
   replace(name.c_str(), "text\n");
