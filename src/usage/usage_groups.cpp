@@ -74,7 +74,17 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
       cpu.system.mean_hardware_percent = *machine.mean_cpu_percent / count;
     if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
   }
-  if (cpu.system.mean_sum_percent && !cpu.system.max_sum_percent) {
+  if (!machine.processors) {
+    usage.unknown.push_back(
+        {{"cpu_utilization.system_core_count", "cpu_utilization.n_expected_cores",
+          "cpu_utilization.system.mean_hardware_percent",
+          "cpu_utilization.system.max_hardware_percent"},
+         "the CPU cores could not be counted in /proc/stat"});
+  }
+  if (!cpu.system.mean_sum_percent) {
+    usage.unknown.push_back(
+        {{"cpu_utilization.system"}, "/proc/stat could not be read twice with time between"});
+  } else if (!cpu.system.max_sum_percent) {
     usage.unknown.push_back(
         {{"cpu_utilization.system.max_sum_percent", "cpu_utilization.system.max_hardware_percent"},
          "it is the largest mean of a second or more, and fewer than two of these lie between "
@@ -84,6 +94,9 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
     const double unit = bytes_in(usage.max_ram.unit, "RAM");
     usage.max_ram.system_capacity = static_cast<double>(*machine.memory_total_bytes) / unit;
     usage.max_ram.system = static_cast<double>(*machine.peak_memory_used_bytes) / unit;
+  } else {
+    usage.unknown.push_back(
+        {{"max_ram.system_capacity", "max_ram.system"}, "/proc/meminfo could not be read"});
   }
 }
 
