@@ -1,287 +1,13 @@
 // The n-th call of a kind fails: no program crashes or hangs, a command keeps its status, no energy
 // is wrong without a word, no file is half.
-#include <fcntl.h>
+#include "faults.hpp"
+
 #include <sys/resource.h>
-#include <sys/socket.h>
-#include <sys/un.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <array>
-#include <cerrno>
-#include <chrono>
-#include <cmath>
-#include <csignal>
-#include <cstdlib>
-#include <cstring>
-#include <fstream>
-#include <functional>
-#include <iterator>
-#include <sstream>
-#include <string>
-#include <string_view>
-#include <vector>
-
-#include "base/fd.hpp"
-#include "command.hpp"
 #include "fakes/nvml/control.hpp"
-#include "fakes/powercap_tree.hpp"
-#include "fault_plan.hpp"
 
 namespace wattle::integration {
 namespace {
-
-using fakes::kPackageUnit;
-using faults::Call;
-using faults::Fault;
-using faults::FaultPlan;
-using testing::AnyOf;
-using testing::HasSubstr;
-using testing::IsEmpty;
-using testing::Not;
-
-/// Every n, or a few.
-const bool kAll = std::getenv("WATTLE_TEST_ALL_FAULTS") != nullptr;
-constexpr std::uint64_t kTicks = 100'000;  ///< that each counter moves by while a command runs
-
-/// A call with the errors that it fails with.
-struct Kind {
-  Call call;
-  std::vector<int> errors;
-};
-
-/// What each kind of call is made to fail with; the first error is the one of the short choice.
-std::vector<Kind> kinds() {
-  return {{Call::open, {EMFILE, EIO}},   {Call::read, {EIO, EINTR}},
-          {Call::pread, {EIO, EINTR}},   {Call::write, {ENOSPC, EIO, EINTR}},
-          {Call::fsync, {EIO}},          {Call::rename, {ENOSPC}},
-          {Call::mmap, {ENOMEM}},        {Call::clone, {EAGAIN}},
-          {Call::poll, {ENOMEM, EINTR}}, {Call::epoll_ctl, {ENOSPC, ENOMEM}},
-          {Call::epoll_wait, {EINTR}},   {Call::accept, {EMFILE, ECONNABORTED}},
-          {Call::send, {ENOMEM, EINTR}}, {Call::recv, {EIO, EINTR}},
-          {Call::wait, {ECHILD, EINTR}}, {Call::allocate, {ENOMEM}}};
-}
-
-std::vector<Call> all_calls() {
-  std::vector<Call> calls;
-  for (const Kind& kind : kinds()) calls.push_back(kind.call);
-  return calls;
-}
-
-/// True if the kernel did not tell the command's status.
-bool has_lost_status(const Outcome& outcome) {
-  return outcome.err.find("its exit status is unknown: No child processes") != std::string::npos;
-}
-
-/// Which of `count` calls fail, each in a program of its own.
-std::vector<std::uint64_t> numbers(std::uint64_t count) {
-  std::vector<std::uint64_t> chosen;
-  constexpr std::uint64_t kShort = 3;
-  const std::uint64_t step = kAll ? 1 : std::max<std::uint64_t>(1, count / kShort);
-  for (std::uint64_t number = 1; number <= count; number += step) chosen.push_back(number);
-  return chosen;
-}
-
-class Faults : public CommandTest {
- protected:
-  Faults() {
-    for (int i = 0; i < 2; ++i) {
-      const std::string zone = "intel-rapl:" + std::to_string(i);
-      tree_.add_zone(zone, "package-" + std::to_string(i), kPackageUnit, 1);
-      tree_.add_zone(zone + ":0", "dram", kPackageUnit, 1);
-    }
-  }
-
-  /// `start` once for each choice of a failing call; `check` looks at what became of it.
-  void sweep(const std::function<Outcome()>& once,
-             const std::function<void(const Outcome&)>& check) {
-    plan_.set({});
-    reset();
-    check(once());
-    faultless_ = took_;
-    std::vector<std::uint64_t> counts;
-    for (const Kind& kind : kinds()) counts.push_back(plan_.count(kind.call));
-    std::size_t place = 0;
-    for (const Kind& kind : kinds()) {
-      const std::uint64_t count = counts[place++];
-      if (!calls_.empty() && std::ranges::count(calls_, kind.call) == 0) continue;
-      for (const int error : kind.errors) {
-        for (const bool sticky : {false, true}) {
-          // One that is interrupted for ever is interrupted by nobody.
-          if (sticky && error == EINTR) continue;
-          if (!kAll && (sticky || error != kind.errors.front())) continue;
-          for (const std::uint64_t number : numbers(count)) {
-            const Fault fault{kind.call, error, number, sticky};
-            SCOPED_TRACE(to_string(fault));
-            fault_ = fault;
-            const Outcome outcome = promptly(once);
-            EXPECT_EQ(outcome.signal(), std::nullopt) << outcome.err;
-            EXPECT_GE(outcome.status, 0) << "it hangs";
-            check(outcome);
-            if (outcome.status < 0) return;
-          }
-        }
-      }
-    }
-  }
-
-  /// One run with the fault. One that takes long is made again: a busy machine is slow now and
-  /// then, a program that hangs hangs each time.
-  [[nodiscard]] Outcome promptly(const std::function<Outcome()>& once) {
-    constexpr int kTries = 3;
-    Outcome outcome;
-    for (int i = 0; i < kTries; ++i) {
-      reset();
-      plan_.set(fault_);
-      outcome = once();
-      if (took_ <= kHang || outcome.status < 0) break;
-    }
-    EXPECT_LE(took_, kHang + 3 * faultless_) << "it hangs for a while";
-    return outcome;
-  }
-  /// Waits for its end, from where nothing holds it up any more.
-  [[nodiscard]] Outcome end_of(Process& process) {
-    const auto begin = std::chrono::steady_clock::now();
-    Outcome outcome = process.wait();
-    took_ = std::chrono::steady_clock::now() - begin;
-    return outcome;
-  }
-
-  /// True if nothing that is written arrives, messages neither.
-  [[nodiscard]] bool is_mute() const noexcept {
-    return fault_.call == Call::write && fault_.sticky;
-  }
-  /// Counters at their beginning, and no file of another run.
-  void reset() {
-    for (const char* zone : kZones)
-      fakes::set_energy_uj(tree_.zone_path(zone), kPackageUnit.energy_uj(1));
-    for (const char* name : {"ran", "run.json", "report", "series.csv", "track.json"}) {
-      std::filesystem::remove(path(name));
-    }
-    std::filesystem::remove_all(path("out"));
-  }
-
-  /// Moves every counter, shows that it ran, and ends with 7.
-  [[nodiscard]] Words command() const {
-    std::string script;
-    for (const char* zone : kZones) {
-      script += "printf '%012d\n' " + std::to_string(kPackageUnit.energy_uj(1 + kTicks)) +
-                " 1<> '" + (tree_.zone_path(zone) / "energy_uj").string() + "'\n";
-    }
-    return {"/bin/sh", "-c", script + ": > '" + path("ran").string() + "'\nexit 7\n"};
-  }
-  [[nodiscard]] Words surroundings() const {
-    const System system = tree_.system();
-    return {"--sysfs", system.sysfs, "--procfs", "/proc", "--nvml-library", path("none.so")};
-  }
-  [[nodiscard]] Outcome run_to_end(const Start& start) {
-    Process process(plan_.applied_to(start));
-    return end_of(process);
-  }
-
-  /// What prints until it is interrupted: once it has printed something, or after a while.
-  [[nodiscard]] Outcome interrupted(const Start& start) {
-    Process process(start);
-    (void)comes_up(process, [&] { return process.has_printed(); });
-    process.send(SIGINT);
-    return end_of(process);
-  }
-  /// Asks for a moment whether the program is so far; false also if it has ended.
-  [[nodiscard]] static bool comes_up(Process& process, const std::function<bool()>& is_up) {
-    constexpr int kTries = 300;
-    for (int i = 0; i < kTries && process.is_running(); ++i) {
-      if (is_up()) return true;
-    }
-    return false;
-  }
-
-  [[nodiscard]] std::string socket() const { return path("wattled.sock").string(); }
-  [[nodiscard]] Start daemon_start() const {
-    const System system = tree_.system();
-    Start start{
-        .command = {WATTLE_TEST_DAEMON, "serve", "--mode", "uds", "--socket-path", socket()}};
-    start.environment = {{"WATTLE_SYSFS", system.sysfs.string()},
-                         {"WATTLE_PROCFS", system.procfs.string()},
-                         {"WATTLE_NVML_LIBRARY", path("none.so").string()}};
-    return start;
-  }
-  [[nodiscard]] Fd connected() const {
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    socket().copy(address.sun_path, sizeof address.sun_path - 1);
-    Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-    if (::connect(fd.get(), generic, sizeof address) != 0) return {};
-    return fd;
-  }
-  [[nodiscard]] bool answers() const { return static_cast<bool>(connected()); }
-  /// Sends a request and takes the first bytes of what comes within a moment.
-  void ask(std::string_view request) const {
-    const Fd fd = connected();
-    if (!fd) return;
-    constexpr timeval kMoment{.tv_sec = 0, .tv_usec = 200'000};
-    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVTIMEO, &kMoment, sizeof kMoment);
-    (void)::send(fd.get(), request.data(), request.size(), MSG_NOSIGNAL);
-    std::array<char, 4096> room{};
-    (void)::recv(fd.get(), room.data(), room.size(), 0);
-  }
-
-  /// The command's own status, or it never ran.
-  void check_command(const Outcome& outcome) const {
-    const bool ran = std::filesystem::exists(path("ran"));
-    EXPECT_EQ(outcome.code(), ran && !has_lost_status(outcome) ? 7 : kFailed) << outcome.err;
-    if (!ran && !is_mute()) {
-      EXPECT_THAT(outcome.err, Not(IsEmpty()));
-    }
-  }
-  /// Every line that was printed is one JSON value; a failure is told.
-  void check_lines(const Outcome& outcome) const {
-    std::istringstream lines(outcome.out);
-    for (std::string line; std::getline(lines, line);) (void)parse_json(line);
-    if (outcome.code() != 0 && !is_mute()) {
-      EXPECT_THAT(outcome.err, Not(IsEmpty()));
-    }
-  }
-
-  /// The file is as it was, empty, or one JSON value.
-  [[nodiscard]] static Json whole_json(const std::filesystem::path& file) {
-    if (!std::filesystem::exists(file)) return nullptr;
-    const std::string text = content_of(file);
-    return text.empty() ? Json(nullptr) : parse_json(text);
-  }
-  /// No domain and no total is wrong without saying so.
-  static void check_energy(const Json& energy) {
-    const double each = static_cast<double>(kTicks) * kPackageUnit.tick_j;
-    double counted = 0.0;
-    for (const Json& domain : energy["domains"]) {
-      if (domain["energy_j"].is_null() || domain["contained_in"].is_string()) continue;
-      counted += 1;
-      const bool known = domain["unknown_s"] == 0.0 && domain["flags"].empty();
-      if (known) {
-        EXPECT_NEAR(domain["energy_j"].get<double>(), each, 1e-9) << domain;
-      }
-    }
-    if (energy["total_j"].is_null() || energy["total_unknown_s"] != 0.0) return;
-    const std::string missing = energy["total_missing"].dump();
-    const bool complete = missing.find("\"cpu\"") == std::string::npos &&
-                          missing.find("\"dram\"") == std::string::npos;
-    if (complete) {
-      EXPECT_NEAR(energy["total_j"].get<double>(), 4 * each, 1e-9) << energy;
-    }
-    EXPECT_TRUE(complete || counted < 4) << energy;
-  }
-
-  static constexpr std::array kZones = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1",
-                                        "intel-rapl:1:0"};
-  /// Nothing that fails is waited for so long.
-  static constexpr std::chrono::nanoseconds kHang = std::chrono::seconds(2);
-  std::chrono::nanoseconds took_{0};       ///< the last program, to end
-  std::chrono::nanoseconds faultless_{0};  ///< one without a fault, on this machine
-  Fault fault_;                            ///< of the program that runs
-  std::vector<Call> calls_;                ///< that fail; empty: all
-  fakes::PowercapTree tree_;
-  FaultPlan plan_{path("plan")};
-};
 
 TEST_F(Faults, RunKeepsTheCommandsStatus) {
   const Start start = wattle_run(surroundings() + Words{"--json", path("run.json"), "--series",
@@ -339,10 +65,51 @@ TEST_F(LittleMemory, DoesNotKeepACommandFromRunning) {
   }
 }
 
-TEST_F(Faults, MonitorKeepsTheCommandsStatus) {
+/// Every row has as many columns as the header, and its line end.
+void expect_whole_rows(const std::filesystem::path& file) {
+  const std::string text = content_of(file);
+  EXPECT_TRUE(text.empty() || text.ends_with('\n')) << file << "\n" << text;
+  std::istringstream rows(text);
+  std::string header;
+  std::getline(rows, header);
+  for (std::string row; std::getline(rows, row);) {
+    EXPECT_EQ(std::ranges::count(row, ','), std::ranges::count(header, ',')) << row;
+  }
+}
+
+TEST_F(Faults, MonitorKeepsTheCommandsStatusAndItsRowsWhole) {
   const Start start = wattle(Words{"monitor", path("out"), "--interval", "0.01"} + surroundings() +
                              Words{"--"} + command());
-  sweep([&] { return run_to_end(start); }, [&](const Outcome& outcome) { check_command(outcome); });
+  sweep([&] { return run_to_end(start); },
+        [&](const Outcome& outcome) {
+          check_command(outcome);
+          if (!std::filesystem::exists(path("out"))) return;
+          for (const auto& file : std::filesystem::directory_iterator(path("out"))) {
+            expect_whole_rows(file.path());
+          }
+          const Outcome summary = run(wattle({"summary", path("out"), "--json"}));
+          if (summary.code() == 0) check_machine(parse_json(summary.out)["machine"]);
+        });
+}
+
+/// Whatever is not known has a reason.
+void expect_reasons(const Json& usage) {
+  std::vector<std::string> explained;
+  for (const Json& unknown : usage["unknown"]) {
+    for (const Json& key : unknown["keys"]) explained.push_back(key);
+  }
+  const Json flat = usage.flatten();
+  for (const auto& [pointer, value] : flat.items()) {
+    // An empty list is flattened to null.
+    if (!value.is_null() || !usage.at(Json::json_pointer(pointer)).is_null()) continue;
+    std::string key = pointer.substr(1);
+    std::ranges::replace(key, '/', '.');
+    EXPECT_TRUE(std::ranges::any_of(
+        explained,
+        [&](const std::string& begin) { return key == begin || key.starts_with(begin + "."); }))
+        << key << "\n"
+        << usage["unknown"];
+  }
 }
 
 TEST_F(Faults, TrackWritesAWholeReportOrNone) {
@@ -353,7 +120,12 @@ TEST_F(Faults, TrackWritesAWholeReportOrNone) {
         [&](const Outcome& outcome) {
           const Json json = whole_json(path("track.json"));
           if (outcome.code() == 0) {
-            EXPECT_FALSE(json.is_null());
+            ASSERT_FALSE(json.is_null());
+            expect_reasons(json["resource_usage"]);
+            const Json& rss = json["resource_usage"]["max_ram"]["main"]["total_rss"];
+            EXPECT_TRUE(rss.is_null() || rss > 0.0) << rss;
+            const Json& energy = json["energy"];
+            EXPECT_TRUE(energy["domains"].size() == 4 || !energy["refused"].empty()) << energy;
           }
           if (outcome.code() != 0 && !is_mute()) {
             EXPECT_THAT(outcome.err, HasSubstr("wattle"));
@@ -399,36 +171,6 @@ TEST_F(Faults, SummaryIsWholeOrSaysSo) {
                         AnyOf(HasSubstr("wattle:"), HasSubstr("\"problem\": \"")));
           }
         });
-}
-
-TEST_F(Faults, StreamEndsWithASignal) {
-  Process daemon(daemon_start());
-  ASSERT_TRUE(eventually([&] { return answers(); }));
-  const Start start = wattle({"stream", "--period", "0.01", "--json", "unix:" + socket()});
-  sweep([&] { return interrupted(plan_.applied_to(start)); },
-        [&](const Outcome& outcome) { check_lines(outcome); });
-}
-
-TEST_F(Faults, TheDaemonEndsWithASignal) {
-  std::ranges::copy_if(all_calls(), std::back_inserter(calls_),
-                       [](Call call) { return call != Call::allocate; });
-  sweep(
-      [&] {
-        std::filesystem::remove(socket());
-        Process daemon(plan_.applied_to(daemon_start()));
-        const bool is_up = comes_up(daemon, [&] { return answers(); });
-        if (is_up) {
-          ask("GET /discover HTTP/1.1\r\nHost: localhost\r\n\r\n");
-          ask("GET /cpu/stream_power HTTP/1.1\r\nHost: localhost\r\n\r\n");
-        }
-        daemon.send(SIGTERM);
-        return end_of(daemon);
-      },
-      [&](const Outcome& outcome) {
-        if (outcome.code() != 0 && !is_mute()) {
-          EXPECT_THAT(outcome.err, HasSubstr("wattled"));
-        }
-      });
 }
 
 }  // namespace

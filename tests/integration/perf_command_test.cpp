@@ -49,7 +49,8 @@ TEST_F(PerfCommand, RunReportsTheEnergyThatPerfCounts) {
   const double wall_s = json["wall_s"];
   for (const Json& domain : json["energy"]["domains"]) {
     EXPECT_EQ(domain["source"], "perf");
-    EXPECT_EQ(domain["flags"], Json::array());
+    // A busy machine may read a little after the command's end: that is taken off again.
+    EXPECT_THAT(domain["flags"], testing::AnyOf(Json::array(), Json{"estimated"}));
     EXPECT_NEAR(domain["energy_j"], wall_s, 0.5 * wall_s) << domain;
   }
   EXPECT_EQ(json["refused"], Json::array());
