@@ -56,4 +56,9 @@ if(WATTLE_BUILD_DAEMON)
           DESTINATION lib/systemd/system COMPONENT wattled)
   install(FILES packaging/systemd/wattled.sysusers
           DESTINATION lib/sysusers.d RENAME wattled.conf COMPONENT wattled)
+  # The unit does without it. Elsewhere there is no folder that it could name.
+  if(CMAKE_INSTALL_PREFIX STREQUAL /usr)
+    install(FILES packaging/systemd/wattled.default
+            DESTINATION ../etc/default RENAME wattled COMPONENT wattled)
+  endif()
 endif()

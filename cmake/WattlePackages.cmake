@@ -81,6 +81,7 @@ members of a group over a Unix socket, or over HTTP. Its installation does not
 start it."
     "systemd | systemd-standalone-sysusers, passwd")
   set(CPACK_DEBIAN_WATTLED_PACKAGE_CONTROL_EXTRA
+      ${PROJECT_SOURCE_DIR}/packaging/debian/conffiles
       ${PROJECT_SOURCE_DIR}/packaging/debian/postinst ${PROJECT_SOURCE_DIR}/packaging/debian/prerm
       ${PROJECT_SOURCE_DIR}/packaging/debian/postrm)
   set(CPACK_DEBIAN_WATTLED_PACKAGE_CONTROL_STRICT_PERMISSION ON)
@@ -114,6 +115,7 @@ set(CPACK_RPM_WATTLED_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_WATTLED_DESCRIPTION}")
 set(CPACK_RPM_WATTLED_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/post)
 set(CPACK_RPM_WATTLED_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/preun)
 set(CPACK_RPM_WATTLED_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/postun)
+set(CPACK_RPM_WATTLED_USER_FILELIST "%config(noreplace) /etc/default/wattled")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-    /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d /usr/share/doc)
+    /etc /etc/default /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d /usr/share/doc)
 include(CPack)

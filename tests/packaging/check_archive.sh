@@ -3,7 +3,7 @@
 # programs run there, need no newer glibc than its name says, and are gone when they are removed.
 source "$(dirname "$0")/root.bash" "$@"
 archive=$(echo "$1"/wattle-*.tar.gz)
-# The archive's promise. A new compiler that needs more is a change that users are told of.
+# The archive's promise. A new compiler that needs more is a change for the changelog.
 readonly newest_glibc=2.36
 
 [[ $archive == *-linux-"$(uname --machine)"-glibc$newest_glibc.tar.gz ]] ||
@@ -14,18 +14,25 @@ tar --extract --gzip --file "$archive" --directory "$root/home/alice"
 name=$(basename "$archive" .tar.gz)
 [[ $(ls "$root/home/alice") == "$name" ]] || wrong "the archive holds one folder, $name"
 
-programs=("$root/home/alice/$name/bin/wattle" "$root/home/alice/$name/bin/wattled")
-for program in "${programs[@]}"; do
-  needs=$(objdump --private-headers "$program" | sed -n 's/^ *NEEDED *//p')
-  ! others=$(grep --extended-regexp --invert-match '^(libc|libm|ld-linux.*)\.so\.[0-9]+$' <<<"$needs") ||
-    wrong "$program needs glibc alone, not $others"
+unpacked=$root/home/alice/$name
+brought=$(ls "$unpacked/lib/wattle")
+for program in "$unpacked"/bin/* "$unpacked"/lib/wattle/*; do
+  needs=$(objdump --private-headers "$program" | sed -n 's/^ *NEEDED *//p' |
+    grep --extended-regexp --invert-match '^(libc|libm|libresolv|ld-linux.*)\.so\.[0-9]+$') || true
+  case ${program##*/} in
+  wattle | wattled) [[ -z $needs ]] || wrong "$program needs glibc alone, not $needs" ;;
+  *)
+    ! others=$(grep --line-regexp --fixed-strings --invert-match "$brought" <<<"$needs") ||
+      [[ -z $others ]] || wrong "$program needs glibc and lib/wattle, not $others"
+    ;;
+  esac
   symbols=$(objdump --dynamic-syms "$program" | grep --only-matching --extended-regexp 'GLIBC_[0-9.]+')
   newest=$(printf '%s\n' "$symbols" "GLIBC_$newest_glibc" | sort --version-sort | tail --lines=1)
   [[ $newest == "GLIBC_$newest_glibc" ]] || wrong "$program runs on glibc $newest_glibc: it uses $newest"
 done
 
 # glibc as it is installed here, and a static busybox.
-dpkg --listfiles libc6 | grep --extended-regexp '/(lib(c|m)\.so\.6|ld-linux[^/]*)$' |
+dpkg --listfiles libc6 | grep --extended-regexp '/(lib(c|m)\.so\.6|libresolv\.so\.2|ld-linux[^/]*)$' |
   while read -r file; do install -D "$file" "$root$file"; done
 for loader in /lib64/ld-linux-x86-64.so.2 /lib/ld-linux-aarch64.so.1; do
   [[ ! -e $loader ]] || install -D "$loader" "$root$loader"
@@ -62,6 +69,11 @@ grep --quiet '"cpu_ids":\[0\]' "$WATTLE_TEST_ROOT/output" || wrong "the daemon f
 as_alice env WATTLE_SOCK_PATH=/tmp/wattled.sock wattle doctor >"$root/tmp/doctor" || true
 grep --quiet '^readable: package_0' "$root/tmp/doctor" ||
   { cat "$root/tmp/doctor" && wrong "wattle reads CPU energy through the daemon"; }
+# shellcheck disable=SC2016  # the shell in the root expands it
+as_alice sh -c 'wattle stream --period 0.05 --json unix:/tmp/wattled.sock & sleep 2; kill -INT $!' \
+  >"$root/tmp/stream" 2>"$root/tmp/stream.err" || true
+grep --quiet '"package_0"\|cpu' "$root/tmp/stream" ||
+  { cat "$root/tmp/stream" "$root/tmp/stream.err" && wrong "wattle stream follows the daemon"; }
 kill "$(cat "$root/tmp/pid")"
 wait %% || wrong "the daemon ends when it is asked to"
 

@@ -115,6 +115,16 @@ use_daemon() {
     { cat "$root/tmp/doctor" && wrong "who is not in the group is refused, and hears why"; }
 }
 
+# An administrator's own options reach the daemon.
+set_options() {
+  sed --in-place 's/^WATTLED_OPTIONS=.*/WATTLED_OPTIONS="--enable cpu-read"/' "$root/etc/default/wattled"
+  check the daemon restarts with options -- in_root systemctl restart wattled.service
+  local pid
+  pid=$(in_root systemctl show --property=MainPID --value wattled.service)
+  [[ $(in_root cat "/proc/$pid/cmdline" | tr '\0' ' ') == *"serve --enable cpu-read "* ]] ||
+    wrong "it takes the options of /etc/default/wattled"
+}
+
 build_programs() {
   mkdir "$root/tmp/consumer"
   cp "$here"/../consumer/project/* "$root/tmp/consumer"
@@ -152,5 +162,6 @@ boot
 start_daemon
 check_confinement
 use_daemon
+set_options
 purge
 echo "installed, used and purged: ${names[*]}"
