@@ -1,10 +1,13 @@
 #include "hardware/samples_table.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
 #include "base/parse.hpp"
 #include "hardware/time_text.hpp"
+#include "sampling/counter.hpp"
 #include "sensors/known_sensors.hpp"
 #include "wattle/domain.hpp"
 

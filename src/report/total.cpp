@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "report/report.hpp"
+#include "sampling/counter.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/refusals.hpp"
 
