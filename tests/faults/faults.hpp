@@ -69,7 +69,7 @@ inline bool has_lost_status(const Outcome& outcome) {
 }
 
 /// Which of `count` calls fail, each in a program of its own.
-std::vector<std::uint64_t> numbers(std::uint64_t count) {
+inline std::vector<std::uint64_t> numbers(std::uint64_t count) {
   std::vector<std::uint64_t> chosen;
   constexpr std::uint64_t kShort = 3;
   const std::uint64_t step = kAll ? 1 : std::max<std::uint64_t>(1, count / kShort);
