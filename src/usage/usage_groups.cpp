@@ -1,5 +1,7 @@
 #include "usage/usage_groups.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -75,11 +77,14 @@ void fill_machine(ResourceUsage& usage, const MachineUsage& machine) {
     if (machine.max_cpu_percent) cpu.system.max_hardware_percent = *machine.max_cpu_percent / count;
   }
   if (!machine.processors) {
-    usage.unknown.push_back(
-        {{"cpu_utilization.system_core_count", "cpu_utilization.n_expected_cores",
-          "cpu_utilization.system.mean_hardware_percent",
-          "cpu_utilization.system.max_hardware_percent"},
-         "the CPU cores could not be counted in /proc/stat"});
+    std::vector<std::string> keys = {"cpu_utilization.system_core_count",
+                                     "cpu_utilization.n_expected_cores"};
+    for (const char* const group : {"system", "main", "descendants", "combined"}) {
+      for (const char* const kind : {"max", "mean"}) {
+        keys.push_back(fmt::format("cpu_utilization.{}.{}_hardware_percent", group, kind));
+      }
+    }
+    usage.unknown.push_back({std::move(keys), "the CPU cores could not be counted in /proc/stat"});
   }
   if (!cpu.system.mean_sum_percent) {
     usage.unknown.push_back(
