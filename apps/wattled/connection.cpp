@@ -161,6 +161,12 @@ void Connection::note_half() {
   owner_.set_half(*this, is_half);
 }
 
+void Connection::note_unread() {
+  const std::size_t bytes = out_.empty() ? 0 : out_.capacity();
+  if (bytes == unread_bytes_) return;
+  owner_.set_unread(*this, bytes);
+}
+
 void Connection::wait_writable() {
   if (std::exchange(is_waiting_to_write_, true)) return;
   watch_->wait_writable([self = shared_from_this()] {
@@ -311,9 +317,12 @@ void Connection::write() {
     if (*sent > 0) set_answer_deadline();
     // Who does not read makes room for others.
     owner_.set_busy(*this, false);
-    return wait_writable();
+    note_unread();
+    if (state_ == State::writing) wait_writable();
+    return;
   }
   out_ = {};
+  note_unread();
   answered();
 }
 

@@ -30,6 +30,8 @@ class ConnectionOwner {
   virtual void set_busy(Connection& connection, bool is_busy) = 0;
   /// It began, or ended, to hold memory for what has not come whole. May close it.
   virtual void set_half(Connection& connection, bool is_half) = 0;
+  /// It holds so many bytes of an answer that is not read. May close it.
+  virtual void set_unread(Connection& connection, std::size_t bytes) = 0;
   /// Calls `take_turn` later, after those that asked before.
   virtual void schedule(Connection& connection) = 0;
   virtual void remove(Connection& connection) = 0;
@@ -74,6 +76,8 @@ class Connection final : public Exchange,
   [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
   [[nodiscard]] bool is_guest() const noexcept { return shortage_ != NoPlace::none; }
   [[nodiscard]] bool is_half() const noexcept { return is_half_; }
+  [[nodiscard]] std::size_t unread_bytes() const noexcept { return unread_bytes_; }
+  void set_unread_bytes(std::size_t bytes) noexcept { unread_bytes_ = bytes; }
   [[nodiscard]] Connections::iterator place() const noexcept { return place_; }
   [[nodiscard]] bool is_busy() const noexcept { return is_busy_; }
   void set_place(Connections::iterator place, bool is_busy) noexcept {
@@ -98,6 +102,8 @@ class Connection final : public Exchange,
   /// Looks whether it is in the middle of a record.
   void note_half();
   [[nodiscard]] bool is_unread() const noexcept;
+  /// Tells the server how much of an answer waits here.
+  void note_unread();
   void wait_writable();
   /// False where nothing is there, or the client is gone.
   [[nodiscard]] bool read_some();
@@ -126,6 +132,7 @@ class Connection final : public Exchange,
   Peer peer_;
   std::string in_;   ///< read, and not a whole request yet
   std::string out_;  ///< of an answer, not sent yet
+  std::size_t unread_bytes_ = 0;
   FrameQueue frames_;
   std::shared_ptr<const StreamRight> right_;  ///< to the stream; null where none is needed
   TimePoint deadline_;

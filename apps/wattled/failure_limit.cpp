@@ -12,7 +12,7 @@ bool FailureLimit::admit(std::string_view peer, TimePoint now) {
     entry = spent_until_.emplace(peer, now).first;
   }
   const TimePoint after = std::max(entry->second, now) + kRefill;
-  if (after - now > kBurst * kRefill) {
+  if (after - now > burst_ * kRefill) {
     ++suppressed_;
     return false;
   }

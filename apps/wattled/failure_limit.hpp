@@ -12,15 +12,19 @@
 
 namespace wattle::daemon {
 
-/// A budget of failures for each peer: `kBurst` at once, one more each `kRefill`. Who has a good
+/// Unless the administrator says otherwise.
+inline constexpr std::uint32_t kFailuresPerClient = 20;
+
+/// A budget of failures for each peer: `burst` at once, one more each `kRefill`. Who has a good
 /// token is never locked out: only failures are counted, and past the budget they are answered with
 /// 429 and not logged. Threads: the caller's own.
 class FailureLimit {
  public:
-  static constexpr std::uint32_t kBurst = 20;
   static constexpr std::chrono::seconds kRefill{1};
   /// Peers remembered; past it, the one whose budget is the first to be whole again is forgotten.
   static constexpr std::size_t kMaxPeers = 1024;
+
+  explicit FailureLimit(std::uint32_t burst) : burst_(burst) {}
 
   /// Counts a failure of `peer` (an address, a user of the socket). True: within its budget, answer
   /// and log as usual. False: answer 429, log nothing.
@@ -34,6 +38,7 @@ class FailureLimit {
  private:
   void forget_one();
 
+  std::uint32_t burst_;
   /// When each peer's budget is whole again: lies further ahead with each failure.
   std::map<std::string, TimePoint, std::less<>> spent_until_;
   std::uint64_t suppressed_ = 0;

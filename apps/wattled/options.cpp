@@ -276,6 +276,12 @@ void add_serve(CLI::App& app, Raw& raw) {
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   serve
+      ->add_option("--max-failures-per-client", to.most_failures_per_client,
+                   "Failures to authenticate of one address or user at once; then one a second")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber)
+      ->default_str("20");
+  serve
       ->add_option("--max-streams-per-token", to.most_per_token,
                    "Streams of one token (default: a quarter of all connections)")
       ->type_name("N")

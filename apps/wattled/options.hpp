@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "failure_limit.hpp"
 #include "listening.hpp"
 #include "public_cpu.hpp"
 #include "token.hpp"
@@ -53,6 +54,7 @@ struct ServeOptions {
   std::string user;            ///< who root becomes; empty: kDefaultUser, if there is one
   System system{};
   std::size_t most_connections = 4096;
+  std::uint32_t most_failures_per_client = kFailuresPerClient;  ///< at once, to authenticate
   std::size_t most_per_client = 0;  ///< connections of one address of TCP; 0: a quarter of all
   std::size_t most_per_token = 0;   ///< streams of one token; 0: a quarter of all connections
 };

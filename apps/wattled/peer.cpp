@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <cstring>
 #include <iterator>
 
@@ -16,6 +17,15 @@ std::string text_of(int family, const void* address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
   const char* const done = ::inet_ntop(family, address, text.data(), text.size());
   return done != nullptr ? done : "?";
+}
+
+/// Any of its users has all addresses of the loopback interface.
+constexpr const char* kThisMachine = "127.0.0.1";
+
+std::string client_of(const in_addr& address) {
+  constexpr std::uint32_t kLoopbackNetwork = 127;
+  return ntohl(address.s_addr) >> 24U == kLoopbackNetwork ? kThisMachine
+                                                          : text_of(AF_INET, &address);
 }
 
 template <class Address>
@@ -38,9 +48,15 @@ std::string address_text(const sockaddr_storage& address) {
 }
 
 std::string client_of(const sockaddr_storage& address) {
-  if (address.ss_family != AF_INET6) return address_text(address);
+  if (address.ss_family == AF_INET) return client_of(as<sockaddr_in>(address).sin_addr);
+  if (address.ss_family != AF_INET6) return "?";
   in6_addr network = as<sockaddr_in6>(address).sin6_addr;
-  if (IN6_IS_ADDR_V4MAPPED(&network)) return text_of(AF_INET, &network.s6_addr[12]);
+  if (IN6_IS_ADDR_LOOPBACK(&network)) return kThisMachine;
+  if (IN6_IS_ADDR_V4MAPPED(&network)) {
+    in_addr v4{};
+    std::memcpy(&v4, &network.s6_addr[12], sizeof v4);
+    return client_of(v4);
+  }
   constexpr std::ptrdiff_t kNetworkBytes = 8;
   std::fill(std::begin(network.s6_addr) + kNetworkBytes, std::end(network.s6_addr),
             std::uint8_t{0});

@@ -15,7 +15,8 @@ struct Peer {
   bool is_loopback = false;
   bool at_loopback = false;  ///< through an address that only this machine reaches
   std::string name;          ///< for the log: "uid 1000", "127.0.0.1"
-  /// Whose limits apply: as `name`; with IPv6 the network of 64 bits, as its user has all of it.
+  /// Whose limits apply: as `name`; with IPv6 the network of 64 bits, as its user has all of it,
+  /// and this machine as one.
   std::string client{name};
 };
 
@@ -25,7 +26,8 @@ struct Peer {
 /// The address as text: "127.0.0.1", "2001:db8::1"; "?" for one of neither kind.
 [[nodiscard]] std::string address_text(const sockaddr_storage& address);
 
-/// What `Peer::client` is for an address: "127.0.0.1", "2001:db8::/64".
+/// What `Peer::client` is for an address: "192.0.2.1", "2001:db8::/64"; "127.0.0.1" for each
+/// address of the loopback interface.
 [[nodiscard]] std::string client_of(const sockaddr_storage& address);
 
 }  // namespace wattle::daemon

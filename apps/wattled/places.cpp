@@ -7,6 +7,7 @@ namespace wattle::daemon {
 PlaceLimits place_limits(std::size_t all, std::size_t per_address) {
   constexpr std::size_t kMostGuests = 32;
   constexpr std::size_t kMostHalfRecords = 256;
+  constexpr std::size_t kMostUnreadBytes = std::size_t{48} << 20U;
   const auto at_least_one = [](std::size_t count) { return std::max<std::size_t>(count, 1); };
   const std::size_t quarter = at_least_one(all / 4);
   return {.all = all,
@@ -14,7 +15,8 @@ PlaceLimits place_limits(std::size_t all, std::size_t per_address) {
           .per_address = per_address > 0 ? per_address : quarter,
           .per_user = at_least_one(all / 2),
           .guests = std::clamp<std::size_t>(all / 32, 1, kMostGuests),
-          .half_records = std::clamp<std::size_t>(all / 4, 1, kMostHalfRecords)};
+          .half_records = std::clamp<std::size_t>(all / 4, 1, kMostHalfRecords),
+          .unread_bytes = kMostUnreadBytes};
 }
 
 NoPlace Places::why_not(std::string_view client, bool is_local) const {

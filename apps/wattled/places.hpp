@@ -24,6 +24,8 @@ struct PlaceLimits {
   std::size_t guests = 0;
   /// Those whose encryption has memory of its own: a handshake or a record that is not whole.
   std::size_t half_records = kNoLimit;
+  /// Bytes of all answers together that their clients have not read.
+  std::size_t unread_bytes = kNoLimit;
 };
 
 /// For so many connections, and so many of each address (0: a quarter). A quarter is reserved for

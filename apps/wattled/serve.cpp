@@ -290,6 +290,7 @@ int serve(const ServeOptions& options) {
                            .format = options.stream_format},
                    .public_cpu_period = options.public_cpu_period,
                    .most_streams_per_token = most_per_token,
+                   .most_failures_per_client = options.most_failures_per_client,
                    .audience = options.audience,
                    .journal = journal,
                    .commands = commands});

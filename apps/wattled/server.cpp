@@ -206,6 +206,28 @@ void Server::set_half(Connection& /*connection*/, bool is_half) {
   }
 }
 
+void Server::set_unread(Connection& connection, std::size_t bytes) {
+  unread_bytes_ += bytes - connection.unread_bytes();
+  connection.set_unread_bytes(bytes);
+  while (unread_bytes_ > options_.places.unread_bytes && cut_unread()) {
+  }
+}
+
+bool Server::cut_unread() {
+  for (const bool is_local : {false, true}) {
+    for (Connections* const list : {&guests_, &waiting_}) {
+      const auto found = std::ranges::find_if(*list, [&](const auto& each) {
+        return each->unread_bytes() > 0 && each->peer().is_local_socket == is_local;
+      });
+      if (found == list->end()) continue;
+      const std::shared_ptr<Connection> longest = *found;
+      longest->cut();
+      return true;
+    }
+  }
+  return false;
+}
+
 void Server::schedule(Connection& connection) {
   scheduled_.push_back(connection.shared_from_this());
   if (!std::exchange(has_turn_, true)) loop_.poster()([this] { take_turns(); });
@@ -230,6 +252,7 @@ Connections& Server::list_of(const Connection& connection) noexcept {
 
 void Server::remove(Connection& connection) {
   if (connection.is_half()) --half_records_;
+  unread_bytes_ -= connection.unread_bytes();
   if (!connection.is_guest()) {
     places_.give_back(connection.peer().client, connection.peer().is_local_socket);
   }

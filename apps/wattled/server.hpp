@@ -49,6 +49,7 @@ class Server final : public ConnectionOwner {
   [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
   void set_busy(Connection& connection, bool is_busy) override;
   void set_half(Connection& connection, bool is_half) override;
+  void set_unread(Connection& connection, std::size_t bytes) override;
   void schedule(Connection& connection) override;
   void remove(Connection& connection) override;
 
@@ -72,6 +73,9 @@ class Server final : public ConnectionOwner {
   [[nodiscard]] bool find_guest_place();
   /// Reads what the scheduled have sent, for a short time.
   void take_turns();
+  /// Closes the one of TCP that has not read its answer for longest, or else one of a Unix socket;
+  /// false where there is none.
+  bool cut_unread();
   [[nodiscard]] Connections& list_of(const Connection& connection) noexcept;
   void sweep();
 
@@ -84,6 +88,7 @@ class Server final : public ConnectionOwner {
   Connections guests_;  ///< beyond the limits, the longest first
   Places places_;
   std::size_t half_records_ = 0;
+  std::size_t unread_bytes_ = 0;
   std::deque<std::shared_ptr<Connection>> scheduled_;
   bool has_turn_ = false;
   std::array<char, 8192> scratch_{};

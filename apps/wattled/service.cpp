@@ -38,6 +38,8 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       coarse_(cpus_, loop, public_quantum_uj(options.public_cpu_period), options.public_cpu_period),
       hub_(gpus_, cpus_, fine_, coarse_, loop, options.hub),
       stream_rights_(options.most_streams_per_token),
+      failures_(options.most_failures_per_client),
+      audited_(options.most_failures_per_client),
       started_(loop.now()),
       scrape_(gpus_, cpus_, started_) {}
 

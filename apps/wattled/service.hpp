@@ -53,6 +53,7 @@ struct ServiceOptions {
   /// See `ServeOptions`.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   std::size_t most_streams_per_token = 1024;
+  std::uint32_t most_failures_per_client = kFailuresPerClient;
   /// Tokens with audiences must name it; empty: they are refused.
   std::string audience{};
   /// From which settings of GPUs are put back; null: they stay as they were set.

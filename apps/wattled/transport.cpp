@@ -57,7 +57,7 @@ class Tls final : public Transport {
   }
   [[nodiscard]] bool has_more() const noexcept override { return SSL_pending(ssl_.get()) > 0; }
   [[nodiscard]] bool is_half() const noexcept override {
-    return SSL_is_init_finished(ssl_.get()) == 0 ||
+    return SSL_is_init_finished(ssl_.get()) == 0 || is_in_body() ||
            (SSL_has_pending(ssl_.get()) != 0 && SSL_pending(ssl_.get()) == 0);
   }
   void finish() noexcept override {
@@ -67,6 +67,11 @@ class Tls final : public Transport {
   }
 
  private:
+  /// The head of a record has come, and nothing of its body: OpenSSL has room for all of it, and
+  /// says that nothing is pending.
+  [[nodiscard]] bool is_in_body() const noexcept {
+    return std::string_view(SSL_rstate_string(ssl_.get())) == "RB" && SSL_pending(ssl_.get()) == 0;
+  }
   [[nodiscard]] ssize_t failure(int result) noexcept {
     const int error = SSL_get_error(ssl_.get(), result);
     if (error == SSL_ERROR_ZERO_RETURN) return 0;

@@ -36,14 +36,6 @@ sockaddr_un file_address(const std::string& path) {
   return address;
 }
 
-/// 127.0.0.1, 127.0.0.2, ...
-sockaddr_in own_address(std::uint32_t number) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK + number);
-  return address;
-}
-
 std::size_t number_in(std::string_view text, int base) {
   std::size_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number, base);
@@ -58,11 +50,11 @@ HttpClient HttpClient::at_file(const std::string& path) {
   return HttpClient(std::move(fd));
 }
 
-HttpClient HttpClient::at_port(std::uint16_t port, std::uint16_t number) {
+HttpClient HttpClient::at_port(std::uint16_t port) {
   Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_in own = own_address(number);
-  EXPECT_EQ(::bind(fd.get(), generic(own), sizeof own), 0) << std::strerror(errno);
-  sockaddr_in address = own_address(0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   connect_to(fd, address);
   return HttpClient(std::move(fd));

@@ -30,9 +30,7 @@ struct HttpAnswer {
 class HttpClient {
  public:
   [[nodiscard]] static HttpClient at_file(const std::string& path);
-  /// `number`: which of the many addresses of this machine the client has; the daemon takes each
-  /// for another peer.
-  [[nodiscard]] static HttpClient at_port(std::uint16_t port, std::uint16_t number = 0);
+  [[nodiscard]] static HttpClient at_port(std::uint16_t port);
 
   void send(std::string_view bytes) const;
   /// Has nothing more to say.
@@ -78,9 +76,7 @@ class DaemonTest : public CommandTest {
   /// Whether it can be connected to; its file is there a little earlier.
   [[nodiscard]] bool accepts() const;
   [[nodiscard]] HttpClient client() const { return HttpClient::at_file(socket()); }
-  [[nodiscard]] HttpClient tcp_client(std::uint16_t number = 0) const {
-    return HttpClient::at_port(port_, number);
-  }
+  [[nodiscard]] HttpClient tcp_client() const { return HttpClient::at_port(port_); }
   [[nodiscard]] HttpAnswer get(std::string_view target, std::string_view headers = {}) const {
     return client().get(target, headers);
   }

@@ -58,6 +58,14 @@ TEST_F(DaemonTls, OutlivesAThousandClientsThatCloseWhileTheyAreAnswered) {
   end_well();
 }
 
+/// Those that the daemon has not closed.
+std::size_t open_of(const std::vector<std::unique_ptr<TlsClient>>& clients) {
+  return static_cast<std::size_t>(std::ranges::count_if(clients, [](const auto& client) {
+    char byte = 0;
+    return ::recv(client->fd(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
+  }));
+}
+
 TEST_F(DaemonTls, BoundsTheMemoryOfHalfRecords) {
   constexpr std::size_t kMostHalves = 256;
   constexpr std::size_t kClients = 300;
@@ -69,18 +77,27 @@ TEST_F(DaemonTls, BoundsTheMemoryOfHalfRecords) {
     // A ClientHello of 512 bytes begins.
     clients.back()->send_raw(std::string_view("\x16\x03\x01\x02\x00\x01", 6));
   }
-  const auto open = [&] {
-    return std::ranges::count_if(clients, [](const auto& client) {
-      char byte = 0;
-      return ::recv(client->fd(), &byte, 1, MSG_DONTWAIT | MSG_PEEK) < 0 && errno == EAGAIN;
-    });
-  };
-  EXPECT_TRUE(eventually([&] { return open() <= static_cast<std::ptrdiff_t>(kMostHalves); }));
+  EXPECT_TRUE(eventually([&] { return open_of(clients) <= kMostHalves; }));
   // Whoever came last is heard.
   TlsClient honest(port_);
   ASSERT_TRUE(honest.shake_hands());
   honest.send(kTime);
   EXPECT_THAT(honest.read_answer(), StartsWith("HTTP/1.1 200 "));
+}
+
+TEST_F(DaemonTls, CountsTheHeadOfARecordAsAHalfOne) {
+  constexpr std::size_t kMostHalves = 256;
+  constexpr std::size_t kClients = 300;
+  serve_tls({"--max-connections-per-client", "600"});
+  std::vector<std::unique_ptr<TlsClient>> clients;
+  for (std::size_t i = 0; i < kClients; ++i) {
+    clients.push_back(std::make_unique<TlsClient>(port_));
+    ASSERT_TRUE(clients.back()->shake_hands());
+  }
+  // A record of application data with 256 bytes begins.
+  for (const auto& client : clients) client->send_raw(std::string_view("\x17\x03\x03\x01\x00", 5));
+  EXPECT_TRUE(eventually([&] { return open_of(clients) <= kMostHalves; }));
+  EXPECT_EQ(open_of(clients), kMostHalves) << "the others have five seconds";
 }
 
 TEST_F(DaemonTls, TakesCiphersWithForwardSecrecyAndAuthenticationAlone) {

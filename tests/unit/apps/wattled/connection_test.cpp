@@ -54,6 +54,9 @@ class Owner final : public ConnectionOwner {
   [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
   void set_busy(Connection& /*connection*/, bool /*is_busy*/) override {}
   void set_half(Connection& /*connection*/, bool /*is_half*/) override {}
+  void set_unread(Connection& connection, std::size_t bytes) override {
+    connection.set_unread_bytes(bytes);
+  }
   void schedule(Connection& connection) override {
     virtual_loop.poster()([self = connection.shared_from_this()] { self->take_turn(); });
   }

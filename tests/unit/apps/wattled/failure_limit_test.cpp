@@ -12,6 +12,8 @@ using std::chrono::seconds;
 
 const TimePoint kStart{seconds(1000)};
 
+constexpr std::uint32_t kBurst = 20;
+
 /// How many of 100 failures at once are admitted.
 unsigned admitted(FailureLimit& limit, std::string_view peer, TimePoint now) {
   unsigned count = 0;
@@ -20,12 +22,12 @@ unsigned admitted(FailureLimit& limit, std::string_view peer, TimePoint now) {
 }
 
 TEST(FailureLimit, AdmitsABurst) {
-  FailureLimit limit;
-  EXPECT_EQ(admitted(limit, "a", kStart), FailureLimit::kBurst);
+  FailureLimit limit(kBurst);
+  EXPECT_EQ(admitted(limit, "a", kStart), kBurst);
 }
 
 TEST(FailureLimit, AdmitsOneMoreEachSecond) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   (void)admitted(limit, "a", kStart);
   EXPECT_FALSE(limit.admit("a", kStart + milliseconds(999)));
   EXPECT_TRUE(limit.admit("a", kStart + seconds(1)));
@@ -34,26 +36,26 @@ TEST(FailureLimit, AdmitsOneMoreEachSecond) {
 }
 
 TEST(FailureLimit, AdmitsNoMoreThanABurstAfterALongRest) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   (void)admitted(limit, "a", kStart);
-  EXPECT_EQ(admitted(limit, "a", kStart + seconds(100'000)), FailureLimit::kBurst);
+  EXPECT_EQ(admitted(limit, "a", kStart + seconds(100'000)), kBurst);
 }
 
 TEST(FailureLimit, IsOfEachPeer) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   (void)admitted(limit, "a", kStart);
-  EXPECT_EQ(admitted(limit, "b", kStart), FailureLimit::kBurst);
+  EXPECT_EQ(admitted(limit, "b", kStart), kBurst);
 }
 
 TEST(FailureLimit, CountsWhatItDoesNotAdmit) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   (void)admitted(limit, "a", kStart);
-  EXPECT_EQ(limit.take_suppressed(), 100U - FailureLimit::kBurst);
+  EXPECT_EQ(limit.take_suppressed(), 100U - kBurst);
   EXPECT_EQ(limit.take_suppressed(), 0U);
 }
 
 TEST(FailureLimit, RemembersABoundedNumberOfPeers) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   for (std::size_t i = 0; i < 3 * FailureLimit::kMaxPeers; ++i) {
     (void)limit.admit(std::to_string(i), kStart + milliseconds(i));
   }
@@ -61,7 +63,7 @@ TEST(FailureLimit, RemembersABoundedNumberOfPeers) {
 }
 
 TEST(FailureLimit, ForgetsTheWorstPeerLast) {
-  FailureLimit limit;
+  FailureLimit limit(kBurst);
   (void)admitted(limit, "worst", kStart);
   for (std::size_t i = 0; i < 3 * FailureLimit::kMaxPeers; ++i) {
     (void)limit.admit(std::to_string(i), kStart);

@@ -33,7 +33,13 @@ TEST(Peer, IsLimitedByTheNetworkThatItHasWithIpv6) {
   EXPECT_EQ(client_of(address("2001:db8:1:2:3:4:5:6")), "2001:db8:1:2::/64");
   EXPECT_EQ(client_of(address("2001:db8:1:2:ffff::1")), "2001:db8:1:2::/64");
   EXPECT_EQ(client_of(address("2001:db8:1:3::1")), "2001:db8:1:3::/64");
-  EXPECT_EQ(client_of(address("::1")), "::/64");
+}
+
+TEST(Peer, IsThisMachineByEachOfItsAddresses) {
+  for (const char* own : {"127.0.0.1", "127.9.8.7", "::ffff:127.1.2.3", "::1"}) {
+    EXPECT_EQ(client_of(address(own)), "127.0.0.1") << own;
+  }
+  EXPECT_EQ(client_of(address("128.0.0.1")), "128.0.0.1");
 }
 
 TEST(Peer, IsNamedByItsWholeAddress) {

@@ -305,6 +305,18 @@ TEST_F(FullHouse, KeepsLittleOfAnswersThatNobodyReads) {
   EXPECT_LE(unread, 65536U);
 }
 
+TEST_F(FullHouse, WhoHasNotReadForLongestIsCutWhereAnswersTakeTooMuchMemory) {
+  open({.all = 10, .unread_bytes = 300});  // an answer to /time is shorter, and two are longer
+  const Fd first = admitted("");
+  (void)pipelined_unread(first);
+  EXPECT_EQ(service_.turned_away()[TurnedAway::unread], 0U);
+  const Fd second = admitted("");
+  (void)pipelined_unread(second);
+  EXPECT_EQ(service_.turned_away()[TurnedAway::unread], 1U);
+  EXPECT_EQ(server_->connections(), 1U);
+  EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
+}
+
 TEST_F(FullHouse, SurvivesAKernelWithoutMemoryToWaitForAClient) {
   open(10);
   loop_.has_memory = false;
