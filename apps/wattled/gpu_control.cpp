@@ -250,7 +250,8 @@ void GpuControl::restore(Work then) {
           }
         }
         then();
-      });
+      },
+      Crowd::waits);
 }
 
 void GpuControl::end(Work then) {

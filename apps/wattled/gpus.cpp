@@ -216,7 +216,7 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
 }
 
 void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-               std::function<void(Answers)> then) {
+               std::function<void(Answers)> then, Crowd crowd) {
   gather(
       ids, patience,
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
@@ -225,7 +225,8 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
             [id, job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
               const GpuAnswer answer = job(id, sensor);
               post([take = std::move(take), answer] { take(answer); });
-            });
+            },
+            crowd);
       },
       std::move(then));
 }

@@ -67,7 +67,7 @@ class Gpus {
   /// answered or `patience` is over. `job` must not throw, and owns what it needs.
   using Job = std::function<GpuAnswer(wire::DeviceId, Sensor&)>;
   void act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-           std::function<void(Answers)> then);
+           std::function<void(Answers)> then, Crowd crowd = Crowd::refuses);
 
   /// Asks one GPU for its power, and calls `then` whenever that answers. False where it is stuck.
   [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);

@@ -51,6 +51,11 @@ bool is_root() noexcept { return ::geteuid() == 0; }
 
 bool is_user(const std::string& name) { return find_user(name) != nullptr; }
 
+uid_t uid_of(const std::string& name) {
+  const passwd* const found = name.empty() ? nullptr : find_user(name);
+  return found != nullptr ? found->pw_uid : ::geteuid();
+}
+
 void make_folder_of(const std::string& user, const std::string& folder) {
   std::error_code error;
   if (!std::filesystem::create_directories(folder, error)) return;

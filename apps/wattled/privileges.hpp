@@ -1,6 +1,8 @@
 // What the daemon gives up once everything is open.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstdint>
 #include <string>
 
@@ -9,6 +11,9 @@ namespace wattle::daemon {
 /// True where this process is root's: as a service it is not.
 [[nodiscard]] bool is_root() noexcept;
 [[nodiscard]] bool is_user(const std::string& name);
+
+/// Whose files that user's are; where there is none of that name, ours.
+[[nodiscard]] uid_t uid_of(const std::string& name);
 
 /// Makes a folder that is this user's alone (empty: ours), and those above it. One that is there
 /// stays as it is; what fails shows when a file is made in it.

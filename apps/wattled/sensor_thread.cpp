@@ -49,9 +49,9 @@ SensorThread::~SensorThread() {
   state_->wake.notify_one();
 }
 
-bool SensorThread::ask(Job job) {
+bool SensorThread::ask(Job job, Crowd crowd) {
   const std::scoped_lock lock(state_->mutex);
-  if (state_->jobs.size() >= kMostJobs) return false;
+  if (crowd == Crowd::refuses && state_->jobs.size() >= kMostJobs) return false;
   if (!state_->started) {
     try {
       start_detached([state = state_] { state->run(); });

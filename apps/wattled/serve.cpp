@@ -195,11 +195,12 @@ std::shared_ptr<SettingsJournal> open_journal(const ServeOptions& options,
                                               const std::string& user) {
   if (!controls_gpus(options)) return nullptr;
   const std::filesystem::path path = options.journal_path;
-  auto journal = std::make_shared<SettingsJournal>(path.string());
-  if (!options.keeps_settings) {
-    if (path.has_parent_path()) make_folder_of(user, path.parent_path().string());
-    return journal;
+  if (!options.keeps_settings && path.has_parent_path()) {
+    make_folder_of(user, path.parent_path().string());
   }
+  auto journal = std::make_shared<SettingsJournal>(path.string(), uid_of(user));
+  if (!journal->problem().empty()) log_warning("settings of GPUs: " + journal->problem());
+  if (!options.keeps_settings) return journal;
   if (!journal->changed().empty()) log_info("GPUs stay as an earlier daemon set them");
   journal->forget_all();
   return nullptr;

@@ -1,6 +1,9 @@
 #include "settings_journal.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,10 +14,12 @@
 #include <sstream>
 #include <string>
 #include <utility>
+#include <variant>
 
-#include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/text.hpp"
 #include "base/whole_file.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -46,21 +51,67 @@ std::optional<ChangedSetting> parse_line(const std::string& line) {
   return change;
 }
 
-std::vector<ChangedSetting> parse(const std::string& text) {
-  std::istringstream lines(text);
-  std::string line;
-  std::vector<ChangedSetting> changed;
-  if (!std::getline(lines, line) || line != kFormat) return changed;
-  while (std::getline(lines, line)) {
-    if (auto change = parse_line(line)) changed.push_back(*std::move(change));
+/// The folder, which nobody else has locked. Empty where it cannot be opened: writing says why.
+Fd lock_folder_of(const std::string& path) {
+  const std::string folder = std::filesystem::path(path).parent_path().string();
+  Fd fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
+    throw Error(
+        fmt::format("cannot remember settings in {}: another wattled does; name another "
+                    "folder with --settings-journal",
+                    printable(path)));
   }
-  return changed;
+  return fd;
+}
+
+/// The file's text; or why it is not to be read.
+std::variant<std::string, const char*> read_trusted(const std::string& path, uid_t owner) {
+  const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (!file && errno == ENOENT) return std::string();
+  if (!file && errno == ELOOP) return "it is a link";
+  struct stat status {};
+  if (!file || ::fstat(file.get(), &status) != 0) return "it cannot be read";
+  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  const bool is_ours = status.st_uid == 0 || status.st_uid == ::geteuid() || status.st_uid == owner;
+  if (!is_ours || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
+    return "others could have written it";
+  constexpr std::size_t kMostBytes = std::size_t{1} << 20U;
+  std::string text(kMostBytes, '\0');
+  const ssize_t size = read_pieces(file.get(), text);
+  if (size < 0) return "it cannot be read";
+  text.resize(static_cast<std::size_t>(size));
+  return text;
 }
 
 }  // namespace
 
-SettingsJournal::SettingsJournal(std::string path)
-    : path_(std::move(path)), changed_(parse(read_file(path_).value_or(""))) {}
+SettingsJournal::SettingsJournal(std::string path, uid_t owner)
+    : path_(std::move(path)), folder_(lock_folder_of(path_)) {
+  const auto found = read_trusted(path_, owner);
+  if (const auto* const text = std::get_if<std::string>(&found)) {
+    take(*text);
+  } else {
+    problem_ = fmt::format("{} is left out: {}", printable(path_), std::get<const char*>(found));
+  }
+}
+
+void SettingsJournal::take(const std::string& text) {
+  if (text.empty()) return;
+  std::istringstream lines(text);
+  std::string line;
+  const bool is_journal = std::getline(lines, line) && line == kFormat;
+  bool is_whole = is_journal;
+  while (is_journal && std::getline(lines, line)) {
+    auto change = parse_line(line);
+    if (change) changed_.push_back(*std::move(change));
+    is_whole = is_whole && change;
+  }
+  if (is_whole) return;
+  const std::string aside = path_ + ".damaged";
+  const bool is_aside = put_in_place(aside, text, kForOwner).error == 0;
+  problem_ = fmt::format("{} is damaged{}", printable(path_),
+                         is_aside ? fmt::format(": it is kept as {}", printable(aside)) : "");
+}
 
 std::vector<ChangedSetting> SettingsJournal::changed() const {
   const std::scoped_lock lock(mutex_);
@@ -127,7 +178,8 @@ int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
                         kKindNames.at(static_cast<std::size_t>(change.kind)), change.before,
                         change.set ? std::to_string(*change.set) : std::string(kUnknown));
   }
-  return put_in_place(place_of(path_), text, kForOwner).error;
+  // A link in its place is replaced, not followed.
+  return put_in_place(path_, text, kForOwner).error;
 }
 
 }  // namespace wattle::daemon

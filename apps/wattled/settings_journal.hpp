@@ -1,12 +1,16 @@
 // What GPUs were set to before the daemon changed it: a small file that outlives the daemon.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "base/fd.hpp"
 
 namespace wattle::daemon {
 
@@ -33,8 +37,12 @@ struct ChangedSetting {
 /// put back by the next one. Threads: any.
 class SettingsJournal {
  public:
-  /// Takes what is in the file; a line that means nothing is left out.
-  explicit SettingsJournal(std::string path);
+  /// Takes what is in the file; a line that means nothing is left out, and a file with such lines
+  /// is kept beside it, as ".damaged". A link, and a file that other users than root and `owner`
+  /// could have written, are not read. Throws `Error` where another daemon has this journal.
+  explicit SettingsJournal(std::string path, uid_t owner = ::geteuid());
+  /// What is wrong with the file that was there; empty: nothing.
+  [[nodiscard]] const std::string& problem() const noexcept { return problem_; }
 
   [[nodiscard]] std::vector<ChangedSetting> changed() const;
   [[nodiscard]] bool holds(std::string_view device, SettingKind kind) const;
@@ -55,7 +63,12 @@ class SettingsJournal {
       std::vector<ChangedSetting>& changed, std::string_view device, SettingKind kind);
   [[nodiscard]] int save(const std::vector<ChangedSetting>& changed) const;
 
+  /// What can be understood.
+  void take(const std::string& text);
+
   const std::string path_;
+  std::string problem_;
+  Fd folder_;  ///< locked for as long as this lives
   mutable std::mutex mutex_;
   std::vector<ChangedSetting> changed_;
 };

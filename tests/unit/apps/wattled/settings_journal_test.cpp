@@ -7,9 +7,11 @@
 #include <cerrno>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 #include "base/file.hpp"
 #include "fakes/temp_folder.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -21,6 +23,12 @@ class SettingsJournalTest : public testing::Test {
  protected:
   [[nodiscard]] std::string path() const { return (folder_.path() / "journal").string(); }
   [[nodiscard]] std::string content() const { return read_file(path()).value_or("none"); }
+  /// What the next daemon finds.
+  [[nodiscard]] std::vector<ChangedSetting> in_file() const {
+    const fakes::TempFolder other;
+    other.write("journal", content());
+    return SettingsJournal((other.path() / "journal").string()).changed();
+  }
   static ChangedSetting limit(std::uint64_t before, std::optional<std::uint64_t> set = {}) {
     return {.device = "GPU-a", .kind = SettingKind::power_limit_mw, .before = before, .set = set};
   }
@@ -32,7 +40,7 @@ TEST_F(SettingsJournalTest, HasAChangeInItsFileBeforeItIsMade) {
   SettingsJournal journal(path());
   EXPECT_EQ(journal.begin(limit(200'000)), 0);
   EXPECT_EQ(content(), "wattled-settings/1\nGPU-a power_limit_mw 200000 -\n");
-  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000)));
+  EXPECT_THAT(in_file(), ElementsAre(limit(200'000)));
   struct stat status {};
   ASSERT_EQ(::stat(path().c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777U, 0600U);
@@ -46,7 +54,7 @@ TEST_F(SettingsJournalTest, KeepsWhatWasBeforeTheFirstChange) {
   EXPECT_EQ(journal.begin(limit(150'000)), 0);
   EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000)));
   journal.finish("GPU-a", SettingKind::power_limit_mw, 100'000);
-  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000, 100'000)));
+  EXPECT_THAT(in_file(), ElementsAre(limit(200'000, 100'000)));
 }
 
 TEST_F(SettingsJournalTest, TellsDevicesAndKindsApart) {
@@ -55,7 +63,7 @@ TEST_F(SettingsJournalTest, TellsDevicesAndKindsApart) {
   const ChangedSetting other{.device = "GPU-b", .kind = SettingKind::memory_clocks};
   for (const ChangedSetting& change : {limit(1), mode, other}) EXPECT_EQ(journal.begin(change), 0);
   journal.forget("GPU-a", SettingKind::power_limit_mw);
-  EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(mode, other));
+  EXPECT_THAT(in_file(), ElementsAre(mode, other));
   EXPECT_TRUE(journal.holds("GPU-b", SettingKind::memory_clocks));
   EXPECT_FALSE(journal.holds("GPU-b", SettingKind::gpu_clocks));
 }
@@ -80,6 +88,44 @@ TEST_F(SettingsJournalTest, LeavesOutWhatMeansNothing) {
   EXPECT_THAT(SettingsJournal(path()).changed(), ElementsAre(limit(200'000, 150'000)));
   folder_.write("journal", "another file\nGPU-a power_limit_mw 200000 150000\n");
   EXPECT_THAT(SettingsJournal(path()).changed(), IsEmpty());
+}
+
+TEST_F(SettingsJournalTest, KeepsADamagedFileAside) {
+  const std::string damaged = "wattled-settings/1\nGPU-a power_limit_mw 200000 -\nGPU-b pow";
+  folder_.write("journal", damaged);
+  SettingsJournal journal(path());
+  EXPECT_THAT(journal.changed(), ElementsAre(limit(200'000)));
+  EXPECT_THAT(journal.problem(), testing::HasSubstr("is damaged: it is kept as"));
+  journal.forget_all();
+  EXPECT_EQ(read_file(path() + ".damaged"), damaged);
+}
+
+TEST_F(SettingsJournalTest, FollowsNoLink) {
+  const std::string other = "wattled-settings/1\nGPU-a power_limit_mw 200000 -\n";
+  folder_.write("other", other);
+  std::filesystem::create_symlink("other", path());
+  SettingsJournal journal(path());
+  EXPECT_THAT(journal.changed(), IsEmpty());
+  EXPECT_THAT(journal.problem(), testing::HasSubstr("it is a link"));
+  EXPECT_EQ(journal.begin(limit(100'000)), 0);
+  EXPECT_FALSE(std::filesystem::is_symlink(path()));
+  EXPECT_EQ(read_file((folder_.path() / "other").string()), other);
+}
+
+TEST_F(SettingsJournalTest, IsNotReadWhereOthersCouldHaveWrittenIt) {
+  folder_.write("journal", "wattled-settings/1\nGPU-a power_limit_mw 200000 -\n");
+  ::chmod(path().c_str(), 0622);
+  const SettingsJournal journal(path());
+  EXPECT_THAT(journal.changed(), IsEmpty());
+  EXPECT_THAT(journal.problem(), testing::HasSubstr("others could have written it"));
+}
+
+TEST_F(SettingsJournalTest, IsThatOfOneDaemonAlone) {
+  {
+    const SettingsJournal journal(path());
+    EXPECT_THROW(SettingsJournal{path()}, Error);
+  }
+  EXPECT_NO_THROW(SettingsJournal{path()});
 }
 
 }  // namespace
