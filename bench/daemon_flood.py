@@ -3,8 +3,8 @@
 usage: daemon_flood.py WATTLED [SECONDS]
 
 The others never read: a fifth each pipelines requests, asks for a stream of CPUs, stops in the middle of
-a head, says nothing, and connects again and again. They come from eight addresses of this machine, and
-all are let in (places for 4,096) or most are not (places for 1,000). The honest client makes a new
+a head, says nothing, and connects again and again. All are let in (places for 4,096) or most are not (places
+for 1,000); there is no limit for one client, as all of this machine is one. The honest client makes a new
 connection for each request. Both run beside the daemon: on a machine with few cores the figures are those
 of the flood's own processor time too.
 """
@@ -37,7 +37,6 @@ CALLER = 4
 class Hostile:
     def __init__(self, number, port):
         self.kind = number % len(WORDS)
-        self.address = f"127.0.0.{1 + number % 8}"
         self.port = port
         self.connect()
 
@@ -48,7 +47,6 @@ class Hostile:
         # What the kernel keeps for the flood's own ends is not the daemon's.
         for buffer in (socket.SO_SNDBUF, socket.SO_RCVBUF):
             self.socket.setsockopt(socket.SOL_SOCKET, buffer, 4096)
-        self.socket.bind((self.address, 0))
         self.socket.connect_ex(("127.0.0.1", self.port))
 
     def act(self):
@@ -108,8 +106,8 @@ def run(program, places, seconds):
         with open(log, "wb") as stderr:
             daemon = subprocess.Popen(
                 [program, "serve", "--mode", "uds,tcp", "--socket-path", path, "--tcp-bind-address",
-                 "127.0.0.1:0", "--max-connections", str(places), "--sysfs", f"{folder}/sys",
-                 "--nvml-library", f"{folder}/none", "--user", "root"], stderr=stderr)
+                 "127.0.0.1:0", "--max-connections", str(places), "--max-connections-per-client", str(places),
+                 "--sysfs", f"{folder}/sys", "--nvml-library", f"{folder}/none", "--user", "root"], stderr=stderr)
         port = None
         while port is None:
             time.sleep(0.01)
