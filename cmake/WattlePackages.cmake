@@ -96,6 +96,8 @@ if(WATTLE_BUILD_MONGODB)
     "libwattle${soversion} ${same}" ", libwattle-dev ${same}, libmongoc-dev")
 endif()
 
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/same_times.cmake)
+
 # RPM: the command and the daemon. The libraries' folder is that of Debian.
 set(CPACK_RPM_COMPONENT_INSTALL ON)
 set(CPACK_RPM_FILE_NAME RPM-DEFAULT)
