@@ -103,8 +103,8 @@ void SettingsJournal::take(const std::string& text) {
   bool is_whole = is_journal;
   while (is_journal && std::getline(lines, line)) {
     auto change = parse_line(line);
-    if (change) changed_.push_back(*std::move(change));
     is_whole = is_whole && change;
+    if (change) changed_.push_back(*std::move(change));
   }
   if (is_whole) return;
   const std::string aside = path_ + ".damaged";
