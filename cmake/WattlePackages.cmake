@@ -96,7 +96,8 @@ if(WATTLE_BUILD_MONGODB)
     "libwattle${soversion} ${same}" ", libwattle-dev ${same}, libmongoc-dev")
 endif()
 
-set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/same_times.cmake)
+set(CPACK_PRE_BUILD_SCRIPTS ${PROJECT_SOURCE_DIR}/packaging/rpm/zsh_folder.cmake
+    ${PROJECT_SOURCE_DIR}/packaging/same_times.cmake)
 
 # RPM: the command and the daemon. The libraries' folder is that of Debian.
 set(CPACK_RPM_COMPONENT_INSTALL ON)
@@ -119,5 +120,9 @@ set(CPACK_RPM_WATTLED_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/
 set(CPACK_RPM_WATTLED_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/postun)
 set(CPACK_RPM_WATTLED_USER_FILELIST "%config(noreplace) /etc/default/wattled")
 set(CPACK_RPM_EXCLUDE_FROM_AUTO_FILELIST_ADDITION
-    /etc /etc/default /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d /usr/share/doc)
+    /etc /etc/default /usr/lib/systemd /usr/lib/systemd/system /usr/lib/sysusers.d /usr/share/doc
+    /usr/share/bash-completion /usr/share/bash-completion/completions
+    /usr/share/fish /usr/share/fish/vendor_completions.d
+    /usr/share/zsh /usr/share/zsh/site-functions
+    /usr/share/man /usr/share/man/man1 /usr/share/man/man8)
 include(CPack)
