@@ -15,6 +15,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "options.hpp"
+#include "unexpected.hpp"
 #include "wattle/error.hpp"
 #include "wattle/system.hpp"
 
@@ -163,6 +164,8 @@ std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::
     return checked(raw, environment);
   } catch (const CLI::CallForHelp&) {
     return StreamAnswer{.text = app.help()};
+  } catch (const CLI::ExtrasError&) {
+    return wrong(unexpected(app));
   } catch (const CLI::ParseError& error) {
     return wrong(printable(error.what()));
   } catch (const Error& error) {

@@ -1,6 +1,7 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -10,6 +11,7 @@
 #include <limits>
 #include <string_view>
 
+#include "base/nearest.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -316,13 +318,36 @@ void add_token(CLI::App& app, Raw& raw) {
       ->required();
 }
 
+/// The sub-command that was named last.
+const CLI::App& asked(const CLI::App& app) {
+  const CLI::App* found = &app;
+  while (!found->get_subcommands().empty()) found = found->get_subcommands().front();
+  return *found;
+}
+
+/// The message for the first word that nothing takes, with what may have been meant, or for a
+/// sub-command that is missing.
+std::string unexpected(const CLI::App& app) {
+  const CLI::App& command = asked(app);
+  std::vector<std::string> known;
+  for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
+  const std::string commands = fmt::format("{}", fmt::join(known, " or "));
+  for (const CLI::Option* option : command.get_options()) {
+    for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
+  }
+  const std::vector<std::string> words = app.remaining(true);
+  if (words.empty()) return "say what to do: " + commands;
+  const std::string name = words.front().substr(0, words.front().find('='));
+  return fmt::format("nothing takes the word {}{}", shell_quoted(name), did_you_mean(name, known));
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
   Raw raw;
   CLI::App app("Serves the power and energy of this machine", "wattled");
   app.require_subcommand(1);
-  app.set_version_flag("--version", "wattled " + version_text());
+  app.set_version_flag("-V,--version", "wattled " + version_text());
   add_serve(app, raw);
   add_token(app, raw);
   try {
@@ -333,14 +358,18 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion& asked) {
     return Answer{.text = std::string(asked.what()) + "\n"};
   } catch (const CLI::CallForHelp&) {
-    const CLI::App* asked = &app;
-    while (!asked->get_subcommands().empty()) asked = asked->get_subcommands().front();
-    return Answer{.text = asked->help()};
+    return Answer{.text = asked(app).help()};
   } catch (const CLI::ParseError& error) {
-    return Answer{
-        .text = fmt::format("wattled: {} (see wattled --help)\n", printable(error.what())),
-        .is_error = true,
-        .exit_status = kUsageError};
+    const auto is = [&](CLI::ExitCodes code) {
+      return error.get_exit_code() == static_cast<int>(code);
+    };
+    const bool is_missing =
+        is(CLI::ExitCodes::RequiredError) && !asked(app).get_subcommands({}).empty();
+    const bool is_unexpected = is_missing || is(CLI::ExitCodes::ExtrasError);
+    return Answer{.text = fmt::format("wattled: {} (see wattled --help)\n",
+                                      is_unexpected ? unexpected(app) : printable(error.what())),
+                  .is_error = true,
+                  .exit_status = kUsageError};
   } catch (const InvalidArgument& error) {
     return Answer{.text = fmt::format("wattled: {}\n", error.what()),
                   .is_error = true,

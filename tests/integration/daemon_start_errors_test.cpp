@@ -26,6 +26,24 @@ class DaemonStartErrors : public DaemonTest {
   static constexpr const char* kEverywhere = "0.0.0.0:0";
 };
 
+using DaemonOptions = DaemonTest;
+
+TEST_F(DaemonOptions, AskWhetherANearOneWasMeant) {
+  const auto said = [&](const Words& words) {
+    std::ofstream(path("log")).close();
+    EXPECT_EQ(run(wattled(words)).code(), 64);
+    return log();
+  };
+  EXPECT_EQ(said({"srve"}),
+            "wattled: nothing takes the word srve; did you mean serve? (see wattled --help)\n");
+  EXPECT_EQ(
+      said({"serve", "--max-connection", "4"}),
+      "wattled: nothing takes the word --max-connection; did you mean --max-connections? (see "
+      "wattled --help)\n");
+  EXPECT_EQ(said({}), "wattled: say what to do: serve or token (see wattled --help)\n");
+  EXPECT_EQ(said({"token"}), "wattled: say what to do: issue (see wattled --help)\n");
+}
+
 TEST_F(DaemonStartErrors, OfAPortThatIsInUse) {
   serve();
   expect_said("start_port_in_use.txt",

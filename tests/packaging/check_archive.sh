@@ -50,6 +50,10 @@ as_alice() {
 
 check the archive can be installed -- as_alice "/home/alice/$name/install-user"
 [[ $(as_alice wattle --version) == "wattle "[0-9]* ]] || wrong "wattle runs"
+for file in man/man1/wattle-run.1.gz man/man8/wattled.8.gz bash-completion/completions/wattle \
+  fish/vendor_completions.d/wattled.fish zsh/site-functions/_wattle; do
+  [[ -s $root/home/alice/.local/share/$file ]] || wrong "share/$file is installed"
+done
 status=0
 as_alice wattle doctor >"$root/tmp/doctor" || status=$?
 [[ $status == [012] ]] || wrong "wattle doctor exits with 0, 1 or 2, not with $status"

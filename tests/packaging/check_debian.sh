@@ -24,8 +24,9 @@ install_packages() {
   check the packages can be installed -- apt install "${files[@]/#$packages/\/packages}"
   grep --quiet 'usermod --append --groups wattle USER' "$WATTLE_TEST_ROOT/output" ||
     wrong "the installation says how to let a user ask the daemon"
-  # By who installs nothing more for them: systemd as the first process, a compiler.
-  check tools can be installed -- apt install systemd-sysv g++ cmake pkg-config make
+  # By who installs nothing more for them: systemd as the first process, a compiler, man, shells.
+  check tools can be installed -- apt install systemd-sysv g++ cmake pkg-config make \
+    man-db bash-completion fish zsh
 }
 
 make_users() {
@@ -125,6 +126,24 @@ set_options() {
     wrong "it takes the options of /etc/default/wattled"
 }
 
+read_manuals() {
+  local page
+  for page in wattle wattle-run wattle-stream wattled; do
+    check "man shows $page" -- as bob man "$page"
+    grep --quiet 'EXIT STATUS' "$WATTLE_TEST_ROOT/output" || wrong "the page of $page is whole"
+  done
+  # As an interactive shell loads it.
+  check bash completes -- as bob bash -c '
+    . /usr/share/bash-completion/bash_completion
+    _completion_loader wattle
+    COMP_WORDS=(wattle sens) COMP_CWORD=1
+    _wattle
+    [[ ${COMPREPLY[*]} == sensors ]]'
+  check fish completes -- as bob sh -c "fish --command \"complete --do-complete 'wattle sens'\" |
+    grep '^sensors'"
+  check zsh finds its completion -- as bob zsh -f -c 'autoload -Uz +X _wattle'
+}
+
 build_programs() {
   mkdir "$root/tmp/consumer"
   cp "$here"/../consumer/project/* "$root/tmp/consumer"
@@ -157,6 +176,7 @@ purge() {
 install_packages
 make_users
 use_command
+read_manuals
 build_programs
 boot
 start_daemon

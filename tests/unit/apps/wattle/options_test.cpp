@@ -162,8 +162,42 @@ TEST(Options, GiveHelpForEachCommand) {
   }
 }
 
+TEST(Options, GiveHelpOfTheCommandBehindHelp) {
+  EXPECT_EQ(answer_of({"help"}).text, answer_of({"--help"}).text);
+  EXPECT_EQ(answer_of({"help", "run"}).text, answer_of({"run", "--help"}).text);
+  EXPECT_EQ(answer_of({"help", "run", "--", "x"}).text, answer_of({"run", "--help"}).text);
+  EXPECT_THAT(std::get<StreamWords>(parse({"help", "stream"})).words, ElementsAre("--help"));
+  EXPECT_TRUE(answer_of({"help", "nothing"}).is_error);
+}
+
 TEST(Options, GiveTheVersion) {
   EXPECT_EQ(answer_of({"--version"}).text, "wattle " + std::string(version()) + "\n");
+  EXPECT_EQ(answer_of({"-V"}).text, answer_of({"--version"}).text);
+}
+
+TEST(Options, AskWhetherANearOneWasMeant) {
+  EXPECT_THAT(answer_of({"snesors"}).text,
+              StartsWith("wattle: there is no command snesors; did you mean sensors?\n"));
+  EXPECT_THAT(answer_of({"power", "--jsn"}).text,
+              StartsWith("wattle power: unknown option --jsn; did you mean --json?\n"));
+  EXPECT_THAT(answer_of({"run", "--quite", "--", "true"}).text,
+              StartsWith("wattle run: unknown option --quite; did you mean --quiet?\n"));
+  EXPECT_THAT(answer_of({"run", "--trace=x", "--", "true"}).text,
+              StartsWith("wattle run: unknown option --trace\n"));
+}
+
+TEST(Options, AskWhetherAProgramWasToBeMeasured) {
+  EXPECT_THAT(
+      answer_of({"sleep", "1"}).text,
+      StartsWith("wattle: there is no command sleep; did you mean wattle run -- sleep 1?\n"));
+  EXPECT_THAT(answer_of({"/bin/sh", "-c", "a b", "c", "d"}).text,
+              HasSubstr("did you mean wattle run -- /bin/sh -c 'a b' c ...?\n"));
+  EXPECT_THAT(answer_of({"/"}).text, HasSubstr("there is no command /: say run, track,"));
+}
+
+TEST(Options, NameAWordThatNothingTakes) {
+  EXPECT_THAT(answer_of({"sensors", "a b"}).text,
+              StartsWith("wattle sensors: nothing takes the word 'a b'\n"));
 }
 
 TEST(Options, AreQuotedPrintably) {

@@ -1,0 +1,245 @@
+#include "raw_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kWattleFooter = R"(
+wattle help COMMAND tells the options of a command.
+)";
+
+constexpr const char* kRunFooter = R"(
+The report goes to stderr; stdout and stdin are the command's own. The exit status is the
+command's: 127 not found, 126 not executable, 125 wattle failed or an option is wrong; a command
+killed by a signal ends wattle by the same signal.
+In FILE, %h is the host, %r the MPI or Slurm rank (0 if none), %p the command's process number,
+%j the batch job (none if none), %% a percent sign. Ranks that share a FILE are refused, except with
+--append. Reports replace FILE as a whole when the command has ended; --series, --tracking-file and
+--usage-file at its start.
+
+examples:
+  wattle run -- make -j8
+  wattle run --json run.json -o run.txt -- ./train.py
+  srun wattle run --json run-%r.json -- ./solver
+)";
+
+constexpr const char* kPowerFooter = R"(
+Prints a line each period until Ctrl-C, then the totals. A power is the mean since the line before;
+an energy is that since the begin. What is not known is "-", null, or an empty cell. A line for
+which the reader of stdout has no room is left out. Exit status: 0 after Ctrl-C, 2 where nothing
+can be measured, 64 for a wrong option.
+)";
+
+constexpr const char* kMonitorFooter = R"(
+Adds rows to files in DIR, which is made where it does not exist: hw_metrics.csv and hw_dmon.csv
+(NVIDIA GPUs, as nvidia-smi writes them), cpu_metrics.csv, and hw_samples.csv (everything). With a
+command it ends when that ends, with its exit status (127, 126 and 125 as wattle run) and the summary
+of this run on stderr; without one at Ctrl-C or TERM (which a script sends), with the summary on
+stdout. Exit status then: 0, 2 where nothing can be monitored, 64 for a wrong option, 125 where a file
+could not be written to its end.
+In DIR, %h is the host, %r the MPI or Slurm rank, %p the process number, %j the batch job, %% a percent
+sign. Ranks that share a DIR are refused.
+
+examples:
+  wattle monitor out -- ./train.py
+  srun wattle monitor out-%r -- ./solver
+  wattle monitor --interval 0.5 out
+)";
+
+constexpr const char* kSummaryFooter = R"(
+Reads hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or nvidia-smi wrote
+them; each may be missing. What is not known is "-" or null; damaged rows are left out and counted.
+Exit status: 0, 2 where none of the files tells anything, 64 for a wrong option.
+)";
+
+/// CLI11 does not know that a command follows.
+class HelpText : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
+    const std::string& name = app->get_name();
+    if (name == "wattle") return "usage: wattle COMMAND [options]\n";
+    return fmt::format("usage: wattle {} [options]{}\n", name,
+                       name == "run"       ? " -- CMD [ARG...]"
+                       : name == "monitor" ? " DIR [-- CMD [ARG...]]"
+                       : name == "summary" ? " DIR"
+                                           : "");
+  }
+};
+
+void add_roots(CLI::App& command, RawOptions& raw) {
+  command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
+      ->type_name("DIR")
+      ->check(reject_empty);
+  command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
+      ->type_name("DIR")
+      ->check(reject_empty);
+  command
+      .add_option("--nvml-library", raw.nvml_library,
+                  "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
+      ->type_name("PATH")
+      ->check(reject_empty);
+}
+
+constexpr const char* kGpusHelp =
+    "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
+    "commas between";
+
+/// What `wattle track` has too.
+void add_tracking(CLI::App& run, RunOptions& options) {
+  run.add_option("--tracking-file", options.tracking_path,
+                 "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run.add_option(
+         "--usage-file", options.usage_path,
+         "Keep in FILE what is known so far, for wattle track --recover; removed at the end "
+         "(default: in the state folder)")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run.add_option("--ram-unit", options.ram_unit,
+                 "Unit of max_ram in the JSON: bytes, kilobytes, megabytes, gigabytes, terabytes")
+      ->type_name("UNIT")
+      ->default_str("gigabytes");
+  run.add_option("--gpu-ram-unit", options.gpu_ram_unit, "The same, of max_gpu_ram")
+      ->type_name("UNIT")
+      ->default_str("gigabytes");
+  run.add_option("--time-unit", options.time_unit,
+                 "Unit of compute_time in the JSON: seconds, minutes, hours, days")
+      ->type_name("UNIT")
+      ->default_str("seconds");
+}
+
+void add_run(CLI::App& app, RawOptions& raw) {
+  CLI::App* run = app.add_subcommand("run", "Run a command and report what it cost");
+  run->footer(kRunFooter);
+  run->prefix_command();
+  run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  run->add_option("--series", raw.run.series_path,
+                  "Write power and use over time to FILE, one row an interval and domain (CSV)")
+      ->type_name("FILE")
+      ->check(reject_empty);
+  add_tracking(*run, raw.run);
+  run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
+  run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
+  run->add_option("--interval", raw.interval, "Seconds between two readings")
+      ->type_name("SECONDS")
+      ->default_str("0.1");
+  run->add_flag("--every-rank", raw.run.every_rank,
+                "Measure energy in every MPI or Slurm rank, not only in one a machine");
+  run->add_flag("--task-clock", raw.run.task_clock,
+                "Count processor time a second time, by perf, to check the first");
+  add_roots(*run, raw);
+}
+
+CLI::App* add_survey(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->add_flag("--json", raw.json, "As JSON on stdout");
+  add_roots(*command, raw);
+  return command;
+}
+
+void add_doctor(CLI::App& app, RawOptions& raw) {
+  CLI::App* doctor =
+      add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+  CLI::Option* fix =
+      doctor
+          ->add_option("--fix", raw.fix,
+                       "Print the shell commands that let more be measured, each with its risk: "
+                       "for cpu, gpu or daemon")
+          ->type_name("WHAT")
+          ->excludes(doctor->get_option("--json"));
+  doctor->add_flag("--apply", raw.apply, "Run these commands (takes root)")->needs(fix);
+}
+
+void add_sensors(CLI::App& app, RawOptions& raw) {
+  CLI::App* sensors = add_survey(app, raw, "sensors", "List what can be measured here, and how");
+  sensors->add_flag("--cross-check", raw.cross_check,
+                    "Read for a second what can be read in two ways, and compare");
+  sensors->add_flag("--measure", raw.measure,
+                    "Find out how often each value is renewed, and what reading it costs: takes up "
+                    "to 7 seconds a GPU");
+}
+
+void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* what) {
+  CLI::App* command = app.add_subcommand(name, what);
+  command->footer(kPowerFooter);
+  command->add_option("--gpus", raw.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
+  command
+      ->add_option("--domain", raw.domain,
+                   "Show this alone: device_instant, device_average, memory_average, "
+                   "module_instant or module_average of GPUs, "
+                   "package or dram of CPUs")
+      ->type_name("DOMAIN")
+      ->check(reject_empty);
+  command->add_option("--period", raw.period, "Seconds between two lines")
+      ->type_name("SECONDS")
+      ->default_str("1");
+  CLI::Option* json = command->add_flag("--json", raw.json, "JSON lines");
+  command->add_flag("--csv", raw.csv, "Rows with commas between, one a device; totals on stderr")
+      ->excludes(json);
+  add_roots(*command, raw);
+}
+
+void add_monitor(CLI::App& app, RawOptions& raw) {
+  CLI::App* command =
+      app.add_subcommand("monitor", "Record GPUs, CPUs, memory and disks to files in a folder");
+  command->footer(kMonitorFooter);
+  command->add_option("DIR", raw.monitor.folder, "The folder")
+      ->type_name("")
+      ->required()
+      ->check(reject_empty);
+  command
+      ->add_option("--interval", raw.monitor_interval,
+                   "Seconds between two rows, from 0.001 to 86400")
+      ->type_name("SECONDS")
+      ->default_str("2");
+  command->add_flag("--overwrite", raw.monitor.overwrite,
+                    "Overwrite existing files instead of adding to them");
+  command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");
+  add_roots(*command, raw);
+}
+
+void add_summary(CLI::App& app, RawOptions& raw) {
+  CLI::App* command =
+      app.add_subcommand("summary", "Summarize the files that a run monitor left in a folder");
+  command->footer(kSummaryFooter);
+  command->add_option("DIR", raw.summary.folder, "The folder")
+      ->type_name("")
+      ->required()
+      ->check(reject_empty);
+  command->add_flag("--json", raw.json, "As JSON on stdout");
+  command
+      ->add_option(
+          "--allocator-peak-mb", raw.allocator_peak,
+          "The most MiB that the program's own allocator had in use, for the summary; None: "
+          "not known")
+      ->type_name("X");
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, RawOptions& raw) {
+  app.formatter(std::make_shared<HelpText>());
+  app.footer(kWattleFooter);
+  add_run(app, raw);
+  add_roots(*add_track(app, raw.track), raw);
+  add_sensors(app, raw);
+  add_doctor(app, raw);
+  add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
+  add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
+  add_monitor(app, raw);
+  add_summary(app, raw);
+  app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C");
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,39 @@
+// The command line as it is written, before it is checked.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "options.hpp"
+#include "track_options.hpp"
+
+namespace wattle::app {
+
+/// What the options are read into before they are checked.
+struct RawOptions {
+  System system = System::from_environment();
+  std::string sysfs;
+  std::string procfs;
+  std::string nvml_library;
+  std::string interval = "0.1";
+  bool json = false;
+  bool cross_check = false;
+  bool measure = false;
+  std::optional<std::string> fix;
+  bool apply = false;
+  std::string period = "1";
+  std::string gpus = "all";
+  std::string domain;
+  bool csv = false;
+  RawTrackOptions track;
+  std::string monitor_interval = "2";
+  MonitorOptions monitor;
+  std::optional<std::string> allocator_peak;
+  SummaryOptions summary;
+  RunOptions run;
+};
+
+/// What every sub-command but stream can be told; `raw` outlives the parsing.
+void add_commands(CLI::App& app, RawOptions& raw);
+
+}  // namespace wattle::app
