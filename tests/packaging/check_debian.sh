@@ -133,6 +133,7 @@ read_manuals() {
     grep --quiet 'EXIT STATUS' "$WATTLE_TEST_ROOT/output" || wrong "the page of $page is whole"
   done
   # As an interactive shell loads it.
+  # shellcheck disable=SC2016  # the inner shell expands them
   check bash completes -- as bob bash -c '
     . /usr/share/bash-completion/bash_completion
     _completion_loader wattle
