@@ -210,8 +210,8 @@ Options parse_options(int argc, const char* const* argv) {
   const bool known = named != commands.end();
   const CLI::App& command = known ? **named : app;
   const std::string context = known ? name : "";
-  if (name.empty()) return error("", "say what to do: " + names_of_commands(app));
-  if (!known && !name.starts_with('-')) return error("", no_command(app, line.words));
+  if (name.empty()) return error("", "no command given: " + names_of_commands(app));
+  if (!known && !name.starts_with('-')) return error("", unknown_command(app, line.words));
   try {
     std::vector<std::string> words = line.words;
     std::ranges::reverse(words);  // as CLI11 wants them

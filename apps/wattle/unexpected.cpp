@@ -54,7 +54,7 @@ std::string names_of_commands(const CLI::App& app) {
 }
 
 std::string unexpected(const CLI::App& command, std::string_view word) {
-  if (!word.starts_with('-')) return fmt::format("nothing takes the word {}", shell_quoted(word));
+  if (!word.starts_with('-')) return fmt::format("unexpected argument {}", shell_quoted(word));
   const std::string_view name = word.substr(0, word.find('='));
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options()) {
@@ -68,13 +68,12 @@ std::string unexpected(const CLI::App& command) {
   return unexpected(command, words.empty() ? std::string_view() : words.front());
 }
 
-std::string no_command(const CLI::App& app, const std::vector<std::string>& words) {
-  const std::string none = fmt::format("there is no command {}", shell_quoted(words.front()));
+std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {
+  const std::string unknown = fmt::format("unknown command {}", shell_quoted(words.front()));
   if (can_be_run(words.front())) {
-    return fmt::format("{}; did you mean wattle run -- {}?", none, beginning(words));
+    return fmt::format("{}; did you mean wattle run -- {}?", unknown, beginning(words));
   }
-  const std::string meant = did_you_mean(words.front(), commands_of(app));
-  return meant.empty() ? fmt::format("{}: say {}", none, names_of_commands(app)) : none + meant;
+  return unknown + did_you_mean(words.front(), commands_of(app));
 }
 
 }  // namespace wattle::app

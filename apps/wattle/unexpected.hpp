@@ -1,4 +1,4 @@
-// Words of a command line that nothing takes, and what may have been meant.
+// Messages for unknown commands, options and arguments, with what may have been meant.
 #pragma once
 
 #include <string>
@@ -14,13 +14,14 @@ namespace wattle::app {
 /// "run, track, ... or doctor".
 [[nodiscard]] std::string names_of_commands(const CLI::App& app);
 
-/// The message for an option or word that `command` does not take.
+/// The message for an option or argument that `command` does not have.
 [[nodiscard]] std::string unexpected(const CLI::App& command, std::string_view word);
-/// The same, of the first word that it did not take.
+/// The same for the first one that was left when `command` was parsed.
 [[nodiscard]] std::string unexpected(const CLI::App& command);
 
-/// The message for a first word that is no sub-command of `app`. If it is a program, that was to be
-/// measured: `words` are the whole line.
-[[nodiscard]] std::string no_command(const CLI::App& app, const std::vector<std::string>& words);
+/// The message for a line `words` whose first word is no sub-command of `app`: a mistyped one, or a
+/// program to be measured.
+[[nodiscard]] std::string unknown_command(const CLI::App& app,
+                                          const std::vector<std::string>& words);
 
 }  // namespace wattle::app

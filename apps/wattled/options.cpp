@@ -325,8 +325,7 @@ const CLI::App& asked(const CLI::App& app) {
   return *found;
 }
 
-/// The message for the first word that nothing takes, with what may have been meant, or for a
-/// sub-command that is missing.
+/// The message for the first unknown word, with what may have been meant, or for a missing command.
 std::string unexpected(const CLI::App& app) {
   const CLI::App& command = asked(app);
   std::vector<std::string> known;
@@ -336,9 +335,12 @@ std::string unexpected(const CLI::App& app) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }
   const std::vector<std::string> words = app.remaining(true);
-  if (words.empty()) return "say what to do: " + commands;
+  if (words.empty()) return "no command given: " + commands;
   const std::string name = words.front().substr(0, words.front().find('='));
-  return fmt::format("nothing takes the word {}{}", shell_quoted(name), did_you_mean(name, known));
+  const char* const what = name.starts_with('-') ? "unknown option"
+                           : commands.empty()    ? "unexpected argument"
+                                                 : "unknown command";
+  return fmt::format("{} {}{}", what, shell_quoted(name), did_you_mean(name, known));
 }
 
 }  // namespace

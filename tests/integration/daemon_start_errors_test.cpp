@@ -35,13 +35,12 @@ TEST_F(DaemonOptions, AskWhetherANearOneWasMeant) {
     return log();
   };
   EXPECT_EQ(said({"srve"}),
-            "wattled: nothing takes the word srve; did you mean serve? (see wattled --help)\n");
-  EXPECT_EQ(
-      said({"serve", "--max-connection", "4"}),
-      "wattled: nothing takes the word --max-connection; did you mean --max-connections? (see "
-      "wattled --help)\n");
-  EXPECT_EQ(said({}), "wattled: say what to do: serve or token (see wattled --help)\n");
-  EXPECT_EQ(said({"token"}), "wattled: say what to do: issue (see wattled --help)\n");
+            "wattled: unknown command srve; did you mean serve? (see wattled --help)\n");
+  EXPECT_EQ(said({"serve", "--max-connection", "4"}),
+            "wattled: unknown option --max-connection; did you mean --max-connections? (see "
+            "wattled --help)\n");
+  EXPECT_EQ(said({}), "wattled: no command given: serve or token (see wattled --help)\n");
+  EXPECT_EQ(said({"token"}), "wattled: no command given: issue (see wattled --help)\n");
 }
 
 TEST_F(DaemonStartErrors, OfAPortThatIsInUse) {

@@ -177,7 +177,7 @@ TEST(Options, GiveTheVersion) {
 
 TEST(Options, AskWhetherANearOneWasMeant) {
   EXPECT_THAT(answer_of({"snesors"}).text,
-              StartsWith("wattle: there is no command snesors; did you mean sensors?\n"));
+              StartsWith("wattle: unknown command snesors; did you mean sensors?\n"));
   EXPECT_THAT(answer_of({"power", "--jsn"}).text,
               StartsWith("wattle power: unknown option --jsn; did you mean --json?\n"));
   EXPECT_THAT(answer_of({"run", "--quite", "--", "true"}).text,
@@ -187,17 +187,16 @@ TEST(Options, AskWhetherANearOneWasMeant) {
 }
 
 TEST(Options, AskWhetherAProgramWasToBeMeasured) {
-  EXPECT_THAT(
-      answer_of({"sleep", "1"}).text,
-      StartsWith("wattle: there is no command sleep; did you mean wattle run -- sleep 1?\n"));
+  EXPECT_THAT(answer_of({"sleep", "1"}).text,
+              StartsWith("wattle: unknown command sleep; did you mean wattle run -- sleep 1?\n"));
   EXPECT_THAT(answer_of({"/bin/sh", "-c", "a b", "c", "d"}).text,
               HasSubstr("did you mean wattle run -- /bin/sh -c 'a b' c ...?\n"));
-  EXPECT_THAT(answer_of({"/"}).text, HasSubstr("there is no command /: say run, track,"));
+  EXPECT_THAT(answer_of({"/"}).text, HasSubstr("wattle: unknown command /\n"));
 }
 
-TEST(Options, NameAWordThatNothingTakes) {
+TEST(Options, NameAnUnexpectedArgument) {
   EXPECT_THAT(answer_of({"sensors", "a b"}).text,
-              StartsWith("wattle sensors: nothing takes the word 'a b'\n"));
+              StartsWith("wattle sensors: unexpected argument 'a b'\n"));
 }
 
 TEST(Options, AreQuotedPrintably) {
