@@ -1,16 +1,16 @@
 // `wattle doctor`: what cannot be measured here; cause, proof, remedy, risk.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <string>
-#include <string_view>
-#include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "commands.hpp"
+#include "doctor_text.hpp"
+#include "fix_facts.hpp"
+#include "fix_plan.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
 #include "sensors/providers.hpp"
@@ -20,26 +20,6 @@ namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-std::string labelled(std::string_view label, const std::string& text) {
-  return text.empty() ? "" : fmt::format("  {:<8}{}\n", label, text);
-}
-
-std::string verdict(const SharedCause& cause, const std::vector<Domain>& readable) {
-  const bool is_one = cause.subjects.size() == 1;
-  if (cause.refusal.absent) return is_one ? "is not there" : "are not there";
-  // They share the cause, and so the kind of what they are.
-  if (is_of_counter(cause.refusal, readable)) return "has no counter: it is found from the power";
-  return is_one ? "is not measured" : "are not measured";
-}
-
-std::string cause_text(const SharedCause& cause, const std::vector<Domain>& readable) {
-  const Refusal& refusal = cause.refusal;
-  return fmt::format("{} ({}) {}\n", fmt::join(cause.subjects, ", "), refusal.source,
-                     verdict(cause, readable)) +
-         labelled("cause", refusal.reason) + labelled("proof", refusal.proof) +
-         labelled("remedy", refusal.remedy) + labelled("risk", refusal.risk);
-}
 
 Json refusal_json(const Refusal& refusal) {
   const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
@@ -92,20 +72,26 @@ int doctor(const DoctorOptions& options) {
                      : is_whole       ? kAllReadable
                                       : kSomethingMissing;
 
-  std::string text =
-      readable.empty()
-          ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
-          : fmt::format("readable: {}\n", fmt::join(names, ", "));
   std::vector<Refusal> told = found.refused;
   // Who has nothing wants to know where it was looked for.
   if (readable.empty()) told.insert(told.end(), absent.begin(), absent.end());
-  for (const SharedCause& cause : by_cause(told)) text += "\n" + cause_text(cause, readable);
+  std::string text;
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/1"},
                        {"readable", names},
                        {"refused", refusals_json(found.refused)},
                        {"absent", refusals_json(absent)}};
     text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  } else {
+    const auto can_be_fixed = [facts = find_facts(options.system)](FixTarget target) {
+      return plan_fix(target, facts).obstacle.empty();
+    };
+    const Diagnosis diagnosis{.readable = readable,
+                              .causes = by_cause(told),
+                              .cpu_can_be_fixed = can_be_fixed(FixTarget::cpu),
+                              .gpu_can_be_fixed = can_be_fixed(FixTarget::gpu)};
+    const TextStyle style = style_of(STDOUT_FILENO);
+    text = options.verbose ? verbose_text(diagnosis, style) : short_text(diagnosis, style);
   }
   Output::open("-", false).write(text);
   return status;

@@ -134,7 +134,8 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
 }
 
 DoctorOptions checked_doctor(const RawOptions& raw) {
-  DoctorOptions options{.system = raw.system, .json = raw.json, .apply = raw.apply};
+  DoctorOptions options{
+      .system = raw.system, .json = raw.json, .apply = raw.apply, .verbose = raw.verbose};
   if (!raw.fix) return options;
   if (raw.fix == "cpu") {
     options.fix = FixTarget::cpu;

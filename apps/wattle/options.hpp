@@ -51,6 +51,7 @@ struct DoctorOptions {
   bool json = false;
   std::optional<FixTarget> fix{};  ///< absent: a report of what is missing
   bool apply = false;              ///< run the commands of `fix`, as root
+  bool verbose = false;            ///< proof and risk of each cause
 };
 
 enum class PowerShows : std::uint8_t { power, energy };

@@ -1,6 +1,7 @@
 // `wattle power` and `wattle energy`: what the machine draws, until Ctrl-C.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -123,7 +124,7 @@ class Watched {
 };
 
 void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
-  const std::string text = totals_of(options, total);
+  const std::string text = totals_of(options, total, style_of(STDOUT_FILENO));
   // A table holds nothing but its rows.
   if (options.format != PowerFormat::csv) {
     const bool is_written = out.put(text) && !out.has_rest();
@@ -142,12 +143,14 @@ void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& o
   LiveOutput out = LiveOutput::of_stdout();
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
-  (void)out.put(header_of(options, watched.line(from, from)));
+  // The columns stay as they are named at the start, whatever becomes of the terminal.
+  const TextStyle style = style_of(STDOUT_FILENO);
+  (void)out.put(header_of(options, watched.line(from, from), style));
   while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
-    if (out.put(line_of(options, line))) from = now;
+    if (out.put(line_of(options, line, style))) from = now;
   }
   const TimePoint ended = machine_clock().now();
   monitor.stop();

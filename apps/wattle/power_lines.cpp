@@ -6,14 +6,12 @@
 
 #include "base/quantity.hpp"
 #include "energy_words.hpp"
+#include "power_text.hpp"
 
 namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-constexpr int kTimeWidth = 12;
-constexpr int kWidth = 18;
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
@@ -105,87 +103,26 @@ std::string csv_of(const PowerOptions& options, const PowerLine& line) {
   return rows;
 }
 
-/// No digit that the energy's uncertainty does not support.
-std::string power_text(const MeasuredEnergy& energy, Seconds length) {
-  const auto power = mean_power(energy, length);
-  return power ? rounded_text(*power, energy.uncertainty / (length - energy.unknown)) : "-";
-}
-
-std::string text_of(const PowerOptions& options, const DeviceEnergy& device, Seconds length) {
-  if (options.shows == PowerShows::power) {
-    return power_text(device.energy, length);
-  }
-  return device.energy.energy ? rounded_text(*device.energy.energy, device.energy.uncertainty)
-                              : "-";
-}
-
-/// What the other ways show, a line each, below the figure.
-std::string alternatives_text(const BestEnergy& energy) {
-  std::string text;
-  for (const AlternativeEnergy& other : energy.alternatives) {
-    text += fmt::format("{:<17} {:<15} {:>22}", "  or by", other.quantity,
-                        other.energy ? to_text(*other.energy, other.uncertainty) : "not known");
-    if (!other.flags.none()) text += "  " + flags_text(other.flags, ", ");
-    text += "\n";
-  }
-  return text;
-}
-
-std::string total_text(const DeviceEnergy& device, Seconds length) {
-  const BestEnergy& energy = device.energy;
-  std::string text = fmt::format("{:<17} {:<15}", device.domain.name(), energy.quantity);
-  if (!energy.energy) {
-    const std::string flags = flags_text(energy.flags, ", ");
-    return text + " not known" + (flags.empty() ? "" : "  " + flags) + "\n" +
-           alternatives_text(energy);
-  }
-  text += fmt::format(" {:>22}", to_text(*energy.energy, energy.uncertainty));
-  text += fmt::format(" {:>11}", power_text(energy, length));
-  if (energy.unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(energy.unknown));
-  if (!energy.flags.none()) text += "  " + flags_text(energy.flags, ", ");
-  return text + "\n" + alternatives_text(energy);
-}
-
 }  // namespace
 
-std::string header_of(const PowerOptions& options, const PowerLine& first) {
+std::string header_of(const PowerOptions& options, const PowerLine& first, const TextStyle& style) {
   if (options.format == PowerFormat::json) return "";
   if (options.format == PowerFormat::csv) {
     return fmt::format("time_unix_s,elapsed_s,domain,quantity,{},unknown_s,flags\n",
                        options.shows == PowerShows::power ? "power_w" : "energy_j,uncertainty_j");
   }
-  const std::string_view shown = options.shows == PowerShows::power ? "power" : "energy";
-  std::string header = fmt::format("{:>{}}", "elapsed", kTimeWidth);
-  std::string quantities = fmt::format("{:>{}}", "", kTimeWidth);
-  for (const DeviceEnergy& device : first.devices) {
-    header += fmt::format("{:>{}}", device.domain.name(), kWidth);
-    const bool is_gpu = device.domain.kind() == DomainKind::nvidia_gpu ||
-                        device.domain.kind() == DomainKind::amd_gpu ||
-                        device.domain.kind() == DomainKind::intel_gpu;
-    // The power of a module is not the GPU's, whose name stands above it.
-    const std::string_view quantity = device.energy.quantity;
-    const std::string_view usual = quantity.starts_with("module_") ? quantity : shown;
-    quantities += fmt::format(
-        "{:>{}}", is_gpu && options.gpu_domain ? to_string(*options.gpu_domain) : usual, kWidth);
-  }
-  return header + "\n" + quantities + "\n";
+  return power_header(options, first, style);
 }
 
-std::string line_of(const PowerOptions& options, const PowerLine& line) {
+std::string line_of(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
   if (options.format == PowerFormat::json) return json_of(options, line, false);
   if (options.format == PowerFormat::csv) return csv_of(options, line);
-  std::string text = fmt::format("{:>{}}", to_text(line.elapsed), kTimeWidth);
-  for (const DeviceEnergy& device : line.devices) {
-    text += fmt::format("{:>{}}", text_of(options, device, line.length), kWidth);
-  }
-  return text + "\n";
+  return power_row(options, line, style);
 }
 
-std::string totals_of(const PowerOptions& options, const PowerLine& total) {
+std::string totals_of(const PowerOptions& options, const PowerLine& total, const TextStyle& style) {
   if (options.format == PowerFormat::json) return json_of(options, total, true);
-  std::string text = fmt::format("\nin {}, ± of the sampling (k=2):\n", to_text(total.elapsed));
-  for (const DeviceEnergy& device : total.devices) text += total_text(device, total.length);
-  return text;
+  return power_totals(options, total, style);
 }
 
 }  // namespace wattle::app

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_style.hpp"
 #include "options.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
@@ -26,10 +27,13 @@ struct PowerLine {
 };
 
 /// What comes before the first line: names of columns, or nothing.
-[[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first);
+[[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first,
+                                    const TextStyle& style = {});
 /// Powers, or energies since the begin.
-[[nodiscard]] std::string line_of(const PowerOptions& options, const PowerLine& line);
+[[nodiscard]] std::string line_of(const PowerOptions& options, const PowerLine& line,
+                                  const TextStyle& style = {});
 /// The end: time, energy and mean power of each device.
-[[nodiscard]] std::string totals_of(const PowerOptions& options, const PowerLine& total);
+[[nodiscard]] std::string totals_of(const PowerOptions& options, const PowerLine& total,
+                                    const TextStyle& style = {});
 
 }  // namespace wattle::app

@@ -158,6 +158,7 @@ void add_doctor(CLI::App& app, RawOptions& raw) {
                        "for cpu, gpu or daemon")
           ->type_name("WHAT")
           ->excludes(doctor->get_option("--json"));
+  doctor->add_flag("-v,--verbose", raw.verbose, "Show the proof and the risk of each remedy too");
   doctor->add_flag("--apply", raw.apply, "Run these commands (takes root)")->needs(fix);
 }
 

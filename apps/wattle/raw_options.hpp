@@ -21,6 +21,7 @@ struct RawOptions {
   bool measure = false;
   std::optional<std::string> fix;
   bool apply = false;
+  bool verbose = false;
   std::string period = "1";
   std::string gpus = "all";
   std::string domain;

@@ -176,10 +176,7 @@ bool write_failed(std::optional<Output>& output, const std::string& text) {
 
 void write_report(const RunOptions& options, Outputs& outputs, const Report& report) {
   const bool to_stderr = !outputs.text && !options.quiet;
-  const bool on_terminal = to_stderr && ::isatty(STDERR_FILENO) == 1;
-  const char* no_color = environment_variable("NO_COLOR");
-  const bool bold = on_terminal && (no_color == nullptr || *no_color == '\0');
-  const std::string text = to_text(report, {.bold = bold});
+  const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{});
   const bool text_failed = write_failed(outputs.text, text);
   std::string json = to_json(report);
   // The command may have left its last line open.

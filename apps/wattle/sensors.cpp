@@ -1,5 +1,6 @@
 // `wattle sensors`: what can be measured here, and through what.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -16,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "base/quantity.hpp"
+#include "base/text_style.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
 #include "measure.hpp"
@@ -275,7 +277,9 @@ int sensors(const SensorsOptions& options) {
     text += cross_check_text(checked);
     json["cross_check"] = cross_check_json(checked);
   }
-  if (options.json) text = json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n";
+  constexpr std::size_t kNameWidth = 21;
+  text = options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
+                      : fitted(text, style_of(STDOUT_FILENO), kNameWidth);
   Output::open("-", false).write(text);
   return 0;
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "output.hpp"
 #include "stream_energy.hpp"
 #include "stream_lines.hpp"
+#include "stream_text.hpp"
 #include "tick_wait.hpp"
 #include "ticker.hpp"
 #include "wattle/error.hpp"
@@ -61,14 +63,19 @@ class Messages {
 /// Lines of a terminal, redrawn in place.
 class Screen {
  public:
-  /// What replaces the table that was drawn before by `table`.
-  [[nodiscard]] std::string redraw(std::string table) {
-    const std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
+  using Size = std::pair<std::size_t, std::size_t>;
+
+  /// What replaces the table that was drawn before by `table`, on a terminal of that size.
+  [[nodiscard]] std::string redraw(std::string table, Size size) {
+    std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
+    // A terminal that was resized has broken or joined lines: how many there are is not known.
+    if (size_ && size_ != size) back = "\x1b[2J\x1b[H";
+    size_ = size;
     lines_ = static_cast<std::size_t>(std::ranges::count(table, '\n'));
     return back + "\x1b[J" + std::move(table);
   }
   /// How many columns and lines a table may have.
-  [[nodiscard]] static std::pair<std::size_t, std::size_t> size() noexcept {
+  [[nodiscard]] static Size size() noexcept {
     winsize window{};
     if (::ioctl(STDOUT_FILENO, TIOCGWINSZ, &window) != 0 || window.ws_col == 0 ||
         window.ws_row < 2) {
@@ -79,6 +86,7 @@ class Screen {
 
  private:
   std::size_t lines_ = 0;
+  std::optional<Size> size_{};
 };
 
 /// Tells on stderr, once, what is wrong with each server.
@@ -116,7 +124,8 @@ class Follower {
     if (is_table_) put(out);
     while (wait_for_tick(ticker, out, end)) put(out);
     const StreamedPower total = look(true);
-    put_whole(out, is_table_ ? totals_of(total) : json_totals_of(total));
+    put_whole(out, is_table_ ? totals_of(total, options_.table, style_of(STDOUT_FILENO))
+                             : json_totals_of(total));
     out.close();
   }
 
@@ -130,14 +139,16 @@ class Follower {
   }
 
   void put(LiveOutput& out) {
-    const StreamedPower power = look(options_.shows_energy);
+    const StreamedPower power = look(options_.table.shows_energy);
     if (!is_table_) {
       troubles_.tell_new(power.servers);
-      (void)out.put(json_lines_of(power, options_.shows_energy));
+      (void)out.put(json_lines_of(power, options_.table.shows_energy));
       return;
     }
     const auto [width, height] = Screen::size();
-    (void)out.put(screen_.redraw(table_of(power, options_.shows_energy, width, height)));
+    TextStyle style = style_of(STDOUT_FILENO);
+    style.width = width;
+    (void)out.put(screen_.redraw(table_of(power, options_.table, style, height), {width, height}));
   }
 
   /// To stderr where the reader of stdout does not read: nobody is to wait for him.

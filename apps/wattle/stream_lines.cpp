@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
@@ -103,72 +102,6 @@ std::string text_of(const Json& json) {
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
-/// The sum of what is known, and how many devices it lacks.
-struct Sum {
-  Joules energy{};
-  Joules uncertainty{};
-  std::size_t known = 0;
-  std::size_t missing = 0;
-};
-
-Sum sum_of(const StreamedPower& total) {
-  Sum sum;
-  for (const StreamedServer& server : total.servers) {
-    for (const StreamedDevice& device : server.devices) {
-      if (device.energy && device.energy->energy) {
-        sum.energy += *device.energy->energy;
-        sum.uncertainty += device.energy->uncertainty;
-        ++sum.known;
-      } else {
-        ++sum.missing;
-      }
-    }
-  }
-  return sum;
-}
-
-constexpr std::size_t kServerWidth = 24;
-constexpr std::size_t kDomainWidth = 12;
-
-/// The first `width` characters of UTF-8.
-std::string cut(std::string_view line, std::size_t width) {
-  std::size_t columns = 0;
-  for (std::size_t i = 0; i < line.size(); ++i) {
-    const bool begins = (static_cast<unsigned char>(line[i]) & 0xC0U) != 0x80U;
-    if (begins && columns++ == width) return std::string(line.substr(0, i));
-  }
-  return std::string(line);
-}
-
-std::string row_of(const StreamedDevice& device, bool shows_energy, bool is_live) {
-  const std::string power =
-      device.power_w && is_live ? to_text(Watts(*device.power_w)) : std::string("-");
-  std::string row = fmt::format("{:<{}} {:>12}", device.domain, kDomainWidth, power);
-  const std::string reason = device.reason.empty() ? "" : "  " + device.reason;
-  if (!shows_energy) return row + reason;
-  const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-  row += fmt::format(" {:>24}", energy.energy ? to_text(*energy.energy, energy.uncertainty) : "-");
-  if (energy.energy && energy.unknown > Seconds(0)) {
-    row += fmt::format("  {} unknown", to_text(energy.unknown));
-  }
-  return row + reason;
-}
-
-std::vector<std::string> rows_of(const StreamedServer& server, bool shows_energy) {
-  std::vector<std::string> rows;
-  for (const StreamedDevice& device : server.devices) {
-    const ConnectionState& state = device.domain.starts_with("gpu_") ? server.gpu : server.cpu;
-    rows.push_back(row_of(device, shows_energy, state.status == ConnectionStatus::live));
-  }
-  for (std::string& trouble : troubles_of(server)) rows.push_back(std::move(trouble));
-  if (rows.empty()) rows.emplace_back("nothing yet");
-  const std::string endpoint = cut(printable(server.endpoint), kServerWidth);
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i] = fmt::format("{:<{}} {}", i == 0 ? endpoint : "", kServerWidth, rows[i]);
-  }
-  return rows;
-}
-
 }  // namespace
 
 std::vector<StreamedServer> servers_of(const PowerSnapshot& snapshot,
@@ -227,56 +160,6 @@ std::string json_totals_of(const StreamedPower& total) {
     lines += text_of(line);
   }
   return lines;
-}
-
-std::string table_of(const StreamedPower& power, bool shows_energy, std::size_t width,
-                     std::size_t height) {
-  std::vector<std::string> rows = {
-      fmt::format("{:<{}} {:<{}} {:>12}{}", "server", kServerWidth, "device", kDomainWidth, "power",
-                  shows_energy ? fmt::format(" {:>24}", "energy") : "")};
-  for (const StreamedServer& server : power.servers) {
-    for (std::string& row : rows_of(server, shows_energy)) rows.push_back(std::move(row));
-  }
-  if (rows.size() > height) {
-    const std::size_t left_out = rows.size() - std::max<std::size_t>(height, 1) + 1;
-    rows.resize(rows.size() - left_out);
-    rows.push_back(fmt::format("... {} lines more", left_out));
-  }
-  std::string table;
-  for (const std::string& row : rows) table += cut(row, width) + "\n";
-  return table;
-}
-
-std::string totals_of(const StreamedPower& total) {
-  std::string text = fmt::format("in {}, ± of the sampling (k=2):\n", to_text(total.elapsed));
-  for (const StreamedServer& server : total.servers) {
-    std::string endpoint = printable(server.endpoint);
-    for (const StreamedDevice& device : server.devices) {
-      text += fmt::format("{:<{}} {:<{}} ", std::exchange(endpoint, ""), kServerWidth,
-                          device.domain, kDomainWidth);
-      if (!device.energy || !device.energy->energy) {
-        text += device.reason.empty() ? "not known\n" : "not known: " + device.reason + "\n";
-        continue;
-      }
-      const MeasuredEnergy& energy = *device.energy;
-      const auto mean = mean_power(energy, total.elapsed);
-      text += fmt::format(
-          "{:>24} {:>12}", to_text(*energy.energy, energy.uncertainty),
-          mean ? rounded_text(*mean, energy.uncertainty / (total.elapsed - energy.unknown)) : "-");
-      if (energy.unknown > Seconds(0)) text += fmt::format("  {} unknown", to_text(energy.unknown));
-      if (!energy.flags.none()) text += "  " + flags_text(energy.flags, ", ");
-      text += "\n";
-    }
-    for (const std::string& trouble : troubles_of(server)) {
-      text += fmt::format("{:<{}} {}\n", std::exchange(endpoint, ""), kServerWidth, trouble);
-    }
-  }
-  const Sum sum = sum_of(total);
-  if (sum.known < 2) return text;
-  text += fmt::format("{:<{}} {:<{}} {:>24}", "all", kServerWidth, "", kDomainWidth,
-                      to_text(sum.energy, sum.uncertainty));
-  if (sum.missing > 0) text += fmt::format("  without {} not known", sum.missing);
-  return text + "\n";
 }
 
 }  // namespace wattle::app

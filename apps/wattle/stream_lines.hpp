@@ -1,7 +1,6 @@
-// What `wattle stream` prints: a table that is kept up to date, JSON lines, totals.
+// What `wattle stream` knows of each server, and its JSON lines.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -48,11 +47,5 @@ struct StreamedPower {
 [[nodiscard]] std::string json_lines_of(const StreamedPower& power, bool shows_energy);
 /// The end: a line a server.
 [[nodiscard]] std::string json_totals_of(const StreamedPower& total);
-
-/// At most `width` columns wide (never broken by a terminal) and `height` lines high.
-[[nodiscard]] std::string table_of(const StreamedPower& power, bool shows_energy, std::size_t width,
-                                   std::size_t height);
-/// The end: energy and mean power of each device, and their sum.
-[[nodiscard]] std::string totals_of(const StreamedPower& total);
 
 }  // namespace wattle::app

@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string_view>
@@ -45,6 +46,9 @@ struct RawStreamOptions {
   std::string ca_file;
   std::string period = "1";
   bool proxy = false;
+  std::string hosts_file;
+  std::string by = "device";
+  std::string sort = "name";
   bool energy = false;
   bool json = false;
 };
@@ -66,6 +70,15 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
   app.add_option("--cpus", raw.cpus, "CPU packages likewise")
       ->type_name("LIST")
       ->default_str("all");
+  app.add_option("--hosts", raw.hosts_file,
+                 "A file with servers, one per line; empty lines and those after # are skipped")
+      ->type_name("FILE");
+  app.add_option("--by", raw.by, "Rows of the table: device or node")
+      ->type_name("WHAT")
+      ->default_str("device");
+  app.add_option("--sort", raw.sort, "Order of the table: name or power")
+      ->type_name("WHAT")
+      ->default_str("name");
   app.add_flag("--energy", raw.energy, "Also print the energy since the start");
   app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
       ->type_name("FILE");
@@ -119,13 +132,52 @@ std::string token_of(const RawStreamOptions& raw, const Environment& environment
   return token == nullptr ? "" : token;
 }
 
+/// The lines of a file of servers.
+std::vector<std::string> read_hosts(const std::string& path) {
+  constexpr std::size_t kLongest = std::size_t{1} << 20U;
+  const std::optional<std::string> text = read_file(path, kLongest);
+  if (!text) {
+    throw InvalidArgument(fmt::format("cannot read the servers in {}: {}", printable(path),
+                                      std::generic_category().message(errno)));
+  }
+  std::vector<std::string> hosts;
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    std::string_view line = take_line(rest);
+    line = line.substr(0, line.find('#'));
+    const std::string_view host = take_word(line);
+    if (!host.empty()) hosts.emplace_back(host);
+  }
+  if (hosts.empty()) throw InvalidArgument(fmt::format("{} names no server", printable(path)));
+  return hosts;
+}
+
 std::vector<Server> servers_of(const RawStreamOptions& raw) {
+  std::vector<std::string> names = raw.servers;
+  if (!raw.hosts_file.empty()) {
+    std::ranges::copy(read_hosts(raw.hosts_file), std::back_inserter(names));
+  }
   std::vector<Server> servers;
-  servers.reserve(raw.servers.size() + 1);
-  for (const std::string& text : raw.servers) servers.push_back(Server::parse(text));
+  servers.reserve(names.size() + 1);
+  for (const std::string& name : names) servers.push_back(Server::parse(name));
   if (!servers.empty()) return servers;
   servers.push_back(Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string())));
   return servers;
+}
+
+StreamTable table_of(const RawStreamOptions& raw) {
+  const auto is = [](const std::string& word, std::string_view option, std::string_view usual,
+                     std::string_view other) {
+    if (word != usual && word != other) {
+      throw InvalidArgument(
+          fmt::format("{} takes {} or {}, not '{}'", option, usual, other, printable(word)));
+    }
+    return word == other;
+  };
+  return {
+      .shows_energy = raw.energy,
+      .by_node = is(raw.by, "--by", "device", "node"),
+      .order = is(raw.sort, "--sort", "name", "power") ? StreamOrder::power : StreamOrder::name};
 }
 
 StreamOptions checked(const RawStreamOptions& raw, const Environment& environment) {
@@ -133,7 +185,7 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
   constexpr double kLongestS = 3600.0;
   StreamOptions options{.servers = servers_of(raw),
                         .period = parse_seconds(raw.period, "--period", kShortestS, kLongestS),
-                        .shows_energy = raw.energy,
+                        .table = table_of(raw),
                         .as_json = raw.json};
   const std::string token = token_of(raw, environment);
   for (Server& server : options.servers) {

@@ -7,6 +7,7 @@
 #include <variant>
 #include <vector>
 
+#include "stream_text.hpp"
 #include "wattle/daemon_client.hpp"
 
 namespace wattle::app {
@@ -14,9 +15,9 @@ namespace wattle::app {
 /// What to follow, and what to print of it.
 struct StreamOptions {
   std::vector<Server> servers;
-  std::chrono::nanoseconds period{0};  ///< between two lines, or two looks of the table
-  bool shows_energy = false;           ///< since the begin, beside the powers
-  bool as_json = false;                ///< also on a terminal
+  std::chrono::nanoseconds period{0};  ///< between two lines, or two updates of the table
+  StreamTable table{};
+  bool as_json = false;  ///< also on a terminal
 };
 
 /// Nothing to follow: a text was asked for, or the line was wrong.

@@ -1,5 +1,6 @@
 // wattle summary: what the files of a run monitor say.
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -7,6 +8,7 @@
 
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "hardware/summary_text.hpp"
 #include "output.hpp"
 #include "wattle/hardware_monitor.hpp"
 
@@ -40,7 +42,7 @@ int summary(const SummaryOptions& options) {
                     printable(options.folder)));
     return kNothingToTell;
   }
-  output.write(options.json ? summary.to_json() : summary.to_text());
+  output.write(options.json ? summary.to_json() : summary_text(summary, style_of(STDOUT_FILENO)));
   return tells_something ? 0 : kNothingToTell;
 }
 

@@ -3,15 +3,20 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <cmath>
 #include <iterator>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/python_repr.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "hardware/json_text.hpp"
+#include "hardware/summary_text.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 #include "wattle/run_log.hpp"
@@ -134,12 +139,54 @@ std::string mean_power_text(const GpuFigures& figures) {
   return power_text(Watts(*mean), *figures.energy, *figures.energy_uncertainty);
 }
 
-std::string figures_text(const GpuFigures& figures) {
-  return fmt::format("  {:>12} {:>10} {:>10} {:>10} {:>10} {:>10} {:>10} {:>20}\n",
-                     shown(figures.peak_vram_mb, "MiB"), shown(figures.gpu_util_mean_pct, "%"),
-                     shown(figures.gpu_util_max_pct, "%"), shown(figures.mem_util_mean_pct, "%"),
-                     shown(figures.mem_util_max_pct, "%"), mean_power_text(figures),
-                     shown(figures.power_watts_max, "W"), energy_text(figures));
+/// A line of the table of GPUs, and how it shows the figures of one.
+struct FigureLine {
+  const char* label;
+  std::string (*text)(const GpuFigures& figures);
+};
+
+constexpr std::array<FigureLine, 8> kFigureLines = {{
+    {"memory, peak", [](const GpuFigures& it) { return shown(it.peak_vram_mb, "MiB"); }},
+    {"utilization, mean", [](const GpuFigures& it) { return shown(it.gpu_util_mean_pct, "%"); }},
+    {"utilization, peak", [](const GpuFigures& it) { return shown(it.gpu_util_max_pct, "%"); }},
+    {"memory utilization, mean",
+     [](const GpuFigures& it) { return shown(it.mem_util_mean_pct, "%"); }},
+    {"memory utilization, peak",
+     [](const GpuFigures& it) { return shown(it.mem_util_max_pct, "%"); }},
+    {"power, mean", mean_power_text},
+    {"power, peak", [](const GpuFigures& it) { return shown(it.power_watts_max, "W"); }},
+    {"energy ± (k=2)", energy_text},
+}};
+
+/// A column for each GPU and one for all, as many beside each other as there is room for.
+std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
+  std::vector<std::pair<std::string, const GpuFigures*>> columns;
+  for (const GpuSummary& gpu : summary.gpus) {
+    columns.emplace_back("GPU " + printable(gpu.name), &gpu);
+  }
+  columns.emplace_back("all GPUs", &summary);
+  constexpr std::size_t kLabelWidth = 24;
+  constexpr std::size_t kColumnWidth = 18;  // of energies, with the gap
+  std::size_t most = columns.size();
+  if (style.width > kLabelWidth)
+    most = std::max<std::size_t>(1, (style.width - kLabelWidth) / kColumnWidth);
+  std::string text;
+  for (std::size_t first = 0; first < columns.size(); first += most) {
+    const auto some = std::span(columns).subspan(first, std::min(most, columns.size() - first));
+    std::vector<Align> aligns(some.size() + 1, Align::right);
+    aligns.front() = Align::left;
+    Table table(aligns, style, 0);
+    std::vector<std::string> cells = {""};
+    for (const auto& [name, figures] : some) cells.push_back(name);
+    table.add(cells, true);
+    for (const FigureLine& line : kFigureLines) {
+      cells = {line.label};
+      for (const auto& [name, figures] : some) cells.push_back(line.text(*figures));
+      table.add(cells);
+    }
+    text += table.text() + "\n";
+  }
+  return text;
 }
 
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
@@ -166,6 +213,13 @@ bool has_part_of(const MachineSummary& machine, std::string_view kind) {
   });
 }
 
+/// "DRAM" of "dram".
+std::string title_of(std::string_view kind) {
+  std::string title(kind);
+  std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return title;
+}
+
 /// The total, and what it lacks.
 std::string total_text(const MachineSummary& machine) {
   if (!machine.energy.energy) return {};
@@ -174,8 +228,8 @@ std::string total_text(const MachineSummary& machine) {
   for (const MissingEnergy& part : machine.total_missing) {
     const bool is_part = has_part_of(machine, part.kind);
     is_lower_bound = is_lower_bound || is_part;
-    missing += fmt::format("{:<12}  {} {}: {}\n", "", is_part ? "not all of" : "no", part.kind,
-                           printable(part.reason));
+    missing += fmt::format("{:<12}  {} {}: {}\n", "", is_part ? "not all of" : "no",
+                           title_of(part.kind), printable(part.reason));
   }
   return fmt::format("{:<12}  {}{} ({}){}\n", "energy", is_lower_bound ? "at least " : "",
                      to_text(*machine.energy.energy, machine.energy.uncertainty),
@@ -280,36 +334,33 @@ std::string ResourceSummary::to_json() const {
   return text + '\n';
 }
 
-std::string ResourceSummary::to_text() const {
-  std::string text =
-      fmt::format("{:<12}  {:>12} {:>21} {:>21} {:>21} {:>20}\n{:<12}  {:>12}", "", "memory",
-                  "utilization", "memory utilization", "power", "energy ± (k=2)", "", "peak");
-  for (int i = 0; i < 3; ++i) text += fmt::format(" {:>10} {:>10}", "mean", "max");
-  text += '\n';
-  for (const GpuSummary& gpu : gpus) {
-    text += fmt::format("{:<12}{}", "GPU " + printable(gpu.name), figures_text(gpu));
+std::string ResourceSummary::to_text() const { return summary_text(*this, {}); }
+
+std::string summary_text(const ResourceSummary& summary, const TextStyle& style) {
+  constexpr std::size_t kLabelWidth = 14;
+  std::string text;
+  text += fmt::format("{:<12}  {} user, {} idle on average\n", "CPU",
+                      shown(summary.cpu_usr_mean_pct, "%"), shown(summary.cpu_idle_mean_pct, "%"));
+  text += machine_text(summary);
+  if (summary.jax_peak_bytes_mb) {
+    text +=
+        fmt::format("{:<12}  {} at most\n", "allocator", shown(summary.jax_peak_bytes_mb, "MiB"));
   }
-  text += fmt::format("{:<12}{}", "all GPUs", figures_text(*this));
-  text += fmt::format("{:<12}  {} user, {} idle on average\n", "CPU", shown(cpu_usr_mean_pct, "%"),
-                      shown(cpu_idle_mean_pct, "%"));
-  text += machine_text(*this);
-  if (jax_peak_bytes_mb) {
-    text += fmt::format("{:<12}  {} at most\n", "allocator", shown(jax_peak_bytes_mb, "MiB"));
-  }
-  if (energy_unknown > Seconds(0)) {
+  if (summary.energy_unknown > Seconds(0)) {
     text += fmt::format("the energy of the GPUs lacks {} that are not known\n",
-                        wattle::to_text(energy_unknown));
+                        to_text(summary.energy_unknown));
   }
-  if (!energy_flags.none()) {
-    text += fmt::format("the energy of the GPUs:{}\n", remarks(Seconds(0), energy_flags));
+  if (!summary.energy_flags.none()) {
+    text += fmt::format("the energy of the GPUs:{}\n", remarks(Seconds(0), summary.energy_flags));
   }
-  for (const SummaryFile& file : files) {
-    text += fmt::format("{}: {} rows", printable(file.path.string()), file.rows);
-    if (file.bad_rows > 0) text += fmt::format(", {} damaged ones left out", file.bad_rows);
-    if (!file.problem.empty()) text += ": " + file.problem;
-    text += '\n';
+  std::string sources;
+  for (const SummaryFile& file : summary.files) {
+    sources += fmt::format("{}: {} rows", printable(file.path.string()), file.rows);
+    if (file.bad_rows > 0) sources += fmt::format(", {} damaged ones left out", file.bad_rows);
+    if (!file.problem.empty()) sources += ": " + file.problem;
+    sources += '\n';
   }
-  return text;
+  return gpu_tables(summary, style) + fitted(text, style, kLabelWidth) + fitted(sources, style);
 }
 
 }  // namespace wattle

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/text_style.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/gpu_usage.hpp"
@@ -114,9 +115,6 @@ struct Report {
 /// JSON `wattle.run/1`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);
 
-struct TextStyle {
-  bool bold = false;  ///< the headline in bold (a terminal)
-};
 /// For people: totals first.
 [[nodiscard]] std::string to_text(const Report& report, const TextStyle& style);
 

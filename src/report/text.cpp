@@ -25,9 +25,11 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
   return fmt::format("{}", fmt::join(parts, separator));
 }
 
+constexpr std::size_t kLabelWidth = 14;
+
 /// One line of the lower part: a label, then a text.
 std::string labelled(std::string_view label, std::string_view text) {
-  return fmt::format("{:<14}{}\n", label, text);
+  return fmt::format("{:<{}}{}\n", label, kLabelWidth, text);
 }
 
 /// True if the total has some of the kind's domains, so that the missing ones make it too small.
@@ -66,7 +68,7 @@ std::string headline(const Report& report, const TextStyle& style) {
     text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
     if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
   }
-  return style.bold ? fmt::format("\x1b[1m{}\x1b[0m\n", text) : text + "\n";
+  return tinted(text, Tint::bold, style) + "\n";
 }
 
 /// Where there is no energy at all the headline gives the CPU's reason: what others say.
@@ -144,29 +146,24 @@ std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& p
   return rounded_text(*power, figure.uncertainty / figure.known);
 }
 
-std::string domain_table(const EnergyReport& energy) {
+std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
   if (energy.domains.empty()) return {};
-  std::size_t name_width = 6;
-  for (const DomainEnergy& domain : energy.domains) {
-    name_width = std::max(name_width, domain.domain.name().size());
-  }
-  std::string table = fmt::format("\n  {:<{}}  {:>24}  {:>10}  {:>10}\n", "domain", name_width,
-                                  "energy ± (k=2)", "mean", "peak");
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, style, 2);
+  table.add({"domain", "energy ± (k=2)", "mean", "peak"}, true);
   for (const DomainEnergy& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
-    std::string row = fmt::format(
-        "  {:<{}}  {:>24}  {:>10}  {:>10}  {}", domain.domain.name(), name_width,
-        figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
-        power_text(figure, figure.mean), power_text(figure, figure.max), remarks(domain));
-    row.erase(row.find_last_not_of(' ') + 1);
-    table += row + "\n";
+    table.add({domain.domain.name(),
+               figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown",
+               power_text(figure, figure.mean), power_text(figure, figure.max), remarks(domain)});
   }
+  std::string text = "\n" + table.text();
   const auto is_known = [](const std::optional<Watts>& mean) { return mean.has_value(); };
   if (energy.total.energy && std::ranges::any_of(energy.profile, is_known)) {
-    table += fmt::format("  {:<{}}  {}\n", "power", name_width, sparkline(energy.profile));
+    text += fitted(fmt::format("  power  {}\n", sparkline(energy.profile)), style, 9);
   }
-  table += "  ± is the sampling error only; the calibration error of the sensors is not known\n";
-  return table;
+  const std::string note =
+      "  ± is the sampling error only; the calibration error of the sensors is not known";
+  return text + tinted(fitted(note, style), Tint::dim, style) + "\n";
 }
 
 std::string exit_text(const Exit& exit) {
@@ -252,8 +249,8 @@ std::string still_running_text(const std::vector<ProcessUsage>& processes) {
 
 std::string to_text(const Report& report, const TextStyle& style) {
   const ResourceUsage& usage = report.usage;
-  std::string text =
-      headline(report, style) + coverage(report.energy.total) + domain_table(report.energy) + "\n";
+  const std::string summary = headline(report, style) + coverage(report.energy.total);
+  std::string text;
   text += labelled("command", command_line(report.command) + ": " + exit_text(report.exit));
   text += labelled("time", to_text(report.wall));
   text += labelled("cpu", cpu_text(usage, report.wall));
@@ -271,7 +268,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
   } else if (!usage.still_running->empty()) {
     text += labelled("still running", still_running_text(*usage.still_running));
   }
-  return text;
+  return fitted(summary, style) + domain_table(report.energy, style) + "\n" +
+         fitted(text, style, kLabelWidth);
 }
 
 }  // namespace wattle

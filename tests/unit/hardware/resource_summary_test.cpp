@@ -12,6 +12,8 @@
 #include <vector>
 
 #include "fakes/temp_folder.hpp"
+#include "golden.hpp"
+#include "hardware/summary_text.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 
@@ -189,10 +191,26 @@ TEST(ResourceSummary, SaysInItsTextWhatIsNotKnown) {
   const std::string text =
       build_resource_summary(folder.path() / "hw_metrics.csv", fixture("cpu_metrics.csv"))
           .to_text();
-  EXPECT_THAT(text, HasSubstr("all GPUs                 -          -"));
+  EXPECT_THAT(text, HasSubstr("utilization, mean                -\n"));
   EXPECT_THAT(text, HasSubstr("CPU           20.2 % user, 70.2 % idle on average\n"));
   EXPECT_THAT(text,
               HasSubstr("hw_metrics.csv: 0 rows, 1 damaged ones left out: no row can be read\n"));
+}
+
+TEST(ResourceSummary, FitsTheTerminal) {
+  const fakes::TempFolder folder;
+  folder.write("hw_samples.csv",
+               "time,device,index,uuid,quantity,value\n"
+               "2026-11-21T00:00:00.000+00:00,monitor,,,interval_s,10\n"
+               "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_j,500\n"
+               "2026-11-21T00:00:10.000+00:00,package_0,0,,energy_uncertainty_j,1\n");
+  ResourceSummary summary = build_resource_summary(
+      fixture("hw_metrics.csv"), fixture("cpu_metrics.csv"), {}, folder.path() / "hw_samples.csv");
+  // Their folders are not the same everywhere.
+  for (SummaryFile& file : summary.files) file.path = file.path.filename();
+  while (summary.gpus.size() < 8) summary.gpus.push_back(summary.gpus.front());
+  testing_support::expect_looks(
+      "look_summary.txt", [&](const TextStyle& style) { return summary_text(summary, style); });
 }
 
 TEST(ResourceSummary, SaysWhatTheTotalOfTheMachineLacks) {
@@ -207,9 +225,9 @@ TEST(ResourceSummary, SaysWhatTheTotalOfTheMachineLacks) {
       build_resource_summary({}, {}, {}, folder.path() / "hw_samples.csv");
   EXPECT_THAT(summary.to_text(),
               HasSubstr("energy        at least 500.0 J ±1.0 J (package_0)\n"
-                        "              not all of cpu: package_1: the monitor could not read it\n"
-                        "              no dram: no energy of it was measured\n"
-                        "              no gpu: no energy of it was measured\n"));
+                        "              not all of CPU: package_1: the monitor could not read it\n"
+                        "              no DRAM: no energy of it was measured\n"
+                        "              no GPU: no energy of it was measured\n"));
   const auto missing = nlohmann::json::parse(summary.to_json())["machine"]["total_missing"];
   ASSERT_EQ(missing.size(), 3U);
   EXPECT_EQ(missing[0], nlohmann::json({{"kind", "cpu"},

@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::Not;
 using testing::StartsWith;
 
-std::string text_of(const Report& report) { return to_text(report, {.bold = false}); }
+std::string text_of(const Report& report) { return to_text(report, {}); }
 
 TEST(ReportText, IsWhatTheReadmeShows) {
   const auto readme = read_file(WATTLE_FIXTURES "/../../README.md");
@@ -77,12 +77,10 @@ TEST(ReportText, DrawsNoPowerThatNobodyKnows) {
   EXPECT_EQ(text_of(report).find("0 to"), std::string::npos);
 }
 
-TEST(ReportText, IsBoldInItsHeadlineOnly) {
-  const std::string text = to_text(measured(), {.bold = true});
-  const std::string headline = text.substr(0, text.find('\n'));
-  EXPECT_THAT(headline, testing::MatchesRegex("\x1b\\[1menergy of .*\x1b\\[0m"));
-  EXPECT_EQ(text.substr(headline.size() + 1),
-            text_of(measured()).substr(text_of(measured()).find('\n') + 1));
+TEST(ReportText, FitsTheTerminal) {
+  expect_looks("look_run.txt", [](const TextStyle& style) {
+    return to_text(measured(), style) + "\n" + to_text(with_unknown_stretches(), style);
+  });
 }
 
 TEST(ReportText, CutsALongCommand) {

@@ -6,12 +6,14 @@
 #include <nlohmann/json.hpp>
 
 #include "energy_words.hpp"
+#include "golden.hpp"
 
 namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
 using testing::HasSubstr;
+using testing::Not;
 
 DeviceEnergy gpu() {
   DeviceEnergy gpu{Domain::nvidia_gpu(0), {}};
@@ -60,24 +62,68 @@ TEST(PowerLines, HaveTheMeanPowerOfTheTimeThatIsKnown) {
 TEST(PowerLines, AreColumnsOfText) {
   const auto power = options(PowerShows::power, PowerFormat::text);
   EXPECT_EQ(header_of(power, line()),
-            "     elapsed      nvidia_gpu_0         package_0\n"
-            "                         power             power\n");
-  EXPECT_EQ(line_of(power, line()), "     10.00 s            50.0 W                 -\n");
+            "     elapsed           total    nvidia_gpu_0       package_0\n");
+  EXPECT_EQ(line_of(power, line()),
+            "     10.00 s               -          50.0 W               -\n");
   const auto energy = options(PowerShows::energy, PowerFormat::text);
-  EXPECT_EQ(line_of(energy, line()), "     10.00 s             100 J                 -\n");
+  EXPECT_EQ(line_of(energy, line()),
+            "     10.00 s               -           100 J               -\n");
 }
 
-TEST(PowerLines, EndWithEachDevicesEnergy) {
-  const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
-  EXPECT_THAT(totals, HasSubstr("in 10.00 s"));
-  EXPECT_THAT(totals, HasSubstr("nvidia_gpu_0      power_instant           100.0 J ±1.5 J     "
-                                " 50.0 W  0.500 s unknown  gap\n"));
-  EXPECT_THAT(totals, HasSubstr("package_0         energy          not known  stuck\n"));
+TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
+  EXPECT_EQ(totals_of(options(PowerShows::power, PowerFormat::text), line()),
+            "\nin 10.00 s, ± of the sampling (k=2):\n"
+            "nvidia_gpu_0  power_instant  100.0 J ±1.5 J  50.0 W  0.500 s unknown, gap\n"
+            "  or by       energy             90 J ±20 J          gap\n"
+            "package_0     energy              not known          stuck\n"
+            "total                             not known\n");
 }
 
-TEST(PowerLines, ShowTheOtherWaysBelowATotal) {
-  const std::string totals = totals_of(options(PowerShows::power, PowerFormat::text), line());
-  EXPECT_THAT(totals, HasSubstr("  or by           energy                      90 J ±20 J  gap\n"));
+/// Two sockets and eight GPUs.
+PowerLine large_line() {
+  PowerLine large = line();
+  large.devices.clear();
+  for (std::uint32_t index = 0; index < 8; ++index) {
+    large.devices.push_back(gpu());
+    large.devices.back().domain = Domain::nvidia_gpu(index);
+    large.devices.back().energy.alternatives.clear();
+  }
+  for (const Domain& domain :
+       {Domain::package(0), Domain::package(1), Domain::dram(0), Domain::dram(1)}) {
+    DeviceEnergy device{domain, {}};
+    device.energy.energy = Joules(250.0);
+    device.energy.uncertainty = Joules(0.05);
+    large.devices.push_back(device);
+  }
+  return large;
+}
+
+TEST(PowerLines, FitTheTerminal) {
+  testing_support::expect_looks("look_power.txt", [](const TextStyle& style) {
+    const auto power = options(PowerShows::power, PowerFormat::text);
+    return header_of(power, large_line(), style) + line_of(power, large_line(), style) +
+           totals_of(power, large_line(), style);
+  });
+}
+
+TEST(PowerLines, AddUpTheDevices) {
+  const auto power = options(PowerShows::power, PowerFormat::text);
+  EXPECT_THAT(line_of(power, large_line()), HasSubstr("     10.00 s           800 W"));
+  EXPECT_THAT(totals_of(power, large_line()),
+              HasSubstr("total                              1800 J ±12 J    800 W"));
+}
+
+TEST(PowerLines, AddUpNoPartsOfDevices) {
+  PowerOptions asked = options(PowerShows::power, PowerFormat::text);
+  asked.gpu_domain = PowerDomain::memory_average;
+  EXPECT_THAT(header_of(asked, large_line()), Not(HasSubstr("total")));
+  PowerLine modules = large_line();
+  modules.devices.front().energy.quantity = "module_power_instant";
+  EXPECT_THAT(totals_of(options(PowerShows::power, PowerFormat::text), modules),
+              Not(HasSubstr("total")));
+}
+
+TEST(PowerLines, HaveTheOtherWaysInJson) {
   const Json json = Json::parse(totals_of(options(PowerShows::power, PowerFormat::json), line()));
   EXPECT_EQ(json["devices"][0]["alternatives"][0], (Json{{"method", "counter"},
                                                          {"quantity", "energy"},
@@ -89,7 +135,7 @@ TEST(PowerLines, ShowTheOtherWaysBelowATotal) {
 TEST(PowerLines, NameThePowerDomainThatWasAskedFor) {
   PowerOptions asked = options(PowerShows::energy, PowerFormat::text);
   asked.gpu_domain = PowerDomain::memory_average;
-  EXPECT_THAT(header_of(asked, line()), HasSubstr("                memory_average"));
+  EXPECT_THAT(header_of(asked, line()), HasSubstr("  memory_average"));
 }
 
 TEST(PowerLines, AreRowsOfATable) {

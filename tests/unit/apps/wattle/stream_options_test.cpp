@@ -52,7 +52,7 @@ TEST(StreamOptions, MeanEverythingOfThisMachinesDaemonWithoutWords) {
   EXPECT_EQ(options.servers[0].endpoint, "/run/wattled/wattled.sock");
   EXPECT_EQ(options.servers[0].gpu_indices, std::nullopt);
   EXPECT_EQ(options.period, std::chrono::seconds(1));
-  EXPECT_FALSE(options.shows_energy);
+  EXPECT_FALSE(options.table.shows_energy);
 }
 
 TEST(StreamOptions, ChooseDevicesOfAllServers) {

@@ -1,0 +1,156 @@
+#include "doctor_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+namespace wattle::app {
+namespace {
+
+/// A line of the short text: something that is measured, or is not.
+struct Finding {
+  bool is_measured;
+  std::string subject;
+  std::string text{};
+  std::string fix{};
+};
+
+std::string domain_names(const std::vector<Domain>& domains, bool of_cpus) {
+  std::vector<std::string> names;
+  for (const Domain& domain : domains) {
+    const bool is_cpu = hardware_of(domain.kind()) == Hardware::cpu;
+    if (is_cpu == of_cpus) names.push_back(domain.name());
+  }
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string subjects_of(const SharedCause& cause) {
+  return fmt::format("{}", fmt::join(cause.subjects, ", "));
+}
+
+/// A command, or a remedy that is short enough to be read in passing.
+std::string fix_of(const Refusal& refusal, const Diagnosis& found) {
+  constexpr std::size_t kShort = 60;
+  const bool is_cpu = refusal.hardware == Hardware::cpu;
+  const bool is_planned = is_cpu ? found.cpu_can_be_fixed : found.gpu_can_be_fixed;
+  // Other refusals have causes that no command on this machine ends.
+  const bool is_meant = !refusal.denied_path.empty() || refusal.scope == RefusalScope::interface;
+  if (is_planned && is_meant) return fmt::format("wattle doctor --fix {}", is_cpu ? "cpu" : "gpu");
+  return refusal.remedy.size() <= kShort ? refusal.remedy : "wattle doctor --verbose";
+}
+
+/// The reason with the name of a file instead of its path.
+std::string short_reason(const Refusal& refusal) {
+  const std::string& path = refusal.denied_path;
+  if (path.empty() || !refusal.reason.starts_with(path)) return refusal.reason;
+  return refusal.reason.substr(path.rfind('/') + 1);
+}
+
+std::vector<Finding> lines_of(const Diagnosis& found) {
+  std::vector<Finding> lines;
+  const std::string cpus = domain_names(found.readable, true);
+  const std::string gpus = domain_names(found.readable, false);
+  if (!cpus.empty()) lines.push_back({.is_measured = true, .subject = "CPU energy", .text = cpus});
+  if (!gpus.empty()) lines.push_back({.is_measured = true, .subject = "GPU energy", .text = gpus});
+  for (const SharedCause& cause : found.causes) {
+    if (is_of_counter(cause.refusal, found.readable)) {
+      lines.push_back({.is_measured = true,
+                       .subject = subjects_of(cause),
+                       .text = "no counter; calculated from the power"});
+      continue;
+    }
+    lines.push_back({.is_measured = false,
+                     .subject = subjects_of(cause),
+                     .text = short_reason(cause.refusal),
+                     .fix = fix_of(cause.refusal, found)});
+  }
+  lines.push_back({.is_measured = true, .subject = "CPU time, memory, I/O of commands"});
+  return lines;
+}
+
+std::string mark_of(const Finding& line, const TextStyle& style) {
+  if (line.is_measured) return tinted(style.unicode ? "\u2713" : "ok", Tint::good, style);
+  return tinted(style.unicode ? "\u2717" : "no", Tint::bad, style);
+}
+
+/// The remedy behind its cause, where that fits into a line, or else below it.
+std::string finding_table(const std::vector<Finding>& lines, const TextStyle& style) {
+  constexpr std::size_t kReadable = 120;
+  const std::size_t most = style.width == 0 ? kReadable : style.width;
+  std::size_t subject = 0;
+  std::size_t text = 0;
+  std::size_t fix = 0;
+  for (const Finding& line : lines) {
+    if (line.text.empty()) continue;
+    subject = std::max(subject, columns_of(line.subject));
+    text = std::max(text, columns_of(line.text));
+    fix = std::max(fix, columns_of(line.fix));
+  }
+  constexpr std::size_t kOthers = 2 + 2 + 2 + 2 + 5;  // the mark, gaps, "fix: "
+  const bool beside = subject + text + fix + kOthers <= most;
+  std::vector<Align> columns(beside ? 3 : 2, Align::left);
+  Table table(columns, style, 0);
+  std::string result;
+  for (const Finding& line : lines) {
+    const std::string mark = mark_of(line, style) + " ";
+    if (line.text.empty()) {
+      result = mark + line.subject + "\n";
+      continue;
+    }
+    const std::string remedy = line.fix.empty() ? "" : "fix: " + line.fix;
+    if (beside) {
+      table.add({mark + line.subject, line.text, remedy});
+    } else {
+      table.add({mark + line.subject, line.text});
+      if (!remedy.empty()) table.add({"", remedy});
+    }
+  }
+  return table.text() + result;
+}
+
+std::string verdict(const SharedCause& cause, const std::vector<Domain>& readable) {
+  const bool is_one = cause.subjects.size() == 1;
+  if (cause.refusal.absent) return is_one ? "is not there" : "are not there";
+  // They share the cause, and so the kind of what they are.
+  if (is_of_counter(cause.refusal, readable)) return "has no counter: it is found from the power";
+  return is_one ? "is not measured" : "are not measured";
+}
+
+constexpr std::size_t kCauseWidth = 10;
+
+std::string labelled_cause(std::string_view label, const std::string& text) {
+  return text.empty() ? "" : fmt::format("  {:<8}{}\n", label, text);
+}
+
+}  // namespace
+
+std::string short_text(const Diagnosis& found, const TextStyle& style) {
+  const std::string table = finding_table(lines_of(found), style);
+  if (found.causes.empty()) return table;
+  const std::string more = fitted("proofs and risks: wattle doctor --verbose", style);
+  return table + tinted(more, Tint::dim, style) + "\n";
+}
+
+std::string verbose_text(const Diagnosis& found, const TextStyle& style) {
+  std::vector<std::string> names;
+  for (const Domain& domain : found.readable) names.push_back(domain.name());
+  std::string text = fitted(
+      names.empty() ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
+                    : fmt::format("readable: {}\n", fmt::join(names, ", ")),
+      style);
+  for (const SharedCause& cause : found.causes) {
+    const Refusal& refusal = cause.refusal;
+    text += "\n" + fitted(fmt::format("{} ({}) {}\n", subjects_of(cause), refusal.source,
+                                      verdict(cause, found.readable)),
+                          style);
+    text +=
+        fitted(labelled_cause("cause", refusal.reason) + labelled_cause("proof", refusal.proof) +
+                   labelled_cause("remedy", refusal.remedy) + labelled_cause("risk", refusal.risk),
+               style, kCauseWidth);
+  }
+  return text;
+}
+
+}  // namespace wattle::app

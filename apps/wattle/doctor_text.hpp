@@ -1,0 +1,26 @@
+// What `wattle doctor` prints for people.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "base/text_style.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/domain.hpp"
+
+namespace wattle::app {
+
+struct Diagnosis {
+  std::vector<Domain> readable{};     ///< domains whose energy is measured
+  std::vector<SharedCause> causes{};  ///< why others are not
+  bool cpu_can_be_fixed = false;      ///< `doctor --fix cpu` has commands
+  bool gpu_can_be_fixed = false;
+};
+
+/// A line for each thing that is measured or not, with what to do.
+[[nodiscard]] std::string short_text(const Diagnosis& found, const TextStyle& style);
+
+/// Each cause with its proof, remedy and risk.
+[[nodiscard]] std::string verbose_text(const Diagnosis& found, const TextStyle& style);
+
+}  // namespace wattle::app

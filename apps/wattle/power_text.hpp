@@ -1,0 +1,23 @@
+// What `wattle power` and `wattle energy` print for people: columns that fit the terminal.
+#pragma once
+
+#include <string>
+
+#include "base/text_style.hpp"
+#include "options.hpp"
+#include "power_lines.hpp"
+
+namespace wattle::app {
+
+/// The columns' names: time, the total where devices can be added up, each device; below them the
+/// quantities, if one is unusual. Columns that the terminal has no room for stand in lines below.
+[[nodiscard]] std::string power_header(const PowerOptions& options, const PowerLine& first,
+                                       const TextStyle& style);
+/// The values below these names.
+[[nodiscard]] std::string power_row(const PowerOptions& options, const PowerLine& line,
+                                    const TextStyle& style);
+/// The end: energy and mean power of each device, other ways to it, the total.
+[[nodiscard]] std::string power_totals(const PowerOptions& options, const PowerLine& total,
+                                       const TextStyle& style);
+
+}  // namespace wattle::app

@@ -1,0 +1,235 @@
+#include "base/text_style.hpp"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <utility>
+
+namespace wattle {
+namespace {
+
+bool is_utf8_locale() noexcept {
+  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+    const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing changes it
+    if (value == nullptr || *value == '\0') continue;
+    const std::string_view locale = value;
+    return locale.find("UTF-8") != std::string_view::npos ||
+           locale.find("utf8") != std::string_view::npos;
+  }
+  return false;
+}
+
+bool wants_colors() noexcept {
+  const char* no_color = std::getenv("NO_COLOR");  // NOLINT(concurrency-mt-unsafe): as above
+  const char* term = std::getenv("TERM");          // NOLINT(concurrency-mt-unsafe): as above
+  return (no_color == nullptr || *no_color == '\0') &&
+         (term == nullptr || std::string_view(term) != "dumb");
+}
+
+std::string_view sequence_of(Tint tint) noexcept {
+  switch (tint) {
+    case Tint::bold:
+      return "\x1b[1m";
+    case Tint::dim:
+      return "\x1b[2m";
+    case Tint::good:
+      return "\x1b[32m";
+    case Tint::bad:
+      return "\x1b[31m";
+  }
+  return "";
+}
+
+/// Bytes of the character or escape sequence that `text` starts with, and the columns that it
+/// takes.
+std::pair<std::size_t, std::size_t> first_of(std::string_view text) noexcept {
+  if (text.starts_with("\x1b[")) {
+    const std::size_t end = text.find_first_not_of("0123456789;", 2);
+    return {end == std::string_view::npos ? text.size() : end + 1, 0};
+  }
+  std::size_t bytes = 1;
+  while (bytes < text.size() && (static_cast<unsigned char>(text[bytes]) & 0xC0U) == 0x80U) ++bytes;
+  return {bytes, 1};
+}
+
+std::string_view ascii_of(std::string_view character) noexcept {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSpellings = {{
+      {"±", "+/-"},
+      {"µ", "u"},
+      {"×", "x"},
+      {"…", "..."},
+      {"▁", "_"},
+      {"▂", "."},
+      {"▃", ":"},
+      {"▄", "-"},
+      {"▅", "="},
+      {"▆", "+"},
+      {"▇", "*"},
+      {"█", "#"},
+  }};
+  for (const auto& [from, to] : kSpellings) {
+    if (character == from) return to;
+  }
+  return character.size() == 1 ? character : "?";
+}
+
+/// True for "350.000" and "±0.067", which stay with their units.
+bool is_number(std::string_view word) noexcept {
+  return word.find_first_of("0123456789") != std::string_view::npos &&
+         word.find_first_not_of("0123456789.+-/\xc2\xb1") == std::string_view::npos;
+}
+
+/// Bytes of the first part of `text` that stays in one line: a word, or a number with its unit and
+/// its uncertainty.
+std::size_t unbroken(std::string_view text) noexcept {
+  std::size_t end = std::min(text.find(' '), text.size());
+  for (std::size_t start = 0; end + 1 < text.size();) {
+    const std::size_t next = std::min(text.find(' ', end + 1), text.size());
+    const std::string_view word = text.substr(start, end - start);
+    const std::string_view following = text.substr(end + 1, next - end - 1);
+    const bool is_uncertainty = following.starts_with("±") || following.starts_with("+/-");
+    if (following.empty() || (!is_number(word) && !is_uncertainty)) break;
+    start = end + 1;
+    end = next;
+  }
+  return end;
+}
+
+/// One line without its end. Words go to the next one where they do not fit.
+std::string broken(std::string_view line, std::size_t width, std::size_t indent) {
+  if (width == 0 || columns_of(line) <= width) return std::string(line);
+  std::string text;
+  std::size_t column = 0;
+  bool has_word = false;  // in this line of the result
+  while (!line.empty()) {
+    const std::size_t gap = std::min(line.find_first_not_of(' '), line.size());
+    const std::size_t end = gap + unbroken(line.substr(gap));
+    const std::string_view word = line.substr(gap, end - gap);
+    const std::size_t wide = columns_of(word);
+    if (has_word && wide > 0 && column + gap + wide > width && indent < width) {
+      text += '\n' + std::string(indent, ' ');
+      column = indent;
+    } else {
+      text += line.substr(0, gap);
+      column += gap;
+    }
+    text += word;
+    column += wide;
+    has_word = has_word || wide > 0;
+    line.remove_prefix(end);
+  }
+  return text;
+}
+
+std::string aligned(std::string_view cell, Align align, std::size_t width) {
+  const std::string space(width - std::min(width, columns_of(cell)), ' ');
+  return align == Align::left ? std::string(cell) + space : space + std::string(cell);
+}
+
+constexpr std::size_t kGap = 2;
+
+}  // namespace
+
+TextStyle style_of(int descriptor) noexcept {
+  TextStyle style{.unicode = is_utf8_locale()};
+  if (::isatty(descriptor) != 1) return style;
+  style.color = wants_colors();
+  winsize window{};
+  if (::ioctl(descriptor, TIOCGWINSZ, &window) == 0) style.width = window.ws_col;
+  return style;
+}
+
+std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
+  if (!style.color || text.empty()) return std::string(text);
+  return std::string(sequence_of(tint)) + std::string(text) + "\x1b[0m";
+}
+
+std::size_t columns_of(std::string_view text) noexcept {
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const auto [bytes, wide] = first_of(text);
+    columns += wide;
+    text.remove_prefix(bytes);
+  }
+  return columns;
+}
+
+std::string cut(std::string_view text, std::size_t width) {
+  std::string result;
+  std::size_t columns = 0;
+  while (!text.empty()) {
+    const auto [bytes, wide] = first_of(text);
+    // Escape sequences after the end too: the last one ends the colour.
+    if (wide == 0 || columns + wide <= width) result += text.substr(0, bytes);
+    columns += wide;
+    text.remove_prefix(bytes);
+  }
+  return result;
+}
+
+std::string spelled(std::string_view text, const TextStyle& style) {
+  if (style.unicode) return std::string(text);
+  std::string ascii;
+  while (!text.empty()) {
+    const auto [bytes, wide] = first_of(text);
+    const std::string_view character = text.substr(0, bytes);
+    ascii += wide == 0 ? character : ascii_of(character);
+    text.remove_prefix(bytes);
+  }
+  return ascii;
+}
+
+std::string fitted(std::string_view text, const TextStyle& style, std::size_t indent) {
+  const std::string whole = spelled(text, style);
+  std::string_view rest = whole;
+  std::string result;
+  while (!rest.empty()) {
+    const std::size_t end = std::min(rest.find('\n'), rest.size());
+    const std::string_view line = rest.substr(0, end);
+    const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
+    result += broken(line, style.width, indent == 0 ? own + 2 : indent);
+    if (end < rest.size()) result += '\n';
+    rest.remove_prefix(std::min(end + 1, rest.size()));
+  }
+  return result;
+}
+
+Table::Table(std::vector<Align> columns, TextStyle style, std::size_t indent)
+    : columns_(std::move(columns)), style_(style), indent_(indent) {}
+
+void Table::add(const std::vector<std::string>& cells, bool is_dim) {
+  Row row{.cells = {}, .is_dim = is_dim};
+  for (const std::string& cell : cells) row.cells.push_back(spelled(cell, style_));
+  rows_.push_back(std::move(row));
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths(columns_.size());
+  for (const Row& row : rows_) {
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      widths[i] = std::max(widths[i], columns_of(row.cells[i]));
+    }
+  }
+  std::string text;
+  for (const Row& row : rows_) {
+    std::string line(indent_, ' ');
+    std::size_t last = line.size();  // where the last cell starts
+    for (std::size_t i = 0; i < row.cells.size(); ++i) {
+      if (i > 0) line.append(kGap, ' ');
+      last = columns_of(line);
+      // The last column is left as it is: it can be long.
+      const bool is_last = i + 1 == columns_.size() && columns_[i] == Align::left;
+      line += is_last ? row.cells[i] : aligned(row.cells[i], columns_[i], widths[i]);
+    }
+    line.erase(line.find_last_not_of(' ') + 1);
+    const bool has_room = style_.width > last + last / 2;
+    line = broken(line, style_.width, has_room ? last : indent_ + kGap);
+    text += (row.is_dim ? tinted(line, Tint::dim, style_) : line) + '\n';
+  }
+  return text;
+}
+
+}  // namespace wattle
