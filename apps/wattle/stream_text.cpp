@@ -154,7 +154,10 @@ std::string text_of(const std::vector<Block>& blocks, const std::vector<std::str
         const std::size_t wide = columns_of(cells[i]);
         row += std::string(width - std::min(width, wide), ' ') + cells[i];
       }
-      if (!remark.empty()) row += "  ";
+      // Below the numbers where there is no room beside them.
+      const bool has_room =
+          style.width == 0 || columns_of(row) + 2 + columns_of(remark) <= style.width;
+      if (!remark.empty()) row += has_room ? "  " : "\n" + std::string(columns_of(first) + 2, ' ');
     }
     row += remark;
     row.erase(row.find_last_not_of(' ') + 1);

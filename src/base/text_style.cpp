@@ -109,12 +109,15 @@ std::string broken(std::string_view line, std::size_t width, std::size_t indent)
     const std::size_t end = gap + unbroken(line.substr(gap));
     const std::string_view word = line.substr(gap, end - gap);
     const std::size_t wide = columns_of(word);
-    if (has_word && wide > 0 && column + gap + wide > width && indent < width) {
-      text += '\n' + std::string(indent, ' ');
-      column = indent;
+    // A long word takes the room of the space before it.
+    const std::size_t room = width - std::min(width, wide);
+    if (has_word && wide > 0 && column + gap > room && indent < width) {
+      column = std::min(indent, room);
+      text += '\n' + std::string(column, ' ');
     } else {
-      text += line.substr(0, gap);
-      column += gap;
+      const std::size_t space = has_word ? gap : std::min(gap, room);
+      text.append(space, ' ');
+      column += space;
     }
     text += word;
     column += wide;
@@ -226,7 +229,16 @@ std::string Table::text() const {
     }
     line.erase(line.find_last_not_of(' ') + 1);
     const bool has_room = style_.width > last + last / 2;
-    line = broken(line, style_.width, has_room ? last : indent_ + kGap);
+    const std::size_t below = indent_ + kGap;
+    if (has_room || style_.width == 0 || columns_of(line) <= style_.width ||
+        row.cells.size() != columns_.size()) {
+      line = broken(line, style_.width, has_room ? last : below);
+    } else {
+      const std::string remark = std::string(below, ' ') + row.cells.back();
+      line.resize(line.size() - row.cells.back().size());
+      line.erase(line.find_last_not_of(' ') + 1);
+      line += '\n' + broken(remark, style_.width, below + kGap);
+    }
     text += (row.is_dim ? tinted(line, Tint::dim, style_) : line) + '\n';
   }
   return text;

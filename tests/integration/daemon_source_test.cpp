@@ -187,14 +187,14 @@ TEST_F(DaemonSource, ADaemonThatDiesLeavesTheRunAlone) {
 }
 
 TEST_F(DaemonSource, DoctorRecommendsTheDaemonFirst) {
-  const Outcome outcome = run(as_nobody({path("wattle"), "doctor"}));
+  const Outcome outcome = run(as_nobody({path("wattle"), "doctor", "--verbose"}));
   EXPECT_THAT(outcome.out, HasSubstr("remedy  run the daemon"));
   EXPECT_THAT(outcome.out, HasSubstr("no daemon serves CPU energy on this machine"));
 }
 
 TEST_F(DaemonSource, DoctorSaysWhichGroupMayAsk) {
   serve();
-  const Outcome outcome = run(as_nobody({path("wattle"), "doctor"}));
+  const Outcome outcome = run(as_nobody({path("wattle"), "doctor", "--verbose"}));
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("only root may ask the daemon"),
                                  HasSubstr("--socket-group wattle"), HasSubstr(socket())));
 }

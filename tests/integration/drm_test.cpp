@@ -142,7 +142,7 @@ TEST_F(DrmGpus, ThatStopAnsweringDoNotHurtTheOthers) {
 
 TEST_F(DrmGpus, AreRefusedWithARemedy) {
   tree_.add_card(0, kAddress, "i915", "8086:56A0");
-  const Outcome outcome = run(wattle(Words{"doctor"} + tree()));
+  const Outcome outcome = run(wattle(Words{"doctor", "--verbose"} + tree()));
   EXPECT_THAT(outcome.out, HasSubstr("intel_gpu_0 (drm) is not measured"));
   EXPECT_THAT(outcome.out, HasSubstr("i915 shows neither its energy nor its power"));
   const Json json = measure_run({}, {"true"});

@@ -76,7 +76,7 @@ TEST_F(Gpus, ThatTellOnlyTheirPowerAreReadable) {
 
 TEST_F(Gpus, ThatHaveNoCounterAreMeasuredByTheirPower) {
   const std::string script = "gpu Tesla M40 24GB\ncounter none\n";
-  const Outcome doctor = ask(script, {"doctor"});
+  const Outcome doctor = ask(script, {"doctor", "--verbose"});
   EXPECT_THAT(doctor.out, HasSubstr("nvidia_gpu_0 energy (nvml) has no counter: it is found from "
                                     "the power\n"));
   EXPECT_THAT(doctor.out, Not(HasSubstr("nvidia_gpu_0 energy (nvml) is not measured")));
@@ -84,7 +84,7 @@ TEST_F(Gpus, ThatHaveNoCounterAreMeasuredByTheirPower) {
 
 TEST_F(Gpus, ThatTellNoEnergyAreNot) {
   const Outcome outcome =
-      ask("gpu A\ncounter none\ninstant none\naverage none\nusage none\n", {"doctor"});
+      ask("gpu A\ncounter none\ninstant none\naverage none\nusage none\n", {"doctor", "--verbose"});
   constexpr int kNothingReadable = 2;
   EXPECT_EQ(outcome.code(), kNothingReadable);
   EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_0 (nvml) is not measured\n"
@@ -92,7 +92,7 @@ TEST_F(Gpus, ThatTellNoEnergyAreNot) {
 }
 
 TEST_F(Gpus, AreNotWaitedForAsLongAsTheirDriverLikes) {
-  const Outcome outcome = ask("hang nvmlInit_v2\ngpu A\n", {"doctor"});
+  const Outcome outcome = ask("hang nvmlInit_v2\ngpu A\n", {"doctor", "--verbose"});
   EXPECT_THAT(outcome.out, HasSubstr("the driver did not answer within 2 s"));
 }
 
@@ -112,7 +112,8 @@ TEST_F(Gpus, ComeFromTheLibraryThatTheEnvironmentNames) {
 }
 
 TEST_F(Gpus, AreMissedWhereTheNamedLibraryIsNone) {
-  const Outcome outcome = run(wattle({"doctor", "--nvml-library", path("nothing.so")}));
+  const Outcome outcome =
+      run(wattle({"doctor", "--verbose", "--nvml-library", path("nothing.so")}));
   EXPECT_THAT(outcome.out, HasSubstr("NVIDIA GPUs (nvml) is not measured"));
   EXPECT_THAT(outcome.out, HasSubstr("name another with --nvml-library"));
 }
@@ -126,7 +127,7 @@ TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
   ASSERT_EQ(json["absent"].size(), 2U);
   EXPECT_EQ(json["absent"][0]["subject"], "NVIDIA GPUs");
   EXPECT_EQ(json["absent"][1]["subject"], "AMD and Intel GPUs");
-  EXPECT_THAT(run(wattle(Words{"doctor"} + nowhere)).out,
+  EXPECT_THAT(run(wattle(Words{"doctor", "--verbose"} + nowhere)).out,
               HasSubstr("NVIDIA GPUs (nvml) is not there\n  cause   no NVIDIA driver library\n"));
 }
 

@@ -107,7 +107,7 @@ TEST_F(PerfCommand, DoctorTellsAUserOneRemedyForAllDomains) {
   tree_.add_zone("intel-rapl:0", "package-0");
   fs::permissions(tree_.root(), fs::perms(0755));
   fs::permissions(tree_.zone_path("intel-rapl:0") / "energy_uj", fs::perms::owner_read);
-  Start start = on_tree({"doctor"});
+  Start start = on_tree({"doctor", "--verbose"});
   start.prepare = [] {
     constexpr uid_t kNobody = 65534;
     (void)!::setresuid(kNobody, kNobody, kNobody);

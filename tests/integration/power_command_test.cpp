@@ -70,12 +70,12 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
   const Outcome outcome = end_after(on_machine({"power", "--period", "0.05"}), " W");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
-  EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
-                                      "package_0\n"));
+  EXPECT_THAT(outcome.out, StartsWith("     elapsed           total    nvidia_gpu_0    nvidia_gpu_1"
+                                      "       package_0\n"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex("100(\\.0)? W"));
   EXPECT_THAT(outcome.out, HasSubstr("± of the sampling"));
-  EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0      "));
-  EXPECT_THAT(outcome.out, HasSubstr("\npackage_0         energy"));
+  EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0  "));
+  EXPECT_THAT(outcome.out, HasSubstr("\npackage_0     energy"));
 }
 
 TEST_F(PowerCommand, PrintsEnergiesUntilItIsTerminated) {
@@ -153,8 +153,8 @@ TEST_F(PowerCommand, CallsAGpuOfEachMakerByItsOwnName) {
   Start start = on_machine({"power", "--period", "0.05"}, true, false);
   *std::ranges::find(start.command, path("nothing").string()) = amd.system().sysfs.string();
   const Outcome outcome = end_after(start, " W");
-  EXPECT_THAT(outcome.out, StartsWith("     elapsed      nvidia_gpu_0      nvidia_gpu_1         "
-                                      "amd_gpu_0\n"));
+  EXPECT_THAT(outcome.out, StartsWith("     elapsed           total    nvidia_gpu_0    nvidia_gpu_1"
+                                      "       amd_gpu_0\n"));
 }
 
 TEST_F(PowerCommand, ShowsTheChosenGpusAlone) {

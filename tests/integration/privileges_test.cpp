@@ -85,12 +85,12 @@ Json names_of_domains(const Json& run) {
 }
 
 TEST_F(Privileges, OfTheUserAloneLetItChooseTheRoots) {
-  EXPECT_THAT(run(as_nobody({"doctor"})).out, HasSubstr("package_77"));
+  EXPECT_THAT(run(as_nobody({"doctor", "--verbose"})).out, HasSubstr("package_77"));
 }
 
 TEST_F(Privileges, OfOthersDoNot) {
   make_setuid();
-  EXPECT_THAT(run(as_nobody({"doctor"})).out, Not(HasSubstr("package_77")));
+  EXPECT_THAT(run(as_nobody({"doctor", "--verbose"})).out, Not(HasSubstr("package_77")));
   for (const char* option : {"--sysfs", "--procfs"}) {
     const Outcome outcome = run(as_nobody({"run", option, "/tmp", "--", "true"}));
     EXPECT_EQ(outcome.code(), kFailed);
@@ -102,7 +102,7 @@ TEST_F(Privileges, OfTheUserAloneLetTheEnvironmentNameFilesAndSockets) {
   const char* const variables[] = {"WATTLE_SYSFS", "WATTLE_NVML_LIBRARY", "WATTLE_SOCK_PATH",
                                    "ZEUSD_SOCK_PATH"};
   const auto doctor_with = [&](const char* variable) {
-    Start start = as_nobody({"doctor"});
+    Start start = as_nobody({"doctor", "--verbose"});
     start.environment = {{"WATTLE_SOCK_PATH", std::nullopt}};
     start.environment[variable] = "/no/such/marker";
     return run(start).out;
@@ -156,7 +156,7 @@ TEST_F(Privileges, AsAFileCapabilityReadCountersAndAreGoneForTheCommand) {
 
 TEST_F(Privileges, WithoutAnyCountersOfRootAreRefusedWithTheRemedy) {
   ::chmod((tree_.zone_path("intel-rapl:0") / "energy_uj").c_str(), 0400);
-  const Outcome outcome = run(as_nobody({"doctor"}));
+  const Outcome outcome = run(as_nobody({"doctor", "--verbose"}));
   constexpr int kNothingReadable = 2;
   EXPECT_EQ(outcome.code(), kNothingReadable);
   EXPECT_THAT(outcome.out, HasSubstr("energy_uj is readable by root only"));

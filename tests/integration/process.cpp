@@ -66,6 +66,8 @@ std::vector<std::string> environment_for(const Start& start) {
   variables["XDG_STATE_HOME"] =
       (std::filesystem::temp_directory_path() / "wattle-test-state").string();
   variables["WATTLE_SOCK_PATH"] = "none";  // nor does it ask this machine's daemon
+  variables["LC_ALL"] = "C.UTF-8";
+  variables["TERM"] = "xterm";
   for (const auto& [name, value] : start.environment) {
     variables.erase(name);
     if (value) variables[name] = *value;

@@ -36,6 +36,11 @@ void Pty::become_terminal() const {
   for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) ::dup2(slave, fd);
 }
 
+void Pty::resize(unsigned short columns) const {
+  const winsize size{.ws_row = 24, .ws_col = columns, .ws_xpixel = 0, .ws_ypixel = 0};
+  EXPECT_EQ(::ioctl(master_.get(), TIOCSWINSZ, &size), 0) << "cannot resize";
+}
+
 void Pty::type(std::string_view keys) const {
   EXPECT_EQ(write_all(master_.get(), keys), 0) << "cannot type";
 }
@@ -49,6 +54,16 @@ bool Pty::shows(std::string_view text) {
   });
   EXPECT_TRUE(shown) << "never shown: " << text << "\nshown: " << text_;
   return shown;
+}
+
+std::string Pty::text_to_the_end() {
+  EXPECT_TRUE(eventually([&] {
+    std::array<char, 4096> chunk;
+    const ssize_t count = ::read(master_.get(), chunk.data(), chunk.size());
+    if (count > 0) text_.append(chunk.data(), static_cast<std::size_t>(count));
+    return count < 0 && errno == EIO;  // nobody has it open
+  })) << "the program has not ended";
+  return text_;
 }
 
 }  // namespace wattle::integration

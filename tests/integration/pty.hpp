@@ -19,10 +19,14 @@ class Pty {
   /// In a new process: it leads a new session, with this terminal, and has it as 0 to 2.
   void become_terminal() const;
 
+  /// How wide it is.
+  void resize(unsigned short columns) const;
   /// As from the keyboard.
   void type(std::string_view keys) const;
   /// Waits until `text` is on the screen.
   [[nodiscard]] bool shows(std::string_view text);
+  /// Waits until the program has ended that it is the terminal of, and returns what that printed.
+  [[nodiscard]] std::string text_to_the_end();
   /// Everything that was on the screen so far.
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
   /// The line is cut.

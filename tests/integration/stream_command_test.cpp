@@ -212,7 +212,7 @@ TEST_F(StreamCommand, KeepsATableUpToDateOnATerminal) {
   Start start = stream({at_file(), "--energy"});
   start.prepare = [&] { terminal.become_terminal(); };
   Process process(start);
-  EXPECT_TRUE(terminal.shows("gpu_0             75.00 W"));
+  EXPECT_TRUE(terminal.shows("gpu_0         75.00 W"));
   EXPECT_TRUE(terminal.shows("\x1b[J"));
   terminal.type("\x03");  // Ctrl-C
   EXPECT_TRUE(terminal.shows("± of the sampling"));

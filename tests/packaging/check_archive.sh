@@ -70,7 +70,7 @@ as_alice env WATTLE_SYSFS=/fake/sys sh -c 'echo $$ >/tmp/pid
 eventually the daemon answers over TCP -- \
   as_alice wget -q -O - http://127.0.0.1:4938/discover
 grep --quiet '"cpu_ids":\[0\]' "$WATTLE_TEST_ROOT/output" || wrong "the daemon found the counter"
-as_alice env WATTLE_SOCK_PATH=/tmp/wattled.sock wattle doctor >"$root/tmp/doctor" || true
+as_alice env WATTLE_SOCK_PATH=/tmp/wattled.sock wattle doctor --verbose >"$root/tmp/doctor" || true
 grep --quiet '^readable: package_0' "$root/tmp/doctor" ||
   { cat "$root/tmp/doctor" && wrong "wattle reads CPU energy through the daemon"; }
 # shellcheck disable=SC2016  # the shell in the root expands it

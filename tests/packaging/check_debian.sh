@@ -37,7 +37,7 @@ make_users() {
 
 use_command() {
   local status=0
-  as bob wattle doctor >"$root/tmp/doctor" || status=$?
+  as bob wattle doctor --verbose >"$root/tmp/doctor" || status=$?
   [[ $status == [012] ]] || wrong "wattle doctor exits with 0, 1 or 2, not $status"
   grep --quiet '^  cause ' "$root/tmp/doctor" || wrong "wattle doctor names a cause"
   status=0
@@ -111,7 +111,7 @@ use_daemon() {
   check a member of the group follows the power of the counter -- as alice timeout 60 sh -c '
     wattle stream --json --period 0.1 |
       grep --max-count=1 --extended-regexp "\"domain\": *\"package_0\".*\"power_w\": *[0-9]"'
-  as bob wattle doctor >"$root/tmp/doctor" || true
+  as bob wattle doctor --verbose >"$root/tmp/doctor" || true
   grep --quiet 'only members of the group wattle may ask the daemon' "$root/tmp/doctor" ||
     { cat "$root/tmp/doctor" && wrong "who is not in the group is refused, and hears why"; }
 }

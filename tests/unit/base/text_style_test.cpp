@@ -42,7 +42,7 @@ TEST(Fitted, BreaksLinesAtSpaces) {
 
 TEST(Fitted, LeavesWordsWhole) {
   EXPECT_EQ(fitted("see /a/path/that/is/longer/than/this for it\n", kNarrow),
-            "see\n  /a/path/that/is/longer/than/this\n  for it\n");
+            "see\n/a/path/that/is/longer/than/this\n  for it\n");
 }
 
 TEST(Fitted, KeepsANumberWithItsUnit) {
@@ -80,6 +80,12 @@ TEST(Table, IsAlignedInAsciiToo) {
   table.add({"a", "5 J ±1 J"});
   table.add({"b", "unknown"});
   EXPECT_EQ(table.text(), "a  5 J +/-1 J\nb     unknown\n");
+}
+
+TEST(Table, PutsALastCellBelowThatHasNoRoomBesideTheOthers) {
+  Table table({Align::left, Align::left}, kNarrow, 0);
+  table.add({"a name of 16 bytes", "remark"});
+  EXPECT_EQ(table.text(), "a name of 16 bytes\n  remark\n");
 }
 
 TEST(Table, BreaksItsLastCell) {
