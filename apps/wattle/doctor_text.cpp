@@ -127,7 +127,7 @@ std::string labelled_cause(std::string_view label, const std::string& text) {
 }  // namespace
 
 std::string short_text(const Diagnosis& found, const TextStyle& style) {
-  const std::string table = finding_table(lines_of(found), style);
+  std::string table = finding_table(lines_of(found), style);
   if (found.causes.empty()) return table;
   const std::string more = fitted("proofs and risks: wattle doctor --verbose", style);
   return table + tinted(more, Tint::dim, style) + "\n";
@@ -135,6 +135,7 @@ std::string short_text(const Diagnosis& found, const TextStyle& style) {
 
 std::string verbose_text(const Diagnosis& found, const TextStyle& style) {
   std::vector<std::string> names;
+  names.reserve(found.readable.size());
   for (const Domain& domain : found.readable) names.push_back(domain.name());
   std::string text = fitted(
       names.empty() ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"

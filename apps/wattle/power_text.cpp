@@ -82,9 +82,10 @@ std::string total_power_text(const PowerLine& line) {
 std::string folded(std::string_view first, const std::vector<std::string>& cells,
                    const TextStyle& style) {
   std::size_t most = cells.size();
-  if (style.width != 0)
+  if (style.width != 0) {
     most =
         std::max<std::size_t>(1, (style.width - std::min(style.width, kTimeWidth)) / kValueWidth);
+  }
   std::string text = fmt::format("{:>{}}", first, kTimeWidth);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0 && i % most == 0) text += fmt::format("\n{:>{}}", "", kTimeWidth);

@@ -28,7 +28,7 @@ bool can_be_run(const std::string& word) {
   const char* path = std::getenv("PATH");
   std::istringstream folders(path == nullptr ? "" : path);
   for (std::string folder; std::getline(folders, folder, ':');) {
-    if (is_program(folder + "/" + word)) return true;
+    if (is_program(folder.append("/").append(word))) return true;
   }
   return false;
 }

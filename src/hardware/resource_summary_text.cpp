@@ -161,6 +161,7 @@ constexpr std::array<FigureLine, 8> kFigureLines = {{
 /// A column for each GPU and one for all, as many beside each other as there is room for.
 std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
   std::vector<std::pair<std::string, const GpuFigures*>> columns;
+  columns.reserve(summary.gpus.size() + 1);
   for (const GpuSummary& gpu : summary.gpus) {
     columns.emplace_back("GPU " + printable(gpu.name), &gpu);
   }
