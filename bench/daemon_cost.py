@@ -16,11 +16,13 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 SUBSCRIBERS = 1000
 SCRAPES = 300
 ROUNDS = 9
+FIRST_ENERGY_UJ = 100_000_000_000  # as long as all that follow: written in place
 
 
 def make_sockets(sysfs):
@@ -30,12 +32,25 @@ def make_sockets(sysfs):
         memory = f"intel-rapl:{package}:0"
         for folder, name in ((zone, f"package-{package}"), (f"{zone}/{memory}", "dram")):
             os.makedirs(folder)
-            for file, text in (("name", name), ("energy_uj", "1000000"),
+            for file, text in (("name", name), ("energy_uj", str(FIRST_ENERGY_UJ)),
                                ("max_energy_range_uj", "262143328850")):
                 with open(f"{folder}/{file}", "w", encoding="ascii") as out:
                     out.write(text + "\n")
         # The kernel lists all zones at the top too.
         os.symlink(f"{zone}/{memory}", f"{powercap}/{memory}")
+
+
+def keep_counting(sysfs, ended):
+    """Until `ended`: a counter that stands still is told as dead, and has no figures."""
+    zones = ("intel-rapl:0", "intel-rapl:0/intel-rapl:0:0",
+             "intel-rapl:1", "intel-rapl:1/intel-rapl:1:0")
+    counters = [os.open(f"{sysfs}/class/powercap/{zone}/energy_uj", os.O_WRONLY)
+                for zone in zones]
+    energy_uj = FIRST_ENERGY_UJ
+    while not ended.wait(0.05):
+        energy_uj += 5_000_000  # 100 W
+        for counter in counters:
+            os.pwrite(counter, str(energy_uj).encode(), 0)
 
 
 def status(pid, key):
@@ -178,9 +193,16 @@ def main():
     resource.setrlimit(resource.RLIMIT_NOFILE, (files, files))
     with tempfile.TemporaryDirectory() as folder:
         make_sockets(f"{folder}/sys")
-        measure_memory(program, folder)
-        compare_with_exporter(program, folder)
-        measure_scrapes(program, folder, library)
+        ended = threading.Event()
+        counting = threading.Thread(target=keep_counting, args=(f"{folder}/sys", ended))
+        counting.start()
+        try:
+            measure_memory(program, folder)
+            compare_with_exporter(program, folder)
+            measure_scrapes(program, folder, library)
+        finally:
+            ended.set()
+            counting.join()
 
 
 main()
