@@ -32,6 +32,8 @@ struct Ticking::State {
       lock.unlock();
       work(last);
       schedule.advance(std::chrono::steady_clock::now());
+      // Who has stopped it owns all that the work used, such as locked files: none is left here.
+      if (last) work = nullptr;
       lock.lock();
     }
     ended = true;
@@ -46,7 +48,7 @@ Ticking::Ticking(Work work, nanoseconds period)
   try {
     start_detached([state = state_] { state->run(); });
   } catch (const std::system_error& error) {
-    throw Error("cannot start a thread for what is done at equal times: " + error.code().message());
+    throw Error("cannot start the sampling thread: " + error.code().message());
   }
 }
 

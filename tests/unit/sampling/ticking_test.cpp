@@ -41,6 +41,15 @@ TEST(Ticking, WorksUntilItIsStoppedAndOnceMoreThen) {
   EXPECT_EQ(count->all, all);
 }
 
+TEST(Ticking, OwnsNothingOfItsWorkOnceItIsStopped) {
+  for (int i = 0; i < 200; ++i) {
+    const auto count = std::make_shared<Count>();
+    Ticking ticking(counted(count), 1ms);
+    ASSERT_TRUE(ticking.stop(kLongWait));
+    ASSERT_EQ(count.use_count(), 1) << "round " << i;
+  }
+}
+
 TEST(Ticking, IsStoppedBeforeItsFirstTick) {
   const auto count = std::make_shared<Count>();
   EXPECT_TRUE(Ticking(counted(count), 1h).stop(kLongWait));
