@@ -106,10 +106,12 @@ struct GpuPowers {
   std::map<std::uint32_t, std::uint64_t> power_mw{};
 };
 
+/// The power of one CPU package and of its DRAM, in milliwatts.
 struct ServedCpuPower {
   std::uint64_t cpu_mw = 0;
   std::optional<std::uint64_t> dram_mw{};  ///< absent: not available
 };
+/// The power of CPU packages at one time, by package number.
 struct CpuPowers {
   double unix_s = 0;  ///< by the daemon's clock
   std::map<std::uint32_t, ServedCpuPower> powers{};

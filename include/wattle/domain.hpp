@@ -91,6 +91,7 @@ class WATTLE_EXPORT Domain {
 
 }  // namespace wattle
 
+/// @cond  Domains as keys of unordered containers.
 template <>
 struct std::hash<wattle::Domain> {
   std::size_t operator()(const wattle::Domain& domain) const noexcept {
@@ -100,3 +101,4 @@ struct std::hash<wattle::Domain> {
     return std::hash<std::uint64_t>{}((kind << 60U) ^ (die_key << 32U) ^ domain.index());
   }
 };
+/// @endcond

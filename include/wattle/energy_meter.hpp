@@ -266,6 +266,7 @@ struct Measurement {
   Result result;
   EnergySample sample;
 };
+/// What a function cost that returns nothing.
 template <>
 struct Measurement<void> {
   EnergySample sample;

@@ -41,7 +41,7 @@ class WATTLE_EXPORT EnergyHandler {
 ///
 /// An unknown energy is `None`, and so is a lower bound. With details each energy is followed by
 /// ` (+- 61.0, unknown 0.5 s, reset)`. In a tag, control characters and bytes that are not UTF-8
-/// are printed as \xHH: it cannot move a terminal's cursor. However long, it is printed whole.
+/// are printed as \\xHH: it cannot move a terminal's cursor. However long, it is printed whole.
 /// Threads: any; the lines of a trace stay together.
 class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
  public:

@@ -107,6 +107,7 @@ struct GpuFigures {
   WATTLE_EXPORT void set_energy(const MeasuredEnergy& measured, Method method) noexcept;
 };
 
+/// What one GPU did during a run.
 struct GpuSummary : GpuFigures {
   /// The number, or the UUID where the file has only that. Where it has neither, the GPU's place
   /// among the rows of one moment, from "0" on.

@@ -26,6 +26,7 @@ class WATTLE_EXPORT DatabaseError : public Error {
   Cause cause_;
 };
 
+/// Where traces go. `database` and `collection` must be set.
 struct MongoOptions {
   std::string uri = "mongodb://localhost:27017";
   std::string database;
