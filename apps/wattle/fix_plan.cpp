@@ -33,7 +33,7 @@ void load_rapl(Fix& fix) {
 Fix plan_cpu(const FixFacts& facts) {
   if (facts.is_virtual) {
     return {.obstacle =
-                "this is a virtual machine: its host keeps the energy counters of the CPU; "
+                "this is a virtual machine; the host does not expose energy counters to it; "
                 "measure on the host"};
   }
   Fix fix;

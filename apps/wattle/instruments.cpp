@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "output.hpp"
 #include "usage/gpu_groups.hpp"
 #include "usage/usage_groups.hpp"
 #include "usage/usage_units.hpp"
@@ -47,7 +48,8 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       profile_(kSparklineWidth),
       series_(std::move(options.series)),
       files_(std::move(options.files)),
-      units_(std::move(options.units)) {
+      units_(std::move(options.units)),
+      status_period_(options.status) {
   try {
     // Our own processes, not those of the machine that is measured: of the real /proc.
     tree_.emplace(System{}, clock_, options.command,
@@ -68,6 +70,7 @@ TimePoint Instruments::begin() {
   if (files_) begin_files();
   read(false);  // the counters last, as near to the begin as can be
   began_ = ended_ = wrote_usage_ = clock_.now();
+  if (status_period_ > nanoseconds(0)) status_.emplace(status_period_, began_);
   has_begun_ = true;
   return began_;
 }
@@ -88,6 +91,12 @@ void Instruments::read(bool ends_interval) {
   profile_.add(sampler_.interval_power());
   if (series_) series_->add(sampler_, machine_, now, now - began_);
   if (files_ && has_begun_) write_files();
+  if (status_) show_status(now);
+}
+
+void Instruments::show_status(TimePoint now) {
+  const auto line = status_->add(now, sampler_.interval_power(), tree_ ? &tree_->state() : nullptr);
+  if (line) write_to_stderr("wattle run: " + *line + "\n");
 }
 
 void Instruments::look_at_gpus() {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "run_status.hpp"
 #include "sampling/power_profile.hpp"
 #include "sampling/sampler.hpp"
 #include "series.hpp"
@@ -36,6 +37,7 @@ struct InstrumentOptions {
   std::set<pid_t> strangers{};  ///< children of this process that are not the command's
   std::optional<Series> series{};
   std::unique_ptr<UsageFiles> files{};  ///< null: none
+  std::chrono::nanoseconds status{0};   ///< between two status lines; 0: none
 };
 
 /// Threads: the main one.
@@ -73,6 +75,7 @@ class Instruments {
 
  private:
   void look_at_gpus();
+  void show_status(TimePoint now);
   void begin_files();
   void write_files();
   void write_row();
@@ -93,6 +96,8 @@ class Instruments {
   std::optional<Series> series_;
   std::unique_ptr<UsageFiles> files_;
   TrackingUnits units_;
+  std::chrono::nanoseconds status_period_;
+  std::optional<RunStatus> status_;
   TreeState row_begin_;  ///< the last sample that is in a row
   std::uint64_t rows_ = 0;
   std::uint64_t lost_rows_ = 0;

@@ -148,6 +148,23 @@ ChannelSet new_channels(const Sensor& sensor, const std::vector<Measured>& measu
   return wanted;
 }
 
+nanoseconds length_of(const std::vector<Phase>& phases) {
+  nanoseconds length{0};
+  for (const Phase& phase : phases) length += phase.polling.length;
+  return length;
+}
+
+/// Of all sensors, as if each showed something that no other does.
+nanoseconds longest(const std::vector<Survey>& surveys) {
+  nanoseconds length{0};
+  for (const Survey& found : surveys) {
+    for (const std::unique_ptr<Sensor>& sensor : found.sensors) {
+      length += length_of(phases_of(*sensor, ChannelSet().set()));
+    }
+  }
+  return length;
+}
+
 /// "1.002 ms", "85.2 µs": finer than times of a report are.
 std::string fine_text(nanoseconds time) {
   const auto ns = static_cast<double>(time.count());
@@ -208,14 +225,21 @@ Json seconds_json(nanoseconds time) { return Seconds(time).count(); }
 
 }  // namespace
 
-std::vector<Measured> measure(std::vector<Survey>& surveys) {
+std::vector<Measured> measure(std::vector<Survey>& surveys,
+                              const std::function<void(std::string_view)>& show) {
   std::vector<Measured> measured;
+  nanoseconds left = longest(surveys);
   for (Survey& found : surveys) {
     for (std::unique_ptr<Sensor>& sensor : found.sensors) {
       const ChannelSet wanted = new_channels(*sensor, measured);
       if (wanted.none()) continue;
       const std::vector<Channel> channels(sensor->channels().begin(), sensor->channels().end());
       std::vector<Phase> phases = phases_of(*sensor, wanted);
+      if (show) {
+        show(fmt::format("measuring {}, about {:.0f} s left", channels.front().domain.name(),
+                         std::ceil(Seconds(left).count())));
+      }
+      left -= length_of(phases);
       const Results results = sensor->may_block()
                                   ? measure_apart(std::move(sensor), std::move(phases))
                                   : measure_here(*sensor, phases);

@@ -1,9 +1,11 @@
 // `wattle sensors --measure`: how the sensors of this machine behave, found out by reading them.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sampling/update_observer.hpp"
@@ -20,8 +22,10 @@ struct Measured {
 /// Measures each quantity through the first of the interfaces that show it, one device after the
 /// other: half a second where nothing can block, up to seven a GPU. A device whose driver
 /// does not answer for two seconds is given up. Takes the sensors that may block out of `surveys`:
-/// a thread may still be inside of one.
-[[nodiscard]] std::vector<Measured> measure(std::vector<Survey>& surveys);
+/// a thread may still be inside of one. `show` is called before each device with a text for the
+/// user: "nvidia_gpu_0, about 12 s left".
+[[nodiscard]] std::vector<Measured> measure(std::vector<Survey>& surveys,
+                                            const std::function<void(std::string_view)>& show = {});
 
 /// Null where it was not measured.
 [[nodiscard]] const Measured* find(const std::vector<Measured>& measured,

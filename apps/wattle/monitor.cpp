@@ -10,6 +10,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
@@ -19,6 +20,7 @@
 #include "output.hpp"
 #include "patient_poll.hpp"
 #include "privileges.hpp"
+#include "progress.hpp"
 #include "rank_paths.hpp"
 #include "supervisor.hpp"
 #include "wattle/error.hpp"
@@ -53,6 +55,23 @@ HardwareMonitor open_monitor(const MonitorOptions& options) {
   return with_privileges([&] { return HardwareMonitor(options.system); });
 }
 
+/// Until Ctrl-C or TERM; shows for how long.
+void wait_for_end(const Fd& end, const MonitorOptions& options, const std::string& folder) {
+  constexpr int kShowEveryMs = 1000;
+  std::optional<Progress> progress;
+  if (!options.quiet) progress.emplace("wattle monitor");
+  const TimePoint begin = machine_clock().now();
+  pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
+  do {
+    if (progress) {
+      const double elapsed_s = Seconds(machine_clock().now() - begin).count();
+      progress->show(fmt::format("recording to {}{}; Ctrl-C or TERM ends it", printable(folder),
+                                 elapsed_s < 1.0 ? "" : fmt::format(" for {:.0f} s", elapsed_s)));
+    }
+    patient_poll({&waited, 1}, progress ? kShowEveryMs : -1);
+  } while (waited.revents == 0 || !has_come(end));
+}
+
 int until_signal(const MonitorOptions& options) {
   const Fd end = end_signals();
   const std::string folder = folder_of(options, ::getpid());
@@ -60,10 +79,7 @@ int until_signal(const MonitorOptions& options) {
   if (!options.quiet) output = Output::open("-", false);
   HardwareMonitor monitor = open_monitor(options);
   monitor.start(folder, monitor_options(options));
-  pollfd waited{.fd = end.get(), .events = POLLIN, .revents = 0};
-  do {
-    patient_poll({&waited, 1}, -1);
-  } while (waited.revents == 0 || !has_come(end));
+  wait_for_end(end, options, folder);
   const HardwareFiles files = monitor.stop();
   if (output) output->write(summary_of(files));
   return files.lost_rows == 0 ? 0 : kRunFailed;

@@ -87,6 +87,7 @@ RunOptions checked_run(RawOptions& raw) {
   RunOptions run = std::move(raw.run);
   run.system = raw.system;
   run.interval = parse_interval(raw.interval);
+  if (!raw.status.empty()) run.status = parse_interval(raw.status, "--status");
   if (!run.report_path.empty() && run.report_path == run.json_path) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(run.report_path)));

@@ -20,10 +20,11 @@ struct RunOptions {
   System system;
   std::vector<std::string> command;
   std::chrono::nanoseconds interval{0};
-  std::string report_path;   ///< empty: stderr
-  std::string json_path;     ///< empty: none; "-": stdout
-  std::string series_path;   ///< empty: none
-  std::string gpus = "all";  ///< see gpu_choice.hpp
+  std::chrono::nanoseconds status{0};  ///< between two status lines; 0: none
+  std::string report_path;             ///< empty: stderr
+  std::string json_path;               ///< empty: none; "-": stdout
+  std::string series_path;             ///< empty: none
+  std::string gpus = "all";            ///< see gpu_choice.hpp
   /// As in `TrackerOptions`.
   std::string ram_unit = "gigabytes";
   std::string gpu_ram_unit = "gigabytes";

@@ -134,6 +134,10 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->add_option("--interval", raw.interval, "Seconds between two readings")
       ->type_name("SECONDS")
       ->default_str("0.1");
+  run->add_option("--status", raw.status,
+                  "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory")
+      ->type_name("SECONDS")
+      ->check(reject_empty);
   run->add_flag("--every-rank", raw.run.every_rank,
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
   run->add_flag("--task-clock", raw.run.task_clock,

@@ -16,6 +16,7 @@ struct RawOptions {
   std::string procfs;
   std::string nvml_library;
   std::string interval = "0.1";
+  std::string status;  ///< empty: none
   bool json = false;
   bool cross_check = false;
   bool measure = false;

@@ -220,7 +220,8 @@ std::optional<int> measure(const Prepared& run, Found found, std::set<pid_t> str
                                                      .command = run.launcher.pid(),
                                                      .strangers = std::move(strangers),
                                                      .series = std::move(run.outputs.series),
-                                                     .files = std::move(run.outputs.files)});
+                                                     .files = std::move(run.outputs.files),
+                                                     .status = options.status});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(run.report.refused));
   const TimePoint begin = instruments.begin();
   Ticker ticker(begin, options.interval, instruments.longest_period());

@@ -23,6 +23,7 @@
 #include "measure.hpp"
 #include "output.hpp"
 #include "privileges.hpp"
+#include "progress.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 
@@ -257,7 +258,11 @@ int sensors(const SensorsOptions& options) {
   std::string text;
   Json devices = devices_of(surveys, text);
   Json sources = sources_json(surveys);
-  const auto measured = options.measure ? measure(surveys) : std::vector<Measured>();
+  std::vector<Measured> measured;
+  if (options.measure) {
+    Progress progress("wattle sensors");
+    measured = measure(surveys, [&](std::string_view text) { progress.show(text); });
+  }
   Json channels = Json::array();
   for (const Ways& ways : quantities) {
     const Measured* const of_channel = find(measured, ways.front());

@@ -3,19 +3,52 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <system_error>
 
+#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
+#include "hardware/summary_of_folder.hpp"
 #include "hardware/summary_text.hpp"
 #include "output.hpp"
+#include "progress.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::app {
 namespace {
 
 constexpr int kNothingToTell = 2;
+
+/// Those in the folder itself.
+std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
+  std::uint64_t bytes = 0;
+  std::error_code error;
+  for (const char* name : {"hw_metrics.csv", "cpu_metrics.csv", "hw_dmon.csv", "hw_samples.csv"}) {
+    const std::uintmax_t size = std::filesystem::file_size(folder / name, error);
+    if (!error) bytes += size;
+  }
+  return bytes;
+}
+
+/// Shows what it is doing where that takes long.
+ResourceSummary summarized(const std::filesystem::path& folder) {
+  constexpr std::chrono::seconds kLong{2};
+  constexpr std::chrono::milliseconds kShowEvery{200};
+  const double all_bytes = static_cast<double>(bytes_of_files(folder));
+  const TimePoint begin = machine_clock().now();
+  TimePoint next_show = begin + kLong;
+  Progress progress("wattle summary");
+  return summary_of_folder(folder, [&](std::uint64_t bytes) {
+    const TimePoint now = machine_clock().now();
+    if (now < next_show) return;
+    next_show = now + kShowEvery;
+    const double part = std::clamp(static_cast<double>(bytes) / all_bytes, 0.001, 1.0);
+    progress.show("reading, " + left_text(part, now - begin));
+  });
+}
 
 }  // namespace
 
@@ -29,9 +62,7 @@ int summary(const SummaryOptions& options) {
     return kNothingToTell;
   }
   Output output = Output::open("-", false);
-  ResourceSummary summary =
-      build_resource_summary(folder / "hw_metrics.csv", folder / "cpu_metrics.csv",
-                             folder / "hw_dmon.csv", folder / "hw_samples.csv");
+  ResourceSummary summary = summarized(folder);
   if (options.allocator_peak_mb) summary.set_allocator_peak(*options.allocator_peak_mb);
   const bool tells_something =
       std::ranges::any_of(summary.files, [](const SummaryFile& file) { return file.rows > 0; });

@@ -13,6 +13,7 @@
 #include "hardware/dmon_table.hpp"
 #include "hardware/gpu_table.hpp"
 #include "hardware/samples_table.hpp"
+#include "hardware/summary_of_folder.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
@@ -39,9 +40,25 @@ std::string_view without_byte_order_mark(std::string_view line) noexcept {
   return line.starts_with(kMark) ? line.substr(kMark.size()) : line;
 }
 
+/// Counts what was read, and reports it now and then.
+class ReadBytes {
+ public:
+  explicit ReadBytes(const SummaryProgress& report) : report_(report) {}
+  void add(std::uint64_t bytes) {
+    constexpr std::uint64_t kOften = std::uint64_t{1} << 20U;
+    const std::uint64_t before = std::exchange(all_, all_ + bytes) / kOften;
+    if (report_ && all_ / kOften != before) report_(all_);
+  }
+
+ private:
+  const SummaryProgress& report_;
+  std::uint64_t all_ = 0;
+};
+
 /// Gives `table` the lines of a file; says what became of it.
 template <class Table>
-SummaryFile read_table(const std::filesystem::path& path, std::uint64_t begin, Table& table) {
+SummaryFile read_table(const std::filesystem::path& path, std::uint64_t begin, Table& table,
+                       ReadBytes& read) {
   SummaryFile file{.path = path};
   Fd fd = open_for_reading(path.string());
   if (!fd) {
@@ -58,6 +75,7 @@ SummaryFile read_table(const std::filesystem::path& path, std::uint64_t begin, T
     take_damaged();
     std::string_view text = line.value_or(std::string_view());
     if (is_first) text = without_byte_order_mark(text);
+    read.add(text.size() + 1);
     if (!trimmed(text).empty()) table.take(text);
   }
   take_damaged();
@@ -103,11 +121,11 @@ void take_samples(ResourceSummary& summary, SamplesResult samples,
   if (summary.mem_util_mean_pct) summary.mem_util_source = path;
 }
 
-void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
-                  std::uint64_t begin) {
+void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
+                  ReadBytes& read) {
   const bool is_measured = !summary.gpus.empty();
   GpuCsv csv;
-  SummaryFile file = read_table(path, begin, csv);
+  SummaryFile file = read_table(path, begin, csv, read);
   GpuTable table = csv.result();
   if (!is_measured) {
     add_problem(file, table.problem);
@@ -119,9 +137,9 @@ void take_gpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
 }
 
 void take_dmon(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
-               bool is_measured) {
+               bool is_measured, ReadBytes& read) {
   DmonTable dmon;
-  summary.files.push_back(read_table(path, begin, dmon));
+  summary.files.push_back(read_table(path, begin, dmon, read));
   if (is_measured) return;
   const GpuTable table = dmon.result();
   complete(summary, table.all);
@@ -136,10 +154,10 @@ void take_dmon(ResourceSummary& summary, const std::filesystem::path& path, std:
   }
 }
 
-void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
-                  std::uint64_t begin) {
+void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path, std::uint64_t begin,
+                  ReadBytes& read) {
   CpuTable table;
-  summary.files.push_back(read_table(path, begin, table));
+  summary.files.push_back(read_table(path, begin, table, read));
   if (summary.cpu_usr_mean_pct || summary.cpu_idle_mean_pct) return;
   summary.cpu_usr_mean_pct = table.usr_mean_pct();
   summary.cpu_idle_mean_pct = table.idle_mean_pct();
@@ -147,20 +165,21 @@ void take_cpu_csv(ResourceSummary& summary, const std::filesystem::path& path,
 
 /// The samples first: they are what the monitor measured, and the others tables of it.
 ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const Source& dmon_csv,
-                           const Source& samples_csv) {
+                           const Source& samples_csv, const SummaryProgress& progress = {}) {
+  ReadBytes read(progress);
   ResourceSummary summary;
   std::optional<SummaryFile> samples_file;
   SamplesTable samples;
   if (samples_csv.path) {
-    samples_file = read_table(*samples_csv.path, samples_csv.begin, samples);
+    samples_file = read_table(*samples_csv.path, samples_csv.begin, samples, read);
     take_samples(summary, samples.result(), *samples_csv.path);
   } else {
     summary.machine = samples.result().machine;  // nothing, and why
   }
   const bool is_measured = !summary.gpus.empty();
-  if (gpu_csv.path) take_gpu_csv(summary, *gpu_csv.path, gpu_csv.begin);
-  if (cpu_csv.path) take_cpu_csv(summary, *cpu_csv.path, cpu_csv.begin);
-  if (dmon_csv.path) take_dmon(summary, *dmon_csv.path, dmon_csv.begin, is_measured);
+  if (gpu_csv.path) take_gpu_csv(summary, *gpu_csv.path, gpu_csv.begin, read);
+  if (cpu_csv.path) take_cpu_csv(summary, *cpu_csv.path, cpu_csv.begin, read);
+  if (dmon_csv.path) take_dmon(summary, *dmon_csv.path, dmon_csv.begin, is_measured, read);
   if (samples_file) summary.files.push_back(std::move(*samples_file));
   return summary;
 }
@@ -172,6 +191,16 @@ ResourceSummary build_resource_summary(const std::optional<std::filesystem::path
                                        const std::optional<std::filesystem::path>& dmon_csv,
                                        const std::optional<std::filesystem::path>& samples_csv) {
   return summary_of({gpu_csv}, {cpu_csv}, {dmon_csv}, {samples_csv});
+}
+
+ResourceSummary summary_of_folder(const std::filesystem::path& folder,
+                                  const SummaryProgress& progress) {
+  const auto path = [&](const char* name) { return std::optional(folder / name); };
+  const auto gpu_csv = path("hw_metrics.csv");
+  const auto cpu_csv = path("cpu_metrics.csv");
+  const auto dmon_csv = path("hw_dmon.csv");
+  const auto samples_csv = path("hw_samples.csv");
+  return summary_of({gpu_csv}, {cpu_csv}, {dmon_csv}, {samples_csv}, progress);
 }
 
 ResourceSummary build_resource_summary(const HardwareFiles& files) {

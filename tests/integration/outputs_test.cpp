@@ -18,6 +18,7 @@
 namespace wattle::integration {
 namespace {
 
+using testing::ContainsRegex;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::MatchesRegex;
@@ -40,6 +41,14 @@ TEST_F(Outputs, ReportGoesToTheFileInsteadOfStderr) {
 TEST_F(Outputs, QuietDoesNotKeepTheReportFromItsFile) {
   EXPECT_THAT(run(wattle_run({"--quiet", "-o", path("report")}, {"true"})).err, IsEmpty());
   EXPECT_TRUE(has_report(content_of(path("report"))));
+}
+
+TEST_F(Outputs, StatusLinesGoToStderrWhileTheCommandRuns) {
+  const Outcome outcome = run(wattle_run({"--quiet", "--status", "0.2"}, {"sleep", "0.7"}));
+  EXPECT_EQ(outcome.status, 0);
+  EXPECT_THAT(outcome.err,
+              ContainsRegex("^wattle run: 0\\.[0-9]+ s: .*CPU cores in use, .* memory\n"
+                            "wattle run: 0\\.[0-9]+ s: "));
 }
 
 TEST_F(Outputs, AFileIsReplaced) {

@@ -1,7 +1,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <clocale>
+#include <cstdint>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -13,6 +15,7 @@
 
 #include "fakes/temp_folder.hpp"
 #include "golden.hpp"
+#include "hardware/summary_of_folder.hpp"
 #include "hardware/summary_text.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
@@ -288,6 +291,20 @@ TEST(ResourceSummary, ReadsPointsUnderAGermanLocale) {
   EXPECT_EQ(summary.power_watts_mean, kMeanPower);
   EXPECT_THAT(dict, HasSubstr("\"gpu_util_mean_pct\": 41.4"));
   if (!is_german) GTEST_SKIP() << "this machine has no German locale: points in another one";
+}
+
+TEST(SummaryOfAFolder, ReportsHowManyBytesItHasRead) {
+  const fakes::TempFolder folder;
+  std::string cpu = content_of(fixture("cpu_metrics.csv"));
+  while (cpu.size() < 3'500'000) cpu += cpu.substr(cpu.find('\n') + 1);
+  folder.write("cpu_metrics.csv", cpu);
+  std::vector<std::uint64_t> read;
+  const ResourceSummary summary =
+      summary_of_folder(folder.path(), [&](std::uint64_t bytes) { read.push_back(bytes); });
+  EXPECT_EQ(read.size(), cpu.size() >> 20U) << "once in each MiB";
+  EXPECT_TRUE(std::ranges::is_sorted(read));
+  EXPECT_LE(read.back(), cpu.size());
+  EXPECT_TRUE(summary.cpu_usr_mean_pct);
 }
 
 }  // namespace

@@ -79,11 +79,12 @@ Report measured() {
 
 Report without_sensors() {
   Report report = a_build();
-  report.refused = {{.source = "powercap",
-                     .subject = "CPU energy",
-                     .reason = "this is a virtual machine, and its host keeps the energy counters",
-                     .proof = "/proc/cpuinfo has the flag 'hypervisor'",
-                     .remedy = "measure on the host, or on a machine of your own"}};
+  report.refused = {
+      {.source = "powercap",
+       .subject = "CPU energy",
+       .reason = "this is a virtual machine; the host does not expose energy counters to it",
+       .proof = "/proc/cpuinfo has the flag 'hypervisor'",
+       .remedy = "measure on the host, or on a machine of your own"}};
   set_energy(report, {});
   return report;
 }

@@ -5,7 +5,6 @@
 #include <locale>
 #include <string>
 
-#include "base/file.hpp"
 #include "golden.hpp"
 #include "report/report.hpp"
 #include "sample_reports.hpp"
@@ -19,12 +18,6 @@ using testing::Not;
 using testing::StartsWith;
 
 std::string text_of(const Report& report) { return to_text(report, {}); }
-
-TEST(ReportText, IsWhatTheReadmeShows) {
-  const auto readme = read_file(WATTLE_FIXTURES "/../../README.md");
-  ASSERT_TRUE(readme.has_value());
-  EXPECT_THAT(*readme, HasSubstr(text_of(measured())));
-}
 
 TEST(ReportText, WithEnergy) { expect_golden("measured.txt", text_of(measured())); }
 

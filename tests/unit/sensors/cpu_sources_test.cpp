@@ -154,7 +154,7 @@ TEST_F(CpuSources, AVirtualMachineIsWhatIsSaidWhereBothShowNothing) {
   const Survey found = survey(empty.system(), clock_);
   ASSERT_THAT(found.refused, SizeIs(1));
   EXPECT_EQ(found.refused[0].reason,
-            "this is a virtual machine, and its host keeps the energy counters");
+            "this is a virtual machine; the host does not expose energy counters to it");
 }
 
 }  // namespace

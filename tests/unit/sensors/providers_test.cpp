@@ -46,7 +46,7 @@ TEST(Survey, OfARecordedVirtualMachineSaysWhyThereIsNoEnergy) {
   EXPECT_THAT(found.sensors, IsEmpty());
   ASSERT_THAT(found.refused, SizeIs(1));
   EXPECT_EQ(found.refused[0].reason,
-            "this is a virtual machine, and its host keeps the energy counters");
+            "this is a virtual machine; the host does not expose energy counters to it");
   EXPECT_THAT(found.refused[0].proof, HasSubstr("hypervisor"));
   EXPECT_THAT(found.refused[0].remedy, Not(IsEmpty()));
   EXPECT_THAT(available_domains(system), IsEmpty());

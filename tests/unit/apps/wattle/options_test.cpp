@@ -46,7 +46,12 @@ TEST(RunOptions, HaveDefaults) {
   EXPECT_THAT(run.json_path, IsEmpty());
   EXPECT_THAT(run.series_path, IsEmpty());
   EXPECT_EQ(run.gpus, "all");
+  EXPECT_EQ(run.status, 0s) << "no status lines";
   EXPECT_FALSE(run.append || run.quiet || run.every_rank || run.task_clock);
+}
+
+TEST(RunOptions, TakeThePeriodOfStatusLines) {
+  EXPECT_EQ(run_of({"run", "--status", "10", "--", "true"}).status, 10s);
 }
 
 TEST(RunOptions, TakeEveryOption) {
@@ -96,6 +101,8 @@ TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
                                                 {"run", "--no-such", "--", "true"},
                                                 {"run", "--json"},
                                                 {"run", "--interval", "0", "--", "true"},
+                                                {"run", "--status", "0", "--", "true"},
+                                                {"run", "--status", "", "--", "true"},
                                                 {"run", "-", "--", "true"},
                                                 {"run", "-o", "x", "--json", "x", "--", "true"}}) {
     const Answer answer = answer_of(words);

@@ -95,7 +95,8 @@ TEST_F(NoZones, BecauseTheirLinksLeadNowhere) {
 
 TEST_F(NoZones, BecauseThisIsAVirtualMachine) {
   const Refusal refused = no_zones(system_, {.vendor = "AuthenticAMD", .hypervisor = true}, false);
-  EXPECT_EQ(refused.reason, "this is a virtual machine, and its host keeps the energy counters");
+  EXPECT_EQ(refused.reason,
+            "this is a virtual machine; the host does not expose energy counters to it");
   EXPECT_THAT(refused.proof, HasSubstr((system_.sysfs / "class/powercap").string()));
   EXPECT_THAT(refused.proof, HasSubstr("'hypervisor'"));
   EXPECT_THAT(refused.remedy, HasSubstr("measure on the host"));

@@ -1,0 +1,53 @@
+#include "progress.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <utility>
+
+#include "base/text_style.hpp"
+
+namespace wattle::app {
+namespace {
+
+bool can_replace_lines(int fd) noexcept {
+  const char* const terminal = std::getenv("TERM");
+  return ::isatty(fd) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+}
+
+}  // namespace
+
+Progress::Progress(std::string name, int fd)
+    : name_(std::move(name)), fd_(fd), replaces_(can_replace_lines(fd)) {}
+
+void Progress::show(std::string_view text) {
+  std::string line = fmt::format("{}: {}", name_, text);
+  if (!replaces_) {
+    if (!is_shown_) write(line + "\n");
+    is_shown_ = true;
+    return;
+  }
+  // A line that is wrapped could not be replaced.
+  if (const std::size_t width = style_of(fd_).width; width > 1) line = cut(line, width - 1);
+  write("\r\x1b[K" + line);
+  is_shown_ = true;
+}
+
+void Progress::clear() noexcept {
+  if (replaces_ && is_shown_) write("\r\x1b[K");
+  is_shown_ = is_shown_ && !replaces_;
+}
+
+void Progress::write(std::string_view text) const noexcept {
+  // Nobody is to wait, or to be told, where it cannot be written.
+  static_cast<void>(::write(fd_, text.data(), text.size()) < 0);
+}
+
+std::string left_text(double part, std::chrono::nanoseconds elapsed) {
+  const double elapsed_s = std::chrono::duration<double>(elapsed).count();
+  return fmt::format("{:.0f} %, about {:.0f} s left", 100.0 * part,
+                     std::ceil(elapsed_s * (1.0 - part) / part));
+}
+
+}  // namespace wattle::app

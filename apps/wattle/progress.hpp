@@ -1,0 +1,38 @@
+// What a command is doing while its user waits.
+#pragma once
+
+#include <unistd.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace wattle::app {
+
+/// On a terminal one line that replaces itself; elsewhere the first text as a line, and no other.
+/// Writes to a descriptor, stderr, as far as that works. Threads: one at a time.
+class Progress {
+ public:
+  /// `name`: of the command, "wattle sensors".
+  explicit Progress(std::string name, int fd = STDERR_FILENO);
+  Progress(const Progress&) = delete;
+  Progress& operator=(const Progress&) = delete;
+  ~Progress() { clear(); }
+
+  void show(std::string_view text);
+  /// Takes the line away, so that something else can be written.
+  void clear() noexcept;
+
+ private:
+  void write(std::string_view text) const noexcept;
+
+  std::string name_;
+  int fd_;
+  bool replaces_;  ///< it is a terminal that can
+  bool is_shown_ = false;
+};
+
+/// "34 %, about 12 s left" of work whose `part` (above 0, at most 1) took `elapsed`.
+[[nodiscard]] std::string left_text(double part, std::chrono::nanoseconds elapsed);
+
+}  // namespace wattle::app

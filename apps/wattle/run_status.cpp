@@ -1,0 +1,38 @@
+#include "run_status.hpp"
+
+#include <fmt/format.h>
+
+#include "base/quantity.hpp"
+
+namespace wattle::app {
+
+RunStatus::RunStatus(std::chrono::nanoseconds period, TimePoint begin)
+    : period_(period), begin_(begin), next_(begin + period), last_(begin) {}
+
+std::optional<std::string> RunStatus::add(TimePoint now, std::optional<Watts> power,
+                                          const TreeState* tree) {
+  sum_ += power.value_or(Watts(0.0));
+  ++intervals_;
+  is_power_known_ = is_power_known_ && power.has_value();
+  if (now < next_) return std::nullopt;
+  std::string text = line(now, tree);
+  while (next_ <= now) next_ += period_;
+  last_ = now;
+  if (tree != nullptr) last_cpu_ = tree->main.cpu + tree->descendants.cpu;
+  sum_ = Watts(0.0);
+  intervals_ = 0;
+  is_power_known_ = true;
+  return text;
+}
+
+std::string RunStatus::line(TimePoint now, const TreeState* tree) const {
+  std::string text = fmt::format("{}: ", to_text(Seconds(now - begin_)));
+  text += is_power_known_ ? to_text(Watts(sum_.si() / intervals_)) : "power unknown";
+  if (tree == nullptr) return text;
+  const std::chrono::nanoseconds cpu = tree->main.cpu + tree->descendants.cpu - last_cpu_;
+  text += fmt::format(", {:.2f} CPU cores in use", Seconds(cpu) / Seconds(now - last_));
+  return text + fmt::format(", {}{} memory", tree->combined.is_estimated ? "at most " : "",
+                            bytes_to_text(tree->combined.pss_bytes));
+}
+
+}  // namespace wattle::app

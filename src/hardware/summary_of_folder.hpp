@@ -1,0 +1,20 @@
+// The summary of all files of a run monitor in one folder.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+
+#include "wattle/hardware_monitor.hpp"
+
+namespace wattle {
+
+/// Gets how many bytes of all files were read, after each MiB.
+using SummaryProgress = std::function<void(std::uint64_t bytes)>;
+
+/// As `build_resource_summary` of the files that a monitor writes into `folder`; those that are not
+/// there have a problem.
+[[nodiscard]] ResourceSummary summary_of_folder(const std::filesystem::path& folder,
+                                                const SummaryProgress& progress);
+
+}  // namespace wattle
