@@ -12,8 +12,8 @@ namespace wattle::app {
 namespace {
 
 bool can_replace_lines(int fd) noexcept {
-  const char* const terminal = std::getenv("TERM");
-  return ::isatty(fd) == 1 && terminal != nullptr && std::string_view(terminal) != "dumb";
+  const char* term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nothing changes it
+  return ::isatty(fd) == 1 && (term == nullptr || std::string_view(term) != "dumb");
 }
 
 }  // namespace

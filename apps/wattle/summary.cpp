@@ -37,7 +37,7 @@ std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
 ResourceSummary summarized(const std::filesystem::path& folder) {
   constexpr std::chrono::seconds kLong{2};
   constexpr std::chrono::milliseconds kShowEvery{200};
-  const double all_bytes = static_cast<double>(bytes_of_files(folder));
+  const auto all_bytes = static_cast<double>(bytes_of_files(folder));
   const TimePoint begin = machine_clock().now();
   TimePoint next_show = begin + kLong;
   Progress progress("wattle summary");
