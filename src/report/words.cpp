@@ -1,0 +1,228 @@
+#include "report/words.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <string>
+#include <string_view>
+
+#include "base/quantity.hpp"
+#include "base/text.hpp"
+#include "usage/usage_units.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::string_view kHeadline = "energy of this machine while the command ran";
+
+std::string join(const std::vector<std::string>& parts, std::string_view separator) {
+  return fmt::format("{}", fmt::join(parts, separator));
+}
+
+/// True if the total has some of the kind's domains, so that the missing ones make it too small.
+bool has_part_of(const Total& total, const MissingKind& missing) {
+  return std::ranges::find(total.covers, missing.kind) != total.covers.end();
+}
+
+bool is_lower_bound(const Total& total) {
+  return total.unknown.count() > 0 ||
+         std::ranges::any_of(total.missing,
+                             [&](const MissingKind& kind) { return has_part_of(total, kind); });
+}
+
+/// "CPU" of "cpu".
+std::string title_of(std::string_view kind) {
+  std::string title(kind);
+  std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
+  return title;
+}
+
+/// Where there is no energy at all the headline gives the CPU's reason: what others say.
+std::vector<std::string> other_reasons(const Total& total) {
+  const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+  std::vector<std::string> lines;
+  for (const MissingKind& kind : total.missing) {
+    if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
+    lines.push_back(fmt::format("no {}: {}", title_of(kind.kind), kind.reason));
+  }
+  return lines;
+}
+
+std::string exit_text(const Exit& exit) {
+  if (!exit.has_status()) return exit.error;
+  if (exit.signal) {
+    const char* name = ::sigabbrev_np(*exit.signal);
+    return fmt::format("killed by SIG{}{}", name != nullptr ? name : std::to_string(*exit.signal),
+                       exit.core_dumped ? ", core dumped" : "");
+  }
+  return fmt::format("exit {}", exit.code.value_or(0));
+}
+
+std::string command_line(const std::vector<std::string>& command) {
+  return printable(shell_line(command));
+}
+
+std::string cpu_text(const ResourceUsage& usage, Seconds wall) {
+  if (!usage.cpu_user || !usage.cpu_system) return "unknown";
+  const Seconds cpu = *usage.cpu_user + *usage.cpu_system;
+  std::string text = fmt::format("{} ({} user, {} system)", to_text(cpu), to_text(*usage.cpu_user),
+                                 to_text(*usage.cpu_system));
+  if (wall.count() > 0) text += fmt::format(", {:.2f} CPU cores in use", cpu / wall);
+  const bool is_short = std::ranges::any_of(usage.mismatches, [](const UsageMismatch& mismatch) {
+    return std::ranges::count(mismatch.keys, "cpu_s") > 0;
+  });
+  if (is_short && usage.cpu_task_clock) {
+    text += fmt::format(", at least {} by perf's task clock", to_text(*usage.cpu_task_clock));
+  }
+  return text;
+}
+
+std::uint64_t bytes_of(double value, const MaxRAM& ram) {
+  return static_cast<std::uint64_t>(std::llround(value * bytes_in(ram.unit, "RAM")));
+}
+
+std::string machine_text(const ResourceUsage& usage) {
+  std::vector<std::string> parts;
+  const CPUUtilization& cpu = usage.cpu_utilization;
+  if (cpu.system_core_count && cpu.system.mean_hardware_percent) {
+    parts.push_back(fmt::format("{:.1f} % of {} CPU cores in use",
+                                *cpu.system.mean_hardware_percent, *cpu.system_core_count));
+  }
+  const MaxRAM& ram = usage.max_ram;
+  if (ram.system && ram.system_capacity) {
+    parts.push_back(fmt::format("{} of {} memory used at most",
+                                bytes_to_text(bytes_of(*ram.system, ram)),
+                                bytes_to_text(bytes_of(*ram.system_capacity, ram))));
+  }
+  return parts.empty() ? "unknown" : join(parts, ", ");
+}
+
+std::string gpu_text(const GpuUsage& gpu) {
+  std::vector<std::string> parts;
+  if (!gpu.info.model.empty()) parts.push_back(gpu.info.model);
+  if (gpu.mean_utilization_percent) {
+    parts.push_back(fmt::format("{:.0f} % busy", *gpu.mean_utilization_percent));
+  }
+  if (gpu.peak_memory_used_bytes && gpu.memory_total_bytes) {
+    parts.push_back(fmt::format("{} of {} memory used at most",
+                                bytes_to_text(*gpu.peak_memory_used_bytes),
+                                bytes_to_text(*gpu.memory_total_bytes)));
+  }
+  if (!gpu.used_by_command) {
+    parts.emplace_back("not known whether the command used it");
+  } else {
+    parts.emplace_back(*gpu.used_by_command ? "used by the command" : "not used by the command");
+  }
+  return join(parts, ", ");
+}
+
+std::string still_running_text(const std::vector<ProcessUsage>& processes) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> parts;
+  for (const ProcessUsage& process : processes) {
+    if (parts.size() == kShown) break;
+    parts.push_back(fmt::format("{} ({})", process.pid, process.name));
+  }
+  if (processes.size() > kShown) parts.push_back(fmt::format("{} more", processes.size() - kShown));
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+std::string headline_of(const Report& report) {
+  const Total& total = report.energy.total;
+  std::string text;
+  if (!report.energy.left_out.empty()) {
+    text = fmt::format("no energy: {}", report.energy.left_out);
+  } else if (total.energy) {
+    text = fmt::format("{}: {}{}", kHeadline, is_lower_bound(total) ? "at least " : "",
+                       to_text(*total.energy, total.uncertainty));
+    if (total.mean && report.wall > Seconds(0)) {
+      text += fmt::format(", {} on average",
+                          rounded_text(*total.mean, total.uncertainty / report.wall));
+    }
+  } else {
+    // No reason can be missing where no domain is known: total_of gives one for each kind.
+    const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+    text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
+    if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
+  }
+  return text;
+}
+
+std::vector<std::string> coverage_of(const Total& total) {
+  if (!total.energy) return other_reasons(total);
+  std::vector<std::string> covers;
+  std::ranges::transform(total.covers, std::back_inserter(covers), title_of);
+  std::string text = fmt::format("includes {}", join(covers, " and "));
+  if (total.unknown.count() > 0) {
+    text += fmt::format("; {} of the time unknown", to_text(total.unknown));
+  }
+  for (auto kind = total.missing.begin(); kind != total.missing.end();) {
+    // Kinds that are missing for one reason stand together.
+    const std::string& reason = kind->reason;
+    const char* separator = "; ";
+    for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
+      text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
+                          title_of(kind->kind));
+      separator = ", ";
+    }
+    text += ": " + reason;
+  }
+  return {text};
+}
+
+std::string energy_text(const EnergyFigure& figure) {
+  return figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
+}
+
+std::string remarks_on(const DomainEnergy& domain) {
+  std::vector<std::string> parts;
+  if (domain.contained_in) {
+    parts.push_back("in " + domain.contained_in->name());
+  } else if (!counts_in_total(domain.domain.kind())) {
+    parts.emplace_back("overlaps the others, not added");
+  }
+  if (domain.figure.unknown.count() > 0) {
+    parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
+  }
+  const double seen = domain.figure.coverage.value_or(1.0);
+  if (looks_away(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
+  domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
+  return join(parts, ", ");
+}
+
+std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power) {
+  if (!power) return "-";
+  if (figure.known <= Seconds(0)) return to_text(*power);
+  return rounded_text(*power, figure.uncertainty / figure.known);
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const Report& report) {
+  const ResourceUsage& usage = report.usage;
+  std::vector<std::pair<std::string, std::string>> facts = {
+      {"command", command_line(report.command) + ": " + exit_text(report.exit)},
+      {"time", to_text(report.wall)},
+      {"cpu", cpu_text(usage, report.wall)},
+      {"memory", usage.peak_rss_bytes
+                     ? bytes_to_text(*usage.peak_rss_bytes) + " in the largest process"
+                     : "unknown"},
+      {"machine", machine_text(usage)}};
+  if (report.host.gpus) {
+    for (const GpuUsage& gpu : *report.host.gpus) {
+      facts.emplace_back(gpu.domain.name(), gpu_text(gpu));
+    }
+  }
+  if (!usage.still_running) {
+    facts.emplace_back("still running", "unknown");
+  } else if (!usage.still_running->empty()) {
+    facts.emplace_back("still running", still_running_text(*usage.still_running));
+  }
+  return facts;
+}
+
+}  // namespace wattle

@@ -1,0 +1,30 @@
+// What a report states, in words: the same in a terminal and in a browser.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace wattle {
+
+inline constexpr std::string_view kUncertaintyNote =
+    "± is the sampling error only; the calibration error of the sensors is not known";
+
+/// The total, or why there is none.
+[[nodiscard]] std::string headline_of(const Report& report);
+/// What the total is made of, and what it lacks: lines.
+[[nodiscard]] std::vector<std::string> coverage_of(const Total& total);
+/// "unknown" where nothing is known.
+[[nodiscard]] std::string energy_text(const EnergyFigure& figure);
+/// No digit that the energy's uncertainty does not support; "-" where it is absent.
+[[nodiscard]] std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power);
+/// What must be known besides a domain's numbers; empty where there is nothing.
+[[nodiscard]] std::string remarks_on(const DomainEnergy& domain);
+/// The command, its time, and what it used: name and text.
+[[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const Report& report);
+
+}  // namespace wattle
