@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/file.hpp"
+#include "base/json_read.hpp"
 #include "base/text.hpp"
 #include "usage/usage_from_json.hpp"
 #include "usage/usage_json.hpp"
@@ -17,16 +18,6 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-
-/// What a tracker writes is not as deep; a file that is not its own can be.
-constexpr int kDeepest = 16;
-
-Json parsed(std::string_view line) {
-  const auto is_shallow = [](int depth, Json::parse_event_t, const Json&) {
-    return depth < kDeepest;
-  };
-  return Json::parse(line, is_shallow, false);
-}
 
 bool is_whole(const Json& json) {
   return json.is_object() && json.contains("schema") && json["schema"] == kTrackSchema &&
@@ -53,7 +44,7 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
     const std::size_t before = lines.rfind('\n');
     const std::string_view line =
         before == std::string_view::npos ? lines : lines.substr(before + 1);
-    const Json json = parsed(line);
+    const Json json = parse_json(line);
     if (!is_whole(json)) continue;
     return {.usage = usage_from_native_json(json), .ticks = json["tick"].get<std::uint64_t>()};
   }

@@ -1,60 +1,17 @@
 #include "usage/usage_from_json.hpp"
 
 #include <algorithm>
-#include <cstdint>
-#include <optional>
 #include <string>
-#include <string_view>
-#include <type_traits>
-#include <utility>
 #include <vector>
+
+#include "base/json_read.hpp"
 
 namespace wattle {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The member `key`; null where there is none, or `json` is no object.
-const Json& at(const Json& json, const char* key) {
-  static const Json none;
-  if (!json.is_object()) return none;
-  const auto found = json.find(key);
-  return found != json.end() ? *found : none;
-}
-
-// Each leaves `into` as it is where `json` is of another kind.
-
-void take(const Json& json, std::string& into) {
-  if (json.is_string()) into = json.get<std::string>();
-}
-void take(const Json& json, double& into) {
-  if (json.is_number()) into = json.get<double>();
-}
-void take(const Json& json, int& into) {
-  if (json.is_number_integer() && std::in_range<int>(json.get<std::int64_t>())) {
-    into = json.get<int>();
-  }
-}
-void take(const Json& json, Seconds& into) {
-  if (json.is_number()) into = Seconds(json.get<double>());
-}
-template <class Tag>
-void take(const Json& json, Quantity<Tag>& into) {
-  if (json.is_number()) into = Quantity<Tag>(json.get<double>());
-}
-template <class T>
-void take(const Json& json, std::optional<T>& into) {
-  if constexpr (std::is_integral_v<T>) {
-    if (!json.is_number_unsigned() || !std::in_range<T>(json.get<std::uint64_t>())) return;
-    into = static_cast<T>(json.get<std::uint64_t>());
-  } else if (json.is_number()) {
-    take(json, into.emplace());
-  }
-}
-void take(const Json& json, std::vector<std::string>& into) {
-  if (!json.is_array()) return;
-  for (const Json& word : json) take(word, into.emplace_back());
-}
+using wattle::take;
 
 // Of those that are members of others.
 void take(const Json& json, RSSValues& into);

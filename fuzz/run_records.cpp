@@ -1,0 +1,21 @@
+// Files of run records.
+#include <cmath>
+
+#include "check.hpp"
+#include "runs/run_record.hpp"
+#include "wattle/error.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+  using namespace wattle;
+  try {
+    const auto records = parse_run_records(fuzz::text_of(data, size), "runs.jsonl");
+    fuzz::require(!records.empty(), "a file that can be read has a record");
+    for (const RunRecord& record : records) {
+      fuzz::require(std::isfinite(record.wall.count()) && record.wall.count() >= 0.0,
+                    "a length is a number from 0 on");
+    }
+  } catch (const FormatError& error) {
+    fuzz::require(fuzz::is_clean(error.what()), "an error is clean");
+  }
+  return 0;
+}

@@ -1,0 +1,56 @@
+// JSON that somebody else may have written, read without surprises: a member that is missing, or of
+// another kind, leaves its target as it is.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// The whole of `text` as one JSON value; "discarded" where it is none. What is nested deeper than
+/// Wattle writes is left out. Never throws for what the text holds.
+[[nodiscard]] nlohmann::ordered_json parse_json(std::string_view text);
+
+/// The member `key`; null where there is none, or `json` is no object.
+[[nodiscard]] const nlohmann::ordered_json& at(const nlohmann::ordered_json& json, const char* key);
+
+// Each leaves `into` as it is where `json` is of another kind.
+
+void take(const nlohmann::ordered_json& json, std::string& into);
+void take(const nlohmann::ordered_json& json, double& into);
+void take(const nlohmann::ordered_json& json, bool& into);
+void take(const nlohmann::ordered_json& json, int& into);
+void take(const nlohmann::ordered_json& json, Seconds& into);
+void take(const nlohmann::ordered_json& json, std::vector<std::string>& into);
+template <class Tag>
+void take(const nlohmann::ordered_json& json, Quantity<Tag>& into) {
+  if (json.is_number()) into = Quantity<Tag>(json.get<double>());
+}
+template <class T>
+void take(const nlohmann::ordered_json& json, std::optional<T>& into) {
+  if constexpr (std::is_unsigned_v<T>) {
+    if (!json.is_number_unsigned() || !std::in_range<T>(json.get<std::uint64_t>())) return;
+    into = static_cast<T>(json.get<std::uint64_t>());
+  } else if constexpr (std::is_same_v<T, int>) {
+    if (!json.is_number_integer() || !std::in_range<int>(json.get<std::int64_t>())) return;
+    into = json.get<int>();
+  } else if (json.is_number()) {
+    take(json, into.emplace());
+  }
+}
+
+/// The same of the member `key` of `object`.
+template <class T>
+void take_member(const nlohmann::ordered_json& object, const char* key, T& into) {
+  take(at(object, key), into);
+}
+
+}  // namespace wattle

@@ -1,0 +1,51 @@
+// Which of two commands spends more, and by how much: logarithms of ratios, so that an error of a
+// part of the value is the same in both directions, and what both share cancels.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+
+#include "runs/statistics.hpp"
+
+namespace wattle {
+
+/// One quantity of one command: a value for each run, all above 0.
+struct Series {
+  std::span<const double> values;
+  /// Standard uncertainty (k = 1) of each value, for energy; empty: the values are exact.
+  std::span<const double> errors{};
+};
+
+/// The natural logarithm of B/A.
+struct LogRatio {
+  double estimate = 0.0;
+  std::optional<Interval> interval;  ///< 95 %; absent where there are too few runs
+  double error = 0.0;                ///< standard error of the estimate; 0 without an interval
+  /// Pairs, or runs of the command that has fewer.
+  std::size_t runs = 0;
+  std::size_t outliers = 0;     ///< pairs or runs without weight
+  bool is_by_sampling = false;  ///< the ± of the measurements is wider than what the runs show
+
+  [[nodiscard]] bool is_shown() const noexcept { return interval && !interval->contains(0.0); }
+};
+
+/// Runs of A and B that took turns: each value of `a` with the value of `b` of the same round. As
+/// many of both, at least one.
+[[nodiscard]] LogRatio paired_log_ratio(const Series& a, const Series& b);
+
+/// Runs that have nothing to do with each other: Welch's interval. At least one of each.
+[[nodiscard]] LogRatio unpaired_log_ratio(const Series& a, const Series& b);
+
+/// The part by which B is above A (0.1: 10 % more; -0.1: 10 % less) for a logarithm of B/A.
+[[nodiscard]] double change_of(double log_ratio) noexcept;
+
+/// A change that is not shown, and how many more runs would show it with a probability of 80 %.
+struct Resolution {
+  double change = 0.0;  ///< a round part: 0.05, 0.02, 0.01 ...
+  std::size_t more_runs = 0;
+};
+/// Absent where the ratio has no interval, or is shown, or the number is beyond 10,000.
+[[nodiscard]] std::optional<Resolution> resolution_of(const LogRatio& ratio);
+
+}  // namespace wattle

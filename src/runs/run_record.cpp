@@ -1,0 +1,146 @@
+#include "runs/run_record.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/file.hpp"
+#include "base/json_read.hpp"
+#include "base/text.hpp"
+#include "runs/record_text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+RecordedDomain domain_of(const Json& json) {
+  RecordedDomain domain;
+  take_member(json, "name", domain.name);
+  take_member(json, "device", domain.device);
+  take_member(json, "contained_in", domain.contained_in);
+  take_member(json, "source", domain.source);
+  take_member(json, "method", domain.method);
+  take_member(json, "quantity", domain.quantity);
+  take_member(json, "energy_j", domain.energy);
+  take_member(json, "uncertainty_j", domain.uncertainty);
+  take_member(json, "calibration_percent", domain.calibration_percent);
+  take_member(json, "mean_w", domain.mean);
+  take_member(json, "max_w", domain.max);
+  take_member(json, "unknown_s", domain.unknown);
+  take_member(json, "flags", domain.flags);
+  return domain;
+}
+
+RecordedEnergy energy_of(const Json& json) {
+  RecordedEnergy energy;
+  take_member(json, "total_j", energy.total);
+  take_member(json, "total_uncertainty_j", energy.uncertainty);
+  take_member(json, "total_mean_w", energy.mean);
+  take_member(json, "total_unknown_s", energy.unknown);
+  take_member(json, "total_covers", energy.covers);
+  take_member(json, "left_out", energy.left_out);
+  for (const Json& missing : at(json, "total_missing")) {
+    MissingKind& kind = energy.missing.emplace_back();
+    take_member(missing, "kind", kind.kind);
+    take_member(missing, "reason", kind.reason);
+  }
+  for (const Json& domain : at(json, "domains")) energy.domains.push_back(domain_of(domain));
+  return energy;
+}
+
+RecordedHost host_of(const Json& json) {
+  RecordedHost host;
+  take_member(json, "name", host.name);
+  take_member(json, "boot_id", host.boot_id);
+  take_member(json, "cpu", host.cpu);
+  for (const Json& gpu : at(json, "gpus")) take_member(gpu, "model", host.gpus.emplace_back());
+  return host;
+}
+
+Exit exit_of(const Json& json) {
+  Exit exit;
+  take_member(json, "started", exit.started);
+  take_member(json, "code", exit.code);
+  take_member(json, "signal", exit.signal);
+  take_member(json, "core_dumped", exit.core_dumped);
+  take_member(json, "error", exit.error);
+  return exit;
+}
+
+std::optional<SlurmJob> slurm_of(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  SlurmJob job;
+  take_member(json, "job_id", job.job_id);
+  take_member(json, "step_id", job.step_id);
+  take_member(json, "rank", job.rank);
+  take_member(json, "local_rank", job.local_rank);
+  return job;
+}
+
+std::optional<Rank> rank_of(const Json& json) {
+  if (!json.is_object()) return std::nullopt;
+  Rank rank;
+  take_member(json, "rank", rank.rank);
+  take_member(json, "local_rank", rank.local_rank);
+  take_member(json, "size", rank.size);
+  take_member(json, "local_size", rank.local_size);
+  return rank;
+}
+
+/// What each run has, whatever could be measured.
+bool is_whole(const Json& json) {
+  const Json& wall = at(json, "wall_s");
+  return at(json, "command").is_array() && at(json, "exit").is_object() && wall.is_number() &&
+         std::isfinite(wall.get<double>()) && wall.get<double>() >= 0.0 &&
+         at(json, "host").is_object() && at(json, "energy").is_object() &&
+         at(json, "resource_usage").is_object();
+}
+
+RunRecord record_of(const Json& json, const std::string& name) {
+  require_schema(json, kRunSchema, name);
+  if (!is_whole(json)) throw incomplete(name, kRunSchema);
+  RunRecord record;
+  take_member(json, "wattle_version", record.wattle_version);
+  take_member(json, "command", record.command);
+  record.exit = exit_of(at(json, "exit"));
+  take_member(json, "started_unix_s", record.started_unix_s);
+  take_member(json, "ended_unix_s", record.ended_unix_s);
+  take_member(json, "wall_s", record.wall);
+  take_member(json, "interval_s", record.interval);
+  record.host = host_of(at(json, "host"));
+  record.slurm = slurm_of(at(json, "slurm"));
+  record.mpi = rank_of(at(json, "mpi"));
+  record.energy = energy_of(at(json, "energy"));
+  const Json& usage = at(json, "resource_usage");
+  take_member(usage, "cpu_user_s", record.cpu_user);
+  take_member(usage, "cpu_system_s", record.cpu_system);
+  take_member(usage, "peak_rss_bytes", record.peak_rss_bytes);
+  return record;
+}
+
+}  // namespace
+
+bool RecordedHost::is_same_machine(const RecordedHost& other) const {
+  return name == other.name && cpu == other.cpu && gpus == other.gpus;
+}
+
+std::optional<Seconds> RunRecord::cpu() const noexcept {
+  if (!cpu_user || !cpu_system) return std::nullopt;
+  return *cpu_user + *cpu_system;
+}
+
+RunRecord parse_run_record(std::string_view json, const std::string& name) {
+  return record_of(parse_record(json, name), name);
+}
+
+std::vector<RunRecord> parse_run_records(std::string_view text, const std::string& name) {
+  std::vector<RunRecord> records;
+  for (const RecordText& record : parse_records(text, name)) {
+    records.push_back(record_of(record.json, record.name));
+  }
+  return records;
+}
+
+}  // namespace wattle

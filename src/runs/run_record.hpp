@@ -1,0 +1,87 @@
+// A run as it was recorded: the JSON `wattle.run/1`, read back.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+
+namespace wattle {
+
+/// The machine of a run. Texts are empty where they are not known.
+struct RecordedHost {
+  std::string name;
+  std::string boot_id;
+  std::string cpu;                ///< model name
+  std::vector<std::string> gpus;  ///< model name of each, in the order of the record
+
+  /// True for the same machine, restarted or not: name, CPU and GPUs agree.
+  [[nodiscard]] bool is_same_machine(const RecordedHost& other) const;
+};
+
+/// Energy of one domain. The name is as recorded: this machine need not have such a domain.
+struct RecordedDomain {
+  std::string name;          ///< "package_0", "nvidia_gpu_0" ...
+  std::string device;        ///< "cpu:0" ...
+  std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
+  std::string source;        ///< "powercap" ...
+  std::string method;        ///< "counter", "integrated"
+  std::string quantity;
+  std::optional<Joules> energy;
+  std::optional<Joules> uncertainty;  ///< k = 2; absent without energy
+  std::optional<double> calibration_percent;
+  std::optional<Watts> mean;
+  std::optional<Watts> max;
+  Seconds unknown{0};
+  std::vector<std::string> flags;
+};
+
+struct RecordedEnergy {
+  std::optional<Joules> total;
+  std::optional<Joules> uncertainty;  ///< k = 2; absent without a total
+  std::optional<Watts> mean;
+  std::optional<Seconds> unknown;
+  std::vector<std::string> covers;  ///< "cpu", "dram", "gpu"
+  std::vector<MissingKind> missing;
+  std::string left_out;  ///< why it was not measured on purpose; else empty
+  std::vector<RecordedDomain> domains;
+};
+
+/// Everything that a comparison, a history or a report of several runs needs of a run.
+/// Threads: a value type.
+struct RunRecord {
+  std::string wattle_version;
+  std::vector<std::string> command;
+  Exit exit;
+  double started_unix_s = 0.0;
+  double ended_unix_s = 0.0;
+  Seconds wall{0};
+  Seconds interval{0};
+  RecordedHost host;
+  std::optional<SlurmJob> slurm;
+  std::optional<Rank> mpi;
+  RecordedEnergy energy;
+  /// Of the command and all its descendants; absent where unknown.
+  std::optional<Seconds> cpu_user;
+  std::optional<Seconds> cpu_system;
+  std::optional<std::uint64_t> peak_rss_bytes;  ///< of the largest single process
+
+  [[nodiscard]] std::optional<Seconds> cpu() const noexcept;
+};
+
+inline constexpr const char* kRunSchema = "wattle.run/1";
+
+/// One record. `name`: where the text is from, for the error: "run.json", "standard input". Keys
+/// that are unknown here are ignored. Throws `FormatError`, one sentence, where the text is empty,
+/// cut off, no JSON, of another schema or version, or lacks what each run has.
+[[nodiscard]] RunRecord parse_run_record(std::string_view json, const std::string& name);
+
+/// The records of a file: one JSON value, or one record per line (JSON lines); at least one. Throws
+/// as `parse_run_record`; the sentence names the line.
+[[nodiscard]] std::vector<RunRecord> parse_run_records(std::string_view text,
+                                                       const std::string& name);
+
+}  // namespace wattle

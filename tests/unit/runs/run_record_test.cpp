@@ -1,0 +1,129 @@
+#include "runs/run_record.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "sample_reports.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace)
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+RunRecord record_of(const Report& report) { return parse_run_record(to_json(report), "run.json"); }
+
+/// The sentence of the `FormatError` that reading `text` gives.
+std::string error_of(const std::string& text) {
+  try {
+    (void)parse_run_records(text, "runs.jsonl");
+  } catch (const FormatError& error) {
+    EXPECT_EQ(error.path().substr(0, 10), "runs.jsonl");
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(RunRecord, HoldsWhatTheReportHeld) {
+  const Report report = measured();
+  const RunRecord record = record_of(report);
+  EXPECT_EQ(record.command, report.command);
+  EXPECT_EQ(record.exit.code, report.exit.code);
+  EXPECT_DOUBLE_EQ(record.wall.count(), report.wall.count());
+  EXPECT_DOUBLE_EQ(record.started_unix_s, report.started_unix_s);
+  EXPECT_EQ(record.host.name, report.host.name);
+  EXPECT_EQ(record.host.cpu, report.host.cpu);
+  ASSERT_TRUE(record.energy.total);
+  EXPECT_DOUBLE_EQ(record.energy.total->si(), report.energy.total.energy->si());
+  EXPECT_NEAR(record.energy.uncertainty->si(), report.energy.total.uncertainty.si(), 0.05);
+  EXPECT_EQ(record.energy.covers, report.energy.total.covers);
+  ASSERT_THAT(record.energy.domains, SizeIs(report.energy.domains.size()));
+  EXPECT_EQ(record.energy.domains.front().name, report.energy.domains.front().domain.name());
+  EXPECT_DOUBLE_EQ(record.cpu()->count(),
+                   (*report.usage.cpu_user + *report.usage.cpu_system).count());
+  EXPECT_EQ(record.peak_rss_bytes, report.usage.peak_rss_bytes);
+}
+
+TEST(RunRecord, KeepsWhatIsUnknownUnknown) {
+  const RunRecord record = record_of(without_sensors());
+  EXPECT_FALSE(record.energy.total);
+  EXPECT_FALSE(record.energy.uncertainty);
+  EXPECT_THAT(record.energy.domains, IsEmpty());
+  ASSERT_FALSE(record.energy.missing.empty());
+  EXPECT_EQ(record.energy.missing.front().kind, "cpu");
+  EXPECT_FALSE(record.energy.missing.front().reason.empty());
+}
+
+TEST(RunRecord, KnowsHowTheCommandEnded) {
+  const RunRecord by_signal = record_of(killed());
+  EXPECT_FALSE(by_signal.exit.code);
+  EXPECT_EQ(by_signal.exit.signal, 11);
+  EXPECT_FALSE(record_of(not_started()).exit.started);
+}
+
+TEST(RunRecord, KnowsWhyEnergyWasLeftOut) {
+  EXPECT_THAT(record_of(of_another_rank()).energy.left_out, HasSubstr("local rank"));
+}
+
+TEST(RunRecord, ReadsLinesAndOneValueOverManyLines) {
+  const std::string line = to_json(measured());
+  EXPECT_THAT(parse_run_records(line + "\n" + line, "two.jsonl"), SizeIs(2));
+  std::string pretty = line;
+  for (std::size_t i = 0; (i = pretty.find(",\"", i)) != std::string::npos; i += 2) {
+    pretty.replace(i, 1, ",\n");
+  }
+  EXPECT_THAT(parse_run_records(pretty, "pretty.json"), SizeIs(1));
+}
+
+TEST(RunRecord, SaysWhatIsWrongWithAFile) {
+  const std::string line = to_json(measured());
+  EXPECT_EQ(error_of(""), "cannot read runs.jsonl: it is empty");
+  EXPECT_EQ(error_of("wall,energy\n1,2\n"),
+            "cannot read runs.jsonl: it is not JSON; it starts with \"wall,energy\\x0a1,2\\x0a\"");
+  EXPECT_EQ(error_of(line.substr(0, line.size() / 2)),
+            "cannot read runs.jsonl: its JSON is cut off or damaged");
+  EXPECT_EQ(error_of(line + line.substr(0, 100)),
+            "cannot read runs.jsonl, line 2: its JSON is cut off or damaged");
+  EXPECT_EQ(error_of("{}"), "cannot read runs.jsonl: it names no schema; expected wattle.run/1");
+  EXPECT_EQ(error_of(R"({"schema":"wattle.power/1"})"),
+            "cannot read runs.jsonl: it has the schema wattle.power/1; expected wattle.run/1");
+  EXPECT_EQ(error_of(R"({"schema":"wattle.run/2"})"),
+            "cannot read runs.jsonl: it has the schema wattle.run/2, and this wattle reads "
+            "wattle.run/1; use the wattle that wrote it, or a newer one");
+  EXPECT_EQ(error_of(R"({"schema":"wattle.run/1"})"),
+            "cannot read runs.jsonl: it lacks keys that each wattle.run/1 has; it is damaged or "
+            "was edited");
+}
+
+TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
+  const RunRecord record = parse_run_record(
+      R"({"schema":"wattle.run/1","command":[1,"a"],"exit":{"code":"0","signal":1e300},"wall_s":1,)"
+      R"("host":{"gpus":3},"energy":{"total_j":"many","domains":{"a":1},"total_missing":7},)"
+      R"("resource_usage":{"peak_rss_bytes":-1,"cpu_user_s":null}})",
+      "run.json");
+  EXPECT_THAT(record.command, ElementsAre("", "a"));
+  EXPECT_FALSE(record.exit.code);
+  EXPECT_FALSE(record.exit.signal);
+  EXPECT_FALSE(record.energy.total);
+  EXPECT_FALSE(record.peak_rss_bytes);
+  EXPECT_FALSE(record.cpu());
+}
+
+TEST(RunRecord, KnowsTheSameMachine) {
+  const RecordedHost host = record_of(measured()).host;
+  RecordedHost restarted = host;
+  restarted.boot_id = "another";
+  EXPECT_TRUE(host.is_same_machine(restarted));
+  RecordedHost other = host;
+  other.cpu = "another";
+  EXPECT_FALSE(host.is_same_machine(other));
+}
+
+}  // namespace
+}  // namespace wattle
