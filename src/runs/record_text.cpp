@@ -11,16 +11,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::string_view kBlanks = " \t\r\n";
+constexpr std::string_view kEmptyText = " \t\r\n";
 
-bool is_blank(std::string_view text) {
-  return text.find_first_not_of(kBlanks) == std::string_view::npos;
+bool is_empty_text(std::string_view text) {
+  return text.find_first_not_of(kEmptyText) == std::string_view::npos;
 }
 
-FormatError unreadable(std::string_view text, const std::string& name) {
+FormatError unreadable_record(std::string_view text, const std::string& name) {
   const std::string place = printable(name);
-  if (is_blank(text)) return {name, fmt::format("cannot read {}: it is empty", place)};
-  const char first = text[text.find_first_not_of(kBlanks)];
+  if (is_empty_text(text)) return {name, fmt::format("cannot read {}: it is empty", place)};
+  const char first = text[text.find_first_not_of(kEmptyText)];
   // What starts as a record but does not end was not written to its end.
   if (first == '{') {
     return {name, fmt::format("cannot read {}: its JSON is cut off or damaged", place)};
@@ -31,13 +31,15 @@ FormatError unreadable(std::string_view text, const std::string& name) {
 }
 
 /// "wattle.run" of "wattle.run/1".
-std::string_view kind_of(std::string_view schema) { return schema.substr(0, schema.find('/')); }
+std::string_view kind_of_schema(std::string_view schema) {
+  return schema.substr(0, schema.find('/'));
+}
 
 }  // namespace
 
 Json parse_record(std::string_view text, const std::string& name) {
   Json json = parse_json(text);
-  if (json.is_discarded()) throw unreadable(text, name);
+  if (json.is_discarded()) throw unreadable_record(text, name);
   return json;
 }
 
@@ -48,7 +50,7 @@ std::vector<RecordText> parse_records(std::string_view text, const std::string& 
   while (!text.empty()) {
     const std::string_view line = take_line(text);
     ++number;
-    if (is_blank(line)) continue;
+    if (is_empty_text(line)) continue;
     Json json = parse_json(line);
     // A value that goes over several lines shows at the first of them.
     if (json.is_discarded() && records.empty()) {
@@ -56,10 +58,10 @@ std::vector<RecordText> parse_records(std::string_view text, const std::string& 
       return records;
     }
     const std::string place = fmt::format("{}, line {}", name, number);
-    if (json.is_discarded()) throw unreadable(line, place);
+    if (json.is_discarded()) throw unreadable_record(line, place);
     records.push_back({std::move(json), place});
   }
-  if (records.empty()) throw unreadable(whole, name);
+  if (records.empty()) throw unreadable_record(whole, name);
   if (records.size() == 1) records.front().name = name;
   return records;
 }
@@ -78,7 +80,7 @@ void require_schema(const Json& json, std::string_view schema, const std::string
     throw FormatError(
         name, fmt::format("cannot read {}: it names no schema; expected {}", place, schema));
   }
-  if (kind_of(found) == kind_of(schema)) {
+  if (kind_of_schema(found) == kind_of_schema(schema)) {
     throw FormatError(
         name, fmt::format("cannot read {}: it has the schema {}, and this wattle reads {}; use the "
                           "wattle that wrote it, or a newer one",

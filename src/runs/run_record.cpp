@@ -15,7 +15,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-RecordedDomain domain_of(const Json& json) {
+RecordedDomain recorded_domain(const Json& json) {
   RecordedDomain domain;
   take_member(json, "name", domain.name);
   take_member(json, "device", domain.device);
@@ -33,7 +33,7 @@ RecordedDomain domain_of(const Json& json) {
   return domain;
 }
 
-RecordedEnergy energy_of(const Json& json) {
+RecordedEnergy recorded_energy(const Json& json) {
   RecordedEnergy energy;
   take_member(json, "total_j", energy.total);
   take_member(json, "total_uncertainty_j", energy.uncertainty);
@@ -46,11 +46,11 @@ RecordedEnergy energy_of(const Json& json) {
     take_member(missing, "kind", kind.kind);
     take_member(missing, "reason", kind.reason);
   }
-  for (const Json& domain : at(json, "domains")) energy.domains.push_back(domain_of(domain));
+  for (const Json& domain : at(json, "domains")) energy.domains.push_back(recorded_domain(domain));
   return energy;
 }
 
-RecordedHost host_of(const Json& json) {
+RecordedHost recorded_host(const Json& json) {
   RecordedHost host;
   take_member(json, "name", host.name);
   take_member(json, "boot_id", host.boot_id);
@@ -59,7 +59,7 @@ RecordedHost host_of(const Json& json) {
   return host;
 }
 
-Exit exit_of(const Json& json) {
+Exit recorded_exit(const Json& json) {
   Exit exit;
   take_member(json, "started", exit.started);
   take_member(json, "code", exit.code);
@@ -69,7 +69,7 @@ Exit exit_of(const Json& json) {
   return exit;
 }
 
-std::optional<SlurmJob> slurm_of(const Json& json) {
+std::optional<SlurmJob> recorded_slurm(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   SlurmJob job;
   take_member(json, "job_id", job.job_id);
@@ -79,7 +79,7 @@ std::optional<SlurmJob> slurm_of(const Json& json) {
   return job;
 }
 
-std::optional<Rank> rank_of(const Json& json) {
+std::optional<Rank> recorded_rank(const Json& json) {
   if (!json.is_object()) return std::nullopt;
   Rank rank;
   take_member(json, "rank", rank.rank);
@@ -90,7 +90,7 @@ std::optional<Rank> rank_of(const Json& json) {
 }
 
 /// What each run has, whatever could be measured.
-bool is_whole(const Json& json) {
+bool is_complete_run(const Json& json) {
   const Json& wall = at(json, "wall_s");
   return at(json, "command").is_array() && at(json, "exit").is_object() && wall.is_number() &&
          std::isfinite(wall.get<double>()) && wall.get<double>() >= 0.0 &&
@@ -100,19 +100,19 @@ bool is_whole(const Json& json) {
 
 RunRecord record_of(const Json& json, const std::string& name) {
   require_schema(json, kRunSchema, name);
-  if (!is_whole(json)) throw incomplete(name, kRunSchema);
+  if (!is_complete_run(json)) throw incomplete(name, kRunSchema);
   RunRecord record;
   take_member(json, "wattle_version", record.wattle_version);
   take_member(json, "command", record.command);
-  record.exit = exit_of(at(json, "exit"));
+  record.exit = recorded_exit(at(json, "exit"));
   take_member(json, "started_unix_s", record.started_unix_s);
   take_member(json, "ended_unix_s", record.ended_unix_s);
   take_member(json, "wall_s", record.wall);
   take_member(json, "interval_s", record.interval);
-  record.host = host_of(at(json, "host"));
-  record.slurm = slurm_of(at(json, "slurm"));
-  record.mpi = rank_of(at(json, "mpi"));
-  record.energy = energy_of(at(json, "energy"));
+  record.host = recorded_host(at(json, "host"));
+  record.slurm = recorded_slurm(at(json, "slurm"));
+  record.mpi = recorded_rank(at(json, "mpi"));
+  record.energy = recorded_energy(at(json, "energy"));
   const Json& usage = at(json, "resource_usage");
   take_member(usage, "cpu_user_s", record.cpu_user);
   take_member(usage, "cpu_system_s", record.cpu_system);
