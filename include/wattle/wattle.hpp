@@ -9,6 +9,7 @@
 #include "wattle/energy_meter.hpp"
 #include "wattle/energy_trace.hpp"
 #include "wattle/error.hpp"
+#include "wattle/estimate.hpp"
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
 #include "wattle/hardware_monitor.hpp"

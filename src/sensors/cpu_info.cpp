@@ -1,11 +1,14 @@
 #include "sensors/cpu_info.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <system_error>
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/parse.hpp"
 #include "base/text.hpp"
 
 namespace wattle {
@@ -22,6 +25,30 @@ bool has_word(std::string_view words, std::string_view wanted) noexcept {
     if (word == wanted) return true;
   }
   return false;
+}
+
+/// "0x41" and "65" alike.
+std::optional<std::uint32_t> parse_number(std::string_view text) noexcept {
+  if (!text.starts_with("0x")) return parse_unsigned<std::uint32_t>(text);
+  std::uint32_t value = 0;
+  const char* const end = text.data() + text.size();
+  const auto [stopped, error] = std::from_chars(text.data() + 2, end, value, 16);
+  return error == std::errc{} && stopped == end ? std::optional(value) : std::nullopt;
+}
+
+void read_field(ProcessorKind& kind, std::string_view key, std::string_view value) {
+  if (key == "vendor_id") kind.vendor = printable(value);
+  if (key == "cpu family") kind.family = parse_number(value);
+  if (key == "model") kind.model = parse_number(value);
+  if (key == "stepping") kind.stepping = parse_number(value);
+  if (key == "CPU implementer") kind.implementer = parse_number(value);
+  if (key == "CPU part") kind.part = parse_number(value);
+}
+
+void add_kind(Processors& processors, const ProcessorKind& kind) {
+  if (kind.is_unknown() || processors.kinds.size() == Processors::kMostKinds) return;
+  if (std::ranges::find(processors.kinds, kind) != processors.kinds.end()) return;
+  processors.kinds.push_back(kind);
 }
 
 }  // namespace
@@ -69,6 +96,34 @@ CpuInfo read_cpu_info(const System& system) {
   // A service may see processes alone in its /proc.
   const auto alias = read_line((system.sysfs / "devices/system/cpu/modalias").string());
   return alias ? parse_cpu_alias(*alias) : unknown;
+}
+
+Processors parse_processors(std::string_view text) {
+  Processors processors;
+  ProcessorKind kind;
+  while (!text.empty()) {
+    const std::string_view line = take_line(text);
+    const std::size_t colon = line.find(':');
+    if (colon == std::string_view::npos) continue;
+    const std::string_view key = trim(line.substr(0, colon));
+    const std::string_view value = trim(line.substr(colon + 1));
+    if (key == "processor") {  // the next one starts
+      add_kind(processors, kind);
+      kind = {};
+    }
+    read_field(kind, key, value);
+    // Every processor has the same long line: the first that says so is enough.
+    if (key == "flags" && !processors.hypervisor && processors.kinds.empty()) {
+      processors.hypervisor = has_word(value, "hypervisor");
+    }
+  }
+  add_kind(processors, kind);
+  return processors;
+}
+
+Processors read_processors(const System& system) {
+  const auto text = read_file((system.procfs / "cpuinfo").string());
+  return text ? parse_processors(*text) : Processors{};
 }
 
 std::string cpu_info_proof(const System& system, const CpuInfo& cpu) {

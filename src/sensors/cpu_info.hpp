@@ -1,8 +1,12 @@
 // What /proc/cpuinfo says of the machine's processors.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "wattle/system.hpp"
 
@@ -31,6 +35,35 @@ struct CpuInfo {
 
 /// From the files; everything empty if none can be read, and `error` set if /proc/cpuinfo exists.
 [[nodiscard]] CpuInfo read_cpu_info(const System& system);
+
+/// Absent where the file does not say: x86 has the first three, Arm the last two.
+struct ProcessorKind {
+  std::string vendor;  ///< "GenuineIntel", "AuthenticAMD"; else empty
+  std::optional<std::uint32_t> family;
+  std::optional<std::uint32_t> model;
+  std::optional<std::uint32_t> stepping;
+  std::optional<std::uint32_t> implementer;
+  std::optional<std::uint32_t> part;
+
+  bool operator==(const ProcessorKind&) const = default;
+  /// True if the file says nothing that a microarchitecture is recognized by.
+  [[nodiscard]] bool is_unknown() const noexcept {
+    return !family && !model && !implementer && !part;
+  }
+};
+
+/// The kinds of a machine, each once, in the order of the file; at most `kMostKinds`.
+struct Processors {
+  static constexpr std::size_t kMostKinds = 16;
+  std::vector<ProcessorKind> kinds;
+  bool hypervisor = false;  ///< one of them says that it is virtual (x86)
+};
+
+/// From the text of /proc/cpuinfo, all processors of it.
+[[nodiscard]] Processors parse_processors(std::string_view text);
+
+/// From the file; empty where it cannot be read.
+[[nodiscard]] Processors read_processors(const System& system);
 
 /// The file and why it could not be read, for a refusal's proof.
 [[nodiscard]] std::string cpu_info_proof(const System& system, const CpuInfo& cpu);

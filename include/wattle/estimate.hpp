@@ -1,0 +1,80 @@
+// A range for the energy of a machine that has no energy counter.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "wattle/clock.hpp"
+#include "wattle/export.hpp"
+#include "wattle/system.hpp"
+#include "wattle/units.hpp"
+
+namespace wattle {
+
+/// Where a quantity lies, if not measured: low <= typical <= high. Threads: a value type.
+struct EnergyRange {
+  Joules low;
+  Joules typical;
+  Joules high;
+};
+
+/// An estimate, never a measurement: what published results of whole servers say of machines with
+/// the same microarchitecture and load. docs/estimates.md derives it. Threads: a value type.
+struct EnergyEstimate {
+  /// Energy at the wall for `threads` hardware threads of a server, with their part of its memory,
+  /// fans and power supply. Absent where `unknown` says why.
+  std::optional<EnergyRange> machine{};
+  /// What the CPU time in question added to the idle energy; a part of `machine`. Absent where no
+  /// CPU time was given.
+  std::optional<EnergyRange> own{};
+  std::string unknown{};  ///< why nothing is estimated; else empty
+
+  std::string method{};                 ///< "server_power_model"
+  std::string basis{};                  ///< the data, its date, and of how many machines
+  std::string covers{};                 ///< what `machine` is the energy of
+  std::vector<std::string> excludes{};  ///< what is not in it
+  std::string microarchitecture{};      ///< "AMD EPYC gen 5 (Turin)"
+  std::string recognized_by{};          ///< "AuthenticAMD, cpu family 26, model 2"
+  /// False: the ranges are the widest of the vendor, or of all vendors.
+  bool is_known = false;
+  unsigned machines = 0;  ///< whose published results the ranges were made from
+
+  double threads = 0.0;               ///< hardware threads, or fewer by a CPU quota
+  std::optional<double> cpu_quota{};  ///< CPUs at a time that the control group may use, if fewer
+  double mean_load = 0.0;             ///< of the threads, 0 to 1
+  double stolen_part = 0.0;           ///< of their time that the hypervisor gave to others, 0 to 1
+  bool is_virtual = false;            ///< the threads are those of a virtual machine
+};
+
+/// Threads: a value type.
+struct EstimatorOptions {
+  System system = System::from_environment();
+};
+
+/// Estimates the energy of a stretch of time from /proc/cpuinfo, /proc/stat and the CPU quota of
+/// this process. Not thread-safe.
+class WATTLE_EXPORT EnergyEstimator {
+ public:
+  /// Reads what the machine is. Nothing that is missing is an error: see `EnergyEstimate::unknown`.
+  explicit EnergyEstimator(EstimatorOptions options = {});
+  EnergyEstimator(EnergyEstimator&& other) noexcept;
+  EnergyEstimator& operator=(EnergyEstimator&& other) noexcept;
+  ~EnergyEstimator();
+
+  /// The stretch of time starts. Throws `Error` while started.
+  void start();
+  /// It ends. Does nothing a second time.
+  void stop() noexcept;
+  /// Of the time from `start` until now, or until `stop`. `cpu_time`: the CPU time of a part of all
+  /// processes, at least 0, whose part of the energy is wanted. Throws `NotStarted` before `start`,
+  /// `InvalidArgument` for a negative time.
+  [[nodiscard]] EnergyEstimate estimate(std::optional<Seconds> cpu_time = {}) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,145 @@
+#include "estimate/energy_estimate.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "estimate/load_curve.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+/// Energy of threads that were available for `thread_seconds` in all.
+EnergyRange machine_energy(const Microarchitecture& machine, double thread_seconds, double load) {
+  const auto energy = [&](double idle_w, double full_w, double part) {
+    return Joules(thread_seconds * (idle_w + (full_w - idle_w) * part));
+  };
+  const double high = load > 0.0 ? kHighScale * active_part(load, kHighExponent) : 0.0;
+  return {.low = energy(machine.idle.low_w, machine.full.low_w, active_part(load, kLowExponent)),
+          .typical = energy(machine.idle.typical_w, machine.full.typical_w,
+                            active_part(load, kTypicalExponent)),
+          .high = energy(machine.idle.high_w, machine.full.high_w, high)};
+}
+
+/// What `own` of the load `all` adds to idle. Where others run beside it that is a convention: from
+/// what it adds to them to what it would take alone; see docs/estimates.md.
+EnergyRange own_energy(const Microarchitecture& machine, double thread_seconds, double own,
+                       double all) {
+  const MarginalParts convex = marginal_parts(own, all, kLowExponent);
+  const MarginalParts concave = marginal_parts(own, all, kHighExponent);
+  const double typical = all > 0.0 ? active_part(all, kTypicalExponent) * own / all : 0.0;
+  const auto energy = [&](double idle_w, double full_w, double part) {
+    return Joules(thread_seconds * (full_w - idle_w) * part);
+  };
+  const Joules low =
+      energy(machine.idle.low_w, machine.full.low_w, std::min(convex.first, concave.last));
+  const Joules middle = energy(machine.idle.typical_w, machine.full.typical_w, typical);
+  const Joules high = energy(machine.idle.high_w, machine.full.high_w,
+                             kHighScale * std::max(concave.first, convex.last));
+  return {.low = std::min(low, middle), .typical = middle, .high = std::max(high, middle)};
+}
+
+std::string covers_text(const CpuLoad& load, bool is_virtual) {
+  const char* const what =
+      is_virtual ? "a part of a server at the wall" : "whole server at the wall";
+  if (load.quota) {
+    return fmt::format("a part of a server at the wall: {:g} CPUs, by the CPU quota", load.threads);
+  }
+  std::string text = fmt::format("{}: {:g} {}", what, load.threads,
+                                 is_virtual ? "vCPUs as hardware threads" : "hardware threads");
+  if (load.stolen_part > 0.0) {
+    text += fmt::format(", without the {:.0f} % of their time that was stolen",
+                        load.stolen_part * 100.0);
+  }
+  return text;
+}
+
+}  // namespace
+
+EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual,
+                               const CpuLoad& load, std::optional<Seconds> cpu_time) {
+  EnergyEstimate estimate{
+      .method = "server_power_model",
+      .covers = covers_text(load, is_virtual),
+      .excludes = {"cooling and losses of the building (PUE)", "GPUs and other cards",
+                   "servers that are tuned less well than published results"},
+      .microarchitecture = machine.title,
+      .recognized_by = machine.recognized_by,
+      .is_known = machine.is_known,
+      .machines = machine.machines,
+      .threads = load.threads,
+      .cpu_quota = load.quota,
+      .mean_load = load.mean(),
+      .stolen_part = load.stolen_part,
+      .is_virtual = is_virtual};
+  estimate.basis = fmt::format("published SPECpower_ssj2008 results of {} servers, {}",
+                               machine.machines, kServerPowerDate);
+  const double thread_seconds = load.available.count();
+  const double own =
+      cpu_time && thread_seconds > 0.0 ? std::min(*cpu_time / load.available, 1.0) : 0.0;
+  // The kernel's ticks may show less than what the CPU times of processes add up to.
+  const double all = std::max(own, load.mean());
+  estimate.machine = machine_energy(machine, thread_seconds, all);
+  if (cpu_time) estimate.own = own_energy(machine, thread_seconds, own, all);
+  return estimate;
+}
+
+struct EnergyEstimator::Impl {
+  explicit Impl(const System& system)
+      : processors(read_processors(system)), machine(recognize(processors)), reader(system) {}
+
+  Processors processors;
+  Microarchitecture machine;
+  CpuLoadReader reader;
+  bool is_started = false;
+  bool is_stopped = false;
+  std::optional<CpuMoment> begin{};
+  std::optional<CpuMoment> end{};
+};
+
+EnergyEstimator::EnergyEstimator(EstimatorOptions options)
+    : impl_(std::make_unique<Impl>(options.system)) {}
+EnergyEstimator::EnergyEstimator(EnergyEstimator&& other) noexcept = default;
+EnergyEstimator& EnergyEstimator::operator=(EnergyEstimator&& other) noexcept = default;
+EnergyEstimator::~EnergyEstimator() = default;
+
+void EnergyEstimator::start() {
+  if (!impl_) throw Error("EnergyEstimator::start: this object was moved from");
+  if (impl_->is_started && !impl_->is_stopped) {
+    throw Error("EnergyEstimator::start: already started; call stop first");
+  }
+  impl_->begin = impl_->reader.read();
+  impl_->end.reset();
+  impl_->is_started = true;
+  impl_->is_stopped = false;
+}
+
+void EnergyEstimator::stop() noexcept {
+  if (!impl_ || !impl_->is_started || impl_->is_stopped) return;
+  impl_->is_stopped = true;
+  try {
+    impl_->end = impl_->reader.read();
+  } catch (...) {  // no memory for the text: the estimate is unknown
+    impl_->end.reset();
+  }
+}
+
+EnergyEstimate EnergyEstimator::estimate(std::optional<Seconds> cpu_time) const {
+  if (!impl_ || !impl_->is_started) throw NotStarted("EnergyEstimator::estimate: call start first");
+  if (cpu_time && !(*cpu_time >= Seconds(0))) {
+    throw InvalidArgument("EnergyEstimator::estimate: a CPU time is not negative");
+  }
+  const auto end = impl_->is_stopped ? impl_->end : impl_->reader.read();
+  const auto load =
+      impl_->begin && end ? load_between(*impl_->begin, *end, impl_->reader.quota()) : std::nullopt;
+  if (load) return estimate_energy(impl_->machine, impl_->processors.hypervisor, *load, cpu_time);
+  EnergyEstimate none;
+  none.unknown = !impl_->begin || !end
+                     ? "/proc/stat cannot be read, so the load of the CPUs is not known"
+                     : "the CPU times in /proc/stat did not advance (they count in steps of 10 ms)";
+  return none;
+}
+
+}  // namespace wattle

@@ -1,0 +1,191 @@
+#include "estimate/energy_estimate.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <fstream>
+#include <limits>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "estimate/load_curve.hpp"
+#include "fakes/temp_folder.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::string_view kTurin =
+    "processor : 0\nvendor_id : AuthenticAMD\ncpu family : 26\nmodel : 2\nflags : hypervisor\n";
+
+Microarchitecture turin() { return recognize(parse_processors(kTurin)); }
+
+/// Of 8 threads in 10 s.
+CpuLoad load_of(double busy, double stolen = 0.0) {
+  CpuLoad load{.threads = 8.0, .available = Seconds(80.0 * (1.0 - stolen)), .stolen_part = stolen};
+  load.busy = load.available * busy;
+  return load;
+}
+
+EnergyEstimate estimate(const CpuLoad& load, std::optional<Seconds> own = {}) {
+  return estimate_energy(turin(), true, load, own);
+}
+
+TEST(EnergyEstimate, OfAnIdleMachineIsItsIdlePower) {
+  const EnergyEstimate idle = estimate(load_of(0.0));
+  EXPECT_DOUBLE_EQ(idle.machine->low.si(), 80.0 * turin().idle.low_w);
+  EXPECT_DOUBLE_EQ(idle.machine->typical.si(), 80.0 * turin().idle.typical_w);
+  EXPECT_DOUBLE_EQ(idle.machine->high.si(), 80.0 * turin().idle.high_w);
+}
+
+TEST(EnergyEstimate, OfAFullMachineIsAtLeastItsFullPower) {
+  const EnergyEstimate full = estimate(load_of(1.0));
+  EXPECT_DOUBLE_EQ(full.machine->low.si(), 80.0 * turin().full.low_w);
+  EXPECT_DOUBLE_EQ(full.machine->typical.si(), 80.0 * turin().full.typical_w);
+  EXPECT_GE(full.machine->high.si(), 80.0 * turin().full.high_w);
+}
+
+TEST(EnergyEstimate, GrowsWithTheLoadAndStaysInOrder) {
+  EnergyRange last{};
+  for (double load = 0.0; load <= 1.0; load += 0.05) {
+    const EnergyRange range = *estimate(load_of(load)).machine;
+    EXPECT_LE(range.low, range.typical);
+    EXPECT_LE(range.typical, range.high);
+    EXPECT_GE(range.low, last.low);
+    EXPECT_GE(range.typical, last.typical);
+    EXPECT_GE(range.high, last.high);
+    last = range;
+  }
+}
+
+TEST(EnergyEstimate, OfTheOnlyLoadIsWhatItAddsToIdle) {
+  const EnergyEstimate alone = estimate(load_of(0.25), Seconds(20.0));
+  const EnergyEstimate idle = estimate(load_of(0.0));
+  EXPECT_NEAR(alone.own->low.si(), (alone.machine->low - idle.machine->low).si(), 1e-9);
+  EXPECT_NEAR(alone.own->typical.si(), (alone.machine->typical - idle.machine->typical).si(), 1e-9);
+  EXPECT_NEAR(alone.own->high.si(), (alone.machine->high - idle.machine->high).si(), 1e-9);
+}
+
+TEST(EnergyEstimate, OfAPartStaysBelowTheMachines) {
+  for (double all = 0.1; all <= 1.0; all += 0.1) {
+    for (double part = 0.0; part <= 1.0; part += 0.1) {
+      const EnergyEstimate both = estimate(load_of(all), Seconds(80.0 * all * part));
+      EXPECT_LE(both.own->low, both.own->typical);
+      EXPECT_LE(both.own->typical, both.own->high);
+      EXPECT_LE(both.own->typical, both.machine->typical);
+      EXPECT_LE(both.own->high, both.machine->high);
+    }
+  }
+}
+
+TEST(EnergyEstimate, OfNoCpuTimeIsNothing) {
+  const EnergyEstimate none = estimate(load_of(0.5), Seconds(0));
+  EXPECT_EQ(none.own->high.si(), 0.0);
+  EXPECT_FALSE(estimate(load_of(0.5)).own);
+}
+
+TEST(EnergyEstimate, LeavesStolenTimeToOthers) {
+  const EnergyEstimate stolen = estimate(load_of(1.0, 0.9));
+  EXPECT_NEAR(stolen.machine->typical.si(), 8.0 * turin().full.typical_w, 1e-9);
+  EXPECT_NE(stolen.covers.find("90 % of their time"), std::string::npos) << stolen.covers;
+}
+
+TEST(EnergyEstimate, OfMoreCpuTimeThanThereWasStaysInBounds) {
+  const EnergyEstimate much = estimate(load_of(0.5), Seconds(1e9));
+  EXPECT_LE(much.own->high, much.machine->high);
+}
+
+/// The RAPL curves of the data lie in the range of the model, at every load.
+TEST(LoadCurve, HoldsAllMeasuredCurves) {
+  std::ifstream file(WATTLE_DATA "/load-power.csv");
+  std::string line;
+  std::getline(file, line);
+  struct Point {
+    double load, watts;
+  };
+  std::vector<std::vector<Point>> curves;
+  std::string last;
+  while (std::getline(file, line)) {
+    std::istringstream cells(line);
+    std::string cpu;
+    std::string how;
+    std::string load;
+    std::string watts;
+    std::getline(cells, cpu, ',');
+    std::getline(cells, how, ',');
+    std::getline(cells, load, ',');
+    std::getline(cells, watts, ',');
+    const Point point{std::stod(load) / 100.0, std::stod(watts)};
+    // The load falls where another machine of the same model starts.
+    const bool is_new = cpu + how != last || point.load < curves.back().back().load - 0.05;
+    if (is_new) curves.emplace_back();
+    curves.back().push_back(point);
+    last = cpu + how;
+  }
+  ASSERT_EQ(curves.size(), 10U);
+  for (const auto& curve : curves) {
+    const Point idle = curve.front();
+    const Point full = curve.back();
+    for (std::size_t i = 1; i < curve.size(); ++i) {
+      const double load = (curve[i].load - idle.load) / (1.0 - idle.load);
+      const double part = (curve[i].watts - idle.watts) / (full.watts - idle.watts);
+      EXPECT_GE(part, active_part(load, kLowExponent)) << load;
+      EXPECT_LE(part, kHighScale * active_part(load, kHighExponent)) << load;
+    }
+  }
+}
+
+class Files : public ::testing::Test {
+ protected:
+  void write(const char* path, std::string_view text) const { folder_.write(path, text); }
+  [[nodiscard]] System system() const {
+    return {.sysfs = folder_.path() / "sys", .procfs = folder_.path() / "proc"};
+  }
+  fakes::TempFolder folder_;
+};
+
+using EnergyEstimatorTest = Files;
+
+TEST_F(EnergyEstimatorTest, EstimatesFromTheFilesOfTheMachine) {
+  write("proc/cpuinfo", kTurin);
+  write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n");
+  EnergyEstimator estimator({.system = system()});
+  estimator.start();
+  write("proc/stat", "cpu 100 0 0 1100 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n");
+  estimator.stop();
+  const EnergyEstimate estimate = estimator.estimate(Seconds(0));
+  ASSERT_TRUE(estimate.machine) << estimate.unknown;
+  EXPECT_EQ(estimate.microarchitecture, "AMD EPYC gen 5 (Turin)");
+  EXPECT_TRUE(estimate.is_virtual);
+  EXPECT_EQ(estimate.threads, 2.0);
+  EXPECT_NEAR(estimate.mean_load, 0.5, 1e-12);
+  EXPECT_NE(estimate.basis.find("43 servers, 2026-03-09"), std::string::npos) << estimate.basis;
+}
+
+TEST_F(EnergyEstimatorTest, SaysWhyNothingIsEstimated) {
+  EnergyEstimator estimator({.system = system()});
+  estimator.start();
+  EXPECT_NE(estimator.estimate().unknown.find("/proc/stat cannot be read"), std::string::npos);
+  write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\nintr 0\n");
+  EnergyEstimator still({.system = system()});
+  still.start();
+  EXPECT_NE(still.estimate().unknown.find("did not advance"), std::string::npos);
+  EXPECT_FALSE(still.estimate().machine);
+}
+
+TEST_F(EnergyEstimatorTest, RefusesCallsOutOfOrder) {
+  EnergyEstimator estimator({.system = system()});
+  estimator.stop();
+  EXPECT_THROW((void)estimator.estimate(), NotStarted);
+  estimator.start();
+  EXPECT_THROW(estimator.start(), Error);
+  EXPECT_THROW((void)estimator.estimate(Seconds(-1.0)), InvalidArgument);
+  EXPECT_THROW((void)estimator.estimate(Seconds(std::nan(""))), InvalidArgument);
+  estimator.stop();
+  estimator.stop();
+  EXPECT_NO_THROW(estimator.start());
+}
+
+}  // namespace
+}  // namespace wattle
