@@ -46,7 +46,9 @@ void say(int fd, const Message& message) noexcept {
 }
 
 /// Waits at the gate, then becomes the command. Only calls that are safe in a forked child.
-[[noreturn]] void wait_and_exec(int gate, int answer, char* const* argv) noexcept {
+[[noreturn]] void wait_and_exec(int gate, int answer, char* const* argv,
+                                const CommandStreams& streams,
+                                const InheritedSignals& signals) noexcept {
   drop_privileges();
   char released = 0;
   ssize_t count = 0;
@@ -58,6 +60,10 @@ void say(int fd, const Message& message) noexcept {
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
   say(answer, {.exec_error = 0, .peak_rss_kib = self.ru_maxrss});
+  if (streams.in >= 0) ::dup2(streams.in, STDIN_FILENO);
+  if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
+  if (streams.error >= 0) ::dup2(streams.error, STDERR_FILENO);
+  signals.restore();
   ::execvp(argv[0], argv);
   const int error = errno;
   say(answer, {.exec_error = error, .peak_rss_kib = 0});
@@ -92,7 +98,23 @@ int ExecFailure::exit_status() const noexcept {
   return error_number == ENOENT || error_number == ENOTDIR ? kNotFound : kNotExecutable;
 }
 
-Launcher::Launcher(std::vector<std::string> command) : name_(command.front()) {
+InheritedSignals::InheritedSignals() noexcept {
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &mask_);
+  ::sigaction(SIGCHLD, nullptr, &child_);
+  ::sigaction(SIGPIPE, nullptr, &pipe_);
+  ::sigaction(SIGXFSZ, nullptr, &file_size_);
+}
+
+void InheritedSignals::restore() const noexcept {
+  ::sigaction(SIGCHLD, &child_, nullptr);
+  ::sigaction(SIGPIPE, &pipe_, nullptr);
+  ::sigaction(SIGXFSZ, &file_size_, nullptr);
+  ::pthread_sigmask(SIG_SETMASK, &mask_, nullptr);
+}
+
+Launcher::Launcher(std::vector<std::string> command, const CommandStreams& streams,
+                   const InheritedSignals& signals)
+    : name_(command.front()) {
   std::vector<char*> argv;
   argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
@@ -104,7 +126,7 @@ Launcher::Launcher(std::vector<std::string> command) : name_(command.front()) {
   if (pid_ < 0) throw Error("cannot fork: " + std::generic_category().message(errno));
   if (pid_ == 0) {
     gate.write_end.reset();  // else it would keep its own gate open
-    wait_and_exec(gate.read_end.get(), answer.write_end.get(), argv.data());
+    wait_and_exec(gate.read_end.get(), answer.write_end.get(), argv.data(), streams, signals);
   }
   gate_ = std::move(gate.write_end);
   answer_ = std::move(answer.read_end);

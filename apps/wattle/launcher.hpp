@@ -3,6 +3,7 @@
 
 #include <sys/types.h>
 
+#include <csignal>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -19,13 +20,38 @@ struct ExecFailure {
   [[nodiscard]] int exit_status() const noexcept;
 };
 
+/// What a process does with signals: what it passes on to the programs that it starts.
+class InheritedSignals {
+ public:
+  /// As they are now.
+  InheritedSignals() noexcept;
+  /// Only calls that are safe in a forked child.
+  void restore() const noexcept;
+
+ private:
+  sigset_t mask_{};
+  struct sigaction child_ {};
+  struct sigaction pipe_ {};
+  struct sigaction file_size_ {};
+};
+
+/// What the command gets as descriptors 0 to 2; -1: what this process has there. They are to be
+/// close-on-exec and above 2.
+struct CommandStreams {
+  int in = -1;
+  int out = -1;
+  int error = -1;
+};
+
 /// A forked process that waits for `release` and then becomes the command. It inherits everything
 /// as it is at `fork`: signals, limits, descriptors. If this process dies first, it exits.
 /// Threads: one; `fork` while there is only one.
 class Launcher {
  public:
-  /// Throws `Error` where no process can be made.
-  explicit Launcher(std::vector<std::string> command);
+  /// `signals`: what the command gets, where this process has changed its own since. Throws `Error`
+  /// where no process can be made.
+  explicit Launcher(std::vector<std::string> command, const CommandStreams& streams = {},
+                    const InheritedSignals& signals = {});
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
   /// Lets it execute the command; once. Throws `Error` if that fails.

@@ -4,11 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <exception>
 #include <filesystem>
-#include <iterator>
 #include <memory>
 #include <new>
 #include <optional>
@@ -18,28 +16,21 @@
 #include <utility>
 #include <vector>
 
-#include "base/clock.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "ending.hpp"
-#include "gpu_choice.hpp"
-#include "instruments.hpp"
 #include "job.hpp"
 #include "launcher.hpp"
+#include "measured_run.hpp"
 #include "output.hpp"
-#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "rank_paths.hpp"
 #include "report/report.hpp"
 #include "run_report.hpp"
-#include "sensors/providers.hpp"
-#include "sensors/refusals.hpp"
 #include "series.hpp"
 #include "supervisor.hpp"
 #include "task_clock.hpp"
-#include "ticker.hpp"
-#include "usage/gpu_brand.hpp"
 #include "usage/usage_files.hpp"
 #include "wattle/error.hpp"
 
@@ -113,56 +104,6 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   return outputs;
 }
 
-/// What is to be read.
-struct Found {
-  std::vector<std::unique_ptr<Sensor>> sensors;
-  GpusOfGroups gpus;
-};
-
-/// Those of one brand, of the chosen ones; all of them are in the host's list.
-GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
-  std::set<Domain> gpus = gpus_found(chosen);
-  for (const Refusal& refusal : chosen.refused) {
-    if (refusal.domain && refusal.source == kGpuChoice) gpus.erase(*refusal.domain);
-  }
-  GpusOfGroups groups{.summed = gpus_of_brand(gpus, chosen.refused, {})};
-  const auto alike = groups.summed.empty()
-                         ? std::set<Domain>()
-                         : gpus_like(*groups.summed.begin(), on_machine, chosen.refused);
-  groups.on_machine = static_cast<unsigned>(alike.size());
-  return groups;
-}
-
-/// What cannot be read goes into the report.
-Found find_sensors(const RunOptions& options, Report& report) {
-  const std::string& left_out = report.energy.left_out;
-  if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
-  const GpuChoice choice = parse_gpu_choice(options.gpus, environment_variable);
-  Survey found =
-      survey(options.system, machine_clock(), choice.none() ? Asked::prompt : Asked::all);
-  const std::set<Domain> on_machine = gpus_found(found);
-  keep_chosen(choice, found);
-  GpusOfGroups gpus = gpus_of_groups(on_machine, found);
-  (void)take_absent(found.refused);
-  const bool are_known = knows_all_gpus(found.refused);
-  if (!are_known) gpus.on_machine.reset();
-  if (!are_known && !names_gpus(found)) gpus.unknown = "no GPU can be read: see refused";
-  if (gpus.unknown.empty()) report.host.gpus.emplace();
-  report.refused = std::move(found.refused);
-  return {.sensors = std::move(found.sensors), .gpus = std::move(gpus)};
-}
-
-/// Waits for the command's end, reading at each tick.
-void watch(Supervisor& supervisor, Ticker& ticker, Instruments& instruments) {
-  std::array<pollfd, 2> waited = {pollfd{supervisor.fd(), POLLIN, 0},
-                                  pollfd{ticker.fd(), POLLIN, 0}};
-  for (;;) {
-    patient_poll(waited, -1);
-    if (waited[0].revents != 0 && supervisor.handle()) return;
-    if (waited[1].revents != 0) instruments.read(ticker.ends_interval());
-  }
-}
-
 /// Writes one output; a failure is told, and answered with true.
 bool write_failed(std::optional<Output>& output, const std::string& text) {
   try {
@@ -208,39 +149,18 @@ struct Prepared {
 };
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
-std::optional<int> measure(const Prepared& run, Found found, std::set<pid_t> strangers) {
-  // From here on there may be threads, without the privileges and the signals.
-  const RunOptions& options = run.options;
-  Instruments instruments(std::move(found.sensors), {.system = options.system,
-                                                     .interval = options.interval,
-                                                     .gpus = std::move(found.gpus),
-                                                     .units = {.ram = options.ram_unit,
-                                                               .gpu_ram = options.gpu_ram_unit,
-                                                               .time = options.time_unit},
-                                                     .command = run.launcher.pid(),
-                                                     .strangers = std::move(strangers),
-                                                     .series = std::move(run.outputs.series),
-                                                     .files = std::move(run.outputs.files),
-                                                     .status = options.status});
-  std::ranges::move(instruments.take_left_out(), std::back_inserter(run.report.refused));
-  const TimePoint begin = instruments.begin();
-  Ticker ticker(begin, options.interval, instruments.longest_period());
-  run.launcher.release();
-  const std::optional<ExecFailure> failure = run.launcher.wait_for_exec();
-  if (!failure) watch(run.supervisor, ticker, instruments);
-  const TimePoint end = instruments.end();
-  const Collected collected = run.supervisor.collect(options.system);
-
-  fill_report(run.report,
-              {.begin = begin,
-               .end = end,
-               .late = ticker.late(),
-               .launcher_rss_bytes = run.launcher.own_peak_rss_bytes()},
-              instruments, collected, run.task_clock);
-  if (failure) return end_unstarted(*failure, run.report, run.outputs);
-  write_report(options, run.outputs, run.report);
-  for (const std::string& failed : {instruments.series_failure(), instruments.files_failure()}) {
-    if (!failed.empty()) write_to_stderr(fmt::format("wattle run: {}\n", failed));
+std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
+  const MeasuredRun measured = measure_run({.options = run.options,
+                                            .launcher = run.launcher,
+                                            .task_clock = run.task_clock,
+                                            .supervisor = run.supervisor,
+                                            .series = std::move(run.outputs.series),
+                                            .files = std::move(run.outputs.files)},
+                                           std::move(found), std::move(strangers), run.report);
+  if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
+  write_report(run.options, run.outputs, run.report);
+  for (const std::string& lost : measured.lost) {
+    write_to_stderr(fmt::format("wattle run: {}\n", lost));
   }
   return std::nullopt;
 }
@@ -271,7 +191,7 @@ int run(const RunOptions& options) {
   const Job job = read_job(environment_variable);
   Report report = begin_report(options, job);
   TaskClock task_clock;
-  Found found = with_privileges([&] {
+  FoundSensors found = with_privileges([&] {
     if (options.task_clock) task_clock = TaskClock(launcher.pid());
     return find_sensors(options, report);
   });

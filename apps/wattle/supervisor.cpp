@@ -26,6 +26,10 @@ namespace {
 
 constexpr std::array kForwarded = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
 
+bool asks_to_end(int signal) noexcept {
+  return signal == SIGINT || signal == SIGQUIT || signal == SIGTERM || signal == SIGHUP;
+}
+
 bool is_ignored(int signal) noexcept {
   struct sigaction action {};
   return ::sigaction(signal, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
@@ -125,6 +129,7 @@ bool Supervisor::handle() noexcept {
   signalfd_siginfo info{};
   while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
     const auto signal = static_cast<int>(info.ssi_signo);
+    if (asks_to_end(signal)) end_signal_ = signal;
     if (signal != SIGCHLD && should_forward(info, child_)) ::kill(child_, signal);
   }
   if (reap_orphans()) return true;

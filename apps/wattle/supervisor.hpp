@@ -55,6 +55,8 @@ class Supervisor {
 
   /// After `handle` gave true: waits for the command and every descendant that has ended.
   [[nodiscard]] Collected collect(const System& system);
+  /// The last of INT, QUIT, TERM and HUP that came, from whoever.
+  [[nodiscard]] std::optional<int> end_signal() const noexcept { return end_signal_; }
   /// Waits until the command has ended, if `collect` has not, and gives its status.
   [[nodiscard]] Exit wait_for_exit();
 
@@ -68,6 +70,7 @@ class Supervisor {
   std::set<pid_t> strangers_;
   Fd signals_;
   CollectedUsage usage_;
+  std::optional<int> end_signal_;
   std::optional<Exit> exit_;  ///< once it was waited for
 };
 
