@@ -3,20 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
-#include <condition_variable>
 #include <cstdint>
-#include <exception>
 #include <memory>
-#include <mutex>
-#include <system_error>
 #include <utility>
 
+#include "base/call_with_deadline.hpp"
 #include "base/clock.hpp"
 #include "base/quantity.hpp"
-#include "base/thread.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::app {
@@ -66,75 +61,34 @@ std::vector<Phase> phases_of(const Sensor& sensor, ChannelSet wanted) {
 /// What was seen of each channel of a sensor.
 using Results = std::vector<std::optional<Observation>>;
 
-/// The measuring of one device by a thread that its driver may never let go. Threads: any.
-class Attempt {
- public:
-  Attempt(std::unique_ptr<Sensor> sensor, std::vector<Phase> phases)
-      : sensor_(std::move(sensor)),
-        phases_(std::move(phases)),
-        results_(sensor_->channels().size()) {}
-
-  /// Goes through the phases until the end, or until nobody waits any more.
-  void work() noexcept {
-    try {
-      for (const Phase& phase : phases_) run(phase);
-    } catch (const std::exception&) {  // no memory: what is known by now is all there is
-    }
-    const std::scoped_lock lock(mutex_);
-    done_ = true;
-    changed_.notify_all();
+void take(Results& results, const Phase& phase, const std::vector<Observation>& seen) {
+  for (std::size_t i = 0; i < seen.size(); ++i) {
+    if (phase.channels[i]) results[i] = seen[i];
   }
+}
 
-  /// Waits as long as the driver answers. What it did not answer is absent.
-  [[nodiscard]] Results wait() {
-    std::unique_lock lock(mutex_);
-    std::uint64_t begun = 0;
-    while (!changed_.wait_for(lock, kAnswerTime, [&] { return done_; })) {
-      if (const std::uint64_t before = std::exchange(begun, begun_); before == begun) break;
-    }
-    abandoned_ = true;
-    return results_;
+/// Takes the sensor: its driver may never let go of it. Goes through the phases for as long as the
+/// driver answers. What it did not answer is absent.
+Results measure_apart(std::unique_ptr<Sensor> owned, const std::vector<Phase>& phases) {
+  const std::shared_ptr<Sensor> sensor = std::move(owned);
+  Results results(sensor->channels().size());
+  for (const Phase& phase : phases) {
+    const auto run = [sensor, phase](std::size_t, const auto& is_awaited) {
+      return observe(*sensor, phase.channels, phase.polling, machine_clock(), is_awaited);
+    };
+    const auto seen =
+        call_with_deadline<std::vector<Observation>>(1, kAnswerTime, run, Patience::renewed)
+            .front();
+    if (!seen) break;
+    take(results, phase, *seen);
   }
-
- private:
-  void run(const Phase& phase) {
-    const std::vector<Observation> seen =
-        observe(*sensor_, phase.channels, phase.polling, machine_clock(), [&] {
-          ++begun_;
-          return !abandoned_;
-        });
-    const std::scoped_lock lock(mutex_);
-    for (std::size_t i = 0; i < seen.size(); ++i) {
-      if (phase.channels[i]) results_[i] = seen[i];
-    }
-  }
-
-  const std::unique_ptr<Sensor> sensor_;
-  const std::vector<Phase> phases_;
-  std::atomic<std::uint64_t> begun_{0};  ///< readings
-  std::atomic<bool> abandoned_{false};
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  Results results_;
-};
-
-/// Takes the sensor: its driver may never let go of it.
-Results measure_apart(std::unique_ptr<Sensor> sensor, std::vector<Phase> phases) {
-  const auto attempt = std::make_shared<Attempt>(std::move(sensor), std::move(phases));
-  try {
-    start_detached([attempt] { attempt->work(); });
-  } catch (const std::system_error&) {
-    attempt->work();  // no thread to be had: then for as long as the driver likes
-  }
-  return attempt->wait();
+  return results;
 }
 
 Results measure_here(Sensor& sensor, const std::vector<Phase>& phases) {
   Results results(sensor.channels().size());
   for (const Phase& phase : phases) {
-    const auto seen = observe(sensor, phase.channels, phase.polling, machine_clock());
-    std::ranges::copy(seen, results.begin());
+    take(results, phase, observe(sensor, phase.channels, phase.polling, machine_clock()));
   }
   return results;
 }
@@ -234,15 +188,14 @@ std::vector<Measured> measure(std::vector<Survey>& surveys,
       const ChannelSet wanted = new_channels(*sensor, measured);
       if (wanted.none()) continue;
       const std::vector<Channel> channels(sensor->channels().begin(), sensor->channels().end());
-      std::vector<Phase> phases = phases_of(*sensor, wanted);
+      const std::vector<Phase> phases = phases_of(*sensor, wanted);
       if (show) {
         show(fmt::format("measuring {}, about {:.0f} s left", channels.front().domain.name(),
                          std::ceil(Seconds(left).count())));
       }
       left -= length_of(phases);
-      const Results results = sensor->may_block()
-                                  ? measure_apart(std::move(sensor), std::move(phases))
-                                  : measure_here(*sensor, phases);
+      const Results results = sensor->may_block() ? measure_apart(std::move(sensor), phases)
+                                                  : measure_here(*sensor, phases);
       for (std::size_t i = 0; i < channels.size(); ++i) {
         if (wanted[i]) measured.push_back({.channel = channels[i], .seen = results[i]});
       }

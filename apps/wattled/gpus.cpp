@@ -18,6 +18,9 @@ constexpr std::chrono::seconds kPatience{4};
 /// gather without end what clients ask again and again.
 constexpr std::size_t kMostWaiting = 4096;
 
+/// Each kind of question is asked once and waits once.
+constexpr std::size_t kMostJobs = 16;
+
 constexpr double kMilli = 1000.0;
 
 /// NVML is the library of NVIDIA's GPUs alone; zeusd's clients know its errors by this word.
@@ -123,8 +126,8 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
   for (Gpu& gpu : gpus) {
     const wire::DeviceId id = gpu.entry.id;
     gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
-                             .sensor = gpu.sensor,
-                             .thread = std::make_unique<SensorThread>(std::move(gpu.sensor))});
+                             .sensor = std::move(gpu.sensor),
+                             .thread = std::make_unique<Worker>()});
   }
   for (const auto& [id, gpu] : gpus_) ids_.push_back(id);
 }
@@ -134,6 +137,12 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
   entries.reserve(gpus_.size());
   for (const auto& [id, gpu] : gpus_) entries.push_back(gpu.entry);
   return entries;
+}
+
+bool Gpus::begin(wire::DeviceId id, std::function<void(Sensor&)> job, Crowd crowd) {
+  const Served& gpu = gpus_.at(id);
+  return gpu.thread->add([sensor = gpu.sensor, job = std::move(job)] { job(*sensor); },
+                         crowd == Crowd::refuses ? kMostJobs : Worker::kAnyNumber);
 }
 
 /// A question to one GPU, and all who wait for its answer.
@@ -158,8 +167,7 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
         for (const auto& tell : std::exchange(next->waiting, {})) tell(answer);
       });
     };
-    const bool is_queued = gpu.thread->ask(work);
-    if (!is_queued) return false;
+    if (!begin(id, work, Crowd::refuses)) return false;
     asked = std::move(next);
   }
   if (asked->waiting.size() >= kMostWaiting) return false;
@@ -221,7 +229,8 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
       ids, patience,
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
         // As above.
-        return gpus_.at(id).thread->ask(
+        return begin(
+            id,
             [id, job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
               const GpuAnswer answer = job(id, sensor);
               post([take = std::move(take), answer] { take(answer); });

@@ -10,11 +10,18 @@
 #include <string>
 #include <vector>
 
+#include "base/worker.hpp"
 #include "loop.hpp"
-#include "sensor_thread.hpp"
+#include "sensors/sensor.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::daemon {
+
+/// What becomes of a job where much waits already.
+enum class Crowd : std::uint8_t {
+  refuses,  ///< the driver must be stuck
+  waits,    ///< it comes after them all: what has to be done before the end
+};
 
 using Ids = std::vector<wire::DeviceId>;
 
@@ -77,15 +84,18 @@ class Gpus {
   struct Asked;
   struct Served {
     wire::GpuEntry entry;
-    std::shared_ptr<const Sensor> sensor;
-    std::unique_ptr<SensorThread> thread;
+    std::shared_ptr<Sensor> sensor;
+    std::unique_ptr<Worker> thread;
     std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
   };
   /// Calls `begin` with each GPU, and with what takes its answer; false: there will be none.
   using Begin = std::function<bool(wire::DeviceId, std::function<void(const GpuAnswer&)>)>;
   void gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
               std::function<void(Answers)> then);
-  /// False where so many wait already that the driver must be stuck.
+  /// Does `job` in the GPU's thread; false where so many wait already that the driver must be
+  /// stuck.
+  [[nodiscard]] bool begin(wire::DeviceId id, std::function<void(Sensor&)> job, Crowd crowd);
+  /// False as well where too many wait for the answer.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);
 

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "base/schedule.hpp"
 #include "cpus.hpp"
 #include "gpus.hpp"
 #include "loop.hpp"
-#include "sampling/schedule.hpp"
 #include "stream.hpp"
 
 namespace wattle::daemon {

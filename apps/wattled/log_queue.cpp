@@ -1,13 +1,10 @@
 #include "log_queue.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "base/fd.hpp"
-#include "base/thread.hpp"
 
 namespace wattle::daemon {
 
@@ -16,53 +13,29 @@ struct LogQueue::State {
   const int fd;
   const LossLine loss_line;
   std::mutex mutex{};
-  std::condition_variable wake{};
   std::condition_variable written{};
-  std::deque<std::string> lines{};
-  std::size_t bytes = 0;  ///< of `lines`, and of the one that is being written
+  std::size_t bytes = 0;  ///< that wait or are being written
   std::uint64_t lost = 0;
-  bool has_thread = false;
-  bool is_writing = false;
-  bool is_stopping = false;
 
-  void run() {
+  /// By the thread.
+  void write(const std::string& text) {
+    const bool failed = write_all(fd, text) != 0;
     std::unique_lock lock(mutex);
-    while (true) {
-      wake.wait(lock, [&] { return is_stopping || !lines.empty(); });
-      if (is_stopping) return;
-      const std::string line = std::move(lines.front());
-      lines.pop_front();
-      is_writing = true;
+    bytes -= text.size();
+    if (failed) ++lost;
+    if (bytes == 0 && lost > 0 && !failed) {
+      const std::string loss = loss_line(std::exchange(lost, 0));
+      bytes = loss.size();
       lock.unlock();
-      const bool failed = write_all(fd, line) != 0;
-      lock.lock();
-      is_writing = false;
-      bytes -= line.size();
-      if (failed) ++lost;
-      if (!failed && lines.empty()) tell_lost();
-      if (lines.empty()) written.notify_all();
+      write(loss);
+    } else if (bytes == 0) {
+      written.notify_all();
     }
-  }
-  /// Locked.
-  void add(std::string text) {
-    bytes += text.size();
-    lines.push_back(std::move(text));
-    wake.notify_one();
-  }
-  /// Locked.
-  void tell_lost() {
-    if (lost > 0) add(loss_line(std::exchange(lost, 0)));
   }
 };
 
 LogQueue::LogQueue(int fd, LossLine loss_line)
     : state_(std::make_shared<State>(fd, std::move(loss_line))) {}
-
-LogQueue::~LogQueue() {
-  const std::scoped_lock lock(state_->mutex);
-  state_->is_stopping = true;
-  state_->wake.notify_one();
-}
 
 void LogQueue::push(std::string text) {
   const std::scoped_lock lock(state_->mutex);
@@ -70,23 +43,21 @@ void LogQueue::push(std::string text) {
     ++state_->lost;
     return;
   }
-  if (!state_->has_thread) {
-    try {
-      start_detached([state = state_] { state->run(); });
-    } catch (const std::system_error&) {
-      ++state_->lost;  // the next line tries again
-      return;
-    }
-    state_->has_thread = true;
-  }
-  state_->tell_lost();
-  state_->add(std::move(text));
+  if (state_->lost > 0 && add(state_->loss_line(state_->lost))) state_->lost = 0;
+  if (!add(std::move(text))) ++state_->lost;  // no thread: the next line tries again
+}
+
+bool LogQueue::add(std::string text) {
+  const std::size_t bytes = text.size();
+  const bool is_taken =
+      worker_.add([state = state_, text = std::move(text)] { state->write(text); });
+  if (is_taken) state_->bytes += bytes;
+  return is_taken;
 }
 
 bool LogQueue::flush(std::chrono::milliseconds patience) {
   std::unique_lock lock(state_->mutex);
-  return state_->written.wait_for(lock, patience,
-                                  [&] { return state_->lines.empty() && !state_->is_writing; });
+  return state_->written.wait_for(lock, patience, [&] { return state_->bytes == 0; });
 }
 
 }  // namespace wattle::daemon

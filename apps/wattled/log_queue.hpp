@@ -8,6 +8,8 @@
 #include <memory>
 #include <string>
 
+#include "base/worker.hpp"
+
 namespace wattle::daemon {
 
 /// A thread of its own writes the lines: nobody else ever waits for the reader. Lines that find no
@@ -20,12 +22,9 @@ class LogQueue {
   /// The text of the line that reports so many lost lines, line end included.
   using LossLine = std::function<std::string(std::uint64_t lost)>;
 
-  /// `fd` outlives the process' last line. `loss_line` is called by one thread at a time.
+  /// `fd` outlives the process' last line. `loss_line` is called by one thread at a time. The
+  /// destructor does not wait: lines that are still there may be lost.
   LogQueue(int fd, LossLine loss_line);
-  LogQueue(const LogQueue&) = delete;
-  LogQueue& operator=(const LogQueue&) = delete;
-  /// Does not wait: lines that are still there may be lost.
-  ~LogQueue();
 
   /// `text`: whole lines.
   void push(std::string text);
@@ -34,7 +33,11 @@ class LogQueue {
 
  private:
   struct State;
+  /// Locked. False where no thread can be started.
+  [[nodiscard]] bool add(std::string text);
+
   std::shared_ptr<State> state_;
+  Worker worker_;
 };
 
 }  // namespace wattle::daemon

@@ -2,17 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
-#include <condition_variable>
 #include <limits>
 #include <mutex>
-#include <new>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <utility>
 
 #include "base/text.hpp"
-#include "base/thread.hpp"
+#include "base/worker.hpp"
 #include "energy/source_sensor.hpp"
 #include "sampling/aligned.hpp"
 #include "sampling/sampler.hpp"
@@ -95,7 +92,7 @@ std::optional<Boundary> boundary_of(const ColumnEnd& end, TimePoint border) noex
 
 }  // namespace
 
-/// Shared with the keeper's thread, so that either can be the last to let go.
+/// Shared with the keeper, so that either can be the last to let go.
 struct EnergyColumns::State {
   State(std::vector<std::unique_ptr<Sensor>> sensors, std::vector<Domain> domains,
         const Clock& time)
@@ -103,7 +100,6 @@ struct EnergyColumns::State {
         sampler(std::move(sensors), time,
                 {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}) {}
 
-  void keep() noexcept;
   Border read(Edge edge, std::span<ColumnEnd> ends) noexcept;
   Border wait_for_updates(Edge edge, TimePoint called, std::span<ColumnEnd> ends,
                           std::span<WaitingPower> waiting) noexcept;
@@ -115,23 +111,12 @@ struct EnergyColumns::State {
 
   const Clock& clock;
   std::mutex mutex;
-  std::condition_variable wake;
-  bool stopping = false;
-  bool ended = true;
   Sampler sampler;
   /// Of each column among `sampler.domains()`; absent where nothing tells it.
   std::vector<std::optional<std::size_t>> places{};
   std::vector<UpdateWatch> watches{};  ///< one for each column that is aligned
   std::function<void(nanoseconds)> sleep{};
 };
-
-void EnergyColumns::State::keep() noexcept {
-  const nanoseconds period = sampler.keeper_period();
-  std::unique_lock lock(mutex);
-  while (!wake.wait_for(lock, period, [&] { return stopping; })) sampler.read(false);
-  ended = true;
-  wake.notify_all();
-}
 
 ColumnEnd EnergyColumns::State::end_of(std::size_t column) const noexcept {
   const std::optional<std::size_t> place = places[column];
@@ -257,24 +242,20 @@ void EnergyColumns::watch_updates() {
 }
 
 void EnergyColumns::start_keeper() {
-  state_->ended = false;
-  try {
-    start_detached([state = state_] { state->keep(); });
-  } catch (const std::system_error& error) {
-    throw Error("cannot start a thread to read energy counters with: " + error.code().message());
-  }
+  const auto keep = [state = state_] {
+    const std::scoped_lock lock(state->mutex);
+    state->sampler.read(false);
+  };
+  keeper_ = std::make_unique<Worker>(Worker::every(state_->sampler.keeper_period(), keep),
+                                     "a thread to read energy counters with");
 }
 
 EnergyColumns::~EnergyColumns() {
   if (forks_ != forks()) {
-    // The parent's thread is not here to wait for, and its descriptors are not ours to close.
-    static_cast<void>(new (std::nothrow) std::shared_ptr<State>(std::move(state_)));
-    return;
+    leak(state_);  // the parent's descriptors are not a child's to close
+  } else if (keeper_) {
+    (void)keeper_->stop(kPatience);
   }
-  std::unique_lock lock(state_->mutex);
-  state_->stopping = true;
-  state_->wake.notify_all();
-  state_->wake.wait_for(lock, kPatience, [&] { return state_->ended; });
 }
 
 bool EnergyColumns::aligned() const noexcept { return !state_->watches.empty(); }

@@ -13,6 +13,7 @@
 
 #include "base/clock.hpp"
 #include "base/forks.hpp"
+#include "base/worker.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/energy_meter.hpp"
 
@@ -117,6 +118,7 @@ class EnergyColumns {
   DomainNames names_;
   std::vector<MissingDomain> missing_;
   std::uint64_t forks_;  ///< when it was made
+  std::unique_ptr<Worker> keeper_;
 };
 
 }  // namespace wattle::detail

@@ -14,8 +14,8 @@
 #include "base/clock.hpp"
 #include "base/forks.hpp"
 #include "base/log.hpp"
+#include "base/worker.hpp"
 #include "hardware/recording.hpp"
-#include "sampling/ticking.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
@@ -71,14 +71,16 @@ class HardwareMonitor::Impl {
           "cannot monitor hardware: nothing here can be read; wattle doctor says why");
     }
     recording->begin();
-    ticking_ = std::make_unique<Ticking>([recording](bool last) { recording->tick(last); },
-                                         recording->period());
+    ticking_ = std::make_unique<Worker>(
+        Worker::every(recording->period(), [recording] { recording->tick(false); }),
+        "the sampling thread");
     recording_ = std::move(recording);
   }
 
   HardwareFiles stop() {
     if (!ticking_) throw NotStarted("cannot stop the hardware monitor: it is not started");
-    if (!ticking_->stop(kEndPatience)) {
+    (void)ticking_->add([recording = recording_] { recording->tick(true); });
+    if (!ticking_->finish(kEndPatience)) {
       log("the hardware monitor's files may lack their last rows: the file system does not answer");
     }
     ticking_.reset();
@@ -93,7 +95,7 @@ class HardwareMonitor::Impl {
   std::optional<Survey> found_;  ///< for the first start
   std::uint64_t forks_;          ///< when it was made
   std::shared_ptr<Recording> recording_;
-  std::unique_ptr<Ticking> ticking_;
+  std::unique_ptr<Worker> ticking_;
 };
 
 HardwareMonitor::HardwareMonitor(const System& system) : impl_(std::make_unique<Impl>(system)) {}

@@ -191,15 +191,18 @@ void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
     lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
     if (!is_gpu) cpu_lane_ = lanes_.back().get();
   }
-  telling_ = std::make_unique<Ticking>(
-      [faults = faults_](bool) {
-        faults->tell();
-        (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
-      },
-      std::chrono::seconds(1));
+  telling_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), telling()),
+                                      "the sampling thread");
   const TimePoint deadline = clock.now() + kFirstReading;
   constexpr std::uint64_t kStart = 1;  // the reading that nobody asked for
   for (const auto& lane : lanes_) (void)lane->wait_for(kStart, deadline);
+}
+
+Worker::Job PowerMonitor::Impl::telling() const {
+  return [faults = faults_] {
+    faults->tell();
+    (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
+  };
 }
 
 void PowerMonitor::Impl::stop() noexcept {
@@ -221,8 +224,8 @@ void PowerMonitor::Impl::stop() noexcept {
     (void)lane->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
                                            nanoseconds(0)));
   }
-  if (telling_) {
-    (void)telling_->stop(std::max<nanoseconds>(
+  if (telling_ && telling_->add(telling())) {
+    (void)telling_->finish(std::max<nanoseconds>(
         begin + 2 * kPatience - std::chrono::steady_clock::now(), nanoseconds(0)));
   }
 }

@@ -7,12 +7,12 @@
 #include <optional>
 #include <vector>
 
+#include "base/worker.hpp"
 #include "power/fault_report.hpp"
 #include "power/monitor_parts.hpp"
 #include "power/watched_sensor.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/lane.hpp"
-#include "sampling/ticking.hpp"
 #include "wattle/power_monitor.hpp"
 
 namespace wattle {
@@ -128,6 +128,8 @@ class PowerMonitor::Impl {
                               const Plan& plan);
   [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
                               std::chrono::nanoseconds period);
+  /// What is done once a second, and at the end.
+  [[nodiscard]] Worker::Job telling() const;
   void start_lanes(std::vector<Work> work, const Plan& plan, std::chrono::nanoseconds cpu_period,
                    const Clock& clock);
 
@@ -144,7 +146,7 @@ class PowerMonitor::Impl {
   Lane* cpu_lane_ = nullptr;                  ///< the last of them; null where there are no CPUs
   const Clock* clock_;
   std::vector<Work> by_hand_;  ///< instead of lanes
-  std::unique_ptr<Ticking> telling_;
+  std::unique_ptr<Worker> telling_;
   bool stopped_ = false;
 };
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <utility>
 
-#include "base/ask_each.hpp"
+#include "base/call_with_deadline.hpp"
 #include "base/log.hpp"
 #include "sampling/update_observer.hpp"
 #include "sensors/providers.hpp"
@@ -97,7 +97,7 @@ InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& cl
   };
   InferredPace inferred;
   std::vector<ModelPace> models;
-  for (auto& model : ask_each<ModelPace>(chosen.size(), span.deadline, pace)) {
+  for (auto& model : call_with_deadline<ModelPace>(chosen.size(), span.deadline, pace)) {
     const Sensor& sensor = *chosen[models.size()].sensor;
     models.push_back(model.value_or(ModelPace{}));
     inferred.updates.emplace(model_of(sensor), models.back().updates);

@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/worker.hpp"
 #include "sampling/recorder.hpp"
 
 namespace wattle {
@@ -81,7 +82,7 @@ class Lane {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  std::uint64_t forks_;  ///< when it was made
+  Worker worker_;
 };
 
 }  // namespace wattle

@@ -5,7 +5,7 @@
 #include <set>
 #include <utility>
 
-#include "sampling/schedule.hpp"
+#include "base/schedule.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

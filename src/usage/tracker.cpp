@@ -22,8 +22,8 @@
 #include "base/cpu_time.hpp"
 #include "base/forks.hpp"
 #include "base/log.hpp"
+#include "base/schedule.hpp"
 #include "base/thread.hpp"
-#include "sampling/schedule.hpp"
 #include "usage/tracking.hpp"
 #include "wattle/error.hpp"
 

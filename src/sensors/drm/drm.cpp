@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ask_each.hpp"
+#include "base/call_with_deadline.hpp"
 #include "sensors/drm/card.hpp"
 #include "sensors/drm/diagnosis.hpp"
 #include "sensors/drm/gpu.hpp"
@@ -50,7 +50,7 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
     survey.refused.push_back(no_gpus(system, cards.others));
   }
   const auto open = std::make_shared<OpenNodes>(system.procfs);
-  std::vector<std::optional<Gpu>> examined = ask_each<Gpu>(
+  std::vector<std::optional<Gpu>> examined = call_with_deadline<Gpu>(
       gpus.size(), deadline,
       [gpus, examine_card](std::size_t i, const auto&) { return examine_card(gpus[i]); });
   for (std::size_t i = 0; i < gpus.size(); ++i) {

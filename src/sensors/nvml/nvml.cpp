@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "base/ask_each.hpp"
+#include "base/call_with_deadline.hpp"
 #include "base/dynlib.hpp"
 #include "base/text.hpp"
 #include "sensors/nvml/diagnosis.hpp"
@@ -74,8 +74,8 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
     return refused(not_nvml(session->path()));
   }
   const auto until = std::chrono::steady_clock::now() + deadline;
-  auto listings =
-      ask_each<GpuListing>(1, deadline, [session](std::size_t, const auto&) -> GpuListing {
+  auto listings = call_with_deadline<GpuListing>(
+      1, deadline, [session](std::size_t, const auto&) -> GpuListing {
         try {
           return list_gpus(*session);
         } catch (const std::exception& error) {
@@ -86,7 +86,7 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
   if (!listing) return refused(no_answer(std::nullopt, deadline));
   if (listing->refused) return refused(*listing->refused);
   const nanoseconds left = until - std::chrono::steady_clock::now();
-  auto examined = ask_each<Gpu>(
+  auto examined = call_with_deadline<Gpu>(
       listing->count, left, [session, driver = listing->driver](std::size_t i, const auto&) {
         return examine(session->api(), static_cast<std::uint32_t>(i), driver);
       });

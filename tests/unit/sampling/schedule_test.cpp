@@ -1,4 +1,4 @@
-#include "sampling/schedule.hpp"
+#include "base/schedule.hpp"
 
 #include <gtest/gtest.h>
 

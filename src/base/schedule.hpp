@@ -1,5 +1,5 @@
-// When a lane reads: deadlines at equal distances, and how far to slow down where reading costs too
-// much. Arithmetic only; who waits is lane.cpp.
+// When something is done again and again: deadlines at equal distances, and how far to slow down
+// where it costs too much. Arithmetic only; who waits is worker.cpp.
 #pragma once
 
 #include <algorithm>
