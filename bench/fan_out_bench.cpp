@@ -126,8 +126,8 @@ std::vector<PowerUpdate> news(std::uint32_t devices, int round) {
   for (std::uint32_t i = 0; i < devices; ++i) {
     updates.push_back({.id = i,
                        .timestamp_ms = 1'762'000'000'000 + round,
-                       .power = wire::CpuPower{.cpu_mw = 50'000U + static_cast<unsigned>(round),
-                                               .dram_mw = 10'000}});
+                       .power_mw = 50'000U + static_cast<unsigned>(round),
+                       .dram_mw = 10'000});
   }
   return updates;
 }

@@ -76,7 +76,7 @@ void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
     update.reason = answer.fault->message;
   } else {
     update.timestamp_ms = unix_ms(answer.at);
-    update.power = wire::CpuPower{.cpu_mw = answer.value};
+    update.power_mw = answer.value;
   }
   answered_.push_back(std::move(update));
   if (asked_.empty()) tell();
@@ -114,9 +114,12 @@ void CpuStream::tick() {
     const CpuPowers powers = power_between(before->second, state);
     PowerUpdate update{.id = id,
                        .timestamp_ms = unix_ms(state.cpu.at),
-                       .power = powers.message(),
+                       .power_mw = powers.cpu.mw,
                        .reason = std::string(powers.cpu.reason)};
-    if (powers.dram) update.dram_reason = powers.dram->reason;
+    if (powers.dram) {
+      update.dram_mw = powers.dram->mw;
+      update.dram_reason = powers.dram->reason;
+    }
     updates.push_back(std::move(update));
   }
   keep(std::move(now));

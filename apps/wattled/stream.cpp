@@ -12,6 +12,10 @@ namespace {
 
 constexpr std::chrono::seconds kSilence{1};
 
+wire::CpuPower cpu_power_of(const PowerUpdate& update) {
+  return {.cpu_mw = *update.power_mw, .dram_mw = update.dram_mw};
+}
+
 bool contains(const Ids& ids, wire::DeviceId id) { return std::ranges::binary_search(ids, id); }
 
 }  // namespace
@@ -64,8 +68,8 @@ void Stream::remove(Subscriber& subscriber) noexcept {
 std::string Stream::event_of(const PowerUpdate& update) const {
   const std::string json =
       type_ == DeviceType::gpu
-          ? wire::encode_event(update.timestamp_ms, update.id, update.power->cpu_mw)
-          : wire::encode_event(update.timestamp_ms, update.id, *update.power);
+          ? wire::encode_event(update.timestamp_ms, update.id, *update.power_mw)
+          : wire::encode_event(update.timestamp_ms, update.id, cpu_power_of(update));
   return chunk(wire::event(json));
 }
 
@@ -87,12 +91,12 @@ std::string Stream::snapshot(const Ids& ids) const {
   wire::CpuPowersAt cpus;
   for (const wire::DeviceId id : ids) {
     const PowerUpdate& last = devices_.at(id).last;
-    if (!last.power) continue;
-    cpus.timestamp_ms = std::max(cpus.timestamp_ms, last.timestamp_ms);
-    cpus.powers[id] = *last.power;
-    gpus.powers[id] = last.power->cpu_mw;
+    if (!last.power_mw) continue;
+    gpus.timestamp_ms = std::max(gpus.timestamp_ms, last.timestamp_ms);
+    gpus.powers[id] = *last.power_mw;
+    cpus.powers[id] = cpu_power_of(last);
   }
-  gpus.timestamp_ms = cpus.timestamp_ms;
+  cpus.timestamp_ms = gpus.timestamp_ms;
   if (cpus.powers.empty()) return {};
   return chunk(wire::event(type_ == DeviceType::gpu ? wire::encode(gpus) : wire::encode(cpus)));
 }
@@ -102,7 +106,7 @@ std::string Stream::known(const Ids& ids) const {
   std::string text;
   for (const wire::DeviceId id : ids) {
     const PowerUpdate& last = devices_.at(id).last;
-    if (last.power && alone) text += event_of(last);
+    if (last.power_mw && alone) text += event_of(last);
     text += reasons_of(last);
   }
   return alone ? text : text + snapshot(ids);
@@ -115,13 +119,14 @@ std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) 
     if (device == devices_.end()) continue;  // nobody asks any more
     PowerUpdate& last = device->second.last;
     const bool has_reasons = update.reason != last.reason || update.dram_reason != last.dram_reason;
-    const bool is_new = update.power != last.power || has_reasons;
+    const bool is_new =
+        update.power_mw != last.power_mw || update.dram_mw != last.dram_mw || has_reasons;
     last = update;
     if (!is_new) continue;
     const bool alone = format_ == wire::StreamFormat::per_device;
-    std::string text = update.power && alone ? event_of(update) : std::string();
+    std::string text = update.power_mw && alone ? event_of(update) : std::string();
     if (has_reasons) text += reasons_of(update);
-    news.push_back({update.id, std::move(text), update.power.has_value()});
+    news.push_back({update.id, std::move(text), update.power_mw.has_value()});
   }
   return news;
 }

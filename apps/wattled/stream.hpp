@@ -45,8 +45,8 @@ class Subscriber {
 struct PowerUpdate {
   wire::DeviceId id = 0;
   wire::UnixMs timestamp_ms = 0;
-  /// A GPU's stands in `cpu_mw`. Absent: not known now, for `reason`.
-  std::optional<wire::CpuPower> power{};
+  std::optional<std::uint64_t> power_mw{};  ///< absent: not known now, for `reason`
+  std::optional<std::uint64_t> dram_mw{};   ///< of a CPU's memory
   std::string reason{};
   std::string dram_reason{};  ///< why the power of a CPU's memory is not known; empty: it is
 };

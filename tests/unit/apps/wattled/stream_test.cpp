@@ -27,7 +27,7 @@ class StreamListener final : public Subscriber {
 };
 
 PowerUpdate update(wire::DeviceId id, std::uint64_t mw, wire::UnixMs at = 1000) {
-  return {.id = id, .timestamp_ms = at, .power = wire::CpuPower{.cpu_mw = mw}};
+  return {.id = id, .timestamp_ms = at, .power_mw = mw};
 }
 PowerUpdate loss(wire::DeviceId id) { return {.id = id, .reason = "it is lost"}; }
 
@@ -167,7 +167,7 @@ TEST(CpuEvents, HaveTheirMemory) {
   Stream stream(DeviceType::cpu, StreamFormat::per_device);
   StreamListener listener;
   stream.subscribe(listener, {0});
-  stream.publish({{.id = 0, .timestamp_ms = 5, .power = wire::CpuPower{7, 8}}}, kNow);
+  stream.publish({{.id = 0, .timestamp_ms = 5, .power_mw = 7, .dram_mw = 8}}, kNow);
   EXPECT_THAT(listener.told(),
               ElementsAre(chunk("data: {\"timestamp_ms\":5,\"cpu_id\":0,\"cpu_mw\":7,"
                                 "\"dram_mw\":8}\n\n")));
@@ -177,14 +177,14 @@ TEST(CpuEvents, HaveTheReasonWhyTheirMemoryIsNotKnownBehindThem) {
   Stream stream(DeviceType::cpu, StreamFormat::per_device);
   StreamListener listener;
   stream.subscribe(listener, {0});
-  const PowerUpdate known{.id = 0, .timestamp_ms = 5, .power = wire::CpuPower{7}};
+  const PowerUpdate known{.id = 0, .timestamp_ms = 5, .power_mw = 7};
   PowerUpdate without = known;
   without.dram_reason = "it stands";
   stream.publish({without}, kNow);
   const std::string event =
       chunk("data: {\"timestamp_ms\":5,\"cpu_id\":0,\"cpu_mw\":7,\"dram_mw\":null}\n\n");
   EXPECT_THAT(listener.told(), ElementsAre(event + chunk(": cpu 0 dram: it stands\n\n")));
-  without.power->cpu_mw = 8;
+  without.power_mw = 8;
   stream.publish({without}, kNow);
   EXPECT_THAT(listener.told(), ElementsAre(testing::Not(testing::HasSubstr("dram: "))));
 }
