@@ -96,7 +96,7 @@ class MadeUpGpu final : public Sensor {
   const Clock& clock_;
   std::uint64_t number_ = 0;
   std::vector<Channel> channels_;
-  DeviceInfo info_{.kind = DeviceKind::gpu};
+  DeviceInfo info_;
 };
 
 std::vector<std::unique_ptr<Sensor>> gpus(const Driver& driver, const Clock& clock) {

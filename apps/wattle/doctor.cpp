@@ -58,7 +58,7 @@ std::vector<std::string> names_of(const std::vector<Domain>& domains) {
 
 int doctor(const DoctorOptions& options) {
   Survey found =
-      with_privileges([&] { return survey(options.system, machine_clock(), Asked::all); });
+      with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::all()); });
   const std::vector<Refusal> absent = take_absent(found.refused);
   const std::vector<Domain> readable = readable_domains(found);
   const std::vector<std::string> names = names_of(readable);

@@ -20,7 +20,7 @@ struct Finding {
 std::string domain_names(const std::vector<Domain>& domains, bool of_cpus) {
   std::vector<std::string> names;
   for (const Domain& domain : domains) {
-    const bool is_cpu = hardware_of(domain.kind()) == Hardware::cpu;
+    const bool is_cpu = domain.category() != DomainCategory::gpu;
     if (is_cpu == of_cpus) names.push_back(domain.name());
   }
   return fmt::format("{}", fmt::join(names, ", "));
@@ -33,7 +33,7 @@ std::string subjects_of(const SharedCause& cause) {
 /// A command, or a remedy that is short enough to be read in passing.
 std::string fix_of(const Refusal& refusal, const Diagnosis& found) {
   constexpr std::size_t kShort = 60;
-  const bool is_cpu = refusal.hardware == Hardware::cpu;
+  const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
   const bool is_planned = is_cpu ? found.cpu_can_be_fixed : found.gpu_can_be_fixed;
   // Other refusals have causes that no command on this machine ends.
   const bool is_meant = !refusal.denied_path.empty() || refusal.scope == RefusalScope::interface;

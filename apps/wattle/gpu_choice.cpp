@@ -67,11 +67,11 @@ std::vector<Candidate> candidates_of(const Survey& found) {
   std::vector<Candidate> gpus;
   for (const auto& sensor : found.sensors) {
     const DeviceInfo* const info = sensor->device();
-    if (info == nullptr || info->kind != DeviceKind::gpu) continue;
+    if (info == nullptr || !is_gpu(*sensor)) continue;
     gpus.push_back({.domain = sensor->channels().front().domain, .info = *info});
   }
   for (const Refusal& refusal : found.refused) {
-    if (!refusal.domain || hardware_of(refusal.domain->kind()) == Hardware::cpu) continue;
+    if (!refusal.domain || refusal.domain->category() != DomainCategory::gpu) continue;
     if (std::ranges::count(gpus, *refusal.domain, &Candidate::domain) > 0) continue;
     gpus.push_back({.domain = *refusal.domain});
   }
@@ -150,7 +150,7 @@ void keep_chosen(const GpuChoice& choice, Survey& found) {
   std::set<Domain> chosen;
   for (const std::string& name : choice.names) chosen.insert(find(gpus, name));
   const auto is_left_out = [&](const Domain& domain) {
-    return hardware_of(domain.kind()) != Hardware::cpu && !chosen.contains(domain);
+    return domain.category() == DomainCategory::gpu && !chosen.contains(domain);
   };
   std::erase_if(found.sensors,
                 [&](const auto& sensor) { return is_left_out(sensor->channels().front().domain); });
@@ -163,14 +163,14 @@ void keep_chosen(const GpuChoice& choice, Survey& found) {
                              .subject = gpu.domain.name(),
                              .reason = "left out by --gpus",
                              .domain = gpu.domain,
-                             .hardware = hardware_of(gpu.domain.kind())});
+                             .shows = {gpu.domain.kind()}});
   }
   if (choice.none()) {
     found.refused.push_back({.source = kGpuChoice,
                              .subject = "GPUs",
                              .reason = "left out by --gpus",
                              .scope = RefusalScope::interface,
-                             .hardware = Hardware::nvidia_gpu});
+                             .shows = DomainKinds::of({DomainCategory::gpu})});
   }
 }
 

@@ -62,7 +62,7 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
   const GpuChoice choice = parse_gpu_choice(options.gpus, environment_variable);
   Survey found =
-      survey(options.system, machine_clock(), choice.none() ? Asked::prompt : Asked::all);
+      survey(options.system, machine_clock(), choice.none() ? kProcessorKinds : DomainKinds::all());
   const std::set<Domain> on_machine = gpus_found(found);
   keep_chosen(choice, found);
   GpusOfGroups gpus = gpus_of_groups(on_machine, found);

@@ -50,17 +50,18 @@ Survey look(const PowerOptions& options) {
   const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
   const bool wants_gpus = !choice.none() && !options.cpu_domain;
   const bool tells_gpus = wants_gpus || options.gpu_domain;
-  Survey found = survey(options.system, machine_clock(), wants_gpus ? Asked::all : Asked::prompt);
+  Survey found =
+      survey(options.system, machine_clock(), wants_gpus ? DomainKinds::all() : kProcessorKinds);
   if (tells_gpus) keep_chosen(choice, found);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {
-      const bool is_cpu = hardware_of(channel.domain.kind()) == Hardware::cpu;
+      const bool is_cpu = kProcessorKinds.contains(channel.domain.kind());
       return is_cpu ? std::ranges::count(kinds, channel.domain.kind()) > 0 : wants_gpus;
     });
   });
   std::erase_if(found.refused, [&](const Refusal& refusal) {
-    return refusal.hardware == Hardware::cpu ? kinds.empty() : !tells_gpus;
+    return refusal.shows.has(DomainCategory::cpu) ? kinds.empty() : !tells_gpus;
   });
   return found;
 }

@@ -31,7 +31,7 @@ std::string value_text(const PowerOptions& options, const MeasuredEnergy& energy
 
 /// What stands below a device's name, where not all say the same.
 std::string_view quantity_of(const PowerOptions& options, const DeviceEnergy& device) {
-  const bool is_gpu = hardware_of(device.domain.kind()) != Hardware::cpu;
+  const bool is_gpu = device.domain.category() == DomainCategory::gpu;
   if (is_gpu && options.gpu_domain) return to_string(*options.gpu_domain);
   // The power of a module is not the GPU's, whose name stands above it.
   const std::string_view quantity = device.energy.quantity;

@@ -91,7 +91,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
   if (!report.host.gpus) return;
   report.host.gpus = instruments.gpus().gpus;
   for (const Refusal& refusal : report.refused) {
-    if (!refusal.domain || hardware_of(refusal.domain->kind()) == Hardware::cpu) continue;
+    if (!refusal.domain || refusal.domain->category() != DomainCategory::gpu) continue;
     if (std::ranges::count(*report.host.gpus, *refusal.domain, &GpuUsage::domain) > 0) continue;
     report.host.gpus->push_back({.domain = *refusal.domain,
                                  .used_by_command_unknown = refusal.reason,
@@ -125,14 +125,10 @@ Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
 }  // namespace
 
 bool names_gpus(const Survey& found) {
-  const auto is_gpu = [](const auto& sensor) {
-    const DeviceInfo* const info = sensor->device();
-    return info != nullptr && info->kind == DeviceKind::gpu;
-  };
   const auto is_of_gpu = [](const Refusal& refusal) {
-    return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
+    return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
   };
-  return std::ranges::any_of(found.sensors, is_gpu) ||
+  return std::ranges::any_of(found.sensors, [](const auto& sensor) { return is_gpu(*sensor); }) ||
          std::ranges::any_of(found.refused, is_of_gpu);
 }
 

@@ -110,7 +110,7 @@ Json channel_json(const Ways& ways, const Measured* measured) {
 
 Json device_json(const DeviceInfo& device, const Domain& domain) {
   return {{"domain", domain.name()},
-          {"kind", to_string(device.kind)},
+          {"kind", to_string(domain.category())},
           {"model", text_json(device.model)},
           {"id", text_json(device.id)},
           {"pci_address", text_json(device.pci_address)},

@@ -10,8 +10,6 @@
 namespace wattle::daemon {
 namespace {
 
-bool is_gpu_domain(const Domain& domain) { return hardware_of(domain.kind()) != Hardware::cpu; }
-
 /// Numbers of all GPUs, also of those that are refused: numbers stay when one fails.
 std::map<Domain, std::uint32_t> number_gpus(const Survey& found) {
   std::set<Domain> gpus;
@@ -19,7 +17,8 @@ std::map<Domain, std::uint32_t> number_gpus(const Survey& found) {
     if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
   }
   for (const Refusal& refusal : found.refused) {
-    if (refusal.domain && is_gpu_domain(*refusal.domain)) gpus.insert(*refusal.domain);
+    if (refusal.domain && refusal.domain->category() == DomainCategory::gpu)
+      gpus.insert(*refusal.domain);
   }
   return gpu_numbers(gpus);
 }
@@ -91,7 +90,7 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   }
   inventory.cpus = cpus_of(inventory.cpu_sensors);
   for (Refusal& refusal : found.refused) {
-    const bool matters = refusal.hardware == Hardware::cpu ? has_cpus : has_gpus;
+    const bool matters = refusal.shows.has(DomainCategory::cpu) ? has_cpus : has_gpus;
     if (matters) inventory.refused.push_back(std::move(refusal));
   }
   return inventory;

@@ -55,7 +55,7 @@ std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) {
 std::vector<Past::Energy> Past::coarse_energies(TimePoint begin, TimePoint end) {
   std::vector<Energy> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (hardware_of(all[i].domain.kind()) == Hardware::cpu) {
+    if (all[i].domain.category() != DomainCategory::gpu) {
       make_coarse(i, begin, end, all[i].figure);
     }
   }

@@ -11,19 +11,6 @@ namespace {
 constexpr double kMicro = 1e-6;
 constexpr double kPercent = 1e-2;
 
-std::string vendor_of(const Domain& domain) {
-  switch (domain.kind()) {
-    case DomainKind::nvidia_gpu:
-      return "nvidia";
-    case DomainKind::amd_gpu:
-      return "amd";
-    case DomainKind::intel_gpu:
-      return "intel";
-    default:
-      return {};
-  }
-}
-
 /// Where a gauge's value belongs; null for what is not told.
 std::optional<double>* place_in(DomainMetrics& metrics, const Channel& channel) {
   if (channel.scope != wattle::Scope::device) return nullptr;
@@ -51,7 +38,7 @@ DomainMetrics of_gpu(const Sensor& sensor, const GpuAnswer& answer) {
   const Domain& domain = channels.front().domain;
   DomainMetrics metrics{.domain = domain.name(),
                         .device = sensor.device() != nullptr ? sensor.device()->id : "",
-                        .vendor = vendor_of(domain),
+                        .vendor = std::string(traits_of(domain).vendor),
                         .source = channels.front().source};
   for (std::size_t i = 0; i < answer.readings.size(); ++i) {
     const Reading& reading = answer.readings[i];

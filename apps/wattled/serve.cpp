@@ -141,30 +141,31 @@ void tell_what_is_refused(const Survey& found) {
   }
 }
 
-bool is_wanted(DomainKind kind, GpuBackend backend) {
+DomainKinds kinds_of(GpuBackend backend) {
   switch (backend) {
-    case GpuBackend::all:
-      return true;
     case GpuBackend::nvidia:
-      return kind == DomainKind::nvidia_gpu;
+      return {DomainKind::nvidia_gpu};
     case GpuBackend::amd:
-      return kind == DomainKind::amd_gpu;
+      return {DomainKind::amd_gpu};
+    case GpuBackend::all:
+      break;
   }
-  return true;
+  return DomainKinds::of({DomainCategory::gpu});
 }
 
 /// All that can be read, but for GPUs that nobody wants.
 Survey look_around(const ServeOptions& options) {
-  Survey found = survey(options.system, machine_clock(), Asked::all);
+  Survey found =
+      survey(options.system, machine_clock(),
+             DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::gpu}));
+  const DomainKinds wanted = kinds_of(options.gpu_backend);
   std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
-    return is_gpu(*sensor) && !is_wanted(gpu_domain_of(*sensor).kind(), options.gpu_backend);
+    return is_gpu(*sensor) && !wanted.contains(gpu_domain_of(*sensor).kind());
   });
   std::erase_if(found.refused, [&](const Refusal& refusal) {
-    if (refusal.hardware == Hardware::cpu) return false;
-    const DomainKind kind = refusal.domain                             ? refusal.domain->kind()
-                            : refusal.hardware == Hardware::nvidia_gpu ? DomainKind::nvidia_gpu
-                                                                       : DomainKind::amd_gpu;
-    return !is_wanted(kind, options.gpu_backend);
+    if (!refusal.shows.has(DomainCategory::gpu)) return false;
+    return refusal.domain ? !wanted.contains(refusal.domain->kind())
+                          : !wanted.overlaps(refusal.shows);
   });
   return found;
 }

@@ -101,7 +101,7 @@ std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
   const Channel channel{
       .domain = domain_of(key),
       .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6),
-                  .max_power = default_max_power(kind_of(key.quantity))},
+                  .max_power = traits_of(kind_of(key.quantity)).max_power},
       .update = is_gpu ? kNvmlCounterUpdate : kRaplUpdate,
   };
   const double readings = history_ / Seconds(counter_period_);

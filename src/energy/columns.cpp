@@ -134,7 +134,7 @@ Border EnergyColumns::State::read(Edge edge, std::span<ColumnEnd> ends) noexcept
     for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = end_of(i);
   };
   TimePoint border;
-  if (sampler.devices().empty()) {
+  if (sampler.lane_threads() == 0) {
     sampler.read(false);
     show();
     const std::optional<TimePoint> middle = middle_of(ends);
@@ -199,7 +199,7 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
     auto sensor = std::make_unique<SourceSensor>(std::move(source), clock, counters);
     for (const std::string& name : sensor->names()) {
       names.push_back(name);
-      parts.domains.push_back(SourceSensor::stand_in(counters++));
+      parts.domains.push_back(SourceSensor::domain_of(counters++));
     }
     parts.sensors.push_back(std::move(sensor));
   }
@@ -232,7 +232,7 @@ void EnergyColumns::watch_updates() {
     const std::optional<std::size_t> place = state_->places[i];
     const History* counter = place ? state_->sampler.counter(*place) : nullptr;
     if (counter == nullptr || !can_align(counter->channel()) ||
-        !state_->sampler.devices().empty()) {
+        state_->sampler.lane_threads() != 0) {
       throw InvalidArgument("cannot align to " + (*names_)[i] +
                             ": it has no counter that is renewed at least every 5 ms; leave it "
                             "out, or measure without `aligned`");

@@ -15,6 +15,9 @@ namespace {
 
 using Domains = std::vector<Domain>;
 
+/// What is measured where nobody says what. The platform overlaps everything, a custom domain may.
+constexpr DomainKinds kDefaultKinds = DomainKinds::of({DomainCategory::cpu, DomainCategory::gpu});
+
 bool contains(const Domains& domains, const Domain& domain) {
   return std::ranges::find(domains, domain) != domains.end();
 }
@@ -34,12 +37,12 @@ void check(const EnergyMeterOptions& options) {
 }
 
 /// Drivers of GPUs are asked only where a GPU is wanted: that can take two seconds.
-Asked asked_for(const EnergyMeterOptions& options) {
-  if (!options.domains) return Asked::all;
-  const bool needs_gpu = std::ranges::any_of(*options.domains, [](const Domain& domain) {
-    return hardware_of(domain.kind()) != Hardware::cpu;
+DomainKinds asked_for(const EnergyMeterOptions& options) {
+  if (!options.domains) return kDefaultKinds;
+  const bool are_processors = std::ranges::all_of(*options.domains, [](const Domain& domain) {
+    return kProcessorKinds.contains(domain.kind());
   });
-  return needs_gpu ? Asked::all : Asked::prompt;
+  return are_processors ? kProcessorKinds : DomainKinds::all();
 }
 
 Domains domains_of(const Survey& found) {
@@ -73,9 +76,8 @@ std::vector<MissingDomain> missing_of(const Survey& found) {
 std::vector<const Refusal*> refused_of(const Survey& found, const Domains& domains) {
   std::vector<const Refusal*> refused;
   for (const Refusal& refusal : found.refused) {
-    const bool concerns = std::ranges::any_of(domains, [&](const Domain& domain) {
-      return refusal.hardware == hardware_of(domain.kind());
-    });
+    const bool concerns = std::ranges::any_of(
+        domains, [&](const Domain& domain) { return refusal.shows.contains(domain.kind()); });
     if (domains.empty() || concerns) refused.push_back(&refusal);
   }
   return refused;
@@ -106,9 +108,9 @@ std::string reasons_of(const std::vector<const Refusal*>& refused) {
 
 /// There is no such domain, among those of its kind or at all.
 [[noreturn]] void fail_for(const Domain& domain, const Survey& found, const Domains& told) {
-  const bool is_hardware_told = std::ranges::any_of(told, [&](const Domain& other) {
-    return hardware_of(other.kind()) == hardware_of(domain.kind());
-  });
+  const DomainKinds hardware = shown_with(domain.kind());
+  const bool is_hardware_told = std::ranges::any_of(
+      told, [&](const Domain& other) { return hardware.contains(other.kind()); });
   // Where nothing of its kind is shown, the reason is worth more than the list.
   if (!is_hardware_told && !refused_of(found, {domain}).empty()) fail(found, {domain});
   throw NoSuchDomain("cannot measure " + domain.name() +
@@ -116,13 +118,14 @@ std::string reasons_of(const std::vector<const Refusal*>& refused) {
                      domain.name());
 }
 
-/// The columns: those that were asked for, or all but the platform's, which overlaps everything.
+/// The columns: those that were asked for, or all of CPUs and GPUs: others may overlap them.
 Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   const Domains told = domains_of(found);
   Domains columns;
   if (!options.domains) {
-    std::ranges::copy_if(told, std::back_inserter(columns),
-                         [](const Domain& domain) { return domain.kind() != DomainKind::psys; });
+    std::ranges::copy_if(told, std::back_inserter(columns), [](const Domain& domain) {
+      return kDefaultKinds.contains(domain.kind());
+    });
     if (columns.empty() && options.sources.empty()) fail(found, {});
     return columns;
   }

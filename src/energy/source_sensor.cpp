@@ -10,9 +10,6 @@
 namespace wattle::detail {
 namespace {
 
-/// Behind every platform counter that a machine could have.
-constexpr std::uint32_t kFirstStandIn = std::uint32_t{1} << 31U;
-
 const EnergySource::Counter& checked(const EnergySource::Counter& counter) {
   const auto fail = [&](const char* what) {
     throw InvalidArgument("cannot measure the counter \"" + printable(counter.name) +
@@ -40,8 +37,8 @@ Channel channel_of(const EnergySource::Counter& counter, Domain domain) {
 
 }  // namespace
 
-Domain SourceSensor::stand_in(std::uint32_t number) noexcept {
-  return Domain::psys(kFirstStandIn + number);
+Domain SourceSensor::domain_of(std::uint32_t number) {
+  return Domain::custom("source", std::to_string(number));
 }
 
 SourceSensor::SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock,
@@ -50,7 +47,7 @@ SourceSensor::SourceSensor(std::shared_ptr<EnergySource> source, const Clock& cl
   if (!source_) throw InvalidArgument("cannot measure a source that is null");
   for (const EnergySource::Counter& counter : source_->counters()) {
     const auto number = first + static_cast<std::uint32_t>(channels_.size());
-    channels_.push_back(channel_of(checked(counter), stand_in(number)));
+    channels_.push_back(channel_of(checked(counter), domain_of(number)));
     names_.push_back(counter.name);
   }
   raw_.resize(channels_.size());

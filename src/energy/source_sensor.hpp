@@ -14,12 +14,12 @@ namespace wattle::detail {
 /// Threads: one at a time.
 class SourceSensor final : public Sensor {
  public:
-  /// Its channels are called `first`, and the domains after it: a source's counters have names, but
-  /// are no domains of Wattle's. Throws `InvalidArgument` for a counter that makes no sense.
+  /// `first`: the number of its first counter. Throws `InvalidArgument` for a counter that makes no
+  /// sense.
   SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock, std::uint32_t first);
 
-  /// The domain that stands for the counter `number` of all sources.
-  [[nodiscard]] static Domain stand_in(std::uint32_t number) noexcept;
+  /// The domain of the counter `number` of all sources: a counter's own name can be any text.
+  [[nodiscard]] static Domain domain_of(std::uint32_t number);
 
   [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }

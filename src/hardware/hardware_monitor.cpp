@@ -52,7 +52,7 @@ class HardwareMonitor::Impl {
  public:
   explicit Impl(System system)
       : system_(std::move(system)),
-        found_(survey(system_, machine_clock(), Asked::all)),
+        found_(survey(system_, machine_clock(), DomainKinds::all())),
         forks_(forks()) {}
 
   void start(const std::filesystem::path& folder, const HardwareMonitorOptions& options) {
@@ -60,7 +60,7 @@ class HardwareMonitor::Impl {
       throw InvalidArgument("cannot start the hardware monitor: it is started already; stop it");
     }
     check(options);
-    if (!found_) found_ = survey(system_, machine_clock(), Asked::all);
+    if (!found_) found_ = survey(system_, machine_clock(), DomainKinds::all());
     Survey found = std::move(*found_);
     found_.reset();
     tell(found.refused);

@@ -121,10 +121,10 @@ void Recording::name_missing(const std::vector<Refusal>& refused) {
     }
     if (domain) continue;
     for (const DomainKind kind : refusal.hidden.kinds) {
-      missing_.insert(std::string(kind_in_total(kind)));
+      missing_.insert(std::string(traits_of(kind).in_total));
     }
     if (hides_gpus(refusal)) missing_.insert("gpu");
-    if (refusal.scope == RefusalScope::interface && refusal.hardware == Hardware::cpu) {
+    if (refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::cpu)) {
       missing_.insert("cpu");
     }
   }

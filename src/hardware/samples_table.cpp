@@ -8,7 +8,7 @@
 #include "base/parse.hpp"
 #include "hardware/time_text.hpp"
 #include "sampling/counter.hpp"
-#include "sensors/known_sensors.hpp"
+#include "sensors/domain_traits.hpp"
 #include "wattle/domain.hpp"
 
 namespace wattle {
@@ -22,23 +22,9 @@ constexpr std::string_view kFlag = "energy_flag_";
 /// Longer names are none of a domain.
 constexpr std::size_t kMostName = 64;
 
-constexpr std::array kDomainKinds = {
-    DomainKind::package,    DomainKind::dram,    DomainKind::core,      DomainKind::uncore,
-    DomainKind::nvidia_gpu, DomainKind::amd_gpu, DomainKind::intel_gpu, DomainKind::psys};
-
-/// The kind of the domain that a device is named after; absent where it is none.
-std::optional<DomainKind> kind_of(std::string_view device) noexcept {
-  for (const DomainKind kind : kDomainKinds) {
-    const std::string_view name = to_string(kind);
-    if (!device.starts_with(name)) continue;
-    if (device.size() == name.size() || device[name.size()] == '_') return kind;
-  }
-  return std::nullopt;
-}
-
-bool is_gpu(DomainKind kind) noexcept {
-  return kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu ||
-         kind == DomainKind::intel_gpu;
+/// The kind of the domain that a device is named after.
+DomainKind kind_of_device(std::string_view name) noexcept {
+  return kind_of_name(name).value_or(DomainKind::custom);
 }
 
 std::optional<Flag> flag_named(std::string_view name) noexcept {
@@ -93,8 +79,7 @@ bool SamplesTable::take_row(std::string_view line) {
     not_measured_.emplace(device);
     return true;
   }
-  const std::optional<DomainKind> kind = kind_of(device);
-  if (!kind) {
+  if (!kind_of_name(device)) {
     take_machine(device, quantity, cell);
     return true;
   }
@@ -213,7 +198,7 @@ void SamplesTable::add_to(MachineSummary& machine, const Device& device, const E
 }
 
 void SamplesTable::add_device(SamplesResult& result, const Device& device) {
-  const DomainKind kind = kind_of(device.name).value_or(DomainKind::psys);
+  const DomainKind kind = kind_of_device(device.name);
   const Energy sum = total_of(device);
   const double known_s = sum.length_s - sum.unknown_s;
   MeasuredEnergy energy{.uncertainty = Joules(sum.uncertainty_j),
@@ -223,7 +208,7 @@ void SamplesTable::add_device(SamplesResult& result, const Device& device) {
   if (sum.is_known) energy.energy = Joules(sum.energy_j);
   if (sum.is_known && known_s > 0.0) mean = Watts(sum.energy_j / known_s);
   if (sum.is_known && counts_in_total(kind)) add_to(result.machine, device, sum);
-  if (!is_gpu(kind)) {
+  if (category_of(kind) != DomainCategory::gpu) {
     if (sum.length_s > 0.0) {
       result.domains.push_back({.name = device.name, .energy = energy, .mean_power = mean});
     }
@@ -251,8 +236,7 @@ std::vector<MissingEnergy> SamplesTable::total_missing() const {
   std::vector<MissingEnergy> missing;
   for (const std::string_view kind : kKindsInTotal) {
     const auto is_of_kind = [&](std::string_view name) {
-      const auto of = kind_of(name);
-      return of && kind_in_total(*of) == kind;
+      return traits_of(kind_of_device(name)).in_total == kind;
     };
     const std::size_t before = missing.size();
     bool is_covered = false;
@@ -279,7 +263,7 @@ SamplesResult SamplesTable::result() const {
   SamplesResult result;
   GpuSpreads all;
   for (const Device& device : devices_) {
-    if (is_gpu(kind_of(device.name).value_or(DomainKind::psys))) all.add(device.spreads);
+    if (category_of(kind_of_device(device.name)) == DomainCategory::gpu) all.add(device.spreads);
     add_device(result, device);
   }
   result.gpus.all = all.figures();

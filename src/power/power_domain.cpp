@@ -52,11 +52,6 @@ std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept {
   }
 }
 
-bool is_gpu(const Sensor& sensor) noexcept {
-  return !sensor.channels().empty() &&
-         hardware_of(sensor.channels().front().domain.kind()) != Hardware::cpu;
-}
-
 const Domain& gpu_domain_of(const Sensor& sensor) noexcept {
   return sensor.channels().front().domain;
 }

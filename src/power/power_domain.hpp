@@ -27,8 +27,6 @@ inline constexpr std::array kPowerDomains = {
 /// Absent for what is no power over time: its energy, its limit.
 [[nodiscard]] std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept;
 
-/// True for the sensor of a GPU. All channels of a sensor are of one device.
-[[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;
 /// What the GPU is called.
 [[nodiscard]] const Domain& gpu_domain_of(const Sensor& sensor) noexcept;
 

@@ -76,7 +76,7 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
 using Numbers = std::map<Domain, std::uint32_t>;
 
 bool is_of_gpu(const Refusal& refusal) {
-  return refusal.domain && hardware_of(refusal.domain->kind()) != Hardware::cpu;
+  return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
 }
 
 /// Of all GPUs that were found, readable or not.
@@ -231,7 +231,7 @@ void log_unmonitored(const Selection& selection, const std::vector<Refusal>& ref
   }
   std::vector<Refusal> missed;
   std::ranges::copy_if(refused, std::back_inserter(missed), [&](const Refusal& refusal) {
-    const bool is_cpu = refusal.hardware == Hardware::cpu;
+    const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
     const bool is_wanted = is_cpu ? options.cpus : !options.gpu_indices;
     return is_wanted && !is_of_counter(refusal, measured);
   });

@@ -21,21 +21,8 @@ Json to_json(const Flags& flags) {
 }
 
 std::string device_of(const Domain& domain) {
-  switch (domain.kind()) {
-    case DomainKind::nvidia_gpu:
-      return fmt::format("gpu:{}", domain.index());
-    case DomainKind::amd_gpu:
-    case DomainKind::intel_gpu:
-      return fmt::format("{}:{}", domain.kind_name(), domain.index());
-    case DomainKind::psys:
-      return fmt::format("platform:{}", domain.index());
-    case DomainKind::package:
-    case DomainKind::dram:
-    case DomainKind::core:
-    case DomainKind::uncore:
-      break;
-  }
-  return fmt::format("cpu:{}", domain.index());
+  const std::string_view device = traits_of(domain).device;
+  return device.empty() ? domain.name() : fmt::format("{}:{}", device, domain.index());
 }
 
 Json to_json(const std::vector<AlternativeEnergy>& alternatives) {

@@ -21,7 +21,7 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
   MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};
   if (kind == "gpu") {
     const auto cause = std::ranges::find_if(refused, [](const Refusal& refusal) {
-      return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu;
+      return refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::gpu);
     });
     missing.reason =
         cause != refused.end() ? cause->reason : "no GPU with its own power sensor was found";
@@ -32,7 +32,7 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     // An interface that shows nothing says more than a part of one that is not understood.
     const Refusal* cause = nullptr;
     for (const Refusal& refusal : refused) {
-      if (refusal.domain || refusal.hardware != Hardware::cpu) continue;
+      if (refusal.domain || !refusal.shows.has(DomainCategory::cpu)) continue;
       const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
                              refusal.scope != RefusalScope::part;
       if (cause == nullptr || says_more) cause = &refusal;
@@ -49,11 +49,12 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
 bool lacks(const Refusal& refusal, std::string_view kind,
            const std::vector<DomainEnergy>& domains) {
   if (!refusal.domain) {
-    return std::ranges::any_of(refusal.hidden.kinds,
-                               [kind](DomainKind hidden) { return kind_in_total(hidden) == kind; });
+    return std::ranges::any_of(refusal.hidden.kinds, [kind](DomainKind hidden) {
+      return traits_of(hidden).in_total == kind;
+    });
   }
   // It may be refused by one source, but read through another.
-  return kind_in_total(refusal.domain->kind()) == kind &&
+  return traits_of(*refusal.domain).in_total == kind &&
          std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) == 0;
 }
 
@@ -86,7 +87,7 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
   for (const std::string_view kind : kKindsInTotal) {
     std::vector<MissingKind> missing = refused_of(kind, domains, refused);
     for (const DomainEnergy& domain : domains) {
-      if (kind_in_total(domain.domain.kind()) != kind || domain.figure.energy) continue;
+      if (traits_of(domain.domain).in_total != kind || domain.figure.energy) continue;
       missing.push_back({std::string(kind),
                          fmt::format("{}: {}", domain.domain.name(), reason_of(domain.figure))});
     }
@@ -113,7 +114,7 @@ Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refus
   Watts mean;
   bool mean_known = true;
   for (const DomainEnergy& domain : domains) {
-    const std::string kind(kind_in_total(domain.domain.kind()));
+    const std::string kind(traits_of(domain.domain).in_total);
     if (kind.empty() || !domain.figure.energy) continue;
     total.energy = total.energy.value_or(Joules(0.0)) + *domain.figure.energy;
     mean_known = mean_known && domain.figure.mean;

@@ -106,7 +106,7 @@ void Sampler::forget(std::span<const Channel> channels, std::size_t lanes,
                          .subject = domain.name(),
                          .reason = reason,
                          .domain = domain,
-                         .hardware = hardware_of(domain.kind())});
+                         .shows = {domain.kind()}});
   }
 }
 
@@ -144,7 +144,7 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
            std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
   };
   Device device{
-      .domain = channels.front().domain, .info = sensor->device(), .number = devices_.size()};
+      .domain = channels.front().domain, .info = sensor->device(), .number = lanes_.size()};
   std::size_t place = 0;
   const auto task = [&](unsigned every, nanoseconds period, const auto& wanted) {
     const ChannelSet chosen = choose(*sensor, wanted);
@@ -169,10 +169,11 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
       task(seldom, period, [&](const Channel& c) { return telling(c) && is_seldom_read(c); }));
   tasks.push_back(
       task(calm, period, [&](const Channel& c) { return is_asked_for(c) && !c.costly; }));
+  const bool lists_processes = options.lists_processes && is_gpu(*sensor);
   std::vector<LaneTask> slow;
   // The first: `processes` asks it.
   slow.push_back(task(1, options.list_period, [](const Channel&) { return false; }));
-  slow.back().lists_processes = options.lists_processes;
+  slow.back().lists_processes = lists_processes;
   slow.push_back(task(ticks_in(kSlowPeriod, options.list_period), options.list_period,
                       [&](const Channel& c) { return is_asked_for(c) && c.costly; }));
   const auto start = [&](std::vector<LaneTask> work, nanoseconds every, bool only_when_asked) {
@@ -182,9 +183,9 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
     return std::make_unique<Lane>(std::move(work), lane, clock_);
   };
   lanes_.push_back(start(std::move(tasks), period, options.only_when_asked));
-  const bool has_work = options.lists_processes || !slow.back().recorder->histories().empty();
+  const bool has_work = lists_processes || !slow.back().recorder->histories().empty();
   slow_lanes_.push_back(has_work ? start(std::move(slow), options.list_period, false) : nullptr);
-  devices_.push_back(std::move(device));
+  if (is_gpu(*sensor)) devices_.push_back(std::move(device));
 }
 
 void Sampler::track(const std::deque<History>& histories, std::optional<std::size_t> lane,

@@ -106,12 +106,12 @@ class Sampler {
   [[nodiscard]] EnergyFigure figure(std::size_t domain, const CounterWindowAsked& window) const;
   /// Null where it has none. Threads: any.
   [[nodiscard]] const History* counter(std::size_t domain) const noexcept;
-  /// The devices that are read in lanes.
+  /// A GPU that is read in a lane: more is read of it than its energy.
   struct Device {
     Domain domain;
     const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the sampler
     std::vector<const History*> gauges{};
-    std::size_t number = 0;  ///< counts the devices from 0
+    std::size_t number = 0;  ///< of its lane
   };
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
   /// Mean power over the last interval; absent where it is unknown, or no such domain is read.

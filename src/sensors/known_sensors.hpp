@@ -1,74 +1,15 @@
-// Facts about energy sensors that no interface states: how much power is impossible, how often a
-// counter is renewed. Each with its source. What is discovered on the machine takes precedence.
+// Facts about energy sensors that no interface states: how often a counter is renewed, what a gauge
+// shows. Each with its source. What is discovered on the machine takes precedence.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string_view>
 
 #include "sensors/sensor.hpp"
-#include "wattle/domain.hpp"
-#include "wattle/units.hpp"
 
 namespace wattle {
-
-/// Above this no device of the kind can draw power: a difference that says so is no energy.
-///
-/// Where the hardware states limits, twice the largest of them is used instead (short excursions
-/// above a limit are normal, twice the limit is not). The defaults leave a factor of about four
-/// to the largest parts sold by 2025: 500 W server packages (Xeon 6900, EPYC 9005 data sheets),
-/// 16 DDR5 modules of about 10 W a socket, two power supplies of 2.4 kW a board.
-[[nodiscard]] constexpr Watts default_max_power(DomainKind kind) noexcept {
-  switch (kind) {
-    case DomainKind::package:
-    case DomainKind::core:    // inside the package
-    case DomainKind::uncore:  // inside the package
-      return Watts(2000.0);
-    case DomainKind::dram:
-      return Watts(500.0);
-    case DomainKind::nvidia_gpu:  // boards up to 1.4 kW (B300 class)
-    case DomainKind::amd_gpu:     // MI355X: 1.4 kW
-    case DomainKind::intel_gpu:   // Data Center GPU Max: 600 W
-      return Watts(5000.0);
-    case DomainKind::psys:
-      return Watts(10000.0);
-  }
-  return Watts(10000.0);
-}
-
-/// What a total is made of.
-inline constexpr std::array<std::string_view, 3> kKindsInTotal = {"cpu", "dram", "gpu"};
-
-/// The one of these that a domain belongs to; empty for those that overlap others.
-[[nodiscard]] constexpr std::string_view kind_in_total(DomainKind kind) noexcept {
-  if (!counts_in_total(kind)) return {};
-  if (kind == DomainKind::package) return kKindsInTotal[0];
-  return kind == DomainKind::dram ? kKindsInTotal[1] : kKindsInTotal[2];
-}
-
-/// Below this no device of the kind stays while the machine runs: a counter that shows less is
-/// stuck. An idle package draws more than 0.1 W even in its deepest sleep (Intel's 6 W parts, data
-/// sheets), DRAM must be refreshed, an NVIDIA GPU whose driver is in use is powered. Cores are
-/// switched off while they sleep, but every timer wakes them. Of AMD's and Intel's GPUs the kernel
-/// may switch off the whole board between two reads. 0: it may draw nothing.
-[[nodiscard]] constexpr Watts least_power(DomainKind kind) noexcept {
-  switch (kind) {
-    case DomainKind::package:
-    case DomainKind::dram:
-    case DomainKind::psys:
-    case DomainKind::nvidia_gpu:
-      return Watts(0.1);
-    case DomainKind::core:
-    case DomainKind::amd_gpu:
-    case DomainKind::intel_gpu:
-      return Watts(0.001);
-    case DomainKind::uncore:  // an integrated GPU that nobody uses is off
-      return Watts(0.0);
-  }
-  return Watts(0.0);
-}
 
 /// RAPL counters are renewed about every millisecond. Mean, spread and 99th percentile are those
 /// of the least regular package counter published: Ice Lake-SP, 9,997 updates recorded by

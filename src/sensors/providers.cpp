@@ -22,32 +22,30 @@ Survey probe_perf(const System& system, const Clock& clock, const std::set<Domai
 constexpr std::array kProviders = {
     Provider{.name = "perf",
              .what = "CPU energy counters (RAPL) through perf_event_open",
-             .hardware = Hardware::cpu,
+             .shows = kProcessorKinds,
              .probe = probe_perf},
     Provider{.name = "powercap",
              .what = "CPU energy counters (RAPL) through /sys/class/powercap",
-             .hardware = Hardware::cpu,
+             .shows = kProcessorKinds,
              .probe = powercap::probe},
     Provider{.name = "daemon",
              .what = "CPU energy counters (RAPL) through a daemon on this machine: wattled, zeusd",
-             .hardware = Hardware::cpu,
+             .shows = kProcessorKinds,
              .probe = daemon_source::probe},
     Provider{.name = "nvml",
              .what = "NVIDIA GPUs through the driver's library libnvidia-ml.so.1",
-             .hardware = Hardware::nvidia_gpu,
-             .probe = nvml::probe,
-             .may_block = true},
+             .shows = {DomainKind::nvidia_gpu},
+             .probe = nvml::probe},
     Provider{.name = "drm",
              .what = "AMD and Intel GPUs through /sys/class/drm",
-             .hardware = Hardware::drm_gpu,
-             .probe = drm::probe,
-             .may_block = true},
+             .shows = {DomainKind::amd_gpu, DomainKind::intel_gpu},
+             .probe = drm::probe},
 };
 
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
-  for (Refusal& refusal : found.refused) refusal.hardware = provider.hardware;
+  for (Refusal& refusal : found.refused) refusal.shows = provider.shows;
   return found;
 }
 
@@ -66,11 +64,19 @@ std::vector<Domain> domains_of(const Survey& survey) {
 
 std::span<const Provider> providers() noexcept { return kProviders; }
 
-Survey survey(const System& system, const Clock& clock, Asked asked) {
+DomainKinds shown_with(DomainKind kind) noexcept {
+  DomainKinds kinds = {kind};
+  for (const Provider& provider : kProviders) {
+    if (provider.shows.contains(kind)) kinds.add(provider.shows);
+  }
+  return kinds;
+}
+
+Survey survey(const System& system, const Clock& clock, DomainKinds wanted) {
   Survey all;
   std::set<Domain> read;
   for (const Provider& provider : kProviders) {
-    if (provider.may_block && asked == Asked::prompt) continue;
+    if (!provider.shows.overlaps(wanted)) continue;
     Survey found = probe_one(provider, system, clock, read);
     for (const auto& sensor : found.sensors) {
       for (const Channel& channel : sensor->channels()) {
@@ -94,15 +100,12 @@ std::vector<Survey> survey_each(const System& system, const Clock& clock) {
 }
 
 std::vector<Domain> available_domains(const System& system) {
-  return domains_of(survey(system, machine_clock(), Asked::all));
+  return domains_of(survey(system, machine_clock(), DomainKinds::all()));
 }
 
 std::vector<Domain> available_domains(DomainKind kind, const System& system) {
   // GPUs' drivers are asked for GPUs alone: that can take two seconds.
-  const bool is_gpu = kind == DomainKind::nvidia_gpu || kind == DomainKind::amd_gpu ||
-                      kind == DomainKind::intel_gpu;
-  std::vector<Domain> domains =
-      domains_of(survey(system, machine_clock(), is_gpu ? Asked::all : Asked::prompt));
+  std::vector<Domain> domains = domains_of(survey(system, machine_clock(), {kind}));
   std::erase_if(domains, [kind](const Domain& domain) { return domain.kind() != kind; });
   return domains;
 }

@@ -30,7 +30,7 @@ std::map<Domain, const Refusal*> most_helpful(const std::vector<Refusal>& refuse
 /// True if an interface that knows it shows the hardware that its users ask for. A counter of the
 /// platform stands for no processor; in virtual machines it can be the only one, and never move.
 bool stands_for_hardware(const Domain& domain) noexcept {
-  return domain.kind() != DomainKind::psys;
+  return domain.category() != DomainCategory::platform;
 }
 
 /// True if `known` has all the domains that `hidden` may be one of.
@@ -49,10 +49,10 @@ constexpr std::string_view kLastResort = "daemon";
 
 std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
   const std::map<Domain, const Refusal*> chosen = most_helpful(refused);
-  std::set<Hardware> shown;      // by an interface that knows a domain
-  std::set<Hardware> mentioned;  // by anything but a spare way
+  DomainKinds shown;      // by an interface that knows a domain
+  DomainKinds mentioned;  // by anything but a spare way
   const auto note_shown = [&shown](const Domain& domain) {
-    if (stands_for_hardware(domain)) shown.insert(hardware_of(domain.kind()));
+    if (stands_for_hardware(domain)) shown.add({domain.kind()});
   };
   for (const Domain& domain : read) note_shown(domain);
   std::set<Domain> known = read;
@@ -62,11 +62,11 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
   }
   mentioned = shown;
   for (const Refusal& refusal : refused) {
-    if (refusal.scope != RefusalScope::spare) mentioned.insert(refusal.hardware);
+    if (refusal.scope != RefusalScope::spare) mentioned.add(refusal.shows);
   }
 
   const bool reads_cpus = std::ranges::any_of(read, [](const Domain& domain) {
-    return stands_for_hardware(domain) && hardware_of(domain.kind()) == Hardware::cpu;
+    return stands_for_hardware(domain) && domain.category() == DomainCategory::cpu;
   });
   std::vector<bool> told;
   for (const Refusal& refusal : refused) {
@@ -75,10 +75,9 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     } else if (refusal.domain) {
       told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
     } else if (refusal.scope == RefusalScope::interface) {
-      told.push_back(!shows_hidden(known, refusal.hidden) && !shown.contains(refusal.hardware));
+      told.push_back(!shows_hidden(known, refusal.hidden) && !shown.overlaps(refusal.shows));
     } else {
-      const bool is_new =
-          refusal.scope == RefusalScope::part || !mentioned.contains(refusal.hardware);
+      const bool is_new = refusal.scope == RefusalScope::part || !mentioned.overlaps(refusal.shows);
       told.push_back(is_new && !shows_hidden(known, refusal.hidden));
     }
   }
@@ -104,7 +103,7 @@ std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {
 }
 
 bool hides_gpus(const Refusal& refusal) noexcept {
-  return refusal.scope == RefusalScope::interface && refusal.hardware != Hardware::cpu &&
+  return refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::gpu) &&
          !refusal.absent;
 }
 

@@ -68,16 +68,9 @@ std::string_view to_string(Scope scope) noexcept {
   return "unknown";
 }
 
-std::string_view to_string(DeviceKind kind) noexcept {
-  switch (kind) {
-    case DeviceKind::cpu:
-      return "cpu";
-    case DeviceKind::gpu:
-      return "gpu";
-    case DeviceKind::platform:
-      return "platform";
-  }
-  return "unknown";
+bool is_gpu(const Sensor& sensor) noexcept {
+  return !sensor.channels().empty() &&
+         sensor.channels().front().domain.category() == DomainCategory::gpu;
 }
 
 void Sensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {

@@ -21,6 +21,7 @@
 
 #include "base/clock.hpp"
 #include "sensors/device_setting.hpp"
+#include "sensors/domain_traits.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
@@ -167,12 +168,8 @@ struct Reading {
   ReadStatus status = ReadStatus::retry;
 };
 
-enum class DeviceKind : std::uint8_t { cpu, gpu, platform };
-[[nodiscard]] std::string_view to_string(DeviceKind kind) noexcept;
-
 /// The thing that draws the power. Empty strings: not known.
 struct DeviceInfo {
-  DeviceKind kind = DeviceKind::cpu;
   std::string id{};           ///< the same after a restart, and on no other device: its UUID
   std::string pci_address{};  ///< "0000:01:00.0"
   std::string model{};        ///< "NVIDIA H100 PCIe"
@@ -230,18 +227,12 @@ class Sensor {
   [[nodiscard]] virtual std::optional<SettingFailure> set(const DeviceSetting& setting);
 };
 
-/// What an interface shows. Interfaces to the same hardware can stand in for each other.
-enum class Hardware : std::uint8_t {
-  cpu,
-  nvidia_gpu,
-  drm_gpu,  ///< AMD's and Intel's, which the kernel's own drivers tell about
-};
+/// True for the sensor of a GPU. All channels of a sensor are of one device.
+[[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;
 
-[[nodiscard]] constexpr Hardware hardware_of(DomainKind kind) noexcept {
-  if (kind == DomainKind::nvidia_gpu) return Hardware::nvidia_gpu;
-  const bool is_drm = kind == DomainKind::amd_gpu || kind == DomainKind::intel_gpu;
-  return is_drm ? Hardware::drm_gpu : Hardware::cpu;
-}
+/// What the interfaces to processors show: they can replace each other.
+inline constexpr DomainKinds kProcessorKinds =
+    DomainKinds::of({DomainCategory::cpu, DomainCategory::platform});
 
 /// What a refusal is about.
 enum class RefusalScope : std::uint8_t {
@@ -278,7 +269,7 @@ struct Refusal {
   /// What a total may lack for this reason, when `domain` is unknown.
   HiddenDomains hidden{};
   /// What the interface shows. `survey` fills it in.
-  Hardware hardware = Hardware::cpu;
+  DomainKinds shows = kProcessorKinds;
 };
 
 /// What a probe found: sensors, and a reason for everything it could not offer.
@@ -291,11 +282,10 @@ struct Survey {
 struct Provider {
   std::string_view name;
   std::string_view what;  ///< one line on what it reads
-  Hardware hardware;
+  /// What it can show. Interfaces that show the same kinds can replace each other.
+  DomainKinds shows;
   /// `taken`: domains that are read already. The probe leaves them out, without a word.
   Survey (*probe)(const System& system, const Clock& clock, const std::set<Domain>& taken);
-  /// The probe calls a driver, and waits for it for up to two seconds.
-  bool may_block = false;
 };
 
 }  // namespace wattle

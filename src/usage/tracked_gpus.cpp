@@ -22,14 +22,12 @@ using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
 bool is_gpu_lane(const Sensor& sensor) {
-  return sensor.may_block() && sensor.device() != nullptr &&
-         sensor.device()->kind == DeviceKind::gpu;
+  return sensor.may_block() && sensor.device() != nullptr && is_gpu(sensor);
 }
 
 /// Its counters answer at once.
 bool is_of_processors(const Sensor& sensor) {
-  return !sensor.may_block() &&
-         hardware_of(sensor.channels().front().domain.kind()) == Hardware::cpu;
+  return !sensor.may_block() && kProcessorKinds.contains(sensor.channels().front().domain.kind());
 }
 
 }  // namespace
@@ -40,7 +38,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
       period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
                                     milliseconds(100))),
       wants_refused_(!options.gpu_uuids) {
-  Survey found = survey(options.system, clock, Asked::all);
+  Survey found = survey(options.system, clock, DomainKinds::all());
   const std::set<Domain> members =
       gpus_of_brand(gpus_found(found), found.refused, options.gpu_brand);
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {

@@ -53,8 +53,8 @@ void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounte
                        Domain domain, const std::string& place) {
   channels_.push_back({.domain = domain,
                        .counter = {.tick = Joules(1e-6),
-                                   .max_power = default_max_power(domain.kind()),
-                                   .least_power = least_power(domain.kind())},
+                                   .max_power = traits_of(domain).max_power,
+                                   .least_power = traits_of(domain).least_power},
                        .update = kRaplUpdate,  // the daemon reads the counter when it is asked
                        .source = "daemon",
                        .place = place});

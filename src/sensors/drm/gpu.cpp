@@ -117,8 +117,7 @@ class Examination {
       : card_(card), hwmon_(find_hwmon(card)), is_apu_(is_apu(card, hwmon_)) {}
 
   Gpu run() {
-    gpu_.info = {.kind = DeviceKind::gpu,
-                 .id = printable(read_line((card_.device() / "unique_id").string()).value_or("")),
+    gpu_.info = {.id = printable(read_line((card_.device() / "unique_id").string()).value_or("")),
                  .pci_address = card_.pci_address,
                  .model = model_of(card_),
                  .driver = card_.driver};
@@ -185,7 +184,7 @@ class Examination {
                          .modulus = 0,
                          .followed_ticks = kIntelGpuFollowedMicrojoules,
                          .max_power = max_power(),
-                         .least_power = least_power(card_.domain.kind())};
+                         .least_power = traits_of(card_.domain).least_power};
     }
     // It is that of the whole processor: CPU, GPU and what else is in the package.
     if (is_apu_ && is_power(definition.metric)) channel.scope = Scope::module;
@@ -207,7 +206,7 @@ class Examination {
         if (limit && *limit <= kMostMicrowatts) largest_uw = std::max(largest_uw, *limit);
       }
     }
-    if (largest_uw == 0) return default_max_power(card_.domain.kind());
+    if (largest_uw == 0) return traits_of(card_.domain).max_power;
     return Watts(2.0 * kMicro * static_cast<double>(largest_uw));
   }
 

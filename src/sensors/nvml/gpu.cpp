@@ -125,7 +125,7 @@ Watts max_power(const Api& api, Handle handle) {
   if (call(api.power_limit_range, handle, &low, &high) == Return::success) {
     largest_mw = std::max<std::uint64_t>(largest_mw, high);
   }
-  if (largest_mw == 0) return default_max_power(DomainKind::nvidia_gpu);
+  if (largest_mw == 0) return traits_of(DomainKind::nvidia_gpu).max_power;
   return Watts(2.0 * kMilli * static_cast<double>(largest_mw));
 }
 
@@ -148,8 +148,7 @@ class Examination {
       gpu_.refused = {gpu_refused(api_, domain_, {}, opened, "nvmlDeviceGetHandleByIndex")};
       return std::move(gpu_);
     }
-    gpu_.info = {.kind = DeviceKind::gpu,
-                 .id = read_text(api_.uuid, gpu_.handle),
+    gpu_.info = {.id = read_text(api_.uuid, gpu_.handle),
                  .pci_address = pci_address(api_, gpu_.handle),
                  .model = read_text(api_.name, gpu_.handle),
                  .driver = driver};
@@ -202,7 +201,7 @@ class Examination {
       channel.counter = {.tick = Joules(definition.scale),
                          .modulus = 0,
                          .max_power = max_power(api_, gpu_.handle),
-                         .least_power = least_power(DomainKind::nvidia_gpu)};
+                         .least_power = traits_of(DomainKind::nvidia_gpu).least_power};
       channel.update = kNvmlCounterUpdate;
       channel.scope = facts_.energy_scope;
     }

@@ -267,14 +267,13 @@ class Probe {
   }
 
   static Channel describe(const Unit& unit, const Event& event, const Domain& domain) {
-    const bool inside = domain.kind() == DomainKind::core || domain.kind() == DomainKind::uncore;
     return {.domain = domain,
             .counter = {.tick = event.scale.tick,
                         .followed_ticks = event.scale.followed_ticks,
-                        .max_power = default_max_power(domain.kind()),
-                        .least_power = least_power(domain.kind())},
+                        .max_power = traits_of(domain).max_power,
+                        .least_power = traits_of(domain).least_power},
             .update = kRaplUpdate,
-            .contained_in = inside ? std::optional(domain.as(DomainKind::package)) : std::nullopt,
+            .contained_in = parent_of(domain),
             .source = "perf",
             .place = fmt::format("power/{}/ on CPU {}", event.name.name, unit.cpu)};
   }

@@ -201,12 +201,12 @@ class Probe {
   void open_family(const Family& family) {
     if (is_taken(family)) return;
     std::vector<OpenCounter> counters;
-    const Watts top_power = max_power(family.top, default_max_power(family.top.domain.kind()));
+    const Watts top_power = max_power(family.top, traits_of(family.top.domain).max_power);
     open_zone(family.top, top_power, counters);
     for (const Zone& zone : family.inner) {
       // Cores and integrated GPU lie inside the package and cannot exceed it.
       const bool inside = zone.domain.kind() != DomainKind::dram;
-      open_zone(zone, max_power(zone, inside ? top_power : default_max_power(DomainKind::dram)),
+      open_zone(zone, max_power(zone, inside ? top_power : traits_of(DomainKind::dram).max_power),
                 counters);
     }
     if (!counters.empty()) {
@@ -252,18 +252,13 @@ class Probe {
                                     .counter = {.tick = scale.tick,
                                                 .modulus = scale.modulus,
                                                 .max_power = power,
-                                                .least_power = least_power(zone.domain.kind())},
+                                                .least_power = traits_of(zone.domain).least_power},
                                     .update = kRaplUpdate,
-                                    .contained_in = container(zone.domain),
+                                    .contained_in = parent_of(zone.domain),
                                     .source = "powercap",
                                     .place = path},
                         .energy_uj = std::move(file),
                         .scale = scale});
-  }
-
-  static std::optional<Domain> container(const Domain& domain) {
-    const bool inside = domain.kind() == DomainKind::core || domain.kind() == DomainKind::uncore;
-    return inside ? std::optional(domain.as(DomainKind::package)) : std::nullopt;
   }
 
   const System& system_;

@@ -67,7 +67,7 @@ class PlayedGpu final : public Sensor {
   std::shared_ptr<Played> played_;
   const Clock& clock_;
   std::vector<Channel> channels_;
-  DeviceInfo info_{.kind = DeviceKind::gpu};
+  DeviceInfo info_;
 };
 
 class RecordingTest : public testing::Test {
@@ -238,12 +238,12 @@ TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
   refuse({.source = "nvml",
           .subject = "NVIDIA GPUs",
           .scope = RefusalScope::interface,
-          .hardware = Hardware::nvidia_gpu});
+          .shows = {DomainKind::nvidia_gpu}});
   refuse({.source = "drm",
           .subject = "AMD and Intel GPUs",
           .absent = true,
           .scope = RefusalScope::interface,
-          .hardware = Hardware::drm_gpu});
+          .shows = {DomainKind::amd_gpu, DomainKind::intel_gpu}});
   refuse({.source = "powercap",
           .subject = "intel-rapl:3",
           .hidden = {.kinds = {DomainKind::dram}, .expected = 0}});

@@ -73,11 +73,7 @@ class PlayedGpu final : public Sensor {
   PlayedGpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts,
             const Clock& clock, std::string model = "Played", Script energy = {})
       : sensor_(counters(index, std::move(scripts), std::move(energy)), clock),
-        info_{.kind = DeviceKind::gpu,
-              .id = {},
-              .pci_address = {},
-              .model = std::move(model),
-              .driver = {}} {}
+        info_{.id = {}, .pci_address = {}, .model = std::move(model), .driver = {}} {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return sensor_.channels();

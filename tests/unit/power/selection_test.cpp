@@ -101,7 +101,7 @@ TEST_F(SelectionTest, SaysWhyAGpuThatIsThereCannotBeMonitored) {
                    .subject = "nvidia_gpu_1",
                    .reason = "it fell off the bus",
                    .domain = Domain::nvidia_gpu(1),
-                   .hardware = Hardware::nvidia_gpu});
+                   .shows = {DomainKind::nvidia_gpu}});
   EXPECT_THAT([&] { (void)machine_.monitor(gpus({1})); },
               ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 1: it fell off the bus")));
 }
@@ -228,7 +228,8 @@ class MixedGpusTest : public testing::Test {
     return both;
   }
   [[nodiscard]] PowerMonitor monitor(std::optional<std::vector<std::uint32_t>> gpus = {}) const {
-    return PowerMonitorMaker::make(survey(system(), machine_clock(), Asked::all), machine_clock(),
+    return PowerMonitorMaker::make(survey(system(), machine_clock(), DomainKinds::all()),
+                                   machine_clock(),
                                    {.gpu_indices = std::move(gpus), .update_period = 50ms});
   }
 
@@ -268,7 +269,7 @@ TEST(GpuNumbers, StayWhenAGpuCannotBeRead) {
                   .subject = "nvidia_gpu_1",
                   .reason = "it fell off the bus",
                   .domain = Domain::nvidia_gpu(1),
-                  .hardware = Hardware::nvidia_gpu});
+                  .shows = {DomainKind::nvidia_gpu}});
   std::vector<fakes::ScriptedCounter> gauges;
   Channel channel = power_channel(0, PowerDomain::device_average);
   channel.domain = Domain::amd_gpu(0);

@@ -23,7 +23,7 @@ Refusal unreadable(const Domain& domain, const std::string& reason) {
           .reason = reason,
           .remedy = "run as root",
           .domain = domain,
-          .hardware = hardware_of(domain.kind())};
+          .shows = {domain.kind()}};
 }
 
 /// A GPU and a package, beside what is refused.

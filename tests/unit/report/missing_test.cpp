@@ -86,7 +86,7 @@ TEST(Missing, IsAnotherVendorsGpuThatMayBeThere) {
                                          .subject = "NVIDIA GPUs",
                                          .reason = "versions differ",
                                          .scope = RefusalScope::interface,
-                                         .hardware = Hardware::nvidia_gpu}};
+                                         .shows = {DomainKind::nvidia_gpu}}};
   const auto gpus = missing("gpu", {measured(Domain::amd_gpu(0))}, refused);
   ASSERT_EQ(gpus.size(), 1U);
   EXPECT_EQ(gpus[0].reason, "NVIDIA GPUs: versions differ");
@@ -98,7 +98,7 @@ TEST(Missing, IsNoVendorsGpuThatIsNotThere) {
                                          .reason = "no driver",
                                          .absent = true,
                                          .scope = RefusalScope::interface,
-                                         .hardware = Hardware::nvidia_gpu}};
+                                         .shows = {DomainKind::nvidia_gpu}}};
   EXPECT_THAT(missing("gpu", {measured(Domain::amd_gpu(0))}, refused), IsEmpty());
 }
 
@@ -108,7 +108,7 @@ TEST(Missing, IsNotExplainedByAnotherKindOfDevice) {
                                          .reason = "no library",
                                          .remedy = "install the driver",
                                          .scope = RefusalScope::interface,
-                                         .hardware = Hardware::nvidia_gpu},
+                                         .shows = {DomainKind::nvidia_gpu}},
                                         refusal(Domain::package(0), "broken")};
   EXPECT_THAT(headline(refused), StartsWith("no energy: package_0: broken"));
   EXPECT_THAT(headline(refused), Not(HasSubstr("driver"))) << "a remedy for something else";

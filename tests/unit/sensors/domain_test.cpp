@@ -5,10 +5,13 @@
 
 #include <algorithm>
 #include <string>
+#include <type_traits>
 #include <unordered_set>
 #include <vector>
 
 #include "fakes/powercap_tree.hpp"
+#include "sensors/domain_traits.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -103,6 +106,107 @@ TEST(Domain, CountsInATotalOnlyWhereItOverlapsNoOther) {
   EXPECT_FALSE(counts_in_total(DomainKind::core));
   EXPECT_FALSE(counts_in_total(DomainKind::uncore));
   EXPECT_FALSE(counts_in_total(DomainKind::psys));
+  EXPECT_FALSE(counts_in_total(DomainKind::custom));
+}
+
+TEST(DomainTraits, StandInTheOrderOfTheirKinds) {
+  std::size_t place = 0;
+  for (const DomainTraits& traits : all_domain_traits()) {
+    EXPECT_EQ(static_cast<std::size_t>(traits.kind), place++);
+    EXPECT_EQ(to_string(traits.kind), traits.name);
+  }
+}
+
+TEST(DomainTraits, DefaultPowersAreThoseOfTheDesign) {
+  EXPECT_EQ(traits_of(DomainKind::package).max_power, Watts(2000.0));
+  EXPECT_EQ(traits_of(DomainKind::dram).max_power, Watts(500.0));
+  EXPECT_EQ(traits_of(DomainKind::psys).max_power, Watts(10000.0));
+}
+
+TEST(DomainTraits, WhatLiesInsideAPackageCannotExceedIt) {
+  EXPECT_LE(traits_of(DomainKind::core).max_power, traits_of(DomainKind::package).max_power);
+  EXPECT_LE(traits_of(DomainKind::uncore).max_power, traits_of(DomainKind::package).max_power);
+}
+
+TEST(DomainTraits, NameThePackageThatCoresLieIn) {
+  EXPECT_EQ(parent_of(Domain::core(1).on_die(2)), Domain::package(1).on_die(2));
+  EXPECT_EQ(parent_of(Domain::uncore(0)), Domain::package(0));
+  EXPECT_EQ(parent_of(Domain::dram(0)), std::nullopt);
+  EXPECT_EQ(parent_of(Domain::custom("hwmon", "psu_12v")), std::nullopt);
+}
+
+TEST(DomainKinds, AreASet) {
+  constexpr DomainKinds kinds = {DomainKind::package, DomainKind::amd_gpu};
+  static_assert(kinds.contains(DomainKind::amd_gpu) && !kinds.contains(DomainKind::intel_gpu));
+  static_assert(kinds.has(DomainCategory::gpu) && !kinds.has(DomainCategory::other));
+  static_assert(!kinds.overlaps({DomainKind::dram, DomainKind::custom}));
+  static_assert(DomainKinds::all().contains(DomainKind::custom));
+  static_assert(!DomainKinds().overlaps(DomainKinds::all()));
+}
+
+TEST(CustomDomain, IsNamedByItsSourceAndPart) {
+  const Domain rail = Domain::custom("hwmon", "psu_12v");
+  EXPECT_EQ(rail.name(), "hwmon_psu_12v");
+  EXPECT_EQ(rail.kind(), DomainKind::custom);
+  EXPECT_EQ(rail.category(), DomainCategory::other);
+  EXPECT_FALSE(counts_in_total(rail.kind()));
+}
+
+TEST(CustomDomain, IsAnotherWhereItsNameIs) {
+  const Domain rail = Domain::custom("hwmon", "psu_12v");
+  EXPECT_EQ(rail, Domain::custom("hwmon", "psu_12v"));
+  EXPECT_NE(rail, Domain::custom("hwmon", "psu_5v"));
+  EXPECT_EQ(std::hash<Domain>{}(rail), std::hash<Domain>{}(Domain::custom("hwmon", "psu_12v")));
+  EXPECT_NE(std::hash<Domain>{}(rail), std::hash<Domain>{}(Domain::custom("hwmon", "psu_5v")));
+}
+
+TEST(CustomDomain, ComesAfterAllOthersInTheOrderOfNames) {
+  const Domain second = Domain::custom("hwmon", "b");  // named first
+  const Domain first = Domain::custom("hwmon", "a");
+  EXPECT_LT(Domain::psys(7), first);
+  EXPECT_LT(first, second);
+  EXPECT_FALSE(first < Domain::custom("hwmon", "a"));
+}
+
+TEST(CustomDomain, IsCopiedWithoutAllocating) {
+  static_assert(std::is_trivially_copyable_v<Domain>);
+}
+
+TEST(CustomDomain, RefusesNamesThatAreNoPlainWords) {
+  for (const char* source : {"", "Hwmon", "1hwmon", "hw_mon", "hw-mon"}) {
+    EXPECT_THROW((void)Domain::custom(source, "psu"), InvalidArgument) << source;
+  }
+  for (const std::string& part : {std::string(), std::string("12 V"), std::string("psu\n"),
+                                  std::string("PSU"), std::string(59, 'a')}) {
+    EXPECT_THROW((void)Domain::custom("hwmon", part), InvalidArgument) << part;
+  }
+  EXPECT_EQ(Domain::custom("hwmon", std::string(58, 'a')).name().size(), 64U);
+}
+
+TEST(CustomDomain, RefusesTheNamesOfOtherKinds) {
+  EXPECT_THROW((void)Domain::custom("package", "0"), InvalidArgument);
+  EXPECT_THROW((void)Domain::custom("nvidia", "gpu_0"), InvalidArgument);
+  EXPECT_THROW((void)Domain::custom("psys", "x"), InvalidArgument);
+  EXPECT_EQ(Domain::custom("nvidia", "fan").name(), "nvidia_fan");
+}
+
+TEST(DomainParse, IsTheInverseOfTheName) {
+  for (const Domain& domain :
+       {Domain::package(0), Domain::package(4294967295), Domain::dram(1).on_die(0), Domain::core(0),
+        Domain::uncore(2).on_die(3), Domain::nvidia_gpu(1), Domain::amd_gpu(0),
+        Domain::intel_gpu(10), Domain::psys(), Domain::psys(1), Domain::custom("hwmon", "psu_12v"),
+        Domain::custom("nvidia", "fan_0")}) {
+    EXPECT_EQ(Domain::parse(domain.name()), domain) << domain.name();
+  }
+}
+
+TEST(DomainParse, RefusesWhatIsNoName) {
+  for (const char* text :
+       {"", "package", "package_", "package_01", "package_-1", "package_4294967296", "package_0 ",
+        "package_0_die", "package_0_die_", "package_0_die_x", "psys_0", "nvidia_gpu", "gpu", "_",
+        "Package_0", "hwmon_", "hwmon_PSU", "dram_1x", "\x1b[1m_a"}) {
+    EXPECT_THROW((void)Domain::parse(text), InvalidArgument) << text;
+  }
 }
 
 /// What the tree shows, and no GPU that this machine may have.

@@ -22,12 +22,11 @@ Refusal of_domain(std::string source, const Domain& domain, std::string remedy =
           .subject = domain.name(),
           .remedy = std::move(remedy),
           .domain = domain,
-          .hardware = hardware_of(domain.kind())};
+          .shows = {domain.kind()}};
 }
 
-Refusal of_all(std::string source, RefusalScope scope, Hardware hardware = Hardware::cpu) {
-  return {
-      .source = std::move(source), .subject = "everything", .scope = scope, .hardware = hardware};
+Refusal of_all(std::string source, RefusalScope scope, DomainKinds shows = kProcessorKinds) {
+  return {.source = std::move(source), .subject = "everything", .scope = scope, .shows = shows};
 }
 
 /// "source: subject" of what is told.
@@ -104,7 +103,7 @@ TEST(WorthTelling, IsAPlaceThatNobodyUnderstands) {
 }
 
 TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
-  EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, Hardware::nvidia_gpu)},
+  EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, {DomainKind::nvidia_gpu})},
                    {kPackage, Domain::amd_gpu(0)}),
               ElementsAre("nvml: everything"));
 }
@@ -113,13 +112,14 @@ TEST(KnowsAllGpus, WhereNoInterfaceHidesAny) {
   EXPECT_TRUE(knows_all_gpus({}));
   EXPECT_TRUE(knows_all_gpus({of_all("perf", RefusalScope::interface)}));
   EXPECT_TRUE(knows_all_gpus({of_domain("nvml", Domain::nvidia_gpu(0))})) << "it is known";
-  Refusal absent = of_all("drm", RefusalScope::interface, Hardware::drm_gpu);
+  Refusal absent =
+      of_all("drm", RefusalScope::interface, {DomainKind::amd_gpu, DomainKind::intel_gpu});
   absent.absent = true;
   EXPECT_TRUE(knows_all_gpus({absent})) << "there is none";
 }
 
 TEST(KnowsAllGpus, NotWhereAnInterfaceIsBroken) {
-  EXPECT_FALSE(knows_all_gpus({of_all("nvml", RefusalScope::interface, Hardware::nvidia_gpu)}));
+  EXPECT_FALSE(knows_all_gpus({of_all("nvml", RefusalScope::interface, {DomainKind::nvidia_gpu})}));
 }
 
 TEST(ByCause, PutsSubjectsOfOneCauseTogether) {

@@ -27,7 +27,7 @@ class PlayedGpus {
     options.only_when_asked = true;
     options.lists_processes = false;
     options.metrics = {Metric::utilization};
-    Survey found = survey(fake_.system(), fake_.clock(), Asked::all);
+    Survey found = survey(fake_.system(), fake_.clock(), DomainKinds::all());
     sampler_.emplace(std::move(found.sensors), fake_.clock(), options);
     const std::vector<bool> all(sampler_->devices().size(), true);
     monitor_.emplace(*sampler_, GpuChoiceOfSums{all, all});

@@ -30,7 +30,7 @@ Refusal no_library() {
           .remedy = "if there is an NVIDIA GPU: install NVIDIA's driver",
           .absent = true,
           .scope = RefusalScope::interface,
-          .hardware = Hardware::nvidia_gpu};
+          .shows = {DomainKind::nvidia_gpu}};
 }
 
 Diagnosis some_of_each() {

@@ -21,9 +21,7 @@ class IdleGpu final : public Sensor {
  public:
   IdleGpu(const Domain& domain, std::string uuid, std::string pci_address)
       : channels_{{.domain = domain}},
-        info_{
-            .kind = DeviceKind::gpu, .id = std::move(uuid), .pci_address = std::move(pci_address)} {
-  }
+        info_{.id = std::move(uuid), .pci_address = std::move(pci_address)} {}
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
   void read(std::span<Reading> /*readings*/) noexcept override {}
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &info_; }
@@ -54,7 +52,7 @@ Survey three_gpus() {
                     .subject = "nvidia_gpu_2",
                     .reason = "the GPU has fallen off the bus",
                     .domain = Domain::nvidia_gpu(2),
-                    .hardware = Hardware::nvidia_gpu}};
+                    .shows = {DomainKind::nvidia_gpu}}};
   return found;
 }
 

@@ -40,7 +40,6 @@ TEST(NvmlProbe, DescribesEachGpu) {
   ASSERT_THAT(found.sensors, SizeIs(2));
   const DeviceInfo* const device = found.sensors[0]->device();
   ASSERT_NE(device, nullptr);
-  EXPECT_EQ(device->kind, DeviceKind::gpu);
   EXPECT_EQ(device->model, "NVIDIA H100 PCIe");
   EXPECT_EQ(device->id, "GPU-aaaa");
   EXPECT_EQ(device->pci_address, "0001:a1:1f.0");

@@ -100,7 +100,7 @@ TEST_F(PerfProbe, DescribesAChannel) {
   EXPECT_EQ(package.counter.tick.si(), 1.0 / 65536.0);
   EXPECT_EQ(package.counter.modulus, 0U) << "64 bits do not wrap";
   EXPECT_EQ(package.counter.followed_ticks, std::uint64_t{1} << 31U);
-  EXPECT_EQ(package.counter.max_power, default_max_power(DomainKind::package));
+  EXPECT_EQ(package.counter.max_power, traits_of(DomainKind::package).max_power);
   EXPECT_EQ(package.update.mean, kRaplUpdate.mean);
 }
 

@@ -437,7 +437,7 @@ TEST_F(PowercapProbe, GreatestPowerIsTheDefaultWhereNoLimitIsStated) {
   tree_.add_zone("intel-rapl:1", "psys");
   probe_tree();
   for (const Domain& domain : {Domain::package(0), Domain::dram(0), Domain::psys()}) {
-    EXPECT_EQ(channel(domain).counter.max_power, default_max_power(domain.kind()));
+    EXPECT_EQ(channel(domain).counter.max_power, traits_of(domain).max_power);
   }
 }
 
@@ -450,7 +450,7 @@ TEST_F(PowercapProbe, CoresAreLimitedByTheirPackage) {
   probe_tree();
   EXPECT_EQ(channel(Domain::core(0)).counter.max_power, Watts(130.0));
   EXPECT_EQ(channel(Domain::uncore(0)).counter.max_power, Watts(130.0));
-  EXPECT_EQ(channel(Domain::dram(0)).counter.max_power, default_max_power(DomainKind::dram))
+  EXPECT_EQ(channel(Domain::dram(0)).counter.max_power, traits_of(DomainKind::dram).max_power)
       << "memory lies outside the package";
 }
 
