@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string_view>
+#include <utility>
 
 namespace wattle::app {
 namespace {
@@ -17,11 +18,10 @@ struct Finding {
   std::string fix{};
 };
 
-std::string domain_names(const std::vector<Domain>& domains, bool of_cpus) {
+std::string domain_names(const std::vector<Domain>& domains, DomainKinds kinds) {
   std::vector<std::string> names;
   for (const Domain& domain : domains) {
-    const bool is_cpu = domain.category() != DomainCategory::gpu;
-    if (is_cpu == of_cpus) names.push_back(domain.name());
+    if (kinds.contains(domain.kind())) names.push_back(domain.name());
   }
   return fmt::format("{}", fmt::join(names, ", "));
 }
@@ -34,7 +34,8 @@ std::string subjects_of(const SharedCause& cause) {
 std::string fix_of(const Refusal& refusal, const Diagnosis& found) {
   constexpr std::size_t kShort = 60;
   const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
-  const bool is_planned = is_cpu ? found.cpu_can_be_fixed : found.gpu_can_be_fixed;
+  const bool is_gpu = refusal.shows.has(DomainCategory::gpu);
+  const bool is_planned = (is_cpu && found.cpu_can_be_fixed) || (is_gpu && found.gpu_can_be_fixed);
   // Other refusals have causes that no command on this machine ends.
   const bool is_meant = !refusal.denied_path.empty() || refusal.scope == RefusalScope::interface;
   if (is_planned && is_meant) return fmt::format("wattle doctor --fix {}", is_cpu ? "cpu" : "gpu");
@@ -50,10 +51,14 @@ std::string short_reason(const Refusal& refusal) {
 
 std::vector<Finding> lines_of(const Diagnosis& found) {
   std::vector<Finding> lines;
-  const std::string cpus = domain_names(found.readable, true);
-  const std::string gpus = domain_names(found.readable, false);
-  if (!cpus.empty()) lines.push_back({.is_measured = true, .subject = "CPU energy", .text = cpus});
-  if (!gpus.empty()) lines.push_back({.is_measured = true, .subject = "GPU energy", .text = gpus});
+  const auto add_measured = [&](const char* subject, DomainKinds kinds) {
+    std::string names = domain_names(found.readable, kinds);
+    if (names.empty()) return;
+    lines.push_back({.is_measured = true, .subject = subject, .text = std::move(names)});
+  };
+  add_measured("CPU energy", kProcessorKinds);
+  add_measured("GPU energy", DomainKinds::of({DomainCategory::gpu}));
+  add_measured("other energy", DomainKinds::of({DomainCategory::other}));
   for (const SharedCause& cause : found.causes) {
     if (is_of_counter(cause.refusal, found.readable)) {
       lines.push_back({.is_measured = true,

@@ -20,6 +20,9 @@
 namespace wattle::app {
 namespace {
 
+constexpr DomainKinds kAllButGpus =
+    DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::other});
+
 /// Those of one brand, of the chosen ones; all of them are in the host's list.
 GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
   std::set<Domain> gpus = gpus_found(chosen);
@@ -62,7 +65,7 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
   const GpuChoice choice = parse_gpu_choice(options.gpus, environment_variable);
   Survey found =
-      survey(options.system, machine_clock(), choice.none() ? kProcessorKinds : DomainKinds::all());
+      survey(options.system, machine_clock(), choice.none() ? kAllButGpus : DomainKinds::all());
   const std::set<Domain> on_machine = gpus_found(found);
   keep_chosen(choice, found);
   GpusOfGroups gpus = gpus_of_groups(on_machine, found);

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +22,7 @@
 #include "power/monitor_parts.hpp"
 #include "power_lines.hpp"
 #include "privileges.hpp"
+#include "sampling/sampler.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "tick_wait.hpp"
@@ -50,18 +53,24 @@ Survey look(const PowerOptions& options) {
   const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
   const bool wants_gpus = !choice.none() && !options.cpu_domain;
   const bool tells_gpus = wants_gpus || options.gpu_domain;
-  Survey found =
-      survey(options.system, machine_clock(), wants_gpus ? DomainKinds::all() : kProcessorKinds);
+  const bool wants_others = !options.gpu_domain && !options.cpu_domain;
+  DomainKinds wanted = kProcessorKinds;
+  if (wants_gpus) wanted.add(DomainKinds::of({DomainCategory::gpu}));
+  if (wants_others) wanted.add(DomainKinds::of({DomainCategory::other}));
+  Survey found = survey(options.system, machine_clock(), wanted);
   if (tells_gpus) keep_chosen(choice, found);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {
-      const bool is_cpu = kProcessorKinds.contains(channel.domain.kind());
-      return is_cpu ? std::ranges::count(kinds, channel.domain.kind()) > 0 : wants_gpus;
+      if (kProcessorKinds.contains(channel.domain.kind())) {
+        return std::ranges::count(kinds, channel.domain.kind()) > 0;
+      }
+      return wanted.contains(channel.domain.kind());
     });
   });
   std::erase_if(found.refused, [&](const Refusal& refusal) {
-    return refusal.shows.has(DomainCategory::cpu) ? kinds.empty() : !tells_gpus;
+    if (refusal.shows.has(DomainCategory::cpu)) return kinds.empty();
+    return refusal.shows.has(DomainCategory::gpu) ? !tells_gpus : !wants_others;
   });
   return found;
 }
@@ -82,42 +91,74 @@ void tell_refused(std::vector<Refusal> refused, std::string_view command) {
   }
 }
 
-/// The devices that are shown, from a monitor of them.
+/// Takes the sensors out that a power monitor has no place for: neither of CPUs nor of GPUs.
+std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
+  const auto first = std::stable_partition(
+      found.sensors.begin(), found.sensors.end(), [](const std::unique_ptr<Sensor>& sensor) {
+        return sensor->channels().front().domain.category() != DomainCategory::other;
+      });
+  std::vector<std::unique_ptr<Sensor>> others(std::make_move_iterator(first),
+                                              std::make_move_iterator(found.sensors.end()));
+  found.sensors.erase(first, found.sensors.end());
+  return others;
+}
+
+/// The devices that are shown, from a monitor of them and the sampler of the others.
 class Watched {
  public:
-  Watched(const PowerMonitor& monitor, const PowerOptions& options)
-      : monitor_(monitor), options_(options), begin_(machine_clock().now()) {
+  /// `monitor`: null where only others are shown.
+  Watched(const PowerMonitor* monitor, Sampler& others, const PowerOptions& options)
+      : monitor_(monitor), others_(others), options_(options), begin_(machine_clock().now()) {
+    read_others();
+    if (monitor == nullptr) return;
     const std::vector<DomainKind> kinds = cpu_kinds(options);
-    for (const Domain& domain : monitor.cpu_domains()) {
+    for (const Domain& domain : monitor->cpu_domains()) {
       if (std::ranges::count(kinds, domain.kind()) > 0) cpus_.push_back(domain);
     }
-    has_gpus_ = std::ranges::any_of(monitor.gpu_indices(), [&](std::uint32_t gpu) {
-      return options.gpu_domain || monitor.default_domain(gpu) || monitor.has_counter(gpu);
+    has_gpus_ = std::ranges::any_of(monitor->gpu_indices(), [&](std::uint32_t gpu) {
+      return options.gpu_domain || monitor->default_domain(gpu) || monitor->has_counter(gpu);
     });
   }
 
-  [[nodiscard]] bool nothing() const { return cpus_.empty() && !has_gpus_; }
+  [[nodiscard]] bool nothing() const {
+    return cpus_.empty() && !has_gpus_ && others_.domains().empty();
+  }
   [[nodiscard]] TimePoint begin() const noexcept { return begin_; }
+  /// Must be called before a line that ends now: a monitor reads for itself.
+  void read_others() {
+    constexpr std::chrono::milliseconds kPatience(100);
+    others_.read(false);
+    (void)others_.read_lanes(machine_clock().now() + kPatience);
+  }
 
   [[nodiscard]] PowerLine line(TimePoint from, TimePoint to) const {
     PowerLine line{
         .time_unix_s = to_unix(to), .elapsed = to - begin_, .length = to - from, .devices = {}};
-    const auto gpus = has_gpus_ ? monitor_.energy(from, to, options_.gpu_domain)
-                                : std::map<std::uint32_t, BestEnergy>();
-    for (const auto& [gpu, energy] : gpus) {
-      line.devices.push_back({PowerMonitorMaker::domain_of(monitor_, gpu), energy});
-    }
-    const auto energies = monitor_.cpu_energy(from, to);
-    for (const Domain& domain : cpus_) {
-      BestEnergy energy;
-      static_cast<MeasuredEnergy&>(energy) = energies.at(domain);
-      line.devices.push_back({domain, std::move(energy)});
+    if (monitor_ != nullptr) add_monitored(line, from, to);
+    const std::vector<Domain> others = others_.domains();
+    for (std::size_t i = 0; i < others.size(); ++i) {
+      line.devices.push_back({others[i], others_.figure(i, {.begin = from, .end = to}).best()});
     }
     return line;
   }
 
  private:
-  const PowerMonitor& monitor_;
+  void add_monitored(PowerLine& line, TimePoint from, TimePoint to) const {
+    const auto gpus = has_gpus_ ? monitor_->energy(from, to, options_.gpu_domain)
+                                : std::map<std::uint32_t, BestEnergy>();
+    for (const auto& [gpu, energy] : gpus) {
+      line.devices.push_back({PowerMonitorMaker::domain_of(*monitor_, gpu), energy});
+    }
+    const auto energies = monitor_->cpu_energy(from, to);
+    for (const Domain& domain : cpus_) {
+      BestEnergy energy;
+      static_cast<MeasuredEnergy&>(energy) = energies.at(domain);
+      line.devices.push_back({domain, std::move(energy)});
+    }
+  }
+
+  const PowerMonitor* monitor_;
+  Sampler& others_;
   const PowerOptions& options_;
   TimePoint begin_;
   std::vector<Domain> cpus_;
@@ -139,8 +180,7 @@ void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput&
   }
 }
 
-void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& options,
-            const Fd& end) {
+void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options, const Fd& end) {
   LiveOutput out = LiveOutput::of_stdout();
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
@@ -149,12 +189,14 @@ void follow(PowerMonitor& monitor, const Watched& watched, const PowerOptions& o
   (void)out.put(header_of(options, watched.line(from, from), style));
   while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
+    watched.read_others();
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
     if (out.put(line_of(options, line, style))) from = now;
   }
   const TimePoint ended = machine_clock().now();
-  monitor.stop();
+  watched.read_others();
+  if (monitor != nullptr) monitor->stop();
   put_totals(options, watched.line(watched.begin(), ended), out);
   out.close();
 }
@@ -191,12 +233,18 @@ int monitor(const PowerOptions& options, std::string_view command) {
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
   if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};
   try {
-    PowerMonitor monitor = PowerMonitorMaker::make(std::move(found), machine_clock(), wanted);
+    Sampler others(take_others(found), machine_clock(), {.period = *wanted.update_period});
+    std::unique_ptr<PowerMonitor> monitor;
+    if (others.domains().empty() || !found.sensors.empty()) {
+      // NOLINTNEXTLINE(modernize-make-unique): it cannot be moved
+      monitor.reset(
+          new PowerMonitor(PowerMonitorMaker::make(std::move(found), machine_clock(), wanted)));
+    }
     tell_refused(refused, command);
-    const Watched watched(monitor, options);
+    Watched watched(monitor.get(), others, options);
     if (watched.nothing())
       throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here reports what was asked for");
-    follow(monitor, watched, options, end);
+    follow(monitor.get(), watched, options, end);
   } catch (const NoSuchDevice& none) {
     tell(command, cannot_text(none.what(), options.shows) + "\nwattle doctor says what to do");
     return kNothingToMeasure;

@@ -46,17 +46,26 @@ bool adds_up(const PowerOptions& options, const DeviceEnergy& device) {
          !quantity.starts_with("memory_");
 }
 
+/// A device that is part of no total, and says nothing against one of the others.
+bool is_apart(const DeviceEnergy& device) {
+  return device.domain.category() == DomainCategory::other;
+}
+
 /// True if the devices have a total that a reader would otherwise add up.
 bool has_total(const PowerOptions& options, const PowerLine& line) {
-  return line.devices.size() > 1 &&
-         std::ranges::all_of(line.devices,
-                             [&](const DeviceEnergy& device) { return adds_up(options, device); });
+  return line.devices.size() -
+                 static_cast<std::size_t>(std::ranges::count_if(line.devices, is_apart)) >
+             1 &&
+         std::ranges::all_of(line.devices, [&](const DeviceEnergy& device) {
+           return is_apart(device) || adds_up(options, device);
+         });
 }
 
 /// Of all devices; nothing is known where one of them is not.
 MeasuredEnergy sum_of(const PowerLine& line) {
   MeasuredEnergy sum{.energy = Joules(0.0)};
   for (const DeviceEnergy& device : line.devices) {
+    if (is_apart(device)) continue;
     if (!device.energy.energy) return {};
     *sum.energy += *device.energy.energy;
     sum.uncertainty += device.energy.uncertainty;
@@ -70,6 +79,7 @@ std::string total_power_text(const PowerLine& line) {
   Watts power(0.0);
   Watts uncertainty(0.0);
   for (const DeviceEnergy& device : line.devices) {
+    if (is_apart(device)) continue;
     const auto mean = mean_power(device.energy, line.length);
     if (!mean) return "-";
     power += *mean;

@@ -155,9 +155,7 @@ DomainKinds kinds_of(GpuBackend backend) {
 
 /// All that can be read, but for GPUs that nobody wants.
 Survey look_around(const ServeOptions& options) {
-  Survey found =
-      survey(options.system, machine_clock(),
-             DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::gpu}));
+  Survey found = survey(options.system, machine_clock(), kProcessorAndGpuKinds);
   const DomainKinds wanted = kinds_of(options.gpu_backend);
   std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
     return is_gpu(*sensor) && !wanted.contains(gpu_domain_of(*sensor).kind());

@@ -96,7 +96,7 @@ void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);
-  Survey found = survey(right.system, machine_clock(), DomainKinds::all());
+  Survey found = survey(right.system, machine_clock(), kProcessorAndGpuKinds);
   const Selection selection = select(found, right);
   log_unmonitored(selection, found.refused, right);
   impl_ = std::make_unique<Impl>(selection, machine_clock(), right, ReadBy::lanes);

@@ -108,7 +108,7 @@ InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& cl
 
 nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>& gpu_indices,
                                 const System& system) {
-  Survey found = survey(system, machine_clock(), DomainKinds::all());
+  Survey found = survey(system, machine_clock(), kProcessorAndGpuKinds);
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
   return infer_pace(select_gpus(sensors, found.refused, gpu_indices, std::nullopt), machine_clock())

@@ -14,6 +14,11 @@ namespace wattle {
 /// All kinds that the interfaces to `kind` show, and `kind`: the same hardware.
 [[nodiscard]] DomainKinds shown_with(DomainKind kind) noexcept;
 
+/// What power monitors, trackers and daemons are about. Other domains are shown by who asks for
+/// them.
+inline constexpr DomainKinds kProcessorAndGpuKinds =
+    DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::gpu});
+
 /// Each domain is read through one provider; of what is refused, only what matters is told
 /// (`worth_telling`). Providers that show none of the kinds `wanted` are not asked: a GPU's driver
 /// may take two seconds.

@@ -38,7 +38,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
       period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
                                     milliseconds(100))),
       wants_refused_(!options.gpu_uuids) {
-  Survey found = survey(options.system, clock, DomainKinds::all());
+  Survey found = survey(options.system, clock, kProcessorAndGpuKinds);
   const std::set<Domain> members =
       gpus_of_brand(gpus_found(found), found.refused, options.gpu_brand);
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
