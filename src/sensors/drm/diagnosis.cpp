@@ -42,19 +42,6 @@ std::string mode_of(const std::string& path) {
 
 }  // namespace
 
-ReadStatus status_of(int error) noexcept {
-  switch (error) {
-    case ENODEV:  // the device or its driver was removed: its files are open but dead
-    case ENXIO:
-    case ENOENT:
-    case EBADF:
-    case ESTALE:
-      return ReadStatus::gone;
-    default:
-      return ReadStatus::retry;
-  }
-}
-
 Refusal no_gpus(const System& system, const std::vector<Card>& others) {
   const std::string folder = (system.sysfs / "class/drm").string();
   std::string listed;

@@ -12,10 +12,6 @@
 
 namespace wattle::drm {
 
-/// What reading goes on as after such an `errno`. A device that was taken away, or whose driver
-/// was, is `gone`; anything else may pass.
-[[nodiscard]] ReadStatus status_of(int error) noexcept;
-
 /// There is no GPU that Wattle could read; `others` are what there is.
 [[nodiscard]] Refusal no_gpus(const System& system, const std::vector<Card>& others);
 /// /sys/class/drm cannot be listed: `error` is the `errno`. `in_part`: some GPUs were listed

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "sensors/drm/diagnosis.hpp"
+#include "sensors/read_status.hpp"
 
 namespace wattle::drm {
 

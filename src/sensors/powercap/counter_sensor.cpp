@@ -5,25 +5,9 @@
 #include <cerrno>
 
 #include "base/parse.hpp"
+#include "sensors/read_status.hpp"
 
 namespace wattle::powercap {
-namespace {
-
-ReadStatus status_of(int error) noexcept {
-  switch (error) {
-    case ENODEV:  // the zone was unregistered: its file is open but dead
-    case ENXIO:
-    case ENOENT:
-    case EBADF:
-    case ESTALE:
-      return ReadStatus::gone;
-    default:
-      return ReadStatus::retry;
-  }
-}
-
-}  // namespace
-
 std::optional<std::uint64_t> parse_energy(std::string_view text, std::size_t capacity,
                                           const TickScale& scale) noexcept {
   if (text.size() >= capacity) return std::nullopt;  // cut off: its last digits are missing

@@ -8,6 +8,7 @@
 #include "fakes/drm_tree.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "sensors/drm/diagnosis.hpp"
+#include "sensors/read_status.hpp"
 
 namespace wattle::drm {
 namespace {
