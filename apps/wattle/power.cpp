@@ -108,8 +108,9 @@ class Watched {
  public:
   /// `monitor`: null where only others are shown.
   Watched(const PowerMonitor* monitor, Sampler& others, const PowerOptions& options)
-      : monitor_(monitor), others_(others), options_(options), begin_(machine_clock().now()) {
+      : monitor_(monitor), others_(others), options_(options) {
     read_others();
+    begin_ = machine_clock().now();
     if (monitor == nullptr) return;
     const std::vector<DomainKind> kinds = cpu_kinds(options);
     for (const Domain& domain : monitor->cpu_domains()) {

@@ -65,7 +65,8 @@ class WATTLE_EXPORT EnergySource {
 
 /// What is to be measured, and where it is looked for.
 struct EnergyMeterOptions {
-  /// Absent: all that is available but `psys`. Given domains keep their order.
+  /// Absent: all that is available of CPUs and GPUs: no `psys`, no custom domain. Given domains
+  /// keep their order.
   std::optional<std::vector<Domain>> domains{};
   /// Read beside the domains, in columns after theirs.
   std::vector<std::shared_ptr<EnergySource>> sources{};

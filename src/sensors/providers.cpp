@@ -7,6 +7,7 @@
 
 #include "sensors/daemon/daemon.hpp"
 #include "sensors/drm/drm.hpp"
+#include "sensors/hwmon/hwmon.hpp"
 #include "sensors/nvml/nvml.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
@@ -40,6 +41,10 @@ constexpr std::array kProviders = {
              .what = "AMD and Intel GPUs through /sys/class/drm",
              .shows = {DomainKind::amd_gpu, DomainKind::intel_gpu},
              .probe = drm::probe},
+    Provider{.name = "hwmon",
+             .what = "power rails, meters and batteries through /sys/class/hwmon and power_supply",
+             .shows = {DomainKind::custom},
+             .probe = hwmon::probe},
 };
 
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,

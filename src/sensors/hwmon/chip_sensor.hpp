@@ -1,0 +1,61 @@
+// Reads one chip, or one battery.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/fd.hpp"
+#include "sensors/hwmon/device.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::hwmon {
+
+/// The files of a channel, open for reading.
+struct Source {
+  Fd value;
+  Fd factor{};  ///< empty: there is none
+  Fd status{};  ///< empty: there is none
+  std::uint64_t divisor = 1;
+  bool is_power = true;
+};
+
+/// What the files showed. `error`: the `errno` where there is no number, 0 for text that is no
+/// value (none, a negative one, a status that is another).
+struct Value {
+  std::optional<std::uint64_t> raw{};
+  int error = 0;
+};
+[[nodiscard]] Value read_value(const Source& source) noexcept;
+
+/// A device whose files were opened, and read once.
+struct Opened {
+  DeviceInfo info{};
+  std::vector<Channel> channels{};
+  std::vector<Source> sources{};  ///< one for each channel
+  std::vector<Refusal> refused{};
+};
+/// Blocks for as long as the driver does.
+[[nodiscard]] Opened open_device(const Device& device);
+
+/// Threads: one at a time.
+class ChipSensor final : public Sensor {
+ public:
+  ChipSensor(Opened opened, const Clock& clock) : opened_(std::move(opened)), clock_(clock) {}
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return opened_.channels;
+  }
+  void read(std::span<Reading> readings) noexcept override;
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return &opened_.info; }
+  /// A value can be a transfer on a slow bus, or a method that the firmware runs.
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+
+ private:
+  const Opened opened_;
+  const Clock& clock_;
+};
+
+}  // namespace wattle::hwmon

@@ -1,0 +1,24 @@
+// Why a chip or a battery is not measured.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+
+#include "sensors/hwmon/device.hpp"
+#include "sensors/sensor.hpp"
+
+namespace wattle::hwmon {
+
+/// No chip shows power or energy, and there is no battery: nothing is amiss.
+[[nodiscard]] Refusal nothing_found(const System& system);
+[[nodiscard]] Refusal unlisted(const std::string& folder, int error);
+/// `error`: 0 for text that is no number.
+[[nodiscard]] Refusal unreadable(const Channel& channel, const std::string& path, int error);
+/// What `device` shows was not read by the deadline.
+[[nodiscard]] Refusal no_answer(const Device& device, std::chrono::nanoseconds deadline);
+[[nodiscard]] Refusal no_power(const Domain& battery, const std::filesystem::path& supply);
+[[nodiscard]] Refusal not_discharging(const Domain& battery, const std::string& path,
+                                      const std::string& status);
+
+}  // namespace wattle::hwmon
