@@ -93,7 +93,7 @@ class Recording {
   Sampler sampler_;
   std::vector<Gpu> gpus_;         ///< as `sampler_.devices()`
   std::vector<Energy> energies_;  ///< as `sampler_.domains()`
-  /// Domains, and kinds (see `kind_in_total`), that a total may lack.
+  /// Domains, and kinds (see `kKindsInTotal`), that a total may lack.
   std::set<std::string> missing_;
   Fd folder_;  ///< locked: no other monitor writes there
   std::optional<RowFile> gpu_file_;
