@@ -8,6 +8,7 @@
 
 #include "base/text_style.hpp"
 #include "sampling/energy_figure.hpp"
+#include "sampling/power_course.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/gpu_usage.hpp"
 #include "wattle/domain.hpp"
@@ -80,6 +81,8 @@ struct EnergyReport {
   Total total;
   /// Mean power of the total over time, for the sparkline.
   std::vector<std::optional<Watts>> profile;
+  /// Power over time, for plots; empty unless a page was asked for.
+  PowerCourse course{};
   /// Why no energy was measured on purpose (another rank of this machine does); else empty.
   std::string left_out;
 };

@@ -366,6 +366,10 @@ const History* Sampler::counter(std::size_t domain) const noexcept {
   return tracks_[domain].counter;
 }
 
+std::span<const History* const> Sampler::gauges(std::size_t domain) const noexcept {
+  return tracks_[domain].gauges;
+}
+
 std::optional<double> Sampler::latest(const Device& device, Metric metric,
                                       TimePoint since) const noexcept {
   const auto value_in = [&](const std::vector<const History*>& gauges) -> std::optional<double> {

@@ -106,6 +106,8 @@ class Sampler {
   [[nodiscard]] EnergyFigure figure(std::size_t domain, const CounterWindowAsked& window) const;
   /// Null where it has none. Threads: any.
   [[nodiscard]] const History* counter(std::size_t domain) const noexcept;
+  /// Its gauges of power, those without much delay first; empty where it has none. Threads: any.
+  [[nodiscard]] std::span<const History* const> gauges(std::size_t domain) const noexcept;
   /// A GPU that is read in a lane: more is read of it than its energy.
   struct Device {
     Domain domain;

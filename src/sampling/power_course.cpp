@@ -1,0 +1,198 @@
+#include "sampling/power_course.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include "sampling/integrate.hpp"
+
+namespace wattle {
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Steps in a column, at most: more take long and show nothing.
+constexpr std::int64_t kMostSteps = 128;
+
+constexpr std::int64_t divided_up(std::int64_t a, std::int64_t b) noexcept {
+  return (a + b - 1) / b;
+}
+
+/// The columns and steps of a time. The steps begin where the intervals of the run did.
+struct Grid {
+  TimePoint begin;
+  TimePoint end;
+  nanoseconds column{0};
+  nanoseconds step{0};
+  std::size_t columns = 0;
+
+  [[nodiscard]] std::size_t steps_per_column() const noexcept {
+    return static_cast<std::size_t>(column / step);
+  }
+};
+
+Grid grid_of(const CourseAsked& asked) noexcept {
+  const auto length = std::max(asked.end - asked.begin, TimePoint::duration(0));
+  const std::int64_t intervals = divided_up(length.count(), asked.interval.count());
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(asked.most_columns, 1));
+  const std::int64_t per_column = std::max<std::int64_t>(divided_up(intervals, most), 1);
+  const std::int64_t per_step = divided_up(per_column, kMostSteps);
+  Grid grid{.begin = asked.begin, .end = asked.begin + length};
+  grid.step = per_step * asked.interval;
+  grid.column = divided_up(per_column, per_step) * grid.step;
+  grid.columns = static_cast<std::size_t>(divided_up(length.count(), grid.column.count()));
+  return grid;
+}
+
+/// Mean power of a counter; absent where a part of the time is unknown.
+std::optional<Watts> counted_power(const History& counter, TimePoint begin, TimePoint end) {
+  const std::optional<double> ticks = counter.values().counter_window(begin, end).ticks;
+  if (!ticks || counter.condition(begin, end).unknown > nanoseconds(0)) return std::nullopt;
+  return Joules(counter.channel().scale() * *ticks) / Seconds(end - begin);
+}
+
+/// Mean power of the first gauge that had a value most of the time.
+std::optional<Watts> gauged_power(std::span<const History* const> gauges, TimePoint begin,
+                                  TimePoint end) noexcept {
+  for (const History* gauge : gauges) {
+    const GaugeWindow window = gauge->gauge_window(begin, end);
+    if (window.known <= nanoseconds(0) || window.known < (end - begin) / 2) continue;
+    const double raw =
+        static_cast<double>(window.raw_ns) / static_cast<double>(window.known.count());
+    return Watts(gauge->channel().scale() * raw);
+  }
+  return std::nullopt;
+}
+
+/// A counter beside a gauge is read less often.
+std::optional<Watts> step_power(const CourseSource& source, TimePoint begin, TimePoint end) {
+  if (!source.gauges.empty()) return gauged_power(source.gauges, begin, end);
+  return counted_power(*source.counter, begin, end);
+}
+
+void extend(PowerColumn& column, Watts power) noexcept {
+  column.lowest = std::min(column.lowest.value_or(power), power);
+  column.highest = std::max(column.highest.value_or(power), power);
+}
+
+/// Where the steps of a source start, and where the last one ends. A counter that was read near
+/// such a time is asked about the time of that reading: between two readings it would be uncertain.
+std::vector<TimePoint> edges_of(const CourseSource& source, const Grid& grid,
+                                nanoseconds interval) {
+  std::vector<TimePoint> edges;
+  for (TimePoint at = grid.begin; at < grid.end; at += grid.step) edges.push_back(at);
+  edges.push_back(grid.end);
+  if (source.counter == nullptr || !source.gauges.empty()) return edges;
+  std::vector<std::optional<TimePoint>> readings(edges.size());
+  const auto distance = [](TimePoint a, TimePoint b) { return a < b ? b - a : a - b; };
+  std::size_t next = 0;
+  source.counter->values().for_each(
+      grid.begin - interval, grid.end + interval, [&](const StoredReading& reading) {
+        const TimePoint at = reading.first_seen;
+        while (next < edges.size() && edges[next] + interval / 2 < at) ++next;
+        for (std::size_t i = next; i < edges.size() && edges[i] - interval / 2 <= at; ++i) {
+          auto& near = readings[i];
+          if (!near || distance(at, edges[i]) < distance(*near, edges[i])) near = at;
+        }
+      });
+  std::vector<TimePoint> near;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    const TimePoint at = readings[i].value_or(edges[i]);
+    // Where a reading was missed, two edges would be one.
+    near.push_back(near.empty() || at > near.back() ? at : std::max(edges[i], near.back()));
+  }
+  return near;
+}
+
+/// A step of the domains that count in a total.
+struct SumOfStep {
+  Watts power;
+  std::size_t known = 0;  ///< domains in it
+};
+
+/// The columns of one domain; what its steps are is added to `sums`, where there are any.
+std::vector<PowerColumn> columns_of(const CourseSource& source, const Grid& grid,
+                                    const std::vector<TimePoint>& edges,
+                                    std::vector<SumOfStep>* sums) {
+  std::vector<PowerColumn> columns(grid.columns);
+  const std::size_t per_column = grid.steps_per_column();
+  const std::size_t steps = edges.size() - 1;
+  for (std::size_t i = 0; i < grid.columns; ++i) {
+    PowerColumn& column = columns[i];
+    const std::size_t first = i * per_column;
+    const std::size_t last = std::min(first + per_column, steps);
+    const EnergyFigure figure =
+        domain_energy(source.counter, source.gauges, {.begin = edges[first], .end = edges[last]});
+    if (figure.energy && figure.known > Seconds(0)) {
+      column.mean = *figure.energy / figure.known;
+      column.uncertainty = figure.uncertainty / figure.known;
+    }
+    if (per_column == 1) continue;
+    for (std::size_t k = first; k < last; ++k) {
+      // What is left of an interval at the end says little.
+      const bool is_whole = 2 * (edges[k + 1] - edges[k]) >= grid.step;
+      const auto power = is_whole ? step_power(source, edges[k], edges[k + 1]) : std::nullopt;
+      if (!power) continue;
+      extend(column, *power);
+      if (sums == nullptr) continue;
+      SumOfStep& sum = (*sums)[k];
+      ++sum.known;
+      sum.power += *power;
+    }
+  }
+  return columns;
+}
+
+bool is_known(const PowerColumn& column) noexcept { return column.mean.has_value(); }
+
+/// Where one of the domains is unknown, so is the sum.
+std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains, const Grid& grid,
+                                const std::vector<SumOfStep>& steps) {
+  std::vector<PowerColumn> total(grid.columns);
+  const std::size_t per_column = grid.steps_per_column();
+  for (std::size_t i = 0; i < grid.columns; ++i) {
+    PowerColumn& sum = total[i];
+    Watts mean;
+    double variance = 0.0;
+    bool are_known = true;
+    for (const DomainCourse* course : domains) {
+      const PowerColumn& column = course->columns[i];
+      are_known = are_known && is_known(column);
+      mean += column.mean.value_or(Watts(0.0));
+      variance += column.uncertainty.si() * column.uncertainty.si();
+    }
+    if (!are_known) continue;
+    sum.mean = mean;
+    sum.uncertainty = Watts(std::sqrt(variance));
+    for (std::size_t k = i * per_column; k < std::min(steps.size(), (i + 1) * per_column); ++k) {
+      if (steps[k].known == domains.size()) extend(sum, steps[k].power);
+    }
+  }
+  return total;
+}
+
+}  // namespace
+
+PowerCourse power_course(std::span<const CourseSource> sources, const CourseAsked& asked) {
+  const Grid grid = grid_of(asked);
+  PowerCourse course{.length = grid.end - grid.begin, .column = grid.column, .step = grid.step};
+  if (grid.columns == 0) return course;
+  std::vector<SumOfStep> steps;
+  for (const CourseSource& source : sources) {
+    const std::vector<TimePoint> edges = edges_of(source, grid, asked.interval);
+    steps.resize(edges.size() - 1);
+    const bool counts = counts_in_total(source.domain.kind());
+    course.domains.push_back(
+        {source.domain, columns_of(source, grid, edges, counts ? &steps : nullptr)});
+  }
+  std::vector<const DomainCourse*> counted;
+  for (const DomainCourse& domain : course.domains) {
+    if (counts_in_total(domain.domain.kind()) && std::ranges::any_of(domain.columns, is_known)) {
+      counted.push_back(&domain);
+    }
+  }
+  if (counted.size() > 1) course.total = sum_of(counted, grid, steps);
+  return course;
+}
+
+}  // namespace wattle

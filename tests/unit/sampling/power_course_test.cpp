@@ -1,0 +1,137 @@
+#include "sampling/power_course.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <optional>
+#include <vector>
+
+#include "known_history.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::nanoseconds;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+/// Read every 100 ms.
+PowerCourse course_of(const std::vector<CourseSource>& sources, nanoseconds length,
+                      std::size_t most_columns = 720) {
+  return power_course(
+      sources,
+      {.begin = kBegin, .end = kBegin + length, .interval = 100ms, .most_columns = most_columns});
+}
+
+/// A counter of half joules that is read every 100 ms: 10 W, and 30 W from 1 s to 2 s.
+class Counted : public KnownHistory {
+ public:
+  explicit Counted(nanoseconds lateness = 0ns) : KnownHistory(half_joules()) {
+    std::uint64_t ticks = 100;
+    for (int i = 0; i <= 40; ++i) {
+      read(i * 100ms + (i == 0 ? 0ns : lateness), ticks % 1000);
+      ticks += i >= 10 && i < 20 ? 6 : 2;
+    }
+  }
+};
+
+std::vector<std::optional<Watts>> means(const std::vector<PowerColumn>& columns) {
+  std::vector<std::optional<Watts>> means;
+  for (const PowerColumn& column : columns) means.push_back(column.mean);
+  return means;
+}
+
+TEST(PowerCourse, HasAColumnForEachIntervalOfAShortTime) {
+  const Counted counted;
+  const PowerCourse course = course_of({{.domain = Domain::package(0), .counter = &*counted}}, 4s);
+  EXPECT_EQ(course.column, Seconds(0.1));
+  EXPECT_EQ(course.step, Seconds(0.1));
+  ASSERT_THAT(course.domains, SizeIs(1));
+  ASSERT_THAT(course.domains.front().columns, SizeIs(40));
+  for (std::size_t i = 0; i < 40; ++i) {
+    const PowerColumn& column = course.domains.front().columns[i];
+    ASSERT_TRUE(column.mean) << i;
+    EXPECT_NEAR(column.mean->si(), i >= 10 && i < 20 ? 30.0 : 10.0, 1e-6) << i;
+    EXPECT_FALSE(column.lowest) << "the mean is all there is";
+  }
+}
+
+TEST(PowerCourse, TakesReadingsThatCameALittleLateForTheEndsOfTheirIntervals) {
+  const Counted late(3ms);
+  const auto columns =
+      course_of({{.domain = Domain::package(0), .counter = &*late}}, 4s).domains.front().columns;
+  EXPECT_NEAR(columns[9].mean->si(), 10.0, 0.5) << "no part of the step after it";
+  EXPECT_NEAR(columns[10].mean->si(), 30.0, 0.5);
+}
+
+TEST(PowerCourse, KeepsThePeaksOfALongTime) {
+  const Counted counted;
+  const PowerCourse course =
+      course_of({{.domain = Domain::package(0), .counter = &*counted}}, 4s, 3);
+  EXPECT_EQ(course.column, Seconds(1.4));
+  ASSERT_THAT(course.domains.front().columns, SizeIs(3));
+  const PowerColumn& first = course.domains.front().columns[0];
+  EXPECT_NEAR(first.mean->si(), (10 * 10.0 + 4 * 30.0) / 14, 1e-6);
+  EXPECT_NEAR(first.lowest->si(), 10.0, 1e-6);
+  EXPECT_NEAR(first.highest->si(), 30.0, 1e-6);
+  EXPECT_NEAR(course.domains.front().columns[2].highest->si(), 10.0, 1e-6);
+}
+
+TEST(PowerCourse, IsUnknownWhereNothingIsKnown) {
+  KnownHistory gauge(whole_watts());
+  gauge.read_through(0s, 900ms, 100);
+  gauge.read_through(3s, 4s, 200);
+  const History* const gauges[] = {&*gauge};
+  const auto columns =
+      course_of({{.domain = Domain::nvidia_gpu(0), .gauges = gauges}}, 4s).domains.front().columns;
+  EXPECT_EQ(columns[5].mean, Watts(100.0));
+  EXPECT_EQ(columns[20].mean, std::nullopt);
+  EXPECT_EQ(columns[35].mean, Watts(200.0));
+}
+
+TEST(PowerCourse, AddsUpTheDomainsThatDoNotOverlap) {
+  const Counted counted;
+  KnownHistory gauge(whole_watts());
+  gauge.read_through(0s, 1900ms, 100);
+  gauge.read_through(3s, 4s, 200);
+  const History* const gauges[] = {&*gauge};
+  const std::vector<CourseSource> sources = {{.domain = Domain::package(0), .counter = &*counted},
+                                             {.domain = Domain::core(0), .counter = &*counted},
+                                             {.domain = Domain::nvidia_gpu(0), .gauges = gauges}};
+  const PowerCourse course = course_of(sources, 4s);
+  ASSERT_THAT(course.total, SizeIs(40));
+  EXPECT_NEAR(course.total[5].mean->si(), 110.0, 1e-6);
+  EXPECT_NEAR(course.total[15].mean->si(), 130.0, 1e-6);
+  EXPECT_EQ(course.total[25].mean, std::nullopt) << "a part of it is not known";
+
+  const PowerCourse long_one = course_of(sources, 4s, 2);
+  EXPECT_NEAR(long_one.total[0].highest->si(), 130.0, 1e-6) << "of one and the same step";
+  EXPECT_NEAR(long_one.total[0].lowest->si(), 110.0, 1e-6);
+}
+
+TEST(PowerCourse, HasNoTotalOfOneDomain) {
+  const Counted counted;
+  EXPECT_THAT(course_of({{.domain = Domain::package(0), .counter = &*counted}}, 4s).total,
+              IsEmpty());
+}
+
+TEST(PowerCourse, OfNoTimeIsEmpty) {
+  const Counted counted;
+  const PowerCourse course = course_of({{.domain = Domain::package(0), .counter = &*counted}}, 0s);
+  EXPECT_EQ(course.length, Seconds(0.0));
+  EXPECT_THAT(course.domains, IsEmpty());
+}
+
+TEST(PowerCourse, OfADayHasNoMoreColumnsThanAreAskedFor) {
+  const Counted counted;
+  const PowerCourse course =
+      course_of({{.domain = Domain::package(0), .counter = &*counted}}, 24h, 700);
+  EXPECT_LE(course.domains.front().columns.size(), 700U);
+  EXPECT_GE(course.domains.front().columns.size(), 350U);
+  EXPECT_EQ(means(course.domains.front().columns).back(), std::nullopt);
+}
+
+}  // namespace
+}  // namespace wattle
