@@ -22,13 +22,13 @@ fs::path folder_in(const char* variable) {
   return folder.is_absolute() ? folder : fs::path();
 }
 
+}  // namespace
+
 fs::path state_folder() {
   if (const fs::path state = folder_in("XDG_STATE_HOME"); !state.empty()) return state / "wattle";
   if (const fs::path home = folder_in("HOME"); !home.empty()) return home / ".local/state/wattle";
   throw Error("there is no state folder: neither XDG_STATE_HOME nor HOME is set");
 }
-
-}  // namespace
 
 fs::path new_state_file(std::string_view what, std::string_view extension) {
   static std::atomic<unsigned> number{0};

@@ -6,10 +6,14 @@
 
 namespace wattle {
 
+/// Wattle's state folder, which need not exist: "$XDG_STATE_HOME/wattle", or in ~/.local/state.
+/// Throws `Error` where neither variable names one. A program with privileges of its own (setuid)
+/// has none. Threads: none that changes variables.
+[[nodiscard]] std::filesystem::path state_folder();
+
 /// The path of a file that does not exist yet, in the folder `what` of Wattle's state folder, which
-/// is made: "$XDG_STATE_HOME/wattle/usage/4711-0.jsonl", or in ~/.local/state. Throws `WriteError`
-/// where the folder cannot be made, `Error` where neither variable names one. A program with
-/// privileges of its own (setuid) has none. Threads: any.
+/// is made: "$XDG_STATE_HOME/wattle/usage/4711-0.jsonl". Throws `WriteError` where the folder cannot
+/// be made, and as `state_folder`. Threads: any.
 [[nodiscard]] std::filesystem::path new_state_file(std::string_view what,
                                                    std::string_view extension);
 

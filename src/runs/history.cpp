@@ -1,0 +1,349 @@
+#include "runs/history.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+#include <utility>
+
+#include "base/appending.hpp"
+#include "base/deflate.hpp"
+#include "base/state_folder.hpp"
+#include "base/text.hpp"
+#include "runs/history_file.hpp"
+#include "runs/run_id.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// No record of a run is longer; a damaged file must not take all memory.
+constexpr std::size_t kMostRecordBytes = std::size_t{64} << 20U;
+
+template <class T>
+SqlValue sql_value(const std::optional<T>& value) {
+  if (!value) return nullptr;
+  if constexpr (std::is_floating_point_v<T>) {
+    return static_cast<double>(*value);
+  } else {
+    return static_cast<std::int64_t>(*value);
+  }
+}
+SqlValue sql_value(const std::string& text) {
+  return text.empty() ? SqlValue(nullptr) : SqlValue(text);
+}
+
+/// Makes the file, so that only its owner may read it: SQLite gives its other files the same mode.
+void make_file(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  if (error) throw WriteError(path.parent_path().string(), error.value());
+  const Fd file = open_to_append(path.string(), Existing::keep, kForOwner);
+  if (!file) throw WriteError(path.string(), errno);
+}
+
+SqliteDatabase open_file(const fs::path& path, RunHistory::Missing missing) {
+  const std::string name = printable(path.string());
+  switch (kind_of_history_file(path)) {
+    case HistoryFileKind::foreign:
+      throw Error(fmt::format(
+          "{} is not a history of wattle; name another file (WATTLE_HISTORY), or move this one",
+          name));
+    case HistoryFileKind::missing:
+      if (missing == RunHistory::Missing::refuse) {
+        throw Error(fmt::format("there is no history yet: {} does not exist; save runs with wattle "
+                                "run --save",
+                                name));
+      }
+      make_file(path);
+      break;
+    case HistoryFileKind::empty:
+    case HistoryFileKind::history:
+      break;
+  }
+  return SqliteDatabase(path.string());
+}
+
+}  // namespace
+
+fs::path default_history_path() {
+  // Not with the privileges of a program that somebody else starts.
+  const char* const chosen = ::secure_getenv("WATTLE_HISTORY");
+  if (chosen != nullptr && *chosen != '\0') return fs::absolute(chosen);
+  return state_folder() / "history.db";
+}
+
+RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milliseconds patience)
+    : path_(path), database_(open_file(path, missing)) {
+  database_.set_patience(patience);
+  prepare();
+}
+
+void RunHistory::fail(int error) {
+  const std::string name = printable(path_.string());
+  if (database_.is_damaged()) {
+    throw Error(fmt::format(
+        "the history {0} is damaged ({1}); move it away, and save what can be read: sqlite3 {0} "
+        ".recover",
+        name, printable(database_.message())));
+  }
+  throw WriteError(path_.string(), error);
+}
+
+void RunHistory::run(std::string_view sql, const std::vector<SqlValue>& values) {
+  if (const int error = database_.run(sql, values); error != 0) fail(error);
+}
+
+void RunHistory::query(std::string_view sql, const std::vector<SqlValue>& values,
+                       const TakeRow& take) {
+  if (const int error = database_.query(sql, values, take); error != 0) fail(error);
+}
+
+/// All of `work`, or nothing of it.
+template <class Work>
+auto RunHistory::transaction(Work work) {
+  run("BEGIN IMMEDIATE");
+  try {
+    if constexpr (std::is_void_v<decltype(work())>) {
+      work();
+      run("COMMIT");
+    } else {
+      auto result = work();
+      run("COMMIT");
+      return result;
+    }
+  } catch (...) {
+    (void)database_.run("ROLLBACK");
+    throw;
+  }
+}
+
+void RunHistory::prepare() {
+  const auto version = [&] {
+    std::int64_t number = 0;
+    query("PRAGMA user_version", {}, [&](const SqlRow& row) { number = row.integer(0); });
+    return number;
+  };
+  constexpr auto kNewest = static_cast<std::int64_t>(kHistoryVersions.size());
+  const std::int64_t found = version();
+  if (found > kNewest) {
+    throw Error(fmt::format(
+        "the history {} is of version {}, and this wattle reads up to {}; use a newer wattle",
+        printable(path_.string()), found, kNewest));
+  }
+  // Before anything else of the file: it tells others whose it is. Not yet with a log (WAL), in
+  // which the first page might stay.
+  if (found < kNewest) {
+    transaction([&] {
+      for (std::int64_t number = version(); number < kNewest; ++number) {
+        std::string_view steps = kHistoryVersions.at(static_cast<std::size_t>(number));
+        while (steps.find(';') != std::string_view::npos) {
+          run(steps.substr(0, steps.find(';')));
+          steps.remove_prefix(steps.find(';') + 1);
+        }
+      }
+      run(fmt::format("PRAGMA application_id = {}", kHistoryMark));
+      run(fmt::format("PRAGMA user_version = {}", kNewest));
+    });
+  }
+  // Busy: another process changes it now; both kinds of journal are safe.
+  if (is_on_this_machine(path_)) {
+    const int error = database_.run("PRAGMA journal_mode = WAL");
+    if (error != 0 && error != EBUSY) fail(error);
+  }
+  run("PRAGMA synchronous = FULL");
+}
+
+std::int64_t RunHistory::number_in(std::string_view table, std::string_view column,
+                                   const std::string& text) {
+  std::optional<std::int64_t> number;
+  query(fmt::format("SELECT id FROM {} WHERE {} = ?", table, column), {text},
+        [&](const SqlRow& row) { number = row.integer(0); });
+  if (number) return *number;
+  run(fmt::format("INSERT INTO {} ({}) VALUES (?)", table, column), {text});
+  return database_.last_row_id();
+}
+
+const std::string& RunHistory::dictionary(std::int64_t number) {
+  const auto known = dictionaries_.find(number);
+  if (known != dictionaries_.end()) return known->second;
+  std::string bytes;
+  query("SELECT bytes FROM dictionaries WHERE id = ?", {number},
+        [&](const SqlRow& row) { bytes = row.text(0); });
+  return dictionaries_.emplace(number, std::move(bytes)).first->second;
+}
+
+/// Records of one machine and one wattle resemble each other: the first one is the dictionary of
+/// the others.
+std::int64_t RunHistory::dictionary_for(std::int64_t host, const std::string& version,
+                                        const std::string& record) {
+  std::optional<std::int64_t> number;
+  query("SELECT id FROM dictionaries WHERE host = ? AND version = ?", {host, version},
+        [&](const SqlRow& row) { number = row.integer(0); });
+  if (number) return *number;
+  // What lies further back than this is out of the reach of deflate.
+  constexpr std::size_t kReach = std::size_t{32} << 10U;
+  const std::string_view first = std::string_view(record).substr(0, kReach);
+  run("INSERT INTO dictionaries (host, version, bytes) VALUES (?, ?, ?)",
+      {host, version, SqlBlob{first}});
+  return database_.last_row_id();
+}
+
+void RunHistory::insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
+                               const std::string& version) {
+  const std::int64_t words = dictionary_for(host, version, run.record);
+  const auto packed = deflated(run.record, dictionary(words));
+  const auto series = run.series ? deflated(run.series->packed(), {}) : std::nullopt;
+  const GitState git = run.git.value_or(GitState{});
+  // A record that is not compressed, for want of the library, has no dictionary.
+  this->run(
+      "INSERT INTO records (run, dictionary, record, directory, worktree, git_branch, git_unknown, "
+      "series) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+      {number, packed ? SqlValue(words) : SqlValue(nullptr),
+       SqlBlob{packed ? std::string_view(*packed) : run.record}, sql_value(run.directory),
+       sql_value(git.worktree.string()), sql_value(git.branch), sql_value(git.unknown),
+       series ? SqlValue(SqlBlob{*series}) : SqlValue(nullptr)});
+}
+
+std::string RunHistory::record_of(const SqlRow& row) {
+  constexpr int kDictionary = 0;
+  constexpr int kRecord = 1;
+  if (row.is_null(kDictionary)) return std::string(row.text(kRecord));
+  const auto record =
+      inflated(row.text(kRecord), dictionary(row.integer(kDictionary)), kMostRecordBytes);
+  if (record) return *record;
+  throw Error(fmt::format("the history {} is damaged: a record cannot be decompressed",
+                          printable(path_.string())));
+}
+
+bool RunHistory::has_record(std::uint64_t id, const std::string& record) {
+  bool is_same = false;
+  query(
+      "SELECT dictionary, record FROM records JOIN runs ON run = number WHERE id = ?",
+      {static_cast<std::int64_t>(id)},
+      [&](const SqlRow& row) { is_same = record_of(row) == record; });
+  return is_same;
+}
+
+bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
+  const RunRecord record = parse_run_record(saved.record, "the record");
+  const RunSummary summary = summary_of(record);
+  const auto is_taken = [&] {
+    bool found = false;
+    query("SELECT 1 FROM runs WHERE id = ?", {static_cast<std::int64_t>(id)},
+          [&](const SqlRow&) { found = true; });
+    return found;
+  };
+  for (id = run_id_of(saved.record); is_taken(); id = next_run_id(id)) {
+    if (has_record(id, saved.record)) return false;
+  }
+  const std::int64_t host = number_in("hosts", "name", summary.host);
+  const GitState git = saved.git.value_or(GitState{});
+  run("INSERT INTO runs (id, started, wall, command, host, exit_code, signal, energy, uncertainty, "
+      "cpu, memory, git_commit, git_dirty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      {static_cast<std::int64_t>(id), summary.started_unix_s, summary.wall_s,
+       number_in("commands", "line", summary.command), host, sql_value(summary.exit_code),
+       sql_value(summary.signal), sql_value(summary.energy_j), sql_value(summary.energy_uncertainty_j),
+       sql_value(summary.cpu_s), sql_value(summary.peak_rss_bytes), sql_value(git.commit),
+       sql_value(git.dirty)});
+  const std::int64_t number = database_.last_row_id();
+  insert_record(number, saved, host, record.wattle_version);
+  for (const auto& [key, value] : saved.tags) {
+    run("INSERT INTO tags (key, value, run) VALUES (?, ?, ?)", {key, value, number});
+  }
+  return true;
+}
+
+std::string RunHistory::save(const SavedRun& saved) {
+  std::uint64_t id = 0;
+  transaction([&] { (void)insert(saved, id); });
+  return run_id_text(id);
+}
+
+std::size_t RunHistory::save_all(const std::vector<SavedRun>& runs) {
+  return transaction([&] {
+    std::size_t added = 0;
+    for (const SavedRun& saved : runs) {
+      std::uint64_t id = 0;
+      if (insert(saved, id)) ++added;
+    }
+    return added;
+  });
+}
+
+RunHistory::Found RunHistory::find(std::string_view id) {
+  const auto range = parse_run_id(id);
+  if (!range) {
+    throw InvalidArgument(fmt::format(
+        "'{}' is no ID of a run: an ID has 8 letters and digits, of which 4 are enough",
+        printable(id)));
+  }
+  std::vector<Found> found;
+  query("SELECT number, id FROM runs WHERE id BETWEEN ? AND ? LIMIT 3",
+        {static_cast<std::int64_t>(range->first), static_cast<std::int64_t>(range->last)},
+        [&](const SqlRow& row) {
+          found.push_back({row.integer(0), static_cast<std::uint64_t>(row.integer(1))});
+        });
+  if (found.empty()) {
+    throw InvalidArgument(fmt::format("no run has the ID {}; see wattle history", printable(id)));
+  }
+  if (found.size() > 1) {
+    throw InvalidArgument(fmt::format("several runs have IDs that start with {}: {}, {}{}",
+                                      printable(id), run_id_text(found[0].id),
+                                      run_id_text(found[1].id), found.size() > 2 ? " ..." : ""));
+  }
+  return found.front();
+}
+
+Tags RunHistory::tags_of(std::int64_t number) {
+  Tags tags;
+  query("SELECT key, value FROM tags WHERE run = ?", {number}, [&](const SqlRow& row) {
+    tags.emplace(row.text(0), row.text(1));
+  });
+  return tags;
+}
+
+SavedRun RunHistory::read(const Found& found) {
+  SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
+  query(
+      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, git_commit, "
+      "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
+      {found.number}, [&](const SqlRow& row) {
+        enum Column { kDirectory = 2, kWorktree, kBranch, kUnknown, kSeries, kCommit, kDirty };
+        saved.record = record_of(row);
+        saved.directory = row.text(kDirectory);
+        if (!row.is_null(kWorktree)) {
+          saved.git = GitState{.commit = std::string(row.text(kCommit)),
+                               .branch = std::string(row.text(kBranch)),
+                               .dirty = {},
+                               .unknown = std::string(row.text(kUnknown)),
+                               .worktree = row.text(kWorktree)};
+          if (!row.is_null(kDirty)) saved.git->dirty = row.integer(kDirty) != 0;
+        }
+        const auto series = row.is_null(kSeries)
+                                ? std::nullopt
+                                : inflated(row.text(kSeries), {}, kMostRecordBytes);
+        if (series) saved.series = PowerSeries::unpacked(*series);
+      });
+  return saved;
+}
+
+SavedRun RunHistory::get(std::string_view id) { return read(find(id)); }
+
+void RunHistory::remove(const std::vector<std::string>& ids) {
+  transaction([&] {
+    std::vector<Found> all;
+    for (const std::string& id : ids) all.push_back(find(id));
+    for (const Found& found : all) {
+      run("DELETE FROM tags WHERE run = ?", {found.number});
+      run("DELETE FROM records WHERE run = ?", {found.number});
+      run("DELETE FROM runs WHERE number = ?", {found.number});
+    }
+  });
+}
+
+}  // namespace wattle

@@ -1,0 +1,140 @@
+// The history of runs: one SQLite file that any number of processes read and add to.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/sqlite.hpp"
+#include "runs/git_state.hpp"
+#include "runs/run_record.hpp"
+#include "sampling/power_series.hpp"
+
+namespace wattle {
+
+using Tags = std::map<std::string, std::string>;
+
+/// A run to be saved, and the whole of a saved one.
+struct SavedRun {
+  std::string id;      ///< set by the history; ignored by `save`
+  std::string record;  ///< JSON, one line without its end: wattle.run/1
+  Tags tags{};
+  std::string directory{};  ///< the working directory; empty: unknown
+  std::optional<GitState> git{};  ///< absent: the directory is in no git repository
+  std::optional<PowerSeries> series{};
+};
+
+/// What a list shows of a run. Absent is unknown.
+struct RunSummary {
+  std::string id;
+  double started_unix_s = 0.0;
+  double wall_s = 0.0;
+  std::string command;  ///< as a shell line
+  std::string host;
+  std::optional<int> exit_code{};  ///< at most one of it and `signal`
+  std::optional<int> signal{};
+  std::optional<double> energy_j{};
+  std::optional<double> energy_uncertainty_j{};
+  std::optional<double> cpu_s{};
+  std::optional<std::uint64_t> peak_rss_bytes{};
+  std::string git_commit{};  ///< empty: none
+  std::optional<bool> git_dirty{};
+  Tags tags{};
+};
+
+/// Which runs are asked for: those that fulfil all of it.
+struct HistoryFilter {
+  std::string command{};  ///< the command line contains it; empty: any
+  std::string host{};     ///< equal; empty: any
+  Tags tags{};            ///< each of them; an empty value: the key with any value
+  std::optional<double> since_unix_s{};  ///< start, from
+  std::optional<double> until_unix_s{};  ///< and before
+  std::optional<std::size_t> limit{};    ///< the newest so many; absent: all
+};
+
+/// The file that `WATTLE_HISTORY` names, else `$XDG_STATE_HOME/wattle/history.db`, else
+/// `~/.local/state/wattle/history.db`. Throws `Error` if there is no state folder.
+[[nodiscard]] std::filesystem::path default_history_path();
+
+/// What a list shows of a record; the ID, git and the tags are not in it.
+[[nodiscard]] RunSummary summary_of(const RunRecord& record);
+
+/// The file, open. A run that `save` returned for stays, also if the process is killed or the
+/// machine loses power. Only the file's owner may read it. Threads: one at a time; any number of
+/// processes.
+class RunHistory {
+ public:
+  /// How long a call waits for other processes that write.
+  static constexpr std::chrono::milliseconds kPatience{5000};
+
+  enum class Missing : std::uint8_t { make, refuse };
+  /// Opens the file, and brings it to the newest version of its tables. A missing one is made, with
+  /// the folders above it; or refused by an `Error`. Throws `Error` for a file of another program,
+  /// of a newer wattle, or a damaged one, which stays as it is; `WriteError`.
+  explicit RunHistory(const std::filesystem::path& path, Missing missing = Missing::make,
+                      std::chrono::milliseconds patience = kPatience);
+
+  // All of the following throw `WriteError` if the file cannot be read or written (EBUSY: other
+  // processes kept it busy for longer than the patience), `Error` if it is damaged.
+
+  /// Returns the new ID. The same record again is not saved again: it returns the ID that it has.
+  /// Throws `FormatError` unless `run.record` is a record of a run.
+  std::string save(const SavedRun& run);
+  /// The same for many, in one transaction: all of them or none. Returns how many were new.
+  std::size_t save_all(const std::vector<SavedRun>& runs);
+
+  /// Newest first.
+  [[nodiscard]] std::vector<RunSummary> list(const HistoryFilter& filter);
+  /// How many `list` would give without its limit.
+  [[nodiscard]] std::size_t count(const HistoryFilter& filter);
+
+  /// The run with the ID, or the only one whose ID begins with `id`. Throws `InvalidArgument`, which
+  /// says whether there is none, several, or `id` is no ID.
+  [[nodiscard]] SavedRun get(std::string_view id);
+  /// The whole runs that fulfil `filter`, newest first.
+  void each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take);
+  /// All of them or none: throws as `get` does.
+  void remove(const std::vector<std::string>& ids);
+
+  [[nodiscard]] const std::filesystem::path& path() const noexcept { return path_; }
+
+ private:
+  struct Found {
+    std::int64_t number;
+    std::uint64_t id;
+  };
+  void prepare();
+  void run(std::string_view sql, const std::vector<SqlValue>& values = {});
+  void query(std::string_view sql, const std::vector<SqlValue>& values, const TakeRow& take);
+  [[noreturn]] void fail(int error);
+  [[nodiscard]] std::int64_t number_in(std::string_view table, std::string_view column,
+                                       const std::string& text);
+  [[nodiscard]] Found find(std::string_view id);
+  /// True if it is new.
+  bool insert(const SavedRun& run, std::uint64_t& id);
+  void insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
+                     const std::string& version);
+  [[nodiscard]] bool has_record(std::uint64_t id, const std::string& record);
+  [[nodiscard]] std::string record_of(const SqlRow& row);
+  [[nodiscard]] SavedRun read(const Found& found);
+  [[nodiscard]] Tags tags_of(std::int64_t number);
+  [[nodiscard]] std::vector<Found> numbers(const HistoryFilter& filter);
+  [[nodiscard]] const std::string& dictionary(std::int64_t number);
+  [[nodiscard]] std::int64_t dictionary_for(std::int64_t host, const std::string& version,
+                                            const std::string& record);
+  template <class Work>
+  auto transaction(Work work);
+
+  std::filesystem::path path_;
+  SqliteDatabase database_;
+  std::map<std::int64_t, std::string> dictionaries_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,68 @@
+#include "runs/history_file.hpp"
+
+#include <sys/vfs.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdint>
+#include <system_error>
+
+#include "base/fd.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+// https://www.sqlite.org/fileformat.html#the_database_header
+constexpr std::string_view kMagic{"SQLite format 3\0", 16};
+constexpr std::size_t kMarkOffset = 68;
+constexpr std::size_t kHeaderBytes = 100;
+
+int big_endian(const char* bytes) noexcept {
+  std::uint32_t number = 0;
+  for (int i = 0; i < 4; ++i) number = number << 8U | static_cast<unsigned char>(bytes[i]);
+  return static_cast<int>(number);
+}
+
+}  // namespace
+
+HistoryFileKind kind_of_history_file(const std::filesystem::path& path) {
+  const Fd file = open_for_reading(path.string());
+  if (!file && (errno == ENOENT || errno == ENOTDIR)) return HistoryFileKind::missing;
+  std::array<char, kHeaderBytes> header{};
+  const ssize_t count = file ? read_at_start(file.get(), header) : -1;
+  if (count < 0) {
+    throw Error("cannot read the history " + printable(path.string()) + ": " +
+                std::generic_category().message(errno));
+  }
+  if (count == 0) return HistoryFileKind::empty;
+  const bool is_history = count == static_cast<ssize_t>(kHeaderBytes) &&
+                          std::string_view(header.data(), kMagic.size()) == kMagic &&
+                          big_endian(header.data() + kMarkOffset) == kHistoryMark;
+  return is_history ? HistoryFileKind::history : HistoryFileKind::foreign;
+}
+
+bool is_on_this_machine(const std::filesystem::path& path) noexcept {
+  // linux/magic.h, and the file systems' own sources for those that are not in it.
+  constexpr std::array<std::uint32_t, 12> kNetwork = {
+      0x6969,      // NFS
+      0x517b,      // SMB
+      0xff534d42,  // CIFS
+      0xfe534d42,  // SMB 2
+      0x00c36400,  // Ceph
+      0x5346414f,  // AFS
+      0x01021997,  // 9P
+      0x0bd00bd0,  // Lustre
+      0x47504653,  // GPFS
+      0x19830326,  // BeeGFS
+      0x01161970,  // GFS 2
+      0x7461636f,  // OCFS 2
+  };
+  struct statfs status {};
+  if (::statfs(path.parent_path().c_str(), &status) != 0) return true;
+  return std::ranges::find(kNetwork, static_cast<std::uint32_t>(status.f_type)) == kNetwork.end();
+}
+
+}  // namespace wattle

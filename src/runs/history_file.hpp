@@ -1,0 +1,68 @@
+// The file of a history: whose it is, and its tables.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string_view>
+
+namespace wattle {
+
+/// Marks an SQLite file as a history of Wattle (PRAGMA application_id): "Wttl".
+inline constexpr int kHistoryMark = 0x5774746c;
+
+/// What makes the tables of each version from those of the version before; the first makes the
+/// first ones. A released one never changes.
+inline constexpr std::array<std::string_view, 1> kHistoryVersions = {R"(
+CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
+CREATE TABLE commands (id INTEGER PRIMARY KEY, line TEXT NOT NULL UNIQUE);
+CREATE TABLE runs (
+  number INTEGER PRIMARY KEY,
+  id INTEGER NOT NULL UNIQUE,
+  started REAL NOT NULL,
+  wall REAL NOT NULL,
+  command INTEGER NOT NULL REFERENCES commands,
+  host INTEGER NOT NULL REFERENCES hosts,
+  exit_code INTEGER,
+  signal INTEGER,
+  energy REAL,
+  uncertainty REAL,
+  cpu REAL,
+  memory INTEGER,
+  git_commit TEXT,
+  git_dirty INTEGER);
+CREATE INDEX runs_by_start ON runs (started);
+CREATE INDEX runs_by_command ON runs (command, started);
+CREATE TABLE tags (
+  key TEXT NOT NULL,
+  value TEXT NOT NULL,
+  run INTEGER NOT NULL REFERENCES runs,
+  PRIMARY KEY (key, value, run)) WITHOUT ROWID;
+CREATE INDEX tags_by_run ON tags (run);
+CREATE TABLE dictionaries (
+  id INTEGER PRIMARY KEY,
+  host INTEGER NOT NULL REFERENCES hosts,
+  version TEXT NOT NULL,
+  bytes BLOB NOT NULL,
+  UNIQUE (host, version));
+CREATE TABLE records (
+  run INTEGER PRIMARY KEY REFERENCES runs,
+  dictionary INTEGER REFERENCES dictionaries,
+  record BLOB NOT NULL,
+  directory TEXT,
+  worktree TEXT,
+  git_branch TEXT,
+  git_unknown TEXT,
+  series BLOB);
+)"};
+
+/// What a file is, by its first bytes. Nothing else is done to it.
+enum class HistoryFileKind : std::uint8_t { missing, empty, history, foreign };
+/// Throws `Error` if it is there and cannot be read.
+[[nodiscard]] HistoryFileKind kind_of_history_file(const std::filesystem::path& path);
+
+/// False if the file's folder lies on a file system that other machines may use at the same time
+/// (NFS, SMB, Lustre, GPFS ...). There SQLite's log (WAL), which needs shared memory, is not safe.
+[[nodiscard]] bool is_on_this_machine(const std::filesystem::path& path) noexcept;
+
+}  // namespace wattle

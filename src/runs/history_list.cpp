@@ -1,0 +1,129 @@
+// Which runs a filter asks for.
+#include <fmt/format.h>
+
+#include "runs/history.hpp"
+#include "runs/run_id.hpp"
+
+namespace wattle {
+namespace {
+
+/// The rest of a SELECT from `runs`, with its values.
+struct Query {
+  std::string text;
+  std::vector<SqlValue> values{};
+};
+
+Query condition_of(const HistoryFilter& filter) {
+  Query query;
+  const auto add = [&](std::string_view condition, std::initializer_list<SqlValue> values) {
+    query.text += query.text.empty() ? " WHERE " : " AND ";
+    query.text += condition;
+    query.values.insert(query.values.end(), values);
+  };
+  if (!filter.command.empty()) {
+    add("command IN (SELECT id FROM commands WHERE instr(line, ?) > 0)", {filter.command});
+  }
+  if (!filter.host.empty()) {
+    add("host = (SELECT id FROM hosts WHERE name = ?)", {filter.host});
+  }
+  if (filter.since_unix_s) add("started >= ?", {*filter.since_unix_s});
+  if (filter.until_unix_s) add("started < ?", {*filter.until_unix_s});
+  for (const auto& [key, value] : filter.tags) {
+    if (value.empty()) {
+      add("number IN (SELECT run FROM tags WHERE key = ?)", {key});
+    } else {
+      add("number IN (SELECT run FROM tags WHERE key = ? AND value = ?)", {key, value});
+    }
+  }
+  return query;
+}
+
+Query query_of(const HistoryFilter& filter) {
+  Query query = condition_of(filter);
+  query.text += " ORDER BY started DESC, number DESC";
+  if (filter.limit) {
+    query.text += " LIMIT ?";
+    query.values.emplace_back(static_cast<std::int64_t>(*filter.limit));
+  }
+  return query;
+}
+
+std::optional<double> number_or_none(const SqlRow& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(row.number(column));
+}
+std::optional<int> integer_or_none(const SqlRow& row, int column) {
+  return row.is_null(column) ? std::nullopt : std::optional(static_cast<int>(row.integer(column)));
+}
+
+}  // namespace
+
+std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
+  enum Column {
+    kNumber,
+    kId,
+    kStarted,
+    kWall,
+    kCommand,
+    kHost,
+    kCode,
+    kSignal,
+    kEnergy,
+    kUncertainty,
+    kCpu,
+    kMemory,
+    kCommit,
+    kDirty
+  };
+  std::vector<RunSummary> list;
+  std::vector<std::int64_t> numbers;
+  const Query asked = query_of(filter);
+  query(
+      "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), (SELECT "
+      "name FROM hosts WHERE id = host), exit_code, signal, energy, uncertainty, cpu, memory, "
+      "git_commit, git_dirty FROM runs" +
+          asked.text,
+      asked.values, [&](const SqlRow& row) {
+        RunSummary& run = list.emplace_back();
+        numbers.push_back(row.integer(kNumber));
+        run.id = run_id_text(static_cast<std::uint64_t>(row.integer(kId)));
+        run.started_unix_s = row.number(kStarted);
+        run.wall_s = row.number(kWall);
+        run.command = row.text(kCommand);
+        run.host = row.text(kHost);
+        run.exit_code = integer_or_none(row, kCode);
+        run.signal = integer_or_none(row, kSignal);
+        run.energy_j = number_or_none(row, kEnergy);
+        run.energy_uncertainty_j = number_or_none(row, kUncertainty);
+        run.cpu_s = number_or_none(row, kCpu);
+        if (!row.is_null(kMemory)) {
+          run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(kMemory));
+        }
+        run.git_commit = row.text(kCommit);
+        if (!row.is_null(kDirty)) run.git_dirty = row.integer(kDirty) != 0;
+      });
+  for (std::size_t i = 0; i < list.size(); ++i) list[i].tags = tags_of(numbers[i]);
+  return list;
+}
+
+std::size_t RunHistory::count(const HistoryFilter& filter) {
+  const Query asked = condition_of(filter);
+  std::size_t count = 0;
+  query("SELECT count(*) FROM runs" + asked.text, asked.values,
+        [&](const SqlRow& row) { count = static_cast<std::size_t>(row.integer(0)); });
+  return count;
+}
+
+std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) {
+  std::vector<Found> found;
+  const Query asked = query_of(filter);
+  query("SELECT number, id FROM runs" + asked.text, asked.values, [&](const SqlRow& row) {
+    found.push_back({row.integer(0), static_cast<std::uint64_t>(row.integer(1))});
+  });
+  return found;
+}
+
+void RunHistory::each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take) {
+  for (const Found& found : numbers(filter)) take(read(found));
+}
+
+}  // namespace wattle
