@@ -11,12 +11,15 @@
 namespace wattle {
 namespace {
 
-constexpr std::size_t kBufferBytes = std::size_t{256} << 10U;
-static_assert(kBufferBytes > LineReader::kMaxLineBytes);
+/// Beyond the longest line.
+constexpr std::size_t kBufferBytes = std::size_t{192} << 10U;
 
 }  // namespace
 
-LineReader::LineReader(Fd file) : file_(std::move(file)), buffer_(kBufferBytes) {
+LineReader::LineReader(Fd file, std::size_t max_line_bytes)
+    : file_(std::move(file)),
+      max_line_bytes_(max_line_bytes),
+      buffer_(max_line_bytes + kBufferBytes) {
   // Advice: where it is not taken, nothing is lost.
   (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
 }
@@ -31,7 +34,7 @@ std::optional<std::string_view> LineReader::next() {
       std::string_view line(buffer_.data() + begin_,
                             static_cast<std::size_t>(line_end - buffer_.data()) - begin_);
       begin_ += line.size() + 1;
-      if (std::exchange(too_long_, false) || line.size() > kMaxLineBytes) {
+      if (std::exchange(too_long_, false) || line.size() > max_line_bytes_) {
         ++damaged_;
         searched = 0;
         continue;
@@ -40,7 +43,7 @@ std::optional<std::string_view> LineReader::next() {
       return line;
     }
     searched = end_ - begin_;
-    if (searched > kMaxLineBytes) {
+    if (searched > max_line_bytes_) {
       too_long_ = true;
       begin_ = end_ = searched = 0;
     }

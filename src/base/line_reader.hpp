@@ -16,7 +16,7 @@ class LineReader {
   /// Lines of more bytes are passed over, and counted as one.
   static constexpr std::size_t kMaxLineBytes = std::size_t{64} << 10U;
 
-  explicit LineReader(Fd file);
+  explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes);
 
   /// The next line, without its end ("\n" or "\r\n"); valid until the next call.
   /// Absent at the end of the file, or of what can be read of it: `error` tells.
@@ -32,6 +32,7 @@ class LineReader {
   bool fill();
 
   Fd file_;
+  std::size_t max_line_bytes_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< of what was not given yet
   std::size_t end_ = 0;

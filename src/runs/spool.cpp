@@ -103,6 +103,16 @@ fs::path spool_run(const fs::path& history, const SavedRun& run) {
   }
 }
 
+bool has_spool(const fs::path& history) {
+  std::error_code error;
+  if (fs::exists(beside(history), error)) return true;
+  try {
+    return fs::exists(in_state_folder(history), error);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
 TakenIn take_in_spool(RunHistory& history) {
   TakenIn taken;
   take_in_folder(history, beside(history.path()), taken);
@@ -117,12 +127,12 @@ TakenIn take_in_spool(RunHistory& history) {
   return taken;
 }
 
-SaveOutcome save_or_spool(const fs::path& history, const SavedRun& run) {
-  constexpr std::chrono::seconds kShortPatience{2};
+SaveOutcome save_or_spool(const fs::path& history, const SavedRun& run,
+                          std::chrono::milliseconds patience) {
   std::string problem;
   try {
     if (is_on_this_machine(history)) {
-      RunHistory open(history, RunHistory::Missing::make, kShortPatience);
+      RunHistory open(history, RunHistory::Missing::make, patience);
       std::string id = open.save(run);
       // What waited is safe, whatever fails here.
       try {

@@ -15,6 +15,9 @@ namespace wattle {
 /// Threads: any.
 std::filesystem::path spool_run(const std::filesystem::path& history, const SavedRun& run);
 
+/// True if runs may wait for this history.
+[[nodiscard]] bool has_spool(const std::filesystem::path& history);
+
 /// What `take_in_spool` did.
 struct TakenIn {
   std::size_t runs = 0;                ///< that were saved
@@ -29,8 +32,10 @@ struct SaveOutcome {
   std::string id;          ///< also of a run that waits; empty: the run is lost
   std::string problem{};   ///< why it is not in the history, or another warning; else empty
 };
-/// Saves the run and what waits, or lets it wait. Waits for other processes for two seconds at most.
-/// Never throws for what files do.
-[[nodiscard]] SaveOutcome save_or_spool(const std::filesystem::path& history, const SavedRun& run);
+/// Saves the run and what waits, or lets it wait. `patience`: how long other processes may keep the
+/// history busy. Never throws for what files do.
+[[nodiscard]] SaveOutcome save_or_spool(
+    const std::filesystem::path& history, const SavedRun& run,
+    std::chrono::milliseconds patience = std::chrono::seconds(2));
 
 }  // namespace wattle

@@ -76,7 +76,7 @@ TEST_F(SpoolTest, IsUsedWhileTheHistoryIsBusy) {
   { const RunHistory made(file()); }
   SqliteDatabase other(file().string());
   ASSERT_EQ(other.run("BEGIN IMMEDIATE"), 0);
-  const SaveOutcome outcome = save_or_spool(file(), saved_run());
+  const SaveOutcome outcome = save_or_spool(file(), saved_run(), std::chrono::milliseconds(10));
   EXPECT_THAT(outcome.id, SizeIs(8));
   EXPECT_THAT(outcome.problem, HasSubstr("the run waits in"));
   ASSERT_EQ(other.run("COMMIT"), 0);
