@@ -17,6 +17,9 @@ int track(const TrackOptions& options);
 /// With a command as `run`: may end the process itself.
 int monitor(const MonitorOptions& options);
 int summary(const SummaryOptions& options);
+int history(const HistoryOptions& options);
+int config(const ConfigOptions& options);
+int mark(const MarkOptions& options);
 /// Becomes the program wattle-stream; returns where that fails.
 int stream(const StreamWords& options);
 

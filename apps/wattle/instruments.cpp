@@ -50,6 +50,11 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       files_(std::move(options.files)),
       units_(std::move(options.units)),
       status_period_(options.status) {
+  if (options.keeps_series) {
+    std::vector<std::string> names;
+    for (const Domain& domain : sampler_.domains()) names.push_back(domain.name());
+    power_series_.emplace(options.interval, std::move(names));
+  }
   try {
     // Our own processes, not those of the machine that is measured: of the real /proc.
     tree_.emplace(System{}, clock_, options.command,
@@ -79,7 +84,7 @@ void Instruments::read(bool ends_interval) {
   sampler_.read(ends_interval);
   const TimePoint now = clock_.now();
   machine_.sample(now);
-  if (has_begun_ && tree_) statistics_.add(tree_->read());
+  if (has_begun_ && tree_) sample_tree(false);
   ++reads_;
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
@@ -89,9 +94,76 @@ void Instruments::read(bool ends_interval) {
   }
   if (!ends_interval) return;
   profile_.add(sampler_.interval_power());
+  if (power_series_) add_to_series();
   if (series_) series_->add(sampler_, machine_, now, now - began_);
   if (files_ && has_begun_) write_files();
   if (status_) show_status(now);
+}
+
+void Instruments::sample_tree(bool all) {
+  const TreeState& state = all ? tree_->read_all() : tree_->read();
+  statistics_.add(state);
+  if (phases_.any_open()) phases_.sample(state.combined.pss_bytes);
+}
+
+void Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
+  phases_.take(mark, read_phase_end(std::max(sent, began_)));
+}
+
+/// Counters that answer at once and the processes are read now, but not more often than they change.
+SharedEnd Instruments::read_phase_end(TimePoint at) {
+  constexpr nanoseconds kNews = std::chrono::milliseconds(1);
+  const TimePoint now = clock_.now();
+  const bool is_new = !last_phase_end_ || now - last_phase_end_read_ >= kNews;
+  auto end = is_new ? std::make_shared<PhaseEnd>() : std::make_shared<PhaseEnd>(*last_phase_end_);
+  // Marks come in the order in which they were sent.
+  end->at = last_phase_end_ ? std::max(at, last_phase_end_->at) : at;
+  if (is_new) {
+    if (has_begun_) read(false);
+    for (std::size_t domain = 0; domain < sampler_.domains().size(); ++domain) {
+      const bool is_in_lane = std::ranges::count(sampler_.devices(), sampler_.domains()[domain],
+                                                 &Sampler::Device::domain) > 0;
+      end->counters.push_back(is_in_lane ? std::nullopt : sampler_.last(domain));
+    }
+    if (tree_) {
+      const TreeState& state = tree_->state();
+      end->cpu = state.main.cpu + state.descendants.cpu;
+      end->memory_bytes = state.combined.pss_bytes;
+    }
+    last_phase_end_read_ = now;
+  }
+  last_phase_end_ = end;
+  return end;
+}
+
+std::vector<DomainEnergy> Instruments::energy_between(const PhaseEnd& begin,
+                                                      const PhaseEnd& end) const {
+  std::vector<DomainEnergy> energies;
+  const std::vector<Domain> domains = sampler_.domains();
+  for (std::size_t d = 0; d < domains.size(); ++d) {
+    const History* const counter = sampler_.counter(d);
+    const Channel* const channel = counter != nullptr ? &counter->channel() : nullptr;
+    energies.push_back(
+        {.domain = domains[d],
+         .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
+         .source = channel != nullptr ? std::string(channel->source) : std::string(),
+         .figure = sampler_.figure(
+             d, {begin.at, end.at, begin.counters.at(d), end.counters.at(d)})});
+  }
+  return energies;
+}
+
+PhasesReport Instruments::phases() const {
+  return phases_.report(
+      began_,
+      [this](const PhaseEnd& begin, const PhaseEnd& end) { return energy_between(begin, end); },
+      no_tree_);
+}
+
+void Instruments::add_to_series() {
+  std::vector<std::optional<Watts>> powers;
+  for (const Domain& domain : sampler_.domains()) powers.push_back(sampler_.interval_power(domain));
+  power_series_->add(powers);
 }
 
 void Instruments::show_status(TimePoint now) {
@@ -111,7 +183,8 @@ TimePoint Instruments::end() {
   has_begun_ = false;
   read(false);  // the counters first, as near to the end as can be
   // It has ended, but nobody has waited for it: its times are still there.
-  if (tree_) statistics_.add(tree_->read_all());
+  if (tree_) sample_tree(true);
+  phases_.end(read_phase_end(ended_));
   statistics_.end();
   (void)sampler_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();

@@ -8,8 +8,10 @@
 #include <string>
 #include <vector>
 
+#include "phases.hpp"
 #include "run_status.hpp"
 #include "sampling/power_profile.hpp"
+#include "sampling/power_series.hpp"
 #include "sampling/sampler.hpp"
 #include "series.hpp"
 #include "usage/gpu_monitor.hpp"
@@ -38,6 +40,7 @@ struct InstrumentOptions {
   std::optional<Series> series{};
   std::unique_ptr<UsageFiles> files{};  ///< null: none
   std::chrono::nanoseconds status{0};   ///< between two status lines; 0: none
+  bool keeps_series = false;            ///< `power_series`
 };
 
 /// Threads: the main one.
@@ -49,8 +52,11 @@ class Instruments {
   TimePoint begin();
   /// A tick of the run: an interval has ended, or counters are to be read in between.
   void read(bool ends_interval);
+  /// A mark that was sent at `sent`; absent: a datagram that is none.
+  void take(TimePoint sent, const std::optional<Mark>& mark);
   /// The window's end, after the command's.
   TimePoint end();
+  [[nodiscard]] PhasesReport phases() const;
 
   /// The sensors that could not be started: there is no memory or no thread for them.
   [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return sampler_.take_left_out(); }
@@ -58,6 +64,10 @@ class Instruments {
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const;
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
+  /// The power of each domain over time; absent unless it was to be kept.
+  [[nodiscard]] const std::optional<PowerSeries>& power_series() const noexcept {
+    return power_series_;
+  }
   /// Fills what the command's processes used, but for their total processor time.
   /// `main_peak_bytes`: the most that the command, or a child that it waited for, had in memory; 0
   /// where it is not known.
@@ -76,6 +86,11 @@ class Instruments {
  private:
   void look_at_gpus();
   void show_status(TimePoint now);
+  void add_to_series();
+  void sample_tree(bool all);
+  [[nodiscard]] SharedEnd read_phase_end(TimePoint at);
+  [[nodiscard]] std::vector<DomainEnergy> energy_between(const PhaseEnd& begin,
+                                                         const PhaseEnd& end) const;
   void begin_files();
   void write_files();
   void write_row();
@@ -89,6 +104,10 @@ class Instruments {
   GpusOfGroups gpus_of_groups_;
   GpuMonitor gpus_;
   PowerProfile profile_;
+  Phases phases_;
+  std::shared_ptr<PhaseEnd> last_phase_end_;
+  TimePoint last_phase_end_read_;
+  std::optional<PowerSeries> power_series_;
   std::optional<TreeReader> tree_;  ///< absent where there is no procfs
   std::string no_tree_;             ///< why
   UsageStatistics statistics_;

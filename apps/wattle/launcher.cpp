@@ -12,6 +12,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/marks.hpp"
 #include "last_resort.hpp"
 #include "options.hpp"
 #include "privileges.hpp"
@@ -30,6 +31,9 @@ struct Pipe {
   Fd read_end;
   Fd write_end;
 };
+
+/// What opens the gate: a byte, and the path of a socket. A path of a socket has 107 bytes.
+constexpr std::size_t kMostGateBytes = 128;
 
 Pipe make_pipe() {
   std::array<int, 2> ends{};
@@ -50,12 +54,14 @@ void say(int fd, const Message& message) noexcept {
                                 const CommandStreams& streams,
                                 const InheritedSignals& signals) noexcept {
   drop_privileges();
-  char released = 0;
+  std::array<char, kMostGateBytes + 1> released{};
   ssize_t count = 0;
   do {
-    count = ::read(gate, &released, 1);
+    count = ::read(gate, released.data(), kMostGateBytes);
   } while (count < 0 && errno == EINTR);
-  if (count != 1) ::_exit(kRunFailed);  // the wrapper is gone
+  if (count < 1) ::_exit(kRunFailed);  // the wrapper is gone
+  // Its memory is that of a process with one thread: it may allocate.
+  if (count > 1) ::setenv(kMarkVariable, released.data() + 1, 1);  // NOLINT(concurrency-mt-unsafe)
 
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
@@ -132,9 +138,10 @@ Launcher::Launcher(std::vector<std::string> command, const CommandStreams& strea
   answer_ = std::move(answer.read_end);
 }
 
-void Launcher::release() {
-  const char go = 1;
-  const int error = write_all(gate_.get(), {&go, 1});
+void Launcher::release(std::string_view mark_socket) {
+  std::string go = "g";
+  if (mark_socket.size() < kMostGateBytes) go += mark_socket;
+  const int error = write_all(gate_.get(), go);
   gate_.reset();
   // A launcher that was killed meanwhile shows as the command's end: SIGPIPE is ignored by now.
   if (error != 0 && error != EPIPE) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/fd.hpp"
@@ -54,8 +55,9 @@ class Launcher {
                     const InheritedSignals& signals = {});
 
   [[nodiscard]] pid_t pid() const noexcept { return pid_; }
-  /// Lets it execute the command; once. Throws `Error` if that fails.
-  void release();
+  /// Lets it execute the command; once. `mark_socket`: the value of WATTLE_RUN in its environment;
+  /// empty: as it is. Throws `Error` if that fails.
+  void release(std::string_view mark_socket = {});
   [[nodiscard]] bool is_released() const noexcept { return !gate_; }
   /// Waits until it has executed the command, or failed to. Absent: the command runs, or a signal
   /// ended it before.

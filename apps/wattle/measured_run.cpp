@@ -10,6 +10,7 @@
 
 #include "base/clock.hpp"
 #include "gpu_choice.hpp"
+#include "mark_socket.hpp"
 #include "patient_poll.hpp"
 #include "run_report.hpp"
 #include "sensors/providers.hpp"
@@ -45,13 +46,23 @@ void drain(int fd) noexcept {
   }
 }
 
-/// Waits for the command's end, reading at each tick.
-void watch(const RunParts& run, Ticker& ticker, Instruments& instruments) {
+/// At most `most` of the marks that have come.
+void take_marks(MarkSocket& marks, Instruments& instruments, std::size_t most) {
+  marks.receive(
+      [&](TimePoint sent, const std::optional<Mark>& mark) { instruments.take(sent, mark); }, most);
+}
+
+/// Waits for the command's end, reading at each tick and at each mark.
+void watch(const RunParts& run, Ticker& ticker, MarkSocket& marks, Instruments& instruments) {
+  // A command that marks without end must not keep the rest from being done.
+  constexpr std::size_t kAtOnce = 64;
   // A negative descriptor is never ready.
-  std::array<pollfd, 3> waited = {pollfd{run.supervisor.fd(), POLLIN, 0},
-                                  pollfd{ticker.fd(), POLLIN, 0}, pollfd{run.drained, POLLIN, 0}};
+  std::array<pollfd, 4> waited = {pollfd{run.supervisor.fd(), POLLIN, 0},
+                                  pollfd{ticker.fd(), POLLIN, 0}, pollfd{run.drained, POLLIN, 0},
+                                  pollfd{marks.fd(), POLLIN, 0}};
   for (;;) {
     patient_poll(waited, -1);
+    if (waited[3].revents != 0) take_marks(marks, instruments, kAtOnce);
     if (waited[0].revents != 0 && run.supervisor.handle()) return;
     if (waited[1].revents != 0) instruments.read(ticker.ends_interval());
     if (waited[2].revents != 0) drain(run.drained);
@@ -92,14 +103,20 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                                                      .strangers = std::move(strangers),
                                                      .series = std::move(parts.series),
                                                      .files = std::move(parts.files),
-                                                     .status = options.status});
+                                                     .status = options.status,
+                                                     .keeps_series = parts.keeps_power});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));
   const TimePoint begin = instruments.begin();
   Ticker ticker(begin, options.interval, instruments.longest_period());
-  parts.launcher.release();
+  MarkSocket marks;
+  report.phases.unavailable = marks.failure();
+  parts.launcher.release(marks.path());
   MeasuredRun run{.failure = parts.launcher.wait_for_exec(), .lost = {}};
-  if (!run.failure) watch(parts, ticker, instruments);
+  if (!run.failure) watch(parts, ticker, marks, instruments);
+  constexpr std::size_t kMostQueued = 1000;
+  take_marks(marks, instruments, kMostQueued);
   const TimePoint end = instruments.end();
+  marks.close();
   const Collected collected = parts.supervisor.collect(options.system);
 
   fill_report(report,
@@ -111,6 +128,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
   for (std::string lost : {instruments.series_failure(), instruments.files_failure()}) {
     if (!lost.empty()) run.lost.push_back(std::move(lost));
   }
+  run.power = instruments.power_series();
   return run;
 }
 

@@ -39,12 +39,14 @@ struct RunParts {
   Supervisor& supervisor;
   std::optional<Series> series{};
   std::unique_ptr<UsageFiles> files{};
-  int drained = -1;  ///< read while the command runs, and forgotten; -1: nothing
+  int drained = -1;          ///< read while the command runs, and forgotten; -1: nothing
+  bool keeps_power = false;  ///< `MeasuredRun::power`
 };
 
 struct MeasuredRun {
   std::optional<ExecFailure> failure;  ///< the command was never executed
   std::vector<std::string> lost;       ///< what could not be written to the end: sentences
+  std::optional<PowerSeries> power{};  ///< of each domain over time, if it was to be kept
 };
 
 /// Releases the command, reads until it has ended, and fills what `begin_report` and `find_sensors`

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "raw_options.hpp"
+#include "settings.hpp"
 #include "unexpected.hpp"
 #include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
@@ -95,6 +96,10 @@ RunOptions checked_run(RawOptions& raw) {
   (void)bytes_in(run.ram_unit, "RAM");
   (void)bytes_in(run.gpu_ram_unit, "GPU RAM");
   (void)seconds_in(run.time_unit);
+  for (const std::string& tag : raw.tags) run.tags.insert(parse_tag(tag, "--tag"));
+  // Who names a tag wants to find the run by it.
+  if (raw.save || !run.tags.empty()) run.save = true;
+  if (raw.no_save) run.save = false;
   for (const auto& [option, path] : {std::pair("--series", &run.series_path),
                                      {"--tracking-file", &run.tracking_path},
                                      {"--usage-file", &run.usage_path}}) {
@@ -189,6 +194,9 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "energy") return checked_power(raw, PowerShows::energy);
   if (name == "monitor") return checked_monitor(raw, line.has_mark, std::move(line.behind));
   if (name == "summary") return checked_summary(raw);
+  if (name == "history") return checked_history(raw.history);
+  if (name == "mark") return checked_mark(raw.history);
+  if (name == "config") return checked_config(raw.history);
   RunOptions run = checked_run(raw);
   run.command = command_of(command, line.has_mark, line.behind);
   return run;

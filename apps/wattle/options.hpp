@@ -9,6 +9,8 @@
 #include <variant>
 #include <vector>
 
+#include "base/marks.hpp"
+#include "runs/history.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
@@ -35,6 +37,8 @@ struct RunOptions {
   bool quiet = false;
   bool every_rank = false;
   bool task_clock = false;  ///< see task_clock.hpp
+  std::optional<bool> save{};  ///< in the history; absent: as the settings say
+  Tags tags{};                 ///< of the saved run
 };
 
 struct SensorsOptions {
@@ -85,6 +89,33 @@ struct MonitorOptions {
   bool quiet = false;
 };
 
+enum class HistoryAction : std::uint8_t { list, show, remove, export_all, import };
+
+/// `wattle history`.
+struct HistoryOptions {
+  HistoryAction action = HistoryAction::list;
+  std::vector<std::string> words{};  ///< IDs, or files
+  HistoryFilter filter{};
+  bool json = false;
+  bool csv = false;
+};
+
+enum class ConfigAction : std::uint8_t { list, get, set, unset };
+
+/// `wattle config`.
+struct ConfigOptions {
+  ConfigAction action = ConfigAction::list;
+  std::string name{};
+  std::string value{};
+};
+
+/// `wattle mark`.
+struct MarkOptions {
+  MarkKind kind = MarkKind::begin;
+  std::string name{};
+  bool quiet = false;
+};
+
 /// `wattle stream`: what follows is for a program of its own.
 struct StreamWords {
   std::vector<std::string> words;
@@ -106,7 +137,8 @@ struct TrackOptions {
 };
 
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                             MonitorOptions, SummaryOptions, StreamWords, Answer>;
+                             MonitorOptions, SummaryOptions, HistoryOptions, ConfigOptions, MarkOptions,
+                             StreamWords, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -66,6 +66,9 @@ class HelpText : public CLI::Formatter {
                        name == "run"       ? " -- CMD [ARG...]"
                        : name == "monitor" ? " DIR [-- CMD [ARG...]]"
                        : name == "summary" ? " DIR"
+                       : name == "mark"    ? " NAME"
+                       : name == "history" ? " [ACTION [ID|FILE...]]"
+                       : name == "config"  ? " [ACTION [NAME [VALUE]]]"
                                            : "");
   }
 };
@@ -128,6 +131,13 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->type_name("FILE")
       ->check(reject_empty);
   add_tracking(*run, raw.run);
+  CLI::Option* save = run->add_flag("--save", raw.save, "Save the run in the history (WATTLE_SAVE)");
+  run->add_flag("--no-save", raw.no_save, "Do not save it, whatever the settings say")
+      ->excludes(save);
+  run->add_option("--tag", raw.tags, "Save the run, with this tag; may be repeated")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
@@ -244,6 +254,9 @@ void add_commands(CLI::App& app, RawOptions& raw) {
   add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
   add_monitor(app, raw);
   add_summary(app, raw);
+  add_history(app, raw.history);
+  add_config(app, raw.history);
+  add_mark(app, raw.history);
   app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C");
 }
 

@@ -3,7 +3,9 @@
 
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "history_options.hpp"
 #include "options.hpp"
 #include "track_options.hpp"
 
@@ -33,6 +35,10 @@ struct RawOptions {
   std::optional<std::string> allocator_peak;
   SummaryOptions summary;
   RunOptions run;
+  bool save = false;
+  bool no_save = false;
+  std::vector<std::string> tags;
+  RawHistoryOptions history;
 };
 
 /// What every sub-command but stream can be told; `raw` outlives the parsing.

@@ -28,6 +28,7 @@
 #include "rank_paths.hpp"
 #include "report/report.hpp"
 #include "run_report.hpp"
+#include "save_run.hpp"
 #include "series.hpp"
 #include "supervisor.hpp"
 #include "task_clock.hpp"
@@ -146,21 +147,26 @@ struct Prepared {
   Supervisor& supervisor;
   Outputs& outputs;
   Report& report;
+  std::optional<RunToSave>& to_save;
 };
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
 std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
-  const MeasuredRun measured = measure_run({.options = run.options,
+  MeasuredRun measured = measure_run({.options = run.options,
                                             .launcher = run.launcher,
                                             .task_clock = run.task_clock,
                                             .supervisor = run.supervisor,
                                             .series = std::move(run.outputs.series),
-                                            .files = std::move(run.outputs.files)},
+                                            .files = std::move(run.outputs.files),
+                                            .keeps_power = run.to_save.has_value()},
                                            std::move(found), std::move(strangers), run.report);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
   for (const std::string& lost : measured.lost) {
     write_to_stderr(fmt::format("wattle run: {}\n", lost));
+  }
+  if (run.to_save) {
+    save_run(*run.to_save, to_json(run.report), std::move(measured.power), run.options.quiet);
   }
   return std::nullopt;
 }
@@ -196,10 +202,11 @@ int run(const RunOptions& options) {
     return find_sensors(options, report);
   });
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
+  std::optional<RunToSave> to_save = prepare_saving(options, strangers);
   Supervisor supervisor(launcher.pid(), strangers);
   std::optional<int> unstarted;
   try {
-    unstarted = measure({options, launcher, task_clock, supervisor, outputs, report},
+    unstarted = measure({options, launcher, task_clock, supervisor, outputs, report, to_save},
                         std::move(found), std::move(strangers));
   } catch (const std::exception& error) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;

@@ -167,6 +167,9 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   if (report.energy.left_out.empty()) {
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
   }
+  const std::string unavailable = std::move(report.phases.unavailable);
+  report.phases = instruments.phases();
+  report.phases.unavailable = unavailable;
   const MachineUsage machine = instruments.machine();
   fill_usage(report, machine, collected, frame.launcher_rss_bytes);
   fill_task_clock(report.usage, machine, collected, task_clock);

@@ -125,6 +125,47 @@ Json to_json(const std::optional<std::vector<GpuUsage>>& gpus) {
   return list;
 }
 
+Json to_json(const std::vector<PhaseReport>& phases) {
+  Json list = Json::array();
+  for (const PhaseReport& phase : phases) {
+    Json spans = Json::array();
+    for (const PhaseSpan& span : phase.spans) {
+      spans.push_back({whole_nanoseconds(span.begin), whole_nanoseconds(span.end)});
+    }
+    Json domains = Json::array();
+    for (const DomainEnergy& domain : phase.domains) {
+      const EnergyFigure& figure = domain.figure;
+      domains.push_back({{"name", domain.domain.name()},
+                         {"energy_j", or_null(figure.energy)},
+                         {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
+                         {"unknown_s", whole_nanoseconds(figure.unknown)},
+                         {"flags", to_json(figure.flags)}});
+    }
+    const Total& total = phase.total;
+    list.push_back({{"name", phase.name},
+                    {"parent", or_null(phase.parent)},
+                    {"time_s", whole_nanoseconds(phase.time)},
+                    {"total_j", or_null(total.energy)},
+                    {"total_uncertainty_j", uncertainty_or_null(total.energy, total.uncertainty)},
+                    {"total_mean_w", or_null(total.mean)},
+                    {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
+                    {"domains", std::move(domains)},
+                    {"cpu_s", or_null(phase.cpu)},
+                    {"peak_memory_bytes", or_null(phase.peak_memory_bytes)},
+                    {"unknown", text_or_null(phase.unknown)},
+                    {"spans", std::move(spans)}});
+  }
+  return list;
+}
+
+Json to_json(const PhasesReport& phases) {
+  return {{"rows", to_json(phases.rows)},
+          {"marks", phases.marks},
+          {"ignored_marks", phases.ignored},
+          {"dropped", phases.dropped},
+          {"unavailable", text_or_null(phases.unavailable)}};
+}
+
 }  // namespace
 
 std::string to_json(const Report& report) {
@@ -150,6 +191,7 @@ std::string to_json(const Report& report) {
                      {"mpi", to_json(report.mpi)},
                      {"energy", to_json(report.energy)},
                      {"resource_usage", usage_json(report.usage)},
+                     {"phases", to_json(report.phases)},
                      {"refused", to_json(report.refused)},
                      {"overhead",
                       {{"cpu_s", whole_nanoseconds(report.overhead.cpu)},

@@ -2,6 +2,8 @@
 // json.cpp.
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -87,6 +89,34 @@ struct EnergyReport {
   std::string left_out;
 };
 
+/// From begin to end of one phase, since the begin of the run.
+struct PhaseSpan {
+  Seconds begin{0};
+  Seconds end{0};
+};
+
+/// Everything between the marks of one name: see wattle/mark.hpp.
+struct PhaseReport {
+  std::string name;
+  std::optional<std::size_t> parent{};  ///< its place among the phases; absent: none
+  std::size_t depth = 0;                ///< parents above it
+  Seconds time{0};
+  std::vector<DomainEnergy> domains{};  ///< of the machine; in the order of `Domain`
+  Total total{};
+  std::optional<Seconds> cpu{};                      ///< of the command's processes
+  std::optional<std::uint64_t> peak_memory_bytes{};  ///< the same: their sum at a sample within
+  std::string unknown{};                             ///< why one of these two is absent
+  std::vector<PhaseSpan> spans{};                    ///< at least one
+};
+
+struct PhasesReport {
+  std::vector<PhaseReport> rows{};  ///< parents before their children, else by their begin
+  std::uint64_t marks = 0;          ///< that were taken
+  std::uint64_t ignored = 0;        ///< that were none, or ended what had not begun
+  std::uint64_t dropped = 0;        ///< phases beyond the most that are kept
+  std::string unavailable{};        ///< why marks cannot be taken; else empty
+};
+
 /// What measuring itself cost.
 struct Overhead {
   Seconds cpu{0};
@@ -106,6 +136,7 @@ struct Report {
   std::optional<Rank> mpi;
   EnergyReport energy;
   ResourceUsage usage;
+  PhasesReport phases;
   std::vector<Refusal> refused;
   Overhead overhead;
 };
@@ -114,6 +145,9 @@ struct Report {
 /// what is missing; domains that are missing for the same reason are named together.
 [[nodiscard]] Total total_of(const std::vector<DomainEnergy>& domains,
                              const std::vector<Refusal>& refused);
+
+/// The energy of several windows together.
+[[nodiscard]] EnergyFigure sum_of(const std::vector<EnergyFigure>& windows);
 
 /// JSON `wattle.run/1`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);

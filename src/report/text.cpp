@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"
 
@@ -56,6 +57,35 @@ std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
   return text + tinted(fitted(note, style), Tint::dim, style) + "\n";
 }
 
+std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
+  if (phases.rows.empty()) return {};
+  Table table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, style, 2);
+  table.add({"phase", "time", "energy ± (k=2)", "mean", "CPU time", "memory"}, true);
+  for (const PhaseReport& phase : phases.rows) {
+    const Total& total = phase.total;
+    std::string name = std::string(2 * phase.depth, ' ') + printable(phase.name, 60);
+    if (phase.spans.size() > 1) name += fmt::format(" ({} times)", phase.spans.size());
+    const bool is_rounded = total.mean && phase.time > Seconds(0);
+    table.add({name, to_text(phase.time),
+               total.energy ? to_text(*total.energy, total.uncertainty) : "unknown",
+               is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : "-",
+               phase.cpu ? to_text(*phase.cpu) : "-",
+               phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : "-"});
+  }
+  std::string text = "\n" + table.text();
+  if (phases.dropped > 0) {
+    text += fitted(fmt::format("  {} more phases are not listed\n", phases.dropped), style);
+  }
+  if (phases.ignored > 0) {
+    text += fitted(fmt::format("  {} marks were ignored: they ended what had not begun, or were "
+                               "not understood\n",
+                               phases.ignored),
+                   style);
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
@@ -63,8 +93,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
   for (const std::string& line : coverage_of(report.energy.total)) summary += "  " + line + "\n";
   std::string text;
   for (const auto& [label, what] : facts_of(report)) text += labelled(label, what);
-  return fitted(summary, style) + domain_table(report.energy, style) + "\n" +
-         fitted(text, style, kLabelWidth);
+  return fitted(summary, style) + domain_table(report.energy, style) +
+         phase_table(report.phases, style) + "\n" + fitted(text, style, kLabelWidth);
 }
 
 }  // namespace wattle

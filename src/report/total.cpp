@@ -108,6 +108,31 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
 
 }  // namespace
 
+EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
+  if (windows.size() == 1) return windows.front();
+  EnergyFigure sum;
+  Joules energy(0.0);
+  double squares = 0.0;
+  bool is_known = false;
+  bool has_means = !windows.empty();
+  for (const EnergyFigure& window : windows) {
+    if (window.energy) energy += *window.energy;
+    is_known = is_known || window.energy.has_value();
+    // Each end of a window was read for itself: their errors are independent.
+    squares += window.uncertainty.si() * window.uncertainty.si();
+    sum.known += window.known;
+    sum.unknown += window.unknown;
+    has_means = has_means && window.mean.has_value();
+    sum.flags |= window.flags;
+    sum.method = window.method;
+    sum.quantity = window.quantity;
+  }
+  if (is_known) sum.energy = energy;
+  sum.uncertainty = Joules(std::sqrt(squares));
+  if (is_known && has_means && sum.known > Seconds(0)) sum.mean = energy / sum.known;
+  return sum;
+}
+
 Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused) {
   Total total;
   double variance = 0.0;

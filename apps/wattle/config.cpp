@@ -1,0 +1,78 @@
+// `wattle config`: the settings.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "base/whole_file.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "settings.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+std::string all_settings(const Settings& settings) {
+  const TextStyle style = style_of(STDOUT_FILENO);
+  Table table({Align::left, Align::left, Align::left}, style, 0);
+  table.add({"setting", "value", "from"}, true);
+  for (const Setting& setting : settings.all) {
+    table.add({setting.name, setting.value.empty() ? "-" : printable(setting.value),
+               printable(setting.source)});
+  }
+  return table.text();
+}
+
+std::string one_setting(const Settings& settings, const std::string& name) {
+  const auto setting = std::ranges::find(settings.all, name, &Setting::name);
+  if (setting == settings.all.end()) {
+    throw InvalidArgument(fmt::format("unknown setting {}; the settings are save, history and tags",
+                                      shell_quoted(name)));
+  }
+  return setting->value + "\n";
+}
+
+void write_setting(const ConfigOptions& options) {
+  const std::filesystem::path file = settings_file();
+  const std::string content = read_file(file.string()).value_or("");
+  const auto value = options.action == ConfigAction::set ? std::optional(options.value)
+                                                         : std::nullopt;
+  const std::string changed = with_setting(content, options.name, value);
+  if (changed == content) return;
+  std::error_code error;
+  std::filesystem::create_directories(file.parent_path(), error);
+  if (error) throw WriteError(file.parent_path().string(), error.value());
+  const NewFile made = put_in_place(place_of(file.string()), changed);
+  if (!made.fd) throw WriteError(file.string(), made.error);
+}
+
+}  // namespace
+
+int config(const ConfigOptions& options) {
+  try {
+    if (options.action == ConfigAction::set || options.action == ConfigAction::unset) {
+      write_setting(options);
+      return 0;
+    }
+    const Settings settings = read_settings();
+    for (const std::string& problem : settings.problems) {
+      write_to_stderr("wattle config: ignored: " + problem + "\n");
+    }
+    Output::open("-", false).write(options.action == ConfigAction::get
+                                       ? one_setting(settings, options.name)
+                                       : all_settings(settings));
+    return 0;
+  } catch (const InvalidArgument& error) {
+    write_to_stderr(fmt::format("wattle config: {}\n", error.what()));
+    return kUsageError;
+  } catch (const Error& error) {
+    write_to_stderr(fmt::format("wattle config: {}\n", error.what()));
+    return kRunFailed;
+  }
+}
+
+}  // namespace wattle::app

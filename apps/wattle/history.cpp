@@ -1,0 +1,162 @@
+// `wattle history`: the saved runs.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+
+#include "base/line_reader.hpp"
+#include "base/text.hpp"
+#include "commands.hpp"
+#include "history_text.hpp"
+#include "output.hpp"
+#include "runs/saved_run_json.hpp"
+#include "runs/spool.hpp"
+#include "settings.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kNoSuchRun = 1;
+
+void complain(const std::string& text) { write_to_stderr("wattle history: " + text + "\n"); }
+
+int list(RunHistory& history, const HistoryOptions& options) {
+  constexpr std::size_t kShown = 20;
+  HistoryFilter filter = options.filter;
+  const bool is_for_people = !options.json && !options.csv;
+  if (is_for_people && !filter.limit) filter.limit = kShown;
+  const std::vector<RunSummary> runs = history.list(filter);
+  std::size_t more = 0;
+  if (is_for_people && !options.filter.limit && runs.size() == kShown) {
+    more = history.count(filter) - runs.size();
+  }
+  Output::open("-", false).write(options.json  ? list_json(runs)
+                                 : options.csv ? list_csv(runs)
+                                               : list_text(runs, more, style_of(STDOUT_FILENO)));
+  return runs.empty() && is_for_people ? kNoSuchRun : 0;
+}
+
+int show(RunHistory& history, const HistoryOptions& options) {
+  std::string text;
+  for (const std::string& id : options.words) {
+    const SavedRun run = history.get(id);
+    if (!text.empty() && !options.json) text += "\n";
+    text += options.json ? saved_run_line(run) + "\n" : run_text(run, style_of(STDOUT_FILENO));
+  }
+  Output::open("-", false).write(text);
+  return 0;
+}
+
+int export_all(RunHistory& history, const HistoryOptions& options) {
+  if (options.csv) {
+    Output::open("-", false).write(list_csv(history.list(options.filter)));
+    return 0;
+  }
+  // A history may be larger than the memory.
+  const Fd out = open_stdout();
+  history.each(options.filter, [&](const SavedRun& run) {
+    const std::string line = saved_run_line(run) + "\n";
+    if (const int error = write_all(out.get(), line); error != 0) throw WriteError("stdout", error);
+  });
+  return 0;
+}
+
+/// Adds the runs of one file. Lines that are no run are named and left out; false if there is one.
+bool import_file(RunHistory& history, const std::string& path) {
+  Fd file = open_for_reading(path);
+  if (!file) {
+    complain(fmt::format("cannot read {}: {}", printable(path),
+                         std::generic_category().message(errno)));
+    return false;
+  }
+  constexpr std::size_t kMostLineBytes = std::size_t{16} << 20U;
+  constexpr std::size_t kAtOnce = 1000;
+  constexpr std::size_t kMostComplaints = 5;
+  LineReader lines(std::move(file), kMostLineBytes);
+  std::vector<SavedRun> runs;
+  std::size_t number = 0;
+  std::size_t added = 0;
+  std::size_t read = 0;
+  std::size_t bad = 0;
+  const auto save = [&] {
+    added += history.save_all(runs);
+    read += runs.size();
+    runs.clear();
+  };
+  while (const auto line = lines.next()) {
+    ++number;
+    if (line->empty()) continue;
+    try {
+      runs.push_back(parse_saved_run(*line, fmt::format("{}, line {}", path, number)));
+    } catch (const FormatError& error) {
+      if (++bad <= kMostComplaints) complain(error.what());
+    }
+    if (runs.size() == kAtOnce) save();
+  }
+  save();
+  if (lines.damaged() > 0) {
+    bad += lines.damaged();
+    complain(fmt::format("{}: its last line has no end, or a line is longer than {}",
+                         printable(path), "16 MiB"));
+  }
+  complain(fmt::format("{}: {} runs added, {} were there already, {} lines are no run",
+                       printable(path), added, read - added, bad));
+  return bad == 0 && lines.error() == 0;
+}
+
+int import(RunHistory& history, const HistoryOptions& options) {
+  bool is_whole = true;
+  for (const std::string& path : options.words) is_whole = import_file(history, path) && is_whole;
+  return is_whole ? 0 : kRunFailed;
+}
+
+int act(RunHistory& history, const HistoryOptions& options) {
+  switch (options.action) {
+    case HistoryAction::list:
+      return list(history, options);
+    case HistoryAction::show:
+      return show(history, options);
+    case HistoryAction::remove:
+      history.remove(options.words);
+      return 0;
+    case HistoryAction::export_all:
+      return export_all(history, options);
+    case HistoryAction::import:
+      return import(history, options);
+  }
+  return kRunFailed;
+}
+
+/// What waits appears in each list. A history that cannot be written can still be read.
+void take_in(RunHistory& history) {
+  try {
+    for (const std::string& problem : take_in_spool(history).problems) complain(problem);
+  } catch (const Error& error) {
+    complain(fmt::format("runs wait to be saved: {}", error.what()));
+  }
+}
+
+}  // namespace
+
+int history(const HistoryOptions& options) {
+  const Settings settings = read_settings();
+  for (const std::string& problem : settings.problems) complain("ignored: " + problem);
+  const std::filesystem::path path =
+      settings.history.empty() ? default_history_path() : settings.history;
+  const bool makes = options.action == HistoryAction::import || has_spool(path);
+  try {
+    RunHistory history(path, makes ? RunHistory::Missing::make : RunHistory::Missing::refuse);
+    take_in(history);
+    return act(history, options);
+  } catch (const InvalidArgument& error) {
+    complain(error.what());
+    return kNoSuchRun;
+  } catch (const Error& error) {
+    complain(error.what());
+    return kRunFailed;
+  }
+}
+
+}  // namespace wattle::app

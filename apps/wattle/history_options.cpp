@@ -1,0 +1,243 @@
+#include "history_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <array>
+#include <cmath>
+#include <ctime>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/nearest.hpp"
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "settings.hpp"
+#include "track_options.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kHistoryFooter = R"(
+Lists saved runs, the newest first: 20 of them unless --limit says otherwise. wattle run --save saves
+a run. An ID may be shortened to its first four characters if no other ID starts with them.
+
+  wattle history show ID           Print one run with its tags, commit and directory
+  wattle history rm ID...          Remove runs
+  wattle history export            Print whole runs, one line of JSON each; --csv: the list
+  wattle history import FILE...    Add runs that export, or run --json --append, wrote
+
+--since and --until take a date (2026-11-21, "2026-11-21 10:00") or an age (90s, 30min, 12h, 3d, 2w).
+The history is the file WATTLE_HISTORY, else history.db in the state folder (~/.local/state/wattle).
+Exit status: 0, 1 if there is no such run, 64 for a wrong option, 125 if a file cannot be read or
+written.
+
+examples:
+  wattle history --command make --tag branch=main --since 7d
+  wattle history show k3m9
+  wattle history export --since 30d > runs.jsonl
+)";
+
+constexpr const char* kConfigFooter = R"(
+Prints the settings, their values and where each is from.
+
+  wattle config get NAME           Print one value
+  wattle config set NAME VALUE     Write it to the configuration file
+  wattle config unset NAME         Remove it from there
+
+settings:
+  save       yes: save each run in the history (WATTLE_SAVE=1, run --save)
+  history    the file of the history (WATTLE_HISTORY)
+  tags       tags of each saved run: KEY=VALUE, comma-separated
+
+The file is ~/.config/wattle/config (XDG_CONFIG_HOME): lines NAME = VALUE. Options count more than
+variables, and variables more than the file.
+)";
+
+constexpr const char* kMarkFooter = R"(
+Begins a phase of the wattle run that this program runs under. The report has a row for each phase:
+time, energy, CPU time, memory. A phase that begins inside another one is a part of it; all phases
+end with the run. Phases with the same name share a row.
+WATTLE_RUN names the socket of the run; any language can send it the text "begin NAME", "end NAME" or
+"next NAME" as one datagram. Exit status: 0, also outside of a run, where it only says so on stderr;
+1 if the run did not take the mark; 64 for a wrong option.
+
+examples:
+  wattle run -- sh -c 'wattle mark load; ./load; wattle mark --next train; ./train'
+)";
+
+constexpr double kSecondsPerDay = 86'400.0;
+
+std::optional<double> parse_age(const std::string& text) {
+  constexpr std::array<std::pair<std::string_view, double>, 5> kUnits = {
+      {{"min", 60.0}, {"s", 1.0}, {"h", 3600.0}, {"d", kSecondsPerDay}, {"w", 7 * kSecondsPerDay}}};
+  for (const auto& [unit, seconds] : kUnits) {
+    if (!text.ends_with(unit)) continue;
+    const auto number = parse_double(std::string_view(text).substr(0, text.size() - unit.size()));
+    if (number && *number >= 0.0) return *number * seconds;
+  }
+  return std::nullopt;
+}
+
+std::optional<double> parse_date(const std::string& text) {
+  for (const char* form : {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S",
+                           "%Y-%m-%dT%H:%M:%S"}) {
+    std::tm time{};
+    const char* const end = ::strptime(text.c_str(), form, &time);
+    if (end == nullptr || *end != '\0') continue;
+    time.tm_isdst = -1;  // whichever holds then
+    return static_cast<double>(std::mktime(&time));
+  }
+  return std::nullopt;
+}
+
+std::size_t parse_limit(const std::string& text) {
+  const auto limit = parse_unsigned<std::size_t>(text);
+  if (limit && *limit > 0) return *limit;
+  throw InvalidArgument(fmt::format("--limit takes a number from 1 on, not '{}'", printable(text)));
+}
+
+/// The first word of `words` as one of `known`.
+template <class Action, std::size_t N>
+Action action_of(const std::vector<std::string>& words,
+                 const std::array<std::pair<std::string_view, Action>, N>& known) {
+  std::vector<std::string> names;
+  for (const auto& [name, action] : known) {
+    if (words.front() == name) return action;
+    names.emplace_back(name);
+  }
+  throw InvalidArgument(fmt::format("unknown action {}{}", shell_quoted(words.front()),
+                                    did_you_mean(words.front(), names)));
+}
+
+}  // namespace
+
+double parse_time(const std::string& text, std::string_view option, double now_unix_s) {
+  if (const auto age = parse_age(text)) return now_unix_s - *age;
+  if (const auto date = parse_date(text)) return *date;
+  throw InvalidArgument(fmt::format(
+      "{} takes a date (2026-11-21, '2026-11-21 10:00') or an age (12h, 3d), not '{}'", option,
+      printable(text)));
+}
+
+void add_history(CLI::App& app, RawHistoryOptions& raw) {
+  CLI::App* history = app.add_subcommand("history", "List, show and move saved runs");
+  history->footer(kHistoryFooter);
+  history->add_option("ACTION", raw.words, "show, rm, export or import, and IDs or files")
+      ->type_name("");
+  const auto add = [&](const char* name, std::string& into, const char* type, const char* help) {
+    return history->add_option(name, into, help)->type_name(type);
+  };
+  add("--command", raw.command, "TEXT", "Runs whose command line contains TEXT");
+  history->add_option("--tag", raw.tags, "Runs with this tag (KEY: with any value)")
+      ->type_name("KEY=VALUE")
+      ->expected(1)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add("--host", raw.host, "NAME", "Runs on this host");
+  add("--since", raw.since, "TIME", "Runs that started at TIME or later");
+  add("--until", raw.until, "TIME", "Runs that started before TIME");
+  add("--limit", raw.limit, "NUMBER", "The newest NUMBER runs");
+  CLI::Option* json = history->add_flag("--json", raw.json, "As JSON on stdout");
+  history->add_flag("--csv", raw.csv, "Comma-separated values on stdout")->excludes(json);
+}
+
+void add_config(CLI::App& app, RawHistoryOptions& raw) {
+  CLI::App* config = app.add_subcommand("config", "Show and change settings");
+  config->footer(kConfigFooter);
+  config->add_option("ACTION", raw.config_words, "get, set or unset, and a setting")->type_name("");
+}
+
+void add_mark(CLI::App& app, RawHistoryOptions& raw) {
+  CLI::App* mark = app.add_subcommand("mark", "Begin or end a phase of a run");
+  mark->footer(kMarkFooter);
+  mark->add_option("NAME", raw.mark, "Name of the phase, at most 255 bytes")->type_name("");
+  CLI::Option* ends = mark->add_flag("--end", raw.ends,
+                                     "End the phase NAME; without NAME, the one that began last");
+  mark->add_flag("--next", raw.goes_on, "End the phase that began last, and begin NAME")
+      ->excludes(ends);
+  mark->add_flag("-q,--quiet", raw.quiet, "No message outside of a run");
+}
+
+MarkOptions checked_mark(const RawHistoryOptions& raw) {
+  if (raw.mark.empty() && !raw.ends) {
+    throw InvalidArgument("say which phase: wattle mark NAME");
+  }
+  if (raw.mark.size() > kMostMarkBytes) {
+    throw InvalidArgument(fmt::format("the name of a phase has at most {} bytes, not {}",
+                                      kMostMarkBytes, raw.mark.size()));
+  }
+  return {.kind = raw.ends      ? MarkKind::end
+                  : raw.goes_on ? MarkKind::next
+                                : MarkKind::begin,
+          .name = raw.mark,
+          .quiet = raw.quiet};
+}
+
+HistoryOptions checked_history(const RawHistoryOptions& raw) {
+  HistoryOptions options{.json = raw.json, .csv = raw.csv};
+  constexpr std::array<std::pair<std::string_view, HistoryAction>, 5> kActions = {
+      {{"list", HistoryAction::list},
+       {"show", HistoryAction::show},
+       {"rm", HistoryAction::remove},
+       {"export", HistoryAction::export_all},
+       {"import", HistoryAction::import}}};
+  if (!raw.words.empty()) {
+    options.action = action_of(raw.words, kActions);
+    options.words.assign(raw.words.begin() + 1, raw.words.end());
+  }
+  const bool takes_words = options.action == HistoryAction::show ||
+                           options.action == HistoryAction::remove ||
+                           options.action == HistoryAction::import;
+  if (takes_words && options.words.empty()) {
+    throw InvalidArgument(fmt::format("say which {}: wattle history {} {}",
+                                      options.action == HistoryAction::import ? "file" : "run",
+                                      raw.words.front(),
+                                      options.action == HistoryAction::import ? "FILE" : "ID"));
+  }
+  if (!takes_words && !options.words.empty()) {
+    throw InvalidArgument(fmt::format("unexpected argument {}", shell_quoted(options.words.front())));
+  }
+  HistoryFilter& filter = options.filter;
+  filter.command = raw.command;
+  filter.host = raw.host;
+  for (const std::string& tag : raw.tags) {
+    if (tag.find('=') == std::string::npos) {
+      filter.tags.insert_or_assign(tag, "");
+    } else {
+      filter.tags.insert(parse_tag(tag, "--tag"));
+    }
+  }
+  const double now = to_unix(machine_clock().now());
+  if (!raw.since.empty()) filter.since_unix_s = parse_time(raw.since, "--since", now);
+  if (!raw.until.empty()) filter.until_unix_s = parse_time(raw.until, "--until", now);
+  if (!raw.limit.empty()) filter.limit = parse_limit(raw.limit);
+  return options;
+}
+
+ConfigOptions checked_config(const RawHistoryOptions& raw) {
+  ConfigOptions options;
+  const std::vector<std::string>& words = raw.config_words;
+  if (words.empty()) return options;
+  constexpr std::array<std::pair<std::string_view, ConfigAction>, 4> kActions = {
+      {{"list", ConfigAction::list},
+       {"get", ConfigAction::get},
+       {"set", ConfigAction::set},
+       {"unset", ConfigAction::unset}}};
+  options.action = action_of(words, kActions);
+  const std::size_t wanted = options.action == ConfigAction::list  ? 1
+                             : options.action == ConfigAction::set ? 3
+                                                                   : 2;
+  if (words.size() < wanted) {
+    throw InvalidArgument(fmt::format("say which setting: wattle config {} NAME{}", words.front(),
+                                      wanted == 3 ? " VALUE" : ""));
+  }
+  if (words.size() > wanted) {
+    throw InvalidArgument(fmt::format("unexpected argument {}", shell_quoted(words[wanted])));
+  }
+  if (wanted > 1) options.name = words[1];
+  if (wanted > 2) options.value = words[2];
+  return options;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,141 @@
+#include "history_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "base/quantity.hpp"
+#include "base/text.hpp"
+#include "hardware/time_text.hpp"
+#include "runs/saved_run_json.hpp"
+#include "usage/usage_json.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// "2026-11-21 01:50:09" in the local zone.
+std::string start_text(double unix_s) {
+  std::string text = local_text(unix_s).substr(0, std::strlen("2026/11/21 01:50:09"));
+  std::ranges::replace(text, '/', '-');
+  return text;
+}
+
+std::string exit_text_of(const RunSummary& run) {
+  if (run.signal) {
+    const char* const name = ::sigabbrev_np(*run.signal);
+    return name != nullptr ? fmt::format("SIG{}", name) : fmt::format("signal {}", *run.signal);
+  }
+  return run.exit_code ? fmt::format("{}", *run.exit_code) : "-";
+}
+
+std::string energy_text_of(const RunSummary& run) {
+  if (!run.energy_j) return "-";
+  return to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
+}
+
+std::string tags_text(const Tags& tags) {
+  std::vector<std::string> parts;
+  for (const auto& [key, value] : tags) parts.push_back(printable(key + "=" + value));
+  return fmt::format("{}", fmt::join(parts, " "));
+}
+
+/// A cell of a table of comma-separated values (RFC 4180).
+std::string cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string quoted = "\"";
+  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
+  return quoted + "\"";
+}
+
+template <class T>
+std::string number_cell(const std::optional<T>& value) {
+  return value ? fmt::format("{}", *value) : "";
+}
+
+std::string commit_text(const GitState& git) {
+  constexpr std::size_t kShort = 12;
+  std::string text = git.commit.empty() ? "no commit" : git.commit.substr(0, kShort);
+  if (!git.branch.empty()) text += " on " + printable(git.branch);
+  if (git.dirty) {
+    text += *git.dirty ? ", with changes that are not committed" : ", without changes";
+  } else {
+    text += ", unknown whether with changes";
+  }
+  if (!git.unknown.empty()) text += ": " + printable(git.unknown);
+  return text;
+}
+
+}  // namespace
+
+std::string list_text(const std::vector<RunSummary>& runs, std::size_t more,
+                      const TextStyle& style) {
+  if (runs.empty()) return "no such run is saved\n";
+  Table table({Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
+              style, 0);
+  table.add({"id", "started", "time", "energy ± (k=2)", "exit", "command and tags"}, true);
+  for (const RunSummary& run : runs) {
+    constexpr std::size_t kMostBytes = 120;
+    std::string what = printable(run.command, kMostBytes);
+    if (!run.tags.empty()) what += "  [" + tags_text(run.tags) + "]";
+    table.add({run.id, start_text(run.started_unix_s), to_text(Seconds(run.wall_s)),
+               energy_text_of(run), exit_text_of(run), what});
+  }
+  std::string text = table.text();
+  if (more > 0) text += fitted(fmt::format("{} more: --limit NUMBER\n", more), style);
+  return text;
+}
+
+std::string list_json(const std::vector<RunSummary>& runs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const RunSummary& run : runs) list.push_back(summary_json(run));
+  return dumped({{"schema", "wattle.history/1"}, {"runs", std::move(list)}}) + "\n";
+}
+
+std::string list_csv(const std::vector<RunSummary>& runs) {
+  std::string text =
+      "id,started_unix_s,wall_s,energy_j,energy_uncertainty_j,cpu_s,peak_rss_bytes,exit_code,signal,"
+      "host,git_commit,git_dirty,tags,command\n";
+  for (const RunSummary& run : runs) {
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s, run.wall_s,
+        number_cell(run.energy_j), number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
+        number_cell(run.peak_rss_bytes), number_cell(run.exit_code), number_cell(run.signal),
+        cell(run.host), run.git_commit, number_cell(run.git_dirty), cell(tags_text(run.tags)),
+        cell(run.command));
+  }
+  return text;
+}
+
+std::string run_text(const SavedRun& saved, const TextStyle& style) {
+  const RunRecord record = parse_run_record(saved.record, "the record");
+  const RunSummary run = summary_of(record);
+  constexpr std::size_t kLabelWidth = 14;
+  std::string text;
+  const auto add = [&](std::string_view label, const std::string& value) {
+    text += fmt::format("{:<{}}{}\n", label, kLabelWidth, value);
+  };
+  add("id", saved.id);
+  add("command", printable(run.command, std::string::npos) + ": exit " + exit_text_of(run));
+  add("started", start_text(run.started_unix_s));
+  add("time", to_text(record.wall));
+  add("host", printable(run.host));
+  add("energy", run.energy_j ? energy_text_of(run) : "unknown");
+  for (const RecordedDomain& domain : record.energy.domains) {
+    std::string value = "unknown";
+    if (domain.energy) value = to_text(*domain.energy, domain.uncertainty.value_or(Joules(0.0)));
+    if (!domain.contained_in.empty()) value += ", in " + printable(domain.contained_in);
+    add("  " + printable(domain.name), value);
+  }
+  add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : "unknown");
+  add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : "unknown");
+  if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
+  if (!saved.directory.empty()) add("directory", printable(saved.directory));
+  if (saved.git) add("git", commit_text(*saved.git));
+  return fitted(text, style, kLabelWidth);
+}
+
+}  // namespace wattle::app

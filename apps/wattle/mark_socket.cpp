@@ -1,0 +1,118 @@
+#include "mark_socket.hpp"
+
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <system_error>
+
+#include "base/clock.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// A folder with the mode 0700; empty with `errno` set where that fails.
+std::string make_private_folder() {
+  for (const char* variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
+    const char* const parent = ::secure_getenv(variable);
+    if (parent == nullptr || *parent != '/') continue;
+    std::string folder = std::string(parent) + "/wattle-run-XXXXXX";
+    // The address of a socket has room for 107 bytes.
+    constexpr std::size_t kMostBytes = 100;
+    if (folder.size() <= kMostBytes && ::mkdtemp(folder.data()) != nullptr) return folder;
+  }
+  std::string folder = "/tmp/wattle-run-XXXXXX";
+  return ::mkdtemp(folder.data()) != nullptr ? folder : std::string();
+}
+
+/// 0, or an `errno`.
+int bind_to(int fd, const std::string& path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  path.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what bind(2) takes
+  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return errno;
+  const int on = 1;
+  return ::setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0 ? errno : 0;
+}
+
+/// On the steady clock, when the kernel got a datagram, by the wall clock's time of that: between
+/// then and now nobody has set the clock, or only by that little.
+TimePoint sent_at(const timespec& stamp) noexcept {
+  timespec wall{};
+  ::clock_gettime(CLOCK_REALTIME, &wall);
+  const TimePoint now = machine_clock().now();
+  const auto age = std::chrono::seconds(wall.tv_sec - stamp.tv_sec) +
+                   std::chrono::nanoseconds(wall.tv_nsec - stamp.tv_nsec);
+  constexpr std::chrono::seconds kMost{10};
+  return age >= std::chrono::nanoseconds(0) && age < kMost ? now - age : now;
+}
+
+std::optional<timespec> stamp_of(msghdr& message) noexcept {
+  for (cmsghdr* part = CMSG_FIRSTHDR(&message); part != nullptr;
+       part = CMSG_NXTHDR(&message, part)) {
+    if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_TIMESTAMPNS) continue;
+    timespec stamp{};
+    std::memcpy(&stamp, CMSG_DATA(part), sizeof stamp);
+    return stamp;
+  }
+  return std::nullopt;
+}
+
+}  // namespace
+
+MarkSocket::MarkSocket() noexcept {
+  try {
+    folder_ = make_private_folder();
+    if (!folder_.empty()) {
+      socket_ = Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+      path_ = folder_ + "/marks";
+    }
+    const int error = folder_.empty() || !socket_ ? errno : bind_to(socket_.get(), path_);
+    if (error == 0) return;
+    failure_ = "the socket for marks cannot be made: " + std::generic_category().message(error);
+  } catch (const std::exception&) {
+    failure_ = "the socket for marks cannot be made";
+  }
+  close();
+}
+
+MarkSocket::~MarkSocket() { close(); }
+
+void MarkSocket::close() noexcept {
+  socket_.reset();
+  if (!path_.empty()) ::unlink(path_.c_str());
+  if (!folder_.empty()) ::rmdir(folder_.c_str());
+  path_.clear();
+  folder_.clear();
+}
+
+void MarkSocket::receive(const std::function<void(TimePoint, const std::optional<Mark>&)>& take,
+                         std::size_t most) {
+  for (std::size_t i = 0; i < most && socket_; ++i) {
+    // More than the longest mark: one that is longer is cut off, as its name would be.
+    std::array<char, 1024> text{};
+    alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(timespec))> control{};
+    iovec part{.iov_base = text.data(), .iov_len = text.size()};
+    msghdr message{};
+    message.msg_iov = &part;
+    message.msg_iovlen = 1;
+    message.msg_control = control.data();
+    message.msg_controllen = control.size();
+    const ssize_t count = ::recvmsg(socket_.get(), &message, MSG_DONTWAIT);
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0) return;
+    const auto stamp = stamp_of(message);
+    take(stamp ? sent_at(*stamp) : machine_clock().now(),
+         parse_mark({text.data(), static_cast<std::size_t>(count)}));
+  }
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,44 @@
+// The socket of a run that takes marks: see base/marks.hpp.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "base/fd.hpp"
+#include "base/marks.hpp"
+#include "wattle/clock.hpp"
+
+namespace wattle::app {
+
+/// A socket in a folder of its own, which nobody but this user can enter. Threads: one at a time.
+class MarkSocket {
+ public:
+  /// Makes the folder and the socket: in XDG_RUNTIME_DIR, or in TMPDIR or /tmp. Where that fails the
+  /// run has no phases, and `failure` says why.
+  MarkSocket() noexcept;
+  /// Removes both.
+  ~MarkSocket();
+  MarkSocket(const MarkSocket&) = delete;
+  MarkSocket& operator=(const MarkSocket&) = delete;
+
+  /// Readable when marks have come; -1: there is no socket.
+  [[nodiscard]] int fd() const noexcept { return socket_.get(); }
+  /// Its path, for WATTLE_RUN; empty: there is no socket.
+  [[nodiscard]] const std::string& path() const noexcept { return path_; }
+  [[nodiscard]] const std::string& failure() const noexcept { return failure_; }
+
+  /// Gives every mark that has come to `take`, with the time at which it was sent; at most `most`.
+  /// An empty one is a datagram that is no mark.
+  void receive(const std::function<void(TimePoint, const std::optional<Mark>&)>& take,
+               std::size_t most);
+  /// Takes no more marks.
+  void close() noexcept;
+
+ private:
+  std::string folder_;
+  std::string path_;
+  Fd socket_;
+  std::string failure_;
+};
+
+}  // namespace wattle::app

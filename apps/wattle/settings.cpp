@@ -1,0 +1,184 @@
+#include "settings.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+
+#include "base/file.hpp"
+#include "base/nearest.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr std::array<std::string_view, 3> kNames = {"save", "history", "tags"};
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t\r";
+  const std::size_t first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// A line "name = value"; absent for a comment or an empty line.
+struct SettingLine {
+  std::string name;
+  std::string value;
+};
+std::optional<SettingLine> parse_line(std::string_view line) {
+  line = trimmed(line);
+  if (line.empty() || line.front() == '#') return std::nullopt;
+  const std::size_t mark = std::min(line.find('='), line.size());
+  return SettingLine{
+      .name = std::string(trimmed(line.substr(0, mark))),
+      .value = std::string(mark < line.size() ? trimmed(line.substr(mark + 1)) : "")};
+}
+
+std::optional<bool> parse_switch(std::string_view text) {
+  constexpr std::array<std::string_view, 4> kYes = {"1", "yes", "true", "on"};
+  constexpr std::array<std::string_view, 4> kNo = {"0", "no", "false", "off"};
+  if (std::ranges::find(kYes, text) != kYes.end()) return true;
+  if (std::ranges::find(kNo, text) != kNo.end()) return false;
+  return std::nullopt;
+}
+
+/// "branch=main,cpu=big"
+Tags parse_tags(std::string_view list, std::string_view option) {
+  Tags tags;
+  while (!list.empty()) {
+    const std::size_t end = std::min(list.find(','), list.size());
+    const auto [key, value] = parse_tag(trimmed(list.substr(0, end)), option);
+    tags.insert_or_assign(key, value);
+    list.remove_prefix(std::min(end + 1, list.size()));
+  }
+  return tags;
+}
+
+std::string unknown_name(std::string_view name) {
+  return fmt::format("unknown setting {}{}; the settings are save, history and tags",
+                     printable(name), did_you_mean(name, {kNames.begin(), kNames.end()}));
+}
+
+void require_value(std::string_view name, const std::string& value) {
+  if (std::ranges::find(kNames, name) == kNames.end()) throw InvalidArgument(unknown_name(name));
+  if (value.find('\n') != std::string::npos) {
+    throw InvalidArgument(fmt::format("{} takes one line", name));
+  }
+  if (name == "save" && !parse_switch(value)) {
+    throw InvalidArgument(fmt::format("save takes yes or no, not '{}'", printable(value)));
+  }
+  if (name == "history" && !value.starts_with('/')) {
+    throw InvalidArgument(
+        fmt::format("history takes a path from / on, not '{}'", printable(value)));
+  }
+  if (name == "tags") (void)parse_tags(value, "tags");
+}
+
+/// Takes a value that was checked.
+void apply(Settings& settings, const std::string& name, const std::string& value,
+           const std::string& source) {
+  require_value(name, value);
+  if (name == "save") settings.save = *parse_switch(value);
+  if (name == "history") settings.history = value;
+  if (name == "tags") settings.tags = parse_tags(value, name);
+  const auto setting = std::ranges::find(settings.all, name, &Setting::name);
+  setting->value = name == "save" ? (settings.save ? "yes" : "no") : value;
+  setting->source = source;
+}
+
+}  // namespace
+
+std::pair<std::string, std::string> parse_tag(std::string_view text, std::string_view option) {
+  const std::size_t mark = text.find('=');
+  constexpr std::size_t kMostBytes = 255;
+  if (mark == 0 || mark == std::string_view::npos || text.size() > kMostBytes) {
+    throw InvalidArgument(fmt::format(
+        "{} takes KEY=VALUE of at most {} bytes, not '{}'", option, kMostBytes, printable(text)));
+  }
+  return {std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))};
+}
+
+Settings parse_settings(std::string_view content, const std::string& file,
+                        const Environment& environment) {
+  Settings settings;
+  for (const std::string_view name : kNames) {
+    settings.all.push_back({.name = std::string(name), .value = {}, .source = "default"});
+  }
+  settings.all.front().value = "no";
+  const auto try_to_apply = [&](const std::string& name, const std::string& value,
+                                const std::string& source) {
+    try {
+      apply(settings, name, value, source);
+    } catch (const InvalidArgument& error) {
+      settings.problems.push_back(fmt::format("{}: {}", source, error.what()));
+    }
+  };
+  std::size_t number = 0;
+  while (!content.empty()) {
+    const auto line = parse_line(take_line(content));
+    ++number;
+    if (line) try_to_apply(line->name, line->value, fmt::format("{}, line {}", file, number));
+  }
+  const char* const save = environment("WATTLE_SAVE");
+  if (save != nullptr && *save != '\0') try_to_apply("save", save, "WATTLE_SAVE");
+  const char* const history = environment("WATTLE_HISTORY");
+  if (history != nullptr && *history != '\0') {
+    const std::filesystem::path path = std::filesystem::absolute(history);
+    try_to_apply("history", path.string(), "WATTLE_HISTORY");
+  }
+  if (!settings.history.empty()) return settings;
+  try {
+    settings.history = default_history_path();
+    settings.all[1].value = settings.history.string();
+  } catch (const Error&) {
+    settings.all[1].source = "neither XDG_STATE_HOME nor HOME is set";
+  }
+  return settings;
+}
+
+std::filesystem::path settings_file() {
+  const auto folder = [](const char* variable) {
+    const char* const value = ::secure_getenv(variable);
+    const std::filesystem::path path = value != nullptr ? value : "";
+    return path.is_absolute() ? path : std::filesystem::path();
+  };
+  if (const auto config = folder("XDG_CONFIG_HOME"); !config.empty()) return config / "wattle/config";
+  if (const auto home = folder("HOME"); !home.empty()) return home / ".config/wattle/config";
+  throw Error("there is no configuration folder: neither XDG_CONFIG_HOME nor HOME is set");
+}
+
+Settings read_settings() {
+  // A program with privileges takes neither from its user.
+  const Environment environment = [](const char* name) -> const char* {
+    return ::secure_getenv(name);
+  };
+  try {
+    const std::string file = settings_file().string();
+    return parse_settings(read_file(file).value_or(""), printable(file), environment);
+  } catch (const Error&) {
+    return parse_settings("", "", environment);
+  }
+}
+
+std::string with_setting(std::string_view content, std::string_view name,
+                         const std::optional<std::string>& value) {
+  require_value(name, value.value_or(name == "save" ? "no" : name == "history" ? "/" : ""));
+  std::string text;
+  bool is_written = false;
+  while (!content.empty()) {
+    const std::string_view line = take_line(content);
+    const auto setting = parse_line(line);
+    if (!setting || setting->name != name) {
+      text += std::string(line) + "\n";
+    } else if (value && !std::exchange(is_written, true)) {
+      text += fmt::format("{} = {}\n", name, *value);
+    }
+  }
+  if (value && !is_written) text += fmt::format("{} = {}\n", name, *value);
+  return text;
+}
+
+}  // namespace wattle::app

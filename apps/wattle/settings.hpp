@@ -1,0 +1,49 @@
+// What the command is told once and for all: the configuration file and the environment.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "job.hpp"
+#include "runs/history.hpp"
+
+namespace wattle::app {
+
+/// One setting, as `wattle config` shows it.
+struct Setting {
+  std::string name;
+  std::string value;   ///< empty: not set
+  std::string source;  ///< "default", "WATTLE_SAVE", "/home/a/.config/wattle/config, line 2"
+};
+
+struct Settings {
+  bool save = false;              ///< save runs without --save
+  std::filesystem::path history;  ///< empty: there is no state folder
+  Tags tags{};                    ///< of each saved run
+  std::vector<Setting> all{};     ///< save, history, tags
+  std::vector<std::string> problems{};  ///< what was ignored, and why: one sentence each
+};
+
+/// "branch=main" as a key and its value. Throws `InvalidArgument`, which names `option`.
+[[nodiscard]] std::pair<std::string, std::string> parse_tag(std::string_view text,
+                                                            std::string_view option);
+
+/// `content`: of the configuration file, whose name is `file`. A variable counts more than the file.
+/// Never throws for what either holds.
+[[nodiscard]] Settings parse_settings(std::string_view content, const std::string& file,
+                                      const Environment& environment);
+/// Of this process: `$XDG_CONFIG_HOME/wattle/config`, or `~/.config/wattle/config`.
+[[nodiscard]] Settings read_settings();
+/// Throws `Error` if neither variable names a folder.
+[[nodiscard]] std::filesystem::path settings_file();
+
+/// The file's content with another value of a setting; absent: without it. Comments and other lines
+/// stay. Throws `InvalidArgument` for a name or a value that is none.
+[[nodiscard]] std::string with_setting(std::string_view content, std::string_view name,
+                                       const std::optional<std::string>& value);
+
+}  // namespace wattle::app

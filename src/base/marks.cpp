@@ -1,0 +1,146 @@
+#include "base/marks.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <system_error>
+
+#include "base/log.hpp"
+#include "wattle/mark.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::array<std::string_view, 3> kMarkWords = {"begin", "end", "next"};
+/// With the word and a blank.
+constexpr std::size_t kMostMarkText = kMostMarkBytes + 8;
+
+/// `name` without what is too long, and without a part of a character at its end.
+std::string_view shortened(std::string_view name) noexcept {
+  if (name.size() <= kMostMarkBytes) return name;
+  std::size_t end = kMostMarkBytes;
+  while (end > 0 && (static_cast<unsigned char>(name[end]) & 0xc0U) == 0x80U) --end;
+  return name.substr(0, end > 0 ? end : kMostMarkBytes);
+}
+
+/// The text in a buffer of the caller's: no allocation. How many bytes.
+std::size_t write_mark(MarkKind kind, std::string_view name,
+                       std::array<char, kMostMarkText>& into) noexcept {
+  const std::string_view word = kMarkWords.at(static_cast<std::size_t>(kind));
+  char* end = std::ranges::copy(word, into.data()).out;
+  if (!name.empty()) {
+    *end++ = ' ';
+    end = std::ranges::copy(shortened(name), end).out;
+  }
+  return static_cast<std::size_t>(end - into.data());
+}
+
+/// The socket of this process, connected to its run; -1: none. Kept for the life of the process,
+/// also by children, which belong to the same run.
+std::atomic<int> mark_socket{-1};
+
+int connect_to_run(const char* path) noexcept {
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  const std::string_view name = path;
+  if (name.size() >= sizeof address.sun_path) return -ENAMETOOLONG;
+  name.copy(static_cast<char*>(address.sun_path), name.size());
+  const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  if (fd < 0) return -errno;
+  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what connect(2) takes
+  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+    // Gone with the run that made it.
+    const int error = errno == ENOENT ? ECONNREFUSED : errno;
+    ::close(fd);
+    return -error;
+  }
+  return fd;
+}
+
+/// The socket, or an `errno`, negative.
+int socket_of_run() noexcept {
+  const int kept = mark_socket.load();
+  if (kept >= 0) return kept;
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its variables meanwhile is wrong
+  const char* const path = ::secure_getenv(kMarkVariable);
+  if (path == nullptr || *path == '\0') return -ENOENT;
+  const int fd = connect_to_run(path);
+  if (fd < 0) return fd;
+  int none = -1;
+  if (mark_socket.compare_exchange_strong(none, fd)) return fd;
+  ::close(fd);  // another thread was first
+  return none;
+}
+
+/// What the log says of a mark that was not taken.
+void explain(int error) noexcept {
+  static std::atomic<bool> is_said{false};
+  if (is_said.exchange(true)) return;
+  try {
+    if (error == ENOENT) {
+      log("phases are not recorded: this program does not run under wattle run");
+    } else {
+      log("phases are not recorded: wattle run does not take marks: " +
+          std::generic_category().message(error));
+    }
+  } catch (const std::exception&) {
+    return;  // no memory for a message
+  }
+}
+
+bool sent(MarkKind kind, std::string_view name) noexcept {
+  const int error = send_mark(kind, name);
+  if (error != 0) explain(error);
+  return error == 0;
+}
+
+}  // namespace
+
+std::string mark_text(MarkKind kind, std::string_view name) {
+  std::array<char, kMostMarkText> text{};
+  return {text.data(), write_mark(kind, name, text)};
+}
+
+std::optional<Mark> parse_mark(std::string_view text) {
+  const std::size_t end = std::min(text.find(' '), text.size());
+  std::string_view word = text.substr(0, end);
+  std::string_view name = text.substr(std::min(end + 1, text.size()));
+  // A shell's echo ends the last line.
+  if (name.ends_with('\n')) name.remove_suffix(1);
+  if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
+  const auto known = std::ranges::find(kMarkWords, word);
+  if (known == kMarkWords.end()) return std::nullopt;
+  const auto kind = static_cast<MarkKind>(known - kMarkWords.begin());
+  if (name.empty() && kind != MarkKind::end) return std::nullopt;
+  return Mark{.kind = kind, .name = std::string(shortened(name))};
+}
+
+int send_mark(MarkKind kind, std::string_view name) noexcept {
+  const int fd = socket_of_run();
+  if (fd < 0) return -fd;
+  std::array<char, kMostMarkText> text{};
+  const std::size_t size = write_mark(kind, name, text);
+  constexpr int kPatienceMs = 20;
+  for (bool has_waited = false;; has_waited = true) {
+    if (::send(fd, text.data(), size, MSG_NOSIGNAL) >= 0) return 0;
+    if (errno == EINTR) continue;
+    if (errno != EAGAIN || has_waited) return errno;
+    // The queue of a socket holds few datagrams (net.unix.max_dgram_qlen).
+    pollfd waited{fd, POLLOUT, 0};
+    (void)::poll(&waited, 1, kPatienceMs);
+  }
+}
+
+bool mark(std::string_view name) noexcept { return !name.empty() && sent(MarkKind::begin, name); }
+
+bool end_mark(std::string_view name) noexcept { return sent(MarkKind::end, name); }
+
+}  // namespace wattle
