@@ -62,7 +62,7 @@ if(WATTLE_BUILD_COMMAND)
     "Energy, power, CPU time, memory and GPUs of a command
 Measures the cost of a command, a training run or a server, each number with
 its error. Try: wattle run -- COMMAND, wattle sensors, wattle doctor.")
-  set(CPACK_DEBIAN_WATTLE_PACKAGE_RECOMMENDS "wattle-stream, libsqlite3-0")
+  set(CPACK_DEBIAN_WATTLE_PACKAGE_RECOMMENDS "wattle-stream, libsqlite3-0, zlib1g")
   install(FILES ${PROJECT_BINARY_DIR}/packaging/CHANGELOG.md.gz
           DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/doc/wattle COMPONENT wattle)
 endif()

@@ -20,6 +20,7 @@ int summary(const SummaryOptions& options);
 int history(const HistoryOptions& options);
 int config(const ConfigOptions& options);
 int mark(const MarkOptions& options);
+int report(const ReportOptions& options);
 /// Becomes the program wattle-stream; returns where that fails.
 int stream(const StreamWords& options);
 

@@ -39,8 +39,8 @@ std::string one_setting(const Settings& settings, const std::string& name) {
 void write_setting(const ConfigOptions& options) {
   const std::filesystem::path file = settings_file();
   const std::string content = read_file(file.string()).value_or("");
-  const auto value = options.action == ConfigAction::set ? std::optional(options.value)
-                                                         : std::nullopt;
+  const auto value =
+      options.action == ConfigAction::set ? std::optional(options.value) : std::nullopt;
   const std::string changed = with_setting(content, options.name, value);
   if (changed == content) return;
   std::error_code error;
@@ -62,9 +62,9 @@ int config(const ConfigOptions& options) {
     for (const std::string& problem : settings.problems) {
       write_to_stderr("wattle config: ignored: " + problem + "\n");
     }
-    Output::open("-", false).write(options.action == ConfigAction::get
-                                       ? one_setting(settings, options.name)
-                                       : all_settings(settings));
+    Output::open("-", false)
+        .write(options.action == ConfigAction::get ? one_setting(settings, options.name)
+                                                   : all_settings(settings));
     return 0;
   } catch (const InvalidArgument& error) {
     write_to_stderr(fmt::format("wattle config: {}\n", error.what()));

@@ -35,7 +35,8 @@ namespace {
 /// True once there is something to read, or the end.
 bool is_readable_by(int fd, TimePoint deadline) noexcept {
   for (;;) {
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - machine_clock().now());
+    const auto left =
+        std::chrono::ceil<std::chrono::milliseconds>(deadline - machine_clock().now());
     if (left.count() <= 0) return false;
     pollfd waited{fd, POLLIN, 0};
     const int ready = ::poll(&waited, 1, static_cast<int>(left.count()));

@@ -32,9 +32,10 @@ int list(RunHistory& history, const HistoryOptions& options) {
   if (is_for_people && !options.filter.limit && runs.size() == kShown) {
     more = history.count(filter) - runs.size();
   }
-  Output::open("-", false).write(options.json  ? list_json(runs)
-                                 : options.csv ? list_csv(runs)
-                                               : list_text(runs, more, style_of(STDOUT_FILENO)));
+  Output::open("-", false)
+      .write(options.json  ? list_json(runs)
+             : options.csv ? list_csv(runs)
+                           : list_text(runs, more, style_of(STDOUT_FILENO)));
   return runs.empty() && is_for_people ? kNoSuchRun : 0;
 }
 
@@ -67,8 +68,8 @@ int export_all(RunHistory& history, const HistoryOptions& options) {
 bool import_file(RunHistory& history, const std::string& path) {
   Fd file = open_for_reading(path);
   if (!file) {
-    complain(fmt::format("cannot read {}: {}", printable(path),
-                         std::generic_category().message(errno)));
+    complain(
+        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
     return false;
   }
   constexpr std::size_t kMostLineBytes = std::size_t{16} << 20U;

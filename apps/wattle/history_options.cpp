@@ -56,15 +56,27 @@ variables, and variables more than the file.
 )";
 
 constexpr const char* kMarkFooter = R"(
-Begins a phase of the wattle run that this program runs under. The report has a row for each phase:
-time, energy, CPU time, memory. A phase that begins inside another one is a part of it; all phases
+Starts a phase of the wattle run that this program runs under. The report has a row for each phase:
+time, energy, CPU time, memory. A phase that starts inside another one is a part of it; all phases
 end with the run. Phases with the same name share a row.
-WATTLE_RUN names the socket of the run; any language can send it the text "begin NAME", "end NAME" or
+WATTLE_RUN names the socket of the run; any language can send it the text "start NAME", "end NAME" or
 "next NAME" as one datagram. Exit status: 0, also outside of a run, where it only says so on stderr;
 1 if the run did not take the mark; 64 for a wrong option.
 
 examples:
   wattle run -- sh -c 'wattle mark load; ./load; wattle mark --next train; ./train'
+)";
+
+constexpr const char* kReportFooter = R"(
+Reports many runs as one: the ranks and nodes of a batch job, or any runs. FILE holds one record, or
+one per line, as wattle run --json and wattle history export write them (-: stdin); ID names a saved
+run. Energy of a machine counts once, however many ranks recorded it; runs that overlap in time on
+one machine are named, as are ranks without a record.
+Exit status: 0, 1 if a file or ID cannot be read, 2 if none can, 64 for a wrong option.
+
+examples:
+  srun wattle run --json run-%r.json -- ./solver; wattle report run-*.json
+  wattle report --json k3m9 7xq2
 )";
 
 constexpr double kSecondsPerDay = 86'400.0;
@@ -81,8 +93,8 @@ std::optional<double> parse_age(const std::string& text) {
 }
 
 std::optional<double> parse_date(const std::string& text) {
-  for (const char* form : {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S",
-                           "%Y-%m-%dT%H:%M:%S"}) {
+  for (const char* form :
+       {"%Y-%m-%d", "%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M:%S"}) {
     std::tm time{};
     const char* const end = ::strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
@@ -116,9 +128,9 @@ Action action_of(const std::vector<std::string>& words,
 double parse_time(const std::string& text, std::string_view option, double now_unix_s) {
   if (const auto age = parse_age(text)) return now_unix_s - *age;
   if (const auto date = parse_date(text)) return *date;
-  throw InvalidArgument(fmt::format(
-      "{} takes a date (2026-11-21, '2026-11-21 10:00') or an age (12h, 3d), not '{}'", option,
-      printable(text)));
+  throw InvalidArgument(
+      fmt::format("{} takes a date (2026-11-21, '2026-11-21 10:00') or an age (12h, 3d), not '{}'",
+                  option, printable(text)));
 }
 
 void add_history(CLI::App& app, RawHistoryOptions& raw) {
@@ -149,14 +161,27 @@ void add_config(CLI::App& app, RawHistoryOptions& raw) {
 }
 
 void add_mark(CLI::App& app, RawHistoryOptions& raw) {
-  CLI::App* mark = app.add_subcommand("mark", "Begin or end a phase of a run");
+  CLI::App* mark = app.add_subcommand("mark", "Start or end a phase of a run");
   mark->footer(kMarkFooter);
   mark->add_option("NAME", raw.mark, "Name of the phase, at most 255 bytes")->type_name("");
   CLI::Option* ends = mark->add_flag("--end", raw.ends,
-                                     "End the phase NAME; without NAME, the one that began last");
-  mark->add_flag("--next", raw.goes_on, "End the phase that began last, and begin NAME")
+                                     "End the phase NAME; without NAME, the one that started last");
+  mark->add_flag("--next", raw.goes_on, "End the phase that started last, and start NAME")
       ->excludes(ends);
   mark->add_flag("-q,--quiet", raw.quiet, "No message outside of a run");
+}
+
+void add_report(CLI::App& app, RawHistoryOptions& raw) {
+  CLI::App* report = app.add_subcommand("report", "Report many runs as one: ranks, nodes, jobs");
+  report->footer(kReportFooter);
+  report->add_option("RUN", raw.report_words, "Files of records, or IDs of saved runs")
+      ->type_name("");
+  report->add_flag("--json", raw.json, "As JSON on stdout");
+}
+
+ReportOptions checked_report(const RawHistoryOptions& raw) {
+  if (raw.report_words.empty()) throw InvalidArgument("say which runs: wattle report FILE|ID...");
+  return {.words = raw.report_words, .json = raw.json};
 }
 
 MarkOptions checked_mark(const RawHistoryOptions& raw) {
@@ -169,7 +194,7 @@ MarkOptions checked_mark(const RawHistoryOptions& raw) {
   }
   return {.kind = raw.ends      ? MarkKind::end
                   : raw.goes_on ? MarkKind::next
-                                : MarkKind::begin,
+                                : MarkKind::start,
           .name = raw.mark,
           .quiet = raw.quiet};
 }
@@ -196,7 +221,8 @@ HistoryOptions checked_history(const RawHistoryOptions& raw) {
                                       options.action == HistoryAction::import ? "FILE" : "ID"));
   }
   if (!takes_words && !options.words.empty()) {
-    throw InvalidArgument(fmt::format("unexpected argument {}", shell_quoted(options.words.front())));
+    throw InvalidArgument(
+        fmt::format("unexpected argument {}", shell_quoted(options.words.front())));
   }
   HistoryFilter& filter = options.filter;
   filter.command = raw.command;

@@ -24,6 +24,7 @@ struct RawHistoryOptions {
   bool csv = false;
   bool json = false;
   std::vector<std::string> config_words;
+  std::vector<std::string> report_words;
   std::string mark;
   bool ends = false;
   bool goes_on = false;
@@ -34,14 +35,16 @@ struct RawHistoryOptions {
 void add_history(CLI::App& app, RawHistoryOptions& raw);
 void add_config(CLI::App& app, RawHistoryOptions& raw);
 void add_mark(CLI::App& app, RawHistoryOptions& raw);
+void add_report(CLI::App& app, RawHistoryOptions& raw);
 
 /// Throw `InvalidArgument`.
 [[nodiscard]] HistoryOptions checked_history(const RawHistoryOptions& raw);
 [[nodiscard]] ConfigOptions checked_config(const RawHistoryOptions& raw);
 [[nodiscard]] MarkOptions checked_mark(const RawHistoryOptions& raw);
+[[nodiscard]] ReportOptions checked_report(const RawHistoryOptions& raw);
 
-/// "2026-11-21", "2026-11-21 10:00", "2026-11-21T10:00:00" in the local zone, or "3d", "12h", "30min",
-/// "90s", "2w" before `now_unix_s`. Throws `InvalidArgument`, which names `option`.
+/// "2026-11-21", "2026-11-21 10:00", "2026-11-21T10:00:00" in the local zone, or "3d", "12h",
+/// "30min", "90s", "2w" before `now_unix_s`. Throws `InvalidArgument`, which names `option`.
 [[nodiscard]] double parse_time(const std::string& text, std::string_view option,
                                 double now_unix_s);
 

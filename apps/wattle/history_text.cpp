@@ -97,15 +97,16 @@ std::string list_json(const std::vector<RunSummary>& runs) {
 
 std::string list_csv(const std::vector<RunSummary>& runs) {
   std::string text =
-      "id,started_unix_s,wall_s,energy_j,energy_uncertainty_j,cpu_s,peak_rss_bytes,exit_code,signal,"
+      "id,started_unix_s,wall_s,energy_j,energy_uncertainty_j,cpu_s,peak_rss_bytes,exit_code,"
+      "signal,"
       "host,git_commit,git_dirty,tags,command\n";
   for (const RunSummary& run : runs) {
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s, run.wall_s,
-        number_cell(run.energy_j), number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
-        number_cell(run.peak_rss_bytes), number_cell(run.exit_code), number_cell(run.signal),
-        cell(run.host), run.git_commit, number_cell(run.git_dirty), cell(tags_text(run.tags)),
-        cell(run.command));
+    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s,
+                        run.wall_s, number_cell(run.energy_j),
+                        number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
+                        number_cell(run.peak_rss_bytes), number_cell(run.exit_code),
+                        number_cell(run.signal), cell(run.host), run.git_commit,
+                        number_cell(run.git_dirty), cell(tags_text(run.tags)), cell(run.command));
   }
   return text;
 }

@@ -110,7 +110,8 @@ void Instruments::take(TimePoint sent, const std::optional<Mark>& mark) {
   phases_.take(mark, read_phase_end(std::max(sent, began_)));
 }
 
-/// Counters that answer at once and the processes are read now, but not more often than they change.
+/// Counters that answer at once and the processes are read now, but not more often than they
+/// change.
 SharedEnd Instruments::read_phase_end(TimePoint at) {
   constexpr nanoseconds kNews = std::chrono::milliseconds(1);
   const TimePoint now = clock_.now();
@@ -143,12 +144,11 @@ std::vector<DomainEnergy> Instruments::energy_between(const PhaseEnd& begin,
   for (std::size_t d = 0; d < domains.size(); ++d) {
     const History* const counter = sampler_.counter(d);
     const Channel* const channel = counter != nullptr ? &counter->channel() : nullptr;
-    energies.push_back(
-        {.domain = domains[d],
-         .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
-         .source = channel != nullptr ? std::string(channel->source) : std::string(),
-         .figure = sampler_.figure(
-             d, {begin.at, end.at, begin.counters.at(d), end.counters.at(d)})});
+    energies.push_back({.domain = domains[d],
+                        .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
+                        .source = channel != nullptr ? std::string(channel->source) : std::string(),
+                        .figure = sampler_.figure(
+                            d, {begin.at, end.at, begin.counters.at(d), end.counters.at(d)})});
   }
   return energies;
 }

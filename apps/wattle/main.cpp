@@ -45,6 +45,7 @@ int dispatch(const Options& options) {
   if (const auto* chosen = std::get_if<MonitorOptions>(&options)) return monitor(*chosen);
   if (const auto* chosen = std::get_if<SummaryOptions>(&options)) return summary(*chosen);
   if (const auto* chosen = std::get_if<HistoryOptions>(&options)) return history(*chosen);
+  if (const auto* chosen = std::get_if<ReportOptions>(&options)) return report(*chosen);
   if (const auto* chosen = std::get_if<MarkOptions>(&options)) return mark(*chosen);
   if (const auto* chosen = std::get_if<ConfigOptions>(&options)) return config(*chosen);
   if (const auto* chosen = std::get_if<StreamWords>(&options)) return stream(*chosen);

@@ -1,4 +1,4 @@
-// `wattle mark`: a phase of a run begins or ends.
+// `wattle mark`: a phase of a run starts or ends.
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -20,10 +20,9 @@ int mark(const MarkOptions& options) {
     return 0;
   }
   constexpr int kNotTaken = 1;
-  write_to_stderr(fmt::format("wattle mark: the run does not take the mark: {}\n",
-                              error == ECONNREFUSED
-                                  ? "it has ended"
-                                  : std::generic_category().message(error)));
+  write_to_stderr(
+      fmt::format("wattle mark: the run does not take the mark: {}\n",
+                  error == ECONNREFUSED ? "it has ended" : std::generic_category().message(error)));
   return kNotTaken;
 }
 

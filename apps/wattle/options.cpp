@@ -195,6 +195,7 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "monitor") return checked_monitor(raw, line.has_mark, std::move(line.behind));
   if (name == "summary") return checked_summary(raw);
   if (name == "history") return checked_history(raw.history);
+  if (name == "report") return checked_report(raw.history);
   if (name == "mark") return checked_mark(raw.history);
   if (name == "config") return checked_config(raw.history);
   RunOptions run = checked_run(raw);

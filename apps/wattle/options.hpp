@@ -36,7 +36,7 @@ struct RunOptions {
   bool append = false;
   bool quiet = false;
   bool every_rank = false;
-  bool task_clock = false;  ///< see task_clock.hpp
+  bool task_clock = false;     ///< see task_clock.hpp
   std::optional<bool> save{};  ///< in the history; absent: as the settings say
   Tags tags{};                 ///< of the saved run
 };
@@ -109,9 +109,15 @@ struct ConfigOptions {
   std::string value{};
 };
 
+/// `wattle report`.
+struct ReportOptions {
+  std::vector<std::string> words;  ///< files and IDs; not empty
+  bool json = false;
+};
+
 /// `wattle mark`.
 struct MarkOptions {
-  MarkKind kind = MarkKind::begin;
+  MarkKind kind = MarkKind::start;
   std::string name{};
   bool quiet = false;
 };
@@ -137,8 +143,8 @@ struct TrackOptions {
 };
 
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                             MonitorOptions, SummaryOptions, HistoryOptions, ConfigOptions, MarkOptions,
-                             StreamWords, Answer>;
+                             MonitorOptions, SummaryOptions, HistoryOptions, ConfigOptions,
+                             MarkOptions, ReportOptions, StreamWords, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -10,8 +10,7 @@ std::optional<std::size_t> Phases::row_of(const std::string& name,
       rows_, [&](const Row& row) { return row.name == name && row.parent == parent; });
   if (known != rows_.end()) return static_cast<std::size_t>(known - rows_.begin());
   if (rows_.size() == kMostRows) return std::nullopt;
-  rows_.push_back(
-      {.name = name, .parent = parent, .depth = parent ? rows_[*parent].depth + 1 : 0});
+  rows_.push_back({.name = name, .parent = parent, .depth = parent ? rows_[*parent].depth + 1 : 0});
   return rows_.size() - 1;
 }
 
@@ -41,7 +40,7 @@ void Phases::take(const std::optional<Mark>& mark, const SharedEnd& here) {
     return;
   }
   ++marks_;
-  if (mark->kind == MarkKind::begin) return begin(mark->name, here);
+  if (mark->kind == MarkKind::start) return begin(mark->name, here);
   if (mark->kind == MarkKind::next) {
     if (!open_.empty()) end(open_.size() - 1, here);
     return begin(mark->name, here);

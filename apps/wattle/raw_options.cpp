@@ -66,6 +66,7 @@ class HelpText : public CLI::Formatter {
                        name == "run"       ? " -- CMD [ARG...]"
                        : name == "monitor" ? " DIR [-- CMD [ARG...]]"
                        : name == "summary" ? " DIR"
+                       : name == "report"  ? " FILE|ID..."
                        : name == "mark"    ? " NAME"
                        : name == "history" ? " [ACTION [ID|FILE...]]"
                        : name == "config"  ? " [ACTION [NAME [VALUE]]]"
@@ -131,7 +132,8 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->type_name("FILE")
       ->check(reject_empty);
   add_tracking(*run, raw.run);
-  CLI::Option* save = run->add_flag("--save", raw.save, "Save the run in the history (WATTLE_SAVE)");
+  CLI::Option* save =
+      run->add_flag("--save", raw.save, "Save the run in the history (WATTLE_SAVE)");
   run->add_flag("--no-save", raw.no_save, "Do not save it, whatever the settings say")
       ->excludes(save);
   run->add_option("--tag", raw.tags, "Save the run, with this tag; may be repeated")
@@ -257,6 +259,7 @@ void add_commands(CLI::App& app, RawOptions& raw) {
   add_history(app, raw.history);
   add_config(app, raw.history);
   add_mark(app, raw.history);
+  add_report(app, raw.history);
   app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C");
 }
 

@@ -153,13 +153,13 @@ struct Prepared {
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
 std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid_t> strangers) {
   MeasuredRun measured = measure_run({.options = run.options,
-                                            .launcher = run.launcher,
-                                            .task_clock = run.task_clock,
-                                            .supervisor = run.supervisor,
-                                            .series = std::move(run.outputs.series),
-                                            .files = std::move(run.outputs.files),
-                                            .keeps_power = run.to_save.has_value()},
-                                           std::move(found), std::move(strangers), run.report);
+                                      .launcher = run.launcher,
+                                      .task_clock = run.task_clock,
+                                      .supervisor = run.supervisor,
+                                      .series = std::move(run.outputs.series),
+                                      .files = std::move(run.outputs.files),
+                                      .keeps_power = run.to_save.has_value()},
+                                     std::move(found), std::move(strangers), run.report);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
   for (const std::string& lost : measured.lost) {

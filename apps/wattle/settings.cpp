@@ -95,8 +95,8 @@ std::pair<std::string, std::string> parse_tag(std::string_view text, std::string
   const std::size_t mark = text.find('=');
   constexpr std::size_t kMostBytes = 255;
   if (mark == 0 || mark == std::string_view::npos || text.size() > kMostBytes) {
-    throw InvalidArgument(fmt::format(
-        "{} takes KEY=VALUE of at most {} bytes, not '{}'", option, kMostBytes, printable(text)));
+    throw InvalidArgument(fmt::format("{} takes KEY=VALUE of at most {} bytes, not '{}'", option,
+                                      kMostBytes, printable(text)));
   }
   return {std::string(text.substr(0, mark)), std::string(text.substr(mark + 1))};
 }
@@ -145,7 +145,8 @@ std::filesystem::path settings_file() {
     const std::filesystem::path path = value != nullptr ? value : "";
     return path.is_absolute() ? path : std::filesystem::path();
   };
-  if (const auto config = folder("XDG_CONFIG_HOME"); !config.empty()) return config / "wattle/config";
+  if (const auto config = folder("XDG_CONFIG_HOME"); !config.empty())
+    return config / "wattle/config";
   if (const auto home = folder("HOME"); !home.empty()) return home / ".config/wattle/config";
   throw Error("there is no configuration folder: neither XDG_CONFIG_HOME nor HOME is set");
 }

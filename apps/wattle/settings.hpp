@@ -21,10 +21,10 @@ struct Setting {
 };
 
 struct Settings {
-  bool save = false;              ///< save runs without --save
-  std::filesystem::path history;  ///< empty: there is no state folder
-  Tags tags{};                    ///< of each saved run
-  std::vector<Setting> all{};     ///< save, history, tags
+  bool save = false;                    ///< save runs without --save
+  std::filesystem::path history;        ///< empty: there is no state folder
+  Tags tags{};                          ///< of each saved run
+  std::vector<Setting> all{};           ///< save, history, tags
   std::vector<std::string> problems{};  ///< what was ignored, and why: one sentence each
 };
 
@@ -32,8 +32,8 @@ struct Settings {
 [[nodiscard]] std::pair<std::string, std::string> parse_tag(std::string_view text,
                                                             std::string_view option);
 
-/// `content`: of the configuration file, whose name is `file`. A variable counts more than the file.
-/// Never throws for what either holds.
+/// `content`: of the configuration file, whose name is `file`. A variable counts more than the
+/// file. Never throws for what either holds.
 [[nodiscard]] Settings parse_settings(std::string_view content, const std::string& file,
                                       const Environment& environment);
 /// Of this process: `$XDG_CONFIG_HOME/wattle/config`, or `~/.config/wattle/config`.

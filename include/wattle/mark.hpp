@@ -8,15 +8,15 @@
 
 namespace wattle {
 
-/// Begins a phase of the run that this process belongs to; a phase that begins inside another one
+/// Starts a phase of the run that this process belongs to; a phase that starts inside another one
 /// is a part of it. Phases with the same name and the same parent share a row. `name`: 1 to 255
 /// bytes; what follows is cut off. Takes a few microseconds; waits up to 20 ms while `wattle run`
 /// is busy. Returns false, and does nothing, outside of a run (`WATTLE_RUN` is not set) or if the
 /// run does not take the mark; the first time, the log says why. Threads: any.
 WATTLE_EXPORT bool mark(std::string_view name) noexcept;
 
-/// Ends the phase of that name which began last, or, if `name` is empty, the phase which began last.
-/// All phases end with the run. Otherwise as `mark`.
+/// Ends the phase of that name that started last, or, if `name` is empty, the phase that started
+/// last. All phases end with the run. Otherwise as `mark`.
 WATTLE_EXPORT bool end_mark(std::string_view name = {}) noexcept;
 
 /// A phase that lasts as long as this object. Threads: a value of one thread.

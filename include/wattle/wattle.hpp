@@ -13,6 +13,7 @@
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
 #include "wattle/hardware_monitor.hpp"
+#include "wattle/mark.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/run_log.hpp"
 #include "wattle/system.hpp"

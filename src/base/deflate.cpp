@@ -13,13 +13,15 @@ namespace {
 /// The functions of the library that are used.
 struct Zlib {
   DynamicLibrary library = DynamicLibrary::open("libz.so.1");
-  decltype(&::deflateInit2_) deflate_init = library.find<decltype(::deflateInit2_)>("deflateInit2_");
+  decltype(&::deflateInit2_) deflate_init =
+      library.find<decltype(::deflateInit2_)>("deflateInit2_");
   decltype(&::deflateSetDictionary) deflate_dictionary =
       library.find<decltype(::deflateSetDictionary)>("deflateSetDictionary");
   decltype(&::deflateBound) bound = library.find<decltype(::deflateBound)>("deflateBound");
   decltype(&::deflate) deflate = library.find<decltype(::deflate)>("deflate");
   decltype(&::deflateEnd) deflate_end = library.find<decltype(::deflateEnd)>("deflateEnd");
-  decltype(&::inflateInit2_) inflate_init = library.find<decltype(::inflateInit2_)>("inflateInit2_");
+  decltype(&::inflateInit2_) inflate_init =
+      library.find<decltype(::inflateInit2_)>("inflateInit2_");
   decltype(&::inflateSetDictionary) inflate_dictionary =
       library.find<decltype(::inflateSetDictionary)>("inflateSetDictionary");
   decltype(&::inflate) inflate = library.find<decltype(::inflate)>("inflate");

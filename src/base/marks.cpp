@@ -19,7 +19,7 @@
 namespace wattle {
 namespace {
 
-constexpr std::array<std::string_view, 3> kMarkWords = {"begin", "end", "next"};
+constexpr std::array<std::string_view, 3> kMarkWords = {"start", "end", "next"};
 /// With the word and a blank.
 constexpr std::size_t kMostMarkText = kMostMarkBytes + 8;
 
@@ -139,7 +139,7 @@ int send_mark(MarkKind kind, std::string_view name) noexcept {
   }
 }
 
-bool mark(std::string_view name) noexcept { return !name.empty() && sent(MarkKind::begin, name); }
+bool mark(std::string_view name) noexcept { return !name.empty() && sent(MarkKind::start, name); }
 
 bool end_mark(std::string_view name) noexcept { return sent(MarkKind::end, name); }
 

@@ -1,9 +1,9 @@
 // Marks: what a program sends to the `wattle run` that measures it.
 //
 // One datagram for each mark, to the Unix socket that WATTLE_RUN names, in text:
-//   begin NAME    a phase begins
-//   end NAME      the phase of that name which began last ends; without NAME, the last one
-//   next NAME     the phase which began last ends, and another begins
+//   start NAME    a phase starts
+//   end NAME      the phase of that name that started last ends; without NAME, the last one
+//   next NAME     the phase that started last ends, and another starts
 // NAME is everything up to the end of the datagram. The kernel's time of the datagram counts.
 #pragma once
 
@@ -15,10 +15,10 @@
 
 namespace wattle {
 
-enum class MarkKind : std::uint8_t { begin, end, next };
+enum class MarkKind : std::uint8_t { start, end, next };
 
 struct Mark {
-  MarkKind kind = MarkKind::begin;
+  MarkKind kind = MarkKind::start;
   std::string name{};
 };
 
@@ -28,8 +28,8 @@ inline constexpr std::size_t kMostMarkBytes = 255;
 inline constexpr const char* kMarkVariable = "WATTLE_RUN";
 
 [[nodiscard]] std::string mark_text(MarkKind kind, std::string_view name);
-/// Absent for what is no mark: another word, or a name that is missing. A longer name is cut off, at
-/// the end of a character.
+/// Absent for what is no mark: another word, or a name that is missing. A longer name is cut off,
+/// at the end of a character.
 [[nodiscard]] std::optional<Mark> parse_mark(std::string_view text);
 
 /// Sends a mark to the socket that the variable names. 0, or an `errno`: ENOENT outside of a run,

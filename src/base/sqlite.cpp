@@ -164,8 +164,8 @@ class SqliteDatabase::Impl {
   /// Null if the text cannot be compiled: `result_` says why.
   Statement prepare(std::string_view text) {
     sqlite3_stmt* statement = nullptr;
-    result_ = sql_.prepare(database_, text.data(), static_cast<int>(text.size()), &statement,
-                           nullptr);
+    result_ =
+        sql_.prepare(database_, text.data(), static_cast<int>(text.size()), &statement, nullptr);
     return {statement, sql_.finalize};
   }
 
@@ -177,8 +177,8 @@ class SqliteDatabase::Impl {
     if (prepared_.size() >= kMostKept) {
       std::erase_if(prepared_, [](const auto& kept) { return !kept.second.is_running; });
     }
-    Prepared& prepared = prepared_.try_emplace(std::string(text), Prepared{{nullptr, sql_.finalize}})
-                             .first->second;
+    Prepared& prepared =
+        prepared_.try_emplace(std::string(text), Prepared{{nullptr, sql_.finalize}}).first->second;
     prepared.statement = prepare(text);
     return prepared;
   }

@@ -1,4 +1,6 @@
 // The report for people: what it cost first, then where it went, then what the command used.
+#include "base/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
-#include "base/text.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"
 
@@ -59,8 +60,8 @@ std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
 
 std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   if (phases.rows.empty()) return {};
-  Table table(
-      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, style, 2);
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right},
+              style, 2);
   table.add({"phase", "time", "energy ± (k=2)", "mean", "CPU time", "memory"}, true);
   for (const PhaseReport& phase : phases.rows) {
     const Total& total = phase.total;

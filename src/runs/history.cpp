@@ -55,9 +55,10 @@ SqliteDatabase open_file(const fs::path& path, RunHistory::Missing missing) {
           name));
     case HistoryFileKind::missing:
       if (missing == RunHistory::Missing::refuse) {
-        throw Error(fmt::format("there is no history yet: {} does not exist; save runs with wattle "
-                                "run --save",
-                                name));
+        throw Error(
+            fmt::format("there is no history yet: {} does not exist; save runs with wattle "
+                        "run --save",
+                        name));
       }
       make_file(path);
       break;
@@ -222,10 +223,9 @@ std::string RunHistory::record_of(const SqlRow& row) {
 
 bool RunHistory::has_record(std::uint64_t id, const std::string& record) {
   bool is_same = false;
-  query(
-      "SELECT dictionary, record FROM records JOIN runs ON run = number WHERE id = ?",
-      {static_cast<std::int64_t>(id)},
-      [&](const SqlRow& row) { is_same = record_of(row) == record; });
+  query("SELECT dictionary, record FROM records JOIN runs ON run = number WHERE id = ?",
+        {static_cast<std::int64_t>(id)},
+        [&](const SqlRow& row) { is_same = record_of(row) == record; });
   return is_same;
 }
 
@@ -247,9 +247,9 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
       "cpu, memory, git_commit, git_dirty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {static_cast<std::int64_t>(id), summary.started_unix_s, summary.wall_s,
        number_in("commands", "line", summary.command), host, sql_value(summary.exit_code),
-       sql_value(summary.signal), sql_value(summary.energy_j), sql_value(summary.energy_uncertainty_j),
-       sql_value(summary.cpu_s), sql_value(summary.peak_rss_bytes), sql_value(git.commit),
-       sql_value(git.dirty)});
+       sql_value(summary.signal), sql_value(summary.energy_j),
+       sql_value(summary.energy_uncertainty_j), sql_value(summary.cpu_s),
+       sql_value(summary.peak_rss_bytes), sql_value(git.commit), sql_value(git.dirty)});
   const std::int64_t number = database_.last_row_id();
   insert_record(number, saved, host, record.wattle_version);
   for (const auto& [key, value] : saved.tags) {
@@ -278,9 +278,9 @@ std::size_t RunHistory::save_all(const std::vector<SavedRun>& runs) {
 RunHistory::Found RunHistory::find(std::string_view id) {
   const auto range = parse_run_id(id);
   if (!range) {
-    throw InvalidArgument(fmt::format(
-        "'{}' is no ID of a run: an ID has 8 letters and digits, of which 4 are enough",
-        printable(id)));
+    throw InvalidArgument(
+        fmt::format("'{}' is no ID of a run: an ID has 8 letters and digits; the first 4 are enough",
+                    printable(id)));
   }
   std::vector<Found> found;
   query("SELECT number, id FROM runs WHERE id BETWEEN ? AND ? LIMIT 3",
@@ -301,16 +301,16 @@ RunHistory::Found RunHistory::find(std::string_view id) {
 
 Tags RunHistory::tags_of(std::int64_t number) {
   Tags tags;
-  query("SELECT key, value FROM tags WHERE run = ?", {number}, [&](const SqlRow& row) {
-    tags.emplace(row.text(0), row.text(1));
-  });
+  query("SELECT key, value FROM tags WHERE run = ?", {number},
+        [&](const SqlRow& row) { tags.emplace(row.text(0), row.text(1)); });
   return tags;
 }
 
 SavedRun RunHistory::read(const Found& found) {
   SavedRun saved{.id = run_id_text(found.id), .record = {}, .tags = tags_of(found.number)};
   query(
-      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, git_commit, "
+      "SELECT dictionary, record, directory, worktree, git_branch, git_unknown, series, "
+      "git_commit, "
       "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
       {found.number}, [&](const SqlRow& row) {
         enum Column { kDirectory = 2, kWorktree, kBranch, kUnknown, kSeries, kCommit, kDirty };
@@ -324,9 +324,8 @@ SavedRun RunHistory::read(const Found& found) {
                                .worktree = row.text(kWorktree)};
           if (!row.is_null(kDirty)) saved.git->dirty = row.integer(kDirty) != 0;
         }
-        const auto series = row.is_null(kSeries)
-                                ? std::nullopt
-                                : inflated(row.text(kSeries), {}, kMostRecordBytes);
+        const auto series =
+            row.is_null(kSeries) ? std::nullopt : inflated(row.text(kSeries), {}, kMostRecordBytes);
         if (series) saved.series = PowerSeries::unpacked(*series);
       });
   return saved;

@@ -26,7 +26,7 @@ struct SavedRun {
   std::string id;      ///< set by the history; ignored by `save`
   std::string record;  ///< JSON, one line without its end: wattle.run/1
   Tags tags{};
-  std::string directory{};  ///< the working directory; empty: unknown
+  std::string directory{};        ///< the working directory; empty: unknown
   std::optional<GitState> git{};  ///< absent: the directory is in no git repository
   std::optional<PowerSeries> series{};
 };
@@ -51,9 +51,9 @@ struct RunSummary {
 
 /// Which runs are asked for: those that fulfil all of it.
 struct HistoryFilter {
-  std::string command{};  ///< the command line contains it; empty: any
-  std::string host{};     ///< equal; empty: any
-  Tags tags{};            ///< each of them; an empty value: the key with any value
+  std::string command{};                 ///< the command line contains it; empty: any
+  std::string host{};                    ///< equal; empty: any
+  Tags tags{};                           ///< each of them; an empty value: the key with any value
   std::optional<double> since_unix_s{};  ///< start, from
   std::optional<double> until_unix_s{};  ///< and before
   std::optional<std::size_t> limit{};    ///< the newest so many; absent: all
@@ -95,8 +95,8 @@ class RunHistory {
   /// How many `list` would give without its limit.
   [[nodiscard]] std::size_t count(const HistoryFilter& filter);
 
-  /// The run with the ID, or the only one whose ID begins with `id`. Throws `InvalidArgument`, which
-  /// says whether there is none, several, or `id` is no ID.
+  /// The run with the ID, or the only one whose ID begins with `id`. Throws `InvalidArgument`,
+  /// which says whether there is none, several, or `id` is no ID.
   [[nodiscard]] SavedRun get(std::string_view id);
   /// The whole runs that fulfil `filter`, newest first.
   void each(const HistoryFilter& filter, const std::function<void(SavedRun)>& take);

@@ -77,30 +77,30 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
   std::vector<RunSummary> list;
   std::vector<std::int64_t> numbers;
   const Query asked = query_of(filter);
-  query(
-      "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), (SELECT "
-      "name FROM hosts WHERE id = host), exit_code, signal, energy, uncertainty, cpu, memory, "
-      "git_commit, git_dirty FROM runs" +
-          asked.text,
-      asked.values, [&](const SqlRow& row) {
-        RunSummary& run = list.emplace_back();
-        numbers.push_back(row.integer(kNumber));
-        run.id = run_id_text(static_cast<std::uint64_t>(row.integer(kId)));
-        run.started_unix_s = row.number(kStarted);
-        run.wall_s = row.number(kWall);
-        run.command = row.text(kCommand);
-        run.host = row.text(kHost);
-        run.exit_code = integer_or_none(row, kCode);
-        run.signal = integer_or_none(row, kSignal);
-        run.energy_j = number_or_none(row, kEnergy);
-        run.energy_uncertainty_j = number_or_none(row, kUncertainty);
-        run.cpu_s = number_or_none(row, kCpu);
-        if (!row.is_null(kMemory)) {
-          run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(kMemory));
-        }
-        run.git_commit = row.text(kCommit);
-        if (!row.is_null(kDirty)) run.git_dirty = row.integer(kDirty) != 0;
-      });
+  const std::string columns =
+      "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
+      "(SELECT name FROM hosts WHERE id = host), ";
+  query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty " +
+            "FROM runs" + asked.text,
+        asked.values, [&](const SqlRow& row) {
+          RunSummary& run = list.emplace_back();
+          numbers.push_back(row.integer(kNumber));
+          run.id = run_id_text(static_cast<std::uint64_t>(row.integer(kId)));
+          run.started_unix_s = row.number(kStarted);
+          run.wall_s = row.number(kWall);
+          run.command = row.text(kCommand);
+          run.host = row.text(kHost);
+          run.exit_code = integer_or_none(row, kCode);
+          run.signal = integer_or_none(row, kSignal);
+          run.energy_j = number_or_none(row, kEnergy);
+          run.energy_uncertainty_j = number_or_none(row, kUncertainty);
+          run.cpu_s = number_or_none(row, kCpu);
+          if (!row.is_null(kMemory)) {
+            run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(kMemory));
+          }
+          run.git_commit = row.text(kCommit);
+          if (!row.is_null(kDirty)) run.git_dirty = row.integer(kDirty) != 0;
+        });
   for (std::size_t i = 0; i < list.size(); ++i) list[i].tags = tags_of(numbers[i]);
   return list;
 }

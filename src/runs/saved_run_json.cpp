@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "base/json_read.hpp"
@@ -64,13 +65,19 @@ Json series_json(const std::optional<PowerSeries>& series) {
 
 std::optional<Watts> watts_at(const Json& list, std::size_t place) {
   if (!list.is_array() || place >= list.size() || !list[place].is_number()) return std::nullopt;
-  return Watts(list[place].get<double>());
+  constexpr double kMost = 1e9;  // no machine has more
+  const auto watts = list[place].get<double>();
+  return std::abs(watts) <= kMost ? std::optional(Watts(watts)) : std::nullopt;
 }
 
 std::optional<PowerSeries> series_of(const Json& json) {
   const Json& domains = at(json, "domains");
   const Json& length = at(json, "bin_s");
-  if (!domains.is_array() || domains.empty() || !length.is_number()) return std::nullopt;
+  constexpr double kLongest = 1e5;
+  if (!domains.is_array() || domains.empty() || !length.is_number() ||
+      !(length.get<double>() > 0.0 && length.get<double>() < kLongest)) {
+    return std::nullopt;
+  }
   const Json& first = at(domains.front(), "mean_w");
   const std::size_t count = std::min(first.is_array() ? first.size() : 0, PowerSeries::kMostBins);
   std::vector<std::string> names;
@@ -98,12 +105,9 @@ Json tags_json(const Tags& tags) {
 }  // namespace
 
 std::string saved_run_line(const SavedRun& run) {
-  const Json json = {{"schema", kSavedRunSchema},
-                     {"id", text_or_null(run.id)},
-                     {"tags", tags_json(run.tags)},
-                     {"directory", text_or_null(run.directory)},
-                     {"git", git_json(run.git)},
-                     {"series", series_json(run.series)}};
+  const Json json = {{"schema", kSavedRunSchema},   {"id", text_or_null(run.id)},
+                     {"tags", tags_json(run.tags)}, {"directory", text_or_null(run.directory)},
+                     {"git", git_json(run.git)},    {"series", series_json(run.series)}};
   // The record stays as it was written.
   std::string line = dumped(json);
   line.back() = ',';

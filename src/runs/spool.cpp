@@ -46,8 +46,8 @@ fs::path spool_into(const fs::path& folder, const SavedRun& run) {
   std::error_code error;
   fs::create_directories(folder, error);
   if (error) throw WriteError(folder.string(), error.value());
-  fs::path file = folder / (run_id_text(run_id_of(run.record)) + "-" +
-                            std::to_string(::getpid()) + std::string(kSpoolExtension));
+  fs::path file = folder / (run_id_text(run_id_of(run.record)) + "-" + std::to_string(::getpid()) +
+                            std::string(kSpoolExtension));
   const NewFile made = put_in_place(file.string(), saved_run_line(run) + "\n", kForOwner);
   if (!made.fd) throw WriteError(file.string(), made.error);
   return file;

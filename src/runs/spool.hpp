@@ -20,7 +20,7 @@ std::filesystem::path spool_run(const std::filesystem::path& history, const Save
 
 /// What `take_in_spool` did.
 struct TakenIn {
-  std::size_t runs = 0;                ///< that were saved
+  std::size_t runs = 0;                 ///< that were saved
   std::vector<std::string> problems{};  ///< files that stay, one sentence for each
 };
 /// Saves what waits for this history. A file goes when its run is saved; one that is taken in twice
@@ -29,8 +29,8 @@ TakenIn take_in_spool(RunHistory& history);
 
 /// What became of a run that is to be saved.
 struct SaveOutcome {
-  std::string id;          ///< also of a run that waits; empty: the run is lost
-  std::string problem{};   ///< why it is not in the history, or another warning; else empty
+  std::string id;         ///< also of a run that waits; empty: the run is lost
+  std::string problem{};  ///< why it is not in the history, or another warning; else empty
 };
 /// Saves the run and what waits, or lets it wait. `patience`: how long other processes may keep the
 /// history busy. Never throws for what files do.

@@ -44,10 +44,7 @@ PowerSeries::PowerSeries(Seconds interval, std::vector<std::string> domains)
     : interval_(interval), domains_(std::move(domains)) {}
 
 PowerSeries::Sum PowerSeries::interval_of(const PowerBin& bin) noexcept {
-  return {.lowest = bin.lowest.si(),
-          .highest = bin.highest.si(),
-          .sum = bin.mean.si(),
-          .known = 1};
+  return {.lowest = bin.lowest.si(), .highest = bin.highest.si(), .sum = bin.mean.si(), .known = 1};
 }
 
 void PowerSeries::join(Sum& sum, const Sum& next) noexcept {
@@ -126,8 +123,10 @@ std::string PowerSeries::packed() const {
       if (sum.known == 0) continue;
       const std::int64_t mean = milliwatts(sum.sum / static_cast<double>(sum.known));
       put_number(bytes, zigzag(mean - std::exchange(last, mean)));
-      put_number(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(mean - milliwatts(sum.lowest), 0)));
-      put_number(bytes, static_cast<std::uint64_t>(std::max<std::int64_t>(milliwatts(sum.highest) - mean, 0)));
+      put_number(bytes, static_cast<std::uint64_t>(
+                            std::max<std::int64_t>(mean - milliwatts(sum.lowest), 0)));
+      put_number(bytes, static_cast<std::uint64_t>(
+                            std::max<std::int64_t>(milliwatts(sum.highest) - mean, 0)));
     }
   }
   return bytes;
@@ -147,7 +146,8 @@ std::optional<PowerSeries> PowerSeries::unpacked(std::string_view bytes) {
   const auto bins = number(kMostBins);
   const auto last_count = number(kMostCount);
   const auto domains = number(kMostDomains);
-  if (!interval || !per_bin || *per_bin == 0 || !bins || !last_count || !domains) return std::nullopt;
+  if (!interval || !per_bin || *per_bin == 0 || !bins || !last_count || !domains)
+    return std::nullopt;
   PowerSeries series(Seconds(static_cast<double>(*interval) * 1e-9), {});
   series.per_bin_ = static_cast<std::uint32_t>(*per_bin);
   series.counts_.assign(*bins, series.per_bin_);

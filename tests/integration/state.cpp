@@ -77,6 +77,9 @@ std::string inherited_state() {
   add_signals_and_rights(text);
   add_limits(text);
   add_process_settings(text);
-  for (char** entry = environ; *entry != nullptr; ++entry) add(text, "variable", *entry);
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    // The one variable that `wattle run` sets.
+    if (!std::string_view(*entry).starts_with("WATTLE_RUN=")) add(text, "variable", *entry);
+  }
   return text;
 }

@@ -26,6 +26,28 @@ std::string without_version(std::string text) {
   return text.replace(begin, version().size(), "VERSION");
 }
 
+TEST(ReportJson, HasThePhases) {
+  Report report = measured();
+  PhaseReport phase{.name = "load", .parent = 0, .time = Seconds(0.5)};
+  phase.domains = report.energy.domains;
+  phase.total = report.energy.total;
+  phase.spans = {{Seconds(0.25), Seconds(0.75)}};
+  phase.unknown = "why";
+  report.phases = {.rows = {phase}, .marks = 2, .unavailable = "no socket"};
+  const Json phases = Json::parse(to_json(report))["phases"];
+  EXPECT_EQ(phases["marks"], 2);
+  EXPECT_EQ(phases["unavailable"], "no socket");
+  const Json& row = phases["rows"][0];
+  EXPECT_EQ(row["name"], "load");
+  EXPECT_EQ(row["parent"], 0);
+  EXPECT_EQ(row["time_s"], 0.5);
+  EXPECT_EQ(row["total_j"], report.energy.total.energy->si());
+  EXPECT_EQ(row["domains"].size(), report.energy.domains.size());
+  EXPECT_EQ(row["cpu_s"], nullptr);
+  EXPECT_EQ(row["unknown"], "why");
+  EXPECT_EQ(row["spans"], (Json{{0.25, 0.75}}));
+}
+
 void expect_golden_json(const std::string& name, const Report& report) {
   expect_golden(name, without_version(to_json(report)));
 }

@@ -47,6 +47,26 @@ TEST(ReportText, OfACommandThatDidNotStart) {
   expect_golden("not_started.txt", text_of(not_started()));
 }
 
+TEST(ReportText, HasARowForEachPhase) {
+  Report report = measured();
+  PhaseReport load{.name = "load", .time = Seconds(0.5), .cpu = Seconds(0.25)};
+  load.total.energy = Joules(12.5);
+  load.total.uncertainty = Joules(0.5);
+  load.total.mean = Watts(25.0);
+  load.peak_memory_bytes = 1'500'000;
+  load.spans = {{}};
+  PhaseReport inner{.name = "read\x1b[31m", .parent = 0, .depth = 1, .spans = {{}, {}}};
+  report.phases = {.rows = {load, inner}, .marks = 5, .ignored = 1, .dropped = 2};
+  const std::string text = text_of(report);
+  EXPECT_THAT(text, HasSubstr("  load                        0.500 s  12.50 J ±0.50 J  25 W   "
+                              "0.250 s  1.500 MB\n"))
+      << text;
+  EXPECT_THAT(text, HasSubstr("    read\\x1B[31m (2 times)"));
+  EXPECT_THAT(text, HasSubstr("unknown"));
+  EXPECT_THAT(text, HasSubstr("1 marks were ignored"));
+  EXPECT_THAT(text, HasSubstr("2 more phases are not listed"));
+}
+
 TEST(ReportText, SaysAtLeastWhereAPartIsUnknown) {
   EXPECT_THAT(text_of(with_unknown_stretches()),
               StartsWith("energy of this machine while the command ran: at least "));

@@ -85,7 +85,8 @@ TEST_F(RunHistoryTest, KeepsTheWholeRun) {
 
 TEST_F(RunHistoryTest, ListsWhatAPersonWantsToSee) {
   RunHistory history(file());
-  const std::string id = history.save(saved_run({.command = {"make", "a b"}, .code = 3}, {{"k", "v"}}));
+  const std::string id =
+      history.save(saved_run({.command = {"make", "a b"}, .code = 3}, {{"k", "v"}}));
   const auto list = history.list({});
   ASSERT_EQ(list.size(), 1U);
   EXPECT_EQ(list[0].id, id);
@@ -116,7 +117,8 @@ TEST_F(RunHistoryTest, FindsRunsByWhatIsAskedFor) {
     return history.save(saved_run(facts, tags));
   };
   const std::string first = save({.command = {"make"}}, 0, {{"branch", "main"}, {"cpu", "big"}});
-  const std::string second = save({.command = {"make", "test"}, .host = "n2"}, 10, {{"branch", "b"}});
+  const std::string second =
+      save({.command = {"make", "test"}, .host = "n2"}, 10, {{"branch", "b"}});
   const std::string third = save({.command = {"100%_done"}}, 20);
   const double begin = RecordFacts{}.started_unix_s;
 
@@ -211,7 +213,8 @@ TEST_F(RunHistoryTest, LeavesTheFileOfANewerWattleAsItIs) {
     ASSERT_EQ(newer.run("PRAGMA user_version = 99"), 0);
   }
   const std::string before = bytes_of(file());
-  EXPECT_THAT(refusal_of(file()), HasSubstr("is of version 99, and this wattle reads up to 1; use a newer wattle"));
+  EXPECT_THAT(refusal_of(file()),
+              HasSubstr("is of version 99, and this wattle reads up to 1; use a newer wattle"));
   EXPECT_EQ(bytes_of(file()), before);
 }
 

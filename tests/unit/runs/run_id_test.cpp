@@ -31,7 +31,9 @@ TEST(RunId, IsFoundByItsBeginning) {
   EXPECT_EQ(range->last - range->first, (std::uint64_t{1} << 20U) - 1);
 }
 
-TEST(RunId, IsReadInCapitals) { EXPECT_EQ(parse_run_id("K3M9X2QA")->first, parse_run_id("k3m9x2qa")->first); }
+TEST(RunId, IsReadInCapitals) {
+  EXPECT_EQ(parse_run_id("K3M9X2QA")->first, parse_run_id("k3m9x2qa")->first);
+}
 
 TEST(RunId, IsNothingElse) {
   for (const char* text : {"", "abc", "k3m9x2qab", "k3m9x2q!", "run.json", "hallo", "übe1"}) {

@@ -27,7 +27,8 @@ TEST(SavedRunJson, IsReadAgain) {
   SavedRun run = saved_run({}, {{"branch", "main"}, {"a\nb", "\"c\""}});
   run.id = "k3m9x2qa";
   run.directory = "/a b";
-  run.git = GitState{.commit = "abc", .branch = {}, .dirty = false, .unknown = "why", .worktree = "/a"};
+  run.git =
+      GitState{.commit = "abc", .branch = {}, .dirty = false, .unknown = "why", .worktree = "/a"};
   PowerSeries series(Seconds(0.1), {"package_0", "dram_0"});
   series.add({Watts(10.0), Watts(1.5)});
   series.add({Watts(12.25), std::nullopt});
@@ -67,7 +68,8 @@ TEST(SavedRunJson, SaysWhatIsWrong) {
   EXPECT_THAT(parse_refusal(line.substr(0, line.size() / 2)),
               HasSubstr("cannot read runs.jsonl, line 3: its JSON is cut off"));
   EXPECT_THAT(parse_refusal(R"({"schema":"wattle.saved/1","record":null})"), HasSubstr("line 3"));
-  EXPECT_THAT(parse_refusal(R"({"schema":"wattle.saved/2","record":{}})"), HasSubstr("wattle.saved/2"));
+  EXPECT_THAT(parse_refusal(R"({"schema":"wattle.saved/2","record":{}})"),
+              HasSubstr("wattle.saved/2"));
   EXPECT_THAT(parse_refusal(""), HasSubstr("it is empty"));
   EXPECT_THAT(parse_refusal("[1]"), HasSubstr("schema"));
 }

@@ -97,7 +97,8 @@ TEST_F(SpoolTest, KeepsARunWhereTheHistoryIsAForeignFile) {
 TEST_F(SpoolTest, SaysThatARunIsLost) {
   std::ofstream(folder_.path() / "no folder") << "";
   ::setenv("XDG_STATE_HOME", (folder_.path() / "no folder").c_str(), 1);
-  const SaveOutcome outcome = save_or_spool(folder_.path() / "no folder" / "history.db", saved_run());
+  const SaveOutcome outcome =
+      save_or_spool(folder_.path() / "no folder" / "history.db", saved_run());
   EXPECT_THAT(outcome.id, IsEmpty());
   EXPECT_THAT(outcome.problem, HasSubstr("the run is not saved"));
 }

@@ -1,0 +1,28 @@
+// `wattle report`: many runs as one.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "output.hpp"
+#include "run_sources.hpp"
+
+namespace wattle::app {
+
+int report(const ReportOptions& options) {
+  constexpr int kIncomplete = 1;
+  constexpr int kNothing = 2;
+  const LoadedRuns loaded = load_runs(options.words);
+  for (const std::string& problem : loaded.problems) {
+    write_to_stderr(fmt::format("wattle report: {}\n", problem));
+  }
+  if (loaded.records.empty()) {
+    write_to_stderr("wattle report: there is no run to report\n");
+    return kNothing;
+  }
+  const std::vector<JobReport> reports = job_reports(loaded.records);
+  Output::open("-", false)
+      .write(options.json ? to_json(reports) : to_text(reports, style_of(STDOUT_FILENO)));
+  return loaded.problems.empty() ? 0 : kIncomplete;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,94 @@
+#include "run_sources.hpp"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <memory>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/json_read.hpp"
+#include "base/text.hpp"
+#include "runs/record_text.hpp"
+#include "runs/saved_run_json.hpp"
+#include "settings.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr std::size_t kMostFileBytes = std::size_t{1} << 30U;
+
+bool is_file_name(const std::string& word) {
+  std::error_code error;
+  return word == "-" || word.find_first_of("/.") != std::string::npos ||
+         std::filesystem::exists(word, error);
+}
+
+/// The record in a line of `history export`, else the value itself.
+std::string record_in(const nlohmann::ordered_json& json) {
+  return schema_of(json) == kSavedRunSchema ? at(json, "record").dump() : json.dump();
+}
+
+void load_file(const std::string& path, LoadedRuns& loaded) {
+  const auto content = read_file(path == "-" ? "/dev/stdin" : path, kMostFileBytes);
+  if (!content) {
+    loaded.problems.push_back(
+        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
+    return;
+  }
+  const std::string name = path == "-" ? "standard input" : path;
+  // Half a file still has the records before.
+  std::string_view rest = *content;
+  const bool is_one_value = rest.find('\n') + 1 >= rest.size() || !rest.starts_with("{\"");
+  try {
+    if (is_one_value) {
+      for (const RecordText& record : parse_records(rest, name)) {
+        loaded.records.push_back(
+            {record.name, parse_run_record(record_in(record.json), record.name)});
+      }
+      return;
+    }
+  } catch (const FormatError& error) {
+    loaded.problems.emplace_back(error.what());
+    return;
+  }
+  for (std::size_t number = 1; !rest.empty(); ++number) {
+    const std::string_view line = take_line(rest);
+    if (line.empty()) continue;
+    const std::string place = fmt::format("{}, line {}", name, number);
+    try {
+      loaded.records.push_back(
+          {place, parse_run_record(record_in(parse_record(line, place)), place)});
+    } catch (const FormatError& error) {
+      loaded.problems.emplace_back(error.what());
+    }
+  }
+}
+
+}  // namespace
+
+LoadedRuns load_runs(const std::vector<std::string>& words) {
+  LoadedRuns loaded;
+  std::unique_ptr<RunHistory> history;
+  for (const std::string& word : words) {
+    if (is_file_name(word)) {
+      load_file(word, loaded);
+      continue;
+    }
+    try {
+      if (!history) {
+        const Settings settings = read_settings();
+        history = std::make_unique<RunHistory>(
+            settings.history.empty() ? default_history_path() : settings.history,
+            RunHistory::Missing::refuse);
+      }
+      loaded.records.push_back({word, parse_run_record(history->get(word).record, word)});
+    } catch (const Error& error) {
+      loaded.problems.emplace_back(error.what());
+    }
+  }
+  return loaded;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,23 @@
+// Runs that a command line names: files of records, and IDs of the history.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "runs/job_report.hpp"
+
+namespace wattle::app {
+
+/// Records, and what could not be read: one sentence each.
+struct LoadedRuns {
+  std::vector<NamedRecord> records{};
+  std::vector<std::string> problems{};
+};
+
+/// A word is a file if it exists or looks like a path (it holds a slash or a dot), else the ID of a
+/// saved run. A file has one record, or one per line, as `run --json` and `history export` write
+/// them;
+/// "-" is stdin.
+[[nodiscard]] LoadedRuns load_runs(const std::vector<std::string>& words);
+
+}  // namespace wattle::app

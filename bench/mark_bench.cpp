@@ -1,0 +1,32 @@
+// What a mark costs the program that makes it: `wattle run -q -- mark_bench`.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <vector>
+
+#include "wattle/mark.hpp"
+
+int main() {
+  using Clock = std::chrono::steady_clock;
+  constexpr int kMarks = 5000;
+  std::vector<double> begin_us;
+  for (int i = 0; i < kMarks; ++i) {
+    const auto before = Clock::now();
+    if (!wattle::mark("phase")) {
+      fmt::print(stderr, "no run takes marks: wattle run -q -- mark_bench\n");
+      return 1;
+    }
+    const auto after = Clock::now();
+    begin_us.push_back(std::chrono::duration<double, std::micro>(after - before).count());
+    wattle::end_mark("phase");
+    // As a program that does something: the queue is empty when the next one comes.
+    const auto next = after + std::chrono::microseconds(200);
+    while (Clock::now() < next) {
+    }
+  }
+  std::ranges::sort(begin_us);
+  fmt::print("a mark: median {:.1f} us, 99 % {:.1f} us\n", begin_us[kMarks / 2],
+             begin_us[kMarks * 99 / 100]);
+  return 0;
+}

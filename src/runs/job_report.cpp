@@ -1,0 +1,226 @@
+#include "runs/job_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+
+#include "base/text.hpp"
+
+namespace wattle {
+namespace {
+
+/// Two runs of one machine whose windows overlap by less than this follow each other: the second
+/// began while the first ended.
+constexpr double kOverlapS = 0.005;
+
+bool is_measured(const RunRecord& record) { return record.energy.total.has_value(); }
+
+/// "run-3.json" of "/long/path/run-3.json".
+std::string short_name(const std::string& name) {
+  return printable(name.substr(name.rfind('/') + 1));
+}
+
+bool is_same_run(const RunRecord& a, const RunRecord& b) {
+  return a.host.name == b.host.name && a.started_unix_s == b.started_unix_s &&
+         a.ended_unix_s == b.ended_unix_s && a.command == b.command &&
+         (a.mpi ? a.mpi->rank : std::nullopt) == (b.mpi ? b.mpi->rank : std::nullopt);
+}
+
+/// The runs which together cover the longest time without overlapping (weighted interval
+/// scheduling: Kleinberg and Tardos, Algorithm Design, 6.1). `runs`: of one machine, measured.
+std::vector<const NamedRecord*> without_overlap(std::vector<const NamedRecord*> runs) {
+  std::ranges::sort(runs, {}, [](const NamedRecord* run) { return run->record.ended_unix_s; });
+  const auto begin = [](const NamedRecord* run) { return run->record.started_unix_s + kOverlapS; };
+  std::vector<double> best(runs.size() + 1, 0.0);  // of the first so many
+  std::vector<std::size_t> before(runs.size(), 0);
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto earlier = std::ranges::upper_bound(
+        runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(i), begin(runs[i]), {},
+        [](const NamedRecord* run) { return run->record.ended_unix_s; });
+    before[i] = static_cast<std::size_t>(earlier - runs.begin());
+    best[i + 1] = std::max(best[i], best[before[i]] + runs[i]->record.wall.count());
+  }
+  std::vector<const NamedRecord*> chosen;
+  for (std::size_t i = runs.size(); i > 0;) {
+    if (best[i] > best[i - 1]) {
+      chosen.push_back(runs[i - 1]);
+      i = before[i - 1];
+    } else {
+      --i;
+    }
+  }
+  std::ranges::reverse(chosen);
+  return chosen;
+}
+
+/// The time in which at least one of the runs went on.
+double union_s(std::vector<const NamedRecord*> runs) {
+  std::ranges::sort(runs, {}, [](const NamedRecord* run) { return run->record.started_unix_s; });
+  double sum = 0.0;
+  double end = -INFINITY;
+  for (const NamedRecord* run : runs) {
+    const double begin = std::max(end, run->record.started_unix_s);
+    sum += std::max(0.0, run->record.ended_unix_s - begin);
+    end = std::max(end, run->record.ended_unix_s);
+  }
+  return sum;
+}
+
+void add_energy(NodeReport& node, const RunRecord& record) {
+  node.energy = node.energy.value_or(Joules(0.0)) + *record.energy.total;
+  node.uncertainty = Joules(
+      std::hypot(node.uncertainty.si(), record.energy.uncertainty.value_or(Joules(0.0)).si()));
+  node.measured += record.wall;
+  node.unknown += record.energy.unknown.value_or(Seconds(0));
+  for (const std::string& kind : record.energy.covers) {
+    if (std::ranges::count(node.covers, kind) == 0) node.covers.push_back(kind);
+  }
+  for (const MissingKind& kind : record.energy.missing) {
+    const bool is_known = std::ranges::any_of(node.missing, [&](const MissingKind& known) {
+      return known.kind == kind.kind && known.reason == kind.reason;
+    });
+    if (!is_known) node.missing.push_back(kind);
+  }
+}
+
+/// Why no run of a machine has an energy.
+std::string why_none(const std::vector<const NamedRecord*>& runs) {
+  for (const NamedRecord* run : runs) {
+    if (!run->record.energy.left_out.empty()) continue;
+    const auto& missing = run->record.energy.missing;
+    return missing.empty() ? "no sensor" : missing.front().reason;
+  }
+  return "the record of the rank that measured it is missing";
+}
+
+NodeReport node_of(const std::string& name, const std::vector<const NamedRecord*>& runs,
+                   std::set<const NamedRecord*>& counted, std::vector<std::string>& notes) {
+  NodeReport node{.name = name, .runs = runs.size()};
+  std::vector<const NamedRecord*> measured;
+  std::ranges::copy_if(runs, std::back_inserter(measured),
+                       [](const NamedRecord* run) { return is_measured(run->record); });
+  const std::vector<const NamedRecord*> chosen = without_overlap(measured);
+  for (const NamedRecord* run : chosen) {
+    add_energy(node, run->record);
+    counted.insert(run);
+  }
+  if (chosen.empty()) node.no_energy = why_none(runs);
+  if (chosen.size() < measured.size()) {
+    notes.push_back(fmt::format(
+        "{}: {} runs overlap in time; the energy of this machine is counted once, from {}{}",
+        printable(name), measured.size(), short_name(chosen.front()->name),
+        chosen.size() > 1 ? fmt::format(" and {} others", chosen.size() - 1) : ""));
+  }
+  const double missed = union_s(runs) - union_s(chosen);
+  if (missed > kOverlapS) node.unmeasured = Seconds(missed);
+  return node;
+}
+
+/// The error of the sensors themselves; absent where one is unknown.
+std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted) {
+  std::map<std::tuple<std::string, std::string>, double> by_model;
+  for (const NamedRecord* run : counted) {
+    for (const RecordedDomain& domain : run->record.energy.domains) {
+      const bool is_part = !domain.contained_in.empty() || domain.name.starts_with("psys") ||
+                           domain.name.starts_with("host");
+      if (is_part || !domain.energy) continue;
+      if (!domain.calibration_percent) return std::nullopt;
+      by_model[{domain.source, run->record.host.cpu}] +=
+          domain.energy->si() * *domain.calibration_percent / 100.0;
+    }
+  }
+  if (by_model.empty()) return std::nullopt;
+  double squares = 0.0;
+  for (const auto& [model, error] : by_model) squares += error * error;
+  return Joules(std::sqrt(squares));
+}
+
+void find_missing_ranks(JobReport& report, const std::vector<const NamedRecord*>& runs) {
+  std::set<unsigned> present;
+  for (const NamedRecord* run : runs) {
+    const auto& mpi = run->record.mpi;
+    if (!mpi) continue;
+    if (mpi->rank) present.insert(*mpi->rank);
+    if (mpi->size) report.size = std::max(report.size.value_or(0), *mpi->size);
+  }
+  if (!report.size || present.empty()) return;
+  for (unsigned rank = 0; rank < *report.size; ++rank) {
+    if (!present.contains(rank)) report.missing_ranks.push_back(rank);
+  }
+}
+
+JobReport report_of(const std::string& job, const std::vector<const NamedRecord*>& runs) {
+  JobReport report{.job = job};
+  report.started_unix_s = INFINITY;
+  report.ended_unix_s = -INFINITY;
+  std::map<std::string, std::vector<const NamedRecord*>> by_host;
+  Seconds cpu{0};
+  bool is_cpu_known = true;
+  for (const NamedRecord* run : runs) {
+    const RunRecord& record = run->record;
+    by_host[record.host.name].push_back(run);
+    report.started_unix_s = std::min(report.started_unix_s, record.started_unix_s);
+    report.ended_unix_s = std::max(report.ended_unix_s, record.ended_unix_s);
+    if (record.cpu()) cpu += *record.cpu();
+    is_cpu_known = is_cpu_known && record.cpu();
+    if (record.peak_rss_bytes) {
+      report.peak_rss_bytes = std::max(report.peak_rss_bytes.value_or(0), *record.peak_rss_bytes);
+    }
+  }
+  if (is_cpu_known) report.cpu = cpu;
+  std::set<const NamedRecord*> counted;
+  double squares = 0.0;
+  for (const auto& [name, on_host] : by_host) {
+    report.nodes.push_back(node_of(name, on_host, counted, report.notes));
+    const NodeReport& node = report.nodes.back();
+    if (!node.energy) continue;
+    report.energy = report.energy.value_or(Joules(0.0)) + *node.energy;
+    squares += node.uncertainty.si() * node.uncertainty.si();
+  }
+  report.uncertainty = Joules(std::sqrt(squares));
+  report.calibration = calibration_of(counted);
+  find_missing_ranks(report, runs);
+  for (const NamedRecord* run : runs) {
+    report.runs.push_back({.name = run->name,
+                           .host = run->record.host.name,
+                           .rank = run->record.mpi ? run->record.mpi->rank : std::nullopt,
+                           .energy = run->record.energy.total,
+                           .is_counted = counted.contains(run)});
+  }
+  return report;
+}
+
+}  // namespace
+
+std::vector<JobReport> job_reports(const std::vector<NamedRecord>& records) {
+  std::map<std::string, std::vector<const NamedRecord*>> by_job;
+  std::map<std::string, std::vector<std::string>> notes;
+  for (const NamedRecord& record : records) {
+    const std::string job = record.record.slurm ? record.record.slurm->job_id : std::string();
+    auto& runs = by_job[job];
+    const auto same = std::ranges::find_if(
+        runs, [&](const NamedRecord* run) { return is_same_run(run->record, record.record); });
+    if (same == runs.end()) {
+      runs.push_back(&record);
+    } else {
+      notes[job].push_back(fmt::format("{} and {} are the same run; it is counted once",
+                                       short_name((*same)->name), short_name(record.name)));
+    }
+  }
+  std::vector<JobReport> reports;
+  for (const auto& [job, runs] : by_job) {
+    reports.push_back(report_of(job, runs));
+    std::ranges::move(notes[job], std::back_inserter(reports.back().notes));
+  }
+  // Those without a job sort first, and go last.
+  if (!reports.empty() && reports.front().job.empty()) {
+    std::ranges::rotate(reports, reports.begin() + 1);
+  }
+  return reports;
+}
+
+}  // namespace wattle

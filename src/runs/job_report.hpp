@@ -1,0 +1,73 @@
+// Many runs as one: the ranks and nodes of a job, with nothing counted twice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/text_style.hpp"
+#include "runs/run_record.hpp"
+
+namespace wattle {
+
+/// A record, and where it is from: "run-3.json", "k3m9x2qa".
+struct NamedRecord {
+  std::string name;
+  RunRecord record;
+};
+
+/// One run of a report.
+struct ReportedRun {
+  std::string name;
+  std::string host;
+  std::optional<unsigned> rank{};
+  std::optional<Joules> energy{};  ///< of the machine, as recorded
+  bool is_counted = false;         ///< its energy is part of the report's
+};
+
+/// A machine.
+struct NodeReport {
+  std::string name;
+  std::size_t runs = 0;
+  std::optional<Joules> energy{};     ///< absent where none was measured
+  Joules uncertainty{};               ///< k = 2, of the sampling
+  Seconds measured{0};                ///< time whose energy is in it
+  Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
+  Seconds unknown{0};                 ///< within the measured time, by the records
+  std::vector<std::string> covers{};  ///< "cpu", "dram", "gpu"
+  std::vector<MissingKind> missing{};
+  std::string no_energy{};  ///< why `energy` is absent; else empty
+};
+
+/// All runs of one job, or all runs that belong to none.
+struct JobReport {
+  std::string job;  ///< empty: none
+  std::vector<ReportedRun> runs{};
+  std::vector<NodeReport> nodes{};  ///< by name
+  std::optional<unsigned> size{};   ///< ranks that the job has; absent: unknown
+  std::vector<unsigned> missing_ranks{};
+  double started_unix_s = 0.0;
+  double ended_unix_s = 0.0;
+  std::optional<Joules> energy{};  ///< of all nodes that have one
+  Joules uncertainty{};            ///< k = 2, of the sampling
+  /// The sensors' own error: adds up over sensors of one model, and as independent over models.
+  /// Absent where one is unknown.
+  std::optional<Joules> calibration{};
+  std::optional<Seconds> cpu{};                   ///< of all runs; absent where one is unknown
+  std::optional<std::uint64_t> peak_rss_bytes{};  ///< of the largest process
+  std::vector<std::string> notes{};               ///< what was left out, and why: sentences
+};
+
+/// One report for each job, in the order of their IDs; those without a job last. A record that is
+/// given twice counts once. Of runs that overlap in time on one machine, those count which together
+/// cover the longest time without overlapping.
+[[nodiscard]] std::vector<JobReport> job_reports(const std::vector<NamedRecord>& records);
+
+/// For people.
+[[nodiscard]] std::string to_text(const std::vector<JobReport>& reports, const TextStyle& style);
+/// `wattle.report/1`, one line with its end.
+[[nodiscard]] std::string to_json(const std::vector<JobReport>& reports);
+
+}  // namespace wattle

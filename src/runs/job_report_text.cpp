@@ -1,0 +1,203 @@
+// A report of many runs, for people and as JSON.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+#include <nlohmann/json.hpp>
+
+#include "base/quantity.hpp"
+#include "base/text.hpp"
+#include "report/words.hpp"
+#include "runs/job_report.hpp"
+#include "usage/usage_json.hpp"
+
+namespace wattle {
+namespace {
+
+std::string counted_text(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+std::string upper_case(std::string text) {
+  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
+  return text;
+}
+
+/// "0, 2 to 5, 9"
+std::string ranges_text(const std::vector<unsigned>& numbers) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < numbers.size();) {
+    std::size_t last = i;
+    while (last + 1 < numbers.size() && numbers[last + 1] == numbers[last] + 1) ++last;
+    parts.push_back(last == i ? fmt::format("{}", numbers[i])
+                              : fmt::format("{} to {}", numbers[i], numbers[last]));
+    i = last + 1;
+  }
+  return fmt::format("{}", fmt::join(parts, ", "));
+}
+
+/// True if the energy is less than what was spent.
+bool is_job_lower_bound(const JobReport& report) {
+  return !report.missing_ranks.empty() ||
+         std::ranges::any_of(report.nodes, [](const NodeReport& node) {
+           return !node.energy || node.unmeasured > Seconds(0) || node.unknown > Seconds(0);
+         });
+}
+
+std::string job_headline(const JobReport& report) {
+  const bool has_ranks =
+      std::ranges::any_of(report.runs, [](const ReportedRun& run) { return run.rank.has_value(); });
+  std::string text = report.job.empty() ? "" : fmt::format("job {}: ", printable(report.job));
+  text += counted_text(report.nodes.size(), report.job.empty() ? "machine" : "node") + ", " +
+          counted_text(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
+  if (!report.energy) return text + "no energy";
+  return text + (is_job_lower_bound(report) ? "at least " : "") +
+         to_text(*report.energy, report.uncertainty);
+}
+
+/// What nodes lack; nodes that lack the same for the same reason stand together.
+std::vector<std::string> lacks(const JobReport& report) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> by_cause;
+  const auto add = [&](const std::string& cause, const std::string& node) {
+    const auto known = std::ranges::find(by_cause, cause, [](const auto& it) { return it.first; });
+    if (known == by_cause.end()) {
+      by_cause.push_back({cause, {printable(node)}});
+    } else {
+      known->second.push_back(printable(node));
+    }
+  };
+  for (const NodeReport& node : report.nodes) {
+    if (!node.energy) add("no energy: " + printable(node.no_energy), node.name);
+    for (const MissingKind& kind : node.missing) {
+      const bool has_some = std::ranges::count(node.covers, kind.kind) > 0;
+      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper_case(kind.kind),
+                      printable(kind.reason)),
+          node.name);
+    }
+  }
+  std::vector<std::string> lines;
+  for (const auto& [cause, nodes] : by_cause) {
+    lines.push_back(fmt::format("{}: {}", fmt::join(nodes, ", "), cause));
+  }
+  return lines;
+}
+
+std::string node_table(const JobReport& report, const TextStyle& style) {
+  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
+              style, 2);
+  table.add({report.job.empty() ? "machine" : "node", "runs", "measured", "energy ± (k=2)", "mean",
+             "includes"},
+            true);
+  for (const NodeReport& node : report.nodes) {
+    std::vector<std::string> covers;
+    std::ranges::transform(node.covers, std::back_inserter(covers), upper_case);
+    std::string what = fmt::format("{}", fmt::join(covers, ", "));
+    if (node.unmeasured > Seconds(0)) {
+      what += fmt::format("; {} not measured", to_text(node.unmeasured));
+    }
+    if (node.unknown > Seconds(0)) what += fmt::format("; {} unknown", to_text(node.unknown));
+    const bool has_mean = node.energy && node.measured > Seconds(0);
+    table.add({printable(node.name), fmt::format("{}", node.runs),
+               node.energy ? to_text(node.measured) : "-",
+               node.energy ? to_text(*node.energy, node.uncertainty) : "unknown",
+               has_mean
+                   ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured)
+                   : "-",
+               what});
+  }
+  return table.text();
+}
+
+std::string note_of(const JobReport& report) {
+  return report.calibration
+             ? fmt::format("± is the sampling error only; the sensors themselves: ±{}",
+                           to_text(*report.calibration))
+             : std::string(kUncertaintyNote);
+}
+
+std::string text_of(const JobReport& report, const TextStyle& style) {
+  std::string text = fitted(tinted(job_headline(report), Tint::bold, style) + "\n", style);
+  std::vector<std::string> lines = lacks(report);
+  if (!report.missing_ranks.empty()) {
+    lines.push_back(fmt::format("ranks without a record: {}", ranges_text(report.missing_ranks)));
+  }
+  std::ranges::copy(report.notes, std::back_inserter(lines));
+  for (const std::string& line : lines) text += fitted("  " + line + "\n", style);
+  text += "\n" + node_table(report, style);
+  if (report.energy) text += tinted(fitted("  " + note_of(report), style), Tint::dim, style) + "\n";
+  text += "\n";
+  constexpr std::size_t kLabelWidth = 14;
+  const auto add = [&](std::string_view label, const std::string& value) {
+    text += fmt::format("{:<{}}{}\n", label, kLabelWidth, value);
+  };
+  add("time", to_text(Seconds(report.ended_unix_s - report.started_unix_s)));
+  add("cpu", report.cpu ? to_text(*report.cpu) : "unknown");
+  add("memory", report.peak_rss_bytes
+                    ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
+                    : "unknown");
+  return text;
+}
+
+nlohmann::ordered_json json_of(const NodeReport& node) {
+  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
+  for (const MissingKind& kind : node.missing) {
+    missing.push_back({{"kind", kind.kind}, {"reason", kind.reason}});
+  }
+  return {{"name", node.name},
+          {"runs", node.runs},
+          {"energy_j", or_null(node.energy)},
+          {"uncertainty_j", uncertainty_or_null(node.energy, node.uncertainty)},
+          {"measured_s", whole_nanoseconds(node.measured)},
+          {"unmeasured_s", whole_nanoseconds(node.unmeasured)},
+          {"unknown_s", whole_nanoseconds(node.unknown)},
+          {"covers", node.covers},
+          {"missing", std::move(missing)},
+          {"no_energy", text_or_null(node.no_energy)}};
+}
+
+nlohmann::ordered_json json_of(const JobReport& report) {
+  nlohmann::ordered_json nodes = nlohmann::ordered_json::array();
+  for (const NodeReport& node : report.nodes) nodes.push_back(json_of(node));
+  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  for (const ReportedRun& run : report.runs) {
+    runs.push_back({{"name", run.name},
+                    {"host", text_or_null(run.host)},
+                    {"rank", or_null(run.rank)},
+                    {"energy_j", or_null(run.energy)},
+                    {"counted", run.is_counted}});
+  }
+  return {{"job", text_or_null(report.job)},
+          {"started_unix_s", report.started_unix_s},
+          {"ended_unix_s", report.ended_unix_s},
+          {"size", or_null(report.size)},
+          {"missing_ranks", report.missing_ranks},
+          {"energy_j", or_null(report.energy)},
+          {"uncertainty_j", uncertainty_or_null(report.energy, report.uncertainty)},
+          {"calibration_j", or_null(report.calibration)},
+          {"is_lower_bound", is_job_lower_bound(report)},
+          {"cpu_s", or_null(report.cpu)},
+          {"peak_rss_bytes", or_null(report.peak_rss_bytes)},
+          {"nodes", std::move(nodes)},
+          {"runs", std::move(runs)},
+          {"notes", report.notes}};
+}
+
+}  // namespace
+
+std::string to_text(const std::vector<JobReport>& reports, const TextStyle& style) {
+  std::string text;
+  for (const JobReport& report : reports) {
+    if (!text.empty()) text += "\n";
+    text += text_of(report, style);
+  }
+  return text;
+}
+
+std::string to_json(const std::vector<JobReport>& reports) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const JobReport& report : reports) list.push_back(json_of(report));
+  return dumped({{"schema", "wattle.report/1"}, {"reports", std::move(list)}}) + "\n";
+}
+
+}  // namespace wattle

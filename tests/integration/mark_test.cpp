@@ -1,0 +1,152 @@
+// Phases of a run: `wattle mark`, `WATTLE_RUN`, wattle/mark.hpp.
+#include "base/marks.hpp"
+#include "command.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::SizeIs;
+
+class MarkCommand : public CommandTest {
+ protected:
+  /// A shell script in which $W is wattle.
+  [[nodiscard]] Json phases_of(const std::string& script, const Words& options = {}) const {
+    const auto [outcome, json] =
+        measure(options, {"env", "W=" + wattle_program(), "sh", "-c", script});
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    err_ = outcome.err;
+    return json["phases"];
+  }
+  mutable std::string err_;
+};
+
+TEST_F(MarkCommand, MakesARowForEachPhase) {
+  const Json phases = phases_of(
+      "$W mark a; sleep 0.05; $W mark b; $W mark --end a; $W mark --end; $W mark a; $W mark --next "
+      "c");
+  const Json& rows = phases["rows"];
+  ASSERT_THAT(rows, SizeIs(3));
+  EXPECT_EQ(rows[0]["name"], "a");
+  EXPECT_EQ(rows[0]["parent"], nullptr);
+  EXPECT_THAT(rows[0]["spans"], SizeIs(2));
+  EXPECT_GE(rows[0]["time_s"], 0.05);
+  EXPECT_EQ(rows[1]["name"], "b");
+  EXPECT_EQ(rows[1]["parent"], 0);
+  EXPECT_EQ(rows[2]["name"], "c");
+  EXPECT_EQ(rows[2]["parent"], nullptr);
+  EXPECT_EQ(phases["marks"], 6);
+  EXPECT_EQ(phases["ignored_marks"], 0);
+  EXPECT_TRUE(rows[0]["cpu_s"].is_number());
+  EXPECT_GT(rows[0]["peak_memory_bytes"], 0);
+}
+
+TEST_F(MarkCommand, HasTheEnergyOfThePhase) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0", fakes::kPackageUnit, 0);
+  const System system = tree.system();
+  const std::string play = player_program() + " 300 " + tree.zone_path("intel-rapl:0") + " ";
+  std::ostringstream tick;
+  tick.precision(17);
+  tick << fakes::kPackageUnit.tick_j << " " << fakes::kPackageUnit.nanojoules << " 0";
+  // The first player counts 40 W x 0.3 s, then nothing is counted.
+  const Json phases = phases_of("$W mark work; " + play + "40 " + tick.str() +
+                                    " > /dev/null; $W mark --end work; $W mark idle; sleep 0.3",
+                                {"--sysfs", system.sysfs, "--procfs", system.procfs});
+  ASSERT_THAT(phases["rows"], SizeIs(2));
+  const Json& work = phases["rows"][0];
+  EXPECT_NEAR(work["total_j"], 12.0, 1.0) << work;
+  EXPECT_EQ(work["domains"][0]["name"], "package_0");
+  EXPECT_GT(work["total_uncertainty_j"], 0.0);
+  const Json& idle = phases["rows"][1];
+  EXPECT_TRUE(idle["total_j"].is_null() || idle["total_j"] < 1.0) << idle;
+}
+
+TEST_F(MarkCommand, ComesFromAnyProcessAndLanguage) {
+  const Json phases = phases_of(
+      "(setsid sh -c '$W mark grandchild'); python3 -c \"import os, socket; "
+      "socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM).sendto(b'start python', "
+      "os.environ['WATTLE_RUN'])\"");
+  ASSERT_THAT(phases["rows"], SizeIs(2));
+  EXPECT_EQ(phases["rows"][0]["name"], "grandchild");
+  EXPECT_EQ(phases["rows"][1]["name"], "python");
+  EXPECT_EQ(phases["rows"][1]["parent"], 0);
+}
+
+TEST_F(MarkCommand, BelongsToTheInnermostRun) {
+  const std::string inner = path("inner.json").string();
+  const Json phases =
+      phases_of("$W mark outer; $W run --quiet --json " + inner + " -- \"$W\" mark inner");
+  ASSERT_THAT(phases["rows"], SizeIs(1));
+  EXPECT_EQ(phases["rows"][0]["name"], "outer");
+  EXPECT_EQ(parse_json(content_of(inner))["phases"]["rows"][0]["name"], "inner");
+}
+
+TEST_F(MarkCommand, DoesNothingOutsideOfARun) {
+  const Outcome outcome = run(wattle({"mark", "a"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_EQ(outcome.err,
+            "wattle mark: not in a wattle run (WATTLE_RUN names no socket); ignored\n");
+  EXPECT_THAT(run(wattle({"mark", "--quiet", "a"})).err, IsEmpty());
+}
+
+TEST_F(MarkCommand, SaysThatTheRunHasEnded) {
+  Start start = wattle({"mark", "a"});
+  start.environment["WATTLE_RUN"] = path("gone").string();
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("it has ended"));
+}
+
+TEST_F(MarkCommand, RefusesNamesThatAreNone) {
+  EXPECT_EQ(run(wattle({"mark"})).code(), kUsage);
+  EXPECT_EQ(run(wattle({"mark", ""})).code(), kUsage);
+  EXPECT_THAT(run(wattle({"mark", std::string(10'000, 'x')})).err, HasSubstr("at most 255 bytes"));
+}
+
+TEST_F(MarkCommand, KeepsAnyNameApartFromTheTerminal) {
+  const auto [outcome, json] = measure(
+      {}, {"env", "W=" + wattle_program(), "sh", "-c", "$W mark \"$(printf 'a\\nb\\033[31m')\""});
+  EXPECT_EQ(json["phases"]["rows"][0]["name"], "a\nb\x1b[31m");
+  const Outcome text = run(wattle_run({}, {wattle_program(), "mark", "a\nb\x1b[31m"}));
+  EXPECT_THAT(text.err, HasSubstr("a\\x0Ab\\x1B[31m"));
+}
+
+TEST_F(MarkCommand, IgnoresWhatIsNoMark) {
+  const Json phases = phases_of(
+      "python3 -c \"import os, socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); "
+      "[s.sendto(m, os.environ['WATTLE_RUN']) for m in (b'', b'start', b'start ', b'x y', b'end "
+      "a', "
+      "b'start ' + b'n' * 10000)]\"");
+  EXPECT_EQ(phases["ignored_marks"], 5);
+  ASSERT_THAT(phases["rows"], SizeIs(1));
+  EXPECT_EQ(phases["rows"][0]["name"], std::string(kMostMarkBytes, 'n'));
+}
+
+TEST_F(MarkCommand, TakesManyMarks) {
+  const Json phases = phases_of(
+      "python3 -c \"import os, socket; s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); "
+      "s.connect(os.environ['WATTLE_RUN']); "
+      "[s.send(b'next %d' % (i % 10)) for i in range(100000)]\"");
+  EXPECT_EQ(phases["marks"], 100'000);
+  EXPECT_THAT(phases["rows"], SizeIs(10));
+  EXPECT_EQ(phases["dropped"], 90'000);
+}
+
+TEST_F(MarkCommand, LeavesNoFiles) {
+  const std::string runtime = path("runtime").string();
+  std::filesystem::create_directory(runtime);
+  Start start =
+      wattle_run({"--quiet"}, {"sh", "-c", "ls -ld ${WATTLE_RUN%/*}; test -S $WATTLE_RUN"});
+  start.environment["XDG_RUNTIME_DIR"] = runtime;
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_THAT(outcome.out, testing::StartsWith("drwx------"));
+  EXPECT_TRUE(std::filesystem::is_empty(runtime));
+}
+
+}  // namespace
+}  // namespace wattle::integration

@@ -1,0 +1,54 @@
+#include "history_options.hpp"
+
+#include <gtest/gtest.h>
+
+#include <ctime>
+#include <string>
+
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr double kNow = 1'795'000'000.0;
+
+double time_of(const std::string& text) { return parse_time(text, "--since", kNow); }
+
+TEST(HistoryTime, IsAnAge) {
+  EXPECT_EQ(time_of("90s"), kNow - 90.0);
+  EXPECT_EQ(time_of("30min"), kNow - 1800.0);
+  EXPECT_EQ(time_of("1.5h"), kNow - 5400.0);
+  EXPECT_EQ(time_of("3d"), kNow - 259'200.0);
+  EXPECT_EQ(time_of("2w"), kNow - 1'209'600.0);
+}
+
+TEST(HistoryTime, IsADateInTheLocalZone) {
+  std::tm day{};
+  day.tm_year = 126;
+  day.tm_mon = 10;
+  day.tm_mday = 21;
+  day.tm_isdst = -1;
+  const auto begin = static_cast<double>(std::mktime(&day));
+  EXPECT_EQ(time_of("2026-11-21"), begin);
+  EXPECT_EQ(time_of("2026-11-21 10:30"), begin + 37'800.0);
+  EXPECT_EQ(time_of("2026-11-21T10:30:05"), begin + 37'805.0);
+}
+
+TEST(HistoryTime, IsNothingElse) {
+  for (const char* text : {"", "yesterday", "3", "-3d", "2026-13-01", "2026-11-21x", "nand"}) {
+    EXPECT_THROW((void)time_of(text), InvalidArgument) << text;
+  }
+}
+
+TEST(HistoryOptions, KeepAFilter) {
+  RawHistoryOptions raw;
+  raw.tags = {"branch=main", "cpu"};
+  raw.limit = "7";
+  const HistoryOptions options = checked_history(raw);
+  EXPECT_EQ(options.action, HistoryAction::list);
+  EXPECT_EQ(options.filter.limit, 7U);
+  EXPECT_EQ(options.filter.tags, (Tags{{"branch", "main"}, {"cpu", ""}}));
+}
+
+}  // namespace
+}  // namespace wattle::app

@@ -1,0 +1,59 @@
+#include "base/marks.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "wattle/mark.hpp"
+
+namespace wattle {
+namespace {
+
+TEST(Marks, AreReadAsTheyAreWritten) {
+  for (const MarkKind kind : {MarkKind::start, MarkKind::end, MarkKind::next}) {
+    for (const char* name : {"a", "two words", "a\nb", " ", "ä"}) {
+      const auto mark = parse_mark(mark_text(kind, name));
+      ASSERT_TRUE(mark) << name;
+      EXPECT_EQ(mark->kind, kind);
+      EXPECT_EQ(mark->name, name);
+    }
+  }
+  EXPECT_EQ(parse_mark(mark_text(MarkKind::end, ""))->name, "");
+}
+
+TEST(Marks, MayEndALine) {
+  EXPECT_EQ(parse_mark("start a\n")->name, "a");
+  EXPECT_EQ(parse_mark("end\n")->name, "");
+}
+
+TEST(Marks, AreNothingElse) {
+  for (const char* text :
+       {"", "start", "start ", "next", "next \n", "begin a", "START a", " start a"}) {
+    EXPECT_FALSE(parse_mark(text)) << text;
+  }
+}
+
+TEST(Marks, HaveNamesThatEndWithAWholeCharacter) {
+  const std::string name = std::string(kMostMarkBytes - 1, 'x') + "ä";
+  EXPECT_EQ(parse_mark("start " + name)->name, std::string(kMostMarkBytes - 1, 'x'));
+  EXPECT_EQ(mark_text(MarkKind::start, name), "start " + std::string(kMostMarkBytes - 1, 'x'));
+  const std::string no_text(1000, '\x80');
+  EXPECT_EQ(parse_mark("start " + no_text)->name.size(), kMostMarkBytes);
+}
+
+TEST(Marks, GoNowhereOutsideOfARun) {
+  ::unsetenv(kMarkVariable);
+  EXPECT_EQ(send_mark(MarkKind::start, "a"), ENOENT);
+  EXPECT_FALSE(mark("a"));
+  EXPECT_FALSE(mark(""));
+  { const Phase phase("a"); }
+  ::setenv(kMarkVariable, "/nowhere/marks", 1);
+  EXPECT_EQ(send_mark(MarkKind::start, "a"), ECONNREFUSED);
+  ::setenv(kMarkVariable, std::string(200, 'x').c_str(), 1);
+  EXPECT_EQ(send_mark(MarkKind::start, "a"), ENAMETOOLONG);
+  ::unsetenv(kMarkVariable);
+}
+
+}  // namespace
+}  // namespace wattle

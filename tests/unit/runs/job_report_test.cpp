@@ -1,0 +1,177 @@
+#include "runs/job_report.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "base/text_style.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::AllOf;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using testing::SizeIs;
+using testing::StartsWith;
+
+struct RunFacts {
+  std::string host = "n1";
+  std::string job = "77";
+  std::optional<unsigned> rank{};
+  double begin_s = 1000.0;
+  double length_s = 10.0;
+  std::optional<double> energy_j = 100.0;
+  std::string left_out{};
+};
+
+NamedRecord run_of(const RunFacts& facts, const std::string& name = "run.json") {
+  RunRecord record;
+  record.command = {"solver"};
+  record.host.name = facts.host;
+  record.started_unix_s = facts.begin_s;
+  record.ended_unix_s = facts.begin_s + facts.length_s;
+  record.wall = Seconds(facts.length_s);
+  if (!facts.job.empty()) record.slurm = SlurmJob{.job_id = facts.job};
+  if (facts.rank) record.mpi = Rank{.rank = facts.rank, .size = 4};
+  record.energy.left_out = facts.left_out;
+  if (facts.energy_j) {
+    record.energy.total = Joules(*facts.energy_j);
+    record.energy.uncertainty = Joules(3.0);
+    record.energy.unknown = Seconds(0);
+    record.energy.covers = {"cpu"};
+    record.energy.missing = {{.kind = "dram", .reason = "no counter"}};
+  }
+  record.cpu_user = Seconds(4.0);
+  record.cpu_system = Seconds(1.0);
+  record.peak_rss_bytes = 1000;
+  return {name, record};
+}
+
+RunFacts rank(unsigned number, const std::string& host, bool measures) {
+  RunFacts facts{.host = host, .rank = number};
+  if (!measures) {
+    facts.energy_j.reset();
+    facts.left_out = "rank 0 of this machine measures it";
+  }
+  return facts;
+}
+
+TEST(JobReport, CountsTheEnergyOfEachMachineOnce) {
+  const auto reports = job_reports({run_of(rank(0, "n1", true)), run_of(rank(1, "n1", false)),
+                                    run_of(rank(2, "n2", true)), run_of(rank(3, "n2", false))});
+  ASSERT_THAT(reports, SizeIs(1));
+  EXPECT_EQ(reports[0].energy, Joules(200.0));
+  EXPECT_NEAR(reports[0].uncertainty.si(), std::sqrt(18.0), 1e-9) << "machines are independent";
+  EXPECT_EQ(reports[0].cpu, Seconds(20.0)) << "of all ranks";
+  EXPECT_THAT(reports[0].missing_ranks, IsEmpty());
+  EXPECT_THAT(reports[0].notes, IsEmpty());
+  const std::string text = to_text(reports, {});
+  EXPECT_THAT(text, StartsWith("job 77: 2 nodes, 4 ranks, 200.0 J ±4.2 J\n"));
+  EXPECT_THAT(text, HasSubstr("n1, n2: no DRAM: no counter"));
+}
+
+TEST(JobReport, CountsRunsThatOverlapOnce) {
+  // Each rank measured the machine by itself.
+  const auto reports = job_reports(
+      {run_of({.rank = 0, .length_s = 10.0, .energy_j = 100.0}, "/a/first.json"),
+       run_of({.rank = 1, .begin_s = 1000.1, .length_s = 9.0, .energy_j = 90.0}, "second"),
+       run_of({.host = "n2", .rank = 2}, "third")});
+  EXPECT_EQ(reports[0].energy, Joules(200.0));
+  EXPECT_THAT(reports[0].notes, ElementsAre(AllOf(HasSubstr("n1: 2 runs overlap in time"),
+                                                  HasSubstr("once, from first.json"))));
+  EXPECT_TRUE(reports[0].runs[0].is_counted);
+  EXPECT_FALSE(reports[0].runs[1].is_counted);
+}
+
+TEST(JobReport, ChoosesRunsThatCoverTheLongestTime) {
+  // 10 s, or 6 + 6 s around its middle.
+  const auto reports =
+      job_reports({run_of({.begin_s = 1000.0, .length_s = 6.0, .energy_j = 60.0}, "a"),
+                   run_of({.begin_s = 1001.0, .length_s = 10.0, .energy_j = 100.0}, "b"),
+                   run_of({.begin_s = 1006.0, .length_s = 6.0, .energy_j = 60.0}, "c")});
+  EXPECT_EQ(reports[0].energy, Joules(120.0));
+  EXPECT_EQ(reports[0].nodes[0].measured, Seconds(12.0));
+  EXPECT_EQ(reports[0].nodes[0].unmeasured, Seconds(0.0));
+}
+
+TEST(JobReport, SaysWhatItLeavesOut) {
+  const auto reports = job_reports({run_of({.begin_s = 1000.0, .length_s = 10.0}, "a"),
+                                    run_of({.begin_s = 1008.0, .length_s = 5.0}, "b")});
+  EXPECT_EQ(reports[0].nodes[0].unmeasured, Seconds(3.0));
+  EXPECT_THAT(to_text(reports, {}),
+              AllOf(HasSubstr("at least 100"), HasSubstr("3.000 s not measured")));
+}
+
+TEST(JobReport, AddsUpRunsThatFollowEachOther) {
+  const auto reports = job_reports(
+      {run_of({.job = "", .begin_s = 1000.0}, "a"), run_of({.job = "", .begin_s = 1010.0}, "b")});
+  EXPECT_EQ(reports[0].energy, Joules(200.0));
+  EXPECT_THAT(to_text(reports, {}), StartsWith("1 machine, 2 runs, 200.0 J"));
+}
+
+TEST(JobReport, CountsARunThatIsGivenTwiceOnce) {
+  const auto reports = job_reports({run_of({}, "a.json"), run_of({}, "b.json")});
+  EXPECT_EQ(reports[0].energy, Joules(100.0));
+  EXPECT_THAT(reports[0].notes,
+              ElementsAre("a.json and b.json are the same run; it is counted once"));
+}
+
+TEST(JobReport, NamesRanksWithoutARecord) {
+  const auto reports = job_reports({run_of(rank(0, "n1", true))});
+  EXPECT_THAT(reports[0].missing_ranks, ElementsAre(1, 2, 3));
+  EXPECT_THAT(to_text(reports, {}),
+              AllOf(HasSubstr("at least 100"), HasSubstr("ranks without a record: 1 to 3")));
+}
+
+TEST(JobReport, SaysWhyAMachineHasNoEnergy) {
+  const auto reports = job_reports({run_of(rank(0, "n1", true)), run_of(rank(3, "n2", false))});
+  EXPECT_EQ(reports[0].nodes[1].energy, std::nullopt);
+  EXPECT_THAT(to_text(reports, {}),
+              HasSubstr("n2: no energy: the record of the rank that measured it is missing"));
+}
+
+TEST(JobReport, KeepsJobsApart) {
+  const auto reports =
+      job_reports({run_of({.job = ""}), run_of({.job = "8"}), run_of({.job = "7"})});
+  ASSERT_THAT(reports, SizeIs(3));
+  EXPECT_EQ(reports[0].job, "7");
+  EXPECT_EQ(reports[2].job, "") << "those without a job last";
+}
+
+TEST(JobReport, AddsUpTheErrorOfSensorsOfOneModel) {
+  NamedRecord first = run_of({}, "a");
+  NamedRecord second = run_of({.host = "n2"}, "b");
+  for (NamedRecord* run : {&first, &second}) {
+    run->record.energy.domains = {{.name = "package_0",
+                                   .source = "powercap",
+                                   .energy = Joules(100.0),
+                                   .calibration_percent = 5.0}};
+  }
+  EXPECT_EQ(job_reports({first, second})[0].calibration, Joules(10.0));
+  second.record.host.cpu = "another model";
+  EXPECT_NEAR(job_reports({first, second})[0].calibration->si(), std::sqrt(50.0), 1e-9);
+  second.record.energy.domains[0].calibration_percent.reset();
+  EXPECT_EQ(job_reports({first, second})[0].calibration, std::nullopt);
+}
+
+TEST(JobReport, IsJson) {
+  const auto json =
+      nlohmann::json::parse(to_json(job_reports({run_of(rank(1, "n1", true), "a.json")})));
+  EXPECT_EQ(json["schema"], "wattle.report/1");
+  const auto& report = json["reports"][0];
+  EXPECT_EQ(report["job"], "77");
+  EXPECT_EQ(report["missing_ranks"], (nlohmann::json{0, 2, 3}));
+  EXPECT_EQ(report["nodes"][0]["energy_j"], 100.0);
+  EXPECT_EQ(report["runs"][0]["name"], "a.json");
+  EXPECT_EQ(report["runs"][0]["counted"], true);
+  EXPECT_EQ(report["is_lower_bound"], true);
+}
+
+}  // namespace
+}  // namespace wattle
