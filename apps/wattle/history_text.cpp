@@ -44,7 +44,7 @@ std::string tags_text(const Tags& tags) {
 }
 
 /// A cell of a table of comma-separated values (RFC 4180).
-std::string cell(std::string_view text) {
+std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
@@ -101,12 +101,12 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
       "signal,"
       "host,git_commit,git_dirty,tags,command\n";
   for (const RunSummary& run : runs) {
-    text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s,
-                        run.wall_s, number_cell(run.energy_j),
-                        number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
-                        number_cell(run.peak_rss_bytes), number_cell(run.exit_code),
-                        number_cell(run.signal), cell(run.host), run.git_commit,
-                        number_cell(run.git_dirty), cell(tags_text(run.tags)), cell(run.command));
+    text += fmt::format(
+        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s, run.wall_s,
+        number_cell(run.energy_j), number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
+        number_cell(run.peak_rss_bytes), number_cell(run.exit_code), number_cell(run.signal),
+        csv_cell(run.host), run.git_commit, number_cell(run.git_dirty),
+        csv_cell(tags_text(run.tags)), csv_cell(run.command));
   }
   return text;
 }

@@ -14,16 +14,17 @@
 namespace wattle::app {
 namespace {
 
-void warn(const std::string& text) { write_to_stderr("wattle run: " + text + "\n"); }
+void warn_of_save(const std::string& text) { write_to_stderr("wattle run: " + text + "\n"); }
 
 }  // namespace
 
 std::optional<RunToSave> prepare_saving(const RunOptions& options, std::set<pid_t>& strangers) {
   const Settings settings = read_settings();
-  for (const std::string& problem : settings.problems) warn("ignored: " + problem);
+  for (const std::string& problem : settings.problems) warn_of_save("ignored: " + problem);
   if (!options.save.value_or(settings.save)) return std::nullopt;
   if (settings.history.empty()) {
-    warn("the run is not saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
+    warn_of_save(
+        "the run is not saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
     return std::nullopt;
   }
   RunToSave to_save{.history = settings.history, .run = {.tags = settings.tags}};
@@ -48,10 +49,10 @@ void save_run(RunToSave& to_save, const std::string& record, std::optional<Power
     if (to_save.run.record.ends_with('\n')) to_save.run.record.pop_back();
     to_save.run.series = std::move(series);
     const SaveOutcome outcome = save_or_spool(to_save.history, to_save.run);
-    if (!outcome.problem.empty()) warn(outcome.problem);
+    if (!outcome.problem.empty()) warn_of_save(outcome.problem);
     if (!quiet && !outcome.id.empty()) write_to_stderr(fmt::format("saved as {}\n", outcome.id));
   } catch (const std::exception& error) {
-    warn(fmt::format("the run is not saved: {}", error.what()));
+    warn_of_save(fmt::format("the run is not saved: {}", error.what()));
   }
 }
 

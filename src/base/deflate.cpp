@@ -40,7 +40,7 @@ const Zlib* zlib() {
   return library.is_whole() ? &library : nullptr;
 }
 
-constexpr int kRaw = -15;  ///< no header, the largest window
+constexpr int kRawDeflate = -15;  ///< no header, the largest window
 constexpr int kStreamBytes = static_cast<int>(sizeof(z_stream));
 
 // zlib takes its input as pointers to mutable bytes, but does not change them.
@@ -56,7 +56,7 @@ std::optional<std::string> deflated(std::string_view text, std::string_view dict
   if (lib == nullptr) return std::nullopt;
   z_stream stream{};
   constexpr int kMemory = 8;  // zlib's default
-  if (lib->deflate_init(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRaw, kMemory,
+  if (lib->deflate_init(&stream, Z_DEFAULT_COMPRESSION, Z_DEFLATED, kRawDeflate, kMemory,
                         Z_DEFAULT_STRATEGY, ZLIB_VERSION, kStreamBytes) != Z_OK) {
     return std::nullopt;
   }
@@ -84,7 +84,8 @@ std::optional<std::string> inflated(std::string_view bytes, std::string_view dic
     throw Error("cannot read compressed records: libz.so.1 cannot be loaded; install zlib1g");
   }
   z_stream stream{};
-  if (lib->inflate_init(&stream, kRaw, ZLIB_VERSION, kStreamBytes) != Z_OK) return std::nullopt;
+  if (lib->inflate_init(&stream, kRawDeflate, ZLIB_VERSION, kStreamBytes) != Z_OK)
+    return std::nullopt;
   stream.next_in = zlib_bytes(bytes);
   stream.avail_in = static_cast<uInt>(bytes.size());
   int result = Z_OK;

@@ -57,7 +57,7 @@ std::string job_headline(const JobReport& report) {
 }
 
 /// What nodes lack; nodes that lack the same for the same reason stand together.
-std::vector<std::string> lacks(const JobReport& report) {
+std::vector<std::string> node_lacks(const JobReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_cause;
   const auto add = [&](const std::string& cause, const std::string& node) {
     const auto known = std::ranges::find(by_cause, cause, [](const auto& it) { return it.first; });
@@ -118,7 +118,7 @@ std::string note_of(const JobReport& report) {
 
 std::string text_of(const JobReport& report, const TextStyle& style) {
   std::string text = fitted(tinted(job_headline(report), Tint::bold, style) + "\n", style);
-  std::vector<std::string> lines = lacks(report);
+  std::vector<std::string> lines = node_lacks(report);
   if (!report.missing_ranks.empty()) {
     lines.push_back(fmt::format("ranks without a record: {}", ranges_text(report.missing_ranks)));
   }

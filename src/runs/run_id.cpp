@@ -3,10 +3,10 @@
 namespace wattle {
 namespace {
 
-constexpr std::string_view kDigits = "0123456789abcdefghjkmnpqrstvwxyz";
+constexpr std::string_view kIdDigits = "0123456789abcdefghjkmnpqrstvwxyz";
 constexpr unsigned kBitsPerDigit = 5;
 constexpr std::size_t kIdLength = kRunIdBits / kBitsPerDigit;
-constexpr std::size_t kShortest = 4;
+constexpr std::size_t kShortestId = 4;
 
 }  // namespace
 
@@ -20,16 +20,16 @@ std::uint64_t run_id_of(std::string_view record) noexcept {
 
 std::string run_id_text(std::uint64_t id) {
   std::string text(kIdLength, '0');
-  for (std::size_t i = kIdLength; i-- > 0; id >>= kBitsPerDigit) text[i] = kDigits[id % 32];
+  for (std::size_t i = kIdLength; i-- > 0; id >>= kBitsPerDigit) text[i] = kIdDigits[id % 32];
   return text;
 }
 
 std::optional<RunIdRange> parse_run_id(std::string_view text) noexcept {
-  if (text.size() < kShortest || text.size() > kIdLength) return std::nullopt;
+  if (text.size() < kShortestId || text.size() > kIdLength) return std::nullopt;
   std::uint64_t id = 0;
   for (const char c : text) {
     const char lower = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    const std::size_t digit = kDigits.find(lower);
+    const std::size_t digit = kIdDigits.find(lower);
     if (digit == std::string_view::npos) return std::nullopt;
     id = id << kBitsPerDigit | digit;
   }

@@ -10,13 +10,13 @@ namespace {
 constexpr std::uint64_t kSeriesFormat = 1;
 
 // Numbers in 7-bit groups, the lowest first; the high bit says that more follow.
-void put_number(std::string& bytes, std::uint64_t number) {
+void put_varint(std::string& bytes, std::uint64_t number) {
   constexpr unsigned kGroup = 7;
   for (; number >= 0x80U; number >>= kGroup) bytes += static_cast<char>(0x80U | (number & 0x7fU));
   bytes += static_cast<char>(number);
 }
 
-std::optional<std::uint64_t> take_number(std::string_view& bytes) noexcept {
+std::optional<std::uint64_t> take_varint(std::string_view& bytes) noexcept {
   std::uint64_t number = 0;
   constexpr unsigned kBits = 64;
   for (unsigned shift = 0; shift < kBits && !bytes.empty(); shift += 7) {
@@ -29,10 +29,10 @@ std::optional<std::uint64_t> take_number(std::string_view& bytes) noexcept {
 }
 
 // Small numbers of either sign become small numbers.
-std::uint64_t zigzag(std::int64_t number) noexcept {
+std::uint64_t sign_folded(std::int64_t number) noexcept {
   return static_cast<std::uint64_t>(number) << 1U ^ static_cast<std::uint64_t>(number >> 63);
 }
-std::int64_t unzigzag(std::uint64_t number) noexcept {
+std::int64_t sign_unfolded(std::uint64_t number) noexcept {
   return static_cast<std::int64_t>(number >> 1U) ^ -static_cast<std::int64_t>(number & 1U);
 }
 
@@ -107,25 +107,25 @@ std::optional<PowerBin> PowerSeries::bin(std::size_t domain, std::size_t number)
 
 std::string PowerSeries::packed() const {
   std::string bytes;
-  put_number(bytes, kSeriesFormat);
-  put_number(bytes, static_cast<std::uint64_t>(std::llround(interval_.count() * 1e9)));
-  put_number(bytes, per_bin_);
-  put_number(bytes, counts_.size());
-  put_number(bytes, counts_.empty() ? 0 : counts_.back());  // all others are full
-  put_number(bytes, domains_.size());
+  put_varint(bytes, kSeriesFormat);
+  put_varint(bytes, static_cast<std::uint64_t>(std::llround(interval_.count() * 1e9)));
+  put_varint(bytes, per_bin_);
+  put_varint(bytes, counts_.size());
+  put_varint(bytes, counts_.empty() ? 0 : counts_.back());  // all others are full
+  put_varint(bytes, domains_.size());
   for (std::size_t d = 0; d < domains_.size(); ++d) {
-    put_number(bytes, domains_[d].size());
+    put_varint(bytes, domains_[d].size());
     bytes += domains_[d];
     std::int64_t last = 0;
     for (std::size_t i = 0; i < counts_.size(); ++i) {
       const Sum& sum = sums_[i][d];
-      put_number(bytes, sum.known);
+      put_varint(bytes, sum.known);
       if (sum.known == 0) continue;
       const std::int64_t mean = milliwatts(sum.sum / static_cast<double>(sum.known));
-      put_number(bytes, zigzag(mean - std::exchange(last, mean)));
-      put_number(bytes, static_cast<std::uint64_t>(
+      put_varint(bytes, sign_folded(mean - std::exchange(last, mean)));
+      put_varint(bytes, static_cast<std::uint64_t>(
                             std::max<std::int64_t>(mean - milliwatts(sum.lowest), 0)));
-      put_number(bytes, static_cast<std::uint64_t>(
+      put_varint(bytes, static_cast<std::uint64_t>(
                             std::max<std::int64_t>(milliwatts(sum.highest) - mean, 0)));
     }
   }
@@ -134,7 +134,7 @@ std::string PowerSeries::packed() const {
 
 std::optional<PowerSeries> PowerSeries::unpacked(std::string_view bytes) {
   const auto number = [&](std::uint64_t most) {
-    const auto value = take_number(bytes);
+    const auto value = take_varint(bytes);
     return value && *value <= most ? value : std::nullopt;
   };
   constexpr std::uint64_t kMostDomains = 10'000;
@@ -168,7 +168,7 @@ std::optional<PowerSeries> PowerSeries::unpacked(std::string_view bytes) {
         const auto below = number(kMostNumber);
         const auto above = number(kMostNumber);
         if (!change || !below || !above) return std::nullopt;
-        mean += unzigzag(*change);
+        mean += sign_unfolded(*change);
         const double watts = static_cast<double>(mean) * 1e-3;
         sum.sum = watts * static_cast<double>(*known);
         sum.lowest = watts - static_cast<double>(*below) * 1e-3;
