@@ -48,7 +48,8 @@ TEST_F(MarkCommand, HasTheEnergyOfThePhase) {
   fakes::PowercapTree tree;
   tree.add_zone("intel-rapl:0", "package-0", fakes::kPackageUnit, 0);
   const System system = tree.system();
-  const std::string play = player_program() + " 300 " + tree.zone_path("intel-rapl:0").string() + " ";
+  const std::string play =
+      player_program() + " 300 " + tree.zone_path("intel-rapl:0").string() + " ";
   std::ostringstream tick;
   tick.precision(17);
   tick << fakes::kPackageUnit.tick_j << " " << fakes::kPackageUnit.nanojoules << " 0";
