@@ -4,12 +4,13 @@
 
 #include <chrono>
 #include <cmath>
+#include <deque>
 #include <thread>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/quantity.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/measured_window.hpp"
 
 namespace wattle::app {
 
@@ -18,25 +19,24 @@ using Json = nlohmann::ordered_json;
 CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   constexpr auto kLength = std::chrono::seconds(1);  // a thousand updates of a counter
   const Clock& clock = machine_clock();
-  std::vector<Sampler> recorders;
-  recorders.reserve(surveys.size());
+  std::deque<Readings> sources;
+  std::deque<MeasuredWindow> windows;
   for (Survey& found : surveys) {
     // What a driver may hold up is read in one way only.
     std::erase_if(found.sensors, [](const auto& sensor) { return sensor->may_block(); });
-    recorders.emplace_back(std::move(found.sensors), clock);
+    windows.emplace_back(sources.emplace_back(std::move(found.sensors), clock));
   }
 
   const TimePoint before_begin = clock.now();
-  for (Sampler& recorder : recorders) recorder.read(false);
+  for (MeasuredWindow& window : windows) window.read(false);
   const TimePoint begin = clock.now();
   std::this_thread::sleep_until(begin + kLength);
   const TimePoint end = clock.now();
-  for (Sampler& recorder : recorders) recorder.read(true);
+  for (MeasuredWindow& window : windows) window.read(true);
   const TimePoint after_end = clock.now();
 
-  std::vector<std::vector<Sampler::Result>> results;
-  results.reserve(recorders.size());
-  for (const Sampler& recorder : recorders) results.push_back(recorder.results(begin, end));
+  std::vector<std::vector<MeasuredWindow::Result>> results;
+  for (const MeasuredWindow& window : windows) results.push_back(window.results(begin, end));
   const Seconds apart = (begin - before_begin) + (after_end - end);
   return {.length = end - begin, .checks = cross_check(results, apart)};
 }

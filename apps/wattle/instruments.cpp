@@ -19,18 +19,16 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr std::size_t kSparklineWidth = 48;
-/// How long the begin and the end of a run wait for drivers that are slow to answer.
-constexpr nanoseconds kDriverPatience = std::chrono::milliseconds(500);
 
-SamplerOptions sampling(nanoseconds interval) {
-  SamplerOptions options = GpuMonitor::sampling(interval);
+ReadingsOptions sampling(nanoseconds interval) {
+  ReadingsOptions options = GpuMonitor::sampling(interval);
   options.keeps_going = true;
   return options;
 }
 
-GpuChoiceOfSums choice_of(const Sampler& sampler, const std::set<Domain>& summed) {
+GpuChoiceOfSums choice_of(const Readings& readings, const std::set<Domain>& summed) {
   GpuChoiceOfSums choice;
-  for (const Sampler::Device& device : sampler.devices()) {
+  for (const Readings::Device& device : readings.devices()) {
     choice.included.push_back(summed.contains(device.domain));
   }
   choice.counted = choice.included;
@@ -41,10 +39,11 @@ GpuChoiceOfSums choice_of(const Sampler& sampler, const std::set<Domain>& summed
 
 Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, InstrumentOptions options)
     : clock_(machine_clock()),
-      sampler_(std::move(sensors), clock_, sampling(options.interval)),
+      readings_(std::move(sensors), clock_, sampling(options.interval)),
+      window_(readings_),
       machine_(options.system),
       gpus_of_groups_(std::move(options.gpus)),
-      gpus_(sampler_, choice_of(sampler_, gpus_of_groups_.summed)),
+      gpus_(readings_, choice_of(readings_, gpus_of_groups_.summed)),
       profile_(kSparklineWidth),
       series_(std::move(options.series)),
       files_(std::move(options.files)),
@@ -52,7 +51,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       status_period_(options.status) {
   if (options.keeps_series) {
     std::vector<std::string> names;
-    for (const Domain& domain : sampler_.domains()) names.push_back(domain.name());
+    for (const Domain& domain : readings_.domains()) names.push_back(domain.name());
     power_series_.emplace(options.interval, std::move(names));
   }
   try {
@@ -65,7 +64,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
 }
 
 TimePoint Instruments::begin() {
-  (void)sampler_.read_lanes(clock_.now() + kDriverPatience);
+  (void)window_.read_lanes(clock_.now() + kDriverPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   // What runs now is the launcher, whose memory is not the command's.
   if (tree_) {
@@ -81,7 +80,7 @@ TimePoint Instruments::begin() {
 }
 
 void Instruments::read(bool ends_interval) {
-  sampler_.read(ends_interval);
+  window_.read(ends_interval);
   const TimePoint now = clock_.now();
   machine_.sample(now);
   if (has_begun_ && tree_) sample_tree(false);
@@ -93,9 +92,9 @@ void Instruments::read(bool ends_interval) {
     looked_at_gpus_ = now;
   }
   if (!ends_interval) return;
-  profile_.add(sampler_.interval_power());
+  profile_.add(window_.interval_power());
   if (power_series_) add_to_series();
-  if (series_) series_->add(sampler_, machine_, now, now - began_);
+  if (series_) series_->add(window_, machine_, now, now - began_);
   if (files_ && has_begun_) write_files();
   if (status_) show_status(now);
 }
@@ -121,10 +120,9 @@ SharedEnd Instruments::read_phase_end(TimePoint at) {
   end->at = last_phase_end_ ? std::max(at, last_phase_end_->at) : at;
   if (is_new) {
     if (has_begun_) read(false);
-    for (std::size_t domain = 0; domain < sampler_.domains().size(); ++domain) {
-      const bool is_in_lane = std::ranges::count(sampler_.devices(), sampler_.domains()[domain],
-                                                 &Sampler::Device::domain) > 0;
-      end->counters.push_back(is_in_lane ? std::nullopt : sampler_.last(domain));
+    const std::vector<Capture::Shown>& shown = window_.shown().domains;
+    for (std::size_t domain = 0; domain < shown.size(); ++domain) {
+      end->counters.push_back(readings_.may_block(domain) ? std::nullopt : shown[domain].counter);
     }
     if (tree_) {
       const TreeState& state = tree_->state();
@@ -140,14 +138,14 @@ SharedEnd Instruments::read_phase_end(TimePoint at) {
 std::vector<DomainEnergy> Instruments::energy_between(const PhaseEnd& begin,
                                                       const PhaseEnd& end) const {
   std::vector<DomainEnergy> energies;
-  const std::vector<Domain> domains = sampler_.domains();
+  const std::vector<Domain> domains = readings_.domains();
   for (std::size_t d = 0; d < domains.size(); ++d) {
-    const History* const counter = sampler_.counter(d);
+    const History* const counter = readings_.counter(d);
     const Channel* const channel = counter != nullptr ? &counter->channel() : nullptr;
     energies.push_back({.domain = domains[d],
                         .contained_in = channel != nullptr ? channel->contained_in : std::nullopt,
                         .source = channel != nullptr ? std::string(channel->source) : std::string(),
-                        .figure = sampler_.figure(
+                        .figure = readings_.energy(
                             d, {begin.at, end.at, begin.counters.at(d), end.counters.at(d)})});
   }
   return energies;
@@ -162,12 +160,12 @@ PhasesReport Instruments::phases() const {
 
 void Instruments::add_to_series() {
   std::vector<std::optional<Watts>> powers;
-  for (const Domain& domain : sampler_.domains()) powers.push_back(sampler_.interval_power(domain));
+  for (const Domain& domain : readings_.domains()) powers.push_back(window_.interval_power(domain));
   power_series_->add(powers);
 }
 
 void Instruments::show_status(TimePoint now) {
-  const auto line = status_->add(now, sampler_.interval_power(), tree_ ? &tree_->state() : nullptr);
+  const auto line = status_->add(now, window_.interval_power(), tree_ ? &tree_->state() : nullptr);
   if (line) write_to_stderr("wattle run: " + *line + "\n");
 }
 
@@ -186,7 +184,7 @@ TimePoint Instruments::end() {
   if (tree_) sample_tree(true);
   phases_.end(read_phase_end(ended_));
   statistics_.end();
-  (void)sampler_.read_lanes(ended_ + kDriverPatience);
+  (void)window_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();
   if (files_) {
     write_files();
@@ -301,8 +299,8 @@ void Instruments::fill_processes(ResourceUsage& usage, std::uint64_t main_peak_b
 
 nanoseconds Instruments::longest_period() const noexcept {
   constexpr nanoseconds kListsCome = std::chrono::seconds(1);
-  const nanoseconds keeper = sampler_.keeper_period();
-  return sampler_.devices().empty() ? keeper : std::min(keeper, kListsCome);
+  const nanoseconds keeper = readings_.keeper_period();
+  return readings_.devices().empty() ? keeper : std::min(keeper, kListsCome);
 }
 
 }  // namespace wattle::app

@@ -10,9 +10,9 @@
 
 #include "phases.hpp"
 #include "run_status.hpp"
+#include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
 #include "sampling/power_series.hpp"
-#include "sampling/sampler.hpp"
 #include "series.hpp"
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
@@ -59,8 +59,8 @@ class Instruments {
   [[nodiscard]] PhasesReport phases() const;
 
   /// The sensors that could not be started: there is no memory or no thread for them.
-  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return sampler_.take_left_out(); }
-  [[nodiscard]] const Sampler& sampler() const noexcept { return sampler_; }
+  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return readings_.take_left_out(); }
+  [[nodiscard]] const MeasuredWindow& window() const noexcept { return window_; }
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const;
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
@@ -81,7 +81,7 @@ class Instruments {
   /// The longest time between two calls of `read` in which nothing is missed.
   [[nodiscard]] std::chrono::nanoseconds longest_period() const noexcept;
   /// Readings in all threads.
-  [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + sampler_.lane_ticks(); }
+  [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + readings_.lane_ticks(); }
 
  private:
   void look_at_gpus();
@@ -99,7 +99,8 @@ class Instruments {
   [[nodiscard]] ResourceUsage usage_so_far() const;
 
   const Clock& clock_;
-  Sampler sampler_;
+  Readings readings_;
+  MeasuredWindow window_;
   MachineMonitor machine_;
   GpusOfGroups gpus_of_groups_;
   GpuMonitor gpus_;

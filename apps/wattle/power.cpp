@@ -22,7 +22,7 @@
 #include "power/monitor_parts.hpp"
 #include "power_lines.hpp"
 #include "privileges.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "tick_wait.hpp"
@@ -103,12 +103,12 @@ std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
   return others;
 }
 
-/// The devices that are shown, from a monitor of them and the sampler of the others.
+/// The devices that are shown, from a monitor of them and the readings of the others.
 class Watched {
  public:
   /// `monitor`: null where only others are shown.
-  Watched(const PowerMonitor* monitor, Sampler& others, const PowerOptions& options)
-      : monitor_(monitor), others_(others), options_(options) {
+  Watched(const PowerMonitor* monitor, Readings& others, const PowerOptions& options)
+      : monitor_(monitor), others_(others), shown_(others.no_capture()), options_(options) {
     read_others();
     begin_ = machine_clock().now();
     if (monitor == nullptr) return;
@@ -128,8 +128,8 @@ class Watched {
   /// Must be called before a line that ends now: a monitor reads for itself.
   void read_others() {
     constexpr std::chrono::milliseconds kPatience(100);
-    others_.read(false);
-    (void)others_.read_lanes(machine_clock().now() + kPatience);
+    others_.read(shown_);
+    (void)others_.read_lanes(shown_, machine_clock().now() + kPatience);
   }
 
   [[nodiscard]] PowerLine line(TimePoint from, TimePoint to) const {
@@ -138,7 +138,7 @@ class Watched {
     if (monitor_ != nullptr) add_monitored(line, from, to);
     const std::vector<Domain> others = others_.domains();
     for (std::size_t i = 0; i < others.size(); ++i) {
-      line.devices.push_back({others[i], others_.figure(i, {.begin = from, .end = to}).best()});
+      line.devices.push_back({others[i], others_.energy(i, {.begin = from, .end = to}).best()});
     }
     return line;
   }
@@ -159,7 +159,8 @@ class Watched {
   }
 
   const PowerMonitor* monitor_;
-  Sampler& others_;
+  Readings& others_;
+  Capture shown_;  ///< by the others; their windows are looked up
   const PowerOptions& options_;
   TimePoint begin_;
   std::vector<Domain> cpus_;
@@ -234,7 +235,7 @@ int monitor(const PowerOptions& options, std::string_view command) {
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
   if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};
   try {
-    Sampler others(take_others(found), machine_clock(), {.period = *wanted.update_period});
+    Readings others(take_others(found), machine_clock(), {.period = *wanted.update_period});
     std::unique_ptr<PowerMonitor> monitor;
     if (others.domains().empty() || !found.sensors.empty()) {
       // NOLINTNEXTLINE(modernize-make-unique): it cannot be moved

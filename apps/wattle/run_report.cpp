@@ -102,7 +102,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
                            const std::vector<Refusal>& refused) {
   EnergyReport report;
-  for (const Sampler::Result& result : instruments.sampler().results(begin, end)) {
+  for (const MeasuredWindow::Result& result : instruments.window().results(begin, end)) {
     report.domains.push_back({.domain = result.channel.domain,
                               .contained_in = result.channel.contained_in,
                               .source = result.channel.source,
@@ -188,7 +188,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
        "still_running the switches of their first threads alone"});
   fill_gpus(report, instruments);
   report.overhead =
-      own_overhead(instruments.reads(), frame.late + instruments.sampler().lane_missed());
+      own_overhead(instruments.reads(), frame.late + instruments.window().readings().lane_missed());
 }
 
 }  // namespace wattle::app

@@ -69,18 +69,19 @@ void Series::write(const std::string& text) {
   }
 }
 
-void Series::add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now,
+void Series::add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
                  Seconds elapsed) {
   if (error_ != 0) return;
   const std::string time = fmt::format("{:.6f},{:.6f},", to_unix(now), elapsed.count());
   write(fmt::format("{}host,,{},{},,\n", time, tenths(machine.last_cpu_percent()),
                     whole(machine.last_memory_used_bytes())));
-  for (const Domain& domain : sampler.domains()) {
+  const Readings& readings = window.readings();
+  for (const Domain& domain : readings.domains()) {
     std::string row =
-        fmt::format("{}{},{}", time, domain.name(), milliwatts(sampler.interval_power(domain)));
-    const auto device = std::ranges::find(sampler.devices(), domain, &Sampler::Device::domain);
+        fmt::format("{}{},{}", time, domain.name(), milliwatts(window.interval_power(domain)));
+    const auto device = std::ranges::find(readings.devices(), domain, &Readings::Device::domain);
     const auto latest = [&](Metric metric) {
-      return device == sampler.devices().end() ? std::nullopt : sampler.latest(*device, metric);
+      return device == readings.devices().end() ? std::nullopt : readings.latest(*device, metric);
     };
     row += "," + tenths(latest(Metric::utilization)) + "," + whole(latest(Metric::memory_used));
     row += "," + tenths(latest(Metric::temperature)) + "," + whole(latest(Metric::clock_sm));

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/fd.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/measured_window.hpp"
 #include "usage/machine.hpp"
 
 namespace wattle::app {
@@ -20,7 +20,8 @@ class Series {
 
   /// The rows of the interval that ended at `now`, `elapsed` after the run's begin. After a row
   /// that could not be written it does nothing.
-  void add(const Sampler& sampler, const MachineMonitor& machine, TimePoint now, Seconds elapsed);
+  void add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
+           Seconds elapsed);
 
   /// Why a row could not be written; empty where all were.
   [[nodiscard]] std::string failure() const;

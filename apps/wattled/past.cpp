@@ -8,8 +8,6 @@
 namespace wattle::daemon {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{100};
-
 /// What the counter showed at `time`, in whole joules.
 std::optional<double> whole_joules(const History& counter, TimePoint time) {
   const std::optional<Boundary> at = counter.at(time);
@@ -24,25 +22,31 @@ Past::Past(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock
            std::chrono::seconds kept)
     : loop_(loop),
       kept_(kept),
-      sampler_(std::move(sensors), clock, {.period = kPeriod}),
-      domains_(sampler_.domains()),
+      readings_(std::move(sensors), clock, {.period = kPeriod}),
+      domains_(readings_.domains()),
       pace_(loop, kPeriod, [this] { tick(); }) {
   tick();
   pace_.start();
 }
 
 void Past::tick() {
-  sampler_.read(false);
+  readings_.read();
   // A step of the wall clock is dated to when it is first looked for.
   (void)to_unix(loop_.now());
 }
 
+std::shared_ptr<Worker> Past::thread_of(const Domain& device) const {
+  const auto& devices = readings_.devices();
+  const auto found = std::ranges::find(devices, device, &Readings::Device::domain);
+  return found == devices.end() ? nullptr : readings_.worker(*found);
+}
+
 std::vector<Past::Energy> Past::energies(TimePoint begin, TimePoint end) {
-  if (end > loop_.now() - kPeriod) sampler_.read(false);
+  if (end > loop_.now() - kPeriod) readings_.read();
   const TimePoint oldest = std::min(std::max(begin, loop_.now() - kept_), end);
   std::vector<Energy> energies;
   for (std::size_t i = 0; i < domains_.size(); ++i) {
-    EnergyFigure figure = sampler_.figure(i, {.begin = oldest, .end = end});
+    EnergyFigure figure = readings_.energy(i, {.begin = oldest, .end = end});
     if (oldest > begin) {
       figure.unknown += Seconds(oldest - begin);
       figure.flags.set(Flag::gap);
@@ -64,7 +68,7 @@ std::vector<Past::Energy> Past::coarse_energies(TimePoint begin, TimePoint end) 
 
 void Past::make_coarse(std::size_t place, TimePoint begin, TimePoint end,
                        EnergyFigure& figure) const {
-  const History* const counter = sampler_.counter(place);
+  const History* const counter = readings_.counter(place);
   const bool is_kept = begin >= loop_.now() - kept_;
   const auto first =
       counter != nullptr && is_kept ? whole_joules(*counter, begin) : std::optional<double>();

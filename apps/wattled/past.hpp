@@ -9,7 +9,7 @@
 #include "hub.hpp"
 #include "loop.hpp"
 #include "sampling/energy_figure.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::daemon {
@@ -21,9 +21,15 @@ inline constexpr std::chrono::seconds kLongestPast = std::chrono::hours(24 * 4);
 /// Reads all domains ten times a second, whether anybody asks or not. Threads: the loop's.
 class Past {
  public:
+  /// How often all is read.
+  static constexpr std::chrono::milliseconds kPeriod{100};
+
   /// `sensors` are its own. `kept`: how far back it can be asked, more than 0.
   Past(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
        std::chrono::seconds kept);
+
+  /// The thread that reads a device, which may block. It ends with the past.
+  [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
 
   struct Energy {
     Domain domain;
@@ -43,7 +49,7 @@ class Past {
 
   Loop& loop_;
   std::chrono::seconds kept_;
-  Sampler sampler_;
+  Readings readings_;
   std::vector<Domain> domains_;
   Pace pace_;
 };

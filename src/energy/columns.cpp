@@ -12,7 +12,7 @@
 #include "base/worker.hpp"
 #include "energy/source_sensor.hpp"
 #include "sampling/aligned.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::detail {
@@ -23,9 +23,6 @@ namespace {
 
 /// Readings between the ends of stretches are kept only to look up an end that could not be read.
 constexpr std::size_t kHistoryBytes = std::size_t{1} << 20U;
-
-/// How long a GPU may take to answer.
-constexpr nanoseconds kPatience = std::chrono::milliseconds(500);
 
 std::uint32_t saturated_ns(nanoseconds width) noexcept {
   constexpr std::int64_t kMost = std::numeric_limits<std::uint32_t>::max();
@@ -97,8 +94,9 @@ struct EnergyColumns::State {
   State(std::vector<std::unique_ptr<Sensor>> sensors, std::vector<Domain> domains,
         const Clock& time)
       : clock(time),
-        sampler(std::move(sensors), time,
-                {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}) {}
+        readings(std::move(sensors), time,
+                 {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}),
+        shown(readings.no_capture()) {}
 
   Border read(Edge edge, std::span<ColumnEnd> ends) noexcept;
   Border wait_for_updates(Edge edge, TimePoint called, std::span<ColumnEnd> ends,
@@ -106,13 +104,14 @@ struct EnergyColumns::State {
   [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
   /// What the column that is aligned showed last; absent where that failed.
   [[nodiscard]] std::optional<Boundary> shown_by(std::size_t column) const noexcept {
-    return sampler.last(places[column].value_or(0));
+    return shown.domains[places[column].value_or(0)].counter;
   }
 
   const Clock& clock;
   std::mutex mutex;
-  Sampler sampler;
-  /// Of each column among `sampler.domains()`; absent where nothing tells it.
+  Readings readings;
+  Capture shown;  ///< by the last `capture`
+  /// Of each column among `readings.domains()`; absent where nothing tells it.
   std::vector<std::optional<std::size_t>> places{};
   std::vector<UpdateWatch> watches{};  ///< one for each column that is aligned
   std::function<void(nanoseconds)> sleep{};
@@ -121,31 +120,33 @@ struct EnergyColumns::State {
 ColumnEnd EnergyColumns::State::end_of(std::size_t column) const noexcept {
   const std::optional<std::size_t> place = places[column];
   if (!place) return {};
-  if (!sampler.has_answered(*place)) return {.state = ColumnEnd::State::late};
-  const std::optional<Boundary> shown = sampler.last(*place);
-  return shown ? plain_end(*shown) : ColumnEnd{};
+  const Capture::Shown& now = shown.domains[*place];
+  if (!now.has_answered) return {.state = ColumnEnd::State::late};
+  return now.counter ? plain_end(*now.counter) : ColumnEnd{};
 }
 
 /// A device that is slow to answer does not shift the others: they are read behind it at a begin,
 /// and before it at an end.
 Border EnergyColumns::State::read(Edge edge, std::span<ColumnEnd> ends) noexcept {
-  const auto read_devices = [&] { (void)sampler.read_lanes(clock.now() + kPatience); };
-  const auto show = [&] {
+  const auto read_devices = [&] {
+    (void)readings.read_lanes(shown, clock.now() + kDriverPatience);
+  };
+  const auto show_all = [&] {
     for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = end_of(i);
   };
   TimePoint border;
-  if (sampler.lane_threads() == 0) {
-    sampler.read(false);
-    show();
+  if (readings.lane_threads() == 0) {
+    readings.read(shown);
+    show_all();
     const std::optional<TimePoint> middle = middle_of(ends);
     border = middle ? *middle : clock.now();  // a look at the clock is saved
   } else {
     if (edge == Edge::begin) read_devices();
     const TimePoint before = clock.now();
-    sampler.read(false);
+    readings.read(shown);
     border = before + (clock.now() - before) / 2;
     if (edge != Edge::begin) read_devices();
-    show();
+    show_all();
   }
   return {.called = border, .returned = border};
 }
@@ -156,7 +157,7 @@ Border EnergyColumns::State::wait_for_updates(Edge edge, TimePoint called,
   // From the second update on the power of this wait is known.
   const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 2;
   for (std::size_t i = 0; i < watches.size(); ++i) {
-    watches[i] = UpdateWatch(sampler.counter(places[i].value_or(0))->channel());
+    watches[i] = UpdateWatch(readings.counter(places[i].value_or(0))->channel());
   }
   const auto is_done = [&](std::size_t column) {
     const UpdateWatch& watch = watches[column];
@@ -164,10 +165,10 @@ Border EnergyColumns::State::wait_for_updates(Edge edge, TimePoint called,
   };
   bool done = false;
   while (!done) {
-    sampler.read(false);
+    readings.read(shown);
     done = true;
     for (std::size_t i = 0; i < watches.size(); ++i) {
-      if (const auto shown = shown_by(i)) watches[i].add(*shown);
+      if (const auto now = shown_by(i)) watches[i].add(*now);
       done = is_done(i) && done;
     }
   }
@@ -216,7 +217,7 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
   names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
 
   state_ = std::make_shared<State>(std::move(parts.sensors), parts.domains, clock);
-  const std::vector<Domain> told = state_->sampler.domains();
+  const std::vector<Domain> told = state_->readings.domains();
   for (const Domain& domain : parts.domains) {
     const auto found = std::ranges::find(told, domain);
     state_->places.emplace_back(
@@ -230,9 +231,9 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
 void EnergyColumns::watch_updates() {
   for (std::size_t i = 0; i < names_->size(); ++i) {
     const std::optional<std::size_t> place = state_->places[i];
-    const History* counter = place ? state_->sampler.counter(*place) : nullptr;
+    const History* counter = place ? state_->readings.counter(*place) : nullptr;
     if (counter == nullptr || !can_align(counter->channel()) ||
-        state_->sampler.lane_threads() != 0) {
+        state_->readings.lane_threads() != 0) {
       throw InvalidArgument("cannot align to " + (*names_)[i] +
                             ": it has no counter that is renewed at least every 5 ms; leave it "
                             "out, or measure without `aligned`");
@@ -244,9 +245,9 @@ void EnergyColumns::watch_updates() {
 void EnergyColumns::start_keeper() {
   const auto keep = [state = state_] {
     const std::scoped_lock lock(state->mutex);
-    state->sampler.read(false);
+    state->readings.read();
   };
-  keeper_ = std::make_unique<Worker>(Worker::every(state_->sampler.keeper_period(), keep),
+  keeper_ = std::make_unique<Worker>(Worker::every(state_->readings.keeper_period(), keep),
                                      "a thread to read energy counters with");
 }
 
@@ -254,7 +255,7 @@ EnergyColumns::~EnergyColumns() {
   if (forks_ != forks()) {
     leak(state_);  // the parent's descriptors are not a child's to close
   } else if (keeper_) {
-    (void)keeper_->stop(kPatience);
+    (void)keeper_->stop(kDriverPatience);
   }
 }
 
@@ -278,13 +279,13 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
   if (!place) return {.unknown = stretch.end - stretch.begin, .flags = Flags::of(Flag::gap)};
 
   using End = ColumnEnd::State;
-  const Sampler& sampler = state_->sampler;
+  const Readings& readings = state_->readings;
   const WaitingPower& waiting = stretch.waiting_before;
   if (stretch.first.state == End::aligned && stretch.last.state == End::aligned &&
       !std::isnan(waiting.mean_w)) {
     const float uncertainty_w =
         std::max(waiting.standard_uncertainty_w, stretch.waiting_after.standard_uncertainty_w);
-    return aligned_energy(*sampler.counter(*place),
+    return aligned_energy(*readings.counter(*place),
                           {.begin = stretch.begin,
                            .end = stretch.end,
                            .first = beginning_update(stretch.first),
@@ -304,7 +305,8 @@ MeasuredEnergy EnergyColumns::energy(std::size_t column, const Stretch& stretch)
   TimePoint end = stretch.end;
   if (last) end = stretch.is_followed ? last->at : std::min(stretch.end, last->at);
   MeasuredEnergy energy =
-      sampler.figure(*place, {.begin = begin, .end = end, .first = first, .last = last}).measured();
+      readings.energy(*place, {.begin = begin, .end = end, .first = first, .last = last})
+          .measured();
   energy.flags |= flags;
   return energy;
 }

@@ -24,16 +24,15 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// So long a row waits for a GPU that does not answer, once; and the last row, so that it is not
-/// that which the end waits for.
-constexpr nanoseconds kRowPatience = milliseconds(500);
+/// So long the last row waits for a GPU that does not answer, so that it is not that which the end
+/// waits for.
 constexpr nanoseconds kLastPatience = milliseconds(40);
 
 nanoseconds nanoseconds_of(Seconds time) noexcept {
   return std::chrono::duration_cast<nanoseconds>(time);
 }
 
-SamplerOptions sampler_options(nanoseconds interval) {
+ReadingsOptions reading_options(nanoseconds interval) {
   return {.period = interval,
           .metrics = {Metric::utilization, Metric::memory_utilization, Metric::memory_used,
                       Metric::memory_total, Metric::temperature, Metric::clock_sm,
@@ -83,10 +82,11 @@ Recording::Recording(Survey found, const System& system, const Clock& clock,
     : clock_(clock),
       machine_(system),
       gauged_(domains_with_gauges(found.sensors)),
-      sampler_(std::move(found.sensors), clock, sampler_options(nanoseconds_of(options.interval))) {
+      readings_(std::move(found.sensors), clock, reading_options(nanoseconds_of(options.interval))),
+      shown_(readings_.no_capture()) {
   const nanoseconds interval = nanoseconds_of(options.interval);
   // No counter may wrap around unseen between two rows.
-  ticks_per_row_ = (interval - nanoseconds(1)) / sampler_.keeper_period() + 1;
+  ticks_per_row_ = (interval - nanoseconds(1)) / readings_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;
   name_devices();
   name_missing(found.refused);
@@ -96,14 +96,14 @@ Recording::Recording(Survey found, const System& system, const Clock& clock,
 }
 
 void Recording::name_devices() {
-  const std::vector<Sampler::Device>& devices = sampler_.devices();
-  for (const Sampler::Device& device : devices) {
+  const std::vector<Readings::Device>& devices = readings_.devices();
+  for (const Readings::Device& device : devices) {
     gpus_.push_back({.cells = cells_of(device.domain, device.info),
                      .is_nvidia = device.domain.kind() == DomainKind::nvidia_gpu,
                      .index = device.domain.index()});
   }
-  for (const Domain& domain : sampler_.domains()) {
-    const auto device = std::ranges::find(devices, domain, &Sampler::Device::domain);
+  for (const Domain& domain : readings_.domains()) {
+    const auto device = std::ranges::find(devices, domain, &Readings::Device::domain);
     energies_.push_back(
         {.cells = cells_of(domain, device != devices.end() ? device->info : nullptr),
          .has_gauge = gauged_.contains(domain)});
@@ -111,7 +111,7 @@ void Recording::name_devices() {
 }
 
 void Recording::name_missing(const std::vector<Refusal>& refused) {
-  const std::vector<Domain> measured = sampler_.domains();
+  const std::vector<Domain> measured = readings_.domains();
   for (const Refusal& refusal : refused) {
     if (refusal.absent) continue;
     const auto& domain = refusal.domain;
@@ -158,9 +158,9 @@ void Recording::begin() noexcept {
 void Recording::tick(bool last) noexcept {
   try {
     if (++ticks_ % ticks_per_row_ == 0 || last) {
-      write(last ? kLastPatience : kRowPatience, last);
+      write(last ? kLastPatience : kDriverPatience, last);
     } else {
-      sampler_.read(false);
+      readings_.read();
     }
   } catch (const std::exception& error) {  // no memory: the next time may go better
     if (!std::exchange(has_failed_, true)) log(error.what());
@@ -181,8 +181,8 @@ double Recording::row_time(TimePoint now) noexcept {
 void Recording::write(nanoseconds patience, bool last) {
   const TimePoint now = clock_.now();
   // Deadlines of lanes are the machine's, whatever clock the rows have.
-  (void)sampler_.read_lanes(std::chrono::steady_clock::now() + patience);
-  sampler_.read(true);
+  (void)readings_.read_lanes(shown_, std::chrono::steady_clock::now() + patience);
+  readings_.read(shown_);
   const MachineState machine = machine_.read();
   const double unix_s = row_time(now);
   const std::string utc_time = utc_text(unix_s);
@@ -205,8 +205,8 @@ void Recording::write(nanoseconds patience, bool last) {
   add(samples_file_, samples_.text());
 }
 
-GpuValues Recording::read_gpu(const Sampler::Device& device, TimePoint since) const noexcept {
-  const auto value = [&](Metric metric) { return sampler_.latest(device, metric, since); };
+GpuValues Recording::read_gpu(const Readings::Device& device, TimePoint since) const noexcept {
+  const auto value = [&](Metric metric) { return readings_.latest(device, metric, since); };
   // What nvidia-smi calls power.draw is the mean over a second where the GPU has one.
   const auto average = value(Metric::power_average);
   return {.utilization_percent = value(Metric::utilization),
@@ -225,7 +225,7 @@ void Recording::add_gpus(TimePoint since, const std::string& local_time) {
   }
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Gpu& gpu = gpus_[i];
-    const GpuValues values = read_gpu(sampler_.devices()[i], since);
+    const GpuValues values = read_gpu(readings_.devices()[i], since);
     samples_.add(gpu.cells, values);
     if (!gpu.is_nvidia) continue;
     append_gpu_row(gpu_rows_, local_time, values);
@@ -274,7 +274,7 @@ void Recording::add_energies(TimePoint now) {
   constexpr int kRows = 900;
   for (std::size_t i = 0; i < energies_.size(); ++i) {
     Energy& energy = energies_[i];
-    const std::optional<Boundary> last = sampler_.last(i);
+    const std::optional<Boundary> last = shown_.domains[i].counter;
     const std::optional<Boundary> before = std::exchange(energy.last, last);
     const TimePoint end = last ? last->at : now;
     const TimePoint told_until = std::exchange(energy.told_until, end);
@@ -284,9 +284,14 @@ void Recording::add_energies(TimePoint now) {
       continue;
     }
     if (end <= told_until) continue;
-    if (!energy.has_gauge) samples_.add(energy.cells, "power_w", mean_power_w(i, before, last));
+    if (!energy.has_gauge) {
+      const MeanPower mean =
+          readings_.mean_power(i, {.begin = told_until, .end = end, .first = before, .last = last});
+      samples_.add(energy.cells, "power_w",
+                   mean.power ? std::optional(mean.power->si()) : std::nullopt);
+    }
     EnergySum sum = energy.ended;
-    sum.add(sampler_.figure(
+    sum.add(readings_.energy(
                 i, {.begin = *energy.begin, .end = end, .first = energy.first, .last = last}),
             Seconds(end - *energy.begin));
     add_energy(energy, sum);
@@ -317,18 +322,6 @@ void Recording::add_energy(Energy& energy, const EnergySum& sum) {
                  sum.flags.has(flag) ? 1.0 : 0.0);
   }
   energy.told_flags = sum.flags;
-}
-
-/// Since the row before, from the counter; absent where it is not known for all that time.
-std::optional<double> Recording::mean_power_w(std::size_t domain,
-                                              const std::optional<Boundary>& first,
-                                              const std::optional<Boundary>& last) const {
-  const History* counter = sampler_.counter(domain);
-  if (counter == nullptr || !first || !last || last->at <= first->at) return std::nullopt;
-  if (counter->condition(first->at, last->at).unknown > nanoseconds(0)) return std::nullopt;
-  const auto ticks = static_cast<double>(last->ticks - first->ticks);
-  if (is_stuck(counter->channel(), ticks, last->at - first->at)) return std::nullopt;
-  return counter->channel().scale() * ticks / Seconds(last->at - first->at).count();
 }
 
 HardwareFiles Recording::files() const {

@@ -15,7 +15,7 @@
 #include "hardware/hardware_rows.hpp"
 #include "hardware/machine_reader.hpp"
 #include "hardware/row_file.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/hardware_monitor.hpp"
 
@@ -78,21 +78,19 @@ class Recording {
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
   [[nodiscard]] double row_time(TimePoint now) noexcept;
   void write(std::chrono::nanoseconds patience, bool last);
-  [[nodiscard]] GpuValues read_gpu(const Sampler::Device& device, TimePoint since) const noexcept;
+  [[nodiscard]] GpuValues read_gpu(const Readings::Device& device, TimePoint since) const noexcept;
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
   void add_energy(Energy& energy, const EnergySum& sum);
-  [[nodiscard]] std::optional<double> mean_power_w(std::size_t domain,
-                                                   const std::optional<Boundary>& first,
-                                                   const std::optional<Boundary>& last) const;
 
   const Clock& clock_;
   MachineReader machine_;
   std::set<Domain> gauged_;  ///< domains whose power a gauge shows
-  Sampler sampler_;
-  std::vector<Gpu> gpus_;         ///< as `sampler_.devices()`
-  std::vector<Energy> energies_;  ///< as `sampler_.domains()`
+  Readings readings_;
+  Capture shown_;                 ///< in the newest row
+  std::vector<Gpu> gpus_;         ///< as `readings_.devices()`
+  std::vector<Energy> energies_;  ///< as `readings_.domains()`
   /// Domains, and kinds (see `kKindsInTotal`), that a total may lack.
   std::set<std::string> missing_;
   Fd folder_;  ///< locked: no other monitor writes there

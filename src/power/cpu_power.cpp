@@ -9,19 +9,16 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-CpuPowerSample between(const MonitoredCpu& cpu, const StoredReading& first,
-                       const StoredReading& second) {
-  const Joules energy(cpu.history->channel().scale() * static_cast<double>(second.raw - first.raw));
-  return {.begin = first.first_seen,
-          .timestamp = second.first_seen,
-          .domain = cpu.domain,
-          .power = energy / Seconds(second.first_seen - first.first_seen)};
-}
-
-bool is_stuck_between(const History& history, const StoredReading& first,
-                      const StoredReading& second) noexcept {
-  return is_stuck(history.channel(), static_cast<double>(second.raw - first.raw),
-                  second.first_seen - first.first_seen);
+/// Absent while its counter is stuck: one that is renewed less often than it should be shows its
+/// mean once it has moved.
+std::optional<CpuPowerSample> between(const MonitoredCpu& cpu, const StoredReading& first,
+                                      const StoredReading& second) {
+  const MeanPower mean = counted_power(cpu.history->channel(), first, second);
+  if (!mean.power) return std::nullopt;
+  return CpuPowerSample{.begin = first.first_seen,
+                        .timestamp = second.first_seen,
+                        .domain = cpu.domain,
+                        .power = *mean.power};
 }
 
 /// Stretches of which the energy is not known. Threads: one at a time.
@@ -55,9 +52,9 @@ std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domai
     if (reading.first_seen < window.start) return;
     const bool is_later = last && reading.first_seen > last->first_seen;
     if (is_later && !unknown.overlaps(last->first_seen, reading.first_seen)) {
-      // A counter that is renewed less often than it should be shows its mean once it has moved.
-      if (is_stuck_between(*found.history, *last, reading)) return;
-      samples.push_back(between(found, *last, reading));
+      const std::optional<CpuPowerSample> sample = between(found, *last, reading);
+      if (!sample) return;
+      samples.push_back(*sample);
     }
     last = reading;
   });
@@ -116,7 +113,6 @@ std::map<Domain, std::optional<CpuPowerSample>> PowerMonitor::cpu_power() const 
     if (!before) continue;
     Unknown unknown(*cpu.history, {.start = before->first_seen, .end = newest->first_seen});
     if (unknown.overlaps(before->first_seen, newest->first_seen)) continue;
-    if (is_stuck_between(*cpu.history, *before, *newest)) continue;
     power = between(cpu, *before, *newest);
   }
   return powers;

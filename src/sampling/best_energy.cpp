@@ -9,6 +9,12 @@
 namespace wattle {
 namespace {
 
+using std::chrono::nanoseconds;
+
+StoredReading reading_of(const Boundary& shown) noexcept {
+  return {.first_seen = shown.at, .last_confirmed = shown.at, .raw = shown.ticks};
+}
+
 /// Sensors of unknown error are taken to be off by this: NVIDIA states 5 % where it states
 /// anything (NVML API Reference, nvmlDeviceGetPowerUsage), and boards were found to be within 8 %,
 /// with exceptions (arXiv 2312.02741). Two ways through one board share most of it.
@@ -128,6 +134,31 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
     figures.push_back(gauge_energy(*gauge, window.begin, window.end));
   }
   return best_energy(std::move(figures));
+}
+
+MeanPower counted_power(const Channel& counter, const StoredReading& first,
+                        const StoredReading& last) noexcept {
+  const nanoseconds length = last.first_seen - first.first_seen;
+  if (length <= nanoseconds(0)) return {};
+  const auto ticks = static_cast<double>(last.raw - first.raw);
+  if (is_stuck(counter, ticks, length)) return {.is_stuck = true};
+  return {.power = Joules(counter.scale() * ticks) / Seconds(length)};
+}
+
+MeanPower domain_power(const History* counter, std::span<const History* const> gauges,
+                       const CounterWindowAsked& window) noexcept {
+  if (counter != nullptr && window.first && window.last) {
+    const Condition between = counter->condition(window.first->at, window.last->at);
+    if (between.unknown > nanoseconds(0)) return {};
+    return counted_power(counter->channel(), reading_of(*window.first), reading_of(*window.last));
+  }
+  for (const History* gauge : gauges) {
+    const GaugeWindow held = gauge->gauge_window(window.begin, window.end);
+    if (held.known < (window.end - window.begin) / 2 || held.known <= nanoseconds(0)) continue;
+    const double raw = static_cast<double>(held.raw_ns) / static_cast<double>(held.known.count());
+    return {.power = Watts(gauge->channel().scale() * raw)};
+  }
+  return {};
 }
 
 }  // namespace wattle

@@ -7,7 +7,8 @@
 namespace wattle {
 namespace {
 
-CrossCheck compare(const Sampler::Result& preferred, const Sampler::Result& other, Seconds apart) {
+CrossCheck compare(const MeasuredWindow::Result& preferred, const MeasuredWindow::Result& other,
+                   Seconds apart) {
   const Joules combined(
       std::hypot(preferred.figure.uncertainty.si(), other.figure.uncertainty.si()));
   const Watts power =
@@ -32,12 +33,12 @@ bool CrossCheck::agrees() const noexcept {
   return apart && *apart <= tolerance;
 }
 
-std::vector<CrossCheck> cross_check(const std::vector<std::vector<Sampler::Result>>& sources,
+std::vector<CrossCheck> cross_check(const std::vector<std::vector<MeasuredWindow::Result>>& sources,
                                     Seconds apart) {
-  std::map<Domain, const Sampler::Result*> preferred;
+  std::map<Domain, const MeasuredWindow::Result*> preferred;
   std::vector<CrossCheck> checks;
   for (const auto& results : sources) {
-    for (const Sampler::Result& result : results) {
+    for (const MeasuredWindow::Result& result : results) {
       const auto [known, is_first] = preferred.try_emplace(result.channel.domain, &result);
       if (!is_first) checks.push_back(compare(*known->second, result, apart));
     }

@@ -1,4 +1,5 @@
-// The energy of a window from what was read of a channel, and the choice where several tell it.
+// From a window to a number: the energy, and the mean power, of what was read of a channel; and the
+// choice where several tell it.
 #pragma once
 
 #include <optional>
@@ -45,5 +46,21 @@ struct CounterWindowAsked {
 [[nodiscard]] WATTLE_EXPORT EnergyFigure domain_energy(const History* counter,
                                                        std::span<const History* const> gauges,
                                                        const CounterWindowAsked& window);
+
+/// A mean power; absent where it is not known.
+struct MeanPower {
+  std::optional<Watts> power{};
+  bool is_stuck = false;  ///< since its counter is
+};
+
+/// From one value of a counter to a later one, whatever happened in between.
+[[nodiscard]] MeanPower counted_power(const Channel& counter, const StoredReading& first,
+                                      const StoredReading& last) noexcept;
+
+/// The mean power of a domain in a window, as in `domain_energy`: from the counter where it was
+/// read at both ends; else from the first gauge that had a value for at least half of the time.
+/// Absent where the counter lost track in between.
+[[nodiscard]] MeanPower domain_power(const History* counter, std::span<const History* const> gauges,
+                                     const CounterWindowAsked& window) noexcept;
 
 }  // namespace wattle

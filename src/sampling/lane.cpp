@@ -146,48 +146,49 @@ void Lane::State::answer(std::uint64_t number) noexcept {
 
 Lane::Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock)
     : state_(std::make_shared<State>(std::move(tasks), options, clock)),
-      worker_([state = state_] { return state->turn(); }, "a thread to read devices with") {}
+      worker_(std::make_shared<Worker>([state = state_] { return state->turn(); },
+                                       "a thread to read devices with")) {}
 
 Lane::~Lane() {
   // What the parent's sensors hold of a driver is not a child's to give back.
-  if (worker_.is_copy()) {
+  if (worker_->is_copy()) {
     leak(state_);
   } else {
-    (void)worker_.stop(state_->options.patience);
+    (void)worker_->stop(state_->options.patience);
   }
 }
 
 bool Lane::has_answered(std::uint64_t asked) const noexcept {
-  if (worker_.is_copy()) return false;
+  if (worker_->is_copy()) return false;
   const std::scoped_lock lock(state_->mutex);
   return state_->answered_number >= asked;
 }
 
 std::uint64_t Lane::ask() noexcept {
-  if (worker_.is_copy()) return 0;
+  if (worker_->is_copy()) return 0;
   std::unique_lock lock(state_->mutex);
   const std::uint64_t asked = ++state_->asked_number;
   lock.unlock();
-  worker_.wake();
+  worker_->wake();
   return asked;
 }
 
 std::optional<Lane::Boundaries> Lane::wait_for(std::uint64_t asked, TimePoint deadline) {
-  if (worker_.is_copy()) return std::nullopt;
+  if (worker_->is_copy()) return std::nullopt;
   std::unique_lock lock(state_->mutex);
   const auto is_done = [&] { return state_->answered_number >= asked; };
   if (!state_->answered.wait_until(lock, deadline, is_done)) return std::nullopt;
   return state_->boundaries;
 }
 
-bool Lane::stop(nanoseconds patience) noexcept { return worker_.stop(patience); }
+bool Lane::stop(nanoseconds patience) noexcept { return worker_->stop(patience); }
 
-nanoseconds Lane::cpu() const noexcept { return worker_.cpu(); }
+nanoseconds Lane::cpu() const noexcept { return worker_->cpu(); }
 
 const std::vector<LaneTask>& Lane::tasks() const noexcept { return state_->tasks; }
 
 ProcessList Lane::processes(std::size_t task) const {
-  if (worker_.is_copy()) return {};
+  if (worker_->is_copy()) return {};
   const std::scoped_lock lock(state_->mutex);
   return state_->lists.at(task);
 }

@@ -70,6 +70,8 @@ class Lane {
   /// Asks the thread to end and waits until it has, or `patience` has passed: then false.
   bool stop(std::chrono::nanoseconds patience) noexcept;
 
+  /// The thread: for jobs between two readings. It ends with the lane.
+  [[nodiscard]] const std::shared_ptr<Worker>& worker() const noexcept { return worker_; }
   [[nodiscard]] const std::vector<LaneTask>& tasks() const noexcept;
   /// The newest list of a task's device; its number is 0 before the first.
   [[nodiscard]] ProcessList processes(std::size_t task) const;
@@ -82,7 +84,7 @@ class Lane {
  private:
   struct State;
   std::shared_ptr<State> state_;
-  Worker worker_;
+  std::shared_ptr<Worker> worker_;
 };
 
 }  // namespace wattle

@@ -6,10 +6,10 @@
 
 namespace wattle {
 
-TrackedEnergy tracked_energy(const Sampler& sampler, const std::vector<Refusal>& refused,
+TrackedEnergy tracked_energy(const MeasuredWindow& window, const std::vector<Refusal>& refused,
                              TimePoint began, TimePoint ended) {
   TrackedEnergy energy;
-  for (const Sampler::Result& result : sampler.results(began, ended)) {
+  for (const MeasuredWindow::Result& result : window.results(began, ended)) {
     const EnergyFigure& figure = result.figure;
     const auto& outer = result.channel.contained_in;
     energy.domains.push_back({.domain = result.channel.domain.name(),

@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "sampling/sampler.hpp"
+#include "sampling/measured_window.hpp"
 #include "sensors/sensor.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
 
-/// `refused`: what the sampler lacks, and why.
-[[nodiscard]] TrackedEnergy tracked_energy(const Sampler& sampler,
+/// `refused`: what the window lacks, and why.
+[[nodiscard]] TrackedEnergy tracked_energy(const MeasuredWindow& window,
                                            const std::vector<Refusal>& refused, TimePoint began,
                                            TimePoint ended);
 

@@ -73,7 +73,7 @@ struct MeanUtilization {
   std::string gap;  ///< why it is not known although it was read; else empty
 };
 
-MeanUtilization mean_utilization(const Sampler::Device& device, TimePoint began, TimePoint ended) {
+MeanUtilization mean_utilization(const Readings::Device& device, TimePoint began, TimePoint ended) {
   const auto gauge = std::ranges::find_if(device.gauges, [](const History* history) {
     return history->channel().metric == Metric::utilization;
   });
@@ -96,7 +96,7 @@ MeanUtilization mean_utilization(const Sampler::Device& device, TimePoint began,
 
 }  // namespace
 
-SamplerOptions GpuMonitor::sampling(std::chrono::nanoseconds interval) {
+ReadingsOptions GpuMonitor::sampling(std::chrono::nanoseconds interval) {
   constexpr std::chrono::nanoseconds kTenth = std::chrono::milliseconds(100);
   // A list is more work for a driver than a value, and each counts for at least a second.
   constexpr std::chrono::nanoseconds kLongestList = std::chrono::seconds(1);
@@ -120,11 +120,11 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   return {};
 }
 
-GpuMonitor::GpuMonitor(const Sampler& sampler, GpuChoiceOfSums choice)
-    : sampler_(sampler),
+GpuMonitor::GpuMonitor(const Readings& readings, GpuChoiceOfSums choice)
+    : readings_(readings),
       machine_pids_(sees_machine_pids()),
       choice_(std::move(choice)),
-      gpus_(sampler_.devices().size()) {}
+      gpus_(readings_.devices().size()) {}
 
 void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   Sum<std::uint64_t> used;
@@ -132,7 +132,7 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   Sum<std::uint64_t> main;
   Sum<std::uint64_t> descendants;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    const Sampler::Device& device = sampler_.devices()[i];
+    const Readings::Device& device = readings_.devices()[i];
     Gpu& gpu = gpus_[i];
     look_at(device, gpu);
     look_at_processes(device, gpu, kinship_of, began);
@@ -154,21 +154,21 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   raise(peak_combined_bytes_, main.value());
 }
 
-void GpuMonitor::look_at(const Sampler::Device& device, Gpu& gpu) const {
-  if (const auto total = bytes_shown(sampler_.latest(device, Metric::memory_total))) {
+void GpuMonitor::look_at(const Readings::Device& device, Gpu& gpu) const {
+  if (const auto total = bytes_shown(readings_.latest(device, Metric::memory_total))) {
     gpu.total_bytes = total;
   }
-  gpu.used_bytes = bytes_shown(sampler_.latest(device, Metric::memory_used));
+  gpu.used_bytes = bytes_shown(readings_.latest(device, Metric::memory_used));
   raise(gpu.peak_bytes, gpu.used_bytes);
-  gpu.percent = sampler_.latest(device, Metric::utilization);
+  gpu.percent = readings_.latest(device, Metric::utilization);
   raise(gpu.max_percent, gpu.percent);
-  raise(gpu.max_celsius, sampler_.latest(device, Metric::temperature));
+  raise(gpu.max_celsius, readings_.latest(device, Metric::temperature));
 }
 
-void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
+void GpuMonitor::look_at_processes(const Readings::Device& device, Gpu& gpu,
                                    const KinshipOf& kinship_of, TimePoint began) {
   if (!machine_pids_) return;
-  const std::optional<ProcessList> list = sampler_.processes(device);
+  const std::optional<ProcessList> list = readings_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
   gpu.lists_seen = list->number;
   gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
@@ -180,7 +180,7 @@ void GpuMonitor::look_at_processes(const Sampler::Device& device, Gpu& gpu,
   gpu.descendants_bytes = holders.descendants.value();
 }
 
-GpuUsage GpuMonitor::usage_of(const Sampler::Device& device, const Gpu& gpu, TimePoint began,
+GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
                               TimePoint ended) const {
   GpuUsage usage{.domain = device.domain,
                  .info = device.info != nullptr ? *device.info : DeviceInfo{},
@@ -207,7 +207,7 @@ std::optional<double> GpuMonitor::memory_total_bytes() const noexcept {
   double sum = 0.0;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     if (!choice_.included[i]) continue;
-    const auto total = sampler_.latest(sampler_.devices()[i], Metric::memory_total);
+    const auto total = readings_.latest(readings_.devices()[i], Metric::memory_total);
     if (!total) return std::nullopt;
     sum += *total;
   }
@@ -219,14 +219,14 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   Sum<std::uint64_t> total;
   Sum<double> mean;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
-    usage.gpus.push_back(usage_of(sampler_.devices()[i], gpus_[i], began, ended));
+    usage.gpus.push_back(usage_of(readings_.devices()[i], gpus_[i], began, ended));
     if (!choice_.included[i]) continue;
     ++usage.included;
     total.add(gpus_[i].total_bytes);
     if (!choice_.counted[i]) continue;
     mean.add(usage.gpus.back().mean_utilization_percent);
     if (usage.utilization_gap.empty()) {
-      usage.utilization_gap = mean_utilization(sampler_.devices()[i], began, ended).gap;
+      usage.utilization_gap = mean_utilization(readings_.devices()[i], began, ended).gap;
     }
   }
   usage.counted = counted();

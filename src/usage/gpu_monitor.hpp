@@ -7,30 +7,30 @@
 #include <string>
 #include <vector>
 
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "usage/gpu_usage.hpp"
 #include "usage/process_tree.hpp"
 
 namespace wattle {
 
-/// Of the devices of a sampler, by their places in `sampler.devices()`.
+/// Of the devices of `Readings`, by their places in `readings.devices()`.
 struct GpuChoiceOfSums {
   std::vector<bool> included;  ///< sums are about these alone
   std::vector<bool> counted;   ///< and those of utilization about these
 };
 
-/// Follows the devices of a sampler. Threads: one at a time.
+/// Follows the devices of `Readings`. Threads: one at a time.
 class GpuMonitor {
  public:
-  /// What `Sampler` has to read for it, and how often, for samples every `interval`: power at least
-  /// ten times a second; the processes on each device every `interval`, from 0.1 to 1 s.
-  [[nodiscard]] static SamplerOptions sampling(std::chrono::nanoseconds interval);
+  /// What `Readings` has to read for it, and how often, for samples every `interval`: power at
+  /// least ten times a second; the processes on each device every `interval`, from 0.1 to 1 s.
+  [[nodiscard]] static ReadingsOptions sampling(std::chrono::nanoseconds interval);
 
   /// Tells whose a process is.
   using KinshipOf = std::function<Kinship(pid_t)>;
 
-  /// `sampler` outlives it.
-  GpuMonitor(const Sampler& sampler, GpuChoiceOfSums choice);
+  /// `readings` outlives it.
+  GpuMonitor(const Readings& readings, GpuChoiceOfSums choice);
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
@@ -74,13 +74,13 @@ class GpuMonitor {
   };
 
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
-  [[nodiscard]] GpuUsage usage_of(const Sampler::Device& device, const Gpu& gpu, TimePoint began,
+  [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
                                   TimePoint ended) const;
-  void look_at(const Sampler::Device& device, Gpu& gpu) const;
-  void look_at_processes(const Sampler::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
+  void look_at(const Readings::Device& device, Gpu& gpu) const;
+  void look_at_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
                          TimePoint began);
 
-  const Sampler& sampler_;
+  const Readings& readings_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
   GpuChoiceOfSums choice_;
   std::vector<Gpu> gpus_;

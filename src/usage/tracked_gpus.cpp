@@ -76,12 +76,13 @@ void TrackedGpus::choose(const std::set<std::string>& uuids) {
 }
 
 void TrackedGpus::begin() {
-  if (sampler_) return;  // a start that failed: they stay stopped
+  if (readings_) return;  // a start that failed: they stay stopped
   began_ = clock_.now();
-  sampler_ = std::make_unique<Sampler>(std::move(sensors_), clock_, GpuMonitor::sampling(period_));
-  monitor_ = std::make_unique<GpuMonitor>(*sampler_, GpuChoiceOfSums{included_, counted_});
-  constexpr milliseconds kPatience(500);
-  (void)sampler_->read_lanes(clock_.now() + kPatience);
+  readings_ =
+      std::make_unique<Readings>(std::move(sensors_), clock_, GpuMonitor::sampling(period_));
+  window_ = std::make_unique<MeasuredWindow>(*readings_);
+  monitor_ = std::make_unique<GpuMonitor>(*readings_, GpuChoiceOfSums{included_, counted_});
+  (void)window_->read_lanes(clock_.now() + kDriverPatience);
 }
 
 void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
@@ -92,18 +93,18 @@ void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
 void TrackedGpus::end(const GpuMonitor::KinshipOf& kinship_of) {
   read_processors();
   constexpr milliseconds kPatience(20);  // a stop takes 50 ms at most
-  (void)sampler_->read_all_lanes(clock_.now() + kPatience);
+  (void)window_->read_all_lanes(clock_.now() + kPatience);
   monitor_->sample(kinship_of, began_);
   stop();
 }
 
 void TrackedGpus::stop() noexcept {
-  if (sampler_) sampler_->stop();
+  if (readings_) readings_->stop();
 }
 
 TrackerCost TrackedGpus::cost() const noexcept {
-  if (!sampler_) return {};
-  return {.cpu = sampler_->lane_cpu(), .threads = sampler_->lane_threads()};
+  if (!readings_) return {};
+  return {.cpu = readings_->lane_cpu(), .threads = readings_->lane_threads()};
 }
 
 GpuMonitor::Now TrackedGpus::now() const noexcept {
@@ -116,7 +117,7 @@ GpuMonitor::Now TrackedGpus::now() const noexcept {
 }
 
 TrackedEnergy TrackedGpus::energy(TimePoint began, TimePoint ended) const {
-  return tracked_energy(*sampler_, not_read_, began, ended);
+  return tracked_energy(*window_, not_read_, began, ended);
 }
 
 GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {

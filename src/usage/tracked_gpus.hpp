@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "sampling/sampler.hpp"
+#include "sampling/measured_window.hpp"
 #include "usage/gpu_monitor.hpp"
 #include "usage/tracker_cost.hpp"
 #include "wattle/tracker.hpp"
@@ -24,7 +24,7 @@ class TrackedGpus {
   /// where there are no threads to be had.
   void begin();
   /// The counters of the processors alone; the first time is their begin.
-  void read_processors() noexcept { sampler_->read(false); }
+  void read_processors() noexcept { window_->read(false); }
   /// A look at everything.
   void sample(const GpuMonitor::KinshipOf& kinship_of);
   /// The last look: asks the GPUs for what they show now, waits a moment for them, and stops.
@@ -62,7 +62,8 @@ class TrackedGpus {
   std::optional<unsigned> on_machine_;
   unsigned refused_ = 0;  ///< that are there, of the brand that is asked for
   bool wants_refused_;    ///< they would be in the sums
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<Readings> readings_;
+  std::unique_ptr<MeasuredWindow> window_;
   std::unique_ptr<GpuMonitor> monitor_;
   TimePoint began_;
 };

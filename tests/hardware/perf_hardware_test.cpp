@@ -7,14 +7,15 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
+#include "fakes/one_window.hpp"
 #include "sampling/cross_check.hpp"
-#include "sampling/sampler.hpp"
 #include "sensors/perf/event_sensor.hpp"
 #include "sensors/perf/perf.hpp"
 #include "sensors/powercap/powercap.hpp"
@@ -58,16 +59,17 @@ class PerfHardware : public testing::Test {
   }
   using Sensors = std::vector<std::unique_ptr<Sensor>>;
   /// What each of them counts over one second.
-  static std::vector<std::vector<Sampler::Result>> measure(std::vector<Sensors> sources) {
-    std::vector<Sampler> recorders;
+  static std::vector<std::vector<MeasuredWindow::Result>> measure(std::vector<Sensors> sources) {
+    std::deque<fakes::OneWindow> recorders;
     for (Sensors& sensors : sources) recorders.emplace_back(std::move(sensors), machine_clock());
-    for (Sampler& recorder : recorders) recorder.read(false);
+    for (fakes::OneWindow& recorder : recorders) recorder.read(false);
     const TimePoint begin = machine_clock().now();
     std::this_thread::sleep_for(std::chrono::seconds(1));
     const TimePoint end = machine_clock().now();
-    for (Sampler& recorder : recorders) recorder.read(true);
-    std::vector<std::vector<Sampler::Result>> results;
-    for (const Sampler& recorder : recorders) results.push_back(recorder.results(begin, end));
+    for (fakes::OneWindow& recorder : recorders) recorder.read(true);
+    std::vector<std::vector<MeasuredWindow::Result>> results;
+    for (const fakes::OneWindow& recorder : recorders)
+      results.push_back(recorder.results(begin, end));
     return results;
   }
 
@@ -98,7 +100,7 @@ TEST_F(PerfHardware, PackagesDrawAPlausiblePowerOverASecond) {
   sources.push_back(std::move(found_.sensors));
   bool any_package = false;
   const auto results = measure(std::move(sources));
-  for (const Sampler::Result& result : results.at(0)) {
+  for (const MeasuredWindow::Result& result : results.at(0)) {
     const std::string name = result.channel.domain.name();
     ASSERT_TRUE(result.figure.energy.has_value()) << name;
     EXPECT_EQ(result.figure.unknown.count(), 0.0) << name;

@@ -6,7 +6,7 @@
 #include <thread>
 
 #include "base/clock.hpp"
-#include "sampling/sampler.hpp"
+#include "fakes/one_window.hpp"
 #include "sensors/powercap/powercap.hpp"
 
 namespace wattle {
@@ -38,14 +38,14 @@ TEST_F(PowercapHardware, EveryRangeNamesAUnitThatIsAPowerOfTwo) {
 }
 
 TEST_F(PowercapHardware, PackagesDrawAPlausiblePowerOverASecond) {
-  Sampler recorder(std::move(found_.sensors), machine_clock());
+  fakes::OneWindow recorder(std::move(found_.sensors), machine_clock());
   recorder.read(false);
   const TimePoint begin = machine_clock().now();
   std::this_thread::sleep_for(std::chrono::seconds(1));
   const TimePoint end = machine_clock().now();
   recorder.read(true);
   bool any_package = false;
-  for (const Sampler::Result& result : recorder.results(begin, end)) {
+  for (const MeasuredWindow::Result& result : recorder.results(begin, end)) {
     const EnergyFigure& figure = result.figure;
     SCOPED_TRACE(result.channel.domain.name());
     ASSERT_TRUE(figure.energy.has_value());

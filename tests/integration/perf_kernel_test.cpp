@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "fakes/one_window.hpp"
 #include "fakes/perf_pmu.hpp"
 #include "fakes/powercap_tree.hpp"
-#include "sampling/sampler.hpp"
 #include "sensors/perf/perf.hpp"
 
 namespace wattle::perf {
@@ -62,13 +62,13 @@ TEST_F(PerfKernel, CountsAGroupSystemWide) {
 }
 
 TEST_F(PerfKernel, GivesTheEnergyOfAWindow) {
-  Sampler recorder(std::move(found_.sensors), machine_clock());
+  fakes::OneWindow recorder(std::move(found_.sensors), machine_clock());
   recorder.read(false);
   const TimePoint begin = machine_clock().now();
   std::this_thread::sleep_for(std::chrono::milliseconds(200));
   const TimePoint end = machine_clock().now();
   recorder.read(true);
-  for (const Sampler::Result& result : recorder.results(begin, end)) {
+  for (const MeasuredWindow::Result& result : recorder.results(begin, end)) {
     ASSERT_TRUE(result.figure.energy.has_value()) << result.channel.domain.name();
     EXPECT_NEAR(result.figure.mean->si(), 1.0, 0.5) << result.channel.domain.name();
     EXPECT_EQ(result.figure.unknown.count(), 0.0);

@@ -14,11 +14,12 @@
 #include "counted_allocations.hpp"
 #include "fakes/drm_tree.hpp"
 #include "fakes/gated_sensor.hpp"
+#include "fakes/one_window.hpp"
 #include "fakes/powercap_tree.hpp"
 #include "fakes/process_files.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "power/played_machine.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "sampling/timeline.hpp"
 #include "sampling/update_observer.hpp"
 #include "sanitized.hpp"
@@ -112,7 +113,7 @@ TEST_F(Allocations, AreNoneWhereATimelineIsWrittenAndRead) {
 }
 
 TEST_F(Allocations, AreNoneWhereTheRecorderReads) {
-  Sampler recorder(std::move(survey(tree_.system(), clock_).sensors), clock_);
+  fakes::OneWindow recorder(std::move(survey(tree_.system(), clock_).sensors), clock_);
   recorder.read(false);
   const std::uint64_t made = allocations_of([&] {
     for (int i = 0; i < 100; ++i) {
@@ -159,11 +160,11 @@ TEST_F(Allocations, AreNoneWhereALaneReads) {
       {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};
   std::vector<std::unique_ptr<Sensor>> sensors;
   sensors.push_back(std::make_unique<fakes::GatedSensor>(channels, gate, machine_clock()));
-  const Sampler sampler(std::move(sensors), machine_clock(), {.period = 1ms});
-  ASSERT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= 5; }));
+  const Readings readings(std::move(sensors), machine_clock(), {.period = 1ms});
+  ASSERT_TRUE(fakes::eventually([&] { return readings.lane_ticks() >= 5; }));
   const std::uint64_t made = allocations_of([&] {
-    const std::uint64_t ticks = sampler.lane_ticks();
-    EXPECT_TRUE(fakes::eventually([&] { return sampler.lane_ticks() >= ticks + 300; }));
+    const std::uint64_t ticks = readings.lane_ticks();
+    EXPECT_TRUE(fakes::eventually([&] { return readings.lane_ticks() >= ticks + 300; }));
   });
   EXPECT_EQ(made, 0U) << "in whatever thread";
 }

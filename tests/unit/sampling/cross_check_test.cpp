@@ -16,15 +16,15 @@ using testing::Field;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-using Results = std::vector<Sampler::Result>;
+using Results = std::vector<MeasuredWindow::Result>;
 
 constexpr Seconds kTogether{0.0};
 
 /// A domain's energy over a second.
-Sampler::Result result(std::string source, const Domain& domain, std::optional<Joules> energy,
-                       Joules uncertainty = Joules(0.1)) {
-  Sampler::Result result{.channel = {.domain = domain, .source = std::move(source)},
-                         .figure = {.energy = energy, .uncertainty = uncertainty}};
+MeasuredWindow::Result result(std::string source, const Domain& domain,
+                              std::optional<Joules> energy, Joules uncertainty = Joules(0.1)) {
+  MeasuredWindow::Result result{.channel = {.domain = domain, .source = std::move(source)},
+                                .figure = {.energy = energy, .uncertainty = uncertainty}};
   if (energy) result.figure.mean = *energy / Seconds(1.0);
   return result;
 }

@@ -23,14 +23,15 @@ using testing::IsEmpty;
 class PlayedGpus {
  public:
   explicit PlayedGpus(const std::string& script) : fake_(script) {
-    SamplerOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
+    ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
     options.only_when_asked = true;
     options.lists_processes = false;
     options.metrics = {Metric::utilization};
     Survey found = survey(fake_.system(), fake_.clock(), DomainKinds::all());
-    sampler_.emplace(std::move(found.sensors), fake_.clock(), options);
-    const std::vector<bool> all(sampler_->devices().size(), true);
-    monitor_.emplace(*sampler_, GpuChoiceOfSums{all, all});
+    readings_.emplace(std::move(found.sensors), fake_.clock(), options);
+    shown_ = readings_->no_capture();
+    const std::vector<bool> all(readings_->devices().size(), true);
+    monitor_.emplace(*readings_, GpuChoiceOfSums{all, all});
     read_at(0.0);
   }
 
@@ -41,7 +42,7 @@ class PlayedGpus {
   void read_at(double at_s) {
     now_s_ = at_s;
     fake_.set_time(Seconds(at_s));
-    ASSERT_TRUE(sampler_->read_lanes(machine_clock().now() + std::chrono::seconds(30)));
+    ASSERT_TRUE(readings_->read_lanes(shown_, machine_clock().now() + std::chrono::seconds(30)));
     monitor_->sample([](pid_t) { return Kinship::stranger; }, kBegan);
   }
   /// From time 0 until now.
@@ -53,7 +54,8 @@ class PlayedGpus {
   static constexpr TimePoint kBegan{std::chrono::hours(1)};
 
   fakes::FakeNvml fake_;
-  std::optional<Sampler> sampler_;
+  std::optional<Readings> readings_;
+  Capture shown_;
   std::optional<GpuMonitor> monitor_;
   double now_s_ = 0.0;
 };

@@ -1,4 +1,4 @@
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 
 #include <algorithm>
 #include <new>
@@ -41,7 +41,7 @@ ChannelSet choose(const Sensor& sensor, Wanted wanted) {
 }
 
 /// True if the energy of the channel's domain is to be told, and the channel tells it.
-bool tells(const Channel& channel, const SamplerOptions& options) noexcept {
+bool tells(const Channel& channel, const ReadingsOptions& options) noexcept {
   return channel.tells_energy() &&
          (!options.domains ||
           std::ranges::find(*options.domains, channel.domain) != options.domains->end());
@@ -71,14 +71,14 @@ std::unique_ptr<Recorder> make_recorder(const std::shared_ptr<Sensor>& sensor, C
 
 }  // namespace
 
-Sampler::Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
-                 const SamplerOptions& options)
-    : clock_(clock), suspend_(clock), interval_began_(clock.now()) {
+Readings::Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+                   const ReadingsOptions& options)
+    : clock_(clock), suspend_(clock) {
   for (std::unique_ptr<Sensor>& sensor : sensors) add(std::move(sensor), options);
   std::ranges::sort(tracks_, {}, &Track::domain);
 }
 
-void Sampler::add(std::unique_ptr<Sensor> sensor, const SamplerOptions& options) {
+void Readings::add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& options) {
   const std::shared_ptr<Sensor> shared = std::move(sensor);
   const std::size_t lanes = lanes_.size();
   try {
@@ -92,8 +92,8 @@ void Sampler::add(std::unique_ptr<Sensor> sensor, const SamplerOptions& options)
   }
 }
 
-void Sampler::forget(std::span<const Channel> channels, std::size_t lanes,
-                     const std::string& reason) {
+void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
+                      const std::string& reason) {
   std::set<Domain> domains;
   for (const Channel& channel : channels) {
     if (channel.tells_energy()) domains.insert(channel.domain);
@@ -110,7 +110,7 @@ void Sampler::forget(std::span<const Channel> channels, std::size_t lanes,
   }
 }
 
-void Sampler::add_prompt(std::shared_ptr<Sensor> sensor, const SamplerOptions& options) {
+void Readings::add_prompt(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options) {
   const ChannelSet telling =
       choose(*sensor, [&](const Channel& channel) { return tells(channel, options); });
   if (telling.none()) return;
@@ -120,16 +120,16 @@ void Sampler::add_prompt(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   prompt_.push_back(std::move(recorder));
 }
 
-Sampler::~Sampler() { stop(); }
+Readings::~Readings() { stop(); }
 
-void Sampler::stop() noexcept {
+void Readings::stop() noexcept {
   for (const auto& lane : slow_lanes_) {
     if (lane) (void)lane->stop(nanoseconds(0));
   }
   for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
 }
 
-void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options) {
+void Readings::add_device(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options) {
   const auto channels = sensor->channels();
   const bool has_gauge = std::ranges::any_of(channels, [](const Channel& channel) {
     return channel.tells_energy() && channel.metric != Metric::energy && !channel.costly;
@@ -188,8 +188,8 @@ void Sampler::add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& o
   if (is_gpu(*sensor)) devices_.push_back(std::move(device));
 }
 
-void Sampler::track(const std::deque<History>& histories, std::optional<std::size_t> lane,
-                    std::size_t first_place) {
+void Readings::track(const std::deque<History>& histories, std::optional<std::size_t> lane,
+                     std::size_t first_place) {
   for (std::size_t i = 0; i < histories.size(); ++i) {
     const Channel& channel = histories[i].channel();
     if (!channel.tells_energy()) continue;
@@ -208,29 +208,24 @@ void Sampler::track(const std::deque<History>& histories, std::optional<std::siz
   }
 }
 
-void Sampler::read(bool ends_interval) noexcept {
+void Readings::read() noexcept {
   if (suspend_.was_suspended()) {
     for (const auto& recorder : prompt_) recorder->note_suspend();
   }
   for (const auto& recorder : prompt_) recorder->read();
-  for (Track& track : tracks_) {
-    if (track.lane || track.counter == nullptr) continue;
-    track.last = track.counter->last();
-    if (has_begun_) continue;
-    track.first = track.last;
-    track.interval_begin = track.last;
-  }
-  has_begun_ = true;
-  if (!ends_interval) return;
-  const TimePoint now = clock_.now();
-  for (Track& track : tracks_) {
-    const bool counts = track.counter != nullptr && !track.lane;
-    track.intervals.add(counts ? counted_power(track) : gauged_power(track, now));
-  }
-  interval_began_ = now;
 }
 
-bool Sampler::read_lanes(TimePoint deadline) {
+void Readings::read(Capture& capture) noexcept {
+  read();
+  for (std::size_t i = 0; i < tracks_.size(); ++i) {
+    const Track& track = tracks_[i];
+    if (track.lane || track.counter == nullptr) continue;
+    const History& counter = *track.counter;
+    capture.domains[i].counter = counter.is_fresh() ? counter.last() : std::nullopt;
+  }
+}
+
+bool Readings::read_lanes(Capture& capture, TimePoint deadline) {
   owed_.resize(lanes_.size());
   std::vector<bool> is_stuck;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
@@ -244,75 +239,30 @@ bool Sampler::read_lanes(TimePoint deadline) {
     const auto boundaries =
         is_stuck[i] ? std::optional<Lane::Boundaries>() : lanes_[i]->wait_for(owed_[i], deadline);
     all = all && boundaries;
-    for (Track& track : tracks_) {
+    for (std::size_t domain = 0; domain < tracks_.size(); ++domain) {
+      const Track& track = tracks_[domain];
       if (track.lane != i) continue;
-      track.is_answered = boundaries.has_value();
-      track.was_answered = track.was_answered && track.is_answered;
-      if (track.counter == nullptr) continue;
-      track.last = boundaries ? boundaries->at(track.place) : std::nullopt;
-      if (!lanes_have_begun_) track.first = track.last;
+      const bool has_counter = boundaries && track.counter != nullptr;
+      capture.domains[domain] = {
+          .counter = has_counter ? boundaries->at(track.place) : std::nullopt,
+          .has_answered = boundaries.has_value()};
     }
   }
-  lanes_have_begun_ = true;
-  interval_began_ = clock_.now();
   return all;
 }
 
-bool Sampler::read_all_lanes(TimePoint deadline) {
+bool Readings::read_all_lanes(Capture& capture, TimePoint deadline) {
   std::vector<std::uint64_t> asked;
   asked.reserve(slow_lanes_.size());
   for (const auto& lane : slow_lanes_) asked.push_back(lane ? lane->ask() : 0);
-  bool all = read_lanes(deadline);
+  bool all = read_lanes(capture, deadline);
   for (std::size_t i = 0; i < slow_lanes_.size(); ++i) {
     if (slow_lanes_[i]) all = slow_lanes_[i]->wait_for(asked[i], deadline).has_value() && all;
   }
   return all;
 }
 
-/// From one end of an interval to the other, both of them read just then.
-std::optional<Watts> Sampler::counted_power(Track& track) noexcept {
-  const std::optional<Boundary> begin = track.interval_begin;
-  const std::optional<Boundary> end =
-      track.counter->is_fresh() ? track.counter->last() : std::nullopt;
-  track.interval_begin = end;
-  if (!begin || !end || end->at <= begin->at) return std::nullopt;
-  if (track.counter->condition(begin->at, end->at).unknown > nanoseconds(0)) return std::nullopt;
-  const auto ticks = static_cast<double>(end->ticks - begin->ticks);
-  track.is_stuck = is_stuck(track.counter->channel(), ticks, end->at - begin->at);
-  if (track.is_stuck) return std::nullopt;
-  return Joules(track.counter->channel().scale() * ticks) / Seconds(end->at - begin->at);
-}
-
-/// Of the time in which there was a value, where that is most of the interval.
-std::optional<Watts> Sampler::gauged_power(const Track& track, TimePoint now) const noexcept {
-  const nanoseconds length = now - interval_began_;
-  for (const History* gauge : track.gauges) {
-    const GaugeWindow window = gauge->gauge_window(interval_began_, now);
-    if (window.known < length / 2 || window.known <= nanoseconds(0)) continue;
-    const double raw =
-        static_cast<double>(window.raw_ns) / static_cast<double>(window.known.count());
-    return Watts(gauge->channel().scale() * raw);
-  }
-  return std::nullopt;
-}
-
-std::optional<Watts> Sampler::interval_power() const noexcept {
-  std::optional<Watts> sum;
-  for (const Track& track : tracks_) {
-    if (!counts_in_total(track.domain.kind()) || track.is_stuck) continue;
-    const std::optional<Watts> power = track.intervals.last();
-    if (!power) return std::nullopt;
-    sum = sum.value_or(Watts(0.0)) + *power;
-  }
-  return sum;
-}
-
-std::optional<Watts> Sampler::interval_power(const Domain& domain) const noexcept {
-  const auto found = std::ranges::find(tracks_, domain, &Track::domain);
-  return found == tracks_.end() ? std::nullopt : found->intervals.last();
-}
-
-nanoseconds Sampler::keeper_period() const noexcept {
+nanoseconds Readings::keeper_period() const noexcept {
   nanoseconds shortest = std::chrono::minutes(1);
   for (const Track& track : tracks_) {
     if (track.counter == nullptr || track.lane) continue;
@@ -321,57 +271,42 @@ nanoseconds Sampler::keeper_period() const noexcept {
   return shortest;
 }
 
-std::vector<Sampler::Result> Sampler::results(TimePoint begin, TimePoint end) const {
-  std::vector<Result> results;
-  for (const Track& track : tracks_) {
-    const History& source = track.counter != nullptr ? *track.counter : *track.gauges.front();
-    Result result{
-        .channel = source.channel(),
-        .figure =
-            figure(track, {.begin = begin, .end = end, .first = track.first, .last = track.last})};
-    result.figure.max = track.intervals.max();
-    if (track.lane && !track.was_answered) result.figure.flags.set(Flag::late);
-    results.push_back(std::move(result));
-  }
-  return results;
-}
-
-std::vector<Domain> Sampler::domains() const {
+std::vector<Domain> Readings::domains() const {
   std::vector<Domain> domains;
   domains.reserve(tracks_.size());
   for (const Track& track : tracks_) domains.push_back(track.domain);
   return domains;
 }
 
-EnergyFigure Sampler::figure(const Track& track, const CounterWindowAsked& window) {
+EnergyFigure Readings::energy(std::size_t domain, const CounterWindowAsked& window) const {
+  const Track& track = tracks_[domain];
   return domain_energy(track.counter, track.gauges, window);
 }
 
-EnergyFigure Sampler::figure(std::size_t domain, const CounterWindowAsked& window) const {
-  return figure(tracks_[domain], window);
-}
-
-std::optional<Boundary> Sampler::last(std::size_t domain) const noexcept {
+MeanPower Readings::mean_power(std::size_t domain, const CounterWindowAsked& window) const {
   const Track& track = tracks_[domain];
-  if (track.counter == nullptr) return std::nullopt;
-  if (track.lane) return track.last;
-  return track.counter->is_fresh() ? track.counter->last() : std::nullopt;
+  return domain_power(track.counter, track.gauges, window);
 }
 
-bool Sampler::has_answered(std::size_t domain) const noexcept {
-  return tracks_[domain].is_answered;
+const Channel& Readings::channel(std::size_t domain) const noexcept {
+  const Track& track = tracks_[domain];
+  return (track.counter != nullptr ? track.counter : track.gauges.front())->channel();
 }
 
-const History* Sampler::counter(std::size_t domain) const noexcept {
+const History* Readings::counter(std::size_t domain) const noexcept {
   return tracks_[domain].counter;
 }
 
-std::span<const History* const> Sampler::gauges(std::size_t domain) const noexcept {
+std::span<const History* const> Readings::gauges(std::size_t domain) const noexcept {
   return tracks_[domain].gauges;
 }
 
-std::optional<double> Sampler::latest(const Device& device, Metric metric,
-                                      TimePoint since) const noexcept {
+bool Readings::may_block(std::size_t domain) const noexcept {
+  return tracks_[domain].lane.has_value();
+}
+
+std::optional<double> Readings::latest(const Device& device, Metric metric,
+                                       TimePoint since) const noexcept {
   const auto value_in = [&](const std::vector<const History*>& gauges) -> std::optional<double> {
     const auto gauge = std::ranges::find(
         gauges, metric, [](const History* history) { return history->channel().metric; });
@@ -382,7 +317,7 @@ std::optional<double> Sampler::latest(const Device& device, Metric metric,
   return track == tracks_.end() ? std::nullopt : value_in(track->gauges);
 }
 
-std::optional<double> Sampler::latest(const History& gauge, TimePoint since) const noexcept {
+std::optional<double> Readings::latest(const History& gauge, TimePoint since) const noexcept {
   const TimePoint now = clock_.now();
   const std::optional<StoredReading> last = gauge.values().at(now).before;
   if (!last || now > last->last_confirmed + gauge.belief()) return std::nullopt;
@@ -392,27 +327,27 @@ std::optional<double> Sampler::latest(const History& gauge, TimePoint since) con
   return gauge.channel().scale() * static_cast<double>(last->raw);
 }
 
-std::optional<ProcessList> Sampler::processes(const Device& device) const {
+std::optional<ProcessList> Readings::processes(const Device& device) const {
   const auto& lane = slow_lanes_.at(device.number);
   ProcessList list = lane ? lane->processes(0) : ProcessList{};
   return list.number == 0 ? std::nullopt : std::optional(std::move(list));
 }
 
-nanoseconds Sampler::lane_cpu() const noexcept {
+nanoseconds Readings::lane_cpu() const noexcept {
   nanoseconds sum{0};
   for (const auto& lane : lanes_) sum += lane->cpu();
   for (const auto& lane : slow_lanes_) sum += lane ? lane->cpu() : nanoseconds(0);
   return sum;
 }
 
-std::uint64_t Sampler::lane_ticks() const noexcept {
+std::uint64_t Readings::lane_ticks() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->ticks();
   for (const auto& lane : slow_lanes_) sum += lane ? lane->ticks() : 0;
   return sum;
 }
 
-std::uint64_t Sampler::lane_missed() const noexcept {
+std::uint64_t Readings::lane_missed() const noexcept {
   std::uint64_t sum = 0;
   for (const auto& lane : lanes_) sum += lane->missed();
   for (const auto& lane : slow_lanes_) sum += lane ? lane->missed() : 0;

@@ -1,4 +1,4 @@
-#include "sampling/sampler.hpp"
+#include "sampling/measured_window.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "fakes/one_window.hpp"
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
 
@@ -19,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 using fakes::constant_power;
 using fakes::counter_channel;
+using fakes::OneWindow;
 using fakes::ScriptedCounter;
 using fakes::ScriptedSensor;
 using fakes::Shown;
@@ -27,12 +29,12 @@ using testing::IsEmpty;
 
 constexpr double kTickJ = 1.0 / 16384.0;
 
-class SamplerOfCounters : public testing::Test {
+class WindowOfCounters : public testing::Test {
  protected:
   void add_sensor(std::vector<ScriptedCounter> counters) {
     sensors_.push_back(std::make_unique<ScriptedSensor>(std::move(counters), clock_));
   }
-  Sampler start() { return {std::move(sensors_), clock_}; }
+  OneWindow start() { return {std::move(sensors_), clock_}; }
   [[nodiscard]] ScriptedCounter constant(Domain domain, double watts) const {
     return constant_power(counter_channel(domain), Watts(watts), begin_);
   }
@@ -43,7 +45,7 @@ class SamplerOfCounters : public testing::Test {
               return now < at ? script(now) : Shown{.status = ReadStatus::retry};
             }};
   }
-  [[nodiscard]] EnergyFigure figure(const Sampler& recorder, Domain domain) const {
+  [[nodiscard]] EnergyFigure figure(const OneWindow& recorder, Domain domain) const {
     for (const auto& result : recorder.results(begin_, clock_.at())) {
       if (result.channel.domain == domain) return result.figure;
     }
@@ -55,10 +57,10 @@ class SamplerOfCounters : public testing::Test {
   std::vector<std::unique_ptr<Sensor>> sensors_;
 };
 
-TEST_F(SamplerOfCounters, MeasuresEveryCounterOfEverySensor) {
+TEST_F(WindowOfCounters, MeasuresEveryCounterOfEverySensor) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 8.0)});
   add_sensor({constant(Domain::package(1), 60.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   for (int i = 0; i < 10; ++i) {
     clock_.advance(1s);
@@ -70,11 +72,11 @@ TEST_F(SamplerOfCounters, MeasuresEveryCounterOfEverySensor) {
   EXPECT_EQ(figure(recorder, Domain::dram(0)).max, Watts(8.0));
 }
 
-TEST_F(SamplerOfCounters, ListsResultsInTheOrderOfDomains) {
+TEST_F(WindowOfCounters, ListsResultsInTheOrderOfDomains) {
   add_sensor({constant(Domain::psys(), 1.0)});
   add_sensor({constant(Domain::package(1), 1.0), constant(Domain::dram(1), 1.0)});
   add_sensor({constant(Domain::package(0), 1.0), constant(Domain::core(0), 1.0)});
-  const Sampler recorder = start();
+  const OneWindow recorder = start();
   std::vector<std::string> names;
   for (const auto& result : recorder.results(begin_, begin_)) {
     names.push_back(result.channel.domain.name());
@@ -82,9 +84,9 @@ TEST_F(SamplerOfCounters, ListsResultsInTheOrderOfDomains) {
   EXPECT_THAT(names, ElementsAre("package_0", "package_1", "dram_1", "core_0", "psys"));
 }
 
-TEST_F(SamplerOfCounters, IntervalPowerLeavesOutAStuckCounter) {
+TEST_F(WindowOfCounters, IntervalPowerLeavesOutAStuckCounter) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 0.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(true);
   clock_.advance(1s);
   recorder.read(true);
@@ -92,11 +94,11 @@ TEST_F(SamplerOfCounters, IntervalPowerLeavesOutAStuckCounter) {
   EXPECT_EQ(recorder.interval_power(Domain::dram(0)), std::nullopt);
 }
 
-TEST_F(SamplerOfCounters, IsExactAcrossAWrap) {
+TEST_F(WindowOfCounters, IsExactAcrossAWrap) {
   const std::uint64_t close_to_the_end = 0xFFFFFFFF - 1000;
   add_sensor({constant_power(counter_channel(Domain::package(0)), Watts(100.0), begin_,
                              close_to_the_end)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.advance(12'345'678ns);
   recorder.read(false);
@@ -106,10 +108,10 @@ TEST_F(SamplerOfCounters, IsExactAcrossAWrap) {
   EXPECT_TRUE(seen.flags.has(Flag::wrapped));
 }
 
-TEST_F(SamplerOfCounters, OneSensorThatFailsDoesNotHideTheOthers) {
+TEST_F(WindowOfCounters, OneSensorThatFailsDoesNotHideTheOthers) {
   add_sensor({failing(Domain::package(0), 1ns), constant(Domain::dram(0), 8.0)});
   add_sensor({constant(Domain::package(1), 60.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
@@ -119,11 +121,11 @@ TEST_F(SamplerOfCounters, OneSensorThatFailsDoesNotHideTheOthers) {
   EXPECT_EQ(figure(recorder, Domain::dram(0)).energy, Joules(8.0));
 }
 
-TEST_F(SamplerOfCounters, IntervalPowerIsThatOfTheTotal) {
+TEST_F(WindowOfCounters, IntervalPowerIsThatOfTheTotal) {
   add_sensor({constant(Domain::package(0), 100.0), constant(Domain::dram(0), 8.0),
               constant(Domain::core(0), 70.0)});
   add_sensor({constant(Domain::psys(), 200.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   EXPECT_EQ(recorder.interval_power(), std::nullopt) << "none has ended";
   clock_.advance(1s);
@@ -131,9 +133,9 @@ TEST_F(SamplerOfCounters, IntervalPowerIsThatOfTheTotal) {
   EXPECT_EQ(recorder.interval_power(), Watts(108.0)) << "cores and platform are in there already";
 }
 
-TEST_F(SamplerOfCounters, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
+TEST_F(WindowOfCounters, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0), failing(Domain::dram(0), 2s)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(true);
@@ -143,9 +145,9 @@ TEST_F(SamplerOfCounters, IntervalPowerIsAbsentWhereAPartOfItIsUnknown) {
   EXPECT_EQ(recorder.interval_power(), std::nullopt);
 }
 
-TEST_F(SamplerOfCounters, TimeAcrossASuspendIsUnknown) {
+TEST_F(WindowOfCounters, TimeAcrossASuspendIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
@@ -160,9 +162,9 @@ TEST_F(SamplerOfCounters, TimeAcrossASuspendIsUnknown) {
   EXPECT_TRUE(seen.flags.has(Flag::gap));
 }
 
-TEST_F(SamplerOfCounters, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
+TEST_F(WindowOfCounters, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   for (int i = 0; i < 3; ++i) {
     clock_.suspend(1min);
@@ -173,19 +175,19 @@ TEST_F(SamplerOfCounters, TimeAcrossEachOfSeveralSuspendsIsUnknown) {
   EXPECT_EQ(figure(recorder, Domain::package(0)).unknown, Seconds(3.0));
 }
 
-TEST_F(SamplerOfCounters, SuspendBeforeTheStartIsForgotten) {
+TEST_F(WindowOfCounters, SuspendBeforeTheStartIsForgotten) {
   clock_.suspend(8h);
   add_sensor({constant(Domain::package(0), 100.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.advance(1s);
   recorder.read(false);
   EXPECT_EQ(figure(recorder, Domain::package(0)).unknown.count(), 0.0);
 }
 
-TEST_F(SamplerOfCounters, TakesTheNoiseOfTwoClocksForNoSuspend) {
+TEST_F(WindowOfCounters, TakesTheNoiseOfTwoClocksForNoSuspend) {
   add_sensor({constant(Domain::package(0), 100.0)});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(false);
   clock_.suspend(20ms);
   clock_.advance(1s);
@@ -193,20 +195,20 @@ TEST_F(SamplerOfCounters, TakesTheNoiseOfTwoClocksForNoSuspend) {
   EXPECT_EQ(figure(recorder, Domain::package(0)).energy, Joules(100.0));
 }
 
-TEST_F(SamplerOfCounters, KeeperPeriodIsTheShortestOfAllCounters) {
+TEST_F(WindowOfCounters, KeeperPeriodIsTheShortestOfAllCounters) {
   Channel fine = counter_channel(Domain::dram(0));
   fine.counter.tick = Joules(1.0 / 65536.0);
   add_sensor({constant(Domain::package(0), 1.0), constant_power(fine, Watts(1.0), begin_)});
-  EXPECT_EQ(start().keeper_period(), keeper_period(fine.counter));
+  EXPECT_EQ(start().readings().keeper_period(), keeper_period(fine.counter));
 }
 
-TEST_F(SamplerOfCounters, IntervalPowerOfAGaugeIsThatOfTheValuesItHad) {
+TEST_F(WindowOfCounters, IntervalPowerOfAGaugeIsThatOfTheValuesItHad) {
   Channel gauge{.domain = Domain::package(0), .metric = Metric::power_instant};
   add_sensor({{gauge, [this](TimePoint now) {
                  const bool fails = now > begin_ + 100ms && now < begin_ + 500ms;
                  return Shown{.raw = 100, .status = fails ? ReadStatus::retry : ReadStatus::ok};
                }}});
-  Sampler recorder = start();
+  OneWindow recorder = start();
   recorder.read(true);
   for (int i = 1; i <= 10; ++i) {
     clock_.advance(100ms);
@@ -218,12 +220,12 @@ TEST_F(SamplerOfCounters, IntervalPowerOfAGaugeIsThatOfTheValuesItHad) {
   EXPECT_EQ(recorder.interval_power(), std::nullopt) << "most of it is not known";
 }
 
-TEST_F(SamplerOfCounters, WithoutSensorsHasNothingToSay) {
-  Sampler recorder = start();
+TEST_F(WindowOfCounters, WithoutSensorsHasNothingToSay) {
+  OneWindow recorder = start();
   recorder.read(true);
   EXPECT_THAT(recorder.results(begin_, begin_ + 1s), IsEmpty());
   EXPECT_EQ(recorder.interval_power(), std::nullopt);
-  EXPECT_EQ(recorder.keeper_period(), 1min);
+  EXPECT_EQ(recorder.readings().keeper_period(), 1min);
 }
 
 /// A counter of half joules of which each test says what it shows at each reading.
@@ -237,29 +239,29 @@ class Intervals : public testing::Test {
   }
   void suspend() { clock_.suspend(1h); }
   [[nodiscard]] EnergyFigure until(std::chrono::nanoseconds end) {
-    return sampler().results(begin_, begin_ + end).at(0).figure;
+    return recorder().results(begin_, begin_ + end).at(0).figure;
   }
-  Sampler& sampler() { return *sampler_; }
+  OneWindow& recorder() { return *recorder_; }
 
  private:
   void show(std::chrono::nanoseconds at, Shown shown, bool ends_interval) {
     clock_.advance(begin_ + at - clock_.at());
     shown_ = shown;
-    if (!sampler_) {
+    if (!recorder_) {
       Channel channel = counter_channel(Domain::package(0));
       channel.counter = {.tick = Joules(0.5), .modulus = 1000, .max_power = Watts(100.0)};
       std::vector<std::unique_ptr<Sensor>> sensors;
       sensors.push_back(std::make_unique<ScriptedSensor>(
           std::vector<ScriptedCounter>{{channel, [this](TimePoint) { return shown_; }}}, clock_));
-      sampler_.emplace(std::move(sensors), clock_);
+      recorder_.emplace(std::move(sensors), clock_);
     }
-    sampler_->read(ends_interval);
+    recorder_->read(ends_interval);
   }
 
   fakes::VirtualClock clock_;
   TimePoint begin_ = clock_.at();
   Shown shown_;
-  std::optional<Sampler> sampler_;
+  std::optional<OneWindow> recorder_;
 };
 
 TEST_F(Intervals, MaxIsTheHighestMeanOfAnInterval) {
@@ -268,34 +270,34 @@ TEST_F(Intervals, MaxIsTheHighestMeanOfAnInterval) {
   read(2s, 160, true);
   read(3s, 220, true);
   EXPECT_EQ(until(3s).max, Watts(60.0));
-  EXPECT_EQ(sampler().interval_power(), Watts(30.0)) << "of the last one";
+  EXPECT_EQ(recorder().interval_power(), Watts(30.0)) << "of the last one";
 }
 
 TEST_F(Intervals, MaxIsAbsentUnderTwoIntervals) {
   read(0s, 0);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  EXPECT_EQ(recorder().interval_power(), std::nullopt);
   read(1s, 40, true);
   read(1500ms, 60);
   EXPECT_EQ(until(1500ms).max, std::nullopt);
-  EXPECT_EQ(sampler().interval_power(), Watts(20.0));
+  EXPECT_EQ(recorder().interval_power(), Watts(20.0));
 }
 
 TEST_F(Intervals, IntervalTakesTheReadsInBetween) {
   read(0s, 0);
   read(500ms, 90);
   read(1s, 100, true);
-  EXPECT_EQ(sampler().interval_power(), Watts(50.0));
+  EXPECT_EQ(recorder().interval_power(), Watts(50.0));
 }
 
 TEST_F(Intervals, FailedReadDoesNotInflateTheNextInterval) {
   read(0s, 0);
   read(1s, 100, true);
   fail(2s, true);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  EXPECT_EQ(recorder().interval_power(), std::nullopt);
   read(3s, 300, true);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "200 ticks, but in two intervals";
+  EXPECT_EQ(recorder().interval_power(), std::nullopt) << "200 ticks, but in two intervals";
   read(4s, 380, true);
-  EXPECT_EQ(sampler().interval_power(), Watts(40.0));
+  EXPECT_EQ(recorder().interval_power(), Watts(40.0));
   EXPECT_EQ(until(4s).max, Watts(50.0));
   EXPECT_EQ(until(4s).energy, Joules(190.0)) << "and the energy is whole";
 }
@@ -304,21 +306,21 @@ TEST_F(Intervals, IntervalWithAnUnknownPartHasNoPower) {
   read(0s, 500);
   read(500ms, 50);
   read(1s, 60, true);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "a reset in it";
+  EXPECT_EQ(recorder().interval_power(), std::nullopt) << "a reset in it";
   suspend();
   read(2s, 70, true);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt) << "a suspend in it";
+  EXPECT_EQ(recorder().interval_power(), std::nullopt) << "a suspend in it";
   read(3s, 80, true);
-  EXPECT_EQ(sampler().interval_power(), Watts(5.0));
+  EXPECT_EQ(recorder().interval_power(), Watts(5.0));
 }
 
 TEST_F(Intervals, IntervalThatBeganWithoutAValueHasNoPower) {
   fail(0s);
   read(500ms, 50);
   read(1s, 150, true);
-  EXPECT_EQ(sampler().interval_power(), std::nullopt);
+  EXPECT_EQ(recorder().interval_power(), std::nullopt);
   read(2s, 200, true);
-  EXPECT_EQ(sampler().interval_power(), Watts(25.0));
+  EXPECT_EQ(recorder().interval_power(), Watts(25.0));
 }
 
 }  // namespace

@@ -14,8 +14,9 @@
 
 #include "fakes/gated_sensor.hpp"
 #include "fakes/nvml/control.hpp"
+#include "fakes/one_window.hpp"
 #include "known_history.hpp"
-#include "sampling/sampler.hpp"
+#include "sampling/readings.hpp"
 #include "sensors/nvml/nvml.hpp"
 
 namespace wattle {
@@ -32,20 +33,20 @@ using testing::SizeIs;
 
 constexpr const char* kPowerCall = "nvmlDeviceGetFieldValues";
 
-/// Scripted GPUs, which a sampler reads. The script's time 0 is when `start` was called.
+/// Scripted GPUs, which are read in lanes. The script's time 0 is when `start` was called.
 class ScriptedGpus {
  public:
   explicit ScriptedGpus(const std::string& script)
       : fake_(script),
         sensors_(nvml::probe_within(fake_.system(), machine_clock(), fakes::kLongWait).sensors) {}
 
-  void start(const SamplerOptions& options = {}) {
+  void start(const ReadingsOptions& options = {}) {
     fake_.let_time_pass();
     zero_ = machine_clock().now();
-    sampler_ = std::make_unique<Sampler>(std::move(sensors_), machine_clock(), options);
+    window_ = std::make_unique<fakes::OneWindow>(std::move(sensors_), machine_clock(), options);
   }
   void begin() {
-    EXPECT_TRUE(sampler_->read_lanes(machine_clock().now() + fakes::kLongWait));
+    EXPECT_TRUE(window_->read_lanes(machine_clock().now() + fakes::kLongWait));
     begin_ = machine_clock().now();
   }
   /// Waits until the script's time is `time`.
@@ -55,24 +56,24 @@ class ScriptedGpus {
   /// Ends the window; true if all lanes have read once more within `patience`.
   bool end(nanoseconds patience = fakes::kLongWait) {
     end_ = machine_clock().now();
-    return sampler_->read_lanes(end_ + patience);
+    return window_->read_lanes(end_ + patience);
   }
 
   [[nodiscard]] EnergyFigure figure(unsigned gpu) const {
-    return sampler_->results(begin_, end_).at(gpu).figure;
+    return window_->results(begin_, end_).at(gpu).figure;
   }
   /// The begin and the end of the window in the script's time.
   [[nodiscard]] Seconds began() const { return begin_ - zero_; }
   [[nodiscard]] Seconds ended() const { return end_ - zero_; }
 
   FakeNvml& fake() { return fake_; }
-  Sampler& sampler() { return *sampler_; }
-  void stop() { sampler_.reset(); }
+  [[nodiscard]] const Readings& readings() const { return window_->readings(); }
+  void stop() { window_.reset(); }
 
  private:
   FakeNvml fake_;
   std::vector<std::unique_ptr<Sensor>> sensors_;
-  std::unique_ptr<Sampler> sampler_;
+  std::unique_ptr<fakes::OneWindow> window_;
   TimePoint zero_;
   TimePoint begin_;
   TimePoint end_;
@@ -94,7 +95,7 @@ constexpr const char* kWithoutCounter =
     "gpu Tesla V100-SXM2-16GB\npower step 0 150\ncounter none\n"
     "instant none\naverage none\nusage window_ms 10 update_ms 20\n";
 
-TEST(SamplerLanes, MeasureGpusOfDifferentModels) {
+TEST(ReadingsLanes, MeasureGpusOfDifferentModels) {
   ScriptedGpus gpus(std::string(kWithCounter) + kWithoutCounter);
   gpus.start();
   gpus.begin();
@@ -116,7 +117,7 @@ TEST(SamplerLanes, MeasureGpusOfDifferentModels) {
   expect_power(integrated, Watts(150.0));
 }
 
-TEST(SamplerLanes, LoseOneGpuAndMeasureTheOther) {
+TEST(ReadingsLanes, LoseOneGpuAndMeasureTheOther) {
   ScriptedGpus gpus(fmt::format(
       "gpu A\npower step 0 100\n{0}lost 0.5 1000\ngpu B\npower step 0 200\n{0}", kCounterOnly));
   gpus.start();
@@ -134,7 +135,7 @@ TEST(SamplerLanes, LoseOneGpuAndMeasureTheOther) {
   expect_power(untouched, Watts(200.0));
 }
 
-TEST(SamplerLanes, MeasureTheOthersWhileTheDriverHoldsOneGpu) {
+TEST(ReadingsLanes, MeasureTheOthersWhileTheDriverHoldsOneGpu) {
   std::string script;
   for (int gpu = 0; gpu < 8; ++gpu) {
     script += fmt::format("gpu G{}\npower step 0 {}\n{}", gpu, 100 + gpu, kCounterOnly);
@@ -144,8 +145,8 @@ TEST(SamplerLanes, MeasureTheOthersWhileTheDriverHoldsOneGpu) {
   gpus.start();
   gpus.begin();
   gpus.wait_until(600ms);
-  const std::uint64_t ticks = gpus.sampler().lane_ticks();
-  EXPECT_TRUE(eventually([&] { return gpus.sampler().lane_ticks() >= ticks + 7 * 5; }));
+  const std::uint64_t ticks = gpus.readings().lane_ticks();
+  EXPECT_TRUE(eventually([&] { return gpus.readings().lane_ticks() >= ticks + 7 * 5; }));
   const TimePoint asked = machine_clock().now();
   EXPECT_FALSE(gpus.end(300ms));
   EXPECT_GE(machine_clock().now(), asked + 300ms) << "one did not answer";
@@ -160,7 +161,7 @@ TEST(SamplerLanes, MeasureTheOthersWhileTheDriverHoldsOneGpu) {
   EXPECT_FALSE(gpus.fake().shut_down_during_call());
 }
 
-TEST(SamplerLanes, MeasureAGaugeThatAnswersEveryOtherTime) {
+TEST(ReadingsLanes, MeasureAGaugeThatAnswersEveryOtherTime) {
   ScriptedGpus gpus(
       "gpu A\npower step 0 100\ncounter none\nusage none\n"
       "error nvmlDeviceGetFieldValues 3 every 2\n");
@@ -174,7 +175,7 @@ TEST(SamplerLanes, MeasureAGaugeThatAnswersEveryOtherTime) {
   EXPECT_GT(figure.known, figure.unknown);
 }
 
-TEST(SamplerLanes, SayThatAGpuShowsNoPower) {
+TEST(ReadingsLanes, SayThatAGpuShowsNoPower) {
   ScriptedGpus gpus("gpu A\npower step 0 0\n");
   gpus.start();
   gpus.begin();
@@ -184,7 +185,7 @@ TEST(SamplerLanes, SayThatAGpuShowsNoPower) {
   EXPECT_THAT(names(gpus.figure(0).flags), Contains("zero"));
 }
 
-TEST(SamplerLanes, TakeACounterThatRestartsForAResetNotAWrap) {
+TEST(ReadingsLanes, TakeACounterThatRestartsForAResetNotAWrap) {
   ScriptedGpus gpus(fmt::format("gpu A\npower step 0 100\n{}counter_restart 0.5\n", kCounterOnly));
   gpus.start();
   gpus.begin();
@@ -198,7 +199,7 @@ TEST(SamplerLanes, TakeACounterThatRestartsForAResetNotAWrap) {
   expect_power(figure, Watts(100.0));
 }
 
-TEST(SamplerLanes, AskForPowerTenTimesASecondAndForNothingElse) {
+TEST(ReadingsLanes, AskForPowerTenTimesASecondAndForNothingElse) {
   ScriptedGpus gpus("gpu A\npower step 0 100\n");
   const auto calls = [&](const char* function) { return gpus.fake().calls(function); };
   const std::uint64_t power_before = calls(kPowerCall);
@@ -220,7 +221,7 @@ TEST(SamplerLanes, AskForPowerTenTimesASecondAndForNothingElse) {
             others_before);
 }
 
-TEST(SamplerLanes, AskForNothingByThemselvesWhereThatIsWanted) {
+TEST(ReadingsLanes, AskForNothingByThemselvesWhereThatIsWanted) {
   ScriptedGpus gpus("gpu A\npower step 0 100\ntemperature 45\n");
   gpus.start({.period = 1ms, .metrics = {Metric::temperature}, .only_when_asked = true});
   gpus.begin();
@@ -232,21 +233,21 @@ TEST(SamplerLanes, AskForNothingByThemselvesWhereThatIsWanted) {
   EXPECT_EQ(gpus.fake().calls("nvmlDeviceGetTemperature"), calls + 1);
 }
 
-TEST(SamplerLanes, TellNothingThatWasReadBeforeATime) {
+TEST(ReadingsLanes, TellNothingThatWasReadBeforeATime) {
   ScriptedGpus gpus("gpu A\npower step 0 100\ntemperature 45\n");
   gpus.start({.period = 1h, .metrics = {Metric::temperature}, .only_when_asked = true});
   const TimePoint before = machine_clock().now();
   gpus.begin();
-  const Sampler::Device& device = gpus.sampler().devices().at(0);
+  const Readings::Device& device = gpus.readings().devices().at(0);
   for (const Metric metric : {Metric::temperature, Metric::power_average}) {
-    EXPECT_TRUE(gpus.sampler().latest(device, metric, before));
-    EXPECT_TRUE(gpus.sampler().latest(device, metric));
-    EXPECT_FALSE(gpus.sampler().latest(device, metric, machine_clock().now() + 1ms));
+    EXPECT_TRUE(gpus.readings().latest(device, metric, before));
+    EXPECT_TRUE(gpus.readings().latest(device, metric));
+    EXPECT_FALSE(gpus.readings().latest(device, metric, machine_clock().now() + 1ms));
   }
-  EXPECT_EQ(gpus.sampler().latest(device, Metric::power_average), 100.0);
+  EXPECT_EQ(gpus.readings().latest(device, Metric::power_average), 100.0);
 }
 
-TEST(SamplerLanes, AskForNothingOnceTheSamplerIsGone) {
+TEST(ReadingsLanes, AskForNothingOnceTheReadingsAreGone) {
   ScriptedGpus gpus("gpu A\npower step 0 100\n");
   gpus.start({.period = 5ms});
   gpus.begin();
@@ -257,40 +258,40 @@ TEST(SamplerLanes, AskForNothingOnceTheSamplerIsGone) {
   EXPECT_EQ(gpus.fake().calls(kPowerCall), calls);
 }
 
-TEST(SamplerLanes, ReadLessOftenWhereTheDriverIsSlow) {
+TEST(ReadingsLanes, ReadLessOftenWhereTheDriverIsSlow) {
   ScriptedGpus gpus("gpu A\nlatency nvmlDeviceGetFieldValues 2 from 0.01\n");
   gpus.start({.period = 10ms, .metrics = {Metric::temperature}});
-  const History& temperature = *gpus.sampler().devices().at(0).gauges.at(0);
+  const History& temperature = *gpus.readings().devices().at(0).gauges.at(0);
   EXPECT_EQ(temperature.channel().metric, Metric::temperature);
   ASSERT_EQ(temperature.spacing(), 500ms);
   EXPECT_TRUE(eventually([&] { return temperature.spacing() != 500ms; }));
 }
 
-TEST(SamplerLanes, ReadWhatIsAskedForBesideThePower) {
+TEST(ReadingsLanes, ReadWhatIsAskedForBesideThePower) {
   ScriptedGpus gpus("gpu A\npower step 0 100\nusage none\ntemperature 45\nutilization 80 30\n");
   gpus.start({.metrics = {Metric::power_instant, Metric::energy, Metric::temperature}});
   gpus.begin();
-  const Sampler::Device& device = gpus.sampler().devices().at(0);
+  const Readings::Device& device = gpus.readings().devices().at(0);
   ASSERT_THAT(device.gauges, SizeIs(1)) << "energy and power are read already";
-  EXPECT_EQ(gpus.sampler().latest(device, Metric::temperature), 45.0);
-  EXPECT_EQ(gpus.sampler().latest(device, Metric::utilization), std::nullopt);
+  EXPECT_EQ(gpus.readings().latest(device, Metric::temperature), 45.0);
+  EXPECT_EQ(gpus.readings().latest(device, Metric::utilization), std::nullopt);
   gpus.wait_until(500ms);
   (void)gpus.end();
   EXPECT_THAT(gpus.figure(0).alternatives, SizeIs(2)) << "of counter, instant and average power";
 }
 
-TEST(SamplerLanes, ListTheProcessesOfADevice) {
+TEST(ReadingsLanes, ListTheProcessesOfADevice) {
   ScriptedGpus gpus("gpu A\ngpu B\nprocess compute 1234 1000000\n");
   gpus.start({.lists_processes = true});
-  const Sampler::Device& device = gpus.sampler().devices().at(1);
-  ASSERT_TRUE(eventually([&] { return gpus.sampler().processes(device).has_value(); }));
-  const std::optional<ProcessList> list = gpus.sampler().processes(device);
+  const Readings::Device& device = gpus.readings().devices().at(1);
+  ASSERT_TRUE(eventually([&] { return gpus.readings().processes(device).has_value(); }));
+  const std::optional<ProcessList> list = gpus.readings().processes(device);
   ASSERT_TRUE(list->processes);
   ASSERT_THAT(*list->processes, SizeIs(1));
   EXPECT_EQ(list->processes->at(0).pid, 1234);
 }
 
-TEST(SamplerLanes, OfManyStuckDriversCostOnePatience) {
+TEST(ReadingsLanes, OfManyStuckDriversCostOnePatience) {
   const auto gate = std::make_shared<fakes::Gate>();
   gate->shut();
   std::vector<std::unique_ptr<Sensor>> sensors;
@@ -301,10 +302,10 @@ TEST(SamplerLanes, OfManyStuckDriversCostOnePatience) {
     sensors.push_back(
         std::make_unique<fakes::GatedSensor>(std::vector{channel}, gate, machine_clock()));
   }
-  auto sampler = std::make_unique<Sampler>(std::move(sensors), machine_clock());
+  auto readings = std::make_unique<Readings>(std::move(sensors), machine_clock());
   ASSERT_TRUE(eventually([&] { return gate->waiting.load(); }));
   const TimePoint before = machine_clock().now();
-  sampler.reset();
+  readings.reset();
   EXPECT_LT(machine_clock().now() - before, 4s) << "one after the other they would take 8 s";
   gate->open();
 }

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "sampling/sampler.hpp"
+#include "fakes/one_window.hpp"
 
 namespace wattle {
 namespace {
@@ -55,9 +55,9 @@ Channel gpu_channel(Metric metric, Scope scope = Scope::device) {
           .scope = scope};
 }
 
-class SamplerOfGauges : public testing::Test {
+class ReadingsOfGauges : public testing::Test {
  protected:
-  Sampler recorder_of(std::vector<Channel> channels) {
+  fakes::OneWindow recorder_of(std::vector<Channel> channels) {
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<GpuLikeSensor>(std::move(channels), clock_, asked_for_));
     return {std::move(sensors), clock_};
@@ -67,9 +67,10 @@ class SamplerOfGauges : public testing::Test {
   std::vector<ChannelSet> asked_for_;
 };
 
-TEST_F(SamplerOfGauges, MeasuresTheCounterAmongThem) {
-  Sampler recorder = recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
-                                  gpu_channel(Metric::temperature)});
+TEST_F(ReadingsOfGauges, MeasuresTheCounterAmongThem) {
+  fakes::OneWindow recorder =
+      recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
+                   gpu_channel(Metric::temperature)});
   recorder.read(false);
   const TimePoint begin = clock_.now();
   recorder.read(true);
@@ -80,15 +81,16 @@ TEST_F(SamplerOfGauges, MeasuresTheCounterAmongThem) {
   EXPECT_EQ(recorder.interval_power(), Watts(100.0));
 }
 
-TEST_F(SamplerOfGauges, AsksTheDriverForWhatTellsEnergyOnly) {
-  Sampler recorder = recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
-                                  gpu_channel(Metric::temperature)});
+TEST_F(ReadingsOfGauges, AsksTheDriverForWhatTellsEnergyOnly) {
+  fakes::OneWindow recorder =
+      recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
+                   gpu_channel(Metric::temperature)});
   recorder.read(false);
   EXPECT_THAT(asked_for_, ElementsAre(ChannelSet(0b011)));
 }
 
-TEST_F(SamplerOfGauges, LeavesAModulesCounterOut) {
-  Sampler recorder = recorder_of({gpu_channel(Metric::energy, Scope::module)});
+TEST_F(ReadingsOfGauges, LeavesAModulesCounterOut) {
+  fakes::OneWindow recorder = recorder_of({gpu_channel(Metric::energy, Scope::module)});
   recorder.read(false);
   EXPECT_THAT(recorder.results(clock_.now(), clock_.now()), IsEmpty());
   EXPECT_THAT(asked_for_, IsEmpty()) << "nothing to read: no call";

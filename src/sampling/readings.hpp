@@ -1,4 +1,5 @@
-// Reads all sensors of a machine and tells the energy of every domain.
+// The one reader of devices: it owns the sensors and keeps what they showed. Windows are its
+// callers'.
 //
 //   sensors that answer at once:   `read`, in the caller's thread
 //   each device that may block:    a lane of its own
@@ -19,13 +20,15 @@
 #include "base/clock.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/integrate.hpp"
-#include "sampling/interval_power.hpp"
 #include "sampling/lane.hpp"
 #include "sampling/recorder.hpp"
 
 namespace wattle {
 
-struct SamplerOptions {
+/// How long both ends of a window wait for drivers that are slow to answer.
+inline constexpr std::chrono::nanoseconds kDriverPatience = std::chrono::milliseconds(500);
+
+struct ReadingsOptions {
   /// How often the lanes read power. A driver is never asked more than ten times a second unless
   /// this is shorter.
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
@@ -46,17 +49,28 @@ struct SamplerOptions {
   std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
 };
 
-/// From its first `read` to its last it measures one window. Threads: one at a time.
-class Sampler {
+/// An end of a window, as the devices showed it. A value: who measures owns it, and there are as
+/// many windows at a time as anybody likes.
+struct Capture {
+  struct Shown {
+    /// What the domain's counter showed; absent where that failed, or where there is no counter.
+    std::optional<Boundary> counter{};
+    bool has_answered = true;  ///< false: its device did not answer in time
+  };
+  std::vector<Shown> domains{};  ///< by their places in `Readings::domains`
+};
+
+/// Threads: one at a time.
+class Readings {
  public:
   /// Starts the lanes, none where no sensor may block. `clock` outlives everything that may be
   /// stuck in a driver.
-  Sampler(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
-          const SamplerOptions& options = {});
-  Sampler(Sampler&&) = default;
-  Sampler& operator=(Sampler&&) = delete;
+  Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
+           const ReadingsOptions& options = {});
+  Readings(Readings&&) = default;
+  Readings& operator=(Readings&&) = delete;
   /// Stops all lanes; those that are stuck in a driver are waited for together, for a moment.
-  ~Sampler();
+  ~Readings();
 
   /// Tells the lanes to end, and waits for none of them: what they have read stays.
   void stop() noexcept;
@@ -66,58 +80,56 @@ class Sampler {
   }
   [[nodiscard]] std::chrono::nanoseconds lane_cpu() const noexcept;
 
-  /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
-  /// intervals that `max` and `interval_power` look at ends with it.
-  void read(bool ends_interval) noexcept;
-  /// Has the lanes read now, all at the same time, and waits until `deadline` for them; true if
-  /// every one has. One that has not answered the last time yet is not waited for again. To be
-  /// called at both ends of the window.
-  bool read_lanes(TimePoint deadline);
+  /// Reads every counter that answers at once. Allocates nothing.
+  void read() noexcept;
+  /// The same, and puts what they showed into `capture`.
+  void read(Capture& capture) noexcept;
+  /// Has the lanes read now, all at the same time, waits until `deadline` for them, and puts what
+  /// they showed into `capture`; true if every one has. One that has not answered the last time yet
+  /// is not waited for again.
+  bool read_lanes(Capture& capture, TimePoint deadline);
   /// As `read_lanes`, and has the lanes for processes and for what is costly read too.
-  bool read_all_lanes(TimePoint deadline);
+  bool read_all_lanes(Capture& capture, TimePoint deadline);
+  /// A capture of nothing, with room for every domain.
+  [[nodiscard]] Capture no_capture() const {
+    return {.domains = std::vector<Capture::Shown>(tracks_.size())};
+  }
 
-  /// Mean power of the domains that make up a total over the last interval that ended; absent
-  /// where there is none, or one of them is unknown. A counter that is stuck does not count.
-  [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
+  [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
   /// The longest time between two calls of `read` that loses no wrap.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
 
-  struct Result {
-    Channel channel;  ///< the counter, or the gauge where there is none
-    EnergyFigure figure;
-  };
   /// The sensors that could not be started, with `keeps_going`. What it says is taken.
   [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return std::move(left_out_); }
 
-  /// One result a domain, in their order.
-  [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
-
-  /// The domains whose energy can be told, in their order.
+  /// The domains whose energy can be told, in their order: their places are theirs below.
   [[nodiscard]] std::vector<Domain> domains() const;
-
-  // For who measures more windows than one: by the place of a domain in `domains`.
-
-  /// What its counter showed at the last `read`, or `read_lanes`; absent where that failed, or
-  /// where there is no counter.
-  [[nodiscard]] std::optional<Boundary> last(std::size_t domain) const noexcept;
-  /// False where the domain's device did not answer the last `read_lanes` in time.
-  [[nodiscard]] bool has_answered(std::size_t domain) const noexcept;
-  /// Its energy in a window. Threads: any.
-  [[nodiscard]] EnergyFigure figure(std::size_t domain, const CounterWindowAsked& window) const;
+  /// The counter, or the gauge where there is none.
+  [[nodiscard]] const Channel& channel(std::size_t domain) const noexcept;
   /// Null where it has none. Threads: any.
   [[nodiscard]] const History* counter(std::size_t domain) const noexcept;
   /// Its gauges of power, those without much delay first; empty where it has none. Threads: any.
   [[nodiscard]] std::span<const History* const> gauges(std::size_t domain) const noexcept;
+  /// It is read in a lane.
+  [[nodiscard]] bool may_block(std::size_t domain) const noexcept;
+
+  /// Its energy in a window, and its mean power: the only ways from a window to a number.
+  /// Threads: any.
+  [[nodiscard]] EnergyFigure energy(std::size_t domain, const CounterWindowAsked& window) const;
+  [[nodiscard]] MeanPower mean_power(std::size_t domain, const CounterWindowAsked& window) const;
+
   /// A GPU that is read in a lane: more is read of it than its energy.
   struct Device {
     Domain domain;
-    const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the sampler
+    const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the readings
     std::vector<const History*> gauges{};
     std::size_t number = 0;  ///< of its lane
   };
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
-  /// Mean power over the last interval; absent where it is unknown, or no such domain is read.
-  [[nodiscard]] std::optional<Watts> interval_power(const Domain& domain) const noexcept;
+  /// The thread that reads a device: for jobs between two readings. It ends with the readings.
+  [[nodiscard]] const std::shared_ptr<Worker>& worker(const Device& device) const noexcept {
+    return lanes_[device.number]->worker();
+  }
   /// The newest value of a device's gauge, power too, in SI units; absent where there is none to be
   /// believed, or it was read before `since`. What is costly is read at times of its own: then
   /// `since` does not count.
@@ -138,26 +150,16 @@ class Sampler {
     std::vector<const History*> gauges{};  ///< of power, those without much delay first
     std::optional<std::size_t> lane{};     ///< absent: read by `read`
     std::size_t place = 0;                 ///< of the counter among the lane's boundaries
-    bool is_answered = true;               ///< the lane did what `read_lanes` asked last
-    bool was_answered = true;              ///< and each time before
-    bool is_stuck = false;                 ///< its counter did not move in the last interval
-    std::optional<Boundary> first{};
-    std::optional<Boundary> last{};
-    std::optional<Boundary> interval_begin{};
-    IntervalPower intervals{};
   };
 
-  [[nodiscard]] static EnergyFigure figure(const Track& track, const CounterWindowAsked& window);
-  void add(std::unique_ptr<Sensor> sensor, const SamplerOptions& options);
-  void add_prompt(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
-  void add_device(std::shared_ptr<Sensor> sensor, const SamplerOptions& options);
+  void add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& options);
+  void add_prompt(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options);
+  void add_device(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options);
   /// What `add` began, for a sensor with these channels.
   void forget(std::span<const Channel> channels, std::size_t lanes, const std::string& reason);
   void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
              std::size_t first_place);
   [[nodiscard]] std::optional<double> latest(const History& gauge, TimePoint since) const noexcept;
-  [[nodiscard]] static std::optional<Watts> counted_power(Track& track) noexcept;
-  [[nodiscard]] std::optional<Watts> gauged_power(const Track& track, TimePoint now) const noexcept;
 
   const Clock& clock_;
   SuspendWatch suspend_;
@@ -168,9 +170,6 @@ class Sampler {
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
   std::vector<Refusal> left_out_;
-  bool has_begun_ = false;  ///< `read` was called
-  bool lanes_have_begun_ = false;
-  TimePoint interval_began_;
 };
 
 }  // namespace wattle

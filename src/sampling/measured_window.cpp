@@ -1,0 +1,103 @@
+#include "sampling/measured_window.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace wattle {
+
+MeasuredWindow::MeasuredWindow(Readings& readings)
+    : readings_(readings), shown_(readings.no_capture()), interval_began_(readings.clock().now()) {
+  for (const Domain& domain : readings.domains()) {
+    const std::size_t place = parts_.size();
+    parts_.push_back({.domain = domain,
+                      .may_block = readings.may_block(place),
+                      .has_counter = readings.counter(place) != nullptr});
+  }
+}
+
+void MeasuredWindow::read(bool ends_interval) noexcept {
+  readings_.read(shown_);
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    if (part.may_block) continue;
+    // Where it failed the window ends with what was read last.
+    if (shown_.domains[i].counter) part.last = shown_.domains[i].counter;
+    if (!has_begun_) part.first = part.interval_begin = part.last;
+  }
+  has_begun_ = true;
+  if (ends_interval) end_interval();
+}
+
+void MeasuredWindow::end_interval() noexcept {
+  const TimePoint now = readings_.clock().now();
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    CounterWindowAsked interval{.begin = interval_began_, .end = now};
+    const bool is_counted = part.has_counter && !part.may_block;
+    if (is_counted) {
+      interval.last = shown_.domains[i].counter;
+      interval.first = std::exchange(part.interval_begin, interval.last);
+    }
+    const bool is_read = !is_counted || (interval.first && interval.last);
+    const MeanPower mean = is_read ? readings_.mean_power(i, interval) : MeanPower();
+    if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
+    part.intervals.add(mean.power);
+  }
+  interval_began_ = now;
+}
+
+bool MeasuredWindow::read_lanes(TimePoint deadline) {
+  const bool all = readings_.read_lanes(shown_, deadline);
+  take_lanes();
+  return all;
+}
+
+bool MeasuredWindow::read_all_lanes(TimePoint deadline) {
+  const bool all = readings_.read_all_lanes(shown_, deadline);
+  take_lanes();
+  return all;
+}
+
+void MeasuredWindow::take_lanes() {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    Part& part = parts_[i];
+    if (!part.may_block) continue;
+    part.last = shown_.domains[i].counter;
+    if (!lanes_have_begun_) part.first = part.last;
+    part.is_late = part.is_late || !shown_.domains[i].has_answered;
+  }
+  lanes_have_begun_ = true;
+  interval_began_ = readings_.clock().now();
+}
+
+std::optional<Watts> MeasuredWindow::interval_power() const noexcept {
+  std::optional<Watts> sum;
+  for (const Part& part : parts_) {
+    if (!counts_in_total(part.domain.kind()) || part.is_stuck) continue;
+    const std::optional<Watts> power = part.intervals.last();
+    if (!power) return std::nullopt;
+    sum = sum.value_or(Watts(0.0)) + *power;
+  }
+  return sum;
+}
+
+std::optional<Watts> MeasuredWindow::interval_power(const Domain& domain) const noexcept {
+  const auto found = std::ranges::find(parts_, domain, &Part::domain);
+  return found == parts_.end() ? std::nullopt : found->intervals.last();
+}
+
+std::vector<MeasuredWindow::Result> MeasuredWindow::results(TimePoint begin, TimePoint end) const {
+  std::vector<Result> results;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const Part& part = parts_[i];
+    Result result{.channel = readings_.channel(i),
+                  .figure = readings_.energy(
+                      i, {.begin = begin, .end = end, .first = part.first, .last = part.last})};
+    result.figure.max = part.intervals.max();
+    if (part.is_late) result.figure.flags.set(Flag::late);
+    results.push_back(std::move(result));
+  }
+  return results;
+}
+
+}  // namespace wattle

@@ -1,0 +1,67 @@
+// One window of what is read: from its first capture to its last, and the powers in between.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "sampling/interval_power.hpp"
+#include "sampling/readings.hpp"
+
+namespace wattle {
+
+/// From the first `read` to the last it measures one window. Threads: one at a time.
+class MeasuredWindow {
+ public:
+  /// `readings` outlives it.
+  explicit MeasuredWindow(Readings& readings);
+
+  /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
+  /// intervals that `max` and `interval_power` look at ends with it.
+  void read(bool ends_interval) noexcept;
+  /// Has the lanes read: to be called at both ends of the window (see `Readings`).
+  bool read_lanes(TimePoint deadline);
+  bool read_all_lanes(TimePoint deadline);
+
+  /// Mean power of the domains that make up a total over the last interval that ended; absent
+  /// where there is none, or one of them is unknown. A counter that is stuck does not count.
+  [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
+  /// That of one domain; absent where it is unknown, or no such domain is read.
+  [[nodiscard]] std::optional<Watts> interval_power(const Domain& domain) const noexcept;
+
+  struct Result {
+    Channel channel;  ///< the counter, or the gauge where there is none
+    EnergyFigure figure;
+  };
+  /// One result a domain, in their order.
+  [[nodiscard]] std::vector<Result> results(TimePoint begin, TimePoint end) const;
+
+  [[nodiscard]] const Readings& readings() const noexcept { return readings_; }
+  /// What the last reading showed: of what is read in lanes, the last at an end of the window.
+  [[nodiscard]] const Capture& shown() const noexcept { return shown_; }
+
+ private:
+  /// One domain's.
+  struct Part {
+    Domain domain;
+    bool may_block = false;
+    bool has_counter = false;
+    std::optional<Boundary> first{};
+    std::optional<Boundary> last{};
+    std::optional<Boundary> interval_begin{};
+    bool is_late = false;   ///< its lane did not answer at one of the ends
+    bool is_stuck = false;  ///< its counter did not move in the last interval
+    IntervalPower intervals{};
+  };
+
+  void end_interval() noexcept;
+  void take_lanes();
+
+  Readings& readings_;
+  std::vector<Part> parts_;
+  Capture shown_;  ///< reused
+  bool has_begun_ = false;
+  bool lanes_have_begun_ = false;
+  TimePoint interval_began_;
+};
+
+}  // namespace wattle
