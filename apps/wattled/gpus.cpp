@@ -34,7 +34,8 @@ DomainKind kind_of(const Sensor& sensor) { return sensor.channels().front().doma
 DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
 DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
   const bool shows_module =
-      question == GpuQuestion::power && shows_module_power_alone(sensor.channels());
+      (question == GpuQuestion::power || question == GpuQuestion::streamed_power) &&
+      shows_module_power_alone(sensor.channels());
   return fault(400, kind_of(sensor),
                shows_module ? "this GPU shows only the power of the module that it is a part of"
                             : "this GPU, or its driver, does not offer it");
@@ -114,7 +115,8 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
 
 GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
   if (question == GpuQuestion::all) return ask_all(sensor);
-  if (question != GpuQuestion::power && question != GpuQuestion::energy) {
+  const bool is_power = question == GpuQuestion::power || question == GpuQuestion::streamed_power;
+  if (!is_power && question != GpuQuestion::energy) {
     return ask_settings(sensor, question);
   }
   const auto channel = channel_for(sensor, question);
@@ -126,8 +128,9 @@ Gpus::Gpus(std::vector<Gpu> gpus, Loop& loop) : loop_(loop) {
   for (Gpu& gpu : gpus) {
     const wire::DeviceId id = gpu.entry.id;
     gpus_.emplace(id, Served{.entry = std::move(gpu.entry),
-                             .sensor = std::move(gpu.sensor),
-                             .thread = std::make_unique<Worker>()});
+                             .sensor = gpu.sensor,
+                             .paced = gpu.paced ? gpu.paced : gpu.sensor,
+                             .thread = gpu.thread ? gpu.thread : std::make_shared<Worker>()});
   }
   for (const auto& [id, gpu] : gpus_) ids_.push_back(id);
 }
@@ -139,10 +142,10 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
   return entries;
 }
 
-bool Gpus::begin(wire::DeviceId id, std::function<void(Sensor&)> job, Crowd crowd) {
-  const Served& gpu = gpus_.at(id);
-  return gpu.thread->add([sensor = gpu.sensor, job = std::move(job)] { job(*sensor); },
-                         crowd == Crowd::refuses ? kMostJobs : Worker::kAnyNumber);
+bool Gpus::begin(const std::shared_ptr<Worker>& thread, const std::shared_ptr<Sensor>& sensor,
+                 std::function<void(Sensor&)> job, Crowd crowd) {
+  return thread->add([sensor, job = std::move(job)] { job(*sensor); },
+                     crowd == Crowd::refuses ? kMostJobs : Worker::kAnyNumber);
 }
 
 /// A question to one GPU, and all who wait for its answer.
@@ -167,7 +170,8 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
         for (const auto& tell : std::exchange(next->waiting, {})) tell(answer);
       });
     };
-    if (!begin(id, work, Crowd::refuses)) return false;
+    const auto& sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor;
+    if (!begin(gpu.thread, sensor, work, Crowd::refuses)) return false;
     asked = std::move(next);
   }
   if (asked->waiting.size() >= kMostWaiting) return false;
@@ -176,7 +180,7 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
 }
 
 bool Gpus::ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then) {
-  return ask_one(id, GpuQuestion::power, std::move(then));
+  return ask_one(id, GpuQuestion::streamed_power, std::move(then));
 }
 
 /// One question to several GPUs.
@@ -229,8 +233,9 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
       ids, patience,
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
         // As above.
+        const Served& gpu = gpus_.at(id);
         return begin(
-            id,
+            gpu.thread, gpu.sensor,
             [id, job, take = std::move(take), post = loop_.poster()](Sensor& sensor) mutable {
               const GpuAnswer answer = job(id, sensor);
               post([take = std::move(take), answer] { take(answer); });

@@ -27,6 +27,7 @@ using Ids = std::vector<wire::DeviceId>;
 
 enum class GpuQuestion : std::uint8_t {
   power,              ///< mW
+  streamed_power,     ///< the same for who asks every period: see `Gpu::paced`
   energy,             ///< mJ since the driver was loaded
   power_limit,        ///< mW
   power_limit_range,  ///< mW: `value` to `high`
@@ -57,6 +58,10 @@ class Gpus {
   struct Gpu {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
+    /// The same device, for who reads it every period; null: `sensor`.
+    std::shared_ptr<Sensor> paced{};
+    /// Its thread, if it has one; null: one is started for the first question.
+    std::shared_ptr<Worker> thread{};
   };
   Gpus(std::vector<Gpu> gpus, Loop& loop);
 
@@ -85,7 +90,8 @@ class Gpus {
   struct Served {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
-    std::unique_ptr<Worker> thread;
+    std::shared_ptr<Sensor> paced;
+    std::shared_ptr<Worker> thread;
     std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
   };
   /// Calls `begin` with each GPU, and with what takes its answer; false: there will be none.
@@ -94,7 +100,9 @@ class Gpus {
               std::function<void(Answers)> then);
   /// Does `job` in the GPU's thread; false where so many wait already that the driver must be
   /// stuck.
-  [[nodiscard]] bool begin(wire::DeviceId id, std::function<void(Sensor&)> job, Crowd crowd);
+  [[nodiscard]] static bool begin(const std::shared_ptr<Worker>& thread,
+                                  const std::shared_ptr<Sensor>& sensor,
+                                  std::function<void(Sensor&)> job, Crowd crowd);
   /// False as well where too many wait for the answer.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "power/power_domain.hpp"
+#include "sampling/shared_sensor.hpp"
 #include "service.hpp"
 
 namespace wattle::daemon {
@@ -65,13 +66,6 @@ bool has(const std::vector<Scope>& enabled, Scope scope) {
 
 }  // namespace
 
-std::vector<std::unique_ptr<Sensor>> take_sensors(Survey found, const std::vector<Scope>& enabled) {
-  std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
-    return !has(enabled, is_gpu(*sensor) ? Scope::gpu_read : Scope::cpu_read);
-  });
-  return std::move(found.sensors);
-}
-
 Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
   const bool has_cpus = has(enabled, Scope::cpu_read);
@@ -94,6 +88,30 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
     if (matters) inventory.refused.push_back(std::move(refusal));
   }
   return inventory;
+}
+
+std::unique_ptr<Past> remember(Inventory& inventory, const std::vector<Scope>& enabled,
+                               const PastOptions& options, Loop& loop, const Clock& clock) {
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
+    auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);
+    sensors.push_back(std::make_unique<SharedSensor>(*shared, std::chrono::nanoseconds(0)));
+    sensor = std::move(shared);
+  }
+  const bool reads_gpus = has(enabled, Scope::gpu_read);
+  if (reads_gpus) {
+    for (Gpus::Gpu& gpu : inventory.gpus) {
+      const auto shared = std::make_shared<SharedSensor>(std::move(gpu.sensor), clock);
+      sensors.push_back(std::make_unique<SharedSensor>(*shared, Past::kPeriod));
+      gpu.paced = std::make_shared<SharedSensor>(*shared, options.gpu_period);
+      gpu.sensor = shared;
+    }
+  }
+  auto past = std::make_unique<Past>(std::move(sensors), loop, clock, options.kept);
+  for (Gpus::Gpu& gpu : inventory.gpus) {
+    if (reads_gpus) gpu.thread = past->thread_of(gpu.sensor->channels().front().domain);
+  }
+  return past;
 }
 
 }  // namespace wattle::daemon

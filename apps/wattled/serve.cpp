@@ -283,7 +283,14 @@ int serve(const ServeOptions& options) {
                                          : std::max<std::size_t>(1, most_connections / 4);
   const std::string user = user_after_root(options.user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
-  Service service(take_inventory(std::move(found), options.enabled), loop,
+  Inventory inventory = take_inventory(std::move(found), options.enabled);
+  std::unique_ptr<Past> past;
+  if (options.history.count() > 0) {
+    past = remember(inventory, options.enabled,
+                    {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop,
+                    machine_clock());
+  }
+  Service service(std::move(inventory), loop,
                   {.enabled = options.enabled,
                    .hub = {.gpu_period = kSecond / options.gpu_hz,
                            .cpu_period = kSecond / options.cpu_hz,
@@ -297,10 +304,7 @@ int serve(const ServeOptions& options) {
   served = &service;
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));
-  if (options.history.count() > 0) {
-    service.remember(std::make_unique<Past>(take_sensors(look_around(options), options.enabled),
-                                            loop, machine_clock(), options.history));
-  }
+  service.remember(std::move(past));
   std::string names;
   for (const Listener& listener : listeners) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);

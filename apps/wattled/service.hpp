@@ -73,9 +73,17 @@ struct Inventory {
 /// Those of the groups that are switched on.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
 
-/// The sensors of those groups.
-[[nodiscard]] std::vector<std::unique_ptr<Sensor>> take_sensors(Survey found,
-                                                                const std::vector<Scope>& enabled);
+struct PastOptions {
+  std::chrono::seconds kept{0};
+  std::chrono::nanoseconds gpu_period{0};  ///< of the stream of GPUs
+};
+/// Reads all of it from now on, for what was spent in the past. Each device is still read by one
+/// thread, at most as often as the fastest of all who ask: whoever has a period takes what another
+/// one has read within half of it.
+[[nodiscard]] std::unique_ptr<Past> remember(Inventory& inventory,
+                                             const std::vector<Scope>& enabled,
+                                             const PastOptions& options, Loop& loop,
+                                             const Clock& clock);
 
 /// Threads: the loop's.
 class Service {
