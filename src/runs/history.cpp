@@ -278,9 +278,9 @@ std::size_t RunHistory::save_all(const std::vector<SavedRun>& runs) {
 RunHistory::Found RunHistory::find(std::string_view id) {
   const auto range = parse_run_id(id);
   if (!range) {
-    throw InvalidArgument(
-        fmt::format("'{}' is no ID of a run: an ID has 8 letters and digits; the first 4 are enough",
-                    printable(id)));
+    throw InvalidArgument(fmt::format(
+        "'{}' is no ID of a run: an ID has 8 letters and digits; the first 4 are enough",
+        printable(id)));
   }
   std::vector<Found> found;
   query("SELECT number, id FROM runs WHERE id BETWEEN ? AND ? LIMIT 3",
