@@ -45,6 +45,8 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       gpus_of_groups_(std::move(options.gpus)),
       gpus_(readings_, choice_of(readings_, gpus_of_groups_.summed)),
       profile_(kSparklineWidth),
+      command_(options.command),
+      strangers_(std::move(options.strangers)),
       series_(std::move(options.series)),
       files_(std::move(options.files)),
       units_(std::move(options.units)),
@@ -54,29 +56,34 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
     for (const Domain& domain : readings_.domains()) names.push_back(domain.name());
     power_series_.emplace(options.interval, std::move(names));
   }
-  try {
-    // Our own processes, not those of the machine that is measured: of the real /proc.
-    tree_.emplace(System{}, clock_, options.command,
-                  TreeOptions{.adopter = ::getpid(), .strangers = std::move(options.strangers)});
-  } catch (const InvalidArgument& error) {
-    no_tree_ = error.what();
-  }
 }
 
 TimePoint Instruments::begin() {
   (void)window_.read_lanes(clock_.now() + kDriverPatience);
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
-  // What runs now is the launcher, whose memory is not the command's.
-  if (tree_) {
-    statistics_.begin(tree_->read_all(), false);
-    tree_->forget_peaks();
-  }
+  follow_command();
   if (files_) begin_files();
   read(false);  // the counters last, as near to the begin as can be
   began_ = ended_ = wrote_usage_ = clock_.now();
   if (status_period_ > nanoseconds(0)) status_.emplace(status_period_, began_);
   has_begun_ = true;
   return began_;
+}
+
+void Instruments::follow_command() {
+  try {
+    // Our own processes, not those of the machine that is measured: of the real /proc.
+    tree_.emplace(
+        System{}, clock_, command_,
+        TreeOptions{
+            .adopter = ::getpid(), .strangers = std::move(strangers_), .is_launcher = true});
+  } catch (const InvalidArgument& error) {
+    no_tree_ = error.what();
+    return;
+  }
+  // What runs now is the launcher, whose memory is not the command's.
+  statistics_.begin(tree_->state(), false);
+  tree_->forget_peaks();
 }
 
 void Instruments::read(bool ends_interval) {

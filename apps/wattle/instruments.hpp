@@ -84,6 +84,7 @@ class Instruments {
   [[nodiscard]] std::uint64_t reads() const noexcept { return reads_ + readings_.lane_ticks(); }
 
  private:
+  void follow_command();
   void look_at_gpus();
   void show_status(TimePoint now);
   void add_to_series();
@@ -109,7 +110,9 @@ class Instruments {
   std::shared_ptr<PhaseEnd> last_phase_end_;
   TimePoint last_phase_end_read_;
   std::optional<PowerSeries> power_series_;
-  std::optional<TreeReader> tree_;  ///< absent where there is no procfs
+  pid_t command_;
+  std::set<pid_t> strangers_;
+  std::optional<TreeReader> tree_;  ///< from the begin on; absent where there is no procfs
   std::string no_tree_;             ///< why
   UsageStatistics statistics_;
   bool has_begun_ = false;  ///< and not ended: the command's processes are looked at

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -93,24 +94,29 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                         Report& report) {
   // From here on there may be threads, without the privileges and the signals.
   const RunOptions& options = parts.options;
-  Instruments instruments(std::move(found.sensors), {.system = options.system,
-                                                     .interval = options.interval,
-                                                     .gpus = std::move(found.gpus),
-                                                     .units = {.ram = options.ram_unit,
-                                                               .gpu_ram = options.gpu_ram_unit,
-                                                               .time = options.time_unit},
-                                                     .command = parts.launcher.pid(),
-                                                     .strangers = std::move(strangers),
-                                                     .series = std::move(parts.series),
-                                                     .files = std::move(parts.files),
-                                                     .status = options.status,
-                                                     .keeps_series = parts.keeps_power});
+  std::optional<Instruments> own;
+  Instruments& instruments =
+      (parts.instruments != nullptr ? *parts.instruments : own)
+          .emplace(std::move(found.sensors),
+                   InstrumentOptions{.system = options.system,
+                                     .interval = options.interval,
+                                     .gpus = std::move(found.gpus),
+                                     .units = {.ram = options.ram_unit,
+                                               .gpu_ram = options.gpu_ram_unit,
+                                               .time = options.time_unit},
+                                     .command = parts.launcher.pid(),
+                                     .strangers = std::move(strangers),
+                                     .series = std::move(parts.series),
+                                     .files = std::move(parts.files),
+                                     .status = options.status,
+                                     .keeps_series = parts.keeps_power});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));
   const TimePoint begin = instruments.begin();
   Ticker ticker(begin, options.interval, instruments.longest_period());
   MarkSocket marks;
   report.phases.unavailable = marks.failure();
   parts.launcher.release(marks.path());
+  describe_host(options.system, report.host);  // nobody waits for it while the command starts
   MeasuredRun run{.failure = parts.launcher.wait_for_exec(), .lost = {}};
   if (!run.failure) watch(parts, ticker, marks, instruments);
   constexpr std::size_t kMostQueued = 1000;

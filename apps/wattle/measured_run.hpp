@@ -41,6 +41,9 @@ struct RunParts {
   std::unique_ptr<UsageFiles> files{};
   int drained = -1;          ///< read while the command runs, and forgotten; -1: nothing
   bool keeps_power = false;  ///< `MeasuredRun::power`
+  /// Where the instruments are made, if this process ends soon after the run; null: they are closed
+  /// when the run has ended.
+  std::optional<Instruments>* instruments = nullptr;
 };
 
 struct MeasuredRun {

@@ -210,11 +210,10 @@ Options parse_options(int argc, const char* const* argv) {
   RawOptions raw;
   app.set_version_flag("-V,--version", "wattle " + version_text());
   app.require_subcommand(1);
-  add_commands(app, raw);
-
   Line line = read_line(argc, argv);
   const std::string name = line.name();
   if (name == "stream") return StreamWords{{line.words.begin() + 1, line.words.end()}};
+  add_commands(app, raw, name);
   const auto commands = app.get_subcommands({});
   const auto named =
       std::ranges::find(commands, name, [](const CLI::App* it) { return it->get_name(); });

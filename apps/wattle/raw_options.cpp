@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
+#include <string_view>
 
 namespace wattle::app {
 namespace {
@@ -245,22 +246,29 @@ void add_summary(CLI::App& app, RawOptions& raw) {
 
 }  // namespace
 
-void add_commands(CLI::App& app, RawOptions& raw) {
+void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
   app.formatter(std::make_shared<HelpText>());
   app.footer(kWattleFooter);
-  add_run(app, raw);
-  add_roots(*add_track(app, raw.track), raw);
-  add_sensors(app, raw);
-  add_doctor(app, raw);
-  add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C");
-  add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C");
-  add_monitor(app, raw);
-  add_summary(app, raw);
-  add_history(app, raw.history);
-  add_config(app, raw.history);
-  add_mark(app, raw.history);
-  add_report(app, raw.history);
-  app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C");
+  const auto add = [only](std::string_view name, const auto& add_it) {
+    if (only.empty() || only == name) add_it();
+  };
+  add("run", [&] { add_run(app, raw); });
+  add("track", [&] { add_roots(*add_track(app, raw.track), raw); });
+  add("sensors", [&] { add_sensors(app, raw); });
+  add("doctor", [&] { add_doctor(app, raw); });
+  add("power",
+      [&] { add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C"); });
+  add("energy",
+      [&] { add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C"); });
+  add("monitor", [&] { add_monitor(app, raw); });
+  add("summary", [&] { add_summary(app, raw); });
+  add("history", [&] { add_history(app, raw.history); });
+  add("config", [&] { add_config(app, raw.history); });
+  add("mark", [&] { add_mark(app, raw.history); });
+  add("report", [&] { add_report(app, raw.history); });
+  add("stream",
+      [&] { app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C"); });
+  if (app.get_subcommands({}).empty()) add_commands(app, raw, {});
 }
 
 }  // namespace wattle::app

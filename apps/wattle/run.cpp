@@ -120,10 +120,13 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
   const bool to_stderr = !outputs.text && !options.quiet;
   const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{});
   const bool text_failed = write_failed(outputs.text, text);
-  std::string json = to_json(report);
-  // The command may have left its last line open.
-  if (options.json_path == "-" && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
-  const bool json_failed = outputs.json && write_failed(outputs.json, json);
+  bool json_failed = false;
+  if (outputs.json) {
+    std::string json = to_json(report);
+    // The command may have left its last line open.
+    if (options.json_path == "-" && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
+    json_failed = write_failed(outputs.json, json);
+  }
   // What was measured is not lost with the file it should have gone to.
   if (to_stderr || text_failed || json_failed) write_to_stderr(text);
 }
@@ -148,6 +151,8 @@ struct Prepared {
   Outputs& outputs;
   Report& report;
   std::optional<RunToSave>& to_save;
+  /// Still there when this process ends, which closes everything.
+  std::optional<Instruments>& instruments;
 };
 
 /// Runs the command to its end and reports. Absent: it has started; its status is the supervisor's.
@@ -158,7 +163,8 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .supervisor = run.supervisor,
                                       .series = std::move(run.outputs.series),
                                       .files = std::move(run.outputs.files),
-                                      .keeps_power = run.to_save.has_value()},
+                                      .keeps_power = run.to_save.has_value(),
+                                      .instruments = &run.instruments},
                                      std::move(found), std::move(strangers), run.report);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
@@ -204,13 +210,16 @@ int run(const RunOptions& options) {
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
   std::optional<RunToSave> to_save = prepare_saving(options, strangers);
   Supervisor supervisor(launcher.pid(), strangers);
+  std::optional<Instruments> instruments;
   std::optional<int> unstarted;
   try {
-    unstarted = measure({options, launcher, task_clock, supervisor, outputs, report, to_save},
-                        std::move(found), std::move(strangers));
+    unstarted =
+        measure({options, launcher, task_clock, supervisor, outputs, report, to_save, instruments},
+                std::move(found), std::move(strangers));
   } catch (const std::exception& error) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;
     if (!no_memory && !launcher.is_released()) throw;
+    instruments.reset();
     unstarted = run_unmeasured(launcher, report, error.what());
   }
   if (unstarted) return *unstarted;

@@ -147,15 +147,18 @@ Report begin_report(const RunOptions& options, const Job& job) {
                       .local_size = job.local_size};
   }
   report.host.name = host_name();
-  const std::string boot_id = (options.system.procfs / "sys/kernel/random/boot_id").string();
-  report.host.boot_id = read_line(boot_id).value_or("");
-  report.host.cpu = read_cpu_info(options.system).model_name;
   if (job.local_rank.value_or(0) != 0 && !options.every_rank) {
     report.energy.left_out = fmt::format(
         "rank 0 of this machine measures it; this is local rank {} (--every-rank measures in all)",
         *job.local_rank);
   }
   return report;
+}
+
+void describe_host(const System& system, Host& host) {
+  const std::string boot_id = (system.procfs / "sys/kernel/random/boot_id").string();
+  host.boot_id = read_line(boot_id).value_or("");
+  host.cpu = read_cpu_info(system).model_name;
 }
 
 void fill_report(Report& report, const RunFrame& frame, const Instruments& instruments,

@@ -11,6 +11,7 @@
 #include <csignal>
 #include <ctime>
 #include <exception>
+#include <span>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -126,8 +127,11 @@ Supervisor::Supervisor(pid_t child, std::set<pid_t> strangers)
 }
 
 bool Supervisor::handle() noexcept {
-  signalfd_siginfo info{};
-  while (::read(signals_.get(), &info, sizeof info) == sizeof info) {
+  // As many as are pending: there are nine kinds, each pending once at most.
+  std::array<signalfd_siginfo, 9> pending;  // NOLINT(cppcoreguidelines-pro-type-member-init)
+  const ssize_t bytes = ::read(signals_.get(), pending.data(), sizeof pending);
+  const std::size_t count = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof pending[0] : 0;
+  for (const signalfd_siginfo& info : std::span(pending).first(count)) {
     const auto signal = static_cast<int>(info.ssi_signo);
     if (asks_to_end(signal)) end_signal_ = signal;
     if (signal != SIGCHLD && should_forward(info, child_)) ::kill(child_, signal);
@@ -203,11 +207,9 @@ Collected Supervisor::collect(const System& system) {
   Collected collected;
   reap_child();
   collected.exit = *exit_;
-  (void)reap_orphans();
+  const bool some_are_left = !reap_orphans();
 
   collected.still_running.emplace();
-  siginfo_t info{};
-  const bool some_are_left = ::waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) == 0;
   if (some_are_left) collected.still_running = live_descendants(system);
   if (collected.still_running) {
     std::erase_if(*collected.still_running,

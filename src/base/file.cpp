@@ -34,10 +34,11 @@ std::optional<std::string> read_file(const std::string& path, std::size_t max_by
 }
 
 std::optional<std::string> read_line(const std::string& path) {
-  constexpr std::size_t kMaxLineBytes = 4096;  // sysfs attributes are one page at most
-  const std::optional<std::string> content = read_file(path, kMaxLineBytes);
-  if (!content) return std::nullopt;
-  std::string_view rest = *content;
+  std::array<char, 4096> text;  // sysfs attributes are one page at most, and come in one read
+  const Fd fd = open_for_reading(path);
+  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
+  if (count < 0) return std::nullopt;
+  std::string_view rest(text.data(), static_cast<std::size_t>(count));
   std::string_view line = take_line(rest);
   const std::size_t begin = line.find_first_not_of(kBlanks);
   if (begin == std::string_view::npos) {

@@ -7,6 +7,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
@@ -88,9 +89,11 @@ CpuInfo parse_cpu_alias(std::string_view alias) {
 }
 
 CpuInfo read_cpu_info(const System& system) {
-  constexpr std::size_t kFirstProcessorBytes = 16384;  // its flags line has about 2 KiB
-  const auto text = read_file((system.procfs / "cpuinfo").string(), kFirstProcessorBytes);
-  if (text) return parse_cpu_info(*text);
+  // One read brings at least the first processor, whose flags line has about 2 KiB.
+  std::array<char, 8192> text;
+  const Fd file = open_for_reading((system.procfs / "cpuinfo").string());
+  const ssize_t count = file ? read_at_start(file.get(), text) : -1;
+  if (count >= 0) return parse_cpu_info({text.data(), static_cast<std::size_t>(count)});
   CpuInfo unknown;
   unknown.error = errno == ENOENT ? 0 : errno;
   // A service may see processes alone in its /proc.

@@ -122,7 +122,7 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
 
 GpuMonitor::GpuMonitor(const Readings& readings, GpuChoiceOfSums choice)
     : readings_(readings),
-      machine_pids_(sees_machine_pids()),
+      machine_pids_(!readings_.devices().empty() && sees_machine_pids()),
       choice_(std::move(choice)),
       gpus_(readings_.devices().size()) {}
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <string_view>
 
 #include "base/file.hpp"
 
@@ -35,6 +36,13 @@ Seconds interrupted(const CpuTimes& begin, const CpuTimes& end) noexcept {
 /// grow, and more processors may come online.
 std::vector<char> room_for_processors(const Fd& stat) {
   constexpr std::size_t kHundredProcessors = 8192;
+  std::array<char, kHundredProcessors> few;
+  const ssize_t length = stat ? read_at_start(stat.get(), few) : -1;
+  const std::string_view text(few.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
+  // The line after the processors. Room that is not needed would be written to, and read into.
+  if (const std::size_t end = text.find("\nintr"); end != std::string_view::npos) {
+    return std::vector<char>(2 * end + 256);
+  }
   std::vector<char> room(kHundredProcessors);
   while (room.size() < kMaxFileBytes) {
     const ssize_t count = stat ? read_at_start(stat.get(), room) : -1;

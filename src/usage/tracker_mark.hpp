@@ -3,7 +3,7 @@
 
 #include <sys/types.h>
 
-#include <string>
+#include <array>
 
 #include "base/fd.hpp"
 
@@ -21,16 +21,15 @@ class TrackerMark {
   Fd socket_;
 };
 
-/// Tells which processes are marked. Threads: one at a time.
+/// Finds out which processes are marked. Threads: one at a time.
 class TrackerMarks {
  public:
-  TrackerMarks();
-  /// `pid`: in this process's own PID namespace.
-  [[nodiscard]] bool is_marked(pid_t pid) const noexcept;
+  /// `pid`: in this process's own PID namespace. The first call opens what it asks with.
+  [[nodiscard]] bool is_marked(pid_t pid) noexcept;
 
  private:
   Fd socket_;
-  std::string prefix_;
+  std::array<char, 96> prefix_{};  ///< empty before the first call
 };
 
 }  // namespace wattle

@@ -28,7 +28,7 @@ void TreeReader::read_proportional() {
     Watched& process = watched_[(first + i) % count];
     process.proportional.reset();
     const std::uint64_t rss = process.memory.rss_bytes;
-    if (rss == 0 || process.is_tracker) {
+    if (rss == 0 || process.is_tracker || options_.is_launcher) {
       process.proportional.emplace();
     } else if (process.is_denied) {
       ++gaps_.denied;
@@ -74,6 +74,7 @@ void TreeReader::sum_memory(TreeState& state) {
   std::optional<MappedMemory> machine;
   if (both.needs_bounds()) {
     RollupText text;
+    if (!meminfo_) meminfo_ = open_for_reading(meminfo_path_);
     machine = parse_mapped_memory(read_part(text, read_at_start(meminfo_.get(), text)));
   }
   const auto fill = [&](GroupState& group, const MemorySum& sum) {

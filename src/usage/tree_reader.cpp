@@ -54,8 +54,8 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
       procfs_(options.most_kept_files ? Procfs(system, *options.most_kept_files) : Procfs(system)),
       root_(root),
       refreshed_(clock.now()),
-      meminfo_(open_for_reading((system.procfs / "meminfo").string())),
-      text_(std::size_t{64} << 10U),
+      meminfo_path_((system.procfs / "meminfo").string()),
+      text_(std::size_t{8} << 10U),
       budget_(options.pss, refreshed_) {
   const auto stat = root > 0 ? stat_of(root) : std::nullopt;
   if (!stat) {
@@ -70,10 +70,9 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
   if (has_ended(*stat) || stat->start_time != options.start_time.value_or(stat->start_time)) {
     refuse_ended();
   }
-  scans_ = !procfs_.open(root, ProcessFile::children);
-  if (options_.adopter && !scans_) {
-    adopted_ = KeptFile(procfs_, *options_.adopter, ProcessFile::children);
-  }
+  // The kernel may list no children at all.
+  if (options_.adopter) adopted_ = KeptFile(procfs_, *options_.adopter, ProcessFile::children);
+  scans_ = !adopted_.is_kept() && !procfs_.open(root, ProcessFile::children);
   watch(*stat, true);
   if (watched_.empty()) refuse_ended();
   began_ticks_ = UINT64_MAX;  // whoever is found now was there before
@@ -87,6 +86,7 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
     }
   }
   sum();
+  options_.is_launcher = false;
 }
 
 std::optional<ProcessStat> TreeReader::stat_of(pid_t pid) const {

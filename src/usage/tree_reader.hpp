@@ -35,6 +35,8 @@ struct TreeOptions {
   std::optional<std::size_t> most_kept_files{};
   /// Of the process, as `root_start_time` told it; absent: whoever has its number now.
   std::optional<std::uint64_t> start_time{};
+  /// The process is about to execute another program: its memory now is not worth reading.
+  bool is_launcher = false;
 };
 
 /// Some processes of a tree at one time.
@@ -223,7 +225,8 @@ class TreeReader {
   std::uint64_t began_ticks_ = 0;  ///< on the clock of `start_time`: the newest process by then
   std::vector<Watched> watched_;   ///< the root first, parents before their children
   std::unordered_map<pid_t, std::size_t> places_;
-  Fd meminfo_;
+  std::string meminfo_path_;
+  Fd meminfo_;  ///< opened when it is needed first
   std::vector<char> text_;
   TrackerMarks marks_;
   PssBudget budget_;

@@ -128,7 +128,7 @@ TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
   EXPECT_EQ(json["absent"][0]["subject"], "NVIDIA GPUs");
   EXPECT_EQ(json["absent"][1]["subject"], "AMD and Intel GPUs");
   EXPECT_THAT(run(wattle(Words{"doctor", "--verbose"} + nowhere)).out,
-              HasSubstr("NVIDIA GPUs (nvml) is not there\n  cause   no NVIDIA driver library\n"));
+              HasSubstr("NVIDIA GPUs (nvml) is not there\n  cause   no NVIDIA GPU was found\n"));
 }
 
 }  // namespace

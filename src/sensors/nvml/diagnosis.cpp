@@ -80,6 +80,12 @@ Refusal all_refused(std::string reason, std::string proof, std::string remedy) {
           .scope = RefusalScope::interface};
 }
 
+Refusal no_gpu(std::string proof) {
+  Refusal refused = all_refused("no NVIDIA GPU was found", std::move(proof), {});
+  refused.absent = true;
+  return refused;
+}
+
 Refusal no_library(const System& system, const std::string& error) {
   const std::string proof = printable(error);
   if (system.nvml_library != System{}.nvml_library) {

@@ -22,6 +22,9 @@ struct Cause {
 };
 [[nodiscard]] Cause cause_of(const Api& api, Return code);
 
+/// This machine has no NVIDIA hardware; `proof` is of `why_no_gpu`.
+[[nodiscard]] Refusal no_gpu(std::string proof);
+
 /// The library could not be loaded; `error` are the linker's words.
 [[nodiscard]] Refusal no_library(const System& system, const std::string& error);
 /// There is a library, but it has not even the functions that every NVML has.

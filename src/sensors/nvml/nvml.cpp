@@ -19,6 +19,7 @@
 #include "sensors/nvml/diagnosis.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/gpu_sensor.hpp"
+#include "sensors/nvml/presence.hpp"
 #include "sensors/nvml/session.hpp"
 
 namespace wattle::nvml {
@@ -66,6 +67,10 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
     survey.refused.push_back(std::move(refusal));
     return survey;
   };
+  if (system.nvml_library == System{}.nvml_library) {
+    std::string missing = why_no_gpu({.sysfs = system.sysfs, .procfs = system.procfs});
+    if (!missing.empty()) return refused(no_gpu(std::move(missing)));
+  }
   DynamicLibrary library = DynamicLibrary::open(system.nvml_library);
   if (!library) return refused(no_library(system, library.error()));
   auto session = std::make_shared<Session>(std::move(library));

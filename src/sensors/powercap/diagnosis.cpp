@@ -80,11 +80,13 @@ Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
   const std::string subject(kSubject);
   const std::string zones = (system.sysfs / "class" / "powercap").string();
   std::error_code ignored;
-  if (!std::filesystem::is_directory(system.sysfs, ignored)) {
+  const bool has_class = std::filesystem::is_directory(zones, ignored);
+  if (!has_class && !std::filesystem::is_directory(system.sysfs, ignored)) {
     return refusal(subject, fmt::format("there is no folder {}", system.sysfs.string()), {},
                    "mount sysfs there, or name another folder with --sysfs or WATTLE_SYSFS");
   }
-  if (const std::string mount = masking_mount(system); !mount.empty()) {
+  const std::string mount = has_class ? masking_mount(system) : "";
+  if (!mount.empty()) {
     return masked(system, fmt::format("a file system is mounted over {}", mount));
   }
   if (dangling) return masked(system, fmt::format("the links in {} lead nowhere", zones));

@@ -81,7 +81,7 @@ TEST_F(WithoutALibrary, NothingIsAmissWhereThereIsNoKernelDriverEither) {
   const Refusal refusal = sole_refusal(probe_default());
   EXPECT_EQ(refusal.source, "nvml");
   EXPECT_EQ(refusal.subject, "NVIDIA GPUs");
-  EXPECT_EQ(refusal.reason, "no NVIDIA driver library");
+  EXPECT_EQ(refusal.reason, "no NVIDIA GPU was found");
   EXPECT_TRUE(refusal.absent);
 }
 
