@@ -58,8 +58,9 @@ Tags parse_tags(std::string_view list, std::string_view option) {
 }
 
 std::string unknown_name(std::string_view name) {
-  return fmt::format("unknown setting {}{}; the settings are save, history and tags",
-                     printable(name), did_you_mean(name, {kNames.begin(), kNames.end()}));
+  const std::string suggestion = did_you_mean(name, {kNames.begin(), kNames.end()});
+  return fmt::format("unknown setting {}{}", printable(name),
+                     suggestion.empty() ? "; the settings are save, history and tags" : suggestion);
 }
 
 void require_value(std::string_view name, const std::string& value) {
