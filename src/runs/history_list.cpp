@@ -28,11 +28,12 @@ Query condition_of(const HistoryFilter& filter) {
   }
   if (filter.since_unix_s) add("started >= ?", {*filter.since_unix_s});
   if (filter.until_unix_s) add("started < ?", {*filter.until_unix_s});
+  // With "+" SQLite goes through the runs by their start, and need not sort those of a tag.
   for (const auto& [key, value] : filter.tags) {
     if (value.empty()) {
-      add("number IN (SELECT run FROM tags WHERE key = ?)", {key});
+      add("+number IN (SELECT run FROM tags WHERE key = ?)", {key});
     } else {
-      add("number IN (SELECT run FROM tags WHERE key = ? AND value = ?)", {key, value});
+      add("+number IN (SELECT run FROM tags WHERE key = ? AND value = ?)", {key, value});
     }
   }
   return query;
