@@ -48,6 +48,10 @@ BENCHMARKS = [
                 r"^wattle adds ([0-9.]+) times what perf stat adds"),
         Promise("`wattle run`: peak memory", 12, "MiB", r"^wattle peak memory ([0-9.]+) MiB"),
     ]),
+    Benchmark("bench", ["/usr/bin/python3", "bench/bench_peer.py", "{build}/apps/wattle/wattle"], [
+        Promise("what `wattle bench` adds to a run of `true`, of what hyperfine adds", 2, "times",
+                r"^wattle bench adds .* ([0-9.]+) times"),
+    ]),
     Benchmark("timeline", ["{build}/bench/timeline_bench"], [
         Promise("a counter on a perfect grid", 1.4, "bytes a reading",
                 counter("append/counter_on_grid", "bytes_per_reading")),

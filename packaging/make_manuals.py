@@ -15,8 +15,8 @@ import sys
 
 EXIT_STATUS = [
     ("0", "Success; for run and monitor with a command: that of the command."),
-    ("1", "doctor: something cannot be measured."),
-    ("2", "Nothing can be measured, recorded or summarized here."),
+    ("1", "doctor: something cannot be measured; bench: a command failed; compare: B costs more than allowed."),
+    ("2", "Nothing can be measured, recorded, summarized or compared here."),
     ("64", "The command line is wrong, except with run."),
     ("125", "wattle failed, or an option of run is wrong."),
     ("126", "The command cannot be executed."),

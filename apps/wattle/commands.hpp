@@ -7,6 +7,9 @@ namespace wattle::app {
 
 /// May end the process itself, by the command's signal.
 int run(const RunOptions& options);
+/// After Ctrl-C it ends the process itself, by that signal.
+int bench(const BenchOptions& options);
+int compare(const CompareOptions& options);
 int sensors(const SensorsOptions& options);
 int doctor(const DoctorOptions& options);
 /// `wattle doctor --fix`. Requires `options.fix`.

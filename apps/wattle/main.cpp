@@ -28,6 +28,7 @@ int answer(const Answer& answer) {
 bool opens_counters(const Options& options) noexcept {
   const auto* doctor = std::get_if<DoctorOptions>(&options);
   return std::holds_alternative<RunOptions>(options) ||
+         std::holds_alternative<BenchOptions>(options) ||
          std::holds_alternative<SensorsOptions>(options) || (doctor != nullptr && !doctor->fix) ||
          std::holds_alternative<PowerOptions>(options) ||
          std::holds_alternative<MonitorOptions>(options);
@@ -36,6 +37,8 @@ bool opens_counters(const Options& options) noexcept {
 int dispatch(const Options& options) {
   if (!opens_counters(options)) drop_privileges();
   if (const auto* chosen = std::get_if<RunOptions>(&options)) return run(*chosen);
+  if (const auto* chosen = std::get_if<BenchOptions>(&options)) return bench(*chosen);
+  if (const auto* chosen = std::get_if<CompareOptions>(&options)) return compare(*chosen);
   if (const auto* chosen = std::get_if<SensorsOptions>(&options)) return sensors(*chosen);
   if (const auto* chosen = std::get_if<DoctorOptions>(&options)) {
     return chosen->fix ? fix(*chosen) : doctor(*chosen);

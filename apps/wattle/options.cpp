@@ -198,6 +198,8 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "report") return checked_report(raw.history);
   if (name == "mark") return checked_mark(raw.history);
   if (name == "config") return checked_config(raw.history);
+  if (name == "compare") return checked_compare(raw.compare);
+  if (name == "bench") return checked_bench(raw.bench, raw.system);
   RunOptions run = checked_run(raw);
   run.command = command_of(command, line.has_mark, line.behind);
   return run;

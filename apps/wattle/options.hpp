@@ -10,6 +10,8 @@
 #include <vector>
 
 #include "base/marks.hpp"
+#include "bench_plan.hpp"
+#include "compare_options.hpp"
 #include "runs/history.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
@@ -142,9 +144,10 @@ struct TrackOptions {
   std::optional<std::string> recovered_path{};         ///< a usage file to read instead
 };
 
-using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                             MonitorOptions, SummaryOptions, HistoryOptions, ConfigOptions,
-                             MarkOptions, ReportOptions, StreamWords, Answer>;
+using Options =
+    std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
+                 MonitorOptions, SummaryOptions, BenchOptions, CompareOptions, HistoryOptions,
+                 ConfigOptions, MarkOptions, ReportOptions, StreamWords, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

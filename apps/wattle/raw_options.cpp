@@ -71,6 +71,8 @@ class HelpText : public CLI::Formatter {
                        : name == "mark"    ? " NAME"
                        : name == "history" ? " [ACTION [ID|FILE...]]"
                        : name == "config"  ? " [ACTION [NAME [VALUE]]]"
+                       : name == "bench"   ? " CMD..."
+                       : name == "compare" ? " A B"
                                            : "");
   }
 };
@@ -253,6 +255,8 @@ void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
     if (only.empty() || only == name) add_it();
   };
   add("run", [&] { add_run(app, raw); });
+  add("bench", [&] { add_roots(*add_bench(app, raw.bench), raw); });
+  add("compare", [&] { add_compare(app, raw.compare); });
   add("track", [&] { add_roots(*add_track(app, raw.track), raw); });
   add("sensors", [&] { add_sensors(app, raw); });
   add("doctor", [&] { add_doctor(app, raw); });

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "bench_options.hpp"
 #include "history_options.hpp"
 #include "options.hpp"
 #include "track_options.hpp"
@@ -40,6 +41,8 @@ struct RawOptions {
   bool no_save = false;
   std::vector<std::string> tags;
   RawHistoryOptions history;
+  RawBenchOptions bench;
+  RawCompareOptions compare;
 };
 
 /// Adds the options of the sub-command `only`, or of all if there is no such sub-command: to add

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/fd.hpp"
+#include "base/shell_words.hpp"
 #include "base/text.hpp"
-#include "shell_words.hpp"
 #include "simple_toml.hpp"
 #include "wattle/error.hpp"
 

@@ -65,7 +65,7 @@ LogRatio paired_log_ratio(const Series& a, const Series& b) {
                         .error = mean.standard_error,
                         .runs = ratios.size(),
                         .outliers = mean.outliers},
-                       mean.critical * mean.standard_error,
+                       critical_of(ratios.size()) * mean.standard_error,
                        sampling_variance(a) + sampling_variance(b));
 }
 
@@ -106,13 +106,13 @@ double change_of(double log_ratio) noexcept { return std::expm1(log_ratio); }
 std::optional<Resolution> resolution_of(const LogRatio& ratio) {
   constexpr double kPower = 0.8416;  // 80 % of a normal distribution lie below
   constexpr std::size_t kMostRuns = 10'000;
-  if (!ratio.interval || ratio.is_shown() || !(ratio.error > 0.0)) return std::nullopt;
+  constexpr double kEqual = 1e-9;  // what doubles make of equal values
+  if (!ratio.interval || ratio.is_shown() || !(ratio.error > kEqual)) return std::nullopt;
   const double half = (ratio.interval->high - ratio.interval->low) / 2.0;
   const double change = round_part_below(half + kPower * ratio.error);
   const double per_run = ratio.error * std::sqrt(static_cast<double>(ratio.runs));
   const auto shows = [&](std::size_t runs) {
-    const double critical = student_quantile(kBelowCritical, static_cast<double>(runs - 1));
-    return (critical + kPower) * per_run / std::sqrt(static_cast<double>(runs)) <= change;
+    return (critical_of(runs) + kPower) * per_run / std::sqrt(static_cast<double>(runs)) <= change;
   };
   std::size_t fails = ratio.runs;
   std::size_t enough = ratio.runs + kMostRuns;

@@ -96,4 +96,13 @@ FormatError incomplete(const std::string& name, std::string_view schema) {
                             printable(name), schema)};
 }
 
+RecordedHost recorded_host(const Json& json) {
+  RecordedHost host;
+  take_member(json, "name", host.name);
+  take_member(json, "boot_id", host.boot_id);
+  take_member(json, "cpu", host.cpu);
+  for (const Json& gpu : at(json, "gpus")) take_member(gpu, "model", host.gpus.emplace_back());
+  return host;
+}
+
 }  // namespace wattle

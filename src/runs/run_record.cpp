@@ -50,15 +50,6 @@ RecordedEnergy recorded_energy(const Json& json) {
   return energy;
 }
 
-RecordedHost recorded_host(const Json& json) {
-  RecordedHost host;
-  take_member(json, "name", host.name);
-  take_member(json, "boot_id", host.boot_id);
-  take_member(json, "cpu", host.cpu);
-  for (const Json& gpu : at(json, "gpus")) take_member(gpu, "model", host.gpus.emplace_back());
-  return host;
-}
-
 Exit recorded_exit(const Json& json) {
   Exit exit;
   take_member(json, "started", exit.started);

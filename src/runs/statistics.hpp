@@ -39,11 +39,13 @@ struct Summary {
 struct RobustMean {
   double location = 0.0;
   double standard_error = 0.0;
-  double critical = 0.0;     ///< half width of the 95 % interval, in standard errors
   std::size_t outliers = 0;  ///< values without any weight
 };
 /// Of at least two values; below five, and where half of the values are equal, the plain mean.
 [[nodiscard]] RobustMean robust_mean(std::span<const double> values);
+
+/// Half of the 95 % interval of a robust mean of `count` values, at least two, in standard errors.
+[[nodiscard]] double critical_of(std::size_t count);
 
 /// What the critical value of `count` values is above Student's t, so that the interval of values
 /// that are normal covers 95.5 %.

@@ -39,6 +39,7 @@ NOT_RUN = [
     ("doctor --fix daemon", "needs the units of the package: fix_test.cpp has them"),
     ("doctor --fix gpu", "needs a GPU without a driver: fix_test.cpp has one"),
     ("wattle run [options] -- CMD", "is a pattern"),
+    ("gzip -c -6 data", "shows what it printed once; bench_test.cpp runs benchmarks"),
 ]
 
 # What runs until Ctrl-C.

@@ -17,8 +17,8 @@ import unittest
 
 FOLDER, WATTLE, WATTLED = pathlib.Path(sys.argv[1]), sys.argv[2], sys.argv[3]
 COMMANDS = {"wattle": (WATTLE, [[], *([word] for word in (
-    "run", "history", "report", "mark", "config", "track", "sensors", "doctor", "power", "energy", "monitor", "summary",
-    "stream"))]),
+    "run", "bench", "compare", "history", "report", "mark", "config", "track", "sensors", "doctor", "power", "energy",
+    "monitor", "summary", "stream"))]),
             "wattled": (WATTLED, [[], ["serve"], ["token"], ["token", "issue"]])}
 
 

@@ -1,10 +1,10 @@
-#include "shell_words.hpp"
+#include "base/shell_words.hpp"
 
 #include <gmock/gmock.h>
 
 #include "wattle/error.hpp"
 
-namespace wattle::daemon {
+namespace wattle {
 namespace {
 
 using testing::ElementsAre;
@@ -35,4 +35,4 @@ TEST(ShellWords, AreNoneWhereAQuoteHasNoEnd) {
 }
 
 }  // namespace
-}  // namespace wattle::daemon
+}  // namespace wattle

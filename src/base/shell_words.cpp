@@ -1,11 +1,11 @@
-#include "shell_words.hpp"
+#include "base/shell_words.hpp"
 
 #include <algorithm>
 
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
-namespace wattle::daemon {
+namespace wattle {
 namespace {
 
 constexpr std::string_view kWordBlanks = " \t\n\r";
@@ -86,4 +86,4 @@ class Splitter {
 
 std::vector<std::string> split_words(std::string_view command) { return Splitter(command).split(); }
 
-}  // namespace wattle::daemon
+}  // namespace wattle

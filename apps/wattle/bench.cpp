@@ -1,0 +1,253 @@
+// `wattle bench`: prepare, run, conclude, in rounds; then say what each command costs.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <numeric>
+#include <optional>
+#include <random>
+#include <utility>
+
+#include "base/anchor.hpp"
+#include "base/clock.hpp"
+#include "base/text.hpp"
+#include "bench_conditions.hpp"
+#include "bench_runner.hpp"
+#include "commands.hpp"
+#include "ending.hpp"
+#include "output.hpp"
+#include "progress.hpp"
+#include "runs/bench_record.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// Where results go: opened before anything runs, since a bad path is better known then.
+struct Exports {
+  std::optional<Output> json;
+  std::optional<Output> csv;
+  std::optional<Output> markdown;
+  std::optional<Output> asciidoc;
+};
+
+Exports open_exports(const BenchOptions& options) {
+  const auto opened = [](const std::string& path) {
+    return path.empty() ? std::nullopt : std::optional(Output::open(path, false));
+  };
+  return {opened(options.json_path), opened(options.csv_path), opened(options.markdown_path),
+          opened(options.asciidoc_path)};
+}
+
+RecordedHost host_of(const Report& report) {
+  RecordedHost host{
+      .name = report.host.name, .boot_id = report.host.boot_id, .cpu = report.host.cpu, .gpus = {}};
+  if (!report.host.gpus) return host;
+  for (const GpuUsage& gpu : *report.host.gpus) host.gpus.push_back(gpu.info.model);
+  return host;
+}
+
+class Bench {
+ public:
+  explicit Bench(const BenchOptions& options)
+      : options_(options),
+        plan_(plan_of(options)),
+        conditions_(options.system),
+        runner_(options),
+        progress_("wattle bench"),
+        began_(machine_clock().now()) {
+    record_.started_unix_s = to_unix(began_);
+    record_.host = host_of(runner_.base());
+    record_.is_interleaved = !options.is_sequential && plan_.commands.size() > 1;
+    record_.seed = options.seed ? *options.seed : std::random_device{}();
+    record_.shell = options.shell == "none" ? "" : options.shell;
+    record_.warmup = options.warmup;
+    record_.reference = plan_.reference;
+    for (const PlannedCommand& command : plan_.commands) {
+      record_.commands.push_back({command.name, command.command, command.parameters, {}});
+    }
+  }
+
+  /// Throws `BenchFailed` and `Interrupted`; what was measured until then is in the record.
+  void run() {
+    std::vector<std::size_t> all(plan_.commands.size());
+    std::iota(all.begin(), all.end(), std::size_t{0});
+    if (record_.is_interleaved) return run_group(all);
+    for (const std::size_t one : all) run_group({one});
+  }
+
+  /// The record with what is known at the end.
+  BenchRecord end(bool is_interrupted) {
+    progress_.clear();
+    record_.ended_unix_s = to_unix(machine_clock().now());
+    record_.is_interrupted = is_interrupted;
+    record_.warnings = conditions_.warnings();
+    for (const BenchCommand& command : record_.commands) {
+      if (command.runs.empty()) continue;
+      const std::vector<std::string> warnings = warnings_of(command);
+      record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
+    }
+    if (failed_ > 0) {
+      record_.warnings.push_back(fmt::format("{} runs failed, and are in the figures", failed_));
+    }
+    if (left_behind_ > 0) {
+      record_.warnings.push_back(
+          fmt::format("{} processes still ran when their command had ended: they may disturb later "
+                      "runs",
+                      left_behind_));
+    }
+    return std::move(record_);
+  }
+
+ private:
+  using Group = std::vector<std::size_t>;
+
+  /// Commands that take turns.
+  void run_group(const Group& group) {
+    for (const std::size_t i : group) runner_.unmeasured(plan_.commands[i].setup, "setup command");
+    for (std::size_t round = 0; round < options_.warmup; ++round) {
+      for (const std::size_t i : group) {
+        show("warming up", i);
+        (void)run_once(plan_.commands[i]);
+      }
+    }
+    const TimePoint begin = machine_clock().now();
+    std::size_t rounds = std::max<std::size_t>(1, options_.max_runs.value_or(1));
+    if (options_.min_runs != options_.max_runs) rounds = 1;
+    for (std::size_t round = 1; round <= rounds; ++round) {
+      if (round > 1 && is_over(begin)) break;
+      for (const std::size_t k : order_of_round(group.size(), record_.seed, round)) {
+        const double part = part_done(group, round, rounds);
+        show(part > 0.0 ? left_text(part, machine_clock().now() - begin) : "first round", group[k]);
+        add(group[k], round, run_once(plan_.commands[group[k]]));
+      }
+      if (round == 1 && options_.min_runs != options_.max_runs) {
+        rounds = rounds_of(options_, shortest_run(group));
+      }
+    }
+    for (const std::size_t i : group) {
+      runner_.unmeasured(plan_.commands[i].cleanup, "cleanup command");
+    }
+  }
+
+  Report run_once(const PlannedCommand& command) {
+    runner_.unmeasured(command.prepare, "preparation command");
+    runner_.pause();
+    Report report = runner_.measured(command.command);
+    if (report.exit.code != 0 && !options_.ignores_failure) {
+      const std::string how =
+          report.exit.signal
+              ? fmt::format("was killed by signal {}", *report.exit.signal)
+              : fmt::format("failed with exit status {}", report.exit.code.value_or(kRunFailed));
+      throw BenchFailed(fmt::format("the command {} {}; use --ignore-failure to go on",
+                                    shell_quoted(command.command), how));
+    }
+    runner_.unmeasured(command.conclude, "conclusion command");
+    return report;
+  }
+
+  void add(std::size_t i, std::size_t round, const Report& report) {
+    RunCost cost = cost_of(report);
+    cost.round = round;
+    if (report.exit.code != 0) ++failed_;
+    if (report.usage.still_running) left_behind_ += report.usage.still_running->size();
+    record_.energy_covers = report.energy.total.covers;
+    record_.energy_missing = report.energy.total.missing;
+    record_.commands[i].runs.push_back(cost);
+  }
+
+  [[nodiscard]] bool is_over(TimePoint begin) const {
+    return options_.time_limit && machine_clock().now() - begin >= *options_.time_limit;
+  }
+
+  [[nodiscard]] std::chrono::nanoseconds shortest_run(const Group& group) const {
+    Seconds shortest = record_.commands[group.front()].runs.front().wall;
+    for (const std::size_t i : group) {
+      shortest = std::min(shortest, record_.commands[i].runs.front().wall);
+    }
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(shortest);
+  }
+
+  /// Of the runs of the group; 0 where it is not known how many there are to be.
+  [[nodiscard]] double part_done(const Group& group, std::size_t round, std::size_t rounds) const {
+    if (round == 1 && options_.min_runs != options_.max_runs) return 0.0;
+    std::size_t done = 0;
+    for (const std::size_t i : group) done += record_.commands[i].runs.size();
+    return static_cast<double>(done) / static_cast<double>(rounds * group.size());
+  }
+
+  void show(const std::string& what, std::size_t i) {
+    std::string text = fmt::format("{}; {}", what, printable(plan_.commands[i].name));
+    const std::vector<RunCost>& runs = record_.commands[i].runs;
+    const char* separator = ": ";
+    for (const Cost cost : {Cost::time, Cost::energy}) {
+      const std::vector<double> values = values_of(cost, runs);
+      if (values.empty()) continue;
+      text += separator + text_of(cost, summarize(values).mean);
+      separator = ", ";
+    }
+    progress_.show(text);
+    if (options_.output == "inherit") progress_.clear();
+  }
+
+  const BenchOptions& options_;
+  BenchPlan plan_;
+  BenchConditions conditions_;
+  BenchRunner runner_;
+  Progress progress_;
+  TimePoint began_;
+  BenchRecord record_;
+  std::size_t failed_ = 0;
+  std::size_t left_behind_ = 0;
+};
+
+/// Writes one output; a failure is reported, and answered with true.
+bool export_failed(std::optional<Output>& output, const std::string& text) {
+  try {
+    if (output) output->write(text);
+    return false;
+  } catch (const Error& error) {
+    write_to_stderr(fmt::format("wattle bench: {}\n", error.what()));
+    return true;
+  }
+}
+
+/// True if something could not be written.
+bool print(const BenchRecord& record, std::optional<Output>& out, Exports& exports) {
+  const TextStyle style = style_of(STDOUT_FILENO);
+  std::string text;
+  for (const BenchCommand& command : record.commands) text += to_text(command, style) + "\n";
+  text += summary_text(record, style);
+  bool has_failed = export_failed(out, text);
+  has_failed = export_failed(exports.json, to_json(record)) || has_failed;
+  has_failed = export_failed(exports.csv, to_csv(record)) || has_failed;
+  has_failed = export_failed(exports.markdown, to_markdown(record)) || has_failed;
+  return export_failed(exports.asciidoc, to_asciidoc(record)) || has_failed;
+}
+
+}  // namespace
+
+int bench(const BenchOptions& options) {
+  std::optional<Output> out = Output::open("-", false);
+  Exports exports = open_exports(options);
+  Bench bench(options);
+  std::string failure;
+  std::optional<int> signal;
+  try {
+    bench.run();
+  } catch (const BenchFailed& failed) {
+    failure = failed.what();
+  } catch (const Interrupted& interrupted) {
+    signal = interrupted.signal;
+  }
+  const BenchRecord record = bench.end(!failure.empty() || signal);
+  const auto has_runs = [](const BenchCommand& command) { return !command.runs.empty(); };
+  const bool has_failed =
+      std::ranges::any_of(record.commands, has_runs) && print(record, out, exports);
+  if (!failure.empty()) write_to_stderr(fmt::format("wattle bench: {}\n", failure));
+  if (signal) end_like({.started = true, .signal = signal});
+  if (!failure.empty()) return 1;
+  return has_failed ? kRunFailed : 0;
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,187 @@
+#include "bench_runner.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <set>
+#include <system_error>
+#include <utility>
+
+#include "base/text.hpp"
+#include "end_signals.hpp"
+#include "patient_poll.hpp"
+#include "privileges.hpp"
+#include "run_report.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+/// A sensor that outlives each run, so that the machine is surveyed once: who owns this one owns
+/// nothing of the device.
+class LentSensor : public Sensor {
+ public:
+  explicit LentSensor(std::shared_ptr<Sensor> lent) : lent_(std::move(lent)) {}
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return lent_->channels();
+  }
+  void read(std::span<Reading> readings) noexcept override { lent_->read(readings); }
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
+    lent_->read_some(wanted, readings);
+  }
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return lent_->device(); }
+  [[nodiscard]] bool may_block() const noexcept override { return lent_->may_block(); }
+  [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override {
+    return lent_->processes();
+  }
+
+ private:
+  std::shared_ptr<Sensor> lent_;
+};
+
+Fd opened(const std::string& path, int flags) {
+  constexpr mode_t kForAll = 0666;
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, kForAll));
+  if (fd) return fd;
+  throw BenchFailed(
+      fmt::format("cannot open {}: {}", printable(path), std::generic_category().message(errno)));
+}
+
+std::string how_it_ended(const Exit& exit) {
+  if (exit.signal) return fmt::format("was killed by signal {}", *exit.signal);
+  if (exit.code) return fmt::format("failed with exit status {}", *exit.code);
+  return exit.error;
+}
+
+RunOptions run_options_of(const BenchOptions& options) {
+  RunOptions run;
+  run.system = options.system;
+  run.interval = options.interval;
+  run.gpus = options.gpus;
+  run.every_rank = true;  // who benchmarks in a job wants it
+  return run;
+}
+
+std::string not_executed(const std::string& command, const ExecFailure& failure) {
+  return fmt::format("cannot execute {}: {}", printable(command),
+                     std::generic_category().message(failure.error_number));
+}
+
+}  // namespace
+
+/// The command's descriptors, and the end of its pipe that is read.
+struct BenchRunner::Streams {
+  Fd in;
+  Fd out;
+  Fd error;
+  Fd drained;
+
+  [[nodiscard]] CommandStreams for_command() const noexcept {
+    return {.in = in.get(), .out = out.get(), .error = error.get()};
+  }
+};
+
+BenchRunner::BenchRunner(const BenchOptions& options)
+    : options_(options), run_options_(run_options_of(options)), end_(end_signals()) {
+  base_ = begin_report(run_options_, read_job(environment_variable));
+  FoundSensors found = with_privileges([&] { return find_sensors(run_options_, base_); });
+  gpus_ = std::move(found.gpus);
+  for (auto& sensor : found.sensors) sensors_.emplace_back(std::move(sensor));
+}
+
+BenchRunner::Streams BenchRunner::open_streams() const {
+  const std::string& output = options_.output;
+  Streams streams;
+  streams.in = opened(options_.input == "null" ? "/dev/null" : options_.input, O_RDONLY);
+  if (output == "inherit") return streams;
+  streams.error = opened("/dev/null", O_WRONLY);
+  if (output == "pipe") {
+    std::array<int, 2> ends{};
+    if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
+      throw BenchFailed("cannot make a pipe: " + std::generic_category().message(errno));
+    }
+    streams.drained = Fd(ends[0]);
+    streams.out = Fd(ends[1]);
+    ::fcntl(streams.drained.get(), F_SETFL, O_NONBLOCK);
+  } else if (output == "null") {
+    streams.out = opened("/dev/null", O_WRONLY);
+  } else {
+    streams.out = opened(output, O_WRONLY | O_CREAT | O_TRUNC);
+  }
+  return streams;
+}
+
+Report BenchRunner::measured(const std::string& command) {
+  Report report = base_;
+  report.command = words_of(command, options_.shell);
+  Streams streams = open_streams();
+  // Daemons of earlier runs are not this command's.
+  std::set<pid_t> strangers = children_before_start(System{});
+  Launcher launcher(report.command, streams.for_command(), inherited_);
+  streams.out.reset();  // else a pipe would never end
+  const TaskClock task_clock;
+  Supervisor supervisor(launcher.pid(), strangers);
+  FoundSensors found{.sensors = {}, .gpus = gpus_};
+  for (const auto& sensor : sensors_) found.sensors.push_back(std::make_unique<LentSensor>(sensor));
+  const MeasuredRun run = measure_run({.options = run_options_,
+                                       .launcher = launcher,
+                                       .task_clock = task_clock,
+                                       .supervisor = supervisor,
+                                       .drained = streams.drained.get()},
+                                      std::move(found), std::move(strangers), report);
+  if (run.failure) throw BenchFailed(not_executed(report.command.front(), *run.failure));
+  if (supervisor.end_signal()) throw Interrupted{*supervisor.end_signal()};
+  check_signals();
+  return report;
+}
+
+void BenchRunner::unmeasured(const std::string& command, const char* role) {
+  if (command.empty()) return;
+  const std::vector<std::string> words = words_of(command, options_.shell);
+  Streams streams;
+  streams.in = opened("/dev/null", O_RDONLY);
+  if (options_.output != "inherit") {
+    streams.out = opened("/dev/null", O_WRONLY);
+    streams.error = opened("/dev/null", O_WRONLY);
+  }
+  std::set<pid_t> strangers = children_before_start(System{});
+  Launcher launcher(words, streams.for_command(), inherited_);
+  Supervisor supervisor(launcher.pid(), std::move(strangers));
+  launcher.release();
+  if (const auto failure = launcher.wait_for_exec()) {
+    throw BenchFailed(not_executed(words.front(), *failure));
+  }
+  pollfd waited{.fd = supervisor.fd(), .events = POLLIN, .revents = 0};
+  do {
+    patient_poll({&waited, 1}, -1);
+  } while (waited.revents == 0 || !supervisor.handle());
+  const Exit exit = supervisor.wait_for_exit();
+  if (supervisor.end_signal()) throw Interrupted{*supervisor.end_signal()};
+  check_signals();
+  if (exit.code == 0) return;
+  throw BenchFailed(fmt::format("the {} {} {}; append '|| true' to it if that does not matter",
+                                role, shell_quoted(command), how_it_ended(exit)));
+}
+
+void BenchRunner::pause() {
+  pollfd waited{.fd = end_.get(), .events = POLLIN, .revents = 0};
+  if (options_.pause > std::chrono::nanoseconds(0)) {
+    const auto pause = std::chrono::ceil<std::chrono::milliseconds>(options_.pause);
+    patient_poll({&waited, 1}, static_cast<int>(pause.count()));
+  }
+  check_signals();
+}
+
+void BenchRunner::check_signals() {
+  signalfd_siginfo info{};
+  if (::read(end_.get(), &info, sizeof info) == sizeof info) {
+    throw Interrupted{static_cast<int>(info.ssi_signo)};
+  }
+}
+
+}  // namespace wattle::app

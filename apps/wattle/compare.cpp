@@ -1,0 +1,70 @@
+// `wattle compare`: what recorded runs cost beside others, and whether that is too much.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "commands.hpp"
+#include "output.hpp"
+#include "runs/compared_runs.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kCostsMore = 1;
+constexpr int kNotComparable = 2;
+
+RunSource source_named(const std::string& path) {
+  constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
+  const auto text = read_file(path, kMostBytes);
+  if (!text) {
+    throw Error(
+        fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
+  }
+  return read_source(*text, path);
+}
+
+/// 1 where the cost is above the limit beyond chance, 2 where nobody can know.
+int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all) {
+  if (!options.fail_above) return 0;
+  int status = 0;
+  for (const ComparedRuns& pair : all) {
+    const auto found = std::ranges::find(pair.comparisons, options.cost, &Comparison::cost);
+    if (found == pair.comparisons.end() || !found->ratio->interval) {
+      write_to_stderr(
+          fmt::format("wattle compare: --fail-above cannot be decided: {}\n",
+                      found == pair.comparisons.end()
+                          ? fmt::format("the {} is not known; --quantity chooses another",
+                                        name_of(options.cost))
+                          : "it takes two runs of each at least"));
+      return kNotComparable;
+    }
+    if (change_of(found->ratio->interval->low) > *options.fail_above) status = kCostsMore;
+  }
+  return status;
+}
+
+}  // namespace
+
+int compare(const CompareOptions& options) {
+  try {
+    const RunSource a = source_named(options.a);
+    const RunSource b = source_named(options.b);
+    const std::vector<ComparedRuns> all = compared(a, b, options.force);
+    Output out = Output::open("-", false);
+    out.write(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)));
+    return verdict(options, all);
+  } catch (const WriteError&) {
+    throw;
+  } catch (const Error& error) {
+    write_to_stderr(fmt::format("wattle compare: {}\n", error.what()));
+    return kNotComparable;
+  }
+}
+
+}  // namespace wattle::app

@@ -1,0 +1,75 @@
+#include "compare_options.hpp"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "base/parse.hpp"
+#include "base/text.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr const char* kCompareFooter = R"(
+A and B are files: of wattle run --json (one record, or one per line with --append), or of
+wattle bench --export-json. The runs of each command in A are compared with those of the same command in B.
+Exit status: 0; 1 if B costs more than --fail-above allows; 2 if A and B cannot be compared; 64 for a wrong
+option.
+
+examples:
+  wattle compare before.json after.json
+  wattle compare --fail-above 5% main.json branch.json
+)";
+
+/// "5%" or "5".
+double parse_percent(std::string text) {
+  const std::string given = text;
+  if (text.ends_with('%')) text.pop_back();
+  const auto percent = parse_double(text);
+  if (!percent || *percent < 0.0) {
+    throw InvalidArgument(
+        fmt::format("--fail-above takes percent from 0, as 5%, not '{}'", printable(given)));
+  }
+  return *percent / 100.0;
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app, RawCompareOptions& raw) {
+  CLI::App* compare = app.add_subcommand("compare", "Compare runs that were recorded in files");
+  compare->footer(kCompareFooter);
+  compare->add_option("A B", raw.sources, "The two files")->type_name("")->expected(0, 2);
+  compare
+      ->add_option("--fail-above", raw.fail_above,
+                   "Exit with 1 if the whole interval is above this: B costs more, beyond chance")
+      ->type_name("PERCENT");
+  compare
+      ->add_option("--quantity", raw.quantity,
+                   "What --fail-above is about: energy, time, power, cpu or memory")
+      ->type_name("NAME")
+      ->default_str("energy");
+  compare->add_flag("--force", raw.force, "Compare runs of different machines");
+  compare->add_flag("--json", raw.json, "As JSON on stdout");
+}
+
+CompareOptions checked_compare(const RawCompareOptions& raw) {
+  constexpr std::array kNames = {"energy", "time", "power", "cpu", "memory"};
+  if (raw.sources.size() != 2) throw InvalidArgument("give two files: wattle compare A B");
+  CompareOptions options{.a = raw.sources[0],
+                         .b = raw.sources[1],
+                         .fail_above = {},
+                         .cost = Cost::energy,
+                         .force = raw.force,
+                         .json = raw.json};
+  const auto name = std::ranges::find(kNames, raw.quantity);
+  if (name == kNames.end()) {
+    throw InvalidArgument(fmt::format(
+        "--quantity takes energy, time, power, cpu or memory, not '{}'", printable(raw.quantity)));
+  }
+  options.cost = kCosts.at(static_cast<std::size_t>(name - kNames.begin()));
+  if (!raw.fail_above.empty()) options.fail_above = parse_percent(raw.fail_above);
+  return options;
+}
+
+}  // namespace wattle::app

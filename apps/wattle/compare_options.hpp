@@ -1,0 +1,39 @@
+// The command line of `wattle compare`.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runs/run_cost.hpp"
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
+class App;
+}
+
+namespace wattle::app {
+
+struct CompareOptions {
+  std::string a;  ///< a file
+  std::string b;
+  std::optional<double> fail_above{};  ///< a part: 0.05
+  Cost cost = Cost::energy;            ///< what `fail_above` is about
+  bool force = false;
+  bool json = false;
+};
+
+/// What the options are read into before they are checked.
+struct RawCompareOptions {
+  std::vector<std::string> sources;
+  std::string fail_above;
+  std::string quantity = "energy";
+  bool force = false;
+  bool json = false;
+};
+
+/// `raw` outlives the parsing.
+void add_compare(CLI::App& app, RawCompareOptions& raw);
+/// Throws `InvalidArgument`.
+[[nodiscard]] CompareOptions checked_compare(const RawCompareOptions& raw);
+
+}  // namespace wattle::app

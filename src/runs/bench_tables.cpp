@@ -1,0 +1,162 @@
+// The results of a benchmark as tables for other programs and for documents.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/text.hpp"
+#include "runs/bench_record.hpp"
+
+namespace wattle {
+namespace {
+
+/// RFC 4180.
+std::string csv_cell(const std::string& text) {
+  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+  std::string quoted = "\"";
+  for (const char letter : text) quoted.append(letter == '"' ? 2 : 1, letter);
+  return quoted + '"';
+}
+
+/// The same characters in any table of Markdown.
+std::string markdown_cell(const std::string& text) {
+  std::string cell;
+  for (const char letter : printable(text)) {
+    if (letter == '|' || letter == '`') cell += '\\';
+    cell += letter;
+  }
+  return cell;
+}
+
+std::string asciidoc_cell(const std::string& text) {
+  std::string cell;
+  for (const char letter : printable(text)) {
+    if (letter == '|') cell += '\\';
+    cell += letter;
+  }
+  return cell;
+}
+
+/// "50.1 J ±0.4 J": mean and standard deviation of the runs; "-" where nothing is known.
+std::string mean_and_sd(Cost cost, const std::vector<double>& values) {
+  if (values.empty()) return "-";
+  const Summary summary = summarize(values);
+  const std::string mean = text_of(cost, summary.mean);
+  return summary.sd ? fmt::format("{} ± {}", mean, text_of(cost, *summary.sd)) : mean;
+}
+
+/// B beside the reference, in percent with the interval; "-" where it is not known.
+std::string change_cell(const BenchRecord& bench, const BenchCommand& command, Cost cost) {
+  if (bench.reference >= bench.commands.size()) return "-";
+  const BenchCommand& reference = bench.commands[bench.reference];
+  if (&reference == &command) return "reference";
+  const Comparison found = compare(cost, reference.runs, command.runs, bench.is_interleaved);
+  if (!found.ratio) return "-";
+  const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
+  std::string text = fmt::format("{:+.1f} %", percent(found.ratio->estimate));
+  if (const auto& interval = found.ratio->interval) {
+    text += fmt::format(" ({:+.1f} to {:+.1f})", percent(interval->low), percent(interval->high));
+  }
+  return text;
+}
+
+bool knows_energy(const BenchRecord& bench) {
+  for (const BenchCommand& command : bench.commands) {
+    if (!values_of(Cost::energy, command.runs).empty()) return true;
+  }
+  return false;
+}
+
+/// The columns of a table for a document. Without a sensor there are none of energy.
+std::vector<Cost> shown_costs(const BenchRecord& bench) {
+  if (!knows_energy(bench)) return {Cost::time, Cost::cpu, Cost::memory};
+  return {Cost::energy, Cost::time, Cost::power, Cost::cpu, Cost::memory};
+}
+
+std::vector<std::string> header_cells(const BenchRecord& bench) {
+  std::vector<std::string> cells = {"Command"};
+  for (const Cost cost : shown_costs(bench)) {
+    std::string name(name_of(cost));
+    if (name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
+    cells.push_back(name + " (mean ± sd)");
+  }
+  cells.emplace_back(knows_energy(bench) ? "Energy beside the reference (95 %)"
+                                         : "Time beside the reference (95 %)");
+  return cells;
+}
+
+std::vector<std::string> row_cells(const BenchRecord& bench, const BenchCommand& command) {
+  std::vector<std::string> cells;
+  for (const Cost cost : shown_costs(bench)) {
+    cells.push_back(mean_and_sd(cost, values_of(cost, command.runs)));
+  }
+  cells.push_back(change_cell(bench, command, knows_energy(bench) ? Cost::energy : Cost::time));
+  return cells;
+}
+
+}  // namespace
+
+std::string to_csv(const BenchRecord& bench) {
+  std::string text = "command,name,runs";
+  for (const Cost cost : kCosts) {
+    for (const char* const of : {"mean", "sd", "median", "min", "max"}) {
+      text += fmt::format(",{}_{}", of, key_of(cost));
+    }
+  }
+  std::vector<std::string> parameters;
+  for (const BenchCommand& command : bench.commands) {
+    for (const auto& [name, value] : command.parameters) {
+      const std::string column = "parameter_" + name;
+      if (std::ranges::find(parameters, column) == parameters.end()) parameters.push_back(column);
+    }
+  }
+  for (const std::string& column : parameters) text += "," + csv_cell(column);
+  text += "\n";
+  for (const BenchCommand& command : bench.commands) {
+    text += fmt::format("{},{},{}", csv_cell(command.command), csv_cell(command.name),
+                        command.runs.size());
+    for (const Cost cost : kCosts) {
+      const std::vector<double> values = values_of(cost, command.runs);
+      if (values.empty()) {
+        text += ",,,,,";
+        continue;
+      }
+      const Summary of = summarize(values);
+      text += fmt::format(",{},{},{},{},{}", of.mean, of.sd ? fmt::format("{}", *of.sd) : "",
+                          of.median, of.min, of.max);
+    }
+    for (const std::string& column : parameters) {
+      const auto has_name = [&](const auto& pair) { return "parameter_" + pair.first == column; };
+      const auto found = std::ranges::find_if(command.parameters, has_name);
+      text += "," + (found != command.parameters.end() ? csv_cell(found->second) : "");
+    }
+    text += "\n";
+  }
+  return text;
+}
+
+std::string to_markdown(const BenchRecord& bench) {
+  const std::vector<std::string> header = header_cells(bench);
+  std::string text = fmt::format("| {} |\n|:---|", fmt::join(header, " | "));
+  for (std::size_t i = 1; i < header.size(); ++i) text += "---:|";
+  text += "\n";
+  for (const BenchCommand& command : bench.commands) {
+    text += fmt::format("| `{}` | {} |\n", markdown_cell(command.name),
+                        fmt::join(row_cells(bench, command), " | "));
+  }
+  return text;
+}
+
+std::string to_asciidoc(const BenchRecord& bench) {
+  const std::vector<std::string> header = header_cells(bench);
+  std::string text = "[cols=\"<";
+  for (std::size_t i = 1; i < header.size(); ++i) text += ",>";
+  text += "\"]\n|===\n";
+  for (const std::string& cell : header) text += "| " + cell + "\n";
+  for (const BenchCommand& command : bench.commands) {
+    text += "\n| `" + asciidoc_cell(command.name) + "`\n";
+    for (const std::string& cell : row_cells(bench, command)) text += "| " + cell + "\n";
+  }
+  return text + "|===\n";
+}
+
+}  // namespace wattle

@@ -1,0 +1,137 @@
+// A benchmark for people.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/text.hpp"
+#include "runs/bench_record.hpp"
+#include "runs/statistics.hpp"
+
+namespace wattle {
+namespace {
+
+/// "3, 7 and 9" of indices; at most five are named.
+std::string run_numbers(const std::vector<std::size_t>& indices) {
+  constexpr std::size_t kShown = 5;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(indices.size(), kShown); ++i) {
+    if (i > 0) text += i + 1 == indices.size() ? " and " : ", ";
+    text += fmt::format("{}", indices[i] + 1);
+  }
+  if (indices.size() > kShown) text += fmt::format(" and {} more", indices.size() - kShown);
+  return text;
+}
+
+std::string mean_cell(Cost cost, const Summary& summary) { return text_of(cost, summary.mean); }
+
+void add_cost_row(Table& table, Cost cost, const std::vector<double>& values) {
+  if (values.empty()) return;
+  const Summary summary = summarize(values);
+  const auto text = [&](double value) { return text_of(cost, value); };
+  table.add({std::string(name_of(cost)), mean_cell(cost, summary),
+             summary.sd ? "± " + text(*summary.sd) : "-", text(summary.median),
+             text(summary.min) + " .. " + text(summary.max),
+             summary.mean95
+                 ? text(std::max(0.0, summary.mean95->low)) + " to " + text(summary.mean95->high)
+                 : "-"});
+}
+
+/// In the total of no run is this kind of energy; the reason, once.
+std::string missing_text(const BenchRecord& bench) {
+  std::string text;
+  for (auto kind = bench.energy_missing.begin(); kind != bench.energy_missing.end();) {
+    const std::string& reason = kind->reason;
+    std::vector<std::string> kinds;
+    for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
+      kinds.push_back(kind->kind);
+    }
+    text += fmt::format("no energy of {}: {}\n", fmt::join(kinds, ", "), reason);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_text(const BenchCommand& command, const TextStyle& style) {
+  std::string title = printable(command.name);
+  title += fmt::format(", {} {}", command.runs.size(), command.runs.size() == 1 ? "run" : "runs");
+  std::string text = tinted(fitted(title, style, 2), Tint::bold, style) + "\n";
+  if (command.runs.empty()) return text + "  no run has ended\n";
+  Table table({Align::left, Align::right, Align::left, Align::right, Align::right, Align::left},
+              style, 2);
+  table.add({"", "mean", "± sd", "median", "min .. max", "95 % of the mean"}, true);
+  for (const Cost cost : kCosts) add_cost_row(table, cost, values_of(cost, command.runs));
+  return text + table.text();
+}
+
+std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
+  std::string text = fitted(missing_text(bench), style, 2);
+  for (const std::string& warning : bench.warnings) {
+    text += fitted("warning: " + warning + "\n", style, 2);
+  }
+  if (bench.commands.size() < 2 || bench.reference >= bench.commands.size()) return text;
+  if (!text.empty()) text += "\n";
+  const BenchCommand& reference = bench.commands[bench.reference];
+  for (const BenchCommand& command : bench.commands) {
+    if (&command == &reference) continue;
+    for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
+      const Comparison found = compare(cost, reference.runs, command.runs, bench.is_interleaved);
+      const std::string sentence =
+          sentence_of(found, printable(reference.name), printable(command.name));
+      if (sentence.empty()) continue;
+      const bool is_shown = found.ratio->is_shown();
+      const std::string line = fitted(sentence, style, 2);
+      text += (is_shown ? tinted(line, Tint::bold, style) : line) + "\n";
+    }
+  }
+  return text;
+}
+
+std::vector<std::string> warnings_of(const BenchCommand& command) {
+  std::vector<std::string> warnings;
+  const std::string name = printable(command.name);
+  const auto has_energy = !values_of(Cost::energy, command.runs).empty();
+  const Cost cost = has_energy ? Cost::energy : Cost::time;
+  const std::vector<double> values = values_of(cost, command.runs);
+  std::vector<std::size_t> outliers = outliers_of(values);
+  const bool is_first = !outliers.empty() && outliers.front() == 0;
+  if (is_first) {
+    warnings.push_back(fmt::format(
+        "{}: the first run differs from the others ({}, median {}): caches may be cold; use "
+        "--warmup or --prepare",
+        name, text_of(cost, values.front()), text_of(cost, median_of(values))));
+    outliers.erase(outliers.begin());
+  }
+  if (!outliers.empty()) {
+    warnings.push_back(fmt::format(
+        "{}: {} of {} runs are outliers in {} (run {}): another program may have interfered; "
+        "use a quiet machine",
+        name, outliers.size(), values.size(), name_of(cost), run_numbers(outliers)));
+  }
+  if (const auto drift = drift_of(values)) {
+    warnings.push_back(fmt::format(
+        "{}: {} changes by {:+.1f} % from the first to the last run: the machine may not be in a "
+        "steady state",
+        name, name_of(cost), 100.0 * *drift));
+  }
+  std::vector<double> others;
+  for (const RunCost& run : command.runs) {
+    if (run.other_cores) others.push_back(*run.other_cores);
+  }
+  constexpr double kNoticed = 0.2;
+  if (!others.empty() && median_of(others) > kNoticed) {
+    warnings.push_back(
+        fmt::format("{}: other programs use {:.1f} CPU cores while it runs; their energy is in "
+                    "the figures",
+                    name, median_of(others)));
+  }
+  constexpr double kShort = 0.005;
+  if (median_of(values_of(Cost::time, command.runs)) < kShort) {
+    warnings.push_back(fmt::format(
+        "{}: runs are shorter than 5 ms: starting a process is a large part of them", name));
+  }
+  return warnings;
+}
+
+}  // namespace wattle

@@ -1,0 +1,194 @@
+#include "runs/compared_runs.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "base/text.hpp"
+#include "runs/bench_record.hpp"
+#include "runs/comparison_json.hpp"
+#include "runs/record_text.hpp"
+#include "usage/usage_json.hpp"
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string machine_name(const RecordedHost& host) {
+  std::string name = host.name.empty() ? "an unknown host" : printable(host.name);
+  if (!host.cpu.empty()) name += fmt::format(" ({})", printable(host.cpu));
+  return name;
+}
+
+std::size_t failed_among(const std::vector<RunCost>& runs) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(runs, [](const RunCost& run) { return run.code != 0; }));
+}
+
+RunSource source_of_bench(const BenchRecord& bench, const std::string& name) {
+  RunSource source{.name = name, .commands = {}};
+  for (const BenchCommand& command : bench.commands) {
+    source.commands.push_back({.name = command.name,
+                               .host = bench.host,
+                               .runs = command.runs,
+                               .failed = failed_among(command.runs)});
+  }
+  return source;
+}
+
+/// Pairs of commands: the only ones of both, or those of one name.
+std::vector<ComparedRuns> matched(const RunSource& a, const RunSource& b) {
+  std::vector<ComparedRuns> pairs;
+  if (a.commands.size() == 1 && b.commands.size() == 1) {
+    pairs.push_back({a.commands.front(), b.commands.front(), {}});
+    return pairs;
+  }
+  for (const RunsOfCommand& of_a : a.commands) {
+    const auto of_b = std::ranges::find(b.commands, of_a.name, &RunsOfCommand::name);
+    if (of_b != b.commands.end()) pairs.push_back({of_a, *of_b, {}});
+  }
+  if (pairs.empty()) {
+    throw Error(fmt::format("cannot compare {} with {}: they have no command in common",
+                            printable(a.name), printable(b.name)));
+  }
+  return pairs;
+}
+
+/// "A", or "A (make)" where a source has several commands.
+std::string shown_name(const RunSource& source, const RunsOfCommand& command, bool is_one) {
+  return is_one ? printable(source.name)
+                : fmt::format("{} ({})", printable(source.name), printable(command.name));
+}
+
+}  // namespace
+
+RunSource source_of(const std::vector<RunRecord>& records, const std::string& name) {
+  RunSource source{.name = name, .commands = {}};
+  for (const RunRecord& record : records) {
+    const std::string command = shell_line(record.command);
+    auto found = std::ranges::find(source.commands, command, &RunsOfCommand::name);
+    if (found == source.commands.end()) {
+      source.commands.push_back({.name = command, .host = record.host, .runs = {}});
+      found = source.commands.end() - 1;
+    }
+    if (!found->host.is_same_machine(record.host)) {
+      throw Error(fmt::format("cannot compare {}: its runs are of several machines, {} and {}",
+                              printable(name), machine_name(found->host),
+                              machine_name(record.host)));
+    }
+    found->runs.push_back(cost_of(record));
+  }
+  for (RunsOfCommand& command : source.commands) command.failed = failed_among(command.runs);
+  return source;
+}
+
+RunSource read_source(std::string_view text, const std::string& name) {
+  const std::vector<RecordText> records = parse_records(text, name);
+  if (!schema_of(records.front().json).starts_with("wattle.bench/")) {
+    return source_of(parse_run_records(text, name), name);
+  }
+  if (records.size() > 1) {
+    throw Error(fmt::format("cannot read {}: it holds more than one benchmark", printable(name)));
+  }
+  return source_of_bench(parse_bench_record(text, name), name);
+}
+
+std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool ignores_machines) {
+  std::vector<ComparedRuns> pairs = matched(a, b);
+  for (ComparedRuns& pair : pairs) {
+    if (!ignores_machines && !pair.a.host.is_same_machine(pair.b.host)) {
+      throw Error(
+          fmt::format("{} is from {}, {} from {}: these machines differ; --force compares "
+                      "them",
+                      printable(a.name), machine_name(pair.a.host), printable(b.name),
+                      machine_name(pair.b.host)));
+    }
+    if (pair.a.runs.empty() || pair.b.runs.empty()) {
+      throw Error(fmt::format("cannot compare {} with {}: one of them has no runs",
+                              printable(a.name), printable(b.name)));
+    }
+    for (const Cost cost : kCosts) {
+      Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
+      if (found.ratio) pair.comparisons.push_back(std::move(found));
+    }
+  }
+  return pairs;
+}
+
+std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
+                                  const std::vector<ComparedRuns>& all) {
+  std::vector<std::string> notes;
+  bool machines_differ = false;
+  bool lacks_energy = false;
+  for (const ComparedRuns& pair : all) {
+    machines_differ = machines_differ || !pair.a.host.is_same_machine(pair.b.host);
+    lacks_energy =
+        lacks_energy || std::ranges::count(pair.comparisons, Cost::energy, &Comparison::cost) == 0;
+    for (const auto& [source, command] : {std::pair(&a, &pair.a), std::pair(&b, &pair.b)}) {
+      if (command->failed == 0) continue;
+      notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
+                                  printable(source->name), command->failed, command->runs.size()));
+    }
+  }
+  if (lacks_energy) {
+    notes.emplace_back("no comparison of energy: at least one side has none that was measured");
+  }
+  if (machines_differ) {
+    notes.emplace_back(
+        "the machines differ: their energy sensors may be off by different amounts, which is in no "
+        "interval");
+  }
+  return notes;
+}
+
+std::string to_json(const RunSource& a, const RunSource& b, const std::vector<ComparedRuns>& all) {
+  Json comparisons = Json::array();
+  for (const ComparedRuns& pair : all) {
+    for (const Comparison& comparison : pair.comparisons) {
+      comparisons.push_back(comparison_json(comparison, pair.a.name, pair.b.name));
+    }
+  }
+  const Json json = {{"schema", "wattle.compare/1"},
+                     {"wattle_version", version()},
+                     {"a", a.name},
+                     {"b", b.name},
+                     {"comparisons", std::move(comparisons)},
+                     {"notes", notes_on(a, b, all)}};
+  return dumped(json) + "\n";
+}
+
+std::string to_text(const RunSource& a, const RunSource& b, const std::vector<ComparedRuns>& all,
+                    const TextStyle& style) {
+  std::string text;
+  for (const ComparedRuns& pair : all) {
+    const bool is_one = all.size() == 1;
+    const std::string name_a = shown_name(a, pair.a, is_one);
+    const std::string name_b = shown_name(b, pair.b, is_one);
+    Table table({Align::left, Align::right, Align::left, Align::right, Align::left}, style, 2);
+    table.add({"mean ± sd", name_a, "", name_b, ""}, true);
+    for (const Comparison& comparison : pair.comparisons) {
+      const Summary of_a = summarize(values_of(comparison.cost, pair.a.runs));
+      const Summary of_b = summarize(values_of(comparison.cost, pair.b.runs));
+      const auto sd = [&](const Summary& of) {
+        return of.sd ? "± " + text_of(comparison.cost, *of.sd) : std::string("(1 run)");
+      };
+      table.add({std::string(name_of(comparison.cost)), text_of(comparison.cost, of_a.mean),
+                 sd(of_a), text_of(comparison.cost, of_b.mean), sd(of_b)});
+    }
+    text += table.text();
+    for (const Comparison& comparison : pair.comparisons) {
+      if (comparison.cost == Cost::power || comparison.cost == Cost::memory) continue;
+      const std::string line = fitted(sentence_of(comparison, name_a, name_b), style, 2);
+      text += (comparison.ratio->is_shown() ? tinted(line, Tint::bold, style) : line) + "\n";
+    }
+  }
+  for (const std::string& note : notes_on(a, b, all))
+    text += fitted("note: " + note + "\n", style, 2);
+  return text;
+}
+
+}  // namespace wattle

@@ -1,0 +1,57 @@
+// Runs from files, and what those of one command cost beside those of another.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/text_style.hpp"
+#include "runs/run_cost.hpp"
+#include "runs/run_record.hpp"
+
+namespace wattle {
+
+/// Runs of one command on one machine.
+struct RunsOfCommand {
+  std::string name;  ///< of a benchmark's command, or the command line
+  RecordedHost host;
+  std::vector<RunCost> runs;
+  std::size_t failed = 0;  ///< of them: exit status not 0, or killed
+};
+
+/// A text that is compared: a file's, or what a history found.
+struct RunSource {
+  std::string name;  ///< for sentences: "before.json"
+  std::vector<RunsOfCommand> commands;
+};
+
+/// Groups records by command. Throws `Error` where they are of several machines.
+[[nodiscard]] RunSource source_of(const std::vector<RunRecord>& records, const std::string& name);
+/// Run records (one, or JSON lines), or the file of a benchmark. Throws `Error`, one sentence.
+[[nodiscard]] RunSource read_source(std::string_view text, const std::string& name);
+
+/// The same command in both, or the only one of each.
+struct ComparedRuns {
+  RunsOfCommand a;
+  RunsOfCommand b;
+  std::vector<Comparison> comparisons;  ///< those that have a ratio
+};
+
+/// `ignores_machines`: runs of different machines are compared too. Throws `Error` where nothing
+/// can be compared, with the reason.
+[[nodiscard]] std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b,
+                                                 bool ignores_machines);
+
+/// What must be known beside the figures: sentences.
+[[nodiscard]] std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
+                                                const std::vector<ComparedRuns>& all);
+
+/// `wattle.compare/1`, one line with its line end.
+[[nodiscard]] std::string to_json(const RunSource& a, const RunSource& b,
+                                  const std::vector<ComparedRuns>& all);
+/// For people.
+[[nodiscard]] std::string to_text(const RunSource& a, const RunSource& b,
+                                  const std::vector<ComparedRuns>& all, const TextStyle& style);
+
+}  // namespace wattle

@@ -1,0 +1,36 @@
+#include "runs/comparison_json.hpp"
+
+namespace wattle {
+
+using Json = nlohmann::ordered_json;
+
+Json comparison_json(const Comparison& comparison, const std::string& reference,
+                     const std::string& command) {
+  const LogRatio& ratio = *comparison.ratio;
+  const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
+  const auto resolution = resolution_of(ratio);
+  Json json = {{"reference", reference},
+               {"command", command},
+               {"quantity", key_of(comparison.cost)},
+               {"change_percent", percent(ratio.estimate)},
+               {"low_percent", nullptr},
+               {"high_percent", nullptr},
+               {"is_shown", ratio.is_shown()},
+               {"is_paired", comparison.is_paired},
+               {"runs", ratio.runs},
+               {"outliers", ratio.outliers},
+               {"is_by_sampling", ratio.is_by_sampling},
+               {"more_runs", nullptr},
+               {"more_runs_show_percent", nullptr}};
+  if (ratio.interval) {
+    json["low_percent"] = percent(ratio.interval->low);
+    json["high_percent"] = percent(ratio.interval->high);
+  }
+  if (resolution) {
+    json["more_runs"] = resolution->more_runs;
+    json["more_runs_show_percent"] = 100.0 * resolution->change;
+  }
+  return json;
+}
+
+}  // namespace wattle

@@ -1,0 +1,252 @@
+#include "runs/run_cost.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "base/quantity.hpp"
+
+namespace wattle {
+namespace {
+
+/// CPU cores that others used on average: of the whole machine, without the command.
+std::optional<double> cores_of_others(const Report& report) {
+  const CPUUtilization& cpu = report.usage.cpu_utilization;
+  const ResourceUsage& usage = report.usage;
+  if (!cpu.system.mean_hardware_percent || !cpu.system_core_count || !usage.cpu_user ||
+      !usage.cpu_system || report.wall <= Seconds(0)) {
+    return std::nullopt;
+  }
+  const double all = *cpu.system.mean_hardware_percent / 100.0 * *cpu.system_core_count;
+  return std::max(0.0, all - (*usage.cpu_user + *usage.cpu_system) / report.wall);
+}
+
+std::string percent_text(double part) {
+  constexpr double kShown = 0.05;  // below that it would be "-0.0"
+  const double percent = std::abs(100.0 * part) < kShown ? 0.0 : 100.0 * part;
+  // As many digits as mean something in a text: 3, but none after a tenth of a percent.
+  return std::abs(percent) < 100.0 ? fmt::format("{:.1f}", percent)
+                                   : fmt::format("{:.0f}", percent);
+}
+
+struct CostWords {
+  std::string_view verb;
+  std::string_view noun;
+};
+
+CostWords words_of_cost(Cost cost) noexcept {
+  switch (cost) {
+    case Cost::energy:
+      return {"uses", "energy"};
+    case Cost::time:
+      return {"takes", "time"};
+    case Cost::power:
+      return {"draws", "power"};
+    case Cost::cpu:
+      return {"uses", "CPU time"};
+    case Cost::memory:
+      break;
+  }
+  return {"needs", "memory"};
+}
+
+/// The values of a cost, and their standard errors where there are any.
+struct CostValues {
+  std::vector<double> values;
+  std::vector<double> errors;
+
+  void add(Cost cost, const RunCost& run, double value) {
+    values.push_back(value);
+    if (cost != Cost::energy && cost != Cost::power) return;
+    if (!run.energy || !run.uncertainty || run.energy->si() <= 0.0) return;
+    // Power is energy by time, which is exact beside it.
+    errors.push_back(value * (*run.uncertainty / *run.energy) / 2.0);
+  }
+  [[nodiscard]] Series series() const {
+    return {values, errors.size() == values.size() ? std::span<const double>(errors)
+                                                   : std::span<const double>()};
+  }
+};
+
+bool are_positive(const CostValues& of) {
+  return !of.values.empty() && std::ranges::all_of(of.values, [](double value) {
+    return value > 0.0 && std::isfinite(value);
+  });
+}
+
+}  // namespace
+
+RunCost cost_of(const Report& report) {
+  const Total& total = report.energy.total;
+  RunCost cost{.round = 0,
+               .started_unix_s = report.started_unix_s,
+               .wall = report.wall,
+               .energy = total.energy,
+               .uncertainty = {},
+               .mean_power = total.mean,
+               .cpu_user = report.usage.cpu_user,
+               .cpu_system = report.usage.cpu_system,
+               .peak_rss_bytes = report.usage.peak_rss_bytes,
+               .other_cores = cores_of_others(report),
+               .code = report.exit.code,
+               .signal = report.exit.signal};
+  if (total.energy) cost.uncertainty = total.uncertainty;
+  return cost;
+}
+
+RunCost cost_of(const RunRecord& record) {
+  return {.round = 0,
+          .started_unix_s = record.started_unix_s,
+          .wall = record.wall,
+          .energy = record.energy.total,
+          .uncertainty = record.energy.uncertainty,
+          .mean_power = record.energy.mean,
+          .cpu_user = record.cpu_user,
+          .cpu_system = record.cpu_system,
+          .peak_rss_bytes = record.peak_rss_bytes,
+          .other_cores = {},
+          .code = record.exit.code,
+          .signal = record.exit.signal};
+}
+
+std::string_view name_of(Cost cost) noexcept {
+  switch (cost) {
+    case Cost::energy:
+      return "energy";
+    case Cost::time:
+      return "time";
+    case Cost::power:
+      return "mean power";
+    case Cost::cpu:
+      return "CPU time";
+    case Cost::memory:
+      break;
+  }
+  return "peak memory";
+}
+
+std::string_view key_of(Cost cost) noexcept {
+  switch (cost) {
+    case Cost::energy:
+      return "energy_j";
+    case Cost::time:
+      return "wall_s";
+    case Cost::power:
+      return "mean_w";
+    case Cost::cpu:
+      return "cpu_s";
+    case Cost::memory:
+      break;
+  }
+  return "peak_rss_bytes";
+}
+
+std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
+  switch (cost) {
+    case Cost::energy:
+      return run.energy ? std::optional(run.energy->si()) : std::nullopt;
+    case Cost::time:
+      return run.wall.count();
+    case Cost::power:
+      return run.mean_power ? std::optional(run.mean_power->si()) : std::nullopt;
+    case Cost::cpu:
+      if (!run.cpu_user || !run.cpu_system) return std::nullopt;
+      return (*run.cpu_user + *run.cpu_system).count();
+    case Cost::memory:
+      break;
+  }
+  if (!run.peak_rss_bytes) return std::nullopt;
+  return static_cast<double>(*run.peak_rss_bytes);
+}
+
+std::vector<double> values_of(Cost cost, std::span<const RunCost> runs) {
+  std::vector<double> values;
+  for (const RunCost& run : runs) {
+    if (const auto value = value_of(cost, run)) values.push_back(*value);
+  }
+  return values;
+}
+
+std::string text_of(Cost cost, double value) {
+  switch (cost) {
+    case Cost::energy:
+      return to_text(Joules(value));
+    case Cost::power:
+      return to_text(Watts(value));
+    case Cost::memory:
+      return bytes_to_text(static_cast<std::uint64_t>(std::max(value, 0.0)));
+    case Cost::time:
+    case Cost::cpu:
+      break;
+  }
+  constexpr double kMilli = 1e3;
+  return value < 1.0 ? fmt::format("{:.4g} ms", value * kMilli) : to_text(Seconds(value));
+}
+
+Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCost> b,
+                   bool in_rounds) {
+  Comparison comparison{.cost = cost, .ratio = {}, .is_paired = in_rounds};
+  CostValues of_a;
+  CostValues of_b;
+  if (in_rounds) {
+    std::map<std::size_t, const RunCost*> rounds;
+    for (const RunCost& run : a) rounds.emplace(run.round, &run);
+    for (const RunCost& run : b) {
+      const auto partner = rounds.find(run.round);
+      if (partner == rounds.end()) continue;
+      const auto value_a = value_of(cost, *partner->second);
+      const auto value_b = value_of(cost, run);
+      if (!value_a || !value_b) continue;
+      of_a.add(cost, *partner->second, *value_a);
+      of_b.add(cost, run, *value_b);
+    }
+  } else {
+    for (const RunCost& run : a) {
+      if (const auto value = value_of(cost, run)) of_a.add(cost, run, *value);
+    }
+    for (const RunCost& run : b) {
+      if (const auto value = value_of(cost, run)) of_b.add(cost, run, *value);
+    }
+  }
+  if (!are_positive(of_a) || !are_positive(of_b)) return comparison;
+  comparison.ratio = in_rounds ? paired_log_ratio(of_a.series(), of_b.series())
+                               : unpaired_log_ratio(of_a.series(), of_b.series());
+  return comparison;
+}
+
+std::string sentence_of(const Comparison& comparison, std::string_view a, std::string_view b) {
+  if (!comparison.ratio) return {};
+  const LogRatio& ratio = *comparison.ratio;
+  const auto [verb, noun] = words_of_cost(comparison.cost);
+  const double change = change_of(ratio.estimate);
+  const char* const more = change < 0.0 ? "less" : "more";
+  if (!ratio.interval) {
+    return fmt::format("{} {} {} % {} {} than {} in one run each; there is no interval for one run",
+                       b, verb, percent_text(std::abs(change)), more, noun, a);
+  }
+  const double low = change_of(ratio.interval->low);
+  const double high = change_of(ratio.interval->high);
+  std::string text;
+  if (ratio.is_shown()) {
+    const auto [least, most] = std::minmax(std::abs(low), std::abs(high));
+    text = fmt::format("{} {} {} % {} {} than {} (95 %: {} to {})", b, verb,
+                       percent_text(std::abs(change)), more, noun, a, percent_text(least),
+                       percent_text(most));
+  } else {
+    text = fmt::format("{} and {}: no difference in {} shown (95 %: {} to {} %)", a, b,
+                       name_of(comparison.cost), percent_text(low), percent_text(high));
+    if (const auto resolution = resolution_of(ratio)) {
+      text += fmt::format("; {} more {} would show one of {:g} %", resolution->more_runs,
+                          resolution->more_runs == 1 ? "run" : "runs", 100.0 * resolution->change);
+    }
+  }
+  if (ratio.outliers > 0) {
+    text += fmt::format("; {} of {} {} without weight: outliers", ratio.outliers, ratio.runs,
+                        comparison.is_paired ? "rounds" : "runs");
+  }
+  return text;
+}
+
+}  // namespace wattle

@@ -1,0 +1,67 @@
+// What one run cost, and which of it is compared.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "report/report.hpp"
+#include "runs/log_ratio.hpp"
+#include "runs/run_record.hpp"
+
+namespace wattle {
+
+/// Absent: unknown. Threads: a value type.
+struct RunCost {
+  std::size_t round = 0;  ///< of a benchmark, from 1; 0: the run belongs to none
+  double started_unix_s = 0.0;
+  Seconds wall{0};
+  std::optional<Joules> energy;
+  std::optional<Joules> uncertainty;  ///< k = 2; absent without energy
+  std::optional<Watts> mean_power;
+  std::optional<Seconds> cpu_user;
+  std::optional<Seconds> cpu_system;
+  std::optional<std::uint64_t> peak_rss_bytes;
+  /// CPU cores that everything else on the machine used.
+  std::optional<double> other_cores;
+  std::optional<int> code;
+  std::optional<int> signal;
+};
+
+[[nodiscard]] RunCost cost_of(const Report& report);
+[[nodiscard]] RunCost cost_of(const RunRecord& record);
+
+enum class Cost : std::uint8_t { energy, time, power, cpu, memory };
+inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cost::cpu,
+                                      Cost::memory};
+
+/// "energy", "time", "mean power", "CPU time", "peak memory".
+[[nodiscard]] std::string_view name_of(Cost cost) noexcept;
+/// The key in JSON, with the unit: "energy_j", "wall_s", "mean_w", "cpu_s", "peak_rss_bytes".
+[[nodiscard]] std::string_view key_of(Cost cost) noexcept;
+/// In the unit of the key; absent where unknown.
+[[nodiscard]] std::optional<double> value_of(Cost cost, const RunCost& run) noexcept;
+/// Those that are known.
+[[nodiscard]] std::vector<double> values_of(Cost cost, std::span<const RunCost> runs);
+/// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
+[[nodiscard]] std::string text_of(Cost cost, double value);
+
+/// What B costs beside A.
+struct Comparison {
+  Cost cost = Cost::energy;
+  std::optional<LogRatio> ratio;  ///< absent where one of both is unknown, or is 0
+  bool is_paired = false;         ///< runs of the same round were compared with each other
+};
+/// `in_rounds`: runs of the same round took turns, in an order by chance.
+[[nodiscard]] Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCost> b,
+                                 bool in_rounds);
+/// One sentence: "B uses 10.4 % less energy than A (95 %: 8.5 to 12.3)". Empty without a ratio.
+[[nodiscard]] std::string sentence_of(const Comparison& comparison, std::string_view a,
+                                      std::string_view b);
+
+}  // namespace wattle

@@ -1,0 +1,199 @@
+// `wattle bench` and `wattle compare`, as their user runs them.
+#include <csignal>
+
+#include "command.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+class BenchCommandTest : public CommandTest {
+ protected:
+  /// `wattle bench WORDS` on a machine without sensors.
+  [[nodiscard]] Start bench(const Words& words) const {
+    return wattle(Words{"bench"} + words +
+                  Words{"--sysfs", path("none"), "--procfs", path("none"), "--nvml-library",
+                        path("nothing.so")});
+  }
+  /// The JSON of a benchmark that works.
+  [[nodiscard]] Json json_of(const Words& words) const {
+    const Outcome outcome = run(bench(Words{"--export-json", path("bench.json")} + words));
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    return parse_json(content_of(path("bench.json")));
+  }
+};
+
+TEST_F(BenchCommandTest, RunsEachCommandInRounds) {
+  const std::string log = path("log").string();
+  const Json json = json_of({"--runs", "4", "--seed", "3", "--warmup", "1", "-N",
+                             "sh -c 'echo a >> " + log + "'", "sh -c 'echo b >> " + log + "'"});
+  const std::string text = content_of(log);
+  EXPECT_EQ(text.substr(0, 4), "a\nb\n");  // the warm-up
+  ASSERT_EQ(text.size(), 20U);
+  for (std::size_t round = 1; round < 5; ++round) {
+    EXPECT_THAT(text.substr(4 * round, 4), testing::AnyOf("a\nb\n", "b\na\n"));
+  }
+  EXPECT_EQ(json["results"].size(), 2U);
+  EXPECT_EQ(json["results"][0]["runs"], 4);
+  EXPECT_EQ(json["results"][0]["values"]["round"], Json({1, 2, 3, 4}));
+  EXPECT_TRUE(json["is_interleaved"].get<bool>());
+  EXPECT_THAT(json["results"][1]["values"]["exit_code"], Each(0));
+  EXPECT_GT(json["results"][0]["wall_s"]["mean"].get<double>(), 0.0);
+  EXPECT_TRUE(json["results"][0]["energy_j"].is_null());
+  EXPECT_THAT(json["energy"]["missing"], Not(IsEmpty()));
+}
+
+TEST_F(BenchCommandTest, RunsSetupPreparationConclusionAndCleanup) {
+  const std::string log = path("log").string();
+  const auto say = [&](const std::string& what) { return "echo " + what + " >> '" + log + "'"; };
+  (void)json_of({"-r", "2", "--sequential", "--setup", say("setup{x}"), "--prepare", say("prepare"),
+                 "--conclude", say("conclude"), "--cleanup", say("cleanup"), "-L", "x", "1,2",
+                 say("run{x}")});
+  EXPECT_EQ(content_of(log),
+            "setup1\nprepare\nrun1\nconclude\nprepare\nrun1\nconclude\ncleanup\n"
+            "setup2\nprepare\nrun2\nconclude\nprepare\nrun2\nconclude\ncleanup\n");
+}
+
+TEST_F(BenchCommandTest, PassesParametersOnAsTheyAre) {
+  const std::string log = path("log").string();
+  (void)json_of({"-r", "1", "-N", "-L", "x", "two words\nand \\, a line",
+                 "sh -c 'printf %s \"$1\" > " + log + "' sh \"{x}\""});
+  EXPECT_EQ(content_of(log), "two words\nand , a line");
+}
+
+TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
+  const Outcome outcome = run(bench({"-r", "3", "true", "exit 3"}));
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err,
+              HasSubstr("wattle bench: the command 'exit 3' failed with exit status 3; "
+                        "use --ignore-failure to go on"));
+}
+
+TEST_F(BenchCommandTest, GoesOnWhereFailuresAreIgnored) {
+  const Json json = json_of({"-r", "2", "-i", "exit 3", "kill -9 $$"});
+  EXPECT_THAT(json["results"][0]["values"]["exit_code"], ElementsAre(3, 3));
+  EXPECT_THAT(json["results"][1]["values"]["exit_signal"], ElementsAre(9, 9));
+  EXPECT_THAT(json["warnings"].dump(), HasSubstr("4 runs failed"));
+}
+
+TEST_F(BenchCommandTest, SaysWhatCannotBeExecutedOrPrepared) {
+  const Outcome absent = run(bench({"-N", "no-such-program"}));
+  EXPECT_EQ(absent.code(), 1);
+  EXPECT_THAT(absent.err, HasSubstr("cannot execute no-such-program: No such file"));
+  const Outcome unprepared = run(bench({"--prepare", "false", "true"}));
+  EXPECT_EQ(unprepared.code(), 1);
+  EXPECT_THAT(unprepared.err, HasSubstr("the preparation command false failed with exit status 1"));
+}
+
+TEST_F(BenchCommandTest, OfOneRunHasNoInterval) {
+  const Json json = json_of({"--runs", "1", "true", "true "});
+  EXPECT_TRUE(json["results"][0]["wall_s"]["sd"].is_null());
+  for (const Json& comparison : json["comparisons"]) {
+    EXPECT_TRUE(comparison["low_percent"].is_null());
+  }
+}
+
+TEST_F(BenchCommandTest, GivesCommandsTheStreamsThatAreAskedFor) {
+  std::ofstream(path("in")) << "from a file";
+  const std::string out = path("out").string();
+  const Outcome to_file = run(bench({"-r", "1", "--input", path("in"), "--output", out, "cat"}));
+  EXPECT_EQ(to_file.code(), 0) << to_file.err;
+  EXPECT_EQ(content_of(out), "from a file");
+  // More than a pipe holds.
+  const Outcome piped = run(bench({"-r", "1", "--output", "pipe", "head -c 1000000 /dev/zero"}));
+  EXPECT_EQ(piped.code(), 0) << piped.err;
+  const Outcome inherited = run(bench({"-r", "1", "--output", "inherit", "echo inherited"}));
+  EXPECT_THAT(inherited.out, HasSubstr("inherited\n"));
+}
+
+TEST_F(BenchCommandTest, DoesNotWaitForDaemonsNorCountThem) {
+  const Json json = json_of({"-r", "2", "sleep 60 > /dev/null & true"});
+  EXPECT_LT(json["results"][0]["wall_s"]["max"].get<double>(), 30.0);
+  EXPECT_THAT(json["warnings"].dump(), HasSubstr("2 processes still ran"));
+}
+
+TEST_F(BenchCommandTest, GivesCommandsUnblockedSignals) {
+  const Json json = json_of(
+      {"-r", "2", "-N", "sh -c 'grep SigBlk /proc/self/status > " + path("mask").string() + "'"});
+  EXPECT_THAT(content_of(path("mask")), HasSubstr("0000000000000000"));
+  EXPECT_EQ(json["results"][0]["runs"], 2);
+}
+
+TEST_F(BenchCommandTest, PrintsTheResultsSoFarWhenItIsInterrupted) {
+  const std::string log = path("log").string();
+  Process process(bench({"--runs", "1000", "echo x >> " + log + "; sleep 0.02"}));
+  ASSERT_TRUE(eventually([&] {
+    std::error_code none;
+    return std::filesystem::exists(log) && std::filesystem::file_size(log, none) > 6;
+  }));
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.signal(), SIGINT);
+  EXPECT_THAT(outcome.out, HasSubstr("runs"));
+  EXPECT_THAT(outcome.out, HasSubstr("time"));
+}
+
+TEST_F(BenchCommandTest, MeasuresEnergyWhereThereIsASensor) {
+  fakes::PowercapTree tree;
+  tree.add_zone("intel-rapl:0", "package-0");
+  const Process player({.command = {player_program(), "60000", tree.zone_path("intel-rapl:0"), "50",
+                                    "6.103515625e-05", "61035", "1000"}});
+  const System system = tree.system();
+  const Outcome outcome =
+      run(wattle({"bench", "--runs", "3", "-N", "--export-json", path("bench.json"), "--sysfs",
+                  system.sysfs, "--procfs", system.procfs, "--nvml-library", path("nothing.so"),
+                  "sleep 0.05", "sleep 0.1"}));
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  const Json json = parse_json(content_of(path("bench.json")));
+  for (const Json& result : json["results"]) {
+    for (const Json& energy : result["values"]["energy_j"]) EXPECT_GT(energy.get<double>(), 0.1);
+  }
+  EXPECT_EQ(json["energy"]["covers"], Json({"cpu"}));
+  EXPECT_EQ(json["comparisons"][0]["quantity"], "energy_j");
+  EXPECT_THAT(outcome.out, HasSubstr("energy"));
+}
+
+TEST_F(BenchCommandTest, RefusesAPathBeforeAnythingRuns) {
+  const Outcome outcome =
+      run(bench({"--export-json", path("no/such/folder"), "echo x > " + path("ran").string()}));
+  EXPECT_NE(outcome.code(), 0);
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
+}
+
+class CompareCommandTest : public BenchCommandTest {
+ protected:
+  [[nodiscard]] std::string bench_file(const std::string& name, const std::string& command) const {
+    const Outcome outcome =
+        run(bench({"-r", "5", "-N", "-n", "work", "--export-json", path(name), command}));
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    return path(name).string();
+  }
+};
+
+TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
+  const std::string fast = bench_file("fast.json", "sleep 0.01");
+  const std::string slow = bench_file("slow.json", "sleep 0.4");
+  const Words limit = {"--fail-above", "5%", "--quantity", "time"};
+  const Outcome worse = run(wattle(Words{"compare", fast, slow} + limit));
+  EXPECT_EQ(worse.code(), 1) << worse.err;
+  EXPECT_THAT(worse.out, HasSubstr("more time than"));
+  EXPECT_EQ(run(wattle(Words{"compare", slow, fast} + limit)).code(), 0);
+  EXPECT_EQ(run(wattle({"compare", slow, fast, "--fail-above", "5%"})).code(), 2);
+  const Json json = parse_json(run(wattle({"compare", "--json", fast, slow})).out);
+  EXPECT_EQ(json["schema"], "wattle.compare/1");
+}
+
+TEST_F(CompareCommandTest, SaysWhyItCannotCompare) {
+  const Outcome absent = run(wattle({"compare", path("none.json"), path("none.json")}));
+  EXPECT_EQ(absent.code(), 2);
+  EXPECT_THAT(absent.err, HasSubstr("No such file or directory"));
+}
+
+}  // namespace
+}  // namespace wattle::integration

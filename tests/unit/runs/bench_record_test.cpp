@@ -1,0 +1,147 @@
+#include "runs/bench_record.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "golden.hpp"
+#include "wattle/error.hpp"
+#include "wattle/wattle.hpp"
+
+namespace wattle {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing_support::expect_golden;
+
+RunCost run_of(std::size_t round, double wall_s, std::optional<double> energy_j) {
+  RunCost run{.round = round,
+              .started_unix_s = 1.7e9 + static_cast<double>(round),
+              .wall = Seconds(wall_s),
+              .cpu_user = Seconds(0.8 * wall_s),
+              .cpu_system = Seconds(0.1 * wall_s),
+              .peak_rss_bytes = 8'000'000,
+              .other_cores = 0.05,
+              .code = 0};
+  if (!energy_j) return run;
+  run.energy = Joules(*energy_j);
+  run.uncertainty = Joules(0.2);
+  run.mean_power = Watts(*energy_j / wall_s);
+  return run;
+}
+
+/// Two commands in six rounds; B takes about 10 % less.
+BenchRecord sample(bool has_energy) {
+  BenchRecord bench{.wattle_version = "0.1.0",
+                    .started_unix_s = 1.7e9,
+                    .ended_unix_s = 1.7e9 + 20,
+                    .host = {.name = "n1", .boot_id = "b", .cpu = "Model", .gpus = {"GPU"}},
+                    .is_interleaved = true,
+                    .seed = 7,
+                    .shell = "/bin/sh",
+                    .warmup = 1,
+                    .reference = 0,
+                    .is_interrupted = false,
+                    .commands = {{"A", "a --x | \"b\"", {{"n", "1,5"}}, {}}, {"B", "b", {}, {}}},
+                    .energy_covers = {},
+                    .energy_missing = {},
+                    .warnings = {"the machine is warm"}};
+  if (has_energy) bench.energy_covers = {"cpu"};
+  bench.energy_missing.push_back({"gpu", "no GPU with its own power sensor was found", ""});
+  for (std::size_t round = 1; round <= 6; ++round) {
+    const double noise = round % 2 == 0 ? 0.01 : -0.01;
+    const double third = round % 3 == 0 ? 0.005 : 0.0;
+    bench.commands[0].runs.push_back(
+        run_of(round, 1.0 + noise, has_energy ? std::optional(50.0 + 10.0 * noise) : std::nullopt));
+    bench.commands[1].runs.push_back(
+        run_of(round, 0.9 + noise + third,
+               has_energy ? std::optional(45.0 + 10.0 * noise + third) : std::nullopt));
+  }
+  return bench;
+}
+
+std::string text_of(const BenchRecord& bench, const TextStyle& style) {
+  std::string text;
+  for (const BenchCommand& command : bench.commands) text += to_text(command, style) + "\n";
+  return text + summary_text(bench, style);
+}
+
+TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
+  const BenchRecord bench = sample(true);
+  expect_golden("bench.txt", text_of(bench, {}));
+  expect_golden("bench.csv", to_csv(bench));
+  expect_golden("bench.md", to_markdown(bench));
+  expect_golden("bench.adoc", to_asciidoc(bench));
+}
+
+TEST(BenchRecord, WithoutEnergySaysWhyOnce) {
+  BenchRecord bench = sample(false);
+  bench.energy_missing.insert(bench.energy_missing.begin(), {"cpu", "no sensor", ""});
+  expect_golden("bench_without_energy.txt", text_of(bench, {}));
+  const auto json = nlohmann::json::parse(to_json(bench));
+  EXPECT_TRUE(json["results"][0]["energy_j"].is_null());
+  EXPECT_TRUE(json["results"][0]["values"]["energy_j"][0].is_null());
+  EXPECT_EQ(json["energy"]["missing"][0]["reason"], "no sensor");
+}
+
+TEST(BenchRecord, ComesBackFromItsJson) {
+  const BenchRecord bench = sample(true);
+  const std::string json = to_json(bench);
+  EXPECT_EQ(json.find('\n'), json.size() - 1);
+  const BenchRecord read = parse_bench_record(json, "bench.json");
+  const auto before = nlohmann::json::parse(json);
+  const auto after = nlohmann::json::parse(to_json(read));
+  for (const std::size_t i : {0U, 1U}) {
+    EXPECT_EQ(after["results"][i]["values"], before["results"][i]["values"]);
+    EXPECT_EQ(after["results"][i]["name"], before["results"][i]["name"]);
+  }
+  EXPECT_EQ(after["comparisons"][0], before["comparisons"][0]);
+  EXPECT_EQ(after["host"], before["host"]);
+  EXPECT_EQ(read.commands[0].parameters, bench.commands[0].parameters);
+  EXPECT_EQ(read.commands[1].runs.size(), 6U);
+}
+
+TEST(BenchRecord, HasEachComparisonInItsJson) {
+  const auto json = nlohmann::json::parse(to_json(sample(true)));
+  EXPECT_EQ(json["schema"], "wattle.bench/1");
+  EXPECT_EQ(json["comparisons"].size(), 5U);
+  const auto& energy = json["comparisons"][0];
+  EXPECT_EQ(energy["quantity"], "energy_j");
+  EXPECT_TRUE(energy["is_paired"].get<bool>());
+  EXPECT_NEAR(energy["change_percent"].get<double>(), -10.0, 0.1);
+}
+
+TEST(BenchRecord, ThatIsNoneIsRefused) {
+  EXPECT_THROW((void)parse_bench_record("{}", "x"), FormatError);
+  EXPECT_THROW((void)parse_bench_record(R"({"schema":"wattle.bench/9"})", "x"), FormatError);
+  EXPECT_THROW((void)parse_bench_record(R"({"schema":"wattle.bench/1"})", "x"), FormatError);
+}
+
+TEST(BenchWarnings, AreAboutRunsThatDiffer) {
+  BenchCommand command{"A", "a", {}, {}};
+  for (std::size_t round = 1; round <= 12; ++round) {
+    command.runs.push_back(run_of(round, round % 2 == 0 ? 1.0 : 1.004, std::nullopt));
+  }
+  EXPECT_THAT(warnings_of(command), IsEmpty());
+  BenchCommand cold = command;
+  cold.runs[0].wall = Seconds(2.0);
+  EXPECT_THAT(warnings_of(cold), Contains(HasSubstr("the first run differs")));
+  BenchCommand disturbed = command;
+  disturbed.runs[4].wall = Seconds(2.0);
+  EXPECT_THAT(warnings_of(disturbed), Contains(HasSubstr("1 of 12 runs are outliers")));
+  BenchCommand warming = command;
+  for (RunCost& run : warming.runs) run.wall *= 1.0 + 0.02 * static_cast<double>(run.round);
+  EXPECT_THAT(warnings_of(warming), Contains(HasSubstr("from the first to the last run")));
+  BenchCommand busy = command;
+  for (RunCost& run : busy.runs) run.other_cores = 1.5;
+  EXPECT_THAT(warnings_of(busy), Contains(HasSubstr("other programs use 1.5 CPU cores")));
+  BenchCommand quick = command;
+  for (RunCost& run : quick.runs) run.wall = Seconds(0.001);
+  EXPECT_THAT(warnings_of(quick), Contains(HasSubstr("shorter than 5 ms")));
+}
+
+}  // namespace
+}  // namespace wattle

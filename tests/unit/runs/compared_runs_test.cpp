@@ -1,0 +1,94 @@
+#include "runs/compared_runs.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "golden.hpp"
+#include "sample_reports.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace)
+using testing::HasSubstr;
+using testing::SizeIs;
+
+/// Records of `runs` runs whose energy and time are `factor` times the sample's.
+std::string lines_of(int runs, double factor, const std::string& host = "n1") {
+  std::string lines;
+  for (int i = 0; i < runs; ++i) {
+    Report report = measured();
+    report.host.name = host;
+    const double part = factor * (1.0 + 0.002 * (i % 3));
+    report.wall *= part;
+    report.energy.total.energy = *report.energy.total.energy * part;
+    lines += to_json(report);
+  }
+  return lines;
+}
+
+std::string error_of(const std::string& a, const std::string& b) {
+  try {
+    (void)compared(read_source(a, "a.json"), read_source(b, "b.json"), false);
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(ComparedRuns, AreThoseOfTheOnlyCommandOfEach) {
+  const RunSource a = read_source(lines_of(6, 1.0), "a.json");
+  const RunSource b = read_source(lines_of(6, 1.2), "b.json");
+  const auto all = compared(a, b, false);
+  ASSERT_THAT(all, SizeIs(1));
+  ASSERT_EQ(all[0].comparisons.front().cost, Cost::energy);
+  const LogRatio& ratio = *all[0].comparisons.front().ratio;
+  EXPECT_NEAR(change_of(ratio.estimate), 0.2, 0.001);
+  EXPECT_TRUE(ratio.is_shown());
+  EXPECT_FALSE(all[0].comparisons.front().is_paired);
+  expect_golden("compare.txt", to_text(a, b, all, {}));
+}
+
+TEST(ComparedRuns, OfOneRunEachHaveNoInterval) {
+  const RunSource a = read_source(lines_of(1, 1.0), "a.json");
+  const RunSource b = read_source(lines_of(1, 1.2), "b.json");
+  const auto all = compared(a, b, false);
+  EXPECT_FALSE(all[0].comparisons.front().ratio->interval);
+  EXPECT_THAT(to_text(a, b, all, {}), HasSubstr("there is no interval for one run"));
+}
+
+TEST(ComparedRuns, OfDifferentMachinesNeedForce) {
+  const std::string a = lines_of(2, 1.0);
+  const std::string b = lines_of(2, 1.0, "n2");
+  EXPECT_THAT(error_of(a, b), HasSubstr("these machines differ; --force compares them"));
+  const RunSource from_a = read_source(a, "a.json");
+  const RunSource from_b = read_source(b, "b.json");
+  EXPECT_THAT(to_text(from_a, from_b, compared(from_a, from_b, true), {}),
+              HasSubstr("note: the machines differ"));
+  EXPECT_THAT(error_of(a + b, a), HasSubstr("its runs are of several machines"));
+}
+
+TEST(ComparedRuns, SayWhatIsWrongWithAFile) {
+  const std::string good = lines_of(1, 1.0);
+  EXPECT_EQ(error_of("", good), "cannot read a.json: it is empty");
+  EXPECT_EQ(error_of(good.substr(0, 200), good),
+            "cannot read a.json: its JSON is cut off or damaged");
+  EXPECT_EQ(error_of(R"({"schema":"wattle.bench/2"})", good),
+            "cannot read a.json: it has the schema wattle.bench/2, and this wattle reads "
+            "wattle.bench/1; use the wattle that wrote it, or a newer one");
+}
+
+TEST(ComparedRuns, WithoutEnergySaySo) {
+  std::string lines;
+  for (int i = 0; i < 3; ++i) lines += to_json(without_sensors());
+  const RunSource source = read_source(lines, "a.json");
+  const auto all = compared(source, source, false);
+  EXPECT_NE(all[0].comparisons.front().cost, Cost::energy);
+  EXPECT_THAT(to_text(source, source, all, {}), HasSubstr("no comparison of energy"));
+}
+
+}  // namespace
+}  // namespace wattle

@@ -1,0 +1,111 @@
+#include "runs/log_ratio.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <vector>
+
+namespace wattle {
+namespace {
+
+TEST(PairedLogRatio, CancelsWhatBothRunsOfARoundShare) {
+  // Both drift by a factor of 3; B is always 10 % above A, give or take a thousandth.
+  std::vector<double> a;
+  std::vector<double> b;
+  for (int i = 0; i < 10; ++i) {
+    a.push_back(100.0 + 20.0 * i);
+    b.push_back(a.back() * 1.1 * (i % 2 == 0 ? 1.001 : 0.999));
+  }
+  const LogRatio ratio = paired_log_ratio({a}, {b});
+  EXPECT_NEAR(change_of(ratio.estimate), 0.1, 0.001);
+  EXPECT_TRUE(ratio.is_shown());
+  EXPECT_GT(change_of(ratio.interval->low), 0.098);
+  EXPECT_LT(change_of(ratio.interval->high), 0.102);
+  EXPECT_FALSE(unpaired_log_ratio({a}, {b}).is_shown());
+}
+
+TEST(PairedLogRatio, OfOneRunHasNoInterval) {
+  const std::vector a{1.0};
+  const std::vector b{2.0};
+  EXPECT_DOUBLE_EQ(change_of(paired_log_ratio({a}, {b}).estimate), 1.0);
+  EXPECT_FALSE(paired_log_ratio({a}, {b}).interval);
+  EXPECT_FALSE(unpaired_log_ratio({a}, {b}).interval);
+}
+
+TEST(PairedLogRatio, IsNotSurerThanItsMeasurements) {
+  const std::vector<double> a(10, 100.0);
+  const std::vector<double> b(10, 101.0);
+  EXPECT_TRUE(paired_log_ratio({a}, {b}).is_shown());
+  const std::vector<double> errors(10, 5.0);  // 5 % of each
+  const LogRatio ratio = paired_log_ratio({a, errors}, {b, errors});
+  EXPECT_TRUE(ratio.is_by_sampling);
+  EXPECT_FALSE(ratio.is_shown());
+  const double half = (ratio.interval->high - ratio.interval->low) / 2.0;
+  EXPECT_NEAR(half, 2.0 * std::sqrt((0.05 * 0.05 + 5.0 / 101.0 * 5.0 / 101.0) / 10.0), 1e-9);
+}
+
+TEST(PairedLogRatio, CountsTheErrorOfAMeasurementOnce) {
+  // The runs scatter by more than their errors, which are a part of that.
+  const std::vector a{100.0, 110.0, 90.0, 105.0, 95.0};
+  const std::vector b{130.0, 118.0, 109.0, 135.0, 112.0};
+  const std::vector<double> errors(5, 0.5);
+  EXPECT_DOUBLE_EQ(paired_log_ratio({a}, {b}).interval->low,
+                   paired_log_ratio({a, errors}, {b, errors}).interval->low);
+}
+
+TEST(PairedLogRatio, IsTheSameInBothDirections) {
+  const std::vector a{100.0, 110.0, 90.0, 105.0, 95.0, 300.0};
+  const std::vector b{130.0, 118.0, 109.0, 135.0, 112.0, 121.0};
+  const LogRatio forward = paired_log_ratio({a}, {b});
+  const LogRatio backward = paired_log_ratio({b}, {a});
+  EXPECT_NEAR(forward.estimate, -backward.estimate, 1e-12);
+  EXPECT_NEAR(forward.interval->low, -backward.interval->high, 1e-12);
+}
+
+TEST(UnpairedLogRatio, IsWelchsForFewValues) {
+  // Worked by hand: variances 1/12 of both logarithms' sums, four degrees of freedom.
+  const std::vector a{std::exp(1.0), std::exp(1.5), std::exp(2.0)};
+  const std::vector b{std::exp(2.0), std::exp(2.5), std::exp(3.0)};
+  const LogRatio ratio = unpaired_log_ratio({a}, {b});
+  EXPECT_NEAR(ratio.estimate, 1.0, 1e-12);
+  const double half = student_quantile(kBelowCritical, 4.0) * std::sqrt(2.0 * 0.25 / 3.0);
+  EXPECT_NEAR(ratio.interval->high, 1.0 + half, 1e-9);
+}
+
+TEST(UnpairedLogRatio, OfEqualRunsIsExact) {
+  const std::vector<double> a(3, 4096.0);
+  const std::vector<double> b(3, 8192.0);
+  const LogRatio ratio = unpaired_log_ratio({a}, {b});
+  EXPECT_TRUE(ratio.is_shown());
+  EXPECT_DOUBLE_EQ(ratio.interval->low, ratio.interval->high);
+}
+
+TEST(Resolution, SaysHowManyRunsWouldShowADifference) {
+  // A standard error of 1 % of ten runs: at 95.5 % and 80 %, half of that takes four times as many
+  // runs, roughly.
+  const LogRatio ratio{.estimate = 0.001,
+                       .interval = Interval{-0.023, 0.025},
+                       .error = 0.01,
+                       .runs = 10,
+                       .outliers = 0,
+                       .is_by_sampling = false};
+  const auto resolution = resolution_of(ratio);
+  ASSERT_TRUE(resolution);
+  EXPECT_DOUBLE_EQ(resolution->change, 0.02);
+  EXPECT_GE(resolution->more_runs, 10U);
+  EXPECT_LE(resolution->more_runs, 20U);
+}
+
+TEST(Resolution, IsAbsentWhereADifferenceIsShown) {
+  const LogRatio shown{.estimate = 0.1,
+                       .interval = Interval{0.08, 0.12},
+                       .error = 0.01,
+                       .runs = 10,
+                       .outliers = 0,
+                       .is_by_sampling = false};
+  EXPECT_FALSE(resolution_of(shown));
+  EXPECT_FALSE(resolution_of({}));
+}
+
+}  // namespace
+}  // namespace wattle
