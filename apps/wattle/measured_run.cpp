@@ -129,7 +129,8 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
               {.begin = begin,
                .end = end,
                .late = ticker.late(),
-               .launcher_rss_bytes = parts.launcher.own_peak_rss_bytes()},
+               .launcher_rss_bytes = parts.launcher.own_peak_rss_bytes(),
+               .wants_course = !parts.options.html_path.empty()},
               instruments, collected, parts.task_clock);
   for (std::string lost : {instruments.series_failure(), instruments.files_failure()}) {
     if (!lost.empty()) run.lost.push_back(std::move(lost));

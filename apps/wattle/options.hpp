@@ -27,6 +27,7 @@ struct RunOptions {
   std::chrono::nanoseconds status{0};  ///< between two status lines; 0: none
   std::string report_path;             ///< empty: stderr
   std::string json_path;               ///< empty: none; "-": stdout
+  std::string html_path;               ///< empty: none; "-": stdout
   std::string series_path;             ///< empty: none
   std::string gpus = "all";            ///< see gpu_choice.hpp
   /// As in `TrackerOptions`.

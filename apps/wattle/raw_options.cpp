@@ -130,6 +130,11 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
       ->type_name("FILE")
       ->check(reject_empty);
+  run->add_option(
+         "--html", raw.run.html_path,
+         "Write the report with plots of power as a page for a browser to FILE (-: stdout)")
+      ->type_name("FILE")
+      ->check(reject_empty);
   run->add_option("--series", raw.run.series_path,
                   "Write power and use over time to FILE, one row an interval and domain (CSV)")
       ->type_name("FILE")
@@ -144,7 +149,8 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->expected(1)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
-  run->add_flag("--append", raw.run.append, "Append to the files instead of replacing them");
+  run->add_flag("--append", raw.run.append,
+                "Append to the files instead of replacing them; --html is replaced");
   run->add_flag("-q,--quiet", raw.run.quiet, "No report as text");
   run->add_option("--interval", raw.interval, "Seconds between two readings")
       ->type_name("SECONDS")

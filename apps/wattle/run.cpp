@@ -26,6 +26,7 @@
 #include "output.hpp"
 #include "privileges.hpp"
 #include "rank_paths.hpp"
+#include "report/html/run_page.hpp"
 #include "report/report.hpp"
 #include "run_report.hpp"
 #include "save_run.hpp"
@@ -41,6 +42,7 @@ namespace {
 struct Outputs {
   std::optional<Output> text;  ///< absent: stderr
   std::optional<Output> json;
+  std::optional<Output> html;
   std::optional<Series> series;
   std::unique_ptr<UsageFiles> files;
 };
@@ -86,12 +88,14 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   const auto expand = [&](const std::string& path) { return expand_path(path, values); };
   const std::string text = expand(options.report_path);
   const std::string json = expand(options.json_path);
+  const std::string html = expand(options.html_path);
   const std::string series = expand(options.series_path);
   const std::string tracking = expand(options.tracking_path);
   const std::string usage = expand(options.usage_path);
   const bool append = options.append;
   std::vector<NamedFile> files = {{"-o", options.report_path, text, append},
                                   {"--json", options.json_path, json, append},
+                                  {"--html", options.html_path, html},
                                   {"--series", options.series_path, series, append},
                                   {"--tracking-file", options.tracking_path, tracking},
                                   {"--usage-file", options.usage_path, usage}};
@@ -100,6 +104,7 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   Outputs outputs;
   if (!text.empty()) outputs.text = Output::open(text, append);
   if (!json.empty()) outputs.json = Output::open(json, append);
+  if (!html.empty()) outputs.html = Output::open(html, false);
   if (!series.empty()) outputs.series.emplace(series, append);
   outputs.files = open_usage_files(tracking, usage);
   return outputs;
@@ -127,8 +132,10 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
     if (options.json_path == "-" && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
     json_failed = write_failed(outputs.json, json);
   }
+  const bool html_failed =
+      outputs.html && write_failed(outputs.html, html::to_html(html::page_of(report)));
   // What was measured is not lost with the file it should have gone to.
-  if (to_stderr || text_failed || json_failed) write_to_stderr(text);
+  if (to_stderr || text_failed || json_failed || html_failed) write_to_stderr(text);
 }
 
 /// The command never ran. A report as text would only be noise, but a script may wait for the

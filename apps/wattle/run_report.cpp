@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "report/html/run_page.hpp"
 #include "sensors/cpu_info.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/usage_groups.hpp"
@@ -113,6 +114,24 @@ EnergyReport energy_report(const Instruments& instruments, TimePoint begin, Time
   return report;
 }
 
+/// Power over time of the domains whose energy is known: as many columns as a page can hold.
+PowerCourse course_of(const Instruments& instruments, const Report& report, const RunFrame& frame) {
+  const Sampler& sampler = instruments.sampler();
+  const std::vector<Domain> domains = sampler.domains();
+  std::vector<CourseSource> sources;
+  for (std::size_t i = 0; i < domains.size(); ++i) {
+    const auto energy = std::ranges::find(report.energy.domains, domains[i], &DomainEnergy::domain);
+    if (energy == report.energy.domains.end() || !energy->figure.energy) continue;
+    sources.push_back(
+        {.domain = domains[i], .counter = sampler.counter(i), .gauges = sampler.gauges(i)});
+  }
+  const auto interval = std::chrono::duration_cast<std::chrono::nanoseconds>(report.interval);
+  return power_course(sources, {.begin = frame.begin,
+                                .end = frame.end,
+                                .interval = interval,
+                                .most_columns = html::most_columns(sources.size())});
+}
+
 Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
@@ -169,6 +188,7 @@ void fill_report(Report& report, const RunFrame& frame, const Instruments& instr
   report.exit = collected.exit;
   if (report.energy.left_out.empty()) {
     report.energy = energy_report(instruments, frame.begin, frame.end, report.refused);
+    if (frame.wants_course) report.energy.course = course_of(instruments, report, frame);
   }
   const std::string unavailable = std::move(report.phases.unavailable);
   report.phases = instruments.phases();

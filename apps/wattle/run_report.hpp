@@ -30,6 +30,7 @@ struct RunFrame {
   TimePoint end;
   std::uint64_t late = 0;  ///< ticks that were skipped
   std::optional<std::uint64_t> launcher_rss_bytes;
+  bool wants_course = false;  ///< power over time, for plots
 };
 
 /// Everything else, after the command has ended.

@@ -38,6 +38,7 @@ std::vector<OutputOption> output_options() {
       {"RunReportExtended", {"run", "--append", "-o"}, "out", false, ""},
       {"RunJson", {"run", "--json"}, "out", false, ""},
       {"RunJsonExtended", {"run", "--append", "--json"}, "out", false, ""},
+      {"RunPage", {"run", "--html"}, "out", false, ""},
       {"RunSeries", {"run", "--series"}, "out", true, ""},
       {"RunSeriesExtended", {"run", "--append", "--series"}, "out", true, ""},
       {"RunRows", {"run", "--tracking-file"}, "out.csv", true, ""},

@@ -1,0 +1,91 @@
+// A page for a browser as a value: what it shows, as plain text. Renderers of results build one;
+// `to_html` draws it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "sampling/power_course.hpp"
+
+namespace wattle::html {
+
+struct Heading {
+  std::string text;
+};
+
+struct Paragraph {
+  std::string text;
+};
+
+/// What must be known to read what stands around it; smaller than a paragraph.
+struct Note {
+  std::string text;
+};
+
+/// Names and what they are.
+struct Facts {
+  std::string caption;  ///< what they are about, for who cannot see where they stand
+  std::vector<std::pair<std::string, std::string>> rows;
+};
+
+struct Table {
+  std::string caption;
+  struct Column {
+    std::string title;
+    bool is_number = false;
+  };
+  std::vector<Column> columns;
+  /// The first cell names its row. Cells that a row lacks are empty.
+  std::vector<std::vector<std::string>> rows;
+};
+
+/// A part of the time of a plot, with a name.
+struct Stripe {
+  std::string name;
+  Seconds from{0};
+  Seconds to{0};
+};
+
+/// Power over time. Where no column is known it is not drawn, and `summary` says so.
+struct PowerPlot {
+  std::string name;
+  std::vector<PowerColumn> columns;
+  Seconds length{0};
+  Seconds column{0};
+  Watts scale;  ///< what fits into it at least: plots that are compared have the same
+  std::vector<Stripe> stripes;
+  std::string summary;  ///< what it shows, in a sentence or two
+};
+
+/// Plots beside and below each other; all show the same time.
+struct PowerPlots {
+  std::vector<PowerPlot> plots;
+};
+
+using Block = std::variant<Heading, Paragraph, Note, Facts, Table, PowerPlots>;
+
+struct Page {
+  std::string title;
+  std::string subtitle;
+  std::vector<Block> blocks;
+  std::string footer;
+};
+
+/// What a page has besides its content.
+struct Assets {
+  std::string_view style;         ///< of every page
+  std::string_view script;        ///< empty: pages stay as they are drawn
+  std::string_view script_style;  ///< of what the script draws
+};
+
+/// As the program was built.
+[[nodiscard]] Assets built_in_assets() noexcept;
+
+/// One file that asks for nothing from anywhere: style and script are in it, and its
+/// Content-Security-Policy allows these alone. Complete without the script.
+[[nodiscard]] std::string to_html(const Page& page, const Assets& assets = built_in_assets());
+
+}  // namespace wattle::html

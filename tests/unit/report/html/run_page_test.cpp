@@ -1,0 +1,127 @@
+#include "report/html/run_page.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "golden.hpp"
+#include "markup.hpp"
+#include "sample_reports.hpp"
+
+namespace wattle::html {
+namespace {
+
+using namespace testing_support;  // NOLINT(google-build-using-namespace)
+using testing::HasSubstr;
+using testing::Not;
+
+/// Without style and script, which are built apart.
+std::string html_of(const Report& report) { return to_html(page_of(report), {}); }
+
+/// Power that goes up and down, with a gap.
+std::vector<PowerColumn> columns_of(std::size_t count, double watts) {
+  std::vector<PowerColumn> columns(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (i % 10 == 7) continue;
+    const double mean = watts * (1.0 + 0.5 * std::sin(static_cast<double>(i)));
+    columns[i] = {.mean = Watts(mean), .uncertainty = Watts(mean * 0.05)};
+  }
+  return columns;
+}
+
+Report with_course() {
+  Report report = measured();
+  PowerCourse& course = report.energy.course;
+  course = {.length = Seconds(2.0), .column = Seconds(0.1), .step = Seconds(0.1)};
+  for (const DomainEnergy& domain : report.energy.domains) {
+    course.domains.push_back({domain.domain, columns_of(20, domain.figure.mean->si())});
+  }
+  course.total = columns_of(20, 175.0);
+  return report;
+}
+
+TEST(RunPage, AsAFile) { expect_golden("run.html", html_of(with_course())); }
+
+TEST(RunPage, IsWellFormedWhateverHappened) {
+  for (const Report& report :
+       {measured(), with_course(), without_sensors(), with_unknown_stretches(), killed(),
+        still_running(), with_foreign_text(), of_another_rank(), not_started()}) {
+    EXPECT_EQ(markup_fault(html_of(report)), "") << report.command.front();
+  }
+}
+
+TEST(RunPage, SaysWhyThereIsNoEnergy) {
+  const std::string html = html_of(without_sensors());
+  EXPECT_THAT(html, HasSubstr("no energy: this is a virtual machine; the host does not expose"));
+  EXPECT_THAT(html, HasSubstr("measure on the host, or on a machine of your own"));
+  EXPECT_THAT(html, Not(HasSubstr("<figure")));
+}
+
+TEST(RunPage, SaysWhyADomainIsUnknown) {
+  Report report = with_unknown_stretches();
+  report.energy.course = {.length = Seconds(2.0), .column = Seconds(0.1), .step = Seconds(0.1)};
+  report.energy.course.domains = {{Domain::package(0), columns_of(20, 80.0)}};
+  const std::string html = html_of(report);
+  EXPECT_THAT(html, HasSubstr("unknown; 2.000 s unknown, gap, lost."));
+  EXPECT_THAT(html, HasSubstr("energy_uj is readable by root only"));
+  EXPECT_EQ(count_of(html, "<svg class=\"drawing\""), 1U);
+}
+
+TEST(RunPage, OfACommandThatEndedAtOnce) {
+  Report report = killed();
+  report.wall = Seconds(0.0);
+  EXPECT_THAT(html_of(report), HasSubstr("No power over time"));
+}
+
+TEST(RunPage, OfAClockThatIsWrong) {
+  Report report = without_sensors();
+  for (const double time : {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
+    report.started_unix_s = time;
+    EXPECT_THAT(html_of(report), Not(HasSubstr("UTC")));
+  }
+}
+
+TEST(RunPage, ComparesDomainsOfOneKindOnOneScale) {
+  const std::string html = html_of(with_course());
+  const auto scale_of = [&](const std::string& name) {
+    const std::size_t figure = html.rfind("data-steps", html.find("\">" + name + "</figcaption>"));
+    return html.substr(figure, html.find('>', figure) - figure);
+  };
+  EXPECT_EQ(scale_of("package_0"), scale_of("package_1"));
+  EXPECT_NE(scale_of("package_0"), scale_of("dram_0"));
+}
+
+// The size at worst: every bar is there, and no two values are alike.
+TEST(RunPage, OfAnHourOfManyGpusIsSmall) {
+  Report report = measured();
+  report.energy.domains.clear();
+  PowerCourse& course = report.energy.course;
+  course = {.length = Seconds(3600.0), .column = Seconds(9.0), .step = Seconds(0.1)};
+  const auto wild = [](unsigned seed) {
+    std::vector<PowerColumn> columns(400);
+    unsigned state = seed;
+    const auto next = [&] { return (state = state * 1664525U + 1013904223U) % 1000; };
+    for (PowerColumn& column : columns) {
+      const double mean = 200.0 + next() * 0.3;
+      column = {.mean = Watts(mean),
+                .uncertainty = Watts(5.0 + next() * 0.01),
+                .lowest = Watts(mean - 100.0),
+                .highest = Watts(mean + next() * 0.2)};
+    }
+    return columns;
+  };
+  for (unsigned i = 0; i < 24; ++i) {
+    const Domain domain = Domain::nvidia_gpu(static_cast<std::uint16_t>(i));
+    report.energy.domains.push_back(domain_energy(domain, figure(1e6, 100.0, 280.0)));
+    course.domains.push_back({domain, wild(i)});
+  }
+  course.total = wild(99);
+  EXPECT_LT(to_html(page_of(report)).size(), 400'000U);
+}
+
+}  // namespace
+}  // namespace wattle::html
