@@ -85,11 +85,12 @@ std::string summary_of(const std::string& mean, const PowerCourse& course,
   return text + ".";
 }
 
-/// Domains of one kind have one scale.
-Watts scale_of(const PowerCourse& course, DomainKind kind) {
+/// Domains of one kind have one scale. What custom domains are is not known.
+Watts scale_of(const PowerCourse& course, const Domain& shown) {
   Watts scale;
+  if (shown.kind() == DomainKind::custom) return scale;
   for (const DomainCourse& domain : course.domains) {
-    if (domain.domain.kind() != kind) continue;
+    if (domain.domain.kind() != shown.kind()) continue;
     scale = std::max(scale, extremes_of(domain.columns, 1.0).highest.value_or(Watts(0.0)));
   }
   return scale;
@@ -118,7 +119,7 @@ PowerPlots plots_of(const Report& report) {
     const auto found = std::ranges::find(course.domains, domain.domain, &DomainCourse::domain);
     const std::vector<PowerColumn> none;
     const auto& columns = found == course.domains.end() ? none : found->columns;
-    add(domain.domain.name(), columns, scale_of(course, domain.domain.kind()),
+    add(domain.domain.name(), columns, scale_of(course, domain.domain),
         summary_of(power_text(domain.figure, domain.figure.mean), course, columns,
                    remarks_on(domain)));
   }
