@@ -116,14 +116,14 @@ EnergyReport energy_report(const Instruments& instruments, TimePoint begin, Time
 
 /// Power over time of the domains whose energy is known: as many columns as a page can hold.
 PowerCourse course_of(const Instruments& instruments, const Report& report, const RunFrame& frame) {
-  const Sampler& sampler = instruments.sampler();
-  const std::vector<Domain> domains = sampler.domains();
+  const Readings& readings = instruments.window().readings();
+  const std::vector<Domain> domains = readings.domains();
   std::vector<CourseSource> sources;
   for (std::size_t i = 0; i < domains.size(); ++i) {
     const auto energy = std::ranges::find(report.energy.domains, domains[i], &DomainEnergy::domain);
     if (energy == report.energy.domains.end() || !energy->figure.energy) continue;
     sources.push_back(
-        {.domain = domains[i], .counter = sampler.counter(i), .gauges = sampler.gauges(i)});
+        {.domain = domains[i], .counter = readings.counter(i), .gauges = readings.gauges(i)});
   }
   const auto interval = std::chrono::duration_cast<std::chrono::nanoseconds>(report.interval);
   return power_course(sources, {.begin = frame.begin,
