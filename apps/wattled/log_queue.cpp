@@ -18,18 +18,18 @@ struct LogQueue::State {
   std::uint64_t lost = 0;
 
   /// By the thread.
-  void write(const std::string& text) {
-    const bool failed = write_all(fd, text) != 0;
-    std::unique_lock lock(mutex);
-    bytes -= text.size();
-    if (failed) ++lost;
-    if (bytes == 0 && lost > 0 && !failed) {
-      const std::string loss = loss_line(std::exchange(lost, 0));
-      bytes = loss.size();
-      lock.unlock();
-      write(loss);
-    } else if (bytes == 0) {
-      written.notify_all();
+  void write(std::string text) {
+    while (!text.empty()) {
+      const bool failed = write_all(fd, text) != 0;
+      const std::scoped_lock lock(mutex);
+      bytes -= text.size();
+      text.clear();
+      if (failed) ++lost;
+      if (bytes == 0 && lost > 0 && !failed) {
+        text = loss_line(std::exchange(lost, 0));
+        bytes = text.size();
+      }
+      if (bytes == 0) written.notify_all();
     }
   }
 };
