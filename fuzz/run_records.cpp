@@ -1,12 +1,19 @@
-// Files of run records.
+// Files of run records and of benchmarks.
 #include <cmath>
 
 #include "check.hpp"
+#include "runs/compared_runs.hpp"
 #include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
   using namespace wattle;
+  try {
+    const RunSource source = read_source(fuzz::text_of(data, size), "runs.jsonl");
+    (void)compared(source, source, true);
+  } catch (const Error& error) {
+    fuzz::require(fuzz::is_clean(error.what()), "an error is clean");
+  }
   try {
     const auto records = parse_run_records(fuzz::text_of(data, size), "runs.jsonl");
     fuzz::require(!records.empty(), "a file that can be read has a record");

@@ -89,6 +89,7 @@ struct BenchRunner::Streams {
 BenchRunner::BenchRunner(const BenchOptions& options)
     : options_(options), run_options_(run_options_of(options)), end_(end_signals()) {
   base_ = begin_report(run_options_, read_job(environment_variable));
+  describe_host(options.system, base_.host);
   FoundSensors found = with_privileges([&] { return find_sensors(run_options_, base_); });
   gpus_ = std::move(found.gpus);
   for (auto& sensor : found.sensors) sensors_.emplace_back(std::move(sensor));

@@ -8,8 +8,10 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "bench_plan.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "run_sources.hpp"
 #include "runs/compared_runs.hpp"
 #include "wattle/error.hpp"
 
@@ -19,7 +21,7 @@ namespace {
 constexpr int kCostsMore = 1;
 constexpr int kNotComparable = 2;
 
-RunSource source_named(const std::string& path) {
+RunSource source_in_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
   const auto text = read_file(path, kMostBytes);
   if (!text) {
@@ -27,6 +29,35 @@ RunSource source_named(const std::string& path) {
         fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
   }
   return read_source(*text, path);
+}
+
+constexpr std::string_view kTagQuery = "tag:";
+
+/// Saved runs with all of these tags: "tag:branch=main,host=n1"; "tag:branch" with any value.
+RunSource tagged_runs(const std::string& query) {
+  HistoryFilter filter;
+  for (const std::string& tag : parameter_values(query.substr(kTagQuery.size()))) {
+    const std::size_t equals = tag.find('=');
+    filter.tags.insert_or_assign(tag.substr(0, equals),
+                                 equals == std::string::npos ? "" : tag.substr(equals + 1));
+  }
+  std::vector<RunRecord> records;
+  open_saved_runs()->each(filter, [&](const SavedRun& run) {
+    records.push_back(parse_run_record(run.record, run.id));
+  });
+  if (records.empty()) {
+    throw Error(
+        fmt::format("no saved run has {}; wattle history --tag lists them", printable(query)));
+  }
+  return source_of(records, query);
+}
+
+RunSource source_named(const std::string& word) {
+  if (word.starts_with(kTagQuery)) return tagged_runs(word);
+  if (is_file_name(word)) return source_in_file(word);
+  LoadedRuns loaded = load_runs({word});
+  if (!loaded.problems.empty()) throw Error(loaded.problems.front());
+  return source_of({loaded.records.front().record}, word);
 }
 
 /// 1 where the cost is above the limit beyond chance, 2 where nobody can know.

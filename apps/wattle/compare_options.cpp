@@ -13,13 +13,14 @@ namespace {
 
 constexpr const char* kCompareFooter = R"(
 A and B are files: of wattle run --json (one record, or one per line with --append), or of
-wattle bench --export-json. The runs of each command in A are compared with those of the same command in B.
+wattle bench --export-json; or saved runs: an ID of wattle history, or tag:KEY=VALUE. The runs of each command in A are compared with those of the same command in B.
 Exit status: 0; 1 if B costs more than --fail-above allows; 2 if A and B cannot be compared; 64 for a wrong
 option.
 
 examples:
   wattle compare before.json after.json
   wattle compare --fail-above 5% main.json branch.json
+  wattle compare tag:branch=main tag:branch=faster
 )";
 
 /// "5%" or "5".
@@ -37,9 +38,11 @@ double parse_percent(std::string text) {
 }  // namespace
 
 void add_compare(CLI::App& app, RawCompareOptions& raw) {
-  CLI::App* compare = app.add_subcommand("compare", "Compare runs that were recorded in files");
+  CLI::App* compare = app.add_subcommand("compare", "Compare recorded runs");
   compare->footer(kCompareFooter);
-  compare->add_option("A B", raw.sources, "The two files")->type_name("")->expected(0, 2);
+  compare->add_option("A B", raw.sources, "Files, IDs of saved runs, or tag:KEY=VALUE")
+      ->type_name("")
+      ->expected(0, 2);
   compare
       ->add_option("--fail-above", raw.fail_above,
                    "Exit with 1 if the whole interval is above this: B costs more, beyond chance")
@@ -55,7 +58,7 @@ void add_compare(CLI::App& app, RawCompareOptions& raw) {
 
 CompareOptions checked_compare(const RawCompareOptions& raw) {
   constexpr std::array kNames = {"energy", "time", "power", "cpu", "memory"};
-  if (raw.sources.size() != 2) throw InvalidArgument("give two files: wattle compare A B");
+  if (raw.sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
   CompareOptions options{.a = raw.sources[0],
                          .b = raw.sources[1],
                          .fail_above = {},

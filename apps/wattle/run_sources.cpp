@@ -19,12 +19,6 @@ namespace {
 
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 30U;
 
-bool is_file_name(const std::string& word) {
-  std::error_code error;
-  return word == "-" || word.find_first_of("/.") != std::string::npos ||
-         std::filesystem::exists(word, error);
-}
-
 /// The record in a line of `history export`, else the value itself.
 std::string record_in(const nlohmann::ordered_json& json) {
   return schema_of(json) == kSavedRunSchema ? at(json, "record").dump() : json.dump();
@@ -68,6 +62,19 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
 
 }  // namespace
 
+bool is_file_name(const std::string& word) {
+  std::error_code error;
+  return word == "-" || word.find_first_of("/.") != std::string::npos ||
+         std::filesystem::exists(word, error);
+}
+
+std::unique_ptr<RunHistory> open_saved_runs() {
+  const Settings settings = read_settings();
+  return std::make_unique<RunHistory>(
+      settings.history.empty() ? default_history_path() : settings.history,
+      RunHistory::Missing::refuse);
+}
+
 LoadedRuns load_runs(const std::vector<std::string>& words) {
   LoadedRuns loaded;
   std::unique_ptr<RunHistory> history;
@@ -77,12 +84,7 @@ LoadedRuns load_runs(const std::vector<std::string>& words) {
       continue;
     }
     try {
-      if (!history) {
-        const Settings settings = read_settings();
-        history = std::make_unique<RunHistory>(
-            settings.history.empty() ? default_history_path() : settings.history,
-            RunHistory::Missing::refuse);
-      }
+      if (!history) history = open_saved_runs();
       loaded.records.push_back({word, parse_run_record(history->get(word).record, word)});
     } catch (const Error& error) {
       loaded.problems.emplace_back(error.what());

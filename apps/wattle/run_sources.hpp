@@ -1,9 +1,11 @@
 // Runs that a command line names: files of records, and IDs of the history.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
+#include "runs/history.hpp"
 #include "runs/job_report.hpp"
 
 namespace wattle::app {
@@ -13,6 +15,11 @@ struct LoadedRuns {
   std::vector<NamedRecord> records{};
   std::vector<std::string> problems{};
 };
+
+/// True if a word names a file, not the ID of a saved run.
+[[nodiscard]] bool is_file_name(const std::string& word);
+/// The history of the settings. Throws `Error` if there is none.
+[[nodiscard]] std::unique_ptr<RunHistory> open_saved_runs();
 
 /// A word is a file if it exists or looks like a path (it holds a slash or a dot), else the ID of a
 /// saved run. A file has one record, or one per line, as `run --json` and `history export` write

@@ -202,14 +202,13 @@ std::optional<double> drift_of(std::span<const double> values) {
     for (std::size_t k = i + 1; k < count; ++k) {
       const double change = values[k] - values[i];
       rises += static_cast<double>((change > 0.0) - (change < 0.0));
-      slopes.push_back(change / static_cast<double>(k - i));
+      slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
     }
   }
   const auto n = static_cast<double>(count);
   const double sd = std::sqrt(n * (n - 1.0) * (2.0 * n + 5.0) / 18.0);
   if (std::abs(rises) - 1.0 <= kAtOnePercent * sd) return std::nullopt;
-  const double center = median_of({values.begin(), values.end()});
-  const double change = median_of(std::move(slopes)) * (n - 1.0) / center;
+  const double change = std::expm1(median_of(std::move(slopes)) * (n - 1.0));
   if (!(std::abs(change) > kLeastPart)) return std::nullopt;
   return change;
 }

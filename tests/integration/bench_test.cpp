@@ -189,6 +189,23 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(json["schema"], "wattle.compare/1");
 }
 
+TEST_F(CompareCommandTest, FindsSavedRunsByTheirTags) {
+  const Environment history = {{"WATTLE_HISTORY", path("history.db").string()}};
+  for (const std::string version : {"old", "old", "new", "new"}) {
+    Start start = wattle({"run", "--quiet", "--save", "--tag", "version=" + version, "--gpus",
+                          "none", "--", "sleep", "0.01"});
+    start.environment.insert(history.begin(), history.end());
+    EXPECT_EQ(run(start).code(), 0);
+  }
+  Start start = wattle({"compare", "tag:version=old", "tag:version=new"});
+  start.environment.insert(history.begin(), history.end());
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 0) << outcome.err;
+  EXPECT_THAT(outcome.out, HasSubstr("tag:version=new"));
+  start.command.back() = "tag:version=none";
+  EXPECT_EQ(run(start).code(), 2);
+}
+
 TEST_F(CompareCommandTest, SaysWhyItCannotCompare) {
   const Outcome absent = run(wattle({"compare", path("none.json"), path("none.json")}));
   EXPECT_EQ(absent.code(), 2);

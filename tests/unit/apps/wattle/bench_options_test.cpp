@@ -99,7 +99,7 @@ TEST(CompareOptions, AreTwoFilesAndALimit) {
 }
 
 TEST(CompareOptions, ThatAreWrongGetOneSentence) {
-  EXPECT_THAT(error({"compare", "a.json"}), HasSubstr("give two files"));
+  EXPECT_THAT(error({"compare", "a.json"}), HasSubstr("give two sets of runs"));
   EXPECT_THAT(error({"compare", "a", "b", "--fail-above", "much"}), HasSubstr("takes percent"));
   EXPECT_THAT(error({"compare", "a", "b", "--quantity", "heat"}), HasSubstr("not 'heat'"));
 }
