@@ -24,6 +24,7 @@ namespace {
   ::dup2(nothing, STDIN_FILENO);
   ::dup2(nothing, STDERR_FILENO);
   ::dup2(out, STDOUT_FILENO);
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread
   ::setenv("GIT_OPTIONAL_LOCKS", "0", 1);  // it only reads
   // A program that the repository names must not run because of a measurement.
   ::execlp("git", "git", "-C", worktree, "-c", "core.fsmonitor=false", "status", "--porcelain",

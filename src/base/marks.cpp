@@ -45,7 +45,10 @@ std::size_t write_mark(MarkKind kind, std::string_view name,
 
 /// The socket of this process, connected to its run; -1: none. Kept for the life of the process,
 /// also by children, which belong to the same run.
-std::atomic<int> mark_socket{-1};
+std::atomic<int>& mark_socket() noexcept {
+  static std::atomic<int> socket{-1};
+  return socket;
+}
 
 int connect_to_run(const char* path) noexcept {
   sockaddr_un address{};
@@ -67,7 +70,7 @@ int connect_to_run(const char* path) noexcept {
 
 /// The socket, or an `errno`, negative.
 int socket_of_run() noexcept {
-  const int kept = mark_socket.load();
+  const int kept = mark_socket().load();
   if (kept >= 0) return kept;
   // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its variables meanwhile is wrong
   const char* const path = ::secure_getenv(kMarkVariable);
@@ -75,7 +78,7 @@ int socket_of_run() noexcept {
   const int fd = connect_to_run(path);
   if (fd < 0) return fd;
   int none = -1;
-  if (mark_socket.compare_exchange_strong(none, fd)) return fd;
+  if (mark_socket().compare_exchange_strong(none, fd)) return fd;
   ::close(fd);  // another thread was first
   return none;
 }
@@ -116,7 +119,7 @@ std::optional<Mark> parse_mark(std::string_view text) {
   // A shell's echo ends the last line.
   if (name.ends_with('\n')) name.remove_suffix(1);
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
-  const auto known = std::ranges::find(kMarkWords, word);
+  const auto* const known = std::ranges::find(kMarkWords, word);
   if (known == kMarkWords.end()) return std::nullopt;
   const auto kind = static_cast<MarkKind>(known - kMarkWords.begin());
   if (name.empty() && kind != MarkKind::end) return std::nullopt;

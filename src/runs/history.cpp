@@ -313,19 +313,28 @@ SavedRun RunHistory::read(const Found& found) {
       "git_commit, "
       "git_dirty FROM records JOIN runs ON run = number WHERE run = ?",
       {found.number}, [&](const SqlRow& row) {
-        enum Column { kDirectory = 2, kWorktree, kBranch, kUnknown, kSeries, kCommit, kDirty };
+        enum Column {
+          directory_column = 2,
+          worktree_column,
+          branch_column,
+          unknown_column,
+          series_column,
+          commit_column,
+          dirty_column
+        };
         saved.record = record_of(row);
-        saved.directory = row.text(kDirectory);
-        if (!row.is_null(kWorktree)) {
-          saved.git = GitState{.commit = std::string(row.text(kCommit)),
-                               .branch = std::string(row.text(kBranch)),
+        saved.directory = row.text(directory_column);
+        if (!row.is_null(worktree_column)) {
+          saved.git = GitState{.commit = std::string(row.text(commit_column)),
+                               .branch = std::string(row.text(branch_column)),
                                .dirty = {},
-                               .unknown = std::string(row.text(kUnknown)),
-                               .worktree = row.text(kWorktree)};
-          if (!row.is_null(kDirty)) saved.git->dirty = row.integer(kDirty) != 0;
+                               .unknown = std::string(row.text(unknown_column)),
+                               .worktree = row.text(worktree_column)};
+          if (!row.is_null(dirty_column)) saved.git->dirty = row.integer(dirty_column) != 0;
         }
-        const auto series =
-            row.is_null(kSeries) ? std::nullopt : inflated(row.text(kSeries), {}, kMostRecordBytes);
+        const auto series = row.is_null(series_column)
+                                ? std::nullopt
+                                : inflated(row.text(series_column), {}, kMostRecordBytes);
         if (series) saved.series = PowerSeries::unpacked(*series);
       });
   return saved;
@@ -336,6 +345,7 @@ SavedRun RunHistory::get(std::string_view id) { return read(find(id)); }
 void RunHistory::remove(const std::vector<std::string>& ids) {
   transaction([&] {
     std::vector<Found> all;
+    all.reserve(ids.size());
     for (const std::string& id : ids) all.push_back(find(id));
     for (const Found& found : all) {
       run("DELETE FROM tags WHERE run = ?", {found.number});

@@ -85,8 +85,8 @@ class RunHistory {
   // processes kept it busy for longer than the patience), `Error` if it is damaged.
 
   /// Returns the new ID. The same record again is not saved again: it returns the ID that it has.
-  /// Throws `FormatError` unless `run.record` is a record of a run.
-  std::string save(const SavedRun& run);
+  /// Throws `FormatError` unless `saved.record` is a record of a run.
+  std::string save(const SavedRun& saved);
   /// The same for many, in one transaction: all of them or none. Returns how many were new.
   std::size_t save_all(const std::vector<SavedRun>& runs);
 
@@ -118,7 +118,7 @@ class RunHistory {
                                        const std::string& text);
   [[nodiscard]] Found find(std::string_view id);
   /// True if it is new.
-  bool insert(const SavedRun& run, std::uint64_t& id);
+  bool insert(const SavedRun& saved, std::uint64_t& id);
   void insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
                      const std::string& version);
   [[nodiscard]] bool has_record(std::uint64_t id, const std::string& record);

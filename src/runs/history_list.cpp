@@ -60,20 +60,20 @@ std::optional<int> integer_or_none(const SqlRow& row, int column) {
 
 std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
   enum Column {
-    kNumber,
-    kId,
-    kStarted,
-    kWall,
-    kCommand,
-    kHost,
-    kCode,
-    kSignal,
-    kEnergy,
-    kUncertainty,
-    kCpu,
-    kMemory,
-    kCommit,
-    kDirty
+    number_column,
+    id_column,
+    started_column,
+    wall_column,
+    command_column,
+    host_column,
+    code_column,
+    signal_column,
+    energy_column,
+    uncertainty_column,
+    cpu_column,
+    memory_column,
+    commit_column,
+    dirty_column
   };
   std::vector<RunSummary> list;
   std::vector<std::int64_t> numbers;
@@ -85,22 +85,22 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
             "FROM runs" + asked.text,
         asked.values, [&](const SqlRow& row) {
           RunSummary& run = list.emplace_back();
-          numbers.push_back(row.integer(kNumber));
-          run.id = run_id_text(static_cast<std::uint64_t>(row.integer(kId)));
-          run.started_unix_s = row.number(kStarted);
-          run.wall_s = row.number(kWall);
-          run.command = row.text(kCommand);
-          run.host = row.text(kHost);
-          run.exit_code = integer_or_none(row, kCode);
-          run.signal = integer_or_none(row, kSignal);
-          run.energy_j = number_or_none(row, kEnergy);
-          run.energy_uncertainty_j = number_or_none(row, kUncertainty);
-          run.cpu_s = number_or_none(row, kCpu);
-          if (!row.is_null(kMemory)) {
-            run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(kMemory));
+          numbers.push_back(row.integer(number_column));
+          run.id = run_id_text(static_cast<std::uint64_t>(row.integer(id_column)));
+          run.started_unix_s = row.number(started_column);
+          run.wall_s = row.number(wall_column);
+          run.command = row.text(command_column);
+          run.host = row.text(host_column);
+          run.exit_code = integer_or_none(row, code_column);
+          run.signal = integer_or_none(row, signal_column);
+          run.energy_j = number_or_none(row, energy_column);
+          run.energy_uncertainty_j = number_or_none(row, uncertainty_column);
+          run.cpu_s = number_or_none(row, cpu_column);
+          if (!row.is_null(memory_column)) {
+            run.peak_rss_bytes = static_cast<std::uint64_t>(row.integer(memory_column));
           }
-          run.git_commit = row.text(kCommit);
-          if (!row.is_null(kDirty)) run.git_dirty = row.integer(kDirty) != 0;
+          run.git_commit = row.text(commit_column);
+          if (!row.is_null(dirty_column)) run.git_dirty = row.integer(dirty_column) != 0;
         });
   for (std::size_t i = 0; i < list.size(); ++i) list[i].tags = tags_of(numbers[i]);
   return list;
