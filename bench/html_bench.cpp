@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "report/html/run_page.hpp"
+#include "sampling/integrate.hpp"
 #include "sampling/power_course.hpp"
 
 namespace {

@@ -96,9 +96,21 @@ Watts scale_of(const PowerCourse& course, const Domain& shown) {
   return scale;
 }
 
+/// The outermost phases, in the order of their time; those within them are in the table alone.
+std::vector<Stripe> stripes_of(const PhasesReport& phases) {
+  std::vector<Stripe> stripes;
+  for (const PhaseReport& phase : phases.rows) {
+    if (phase.depth > 0) continue;
+    for (const PhaseSpan& span : phase.spans) stripes.push_back({phase.name, span.begin, span.end});
+  }
+  std::ranges::sort(stripes, {}, &Stripe::from);
+  return stripes;
+}
+
 PowerPlots plots_of(const Report& report) {
   const PowerCourse& course = report.energy.course;
   const Total& total = report.energy.total;
+  const std::vector<Stripe> stripes = stripes_of(report.phases);
   PowerPlots plots;
   const auto add = [&](std::string name, const std::vector<PowerColumn>& columns, Watts scale,
                        std::string summary) {
@@ -107,7 +119,7 @@ PowerPlots plots_of(const Report& report) {
                            .length = course.length,
                            .column = course.column,
                            .scale = scale,
-                           .stripes = {},
+                           .stripes = stripes,
                            .summary = std::move(summary)});
   };
   if (!course.total.empty()) {
@@ -171,6 +183,36 @@ void add_domains(Page& page, const EnergyReport& energy) {
   page.blocks.emplace_back(Note{std::string(kUncertaintyNote) + "."});
 }
 
+void add_phases(Page& page, const PhasesReport& phases) {
+  if (phases.rows.empty()) return;
+  Table table{.caption = "Phases",
+              .columns = {{"phase"},
+                          {"within"},
+                          {"time", true},
+                          {"energy ± (95 %)", true},
+                          {"mean", true},
+                          {"CPU time", true},
+                          {"memory", true}},
+              .rows = {}};
+  for (const PhaseReport& phase : phases.rows) {
+    const Total& total = phase.total;
+    std::string name = phase.name;
+    if (phase.spans.size() > 1) name += fmt::format(" ({} times)", phase.spans.size());
+    const bool is_rounded = total.mean && phase.time > Seconds(0);
+    table.rows.push_back(
+        {std::move(name), phase.parent ? phases.rows.at(*phase.parent).name : "",
+         to_text(phase.time), total.energy ? to_text(*total.energy, total.uncertainty) : "unknown",
+         is_rounded ? rounded_text(*total.mean, total.uncertainty / phase.time) : "-",
+         phase.cpu ? to_text(*phase.cpu) : "-",
+         phase.peak_memory_bytes ? bytes_to_text(*phase.peak_memory_bytes) : "-"});
+  }
+  page.blocks.emplace_back(Heading{"Phases"});
+  page.blocks.emplace_back(std::move(table));
+  if (phases.dropped > 0) {
+    page.blocks.emplace_back(Note{fmt::format("{} more phases are not listed.", phases.dropped)});
+  }
+}
+
 void add_refused(Page& page, const std::vector<Refusal>& refused) {
   if (refused.empty()) return;
   Table table{.caption = "What could not be measured",
@@ -210,6 +252,7 @@ Page page_of(const Report& report) {
   page.blocks.emplace_back(Facts{"What the command used", facts_of(report)});
   add_power(page, report);
   add_domains(page, report.energy);
+  add_phases(page, report.phases);
   add_refused(page, report.refused);
   return page;
 }

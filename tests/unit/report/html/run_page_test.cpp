@@ -77,6 +77,26 @@ TEST(RunPage, OfACommandThatEndedAtOnce) {
   EXPECT_THAT(html_of(report), HasSubstr("No power over time"));
 }
 
+TEST(RunPage, ShowsPhasesAsStripesAndInATable) {
+  Report report = with_course();
+  PhaseReport load{
+      .name = "load <1>", .time = Seconds(0.5), .spans = {{Seconds(1.0), Seconds(1.5)}}};
+  load.total.energy = Joules(40.0);
+  load.total.uncertainty = Joules(0.4);
+  const PhaseReport parse{.name = "parse",
+                          .parent = 0,
+                          .depth = 1,
+                          .time = Seconds(0.2),
+                          .spans = {{Seconds(1.1), Seconds(1.3)}}};
+  report.phases.rows = {load, parse};
+  const std::string html = html_of(report);
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_EQ(count_of(html, "<rect class=\"phase\""), report.energy.domains.size() + 1);
+  EXPECT_THAT(html, HasSubstr("data-name=\"load &lt;1&gt;\" data-from=\"1\" data-to=\"1.5\""));
+  EXPECT_THAT(html, HasSubstr("<th scope=\"row\">parse</th><td>load &lt;1&gt;</td>"));
+  EXPECT_THAT(html, HasSubstr("40.00 J ±0.40 J"));
+}
+
 TEST(RunPage, OfAClockThatIsWrong) {
   Report report = without_sensors();
   for (const double time : {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {
