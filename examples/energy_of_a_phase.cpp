@@ -36,6 +36,10 @@ int main() {
     for (const auto& [gpu, energy] : monitor.energy(start, end)) {
       print("GPU " + std::to_string(gpu), energy);
     }
+    print("in all", monitor.total_energy(start, end));
+    const auto since =
+        monitor.timeline(wattle::PowerDomain::device_instant, 0, wattle::to_unix(start));
+    std::cout << since.size() << " GPU with power values since the start\n";
   } catch (const wattle::NoSuchDevice& nothing) {
     std::cout << nothing.what() << '\n';
   }

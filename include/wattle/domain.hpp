@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <iosfwd>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -103,6 +104,9 @@ class WATTLE_EXPORT Domain {
   /// A custom domain's name, one object for each name, never destroyed; null for other kinds.
   const std::string* custom_name_ = nullptr;
 };
+
+/// Prints the name.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const Domain& domain);
 
 /// Every domain whose energy this process can measure now, by an energy counter or by a power
 /// gauge, in the order of

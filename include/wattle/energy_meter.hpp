@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <span>
@@ -78,6 +79,9 @@ struct EnergyMeterOptions {
   /// makes the power of waiting less certain, which is in the uncertainty. Only for counters that
   /// are renewed at least every 5 ms.
   bool aligned = false;
+  /// `ignore`: a machine without sensors, or without a named domain, is no error. The energies are
+  /// unknown then, and `EnergyTrace::missing` has the reasons.
+  IfUnavailable if_unavailable = IfUnavailable::fail;
   System system = System::from_environment();
 };
 
@@ -102,6 +106,8 @@ class WATTLE_EXPORT EnergyReader {
   template <std::same_as<std::vector<Domain>> Domains>
   explicit EnergyReader(Domains domains)
       : EnergyReader(EnergyMeterOptions{.domains = std::move(domains)}) {}
+  EnergyReader(std::initializer_list<Domain> domains)
+      : EnergyReader(EnergyMeterOptions{.domains = std::vector(domains)}) {}
   /// For the library's own tests: over sensors and a clock of their own.
   explicit EnergyReader(std::shared_ptr<detail::EnergyColumns> columns);
   ~EnergyReader();
@@ -141,6 +147,10 @@ class WATTLE_EXPORT EnergyMeter {
   explicit EnergyMeter(Domains domains, std::string default_tag = "")
       : EnergyMeter(EnergyMeterOptions{.domains = std::move(domains),
                                        .default_tag = std::move(default_tag)}) {}
+  /// `EnergyMeter({Domain::package(0), Domain::dram(0)})`.
+  EnergyMeter(std::initializer_list<Domain> domains, std::string default_tag = "")
+      : EnergyMeter(EnergyMeterOptions{.domains = std::vector(domains),
+                                       .default_tag = std::move(default_tag)}) {}
   /// For the library's own tests: over sensors and a clock of their own.
   explicit EnergyMeter(std::shared_ptr<detail::EnergyColumns> columns,
                        std::string default_tag = "");
@@ -150,6 +160,10 @@ class WATTLE_EXPORT EnergyMeter {
 
   /// A fresh meter that shares this one's sensors: costs nothing to speak of.
   [[nodiscard]] EnergyMeter another() const;
+  /// A meter that shares sensors with every living meter that was made here with the same options
+  /// (`default_tag` apart). The sensors are opened if there is none, and with `sources` always.
+  /// Throws as the constructor. Threads: any.
+  [[nodiscard]] static EnergyMeter shared(EnergyMeterOptions options = {});
 
   /// The columns of its traces.
   [[nodiscard]] const DomainNames& domains() const noexcept;
@@ -195,6 +209,7 @@ class WATTLE_EXPORT EnergyScope {
  public:
   /// Prints to standard output. Throws as `EnergyMeter` does.
   EnergyScope();
+  explicit EnergyScope(std::string_view start_tag, EnergyMeterOptions options = {});
   /// `handler` outlives the scope.
   explicit EnergyScope(EnergyHandler& handler, EnergyMeterOptions options = {},
                        std::string_view start_tag = "start");
@@ -251,14 +266,47 @@ class Measured {
   std::string tag_;
 };
 
-/// `function`, measured: the sensors are opened now, once. `handler` outlives what is returned.
+/// `function`, measured. All functions that are measured over the same domains share sensors, which
+/// are opened now unless another one has them open. `handler` outlives what is returned. The tag is
+/// `tag`: a function that is passed as a value does not know its name; `measured<function>()` does.
 /// Throws as `EnergyMeter` does.
 template <class Function>
 [[nodiscard]] auto measured(Function&& function, EnergyHandler& handler = default_handler(),
                             std::optional<std::vector<Domain>> domains = {}, std::string tag = "") {
   return Measured<std::decay_t<Function>>(std::forward<Function>(function), handler,
-                                          EnergyMeter({.domains = std::move(domains)}),
+                                          EnergyMeter::shared({.domains = std::move(domains)}),
                                           std::move(tag));
+}
+
+namespace detail {
+/// The name of a function without its namespace and class; empty for a lambda, and where the
+/// compiler does not give it.
+template <auto Function>
+[[nodiscard]] constexpr std::string_view name_of() noexcept {
+#if defined(__GNUC__)
+  std::string_view name = __PRETTY_FUNCTION__;  // "... [with auto Function = app::load; ..."
+  constexpr std::string_view kBegin = "Function = ";
+  const std::size_t begin = name.find(kBegin);
+  if (begin == std::string_view::npos) return {};
+  name.remove_prefix(begin + kBegin.size());
+  name = name.substr(0, name.find_first_of(";]"));
+  if (const std::size_t scope = name.rfind("::"); scope != std::string_view::npos) {
+    name.remove_prefix(scope + 2);
+  }
+  if (name.starts_with('&')) name.remove_prefix(1);
+  return name.find_first_of("<>(){} ") == std::string_view::npos ? name : std::string_view();
+#else
+  return {};
+#endif
+}
+}  // namespace detail
+
+/// `measured<load>()`: the function `load`, measured, with its name as the tag.
+template <auto Function>
+[[nodiscard]] auto measured(EnergyHandler& handler = default_handler(),
+                            std::optional<std::vector<Domain>> domains = {},
+                            std::string tag = std::string(detail::name_of<Function>())) {
+  return measured(Function, handler, std::move(domains), std::move(tag));
 }
 
 /// What a function returned and what it cost.
@@ -278,7 +326,7 @@ struct Measurement<void> {
 template <class Function>
 [[nodiscard]] auto measure(Function&& function, EnergyMeterOptions options = {})
     -> Measurement<std::invoke_result_t<Function>> {
-  EnergyMeter meter(std::move(options));
+  EnergyMeter meter = EnergyMeter::shared(std::move(options));
   meter.start();
   if constexpr (std::is_void_v<std::invoke_result_t<Function>>) {
     std::invoke(std::forward<Function>(function));

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -12,6 +14,7 @@
 #include <vector>
 
 #include "wattle/clock.hpp"
+#include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
 
@@ -41,6 +44,13 @@ class WATTLE_EXPORT EnergySample {
   /// Its own `energy` is absent where nothing is known. Throws `NoSuchDomain` for a domain that
   /// was not measured.
   [[nodiscard]] const MeasuredEnergy& energy(std::string_view domain) const;
+  [[nodiscard]] const MeasuredEnergy& energy(const Domain& domain) const {
+    return energy(domain.name());
+  }
+  /// The sum over the domains that count in a total (`counts_in_total`): packages, DRAM and GPUs.
+  /// Its `unknown` is the longest one among them, and its `energy` is absent where none of them is
+  /// known: also where the sample has no such domain.
+  [[nodiscard]] MeasuredEnergy total() const;
   /// True if the energy of `(*domains)[index]` is known for all of the duration, except at most
   /// a thousandth: else what there is of it is a lower bound, however far below. Throws
   /// `NoSuchDomain` for an index past the end.
@@ -66,6 +76,9 @@ struct MissingDomain {
   friend bool operator==(const MissingDomain&, const MissingDomain&) = default;
 };
 
+/// The power of an idle machine, by the name of the domain.
+using IdlePower = std::map<std::string, Watts, std::less<>>;
+
 /// Samples in the order in which they were taken. Threads: a value type.
 class WATTLE_EXPORT EnergyTrace {
  public:
@@ -87,6 +100,11 @@ class WATTLE_EXPORT EnergyTrace {
   /// about to go: a copy.
   [[nodiscard]] const EnergySample& operator[](std::string_view tag) const&;
   [[nodiscard]] EnergySample operator[](std::string_view tag) &&;
+  /// The first and the last sample. Throws `NoSuchSample` if the trace is empty.
+  [[nodiscard]] const EnergySample& front() const& { return (*this)[std::size_t{0}]; }
+  [[nodiscard]] EnergySample front() && { return std::move(*this)[std::size_t{0}]; }
+  [[nodiscard]] const EnergySample& back() const& { return (*this)[samples_.size() - 1]; }
+  [[nodiscard]] EnergySample back() && { return std::move(*this)[samples_.size() - 1]; }
   [[nodiscard]] bool contains(std::string_view tag) const noexcept;
 
   /// What was not measured, and why. Joined by `+=`, each once. Of a trace that is about to go
@@ -102,12 +120,18 @@ class WATTLE_EXPORT EnergyTrace {
   /// (`EnergySample::is_complete`), or for which any guard returns false. A guard is called once
   /// for each sample that is left, in their order; if it throws, nothing is changed.
   void clean_data(std::span<const Guard> guards = {});
+  void clean_data(std::initializer_list<Guard> guards) {
+    clean_data(std::span(guards.begin(), guards.size()));
+  }
 
   /// Takes the idle energies (`EnergyMeter::measure_idle`) off, sample by sample and domain by
   /// domain: a result may be negative, its uncertainty is that of both. Where either is unknown,
   /// so is the result. Domains that only `idle` has are ignored. Throws `InvalidArgument`, and
   /// changes nothing, where the traces have different lengths or `idle` lacks a domain.
   void remove_idle(const EnergyTrace& idle);
+  /// The same with known powers: takes `idle` times the known part of the duration off. The
+  /// uncertainties stay: that of `idle` is not known.
+  void remove_idle(const IdlePower& idle);
 
   friend bool operator==(const EnergyTrace&, const EnergyTrace&) = default;
 
@@ -115,5 +139,21 @@ class WATTLE_EXPORT EnergyTrace {
   std::vector<EnergySample> samples_;
   std::vector<MissingDomain> missing_;
 };
+
+/// A copy of the trace after `EnergyTrace::clean_data`.
+[[nodiscard]] inline EnergyTrace clean_data(EnergyTrace trace,
+                                            std::initializer_list<EnergyTrace::Guard> guards = {}) {
+  trace.clean_data(guards);
+  return trace;
+}
+/// A copy of the trace after `EnergyTrace::remove_idle`.
+[[nodiscard]] inline EnergyTrace remove_idle(EnergyTrace trace, const EnergyTrace& idle) {
+  trace.remove_idle(idle);
+  return trace;
+}
+[[nodiscard]] inline EnergyTrace remove_idle(EnergyTrace trace, const IdlePower& idle) {
+  trace.remove_idle(idle);
+  return trace;
+}
 
 }  // namespace wattle

@@ -158,7 +158,8 @@ class WATTLE_EXPORT PowerMonitor {
                                    std::optional<TimePoint> start = {},
                                    std::optional<TimePoint> end = {}) const;
   [[nodiscard]] Timelines timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
-                                   double start_unix_s, double end_unix_s) const;
+                                   double start_unix_s,
+                                   std::optional<double> end_unix_s = {}) const;
   /// The same of every power domain that any GPU has.
   [[nodiscard]] std::map<PowerDomain, Timelines> all_timelines(
       std::optional<std::uint32_t> gpu = {}, std::optional<TimePoint> start = {},
@@ -180,6 +181,13 @@ class WATTLE_EXPORT PowerMonitor {
       TimePoint start, TimePoint end, std::optional<PowerDomain> domain = {}) const;
   [[nodiscard]] std::map<std::uint32_t, BestEnergy> energy(
       double start_unix_s, double end_unix_s, std::optional<PowerDomain> domain = {}) const;
+
+  /// The energy of everything that is monitored and counts in a total (`counts_in_total`): the sum
+  /// of `energy` and `cpu_energy`. A GPU that shows the power of its module alone is left out if
+  /// CPUs are monitored: the module contains them. `unknown` is the longest one among the parts;
+  /// `energy` is absent where none is known. Throws as `energy`.
+  [[nodiscard]] MeasuredEnergy total_energy(TimePoint start, TimePoint end) const;
+  [[nodiscard]] MeasuredEnergy total_energy(double start_unix_s, double end_unix_s) const;
 
   /// A value for each GPU; absent where there is none.
   using Powers = std::map<std::uint32_t, std::optional<PowerSample>>;

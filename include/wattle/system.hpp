@@ -2,6 +2,7 @@
 // no privileges and a container can be given the host's trees.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 
@@ -30,6 +31,14 @@ struct WATTLE_EXPORT System {
   /// lacks (setuid, file capabilities: `AT_SECURE`) ignores them. Threads: any, while none changes
   /// the environment.
   [[nodiscard]] static System from_environment();
+
+  friend bool operator==(const System&, const System&) = default;
+};
+
+/// What a constructor does where what it should measure cannot be read.
+enum class IfUnavailable : std::uint8_t {
+  fail,    ///< it throws
+  ignore,  ///< it does not throw: what cannot be read is unknown, with the reason
 };
 
 }  // namespace wattle

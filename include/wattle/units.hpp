@@ -3,8 +3,11 @@
 #pragma once
 
 #include <compare>
+#include <iosfwd>
+#include <string>
 
 #include "wattle/clock.hpp"
+#include "wattle/export.hpp"
 
 namespace wattle {
 
@@ -48,6 +51,14 @@ class Quantity {
 using Joules = Quantity<struct JoulesTag>;
 /// Power in watts.
 using Watts = Quantity<struct WattsTag>;
+
+/// With four significant digits and a fitting unit: "50.12 J", "12.34 kJ", "75.1 W". The decimal
+/// point does not depend on the locale.
+[[nodiscard]] WATTLE_EXPORT std::string to_string(Joules energy);
+[[nodiscard]] WATTLE_EXPORT std::string to_string(Watts power);
+/// Prints `to_string`; with its width, adjustment and fill.
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, Joules energy);
+WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, Watts power);
 
 constexpr Watts operator/(Joules energy, Seconds time) noexcept {
   return Watts(energy.si() / time.count());

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <ostream>
 #include <string_view>
 
 namespace wattle {
@@ -70,6 +71,10 @@ Joules with_two_digits(Joules uncertainty) {
 }
 
 std::string to_text(Joules energy) { return with_unit(energy.si(), "J"); }
+std::string to_string(Joules energy) { return to_text(energy); }
+std::string to_string(Watts power) { return to_text(power); }
+std::ostream& operator<<(std::ostream& out, Joules energy) { return out << to_text(energy); }
+std::ostream& operator<<(std::ostream& out, Watts power) { return out << to_text(power); }
 
 std::string to_text(Joules energy, Joules uncertainty) {
   const Scale scale = scale_for(std::max(std::abs(energy.si()), uncertainty.si()));

@@ -88,6 +88,10 @@ class EnergyColumns {
   /// Finds the sensors. Throws as `EnergyReader` does.
   [[nodiscard]] static std::shared_ptr<EnergyColumns> open(const EnergyMeterOptions& options);
 
+  /// As `open`, but those that were opened here with the same options, while they live. Threads:
+  /// any.
+  [[nodiscard]] static std::shared_ptr<EnergyColumns> share(const EnergyMeterOptions& options);
+
   /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources
   /// that make no sense, and for what cannot be aligned.
   EnergyColumns(ColumnParts parts, const Clock& clock);

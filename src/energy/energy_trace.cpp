@@ -58,6 +58,37 @@ MeasuredEnergy difference(const MeasuredEnergy& measured, const MeasuredEnergy& 
   return rest;
 }
 
+/// False for a source's own name too: it may overlap what is counted.
+bool is_in_total(const std::string& domain) {
+  try {
+    return counts_in_total(Domain::parse(domain).kind());
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
+
+[[noreturn]] void fail_without_idle(const EnergySample& sample, const std::string& domain,
+                                    const std::vector<std::string>& measured) {
+  throw InvalidArgument("cannot take idle energy off: it was not measured for the domain \"" +
+                        printable(domain) + "\" of the sample \"" + printable(sample.tag()) +
+                        "\", only for: " + joined(measured));
+}
+
+std::vector<MeasuredEnergy> without_idle(const EnergySample& sample, const IdlePower& idle) {
+  std::vector<MeasuredEnergy> rest(sample.energies().begin(), sample.energies().end());
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const std::string& domain = (*sample.domains())[i];
+    const auto power = idle.find(domain);
+    if (power == idle.end()) {
+      std::vector<std::string> given;
+      for (const auto& [name, watts] : idle) given.push_back(name);
+      fail_without_idle(sample, domain, given);
+    }
+    if (rest[i].energy) *rest[i].energy -= power->second * (sample.duration() - rest[i].unknown);
+  }
+  return rest;
+}
+
 /// The energies of `sample` without those of `idle`.
 std::vector<MeasuredEnergy> without_idle(const EnergySample& sample, const EnergySample& idle) {
   std::vector<MeasuredEnergy> rest;
@@ -65,11 +96,7 @@ std::vector<MeasuredEnergy> without_idle(const EnergySample& sample, const Energ
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     const std::string& domain = (*sample.domains())[i];
     const std::optional<std::size_t> at = find_domain(*idle.domains(), domain);
-    if (!at) {
-      throw InvalidArgument("cannot take idle energy off: it was not measured for the domain \"" +
-                            printable(domain) + "\" of the sample \"" + printable(sample.tag()) +
-                            "\", only for: " + joined(*idle.domains()));
-    }
+    if (!at) fail_without_idle(sample, domain, *idle.domains());
     rest.push_back(difference(sample.energies()[i], idle.energies()[*at], sample.duration()));
   }
   return rest;
@@ -103,6 +130,23 @@ const MeasuredEnergy& EnergySample::energy(std::string_view domain) const {
   const std::string name(domain);
   throw NoSuchDomain(
       "the domain \"" + printable(name) + "\" was not measured, only: " + joined(*domains_), name);
+}
+
+MeasuredEnergy EnergySample::total() const {
+  MeasuredEnergy total;
+  double variance = 0.0;
+  for (std::size_t i = 0; i < energies_.size(); ++i) {
+    if (!is_in_total((*domains_)[i])) continue;
+    const MeasuredEnergy& measured = energies_[i];
+    total.flags |= measured.flags;
+    total.unknown = std::max(total.unknown, measured.energy ? measured.unknown : duration_);
+    if (!measured.energy) continue;
+    total.energy = total.energy.value_or(Joules(0.0)) + *measured.energy;
+    variance += measured.uncertainty.si() * measured.uncertainty.si();
+  }
+  if (!total.energy) total.unknown = duration_;
+  total.uncertainty = Joules(std::sqrt(variance));
+  return total;
 }
 
 bool EnergySample::is_complete(std::size_t index) const {
@@ -191,6 +235,13 @@ void EnergyTrace::remove_idle(const EnergyTrace& idle) {
   for (std::size_t i = 0; i < size(); ++i) {
     rests.push_back(without_idle(samples_[i], idle.samples_[i]));
   }
+  for (std::size_t i = 0; i < size(); ++i) samples_[i].energies_ = std::move(rests[i]);
+}
+
+void EnergyTrace::remove_idle(const IdlePower& idle) {
+  std::vector<std::vector<MeasuredEnergy>> rests;
+  rests.reserve(size());
+  for (const EnergySample& sample : samples_) rests.push_back(without_idle(sample, idle));
   for (std::size_t i = 0; i < size(); ++i) samples_[i].energies_ = std::move(rests[i]);
 }
 

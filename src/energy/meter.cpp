@@ -147,6 +147,10 @@ EnergyMeter::Records& EnergyMeter::records() const {
   return *records_;
 }
 
+EnergyMeter EnergyMeter::shared(EnergyMeterOptions options) {
+  return EnergyMeter(EnergyColumns::share(options), std::move(options.default_tag));
+}
+
 EnergyMeter EnergyMeter::another() const {
   return EnergyMeter(records().columns, records().default_tag);
 }

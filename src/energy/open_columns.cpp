@@ -1,10 +1,14 @@
 // Finds what a meter reads: the sensors of the domains that were asked for, or the reason why not.
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <utility>
 
+#include "base/forks.hpp"
 #include "energy/columns.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
@@ -118,6 +122,10 @@ std::string reasons_of(const std::vector<const Refusal*>& refused) {
                      domain.name());
 }
 
+bool ignores(const EnergyMeterOptions& options) noexcept {
+  return options.if_unavailable == IfUnavailable::ignore;
+}
+
 /// The columns: those that were asked for, or all of CPUs and GPUs: others may overlap them.
 Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   const Domains told = domains_of(found);
@@ -126,22 +134,69 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
     std::ranges::copy_if(told, std::back_inserter(columns), [](const Domain& domain) {
       return kDefaultKinds.contains(domain.kind());
     });
-    if (columns.empty() && options.sources.empty()) fail(found, {});
+    if (columns.empty() && options.sources.empty() && !ignores(options)) fail(found, {});
     return columns;
   }
   for (const Domain& domain : *options.domains) {
     const bool is_refused = std::ranges::any_of(
         found.refused, [&](const Refusal& refusal) { return refusal.domain == domain; });
-    if (!contains(told, domain) && !is_refused) fail_for(domain, found, told);
+    if (!contains(told, domain) && !is_refused && !ignores(options)) fail_for(domain, found, told);
     columns.push_back(domain);
   }
   const bool is_any_told =
       std::ranges::any_of(columns, [&](const Domain& domain) { return contains(told, domain); });
-  if (!is_any_told && options.sources.empty()) fail(found, columns);
+  if (!is_any_told && options.sources.empty() && !ignores(options)) fail(found, columns);
   return columns;
 }
 
+/// Adds the reasons that no refusal gives. Only without them the constructor throws.
+void add_reasons(const EnergyMeterOptions& options, const Survey& found,
+                 std::vector<MissingDomain>& missing) {
+  const Domains told = domains_of(found);
+  for (const Domain& domain : options.domains.value_or(Domains{})) {
+    if (contains(told, domain)) continue;
+    const std::string name = domain.name();
+    if (std::ranges::count(missing, name, &MissingDomain::domain) > 0) continue;
+    missing.push_back({.domain = name,
+                       .reason = "this machine has no such domain; it has: " + names_of(told),
+                       .remedy = {}});
+  }
+  if (told.empty() && missing.empty()) {
+    missing.push_back({.domain = "energy",
+                       .reason = "no energy counter was found",
+                       .remedy = "`wattle doctor` says what to do"});
+  }
+}
+
+/// Columns that meters share: those of one process, which are of no use to its children.
+struct SharedColumns {
+  EnergyMeterOptions options;
+  std::uint64_t forks = 0;
+  std::weak_ptr<EnergyColumns> columns;
+
+  [[nodiscard]] bool serves(const EnergyMeterOptions& other) const {
+    return forks == wattle::forks() && options.domains == other.domains &&
+           options.aligned == other.aligned && options.if_unavailable == other.if_unavailable &&
+           options.system == other.system;
+  }
+};
+
 }  // namespace
+
+std::shared_ptr<EnergyColumns> EnergyColumns::share(const EnergyMeterOptions& options) {
+  if (!options.sources.empty()) return open(options);
+  static std::mutex mutex;
+  static std::vector<SharedColumns> all;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [](const SharedColumns& shared) { return shared.columns.expired(); });
+  for (const SharedColumns& shared : all) {
+    if (!shared.serves(options)) continue;
+    if (auto columns = shared.columns.lock()) return columns;
+  }
+  auto columns = open(options);
+  all.push_back({.options = options, .forks = forks(), .columns = columns});
+  return columns;
+}
 
 std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& options) {
   check(options);
@@ -149,11 +204,13 @@ std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& opt
   Domains columns = columns_of(options, found);
   std::vector<MissingDomain> missing = missing_of(found);
   if (!options.domains) log_missing("energy", found.refused);
+  if (ignores(options)) add_reasons(options, found, missing);
+  const bool aligned = options.aligned && !(ignores(options) && found.sensors.empty());
   return std::make_shared<EnergyColumns>(ColumnParts{.sensors = std::move(found.sensors),
                                                      .domains = std::move(columns),
                                                      .sources = options.sources,
                                                      .missing = std::move(missing),
-                                                     .aligned = options.aligned},
+                                                     .aligned = aligned},
                                          machine_clock());
 }
 

@@ -15,6 +15,9 @@ EnergyHandler& default_handler() {
 
 EnergyScope::EnergyScope() : EnergyScope(default_handler()) {}
 
+EnergyScope::EnergyScope(std::string_view start_tag, EnergyMeterOptions options)
+    : EnergyScope(default_handler(), std::move(options), start_tag) {}
+
 EnergyScope::EnergyScope(EnergyHandler& handler, EnergyMeterOptions options,
                          std::string_view start_tag)
     : EnergyScope(handler, EnergyMeter(std::move(options)), start_tag) {}

@@ -153,8 +153,10 @@ PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional
 }
 
 PowerMonitor::Timelines PowerMonitor::timeline(PowerDomain domain, std::optional<std::uint32_t> gpu,
-                                               double start_unix_s, double end_unix_s) const {
-  return impl_->timelines(domain, gpu, PowerWindow::of_unix_times(start_unix_s, end_unix_s));
+                                               double start_unix_s,
+                                               std::optional<double> end_unix_s) const {
+  if (!end_unix_s) return timeline(domain, gpu, from_unix(start_unix_s), std::nullopt);
+  return impl_->timelines(domain, gpu, PowerWindow::of_unix_times(start_unix_s, *end_unix_s));
 }
 
 std::map<PowerDomain, PowerMonitor::Timelines> PowerMonitor::Impl::all_timelines(
@@ -225,6 +227,54 @@ std::map<std::uint32_t, BestEnergy> PowerMonitor::energy(TimePoint start, TimePo
 std::map<std::uint32_t, BestEnergy> PowerMonitor::energy(double start_unix_s, double end_unix_s,
                                                          std::optional<PowerDomain> domain) const {
   return impl_->energy(PowerWindow::of_unix(start_unix_s, end_unix_s), domain);
+}
+
+namespace {
+
+/// Adds parts up that do not overlap.
+class EnergySum {
+ public:
+  void add(const MeasuredEnergy& part, Seconds window) {
+    sum_.flags |= part.flags;
+    sum_.unknown = std::max(sum_.unknown, part.energy ? part.unknown : window);
+    if (!part.energy) return;
+    sum_.energy = sum_.energy.value_or(Joules(0.0)) + *part.energy;
+    sum_.uncertainty = Joules(std::hypot(sum_.uncertainty.si(), part.uncertainty.si()));
+  }
+  [[nodiscard]] MeasuredEnergy result(Seconds window) const {
+    MeasuredEnergy result = sum_;
+    if (!result.energy) result.unknown = window;
+    return result;
+  }
+
+ private:
+  MeasuredEnergy sum_;
+};
+
+MeasuredEnergy total_of(const PowerMonitor& monitor,
+                        const std::map<std::uint32_t, BestEnergy>& gpus,
+                        const std::map<Domain, MeasuredEnergy>& cpus, Seconds window) {
+  EnergySum sum;
+  for (const auto& [domain, energy] : cpus) {
+    if (counts_in_total(domain.kind())) sum.add(energy, window);
+  }
+  for (const auto& [gpu, energy] : gpus) {
+    const auto usual = monitor.default_domain(gpu);
+    const bool has_own = monitor.has_counter(gpu) || (usual && !is_of_module(*usual));
+    if (has_own || cpus.empty()) sum.add(energy, window);
+  }
+  return sum.result(window);
+}
+
+}  // namespace
+
+MeasuredEnergy PowerMonitor::total_energy(TimePoint start, TimePoint end) const {
+  return total_of(*this, energy(start, end), cpu_energy(start, end), end - start);
+}
+
+MeasuredEnergy PowerMonitor::total_energy(double start_unix_s, double end_unix_s) const {
+  return total_of(*this, energy(start_unix_s, end_unix_s), cpu_energy(start_unix_s, end_unix_s),
+                  Seconds(end_unix_s - start_unix_s));
 }
 
 bool PowerMonitor::has_counter(std::uint32_t gpu) const {

@@ -1,6 +1,7 @@
 #include "wattle/domain.hpp"
 
 #include <mutex>
+#include <ostream>
 #include <set>
 
 #include "base/parse.hpp"
@@ -159,5 +160,7 @@ std::strong_ordering Domain::operator<=>(const Domain& other) const noexcept {
   if (custom_name_ == other.custom_name_) return std::strong_ordering::equal;
   return *custom_name_ <=> *other.custom_name_;
 }
+
+std::ostream& operator<<(std::ostream& out, const Domain& domain) { return out << domain.name(); }
 
 }  // namespace wattle
