@@ -42,7 +42,7 @@ class CountingGpu final : public Sensor {
  private:
   std::shared_ptr<Calls> calls_;
   const Clock& clock_;
-  DeviceInfo info_{.kind = DeviceKind::gpu};
+  DeviceInfo info_;
   std::vector<Channel> channels_{
       {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};
 };
