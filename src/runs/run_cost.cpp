@@ -230,7 +230,7 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
   const double high = change_of(ratio.interval->high);
   std::string text;
   if (ratio.is_shown()) {
-    const auto [least, most] = std::minmax(std::abs(low), std::abs(high));
+    const auto [least, most] = std::minmax({std::abs(low), std::abs(high)});
     text = fmt::format("{} {} {} % {} {} than {} (95 %: {} to {})", b, verb,
                        percent_text(std::abs(change)), more, noun, a, percent_text(least),
                        percent_text(most));
