@@ -24,6 +24,8 @@ int history(const HistoryOptions& options);
 int config(const ConfigOptions& options);
 int mark(const MarkOptions& options);
 int report(const ReportOptions& options);
+int baseline(const BaselineOptions& options);
+int top(const TopOptions& options);
 /// Becomes the program wattle-stream; returns where that fails.
 int stream(const StreamWords& options);
 

@@ -91,6 +91,7 @@ void Instruments::read(bool ends_interval) {
   const TimePoint now = clock_.now();
   machine_.sample(now);
   if (has_begun_ && tree_) sample_tree(false);
+  if (const auto moment = share_moment(now)) share_moments_.add(*moment);
   ++reads_;
   // More often than that there is nothing new.
   constexpr nanoseconds kNews = std::chrono::milliseconds(90);
@@ -176,6 +177,13 @@ void Instruments::show_status(TimePoint now) {
   if (line) write_to_stderr("wattle run: " + *line + "\n");
 }
 
+std::optional<ShareMoment> Instruments::share_moment(TimePoint at) const noexcept {
+  const auto busy = machine_.last_busy();
+  if (!tree_ || !busy) return std::nullopt;
+  const TreeState& state = tree_->state();
+  return ShareMoment{.at = at, .command = state.main.cpu + state.descendants.cpu, .busy = *busy};
+}
+
 void Instruments::look_at_gpus() {
   const auto kinship_of = [&](pid_t pid) {
     return tree_ ? tree_->kinship_of(pid) : Kinship::unknown;
@@ -191,6 +199,7 @@ TimePoint Instruments::end() {
   if (tree_) sample_tree(true);
   phases_.end(read_phase_end(ended_));
   statistics_.end();
+  if (const auto moment = share_moment(ended_)) share_moments_.end(*moment);
   (void)window_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();
   if (files_) {

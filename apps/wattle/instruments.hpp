@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "phases.hpp"
+#include "estimate/energy_share.hpp"
 #include "run_status.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
@@ -68,6 +69,10 @@ class Instruments {
   [[nodiscard]] const std::optional<PowerSeries>& power_series() const noexcept {
     return power_series_;
   }
+  /// CPU times at moments of the run; none where procfs does not show them.
+  [[nodiscard]] const std::vector<ShareMoment>& share_moments() const noexcept {
+    return share_moments_.all();
+  }
   /// Fills what the command's processes used, but for their total processor time.
   /// `main_peak_bytes`: the most that the command, or a child that it waited for, had in memory; 0
   /// where it is not known.
@@ -86,6 +91,7 @@ class Instruments {
  private:
   void follow_command();
   void look_at_gpus();
+  [[nodiscard]] std::optional<ShareMoment> share_moment(TimePoint at) const noexcept;
   void show_status(TimePoint now);
   void add_to_series();
   void sample_tree(bool all);
@@ -115,6 +121,7 @@ class Instruments {
   std::optional<TreeReader> tree_;  ///< from the begin on; absent where there is no procfs
   std::string no_tree_;             ///< why
   UsageStatistics statistics_;
+  ShareMoments share_moments_;
   bool has_begun_ = false;  ///< and not ended: the command's processes are looked at
   std::optional<Series> series_;
   std::unique_ptr<UsageFiles> files_;

@@ -31,6 +31,8 @@ bool opens_counters(const Options& options) noexcept {
          std::holds_alternative<BenchOptions>(options) ||
          std::holds_alternative<SensorsOptions>(options) || (doctor != nullptr && !doctor->fix) ||
          std::holds_alternative<PowerOptions>(options) ||
+         std::holds_alternative<BaselineOptions>(options) ||
+         std::holds_alternative<TopOptions>(options) ||
          std::holds_alternative<MonitorOptions>(options);
 }
 
@@ -51,6 +53,8 @@ int dispatch(const Options& options) {
   if (const auto* chosen = std::get_if<ReportOptions>(&options)) return report(*chosen);
   if (const auto* chosen = std::get_if<MarkOptions>(&options)) return mark(*chosen);
   if (const auto* chosen = std::get_if<ConfigOptions>(&options)) return config(*chosen);
+  if (const auto* chosen = std::get_if<BaselineOptions>(&options)) return baseline(*chosen);
+  if (const auto* chosen = std::get_if<TopOptions>(&options)) return top(*chosen);
   if (const auto* chosen = std::get_if<StreamWords>(&options)) return stream(*chosen);
   return answer(std::get<Answer>(options));
 }

@@ -13,11 +13,13 @@
 #include "gpu_choice.hpp"
 #include "mark_socket.hpp"
 #include "patient_poll.hpp"
+#include "run_estimate.hpp"
 #include "run_report.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "ticker.hpp"
 #include "usage/gpu_brand.hpp"
+#include "wattle/estimate.hpp"
 
 namespace wattle::app {
 namespace {
@@ -111,7 +113,10 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                                      .status = options.status,
                                      .keeps_series = parts.keeps_power});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));
+  std::optional<EnergyEstimator> estimator;
+  if (options.estimate) estimator.emplace(EstimatorOptions{.system = options.system});
   const TimePoint begin = instruments.begin();
+  if (estimator) estimator->start();
   Ticker ticker(begin, options.interval, instruments.longest_period());
   MarkSocket marks;
   report.phases.unavailable = marks.failure();
@@ -123,6 +128,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
   take_marks(marks, instruments, kMostQueued);
   const TimePoint end = instruments.end();
   marks.close();
+  if (estimator) estimator->stop();
   const Collected collected = parts.supervisor.collect(options.system);
 
   fill_report(report,
@@ -132,6 +138,8 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                .launcher_rss_bytes = parts.launcher.own_peak_rss_bytes(),
                .wants_course = !parts.options.html_path.empty()},
               instruments, collected, parts.task_clock);
+  if (estimator) fill_estimate(report, *estimator);
+  fill_share(report, instruments, options.system);
   for (std::string lost : {instruments.series_failure(), instruments.files_failure()}) {
     if (!lost.empty()) run.lost.push_back(std::move(lost));
   }

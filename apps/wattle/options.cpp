@@ -156,6 +156,24 @@ DoctorOptions checked_doctor(const RawOptions& raw) {
   return options;
 }
 
+TopOptions checked_top(const RawOptions& raw) {
+  TopOptions options{.system = raw.system,
+                     .length = parse_seconds(raw.top_length, "--seconds", 0.1, 3600.0),
+                     .json = raw.json,
+                     .estimate = raw.run.estimate};
+  if (raw.top_key == "user") {
+    options.key = TopKey::user;
+  } else if (raw.top_key == "cgroup") {
+    options.key = TopKey::cgroup;
+  } else if (raw.top_key == "container") {
+    options.key = TopKey::container;
+  } else if (raw.top_key != "command") {
+    throw InvalidArgument(fmt::format("--by takes command, user, cgroup or container, not '{}'",
+                                      printable(raw.top_key)));
+  }
+  return options;
+}
+
 /// The words of the line without the command of the user, which stands behind "--".
 struct Line {
   std::vector<std::string> words;
@@ -200,6 +218,13 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "config") return checked_config(raw.history);
   if (name == "compare") return checked_compare(raw.compare);
   if (name == "bench") return checked_bench(raw.bench, raw.system);
+  if (name == "top") return checked_top(raw);
+  if (name == "baseline") {
+    return BaselineOptions{
+        .system = raw.system,
+        .length = parse_seconds(raw.baseline_length, "--seconds", 2.0, 3600.0),
+        .json = raw.json};
+  }
   RunOptions run = checked_run(raw);
   run.command = command_of(command, line.has_mark, line.behind);
   return run;
@@ -236,6 +261,7 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return error(context, unexpected(command));
   } catch (const CLI::RequiredError&) {
+    if (name == "top") return error(context, "it prints one table: wattle top --once");
     if (known) return error(context, fmt::format("say which folder: wattle {} DIR", name));
     return error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {

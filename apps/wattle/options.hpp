@@ -13,6 +13,7 @@
 #include "bench_plan.hpp"
 #include "compare_options.hpp"
 #include "runs/history.hpp"
+#include "top_groups.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
 #include "wattle/system.hpp"
@@ -42,6 +43,7 @@ struct RunOptions {
   bool task_clock = false;     ///< see task_clock.hpp
   std::optional<bool> save{};  ///< in the history; absent: as the settings say
   Tags tags{};                 ///< of the saved run
+  bool estimate = false;       ///< a range where no sensor covers the CPU
 };
 
 struct SensorsOptions {
@@ -75,6 +77,22 @@ struct PowerOptions {
   /// At most one of them: nothing else is shown then.
   std::optional<PowerDomain> gpu_domain{};
   std::optional<DomainKind> cpu_domain{};
+};
+
+/// `wattle baseline`.
+struct BaselineOptions {
+  System system;
+  std::chrono::nanoseconds length{0};
+  bool json = false;
+};
+
+/// `wattle top`.
+struct TopOptions {
+  System system;
+  std::chrono::nanoseconds length{0};
+  TopKey key = TopKey::command;
+  bool json = false;
+  bool estimate = false;  ///< a range where no sensor covers the CPU
 };
 
 struct SummaryOptions {
@@ -148,8 +166,8 @@ struct TrackOptions {
 using Options =
     std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
                  MonitorOptions, SummaryOptions, BenchOptions, CompareOptions, HistoryOptions,
-                 ConfigOptions, MarkOptions, ReportOptions, StreamWords, Answer>;
-
+                 ConfigOptions, MarkOptions, ReportOptions, BaselineOptions, TopOptions,
+                 StreamWords, Answer>;
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 

@@ -57,6 +57,23 @@ them; each may be missing. What is not known is "-" or null; damaged rows are le
 Exit status: 0, 2 where none of the files tells anything, 64 for a wrong option.
 )";
 
+constexpr const char* kBaselineFooter = R"(
+Keeps the result in $XDG_STATE_HOME/wattle/baseline (or ~/.local/state) for a day, or until the machine
+is restarted or set up in another way. wattle run uses it to tell idle energy from the command's.
+Nothing else should run: with more than 5 % of the CPU cores in use (and a quarter of one) it is refused.
+Exit status: 0, 1 if the machine was not idle, 2 if no CPU energy can be measured, 64 for a wrong option.
+)";
+
+constexpr const char* kTopFooter = R"(
+The rows and the rest add up to all CPU time. Energy is the share of each row in the measured energy
+above idle, and needs wattle baseline; it is a range and not measured. Exit status: 0, 2 if nothing is
+known of the CPUs, 64 for a wrong option.
+
+examples:
+  wattle top --once
+  wattle top --once --by container --seconds 10
+)";
+
 /// CLI11 does not know that a command follows.
 class HelpText : public CLI::Formatter {
  public:
@@ -163,6 +180,9 @@ void add_run(CLI::App& app, RawOptions& raw) {
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
   run->add_flag("--task-clock", raw.run.task_clock,
                 "Count processor time a second time, by perf, to check the first");
+  run->add_flag("--estimate", raw.run.estimate,
+                "If no sensor covers the CPU, print a range of the energy at the wall, from published "
+                "results of similar servers; not measured");
   add_roots(*run, raw);
 }
 
@@ -213,6 +233,33 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
   CLI::Option* json = command->add_flag("--json", raw.json, "JSON lines");
   command->add_flag("--csv", raw.csv, "Rows with commas between, one a device; totals on stderr")
       ->excludes(json);
+  add_roots(*command, raw);
+}
+
+void add_baseline(CLI::App& app, RawOptions& raw) {
+  CLI::App* command =
+      app.add_subcommand("baseline", "Measure the power of the idle machine, for shares of runs");
+  command->footer(kBaselineFooter);
+  command->add_option("--seconds", raw.baseline_length, "Seconds to measure, from 2 to 3600")
+      ->type_name("SECONDS")
+      ->default_str("30");
+  command->add_flag("--json", raw.json, "As JSON on stdout");
+  add_roots(*command, raw);
+}
+
+void add_top(CLI::App& app, RawOptions& raw) {
+  CLI::App* command = app.add_subcommand("top", "Show who uses the CPU cores, and the energy");
+  command->footer(kTopFooter);
+  command->add_flag("--once", raw.top_once, "Print one table and end")->required();
+  command->add_option("--seconds", raw.top_length, "Seconds to measure, from 0.1 to 3600")
+      ->type_name("SECONDS")
+      ->default_str("1");
+  command->add_option("--by", raw.top_key, "One row per command, user, cgroup or container")
+      ->type_name("WHAT")
+      ->default_str("command");
+  command->add_flag("--estimate", raw.run.estimate,
+                    "If no sensor covers the CPU, estimate the energy; not measured");
+  command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
 }
 
@@ -270,6 +317,8 @@ void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
       [&] { add_power(app, raw, "power", "Print the power of CPUs and GPUs until Ctrl-C"); });
   add("energy",
       [&] { add_power(app, raw, "energy", "Print the energy of CPUs and GPUs until Ctrl-C"); });
+  add("baseline", [&] { add_baseline(app, raw); });
+  add("top", [&] { add_top(app, raw); });
   add("monitor", [&] { add_monitor(app, raw); });
   add("summary", [&] { add_summary(app, raw); });
   add("history", [&] { add_history(app, raw.history); });

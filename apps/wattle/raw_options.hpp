@@ -43,6 +43,10 @@ struct RawOptions {
   RawHistoryOptions history;
   RawBenchOptions bench;
   RawCompareOptions compare;
+  std::string baseline_length = "30";
+  std::string top_length = "1";
+  std::string top_key = "command";
+  bool top_once = false;
 };
 
 /// Adds the options of the sub-command `only`, or of all if there is no such sub-command: to add

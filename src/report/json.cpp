@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "report/estimate_words.hpp"
 #include "report/report.hpp"
 #include "usage/usage_json.hpp"
 #include "wattle/wattle.hpp"
@@ -190,6 +191,8 @@ std::string to_json(const Report& report) {
                      {"slurm", to_json(report.slurm)},
                      {"mpi", to_json(report.mpi)},
                      {"energy", to_json(report.energy)},
+                     {"estimate", json_of(report.estimate)},
+                     {"share", json_of(report.share)},
                      {"resource_usage", usage_json(report.usage)},
                      {"phases", to_json(report.phases)},
                      {"refused", to_json(report.refused)},

@@ -9,11 +9,13 @@
 #include <vector>
 
 #include "base/text_style.hpp"
+#include "report/share.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/power_course.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/gpu_usage.hpp"
 #include "wattle/domain.hpp"
+#include "wattle/estimate.hpp"
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 
@@ -135,6 +137,8 @@ struct Report {
   std::optional<SlurmJob> slurm;
   std::optional<Rank> mpi;
   EnergyReport energy;
+  std::optional<EnergyEstimate> estimate{};  ///< asked for, and no sensor covers the CPU
+  std::optional<EnergyShare> share{};        ///< absent where nothing was measured
   ResourceUsage usage;
   PhasesReport phases;
   std::vector<Refusal> refused;

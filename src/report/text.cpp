@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "report/estimate_words.hpp"
 #include "report/report.hpp"
 #include "report/words.hpp"
 
@@ -92,6 +93,12 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
 std::string to_text(const Report& report, const TextStyle& style) {
   std::string summary = tinted(headline_of(report), Tint::bold, style) + "\n";
   for (const std::string& line : coverage_of(report.energy.total)) summary += "  " + line + "\n";
+  if (report.estimate) {
+    for (const std::string& line : words_of(*report.estimate)) summary += "  " + line + "\n";
+  }
+  if (report.share) {
+    for (const std::string& line : words_of(*report.share)) summary += "  " + line + "\n";
+  }
   std::string text;
   for (const auto& [label, what] : facts_of(report)) text += labelled(label, what);
   return fitted(summary, style) + domain_table(report.energy, style) +

@@ -12,6 +12,7 @@
 
 #include "base/quantity.hpp"
 #include "base/text.hpp"
+#include "report/estimate_words.hpp"
 #include "usage/usage_units.hpp"
 
 namespace wattle {
@@ -150,6 +151,7 @@ std::string headline_of(const Report& report) {
     const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
     text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
     if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
+    if (!report.estimate) text += fmt::format("; {}", kEstimateHint);
   }
   return text;
 }

@@ -37,6 +37,7 @@ struct Holders {
   Sum<std::uint64_t> main;
   Sum<std::uint64_t> descendants;
   bool any = false;
+  bool any_stranger = false;
   bool all_known = true;  ///< whether they are the command's
 };
 
@@ -61,6 +62,7 @@ Holders holders_of(const std::vector<DeviceProcess>& processes,
         holders.descendants.add(std::nullopt);
         break;
       case Kinship::stranger:
+        holders.any_stranger = true;
         break;
     }
   }
@@ -175,6 +177,7 @@ void GpuMonitor::look_at_processes(const Readings::Device& device, Gpu& gpu,
   gpu.listed_at = list->at;
   const Holders holders = holders_of(*list->processes, kinship_of);
   gpu.was_used = gpu.was_used || holders.any;
+  gpu.was_used_by_others = gpu.was_used_by_others || holders.any_stranger;
   gpu.all_known = gpu.all_known && holders.all_known;
   gpu.main_bytes = holders.main.value();
   gpu.descendants_bytes = holders.descendants.value();
@@ -193,7 +196,10 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
   // The largest of a part of the time would pass for that of all.
   if (!mean.percent) usage.max_utilization_percent.reset();
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
-  if (usage.used_by_command_unknown.empty()) usage.used_by_command = gpu.was_used;
+  if (usage.used_by_command_unknown.empty()) {
+    usage.used_by_command = gpu.was_used;
+    usage.used_by_others = gpu.was_used_by_others;
+  }
   if (!usage.memory_total_bytes || !usage.peak_memory_used_bytes ||
       !usage.mean_utilization_percent || !usage.max_temperature_celsius) {
     usage.unknown = mean.gap.empty()

@@ -58,6 +58,7 @@ class GpuMonitor {
   struct Gpu {
     std::uint64_t lists_seen = 0;  ///< number of the newest process list looked at
     bool was_used = false;
+    bool was_used_by_others = false;
     bool all_known = true;  ///< every process in every list could be told from the command's
     std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
     std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin

@@ -21,6 +21,8 @@ struct GpuUsage {
   std::optional<double> max_temperature_celsius;
   /// Whether a process of the command was seen on it.
   std::optional<bool> used_by_command;
+  /// Whether a process of somebody else was seen on it; absent where `used_by_command` is.
+  std::optional<bool> used_by_others;
   std::string used_by_command_unknown;  ///< why that is absent; else empty
   std::string unknown;                  ///< why other values are absent; empty where none is
 };

@@ -1,6 +1,7 @@
 // What the whole machine did: processor time and memory, from procfs.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -38,6 +39,11 @@ class MachineMonitor {
 
   /// Between the last two samples, in percent of all processors; the kernel counts in 10 ms.
   [[nodiscard]] std::optional<double> last_cpu_percent() const noexcept { return cpu_percent_; }
+  /// CPU time of everything since boot, at the last sample.
+  [[nodiscard]] std::optional<Seconds> last_busy() const noexcept {
+    using Ticks = std::chrono::duration<double, std::centi>;
+    return last_ ? std::optional<Seconds>(Ticks(static_cast<double>(last_->busy))) : std::nullopt;
+  }
   /// At the last sample.
   [[nodiscard]] std::optional<double> last_memory_used_bytes() const noexcept {
     return memory_ ? std::optional(static_cast<double>(memory_->used_bytes)) : std::nullopt;

@@ -56,6 +56,10 @@ TEST(ReportJson, WithEnergy) { expect_golden_json("measured.json", measured()); 
 
 TEST(ReportJson, WithoutSensors) { expect_golden_json("without_sensors.json", without_sensors()); }
 
+TEST(ReportJson, WithAnEstimate) { expect_golden_json("estimated.json", estimated()); }
+
+TEST(ReportJson, WithAShare) { expect_golden_json("shared.json", shared()); }
+
 TEST(ReportJson, WithUnknownStretches) {
   expect_golden_json("with_unknown_stretches.json", with_unknown_stretches());
 }

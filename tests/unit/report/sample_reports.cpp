@@ -1,6 +1,7 @@
 #include "sample_reports.hpp"
 
 #include <csignal>
+#include <utility>
 
 namespace wattle::testing_support {
 namespace {
@@ -86,6 +87,46 @@ Report without_sensors() {
        .proof = "/proc/cpuinfo has the flag 'hypervisor'",
        .remedy = "measure on the host, or on a machine of your own"}};
   set_energy(report, {});
+  return report;
+}
+
+Report estimated() {
+  Report report = without_sensors();
+  EnergyEstimate estimate;
+  estimate.machine = {.low = Joules(7.5), .typical = Joules(21.0), .high = Joules(61.5)};
+  estimate.own = {.low = Joules(1.5), .typical = Joules(10.0), .high = Joules(40.0)};
+  estimate.method = "server_power_model";
+  estimate.basis = "published SPECpower_ssj2008 results of 68 servers, 2026-03-09";
+  estimate.covers = "a part of a server at the wall: 16 vCPUs as hardware threads";
+  estimate.excludes = {"cooling and losses of the building (PUE)", "GPUs and other cards"};
+  estimate.microarchitecture = "Intel Sapphire Rapids";
+  estimate.recognized_by = "GenuineIntel, cpu family 6, model 143, stepping 8";
+  estimate.is_known = true;
+  estimate.machines = 68;
+  estimate.threads = 16.0;
+  estimate.mean_load = 0.44;
+  estimate.is_virtual = true;
+  report.estimate = std::move(estimate);
+  return report;
+}
+
+Report shared() {
+  Report report = measured();
+  EnergyShare share;
+  share.covers = {"dram_0", "dram_1", "package_0", "package_1"};
+  share.idle_basis = "idle by the baseline of 2026-11-24 23:50 UTC: 41.20 W over 30.00 s";
+  share.balance = ShareBalance{
+      .measured_nj = 350'000'000'000,
+      .idle_nj = 82'400'000'000,
+      .command_nj = 250'000'000'000,
+      .others_nj = 17'600'000'000,
+      .command = {.low = Joules(238.0), .typical = Joules(250.0), .high = Joules(262.0)}};
+  share.gpus = {
+      gpu_share({.domain = Domain::nvidia_gpu(0), .used_by_command = true, .used_by_others = false},
+                Joules(700.0)),
+      gpu_share({.domain = Domain::nvidia_gpu(1), .used_by_command = true, .used_by_others = true},
+                Joules(300.0))};
+  report.share = std::move(share);
   return report;
 }
 

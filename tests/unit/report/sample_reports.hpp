@@ -18,6 +18,10 @@ namespace wattle::testing_support {
 [[nodiscard]] Report measured();
 /// The same on a virtual machine without sensors.
 [[nodiscard]] Report without_sensors();
+/// The same with --estimate.
+[[nodiscard]] Report estimated();
+/// As `measured`, with the command's share after a baseline, and of two GPUs.
+[[nodiscard]] Report shared();
 /// A package that was reset, memory whose sensor failed, a package that may not be read.
 [[nodiscard]] Report with_unknown_stretches();
 /// A command ended by SIGSEGV, before its counters moved once.

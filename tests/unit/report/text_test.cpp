@@ -25,6 +25,16 @@ TEST(ReportText, WithoutSensors) {
   expect_golden("without_sensors.txt", text_of(without_sensors()));
 }
 
+TEST(ReportText, WithAnEstimate) { expect_golden("estimated.txt", text_of(estimated())); }
+
+TEST(ReportText, WithAShare) { expect_golden("shared.txt", text_of(shared())); }
+
+TEST(ReportText, NamesTheOptionOnlyWhereItWouldHelp) {
+  EXPECT_THAT(text_of(without_sensors()), HasSubstr("--estimate"));
+  EXPECT_THAT(text_of(estimated()), Not(HasSubstr("--estimate")));
+  EXPECT_THAT(text_of(measured()), Not(HasSubstr("--estimate")));
+}
+
 TEST(ReportText, WithUnknownStretches) {
   expect_golden("with_unknown_stretches.txt", text_of(with_unknown_stretches()));
 }

@@ -1,0 +1,172 @@
+// `wattle baseline`: the power of the idle machine, kept for the shares of later runs.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <filesystem>
+#include <set>
+#include <string>
+#include <system_error>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/whole_file.hpp"
+#include "commands.hpp"
+#include "end_signals.hpp"
+#include "estimate/baseline.hpp"
+#include "estimate/cpu_load.hpp"
+#include "output.hpp"
+#include "patient_poll.hpp"
+#include "privileges.hpp"
+#include "progress.hpp"
+#include "report/share.hpp"
+#include "sampling/measured_window.hpp"
+#include "sampling/readings.hpp"
+#include "sensors/providers.hpp"
+#include "ticker.hpp"
+#include "usage/process_times.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::app {
+namespace {
+
+constexpr int kNotIdle = 1;
+constexpr int kNothingToMeasure = 2;
+
+void tell(const std::string& message) {
+  write_to_stderr(fmt::format("wattle baseline: {}\n", message));
+}
+
+/// Packages and DRAM that have counters.
+std::set<std::string> shared_domains(const MeasuredWindow& window) {
+  std::set<std::string> names;
+  for (const Domain& domain : window.readings().domains()) {
+    if (is_shared(domain)) names.insert(domain.name());
+  }
+  return names;
+}
+
+/// Reads once a second; the times of the readings. Fewer than two where somebody wants an end.
+std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& options, const Fd& end) {
+  Progress progress("wattle baseline");
+  std::vector<TimePoint> times;
+  const auto read = [&] {
+    window.read(true);
+    times.push_back(machine_clock().now());
+  };
+  read();
+  const TimePoint begin = times.front();
+  Ticker ticker(begin, std::chrono::seconds(1), std::chrono::seconds(1));
+  while (times.back() - begin < options.length) {
+    std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
+    patient_poll(waited, -1);
+    if (waited[1].revents != 0) return {};
+    if (waited[0].revents == 0) continue;
+    (void)ticker.ends_interval();
+    read();
+    const double part = Seconds(times.back() - begin) / Seconds(options.length);
+    if (part < 1.0) progress.show(left_text(part, times.back() - begin));
+  }
+  return times;
+}
+
+/// Mean and standard deviation of the power in each second; false where a part is not known.
+bool fill_power(Baseline& baseline, const MeasuredWindow& window, const std::vector<TimePoint>& times) {
+  Joules energy;
+  std::vector<Watts> powers;
+  for (auto time = times.begin() + 1; time != times.end(); ++time) {
+    const auto part = shared_energy(window, baseline.domains, *(time - 1), *time);
+    if (!part) return false;
+    energy += *part;
+    powers.push_back(*part / Seconds(*time - *(time - 1)));
+  }
+  baseline.mean = energy / Seconds(times.back() - times.front());
+  double squares = 0.0;
+  for (const Watts power : powers) squares += std::pow((power - baseline.mean).si(), 2.0);
+  baseline.deviation = Watts(std::sqrt(squares / static_cast<double>(powers.size())));
+  return true;
+}
+
+std::vector<std::string> running_text(const std::vector<ProcessUse>& uses, Seconds length) {
+  constexpr std::size_t kShown = 5;
+  std::vector<std::string> running;
+  for (const ProcessUse& use : uses) {
+    if (running.size() == kShown) break;
+    running.push_back(fmt::format("{} {:.2f}", use.name, use.cpu / length));
+  }
+  return running;
+}
+
+void keep(const Baseline& baseline) {
+  const std::filesystem::path path = baseline_path(baseline.machine.host);
+  std::error_code error;
+  std::filesystem::create_directories(path.parent_path(), error);
+  if (error) throw WriteError(path.parent_path().string(), error.value());
+  WholeFile(path.string(), WholeFile::Mode::replace).write(to_json(baseline));
+}
+
+std::string report_of(const Baseline& baseline, double threads) {
+  const std::string running = baseline.running.empty()
+                                  ? std::string("nothing")
+                                  : fmt::format("{}", fmt::join(baseline.running, ", "));
+  return fmt::format("{} ({})\n  {:.2f} of {:g} CPU cores in use: {}\n",
+                     baseline_text(baseline), fmt::join(baseline.domains, ", "),
+                     baseline.busy_cpus, threads, running);
+}
+
+int measure_idle(const BaselineOptions& options) {
+  const Fd end = end_signals();
+  Survey found =
+      with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu})); });
+  const std::vector<Refusal> refused = found.refused;
+  Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
+  MeasuredWindow window(readings);
+  const std::set<std::string> domains = shared_domains(window);
+  if (domains.empty()) {
+    tell("no CPU energy can be measured" + (refused.empty() ? "" : ": " + refused.front().reason) +
+         "\nwattle doctor says what to do");
+    return kNothingToMeasure;
+  }
+  const CpuLoadReader reader(options.system);
+  const auto load_begin = reader.read();
+  const auto processes_begin = read_process_times(options.system);
+  const std::vector<TimePoint> times = read_for(window, options, end);
+  if (times.size() < 2) return 0;
+  const auto load_end = reader.read();
+  const auto load = load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
+  if (!load) {
+    tell("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
+    return kNothingToMeasure;
+  }
+  const Seconds length = times.back() - times.front();
+  Baseline baseline{.machine = identity_of(options.system),
+                    .taken_unix_s = to_unix(times.front()),
+                    .length_s = length.count(),
+                    .domains = {domains.begin(), domains.end()},
+                    .busy_cpus = load->busy / length,
+                    .running = running_text(
+                        uses_between(processes_begin, read_process_times(options.system)), length)};
+  if (!fill_power(baseline, window, times)) {
+    tell("a counter could not be read all the time; run wattle baseline again");
+    return kNothingToMeasure;
+  }
+  if (is_under_load(baseline.busy_cpus, load->threads)) {
+    tell(fmt::format("not kept: the machine was not idle: {:.2f} of {:g} CPU cores in use ({}); "
+                     "end what runs and try again",
+                     baseline.busy_cpus, load->threads, fmt::join(baseline.running, ", ")));
+    return kNotIdle;
+  }
+  keep(baseline);
+  Output::open("-", false).write(options.json ? to_json(baseline)
+                                              : report_of(baseline, load->threads));
+  return 0;
+}
+
+}  // namespace
+
+int baseline(const BaselineOptions& options) { return measure_idle(options); }
+
+}  // namespace wattle::app

@@ -1,0 +1,199 @@
+// `wattle top --once`: who used the processors, and with which part of the energy.
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/quantity.hpp"
+#include "base/text_style.hpp"
+#include "commands.hpp"
+#include "end_signals.hpp"
+#include "estimate/baseline.hpp"
+#include "estimate/cpu_load.hpp"
+#include "output.hpp"
+#include "patient_poll.hpp"
+#include "privileges.hpp"
+#include "report/estimate_words.hpp"
+#include "report/share.hpp"
+#include "sampling/measured_window.hpp"
+#include "sampling/readings.hpp"
+#include "sensors/providers.hpp"
+#include "ticker.hpp"
+#include "top_groups.hpp"
+#include "usage/process_times.hpp"
+#include "usage/usage_json.hpp"
+#include "wattle/estimate.hpp"
+
+namespace wattle::app {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kNothingToMeasure = 2;
+
+/// What was seen in the time.
+struct Seen {
+  TopGroups top;
+  Seconds wall{0};
+  std::vector<std::string> covers{};   ///< domains whose energy was measured
+  std::optional<Joules> measured{};
+  std::optional<Joules> idle{};
+  std::string energy_note{};           ///< why groups have no energy, or what idle is known by
+  std::optional<EnergyEstimate> estimate{};
+};
+
+/// Waits for the time to pass; false where somebody wants an end.
+bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
+  const TimePoint begin = machine_clock().now();
+  Ticker ticker(begin, length, length);
+  std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
+  while (waited[0].revents == 0) {
+    patient_poll(waited, -1);
+    if (waited[1].revents != 0) return false;
+  }
+  return true;
+}
+
+std::string group_name(const TopOptions& options, const ProcessUse& use) {
+  if (options.key == TopKey::command) return use.name;
+  if (options.key == TopKey::user) return user_of(options.system, use.pid);
+  const std::string cgroup = cgroup_of(options.system, use.pid);
+  if (options.key == TopKey::cgroup) return cgroup;
+  const std::string container = container_in(cgroup);
+  return container.empty() ? "no container" : container;
+}
+
+/// Energy of the groups: a share of what was measured, else the estimate if it was asked for.
+void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& estimator) {
+  if (seen.measured) {
+    const MachineIdentity machine = identity_of(options.system);
+    const KeptBaseline kept = read_baseline(machine.host);
+    seen.energy_note = kept.unknown;
+    if (!kept.baseline) return;
+    seen.energy_note =
+        why_not_usable(*kept.baseline, machine, seen.covers, to_unix(machine_clock().now()));
+    if (!seen.energy_note.empty()) return;
+    seen.energy_note = baseline_text(*kept.baseline);
+    seen.idle = share_energy(seen.top, seen.wall, *seen.measured, kept.baseline->power());
+    return;
+  }
+  if (!options.estimate) return;
+  seen.estimate = estimator.estimate();
+  for (TopGroup& group : seen.top.groups) group.energy = estimator.estimate(group.cpu).own;
+  seen.top.rest.energy = estimator.estimate(seen.top.rest.cpu).own;
+}
+
+std::string row_energy(const TopGroup& group) {
+  return group.energy ? range_text(*group.energy) : "-";
+}
+
+std::string text_of(const Seen& seen, const TextStyle& style) {
+  std::string text = fmt::format("{} of CPU time in {}\n", to_text(seen.top.cpu), to_text(seen.wall));
+  if (seen.measured) {
+    text += fmt::format("{} measured ({})", to_text(*seen.measured), fmt::join(seen.covers, ", "));
+    if (seen.idle) text += fmt::format(", of which ~{} idle (~: not measured)", to_text(*seen.idle));
+    text += fmt::format("\n  {}\n", seen.energy_note);
+  } else if (seen.estimate) {
+    for (const std::string& line : words_of(*seen.estimate)) text += line + "\n";
+  } else {
+    text += fmt::format("no energy: {}\n", seen.energy_note);
+  }
+  Table table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
+  table.add({"% of CPU", "CPU time", "processes", "energy, not measured", "who"}, true);
+  const auto add = [&](const TopGroup& group) {
+    table.add({fmt::format("{:.1f}", group.percent), to_text(group.cpu),
+               group.processes > 0 ? std::to_string(group.processes) : "", row_energy(group),
+               group.name});
+  };
+  for (const TopGroup& group : seen.top.groups) add(group);
+  add(seen.top.rest);
+  return fitted(text, style, 2) + table.text();
+}
+
+Json json_of(const TopGroup& group, const char* kind) {
+  Json energy = nullptr;
+  if (group.energy) {
+    energy = {{"low_j", group.energy->low.si()},
+              {"typical_j", group.energy->typical.si()},
+              {"high_j", group.energy->high.si()}};
+  }
+  return {{"name", group.name},
+          {"processes", group.processes},
+          {"cpu_s", whole_nanoseconds(group.cpu)},
+          {"cpu_percent", group.percent},
+          {kind, std::move(energy)}};
+}
+
+std::string to_json(const Seen& seen) {
+  const char* const kind = seen.measured ? "share" : "estimate";
+  Json groups = Json::array();
+  for (const TopGroup& group : seen.top.groups) groups.push_back(json_of(group, kind));
+  const Json json = {{"schema", "wattle.top/1"},
+                     {"wall_s", whole_nanoseconds(seen.wall)},
+                     {"cpu_s", whole_nanoseconds(seen.top.cpu)},
+                     {"energy",
+                      {{"measured_j", or_null(seen.measured)},
+                       {"covers", seen.covers},
+                       {"unknown", seen.measured ? Json(nullptr) : text_or_null(seen.energy_note)}}},
+                     {"idle",
+                      {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
+                       {"basis", seen.measured ? text_or_null(seen.energy_note) : Json(nullptr)}}},
+                     {"estimate", wattle::json_of(seen.estimate)},
+                     {"groups", std::move(groups)},
+                     {"rest", json_of(seen.top.rest, kind)}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace
+
+int top(const TopOptions& options) {
+  const Fd end = end_signals();
+  Survey found =
+      with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu})); });
+  const std::string reason =
+      found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
+  Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
+  MeasuredWindow window(readings);
+  std::set<std::string> domains;
+  for (const Domain& domain : window.readings().domains()) {
+    if (is_shared(domain)) domains.insert(domain.name());
+  }
+  EnergyEstimator estimator({.system = options.system});
+  const CpuLoadReader reader(options.system);
+  const auto uses_begin = read_process_times(options.system);
+  window.read(true);
+  estimator.start();
+  const auto load_begin = reader.read();
+  const TimePoint begin = machine_clock().now();
+  if (!wait_for(options.length, end)) return 0;
+  window.read(true);
+  estimator.stop();
+  const auto load_end = reader.read();
+  const TimePoint ended = machine_clock().now();
+  const auto uses = uses_between(uses_begin, read_process_times(options.system));
+  const auto load = load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
+  if (!load) {
+    write_to_stderr("wattle top: /proc/stat cannot be read, so nothing is known of the CPUs\n");
+    return kNothingToMeasure;
+  }
+  Seen seen{.top = group_uses(uses, load->busy,
+                              [&](const ProcessUse& use) { return group_name(options, use); }),
+            .wall = ended - begin,
+            .covers = {domains.begin(), domains.end()}};
+  seen.energy_note = options.estimate ? reason : fmt::format("{}; {}", reason, kEstimateHint);
+  if (!domains.empty()) seen.measured = shared_energy(window, seen.covers, begin, ended);
+  fill_energy(seen, options, estimator);
+  Output::open("-", false).write(options.json ? to_json(seen)
+                                              : text_of(seen, style_of(STDOUT_FILENO)));
+  return 0;
+}
+
+}  // namespace wattle::app

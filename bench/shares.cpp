@@ -1,0 +1,31 @@
+// How often the range of a share holds the truth on simulated machines, and how wide it is.
+//
+//   build/release/bench/shares [TRIALS]     a row for each kind of machine; 10,000 trials by default
+//
+// Exit status 1 where a range holds the truth in less than 95 % of the trials, where a command that
+// is alone with a baseline has a median half-width over 10 %, or where a balance does not close.
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+
+#include "lab/share_world.hpp"
+
+int main(int argc, char** argv) {
+  using namespace wattle::lab;  // NOLINT(google-build-using-namespace)
+  constexpr std::size_t kTrials = 10'000;
+  constexpr std::uint64_t kSeed = 26;
+  const std::size_t trials = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : kTrials;
+  bool is_good = trials > 0;
+  fmt::print("| machine | inside | median half-width |\n|---|---|---|\n");
+  for (const ShareCell& cell : share_cells()) {
+    const ShareResult result = simulate_shares(cell, trials, kSeed);
+    fmt::print("| {} | {:.1f} % | {:.1f} % |\n", name_of(cell), result.coverage() * 100.0,
+               result.median_half_width * 100.0);
+    const bool is_sharp = cell.others == 0 && cell.has_baseline;
+    is_good = is_good && result.coverage() >= 0.95 && result.closed == result.trials &&
+              (!is_sharp || result.median_half_width <= 0.10);
+  }
+  std::printf("%s\n", is_good ? "all within the targets" : "a target is missed");
+  return is_good ? 0 : 1;
+}

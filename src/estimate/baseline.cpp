@@ -1,0 +1,218 @@
+#include "estimate/baseline.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <ctime>
+#include <nlohmann/json.hpp>
+
+#include "base/file.hpp"
+#include "base/quantity.hpp"
+#include "base/state_folder.hpp"
+#include "base/text.hpp"
+#include "sensors/cpu_info.hpp"
+#include "sensors/proc_tables.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr std::string_view kSchema = "wattle.baseline/1";
+constexpr std::size_t kMostBytes = std::size_t{64} << 10U;
+constexpr const char* kHowTo = "wattle baseline measures it while the machine is idle";
+
+/// FNV-1a (RFC draft-eastlake-fnv): names a configuration, keeps no secret.
+std::uint64_t add_to_hash(std::uint64_t hash, std::string_view text) noexcept {
+  for (const char byte : text) {
+    hash ^= static_cast<unsigned char>(byte);
+    hash *= 0x100000001b3U;
+  }
+  return hash;
+}
+
+std::string host_of_this_machine() {
+  std::array<char, 256> name{};
+  if (::gethostname(name.data(), name.size() - 1) != 0) return {};
+  return printable(name.data());
+}
+
+std::string configuration_of(const System& system) {
+  constexpr std::array<std::string_view, 5> kSettings = {
+      "devices/system/cpu/cpu0/cpufreq/scaling_governor",
+      "devices/system/cpu/cpu0/cpufreq/energy_performance_preference",
+      "devices/system/cpu/cpufreq/boost", "devices/system/cpu/intel_pstate/no_turbo",
+      "devices/system/cpu/smt/control"};
+  std::uint64_t hash = add_to_hash(0xcbf29ce484222325U, read_cpu_info(system).model_name);
+  for (const std::string_view setting : kSettings) {
+    hash = add_to_hash(hash, "\n");
+    hash = add_to_hash(hash, read_line((system.sysfs / setting).string()).value_or(""));
+  }
+  const auto stat = read_file((system.procfs / "stat").string());
+  const auto times = stat ? parse_cpu_times(*stat) : std::nullopt;
+  const auto meminfo = read_file((system.procfs / "meminfo").string());
+  const auto memory = meminfo ? parse_memory(*meminfo) : std::nullopt;
+  hash = add_to_hash(hash, fmt::format("\n{} {}", times ? times->processors : 0,
+                                       memory ? memory->total_bytes : 0));
+  return fmt::format("{:016x}", hash);
+}
+
+std::string utc_text(double unix_s) {
+  const auto time = static_cast<std::time_t>(unix_s);
+  std::tm utc{};
+  ::gmtime_r(&time, &utc);
+  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
+                     utc.tm_mday, utc.tm_hour, utc.tm_min);
+}
+
+/// A string that can be printed; absent where it is something else.
+std::optional<std::string> text_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_string()) return std::nullopt;
+  return printable(found->get_ref<const std::string&>());
+}
+
+/// From 0 to `most`.
+std::optional<double> number_in(const Json& json, const char* key, double most) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_number()) return std::nullopt;
+  const auto value = found->get<double>();
+  return value >= 0.0 && value <= most ? std::optional(value) : std::nullopt;
+}
+
+std::optional<std::vector<std::string>> texts_in(const Json& json, const char* key) {
+  const auto found = json.find(key);
+  if (found == json.end() || !found->is_array() || found->size() > 1000) return std::nullopt;
+  std::vector<std::string> texts;
+  for (const Json& text : *found) {
+    if (!text.is_string()) return std::nullopt;
+    texts.push_back(printable(text.get_ref<const std::string&>()));
+  }
+  return texts;
+}
+
+}  // namespace
+
+MachineIdentity identity_of(const System& system) {
+  const std::string boot_id = (system.procfs / "sys/kernel/random/boot_id").string();
+  return {.host = host_of_this_machine(),
+          .boot_id = printable(read_line(boot_id).value_or("")),
+          .configuration = configuration_of(system)};
+}
+
+IdlePower Baseline::power() const noexcept {
+  // Fans and temperature change idle power by a few percent from one half minute to the next.
+  constexpr double kDrift = 0.03;
+  const Watts spread = std::max(deviation * 2.0, mean * kDrift);
+  return {.low = std::max(mean - spread, Watts(0.0)),
+          .typical = mean,
+          .high = mean + spread,
+          .busy_cpus = busy_cpus};
+}
+
+bool is_under_load(double busy_cpus, double threads) noexcept {
+  constexpr double kAlwaysAllowed = 0.25;
+  return busy_cpus > std::max(kMostBusyPart * threads, kAlwaysAllowed);
+}
+
+std::string to_json(const Baseline& baseline) {
+  const Json json = {{"schema", kSchema},
+                     {"host", baseline.machine.host},
+                     {"boot_id", baseline.machine.boot_id},
+                     {"configuration", baseline.machine.configuration},
+                     {"taken_unix_s", baseline.taken_unix_s},
+                     {"length_s", baseline.length_s},
+                     {"domains", baseline.domains},
+                     {"mean_w", baseline.mean.si()},
+                     {"deviation_w", baseline.deviation.si()},
+                     {"busy_cpus", baseline.busy_cpus},
+                     {"running", baseline.running}};
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::optional<Baseline> parse_baseline(std::string_view text) {
+  constexpr double kMostSeconds = 1e11;
+  constexpr double kMostWatts = 1e6;
+  constexpr double kMostCpus = 1e5;
+  if (text.size() > kMostBytes) return std::nullopt;
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || text_in(json, "schema") != kSchema) return std::nullopt;
+  const auto host = text_in(json, "host");
+  const auto boot_id = text_in(json, "boot_id");
+  const auto configuration = text_in(json, "configuration");
+  const auto taken = number_in(json, "taken_unix_s", kMostSeconds);
+  const auto length = number_in(json, "length_s", kMostSeconds);
+  auto domains = texts_in(json, "domains");
+  const auto mean = number_in(json, "mean_w", kMostWatts);
+  const auto deviation = number_in(json, "deviation_w", kMostWatts);
+  const auto busy = number_in(json, "busy_cpus", kMostCpus);
+  auto running = texts_in(json, "running");
+  const bool has_all = host && boot_id && configuration && taken && length && domains && mean &&
+                       deviation && busy && running;
+  if (!has_all) return std::nullopt;
+  return Baseline{.machine = {*host, *boot_id, *configuration},
+                  .taken_unix_s = *taken,
+                  .length_s = *length,
+                  .domains = std::move(*domains),
+                  .mean = Watts(*mean),
+                  .deviation = Watts(*deviation),
+                  .busy_cpus = *busy,
+                  .running = std::move(*running)};
+}
+
+std::string why_not_usable(const Baseline& baseline, const MachineIdentity& machine,
+                           const std::vector<std::string>& domains, double now_unix_s) {
+  const double age_s = now_unix_s - baseline.taken_unix_s;
+  std::string reason;
+  if (baseline.machine.host != machine.host) {
+    reason = fmt::format("the baseline is of another machine, {}", baseline.machine.host);
+  } else if (baseline.machine.boot_id != machine.boot_id) {
+    reason = "the machine was restarted since its baseline";
+  } else if (baseline.machine.configuration != machine.configuration) {
+    reason = "CPU, memory or power settings changed since the baseline";
+  } else if (age_s > kBaselineHolds_s || age_s < 0.0) {
+    reason = fmt::format("the baseline is of {}, more than a day ago",
+                         utc_text(baseline.taken_unix_s));
+    if (age_s < 0.0) reason = "the baseline is from the future: the wall clock was set";
+  } else if (baseline.domains != domains) {
+    reason = fmt::format("the baseline is of {}", fmt::join(baseline.domains, ", "));
+  } else {
+    return {};
+  }
+  return fmt::format("idle power is not known: {}; {}", reason, kHowTo);
+}
+
+std::string baseline_text(const Baseline& baseline) {
+  return fmt::format("idle by the baseline of {}: {} over {}", utc_text(baseline.taken_unix_s),
+                     to_text(baseline.mean), to_text(Seconds(baseline.length_s)));
+}
+
+std::string baseline_path(std::string_view host) {
+  // Homes may be shared by machines.
+  std::string name(host.empty() ? "unknown" : host);
+  std::ranges::replace(name, '/', '_');
+  return (state_folder() / "baseline" / (name + ".json")).string();
+}
+
+KeptBaseline read_baseline(std::string_view host) {
+  std::string path;
+  try {
+    path = baseline_path(host);
+  } catch (const Error& error) {
+    return {.unknown = fmt::format("idle power is not known: {}", error.what())};
+  }
+  const auto text = read_file(path, kMostBytes);
+  if (!text) return {.unknown = fmt::format("idle power is not known; {}", kHowTo)};
+  KeptBaseline kept{.baseline = parse_baseline(*text)};
+  if (!kept.baseline) {
+    kept.unknown = fmt::format("idle power is not known: {} is damaged; {}", printable(path), kHowTo);
+  }
+  return kept;
+}
+
+}  // namespace wattle

@@ -1,0 +1,149 @@
+#include "report/estimate_words.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+
+#include "base/quantity.hpp"
+#include "usage/usage_json.hpp"
+
+namespace wattle {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// Two digits: an estimate knows no more.
+std::string rough_text(Joules energy) { return rounded_text(energy, energy * 0.1); }
+
+double joules_of(std::int64_t nanojoules) noexcept {
+  return static_cast<double>(nanojoules) / 1e9;
+}
+
+std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of(nanojoules))); }
+
+/// "350.0 J measured = 30.0 J idle + ...".
+std::string balance_text(const ShareBalance& balance) {
+  std::string text = fmt::format("{} measured = ", part_text(balance.measured_nj));
+  if (balance.idle_nj) text += fmt::format("~{} idle + ", part_text(*balance.idle_nj));
+  return text + fmt::format("~{} this command + ~{} everything else + {} unexplained (~: not measured)",
+                            part_text(balance.command_nj), part_text(balance.others_nj),
+                            part_text(balance.unexplained_nj));
+}
+
+void put_range(Json& json, const std::optional<EnergyRange>& range, bool has_typical = true) {
+  json["low_j"] = range ? Json(range->low.si()) : Json(nullptr);
+  json["typical_j"] = range && has_typical ? Json(range->typical.si()) : Json(nullptr);
+  json["high_j"] = range ? Json(range->high.si()) : Json(nullptr);
+}
+
+Json json_of(const GpuShare& gpu) {
+  Json json = {{"domain", gpu.domain.name()}, {"measured_j", gpu.measured.si()}};
+  put_range(json, gpu.command, gpu.is_known);
+  json["basis"] = gpu.basis;
+  return json;
+}
+
+std::string gpu_text(const GpuShare& gpu) {
+  const std::string name = gpu.domain.name();
+  if (!gpu.is_known) {
+    return fmt::format("share of {}, not measured: ~0 J to {}: {}", name,
+                       to_text(gpu.measured), gpu.basis);
+  }
+  return fmt::format("share of {}, not measured: ~{}: {}", name, to_text(gpu.command.typical),
+                     gpu.basis);
+}
+
+}  // namespace
+
+std::string range_text(const EnergyRange& range) {
+  return fmt::format("~{} ({} to {})", rough_text(range.typical), rough_text(range.low),
+                     rough_text(range.high));
+}
+
+std::vector<std::string> words_of(const EnergyEstimate& estimate) {
+  if (!estimate.machine) return {fmt::format("no estimate: {}", estimate.unknown)};
+  std::vector<std::string> lines = {fmt::format("estimate, not measured: {} of {}",
+                                                range_text(*estimate.machine), estimate.covers)};
+  if (estimate.own) {
+    lines.push_back(fmt::format("  above idle, for the command's CPU time, not measured: {}",
+                                range_text(*estimate.own)));
+  }
+  lines.push_back(fmt::format("  {}{} ({}), at a load of {:.0f} %", estimate.microarchitecture,
+                              estimate.is_known ? "" : ", so the widest range",
+                              estimate.recognized_by, estimate.mean_load * 100.0));
+  lines.push_back("  from " + estimate.basis);
+  lines.push_back(fmt::format("  not in it: {}", fmt::join(estimate.excludes, "; ")));
+  return lines;
+}
+
+std::vector<std::string> words_of(const EnergyShare& share) {
+  std::vector<std::string> lines;
+  if (share.balance) {
+    lines.push_back(fmt::format("share of this command in {}, not measured: {}",
+                                fmt::join(share.covers, ", "),
+                                range_text(share.balance->command)));
+    lines.push_back("  " + balance_text(*share.balance));
+    lines.push_back("  " + (share.idle_basis.empty() ? share.idle_unknown : share.idle_basis));
+    if (share.balance->is_below_idle) {
+      lines.emplace_back("  the machine drew less than its baseline: run wattle baseline again");
+    }
+  }
+  for (const GpuShare& gpu : share.gpus) lines.push_back(gpu_text(gpu));
+  return lines;
+}
+
+Json json_of(const std::optional<EnergyEstimate>& estimate) {
+  if (!estimate) return nullptr;
+  Json json = Json::object();
+  put_range(json, estimate->machine);
+  json["unknown"] = text_or_null(estimate->unknown);
+  json["method"] = text_or_null(estimate->method);
+  json["basis"] = text_or_null(estimate->basis);
+  json["covers"] = text_or_null(estimate->covers);
+  json["excludes"] = estimate->excludes;
+  Json command = nullptr;
+  if (estimate->own) {
+    command = Json::object();
+    put_range(command, estimate->own);
+  }
+  json["command"] = std::move(command);
+  json["microarchitecture"] = text_or_null(estimate->microarchitecture);
+  json["recognized_by"] = text_or_null(estimate->recognized_by);
+  json["microarchitecture_known"] = estimate->is_known;
+  json["machines"] = estimate->machines;
+  json["threads"] = estimate->threads;
+  json["cpu_quota"] = or_null(estimate->cpu_quota);
+  json["mean_load_percent"] = estimate->mean_load * 100.0;
+  json["stolen_percent"] = estimate->stolen_part * 100.0;
+  json["virtual_machine"] = estimate->is_virtual;
+  return json;
+}
+
+Json json_of(const std::optional<EnergyShare>& share) {
+  if (!share) return nullptr;
+  Json json = Json::object();
+  const std::optional<ShareBalance>& balance = share->balance;
+  put_range(json, balance ? std::optional(balance->command) : std::nullopt);
+  json["method"] = "cpu_time";
+  json["basis"] = "CPU times of the command and of everything else, power above idle as a function "
+                  "of the load";
+  json["covers"] = share->covers;
+  const auto part = [&](std::int64_t ShareBalance::* nanojoules) {
+    return balance ? Json(joules_of((*balance).*nanojoules)) : Json(nullptr);
+  };
+  json["measured_j"] = part(&ShareBalance::measured_nj);
+  json["idle_j"] = balance && balance->idle_nj ? Json(joules_of(*balance->idle_nj)) : Json(nullptr);
+  json["command_j"] = part(&ShareBalance::command_nj);
+  json["others_j"] = part(&ShareBalance::others_nj);
+  json["unexplained_j"] = part(&ShareBalance::unexplained_nj);
+  json["idle_basis"] = text_or_null(share->idle_basis);
+  json["idle_unknown"] = text_or_null(share->idle_unknown);
+  json["below_idle"] = balance ? Json(balance->is_below_idle) : Json(nullptr);
+  Json gpus = Json::array();
+  for (const GpuShare& gpu : share->gpus) gpus.push_back(json_of(gpu));
+  json["gpus"] = std::move(gpus);
+  return json;
+}
+
+}  // namespace wattle

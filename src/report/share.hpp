@@ -1,0 +1,45 @@
+// The share of a command in what was measured, for a report.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "estimate/energy_share.hpp"
+#include "sampling/measured_window.hpp"
+#include "usage/gpu_usage.hpp"
+#include "wattle/domain.hpp"
+#include "wattle/estimate.hpp"
+
+namespace wattle {
+
+/// What a GPU spent, by who used it.
+struct GpuShare {
+  Domain domain;
+  Joules measured;
+  EnergyRange command;  ///< `typical` counts only where it `is_known`
+  bool is_known = false;
+  std::string basis;  ///< "only the command used it"
+};
+
+/// Of packages and DRAM together, and of each GPU.
+struct EnergyShare {
+  std::optional<ShareBalance> balance{};  ///< absent where no CPU energy was measured
+  std::vector<std::string> covers{};      ///< the domains of the balance
+  std::string idle_basis{};               ///< the baseline; empty where there is none
+  std::string idle_unknown{};             ///< why there is none; else empty
+  std::vector<GpuShare> gpus{};
+};
+
+/// True for what a balance is of: packages and DRAM.
+[[nodiscard]] bool is_shared(const Domain& domain) noexcept;
+/// Energy of those domains of a window that have these names, together; absent where a part of it
+/// is not known.
+[[nodiscard]] std::optional<Joules> shared_energy(const MeasuredWindow& window,
+                                                  const std::vector<std::string>& names,
+                                                  TimePoint from, TimePoint to);
+
+/// By whose processes were seen on a GPU. GPUs whose energy is not known are not in it.
+[[nodiscard]] GpuShare gpu_share(const GpuUsage& usage, Joules measured);
+
+}  // namespace wattle

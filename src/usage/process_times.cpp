@@ -1,0 +1,111 @@
+#include "usage/process_times.hpp"
+
+#include <fmt/format.h>
+#include <pwd.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <optional>
+
+#include "base/file.hpp"
+#include "base/text.hpp"
+#include "usage/process.hpp"
+#include "usage/process_list.hpp"
+
+namespace wattle {
+namespace {
+
+std::string folder_of(const System& system, pid_t pid) {
+  return (system.procfs / std::to_string(pid)).string();
+}
+
+std::optional<ProcessTimes> read_times(const System& system, pid_t pid) {
+  const auto text = read_file(folder_of(system, pid) + "/stat");
+  auto stat = text ? parse_process_stat(*text) : std::nullopt;
+  if (!stat) return std::nullopt;
+  return ProcessTimes{.pid = pid,
+                      .start_time = stat->start_time,
+                      .name = std::move(stat->name),
+                      .ticks = stat->user + stat->system};
+}
+
+/// The path of a line "4:cpu,cpuacct:/a" or "0::/a"; empty where the line is of something else.
+std::string_view cpu_group_in(std::string_view line) noexcept {
+  const std::size_t first = line.find(':');
+  if (first == std::string_view::npos) return {};
+  const std::size_t second = line.find(':', first + 1);
+  if (second == std::string_view::npos) return {};
+  const std::string_view controllers = line.substr(first + 1, second - first - 1);
+  const bool is_cpus = controllers.empty() || controllers == "cpu" ||
+                       controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu";
+  return is_cpus ? line.substr(second + 1) : std::string_view();
+}
+
+}  // namespace
+
+std::vector<ProcessTimes> read_process_times(const System& system) {
+  const Procfs procfs(system, 0);
+  std::vector<ProcessTimes> times;
+  if (!procfs.is_open()) return times;
+  for (const pid_t pid : processes_of(procfs)) {
+    if (auto read = read_times(system, pid)) times.push_back(std::move(*read));
+  }
+  std::ranges::sort(times, {}, &ProcessTimes::pid);
+  return times;
+}
+
+std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
+                                     const std::vector<ProcessTimes>& after) {
+  std::vector<ProcessUse> uses;
+  for (const ProcessTimes& now : after) {
+    const auto was = std::ranges::lower_bound(before, now.pid, {}, &ProcessTimes::pid);
+    const bool is_same =
+        was != before.end() && was->pid == now.pid && was->start_time == now.start_time;
+    const std::uint64_t from = is_same ? std::min(was->ticks, now.ticks) : 0;
+    if (now.ticks == from) continue;
+    using Ticks = std::chrono::duration<double, std::centi>;
+    uses.push_back({.pid = now.pid,
+                    .name = now.name,
+                    .cpu = Ticks(static_cast<double>(now.ticks - from))});
+  }
+  std::ranges::stable_sort(uses, std::ranges::greater(), &ProcessUse::cpu);
+  return uses;
+}
+
+std::string user_of(const System& system, pid_t pid) {
+  struct stat folder {};
+  if (::stat(folder_of(system, pid).c_str(), &folder) != 0) return "?";
+  std::array<char, 4096> buffer;
+  passwd entry{};
+  passwd* found = nullptr;
+  const int error =
+      ::getpwuid_r(folder.st_uid, &entry, buffer.data(), buffer.size(), &found);
+  if (error != 0 || found == nullptr) return std::to_string(folder.st_uid);
+  return printable(found->pw_name);
+}
+
+std::string cgroup_of(const System& system, pid_t pid) {
+  const auto text = read_file(folder_of(system, pid) + "/cgroup");
+  if (!text) return "?";
+  std::string_view rest = *text;
+  while (!rest.empty()) {
+    const std::string_view path = cpu_group_in(take_line(rest));
+    if (path.size() > 1) return printable(path);
+  }
+  return "-";
+}
+
+std::string container_in(std::string_view cgroup) {
+  constexpr std::size_t kDigits = 64;
+  constexpr std::size_t kShown = 12;
+  std::size_t digits = 0;
+  for (std::size_t i = 0; i < cgroup.size(); ++i) {
+    digits = std::isxdigit(static_cast<unsigned char>(cgroup[i])) != 0 ? digits + 1 : 0;
+    if (digits == kDigits) return std::string(cgroup.substr(i + 1 - kDigits, kShown));
+  }
+  return {};
+}
+
+}  // namespace wattle

@@ -1,0 +1,161 @@
+// Estimates and shares of the built program: on a machine without sensors, and beside a measurement.
+#include <fstream>
+#include <sstream>
+
+#include "base/clock.hpp"
+#include "command.hpp"
+#include "estimate/baseline.hpp"
+#include "fakes/powercap_tree.hpp"
+
+namespace wattle::integration {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+constexpr const char* kStat = "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n";
+
+class Estimates : public CommandTest {
+ protected:
+  /// No sensors; the processors and their times are those of the machine that runs the test.
+  [[nodiscard]] Words without_sensors() const {
+    return {"--sysfs", path("no_sysfs"), "--gpus", "none"};
+  }
+  [[nodiscard]] Words in_tree() const {
+    const System system = tree_.system();
+    return {"--sysfs", system.sysfs, "--procfs", system.procfs, "--gpus", "none"};
+  }
+  /// 40 W for so long.
+  [[nodiscard]] Words player(int ms) const {
+    return {player_program(), std::to_string(ms), tree_.zone_path("intel-rapl:0"), "40",
+            "6.103515625e-05", "61035", "0"};
+  }
+  void add_package() {
+    tree_.add_zone("intel-rapl:0", "package-0");
+    tree_.write_proc("stat", kStat);
+    tree_.write_proc("sys/kernel/random/boot_id", "b1\n");
+  }
+  [[nodiscard]] Start surroundings() const {
+    return {.command = {}, .environment = {{"XDG_STATE_HOME", path("state").string()}}};
+  }
+  void keep_baseline(double watts) {
+    const Baseline baseline{.machine = identity_of(tree_.system()),
+                            .taken_unix_s = to_unix(machine_clock().now()) - 60.0,
+                            .length_s = 30.0,
+                            .domains = {"package_0"},
+                            .mean = Watts(watts)};
+    const std::filesystem::path file =
+        path("state") / "wattle/baseline" / (baseline.machine.host + ".json");
+    std::filesystem::create_directories(file.parent_path());
+    std::ofstream(file) << to_json(baseline);
+  }
+  [[nodiscard]] static std::int64_t nanojoules(const Json& joules) {
+    return joules.is_null() ? 0 : std::llround(joules.get<double>() * 1e9);
+  }
+  fakes::PowercapTree tree_;
+};
+
+TEST_F(Estimates, AreNotMadeUnlessAskedFor) {
+  const Outcome outcome = run(wattle_run(without_sensors(), {"sleep", "0.1"}));
+  EXPECT_THAT(outcome.err, HasSubstr("--estimate prints a range instead"));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("~")));
+}
+
+/// No text, key or column has an estimate where a measurement stands.
+TEST_F(Estimates, StandWhereNoMeasurementStands) {
+  const std::string series = path("series.csv");
+  const std::string rows = path("rows.csv");
+  const std::string text = path("report.txt");
+  const auto [outcome, json] =
+      measure(without_sensors() + Words{"--estimate", "-o", text, "--series", series,
+                                        "--tracking-file", rows},
+              {"sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 0.2"});
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json& estimate = json["estimate"];
+  ASSERT_TRUE(estimate["low_j"].is_number()) << estimate;
+  EXPECT_LE(estimate["low_j"], estimate["typical_j"]);
+  EXPECT_LE(estimate["typical_j"], estimate["high_j"]);
+  EXPECT_LE(estimate["command"]["high_j"], estimate["high_j"]);
+  EXPECT_TRUE(json["energy"]["total_j"].is_null());
+  EXPECT_TRUE(json["energy"]["domains"].empty());
+  EXPECT_TRUE(json["share"].is_null());
+  Json rest = json;
+  rest.erase("estimate");
+  EXPECT_THAT(rest.dump(), Not(HasSubstr("typical_j")));
+  for (const std::string& file : {series, rows}) {
+    const std::string table = content_of(file);
+    EXPECT_THAT(table, Not(HasSubstr("estimate"))) << file;
+    EXPECT_THAT(table, Not(HasSubstr("typical"))) << file;
+    EXPECT_THAT(table, Not(HasSubstr("~"))) << file;
+  }
+  // The host's power stays an empty cell.
+  std::istringstream lines(content_of(series));
+  std::string line;
+  std::getline(lines, line);
+  ASSERT_THAT(line, HasSubstr("elapsed_s,domain,power_w"));
+  while (std::getline(lines, line)) EXPECT_THAT(line, HasSubstr(",host,,")) << line;
+  std::istringstream report(content_of(text));
+  int marked = 0;
+  while (std::getline(report, line)) {
+    if (line.find('~') == std::string::npos) continue;
+    EXPECT_THAT(line, HasSubstr("not measured"));
+    ++marked;
+  }
+  EXPECT_GE(marked, 2);
+}
+
+TEST_F(Estimates, AreNotMadeWhereASensorCoversTheCpu) {
+  add_package();
+  const auto [outcome, json] = measure(in_tree() + Words{"--estimate"}, player(200));
+  EXPECT_TRUE(json["estimate"].is_null());
+  EXPECT_FALSE(json["energy"]["total_j"].is_null());
+}
+
+TEST_F(Estimates, OfSharesCloseToTheTick) {
+  add_package();
+  keep_baseline(25.0);
+  const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(300));
+  const Json& share = json["share"];
+  ASSERT_TRUE(share.is_object()) << json;
+  EXPECT_EQ(share["covers"].dump(), "[\"package_0\"]");
+  EXPECT_THAT(share["idle_basis"].get<std::string>(), HasSubstr("idle by the baseline of"));
+  EXPECT_EQ(nanojoules(share["idle_j"]) + nanojoules(share["command_j"]) +
+                nanojoules(share["others_j"]) + nanojoules(share["unexplained_j"]),
+            nanojoules(share["measured_j"]));
+  EXPECT_EQ(nanojoules(share["measured_j"]), nanojoules(json["energy"]["total_j"]));
+  EXPECT_GT(share["idle_j"], 0.0);
+  EXPECT_LT(share["idle_j"], share["measured_j"]);
+}
+
+TEST_F(Estimates, OfSharesSayWhyIdleIsNotKnown) {
+  add_package();
+  const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
+  EXPECT_TRUE(json["share"]["idle_j"].is_null());
+  EXPECT_THAT(json["share"]["idle_unknown"].get<std::string>(), HasSubstr("wattle baseline"));
+}
+
+TEST_F(Estimates, OfSharesDoNotUseABaselineFromBeforeARestart) {
+  add_package();
+  keep_baseline(25.0);
+  tree_.write_proc("sys/kernel/random/boot_id", "b2\n");
+  const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
+  EXPECT_TRUE(json["share"]["idle_j"].is_null());
+  EXPECT_THAT(json["share"]["idle_unknown"].get<std::string>(), HasSubstr("was restarted"));
+}
+
+TEST_F(Estimates, OfSharesCallALowCounterBelowIdle) {
+  add_package();
+  keep_baseline(500.0);
+  const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
+  EXPECT_EQ(json["share"]["below_idle"], true);
+  EXPECT_EQ(nanojoules(json["share"]["idle_j"]), nanojoules(json["share"]["measured_j"]));
+}
+
+TEST_F(Estimates, OfIdlePowerNeedASensor) {
+  const Outcome outcome = run(wattle({"baseline", "--seconds", "2", "--sysfs", path("no_sysfs")}));
+  EXPECT_EQ(outcome.code(), 2);
+  EXPECT_THAT(outcome.err, HasSubstr("wattle baseline: no CPU energy can be measured"));
+}
+
+}  // namespace
+}  // namespace wattle::integration
