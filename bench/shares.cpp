@@ -1,6 +1,7 @@
 // How often the range of a share holds the truth on simulated machines, and how wide it is.
 //
-//   build/release/bench/shares [TRIALS]     a row for each kind of machine; 10,000 trials by default
+//   build/release/bench/shares [TRIALS]     a row for each kind of machine; 10,000 trials by
+//   default
 //
 // Exit status 1 where a range holds the truth in less than 95 % of the trials, where a command that
 // is alone with a baseline has a median half-width over 10 %, or where a balance does not close.

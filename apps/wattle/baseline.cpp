@@ -1,4 +1,6 @@
 // `wattle baseline`: the power of the idle machine, kept for the shares of later runs.
+#include "estimate/baseline.hpp"
+
 #include <fmt/format.h>
 #include <poll.h>
 #include <unistd.h>
@@ -16,7 +18,6 @@
 #include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
-#include "estimate/baseline.hpp"
 #include "estimate/cpu_load.hpp"
 #include "output.hpp"
 #include "patient_poll.hpp"
@@ -112,15 +113,15 @@ std::string report_of(const Baseline& baseline, double threads) {
   const std::string running = baseline.running.empty()
                                   ? std::string("nothing")
                                   : fmt::format("{}", fmt::join(baseline.running, ", "));
-  return fmt::format("{} ({})\n  {:.2f} of {:g} CPU cores in use: {}\n",
-                     baseline_text(baseline), fmt::join(baseline.domains, ", "),
-                     baseline.busy_cpus, threads, running);
+  return fmt::format("{} ({})\n  {:.2f} of {:g} CPU cores in use: {}\n", baseline_text(baseline),
+                     fmt::join(baseline.domains, ", "), baseline.busy_cpus, threads, running);
 }
 
 int measure_idle(const BaselineOptions& options) {
   const Fd end = end_signals();
-  Survey found =
-      with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu})); });
+  Survey found = with_privileges([&] {
+    return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
+  });
   const std::vector<Refusal> refused = found.refused;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
   MeasuredWindow window(readings);
@@ -136,7 +137,8 @@ int measure_idle(const BaselineOptions& options) {
   const std::vector<TimePoint> times = read_for(window, options, end);
   if (times.size() < 2) return 0;
   const auto load_end = reader.read();
-  const auto load = load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
+  const auto load =
+      load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
     tell("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
     return kNothingToMeasure;
@@ -154,14 +156,15 @@ int measure_idle(const BaselineOptions& options) {
     return kNothingToMeasure;
   }
   if (is_under_load(baseline.busy_cpus, load->threads)) {
-    tell(fmt::format("not kept: the machine was not idle: {:.2f} of {:g} CPU cores in use ({}); "
-                     "end what runs and try again",
-                     baseline.busy_cpus, load->threads, fmt::join(baseline.running, ", ")));
+    tell(
+        fmt::format("not kept: the machine was not idle: {:.2f} of {:g} CPU cores in use ({}); "
+                    "end what runs and try again",
+                    baseline.busy_cpus, load->threads, fmt::join(baseline.running, ", ")));
     return kNotIdle;
   }
   keep(baseline);
-  Output::open("-", false).write(options.json ? to_json(baseline)
-                                              : report_of(baseline, load->threads));
+  Output::open("-", false)
+      .write(options.json ? to_json(baseline) : report_of(baseline, load->threads));
   return 0;
 }
 

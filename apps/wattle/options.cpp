@@ -220,10 +220,9 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "bench") return checked_bench(raw.bench, raw.system);
   if (name == "top") return checked_top(raw);
   if (name == "baseline") {
-    return BaselineOptions{
-        .system = raw.system,
-        .length = parse_seconds(raw.baseline_length, "--seconds", 2.0, 3600.0),
-        .json = raw.json};
+    return BaselineOptions{.system = raw.system,
+                           .length = parse_seconds(raw.baseline_length, "--seconds", 2.0, 3600.0),
+                           .json = raw.json};
   }
   RunOptions run = checked_run(raw);
   run.command = command_of(command, line.has_mark, line.behind);

@@ -180,9 +180,10 @@ void add_run(CLI::App& app, RawOptions& raw) {
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
   run->add_flag("--task-clock", raw.run.task_clock,
                 "Count processor time a second time, by perf, to check the first");
-  run->add_flag("--estimate", raw.run.estimate,
-                "If no sensor covers the CPU, print a range of the energy at the wall, from published "
-                "results of similar servers; not measured");
+  run->add_flag(
+      "--estimate", raw.run.estimate,
+      "If no sensor covers the CPU, print a range of the energy at the wall, from published "
+      "results of similar servers; not measured");
   add_roots(*run, raw);
 }
 

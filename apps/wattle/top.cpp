@@ -43,10 +43,10 @@ constexpr int kNothingToMeasure = 2;
 struct Seen {
   TopGroups top;
   Seconds wall{0};
-  std::vector<std::string> covers{};   ///< domains whose energy was measured
+  std::vector<std::string> covers{};  ///< domains whose energy was measured
   std::optional<Joules> measured{};
   std::optional<Joules> idle{};
-  std::string energy_note{};           ///< why groups have no energy, or what idle is known by
+  std::string energy_note{};  ///< why groups have no energy, or what idle is known by
   std::optional<EnergyEstimate> estimate{};
 };
 
@@ -96,10 +96,12 @@ std::string row_energy(const TopGroup& group) {
 }
 
 std::string text_of(const Seen& seen, const TextStyle& style) {
-  std::string text = fmt::format("{} of CPU time in {}\n", to_text(seen.top.cpu), to_text(seen.wall));
+  std::string text =
+      fmt::format("{} of CPU time in {}\n", to_text(seen.top.cpu), to_text(seen.wall));
   if (seen.measured) {
     text += fmt::format("{} measured ({})", to_text(*seen.measured), fmt::join(seen.covers, ", "));
-    if (seen.idle) text += fmt::format(", of which ~{} idle (~: not measured)", to_text(*seen.idle));
+    if (seen.idle)
+      text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
     for (const std::string& line : words_of(*seen.estimate)) text += line + "\n";
@@ -136,19 +138,20 @@ std::string to_json(const Seen& seen) {
   const char* const kind = seen.measured ? "share" : "estimate";
   Json groups = Json::array();
   for (const TopGroup& group : seen.top.groups) groups.push_back(json_of(group, kind));
-  const Json json = {{"schema", "wattle.top/1"},
-                     {"wall_s", whole_nanoseconds(seen.wall)},
-                     {"cpu_s", whole_nanoseconds(seen.top.cpu)},
-                     {"energy",
-                      {{"measured_j", or_null(seen.measured)},
-                       {"covers", seen.covers},
-                       {"unknown", seen.measured ? Json(nullptr) : text_or_null(seen.energy_note)}}},
-                     {"idle",
-                      {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
-                       {"basis", seen.measured ? text_or_null(seen.energy_note) : Json(nullptr)}}},
-                     {"estimate", wattle::json_of(seen.estimate)},
-                     {"groups", std::move(groups)},
-                     {"rest", json_of(seen.top.rest, kind)}};
+  const Json json = {
+      {"schema", "wattle.top/1"},
+      {"wall_s", whole_nanoseconds(seen.wall)},
+      {"cpu_s", whole_nanoseconds(seen.top.cpu)},
+      {"energy",
+       {{"measured_j", or_null(seen.measured)},
+        {"covers", seen.covers},
+        {"unknown", seen.measured ? Json(nullptr) : text_or_null(seen.energy_note)}}},
+      {"idle",
+       {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
+        {"basis", seen.measured ? text_or_null(seen.energy_note) : Json(nullptr)}}},
+      {"estimate", wattle::json_of(seen.estimate)},
+      {"groups", std::move(groups)},
+      {"rest", json_of(seen.top.rest, kind)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -156,8 +159,9 @@ std::string to_json(const Seen& seen) {
 
 int top(const TopOptions& options) {
   const Fd end = end_signals();
-  Survey found =
-      with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu})); });
+  Survey found = with_privileges([&] {
+    return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
+  });
   const std::string reason =
       found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
@@ -179,7 +183,8 @@ int top(const TopOptions& options) {
   const auto load_end = reader.read();
   const TimePoint ended = machine_clock().now();
   const auto uses = uses_between(uses_begin, read_process_times(options.system));
-  const auto load = load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
+  const auto load =
+      load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
     write_to_stderr("wattle top: /proc/stat cannot be read, so nothing is known of the CPUs\n");
     return kNothingToMeasure;
@@ -191,8 +196,8 @@ int top(const TopOptions& options) {
   seen.energy_note = options.estimate ? reason : fmt::format("{}; {}", reason, kEstimateHint);
   if (!domains.empty()) seen.measured = shared_energy(window, seen.covers, begin, ended);
   fill_energy(seen, options, estimator);
-  Output::open("-", false).write(options.json ? to_json(seen)
-                                              : text_of(seen, style_of(STDOUT_FILENO)));
+  Output::open("-", false)
+      .write(options.json ? to_json(seen) : text_of(seen, style_of(STDOUT_FILENO)));
   return 0;
 }
 

@@ -20,8 +20,8 @@ struct TopGroup {
   std::string name;
   std::size_t processes = 0;
   Seconds cpu{0};
-  double percent = 0.0;                   ///< of the CPU time of everything
-  std::optional<EnergyRange> energy{};    ///< a share of what was measured, or an estimate
+  double percent = 0.0;                 ///< of the CPU time of everything
+  std::optional<EnergyRange> energy{};  ///< a share of what was measured, or an estimate
 };
 
 /// All groups and the rest: their CPU times add up to `cpu`, their percentages to 100.

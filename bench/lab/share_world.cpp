@@ -38,9 +38,9 @@ struct World {
   std::vector<Command> commands;
   double exponent = 1.0;
   double idle_w = 0.0;
-  double span_w = 0.0;       ///< between idle and full load
-  double smt_factor = 1.0;   ///< what two threads on a core draw of the sum of both
-  double background = 0.0;   ///< cores in use by what always runs; its power is in `idle_w`
+  double span_w = 0.0;      ///< between idle and full load
+  double smt_factor = 1.0;  ///< what two threads on a core draw of the sum of both
+  double background = 0.0;  ///< cores in use by what always runs; its power is in `idle_w`
 };
 
 double exponent_in(PowerCurve curve, Random& random) {
@@ -66,7 +66,8 @@ void place_threads(World& world, bool shares_cores, Random& random) {
     threads.insert(threads.end(), world.commands[command].threads, static_cast<int>(command));
   }
   for (std::size_t i = threads.size(); i > 1; --i) {
-    std::swap(threads[i - 1], threads[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
+    std::swap(threads[i - 1],
+              threads[static_cast<std::size_t>(random.uniform() * static_cast<double>(i))]);
   }
   const std::size_t cores = world.cores.size();
   const std::size_t places = shares_cores ? 2 * cores : cores;
@@ -126,8 +127,8 @@ double shapley_value(const Game& game, unsigned set) {
   for (unsigned others = 0; others <= set; others += 2) {
     if ((others & set) != others) continue;
     const auto size = static_cast<unsigned>(__builtin_popcount(others));
-    const double weight = kFactorial.at(size) * kFactorial.at(players - 1 - size) /
-                          kFactorial.at(players);
+    const double weight =
+        kFactorial.at(size) * kFactorial.at(players - 1 - size) / kFactorial.at(players);
     value += weight * (game.worth.at(others | 1U) - game.worth.at(others));
   }
   return value;
@@ -156,8 +157,8 @@ unsigned running_now(const World& world, unsigned before, Random& random) {
   unsigned set = 0;
   for (unsigned command = 0; command < world.commands.size(); ++command) {
     const bool decides = random.chance(kChange);
-    const bool runs = decides ? random.chance(world.commands[command].duty)
-                              : (before >> command & 1U) != 0;
+    const bool runs =
+        decides ? random.chance(world.commands[command].duty) : (before >> command & 1U) != 0;
     if (runs) set |= 1U << command;
   }
   return set;
@@ -212,8 +213,7 @@ std::vector<ShareCell> share_cells() {
   std::vector<ShareCell> cells;
   for (const bool has_baseline : {true, false}) {
     for (const unsigned others : {0U, 1U, 3U}) {
-      for (const PowerCurve curve :
-           {PowerCurve::concave, PowerCurve::linear, PowerCurve::convex}) {
+      for (const PowerCurve curve : {PowerCurve::concave, PowerCurve::linear, PowerCurve::convex}) {
         for (const bool shares_cores : {false, true}) {
           for (const bool changes_clock : {false, true}) {
             cells.push_back({curve, others, shares_cores, changes_clock, has_baseline});
@@ -246,8 +246,8 @@ ShareResult simulate_shares(const ShareCell& cell, std::size_t trials, std::uint
     const EnergyRange& range = balance.command;
     ++result.trials;
     if (range.low.si() <= run.truth_j && run.truth_j <= range.high.si()) ++result.held;
-    const std::int64_t sum = balance.idle_nj.value_or(0) + balance.command_nj +
-                             balance.others_nj + balance.unexplained_nj;
+    const std::int64_t sum = balance.idle_nj.value_or(0) + balance.command_nj + balance.others_nj +
+                             balance.unexplained_nj;
     if (sum == balance.measured_nj) ++result.closed;
     if (run.truth_j > 0.0) {
       half_widths.push_back((range.high - range.low).si() / 2.0 / run.truth_j);

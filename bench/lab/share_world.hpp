@@ -13,9 +13,9 @@ enum class PowerCurve : std::uint8_t { concave, linear, convex };
 
 struct ShareCell {
   PowerCurve curve = PowerCurve::linear;
-  unsigned others = 0;           ///< commands beside the measured one, at most 3
-  bool shares_cores = false;     ///< two threads on a core (SMT), which interfere
-  bool changes_clock = false;    ///< the power of the same load changes over time
+  unsigned others = 0;         ///< commands beside the measured one, at most 3
+  bool shares_cores = false;   ///< two threads on a core (SMT), which interfere
+  bool changes_clock = false;  ///< the power of the same load changes over time
   bool has_baseline = true;
 };
 
@@ -26,8 +26,8 @@ struct ShareCell {
 
 struct ShareResult {
   std::size_t trials = 0;
-  std::size_t held = 0;    ///< the truth lies in the range
-  std::size_t closed = 0;  ///< the balance adds up, to the nanojoule
+  std::size_t held = 0;            ///< the truth lies in the range
+  std::size_t closed = 0;          ///< the balance adds up, to the nanojoule
   double median_half_width = 0.0;  ///< of the range, as a part of the truth
 
   [[nodiscard]] double coverage() const noexcept {
@@ -35,8 +35,8 @@ struct ShareResult {
   }
 };
 
-/// Power is not additive, so what a command is responsible for is a convention: its Shapley value in
-/// the game of the commands that run at a time, whose worth is their power above idle.
+/// Power is not additive, so what a command is responsible for is a convention: its Shapley value
+/// in the game of the commands that run at a time, whose worth is their power above idle.
 [[nodiscard]] ShareResult simulate_shares(const ShareCell& cell, std::size_t trials,
                                           std::uint64_t seed);
 

@@ -176,8 +176,8 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
   } else if (baseline.machine.configuration != machine.configuration) {
     reason = "CPU, memory or power settings changed since the baseline";
   } else if (age_s > kBaselineHolds_s || age_s < 0.0) {
-    reason = fmt::format("the baseline is of {}, more than a day ago",
-                         utc_text(baseline.taken_unix_s));
+    reason =
+        fmt::format("the baseline is of {}, more than a day ago", utc_text(baseline.taken_unix_s));
     if (age_s < 0.0) reason = "the baseline is from the future: the wall clock was set";
   } else if (baseline.domains != domains) {
     reason = fmt::format("the baseline is of {}", fmt::join(baseline.domains, ", "));
@@ -210,7 +210,8 @@ KeptBaseline read_baseline(std::string_view host) {
   if (!text) return {.unknown = fmt::format("idle power is not known; {}", kHowTo)};
   KeptBaseline kept{.baseline = parse_baseline(*text)};
   if (!kept.baseline) {
-    kept.unknown = fmt::format("idle power is not known: {} is damaged; {}", printable(path), kHowTo);
+    kept.unknown =
+        fmt::format("idle power is not known: {} is damaged; {}", printable(path), kHowTo);
   }
   return kept;
 }

@@ -28,8 +28,8 @@ struct Baseline {
   double length_s = 0.0;
   std::vector<std::string> domains;  ///< whose power it is, together; sorted
   Watts mean;
-  Watts deviation;         ///< standard deviation of means over a second
-  double busy_cpus = 0.0;  ///< CPU cores in use meanwhile
+  Watts deviation;                   ///< standard deviation of means over a second
+  double busy_cpus = 0.0;            ///< CPU cores in use meanwhile
   std::vector<std::string> running;  ///< what used most of them: "sshd 0.02"
 
   [[nodiscard]] IdlePower power() const noexcept;
@@ -50,7 +50,8 @@ inline constexpr double kMostBusyPart = 0.05;
 
 /// Why the baseline does not hold for this machine, these domains (sorted), now; empty if it does.
 [[nodiscard]] std::string why_not_usable(const Baseline& baseline, const MachineIdentity& machine,
-                                         const std::vector<std::string>& domains, double now_unix_s);
+                                         const std::vector<std::string>& domains,
+                                         double now_unix_s);
 /// "baseline of 2026-11-24 23:50 UTC: 41.2 W over 30 s".
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
 

@@ -33,15 +33,14 @@ TwoLoads loads_of(Seconds own, Seconds others, Seconds wall) noexcept {
           .other_time = time(others)};
 }
 
-/// The own load's part where power follows cores^exponent: while both run, by the Shapley value, the
-/// mean of what it draws alone and of what it adds to the other. `overlap`: the part of the time in
-/// which both run.
+/// The own load's part where power follows cores^exponent: while both run, by the Shapley value,
+/// the mean of what it draws alone and of what it adds to the other. `overlap`: the part of the
+/// time in which both run.
 double shapley_part(const TwoLoads& loads, double exponent, double overlap) noexcept {
   const double own = std::pow(loads.own_cores, exponent);
   const double other = std::pow(loads.other_cores, exponent);
   const double both = std::pow(loads.own_cores + loads.other_cores, exponent);
-  const double own_energy =
-      (loads.own_time - overlap) * own + overlap * (own + both - other) / 2.0;
+  const double own_energy = (loads.own_time - overlap) * own + overlap * (own + both - other) / 2.0;
   const double other_energy =
       (loads.other_time - overlap) * other + overlap * (other + both - own) / 2.0;
   return own_energy / (own_energy + other_energy);
@@ -140,7 +139,8 @@ std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noex
 ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
                         const std::optional<IdlePower>& idle) {
   const Watts lowest = spans.empty() ? Watts(0.0) : lowest_power(spans);
-  const IdlePower bounds = idle.value_or(IdlePower{.low = Watts(0.0), .typical = lowest, .high = lowest});
+  const IdlePower bounds =
+      idle.value_or(IdlePower{.low = Watts(0.0), .typical = lowest, .high = lowest});
   Sums sums;
   Joules energy;
   for (const ShareSpan& span : spans) {

@@ -30,7 +30,8 @@ class ShareMoments {
 
   ShareMoments() { moments_.reserve(kMost + 1); }
   void add(const ShareMoment& moment) noexcept;
-  /// The end of the run, which always counts; a last stretch that is too short joins the one before.
+  /// The end of the run, which always counts; a last stretch that is too short joins the one
+  /// before.
   void end(const ShareMoment& moment) noexcept;
   [[nodiscard]] const std::vector<ShareMoment>& all() const noexcept { return moments_; }
 

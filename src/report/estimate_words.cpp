@@ -16,9 +16,7 @@ using Json = nlohmann::ordered_json;
 /// Two digits: an estimate knows no more.
 std::string rough_text(Joules energy) { return rounded_text(energy, energy * 0.1); }
 
-double joules_of(std::int64_t nanojoules) noexcept {
-  return static_cast<double>(nanojoules) / 1e9;
-}
+double joules_of(std::int64_t nanojoules) noexcept { return static_cast<double>(nanojoules) / 1e9; }
 
 std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of(nanojoules))); }
 
@@ -26,9 +24,10 @@ std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of
 std::string balance_text(const ShareBalance& balance) {
   std::string text = fmt::format("{} measured = ", part_text(balance.measured_nj));
   if (balance.idle_nj) text += fmt::format("~{} idle + ", part_text(*balance.idle_nj));
-  return text + fmt::format("~{} this command + ~{} everything else + {} unexplained (~: not measured)",
-                            part_text(balance.command_nj), part_text(balance.others_nj),
-                            part_text(balance.unexplained_nj));
+  return text +
+         fmt::format("~{} this command + ~{} everything else + {} unexplained (~: not measured)",
+                     part_text(balance.command_nj), part_text(balance.others_nj),
+                     part_text(balance.unexplained_nj));
 }
 
 void put_range(Json& json, const std::optional<EnergyRange>& range, bool has_typical = true) {
@@ -47,8 +46,8 @@ Json json_of(const GpuShare& gpu) {
 std::string gpu_text(const GpuShare& gpu) {
   const std::string name = gpu.domain.name();
   if (!gpu.is_known) {
-    return fmt::format("share of {}, not measured: ~0 J to {}: {}", name,
-                       to_text(gpu.measured), gpu.basis);
+    return fmt::format("share of {}, not measured: ~0 J to {}: {}", name, to_text(gpu.measured),
+                       gpu.basis);
   }
   return fmt::format("share of {}, not measured: ~{}: {}", name, to_text(gpu.command.typical),
                      gpu.basis);
@@ -81,8 +80,7 @@ std::vector<std::string> words_of(const EnergyShare& share) {
   std::vector<std::string> lines;
   if (share.balance) {
     lines.push_back(fmt::format("share of this command in {}, not measured: {}",
-                                fmt::join(share.covers, ", "),
-                                range_text(share.balance->command)));
+                                fmt::join(share.covers, ", "), range_text(share.balance->command)));
     lines.push_back("  " + balance_text(*share.balance));
     lines.push_back("  " + (share.idle_basis.empty() ? share.idle_unknown : share.idle_basis));
     if (share.balance->is_below_idle) {
@@ -126,10 +124,11 @@ Json json_of(const std::optional<EnergyShare>& share) {
   const std::optional<ShareBalance>& balance = share->balance;
   put_range(json, balance ? std::optional(balance->command) : std::nullopt);
   json["method"] = "cpu_time";
-  json["basis"] = "CPU times of the command and of everything else, power above idle as a function "
-                  "of the load";
+  json["basis"] =
+      "CPU times of the command and of everything else, power above idle as a function "
+      "of the load";
   json["covers"] = share->covers;
-  const auto part = [&](std::int64_t ShareBalance::* nanojoules) {
+  const auto part = [&](std::int64_t ShareBalance::*nanojoules) {
     return balance ? Json(joules_of((*balance).*nanojoules)) : Json(nullptr);
   };
   json["measured_j"] = part(&ShareBalance::measured_nj);

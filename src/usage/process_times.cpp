@@ -66,9 +66,8 @@ std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
     const std::uint64_t from = is_same ? std::min(was->ticks, now.ticks) : 0;
     if (now.ticks == from) continue;
     using Ticks = std::chrono::duration<double, std::centi>;
-    uses.push_back({.pid = now.pid,
-                    .name = now.name,
-                    .cpu = Ticks(static_cast<double>(now.ticks - from))});
+    uses.push_back(
+        {.pid = now.pid, .name = now.name, .cpu = Ticks(static_cast<double>(now.ticks - from))});
   }
   std::ranges::stable_sort(uses, std::ranges::greater(), &ProcessUse::cpu);
   return uses;
@@ -80,8 +79,7 @@ std::string user_of(const System& system, pid_t pid) {
   std::array<char, 4096> buffer;
   passwd entry{};
   passwd* found = nullptr;
-  const int error =
-      ::getpwuid_r(folder.st_uid, &entry, buffer.data(), buffer.size(), &found);
+  const int error = ::getpwuid_r(folder.st_uid, &entry, buffer.data(), buffer.size(), &found);
   if (error != 0 || found == nullptr) return std::to_string(folder.st_uid);
   return printable(found->pw_name);
 }

@@ -1,4 +1,5 @@
-// Estimates and shares of the built program: on a machine without sensors, and beside a measurement.
+// Estimates and shares of the built program: on a machine without sensors, and beside a
+// measurement.
 #include <fstream>
 #include <sstream>
 
@@ -27,8 +28,13 @@ class Estimates : public CommandTest {
   }
   /// 40 W for so long.
   [[nodiscard]] Words player(int ms) const {
-    return {player_program(), std::to_string(ms), tree_.zone_path("intel-rapl:0"), "40",
-            "6.103515625e-05", "61035", "0"};
+    return {player_program(),
+            std::to_string(ms),
+            tree_.zone_path("intel-rapl:0"),
+            "40",
+            "6.103515625e-05",
+            "61035",
+            "0"};
   }
   void add_package() {
     tree_.add_zone("intel-rapl:0", "package-0");
@@ -67,8 +73,8 @@ TEST_F(Estimates, StandWhereNoMeasurementStands) {
   const std::string rows = path("rows.csv");
   const std::string text = path("report.txt");
   const auto [outcome, json] =
-      measure(without_sensors() + Words{"--estimate", "-o", text, "--series", series,
-                                        "--tracking-file", rows},
+      measure(without_sensors() +
+                  Words{"--estimate", "-o", text, "--series", series, "--tracking-file", rows},
               {"sh", "-c", "i=0; while [ $i -lt 60000 ]; do i=$((i+1)); done; sleep 0.2"});
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
   const Json& estimate = json["estimate"];

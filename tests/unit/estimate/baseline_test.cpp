@@ -38,7 +38,8 @@ TEST(Baseline, IsReadBackAsItWasWritten) {
 }
 
 TEST(Baseline, IsNoneWhereTheTextIsNot) {
-  for (const char* text : {"", "{}", "[]", "null", "{\"schema\":\"wattle.baseline/1\"}", "{\"a\":"}) {
+  for (const char* text :
+       {"", "{}", "[]", "null", "{\"schema\":\"wattle.baseline/1\"}", "{\"a\":"}) {
     EXPECT_FALSE(parse_baseline(text)) << text;
   }
   std::string negative = to_json(sample());

@@ -11,9 +11,9 @@ namespace {
 std::string by_name(const ProcessUse& use) { return use.name; }
 
 TEST(TopGroups, AddUpToEverything) {
-  const TopGroups top = group_uses(
-      {{1, "gcc", Seconds(2.0)}, {2, "sshd", Seconds(0.5)}, {3, "gcc", Seconds(1.0)}}, Seconds(4.0),
-      by_name);
+  const TopGroups top =
+      group_uses({{1, "gcc", Seconds(2.0)}, {2, "sshd", Seconds(0.5)}, {3, "gcc", Seconds(1.0)}},
+                 Seconds(4.0), by_name);
   ASSERT_EQ(top.groups.size(), 2U);
   EXPECT_EQ(top.groups[0].name, "gcc");
   EXPECT_EQ(top.groups[0].processes, 2U);
@@ -35,7 +35,8 @@ TEST(TopGroups, OfAnIdleMachineAreNone) {
 }
 
 TEST(TopGroups, ShareWhatWasMeasuredAboveIdle) {
-  TopGroups top = group_uses({{1, "a", Seconds(3.0)}, {2, "b", Seconds(1.0)}}, Seconds(4.0), by_name);
+  TopGroups top =
+      group_uses({{1, "a", Seconds(3.0)}, {2, "b", Seconds(1.0)}}, Seconds(4.0), by_name);
   const IdlePower idle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
   EXPECT_DOUBLE_EQ(share_energy(top, Seconds(1.0), Joules(90.0), idle).si(), 50.0);
   EXPECT_DOUBLE_EQ(top.groups[0].energy->typical.si(), 30.0);
@@ -61,7 +62,8 @@ TEST(Containers, AreFoundInThePathsOfTheirGroups) {
   const std::string id(64, 'a');
   EXPECT_EQ(container_in("/docker/" + id), "aaaaaaaaaaaa");
   EXPECT_EQ(container_in("/system.slice/docker-" + id + ".scope"), "aaaaaaaaaaaa");
-  EXPECT_EQ(container_in("/kubepods/burstable/pod1/cri-containerd-" + id + ".scope"), "aaaaaaaaaaaa");
+  EXPECT_EQ(container_in("/kubepods/burstable/pod1/cri-containerd-" + id + ".scope"),
+            "aaaaaaaaaaaa");
   EXPECT_EQ(container_in("/user.slice/user-1000.slice"), "");
   EXPECT_EQ(container_in(""), "");
 }
