@@ -35,7 +35,7 @@ namespace wattle::app {
 namespace {
 
 constexpr int kNotIdle = 1;
-constexpr int kNothingToMeasure = 2;
+constexpr int kNoCpuEnergy = 2;
 
 void tell(const std::string& message) {
   write_to_stderr(fmt::format("wattle baseline: {}\n", message));
@@ -129,7 +129,7 @@ int measure_idle(const BaselineOptions& options) {
   if (domains.empty()) {
     tell("no CPU energy can be measured" + (refused.empty() ? "" : ": " + refused.front().reason) +
          "\nwattle doctor says what to do");
-    return kNothingToMeasure;
+    return kNoCpuEnergy;
   }
   const CpuLoadReader reader(options.system);
   const auto load_begin = reader.read();
@@ -141,7 +141,7 @@ int measure_idle(const BaselineOptions& options) {
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
     tell("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
-    return kNothingToMeasure;
+    return kNoCpuEnergy;
   }
   const Seconds length = times.back() - times.front();
   Baseline baseline{.machine = identity_of(options.system),
@@ -153,7 +153,7 @@ int measure_idle(const BaselineOptions& options) {
                         uses_between(processes_begin, read_process_times(options.system)), length)};
   if (!fill_power(baseline, window, times)) {
     tell("a counter could not be read all the time; run wattle baseline again");
-    return kNothingToMeasure;
+    return kNoCpuEnergy;
   }
   if (is_under_load(baseline.busy_cpus, load->threads)) {
     tell(

@@ -168,6 +168,7 @@ using Options =
                  MonitorOptions, SummaryOptions, BenchOptions, CompareOptions, HistoryOptions,
                  ConfigOptions, MarkOptions, ReportOptions, BaselineOptions, TopOptions,
                  StreamWords, Answer>;
+
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 

@@ -37,7 +37,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int kNothingToMeasure = 2;
+constexpr int kNothingKnown = 2;
 
 /// What was seen in the time.
 struct Seen {
@@ -187,7 +187,7 @@ int top(const TopOptions& options) {
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
     write_to_stderr("wattle top: /proc/stat cannot be read, so nothing is known of the CPUs\n");
-    return kNothingToMeasure;
+    return kNothingKnown;
   }
   Seen seen{.top = group_uses(uses, load->busy,
                               [&](const ProcessUse& use) { return group_name(options, use); }),

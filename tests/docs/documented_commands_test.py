@@ -40,6 +40,7 @@ NOT_RUN = [
     ("doctor --fix gpu", "needs a GPU without a driver: fix_test.cpp has one"),
     ("wattle run [options] -- CMD", "is a pattern"),
     ("gzip -c -6 data", "shows what it printed once; bench_test.cpp runs benchmarks"),
+    ("wattle baseline", "needs an idle machine: the tests of baseline.cpp and estimate_test.cpp have it"),
 ]
 
 # What runs until Ctrl-C.
