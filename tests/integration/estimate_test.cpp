@@ -119,7 +119,7 @@ TEST_F(Estimates, AreNotMadeWhereASensorCoversTheCpu) {
 
 TEST_F(Estimates, OfSharesCloseToTheTick) {
   add_package();
-  keep_baseline(25.0);
+  keep_baseline(5.0);
   const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(300));
   const Json& share = json["share"];
   ASSERT_TRUE(share.is_object()) << json;
@@ -142,7 +142,7 @@ TEST_F(Estimates, OfSharesSayWhyIdleIsNotKnown) {
 
 TEST_F(Estimates, OfSharesDoNotUseABaselineFromBeforeARestart) {
   add_package();
-  keep_baseline(25.0);
+  keep_baseline(5.0);
   tree_.write_proc("sys/kernel/random/boot_id", "b2\n");
   const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
   EXPECT_TRUE(json["share"]["idle_j"].is_null());
