@@ -37,7 +37,7 @@ namespace {
 constexpr int kNotIdle = 1;
 constexpr int kNoCpuEnergy = 2;
 
-void tell(const std::string& message) {
+void warn_user(const std::string& message) {
   write_to_stderr(fmt::format("wattle baseline: {}\n", message));
 }
 
@@ -51,7 +51,8 @@ std::set<std::string> shared_domains(const MeasuredWindow& window) {
 }
 
 /// Reads once a second; the times of the readings. Fewer than two where somebody wants an end.
-std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& options, const Fd& end) {
+std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& options,
+                                const Fd& end) {
   Progress progress("wattle baseline");
   std::vector<TimePoint> times;
   const auto read = [&] {
@@ -75,7 +76,8 @@ std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& o
 }
 
 /// Mean and standard deviation of the power in each second; false where a part is not known.
-bool fill_power(Baseline& baseline, const MeasuredWindow& window, const std::vector<TimePoint>& times) {
+bool fill_power(Baseline& baseline, const MeasuredWindow& window,
+                const std::vector<TimePoint>& times) {
   Joules energy;
   std::vector<Watts> powers;
   for (auto time = times.begin() + 1; time != times.end(); ++time) {
@@ -127,8 +129,9 @@ int measure_idle(const BaselineOptions& options) {
   MeasuredWindow window(readings);
   const std::set<std::string> domains = shared_domains(window);
   if (domains.empty()) {
-    tell("no CPU energy can be measured" + (refused.empty() ? "" : ": " + refused.front().reason) +
-         "\nwattle doctor says what to do");
+    warn_user("no CPU energy can be measured" +
+              (refused.empty() ? "" : ": " + refused.front().reason) +
+              "\nwattle doctor says what to do");
     return kNoCpuEnergy;
   }
   const CpuLoadReader reader(options.system);
@@ -140,7 +143,7 @@ int measure_idle(const BaselineOptions& options) {
   const auto load =
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
-    tell("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
+    warn_user("the load of the CPUs is not known: /proc/stat cannot be read or did not advance");
     return kNoCpuEnergy;
   }
   const Seconds length = times.back() - times.front();
@@ -152,11 +155,11 @@ int measure_idle(const BaselineOptions& options) {
                     .running = running_text(
                         uses_between(processes_begin, read_process_times(options.system)), length)};
   if (!fill_power(baseline, window, times)) {
-    tell("a counter could not be read all the time; run wattle baseline again");
+    warn_user("a counter could not be read all the time; run wattle baseline again");
     return kNoCpuEnergy;
   }
   if (is_under_load(baseline.busy_cpus, load->threads)) {
-    tell(
+    warn_user(
         fmt::format("not kept: the machine was not idle: {:.2f} of {:g} CPU cores in use ({}); "
                     "end what runs and try again",
                     baseline.busy_cpus, load->threads, fmt::join(baseline.running, ", ")));

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "phases.hpp"
 #include "estimate/energy_share.hpp"
+#include "phases.hpp"
 #include "run_status.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"

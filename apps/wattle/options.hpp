@@ -163,11 +163,10 @@ struct TrackOptions {
   std::optional<std::string> recovered_path{};         ///< a usage file to read instead
 };
 
-using Options =
-    std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
-                 MonitorOptions, SummaryOptions, BenchOptions, CompareOptions, HistoryOptions,
-                 ConfigOptions, MarkOptions, ReportOptions, BaselineOptions, TopOptions,
-                 StreamWords, Answer>;
+using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,
+                             MonitorOptions, SummaryOptions, BenchOptions, CompareOptions,
+                             HistoryOptions, ConfigOptions, MarkOptions, ReportOptions,
+                             BaselineOptions, TopOptions, StreamWords, Answer>;
 
 /// Reads `argv`. Never throws for what the user wrote: that gives an `Answer`.
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);

@@ -100,8 +100,7 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
       fmt::format("{} of CPU time in {}\n", to_text(seen.top.cpu), to_text(seen.wall));
   if (seen.measured) {
     text += fmt::format("{} measured ({})", to_text(*seen.measured), fmt::join(seen.covers, ", "));
-    if (seen.idle)
-      text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
+    if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
     for (const std::string& line : words_of(*seen.estimate)) text += line + "\n";

@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr std::string_view kSchema = "wattle.baseline/1";
-constexpr std::size_t kMostBytes = std::size_t{64} << 10U;
+constexpr std::size_t kMostBaselineBytes = std::size_t{64} << 10U;
 constexpr const char* kHowTo = "wattle baseline measures it while the machine is idle";
 
 /// FNV-1a (RFC draft-eastlake-fnv): names a configuration, keeps no secret.
@@ -139,7 +139,7 @@ std::optional<Baseline> parse_baseline(std::string_view text) {
   constexpr double kMostSeconds = 1e11;
   constexpr double kMostWatts = 1e6;
   constexpr double kMostCpus = 1e5;
-  if (text.size() > kMostBytes) return std::nullopt;
+  if (text.size() > kMostBaselineBytes) return std::nullopt;
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || text_in(json, "schema") != kSchema) return std::nullopt;
   const auto host = text_in(json, "host");
@@ -206,7 +206,7 @@ KeptBaseline read_baseline(std::string_view host) {
   } catch (const Error& error) {
     return {.unknown = fmt::format("idle power is not known: {}", error.what())};
   }
-  const auto text = read_file(path, kMostBytes);
+  const auto text = read_file(path, kMostBaselineBytes);
   if (!text) return {.unknown = fmt::format("idle power is not known; {}", kHowTo)};
   KeptBaseline kept{.baseline = parse_baseline(*text)};
   if (!kept.baseline) {

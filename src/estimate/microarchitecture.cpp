@@ -11,7 +11,7 @@
 namespace wattle {
 namespace {
 
-struct Numbers {
+struct NumberRange {
   std::uint32_t first = 0;
   std::uint32_t last = 0;
   [[nodiscard]] constexpr bool has(std::uint32_t number) const noexcept {
@@ -19,7 +19,7 @@ struct Numbers {
   }
 };
 
-constexpr Numbers kAnyStepping{0, UINT32_MAX};
+constexpr NumberRange kAnyStepping{0, UINT32_MAX};
 
 /// Models of x86: Intel's by Linux's arch/x86/include/asm/intel-family.h (the steppings of model 85
 /// and 158 by its arch/x86/events/intel and microcode lists), AMD's by arch/x86/kernel/cpu/amd.c;
@@ -28,8 +28,8 @@ struct Models {
   std::string_view key;
   bool is_amd = false;
   std::uint32_t family = 0;
-  Numbers models;
-  Numbers steppings = kAnyStepping;
+  NumberRange models;
+  NumberRange steppings = kAnyStepping;
 };
 constexpr auto kModels = std::to_array<Models>({
     {"amd-epyc-gen1", true, 23, {0, 15}},
@@ -94,7 +94,7 @@ std::string_view vendor_of(const ProcessorKind& kind) noexcept {
   return kind.implementer ? "arm" : "";
 }
 
-std::string numbers_of(const ProcessorKind& kind) {
+std::string numbers_text(const ProcessorKind& kind) {
   std::vector<std::string> parts;
   if (!kind.vendor.empty()) parts.push_back(kind.vendor);
   if (kind.family) parts.push_back(fmt::format("cpu family {}", *kind.family));
@@ -116,7 +116,7 @@ Microarchitecture recognize_kind(const ProcessorKind& kind) {
   const ServerPower& row = is_known ? row_in(known_server_power(), key)
                                     : row_in(server_power_of_vendors(), vendor_of(kind));
   Microarchitecture found{.title = std::string(row.title),
-                          .recognized_by = numbers_of(kind),
+                          .recognized_by = numbers_text(kind),
                           .is_known = is_known,
                           .machines = row.machines,
                           .idle = row.idle,

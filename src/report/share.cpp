@@ -12,8 +12,9 @@ bool is_shared(const Domain& domain) noexcept {
   return kind == "cpu" || kind == "dram";
 }
 
-std::optional<Joules> shared_energy(const MeasuredWindow& window, const std::vector<std::string>& names,
-                                    TimePoint from, TimePoint to) {
+std::optional<Joules> shared_energy(const MeasuredWindow& window,
+                                    const std::vector<std::string>& names, TimePoint from,
+                                    TimePoint to) {
   Joules energy;
   std::size_t found = 0;
   for (const MeasuredWindow::Result& result : window.results(from, to)) {
