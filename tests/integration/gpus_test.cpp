@@ -70,8 +70,9 @@ TEST_F(Gpus, StandInTheJson) {
 TEST_F(Gpus, ThatTellOnlyTheirPowerAreReadable) {
   const Json json = parse_json(ask(kTwoGpus, {"doctor", "--json"}).out);
   EXPECT_EQ(json["readable"], (Json{"nvidia_gpu_0", "nvidia_gpu_1"}));
-  ASSERT_EQ(json["absent"].size(), 1U);
+  ASSERT_EQ(json["absent"].size(), 2U);
   EXPECT_EQ(json["absent"][0]["subject"], "AMD and Intel GPUs");
+  EXPECT_EQ(json["absent"][1]["subject"], "power rails and batteries");
 }
 
 TEST_F(Gpus, ThatHaveNoCounterAreMeasuredByTheirPower) {
@@ -124,9 +125,10 @@ TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
   }
   const Words nowhere = {"--sysfs", path("nothing"), "--procfs", path("nothing")};
   const Json json = parse_json(run(wattle(Words{"doctor", "--json"} + nowhere)).out);
-  ASSERT_EQ(json["absent"].size(), 2U);
+  ASSERT_EQ(json["absent"].size(), 3U);
   EXPECT_EQ(json["absent"][0]["subject"], "NVIDIA GPUs");
   EXPECT_EQ(json["absent"][1]["subject"], "AMD and Intel GPUs");
+  EXPECT_EQ(json["absent"][2]["subject"], "power rails and batteries");
   EXPECT_THAT(run(wattle(Words{"doctor", "--verbose"} + nowhere)).out,
               HasSubstr("NVIDIA GPUs (nvml) is not there\n  cause   no NVIDIA GPU was found\n"));
 }
