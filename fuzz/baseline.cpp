@@ -9,7 +9,7 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
   if (!baseline) return 0;
   fuzz::require(fuzz::is_clean(baseline->machine.host), "a host is clean");
   fuzz::require(baseline->mean.si() >= 0.0, "a power is not negative");
-  const IdlePower idle = baseline->power();
+  const IdleRange idle = baseline->power();
   fuzz::require(idle.low <= idle.typical && idle.typical <= idle.high, "idle power is a range");
   fuzz::require(fuzz::is_clean(baseline_text(*baseline)), "its text is clean");
   return 0;

@@ -44,7 +44,7 @@ std::vector<ShareSpan> spans_of(const Instruments& instruments,
 }
 
 /// The idle power that holds for these domains, which are sorted.
-std::optional<IdlePower> idle_of(EnergyShare& share, const System& system) {
+std::optional<IdleRange> idle_of(EnergyShare& share, const System& system) {
   const MachineIdentity machine = identity_of(system);
   KeptBaseline kept = read_baseline(machine.host);
   share.idle_unknown = std::move(kept.unknown);

@@ -33,7 +33,7 @@ TopGroups group_uses(const std::vector<ProcessUse>& uses, Seconds busy,
   return top;
 }
 
-Joules share_energy(TopGroups& top, Seconds wall, Joules measured, const IdlePower& idle) {
+Joules share_energy(TopGroups& top, Seconds wall, Joules measured, const IdleRange& idle) {
   const Joules of_idle = std::min(idle.typical * wall, measured);
   const Joules above = measured - of_idle;
   const auto share = [&](TopGroup& group) {

@@ -38,6 +38,6 @@ struct TopGroups {
 
 /// Divides what was measured above idle among the groups by CPU time; what that leaves out by
 /// rounding is the rest's. The idle part in joules.
-Joules share_energy(TopGroups& top, Seconds wall, Joules measured, const IdlePower& idle);
+Joules share_energy(TopGroups& top, Seconds wall, Joules measured, const IdleRange& idle);
 
 }  // namespace wattle::app

@@ -234,10 +234,10 @@ ShareResult simulate_shares(const ShareCell& cell, std::size_t trials, std::uint
     // Idle power drifts between the baseline and the run.
     const double idle_w = world.idle_w * random.uniform(0.98, 1.02);
     const Run run = run_on(world, cell, idle_w, random);
-    std::optional<IdlePower> idle;
+    std::optional<IdleRange> idle;
     if (cell.has_baseline) {
       constexpr double kKnown = 0.03;
-      idle = IdlePower{.low = Watts(world.idle_w * (1.0 - kKnown)),
+      idle = IdleRange{.low = Watts(world.idle_w * (1.0 - kKnown)),
                        .typical = Watts(world.idle_w),
                        .high = Watts(world.idle_w * (1.0 + kKnown)),
                        .busy_cpus = world.background};

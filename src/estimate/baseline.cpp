@@ -105,7 +105,7 @@ MachineIdentity identity_of(const System& system) {
           .configuration = configuration_of(system)};
 }
 
-IdlePower Baseline::power() const noexcept {
+IdleRange Baseline::power() const noexcept {
   // Fans and temperature change idle power by a few percent from one half minute to the next.
   constexpr double kDrift = 0.03;
   const Watts spread = std::max(deviation * 2.0, mean * kDrift);

@@ -32,7 +32,7 @@ struct Baseline {
   double busy_cpus = 0.0;            ///< CPU cores in use meanwhile
   std::vector<std::string> running;  ///< what used most of them: "sshd 0.02"
 
-  [[nodiscard]] IdlePower power() const noexcept;
+  [[nodiscard]] IdleRange power() const noexcept;
 };
 
 /// How long a baseline holds.

@@ -74,7 +74,7 @@ Watts lowest_power(std::span<const ShareSpan> spans) noexcept {
   return lowest;
 }
 
-void add_span(Sums& sums, const ShareSpan& span, const IdlePower& bounds, bool is_known) {
+void add_span(Sums& sums, const ShareSpan& span, const IdleRange& bounds, bool is_known) {
   const auto above = [&](Watts idle) {
     return std::max((span.energy - idle * span.wall).si(), 0.0);
   };
@@ -137,10 +137,10 @@ std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noex
 }
 
 ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
-                        const std::optional<IdlePower>& idle) {
+                        const std::optional<IdleRange>& idle) {
   const Watts lowest = spans.empty() ? Watts(0.0) : lowest_power(spans);
-  const IdlePower bounds =
-      idle.value_or(IdlePower{.low = Watts(0.0), .typical = lowest, .high = lowest});
+  const IdleRange bounds =
+      idle.value_or(IdleRange{.low = Watts(0.0), .typical = lowest, .high = lowest});
   Sums sums;
   Joules energy;
   for (const ShareSpan& span : spans) {

@@ -49,7 +49,7 @@ struct ShareSpan {
 };
 
 /// What a baseline says of the idle machine.
-struct IdlePower {
+struct IdleRange {
   Watts low;
   Watts typical;
   Watts high;
@@ -80,6 +80,6 @@ struct PartRange {
 /// `measured`: the energy of all spans together, as it is reported. Without `idle` the lowest power
 /// of a span is an upper bound of the idle power.
 [[nodiscard]] ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
-                                      const std::optional<IdlePower>& idle);
+                                      const std::optional<IdleRange>& idle);
 
 }  // namespace wattle

@@ -12,7 +12,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr IdlePower kIdle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
+constexpr IdleRange kIdle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
 
 /// A second of 100 W.
 ShareSpan span(double command, double busy, double watts = 100.0) {
@@ -48,7 +48,7 @@ TEST(ShareBalance, DividesByCpuTimeAndSaysHowFarThatCanBeOff) {
 }
 
 TEST(ShareBalance, LeavesToIdleWhatRanWhileTheBaselineWasTaken) {
-  IdlePower idle = kIdle;
+  IdleRange idle = kIdle;
   idle.busy_cpus = 0.5;
   const ShareBalance balance = balance_of(std::vector{span(2.0, 2.5)}, Joules(100.0), idle);
   EXPECT_EQ(balance.command_nj, 50'000'000'000);

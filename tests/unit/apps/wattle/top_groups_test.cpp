@@ -37,7 +37,7 @@ TEST(TopGroups, OfAnIdleMachineAreNone) {
 TEST(TopGroups, ShareWhatWasMeasuredAboveIdle) {
   TopGroups top =
       group_uses({{1, "a", Seconds(3.0)}, {2, "b", Seconds(1.0)}}, Seconds(4.0), by_name);
-  const IdlePower idle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
+  const IdleRange idle{.low = Watts(48.0), .typical = Watts(50.0), .high = Watts(52.0)};
   EXPECT_DOUBLE_EQ(share_energy(top, Seconds(1.0), Joules(90.0), idle).si(), 50.0);
   EXPECT_DOUBLE_EQ(top.groups[0].energy->typical.si(), 30.0);
   EXPECT_DOUBLE_EQ(top.groups[1].energy->typical.si(), 10.0);
