@@ -17,6 +17,6 @@ namespace wattle::app {
 /// A row of names, then one per run.
 [[nodiscard]] std::string list_csv(const std::vector<RunSummary>& runs);
 /// Everything about one run.
-[[nodiscard]] std::string run_text(const SavedRun& run, const TextStyle& style);
+[[nodiscard]] std::string run_text(const SavedRun& saved, const TextStyle& style);
 
 }  // namespace wattle::app

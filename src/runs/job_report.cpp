@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -61,7 +62,7 @@ std::vector<const NamedRecord*> without_overlap(std::vector<const NamedRecord*> 
 double union_s(std::vector<const NamedRecord*> runs) {
   std::ranges::sort(runs, {}, [](const NamedRecord* run) { return run->record.started_unix_s; });
   double sum = 0.0;
-  double end = -INFINITY;
+  double end = -std::numeric_limits<double>::infinity();
   for (const NamedRecord* run : runs) {
     const double begin = std::max(end, run->record.started_unix_s);
     sum += std::max(0.0, run->record.ended_unix_s - begin);
@@ -155,8 +156,8 @@ void find_missing_ranks(JobReport& report, const std::vector<const NamedRecord*>
 
 JobReport report_of(const std::string& job, const std::vector<const NamedRecord*>& runs) {
   JobReport report{.job = job};
-  report.started_unix_s = INFINITY;
-  report.ended_unix_s = -INFINITY;
+  report.started_unix_s = std::numeric_limits<double>::infinity();
+  report.ended_unix_s = -std::numeric_limits<double>::infinity();
   std::map<std::string, std::vector<const NamedRecord*>> by_host;
   Seconds cpu{0};
   bool is_cpu_known = true;

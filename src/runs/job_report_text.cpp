@@ -77,6 +77,7 @@ std::vector<std::string> node_lacks(const JobReport& report) {
     }
   }
   std::vector<std::string> lines;
+  lines.reserve(by_cause.size());
   for (const auto& [cause, nodes] : by_cause) {
     lines.push_back(fmt::format("{}: {}", fmt::join(nodes, ", "), cause));
   }

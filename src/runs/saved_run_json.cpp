@@ -74,10 +74,8 @@ std::optional<PowerSeries> series_of(const Json& json) {
   const Json& domains = at(json, "domains");
   const Json& length = at(json, "bin_s");
   constexpr double kLongest = 1e5;
-  if (!domains.is_array() || domains.empty() || !length.is_number() ||
-      !(length.get<double>() > 0.0 && length.get<double>() < kLongest)) {
-    return std::nullopt;
-  }
+  if (!domains.is_array() || domains.empty() || !length.is_number()) return std::nullopt;
+  if (length.get<double>() <= 0.0 || length.get<double>() >= kLongest) return std::nullopt;
   const Json& first = at(domains.front(), "mean_w");
   const std::size_t count = std::min(first.is_array() ? first.size() : 0, PowerSeries::kMostBins);
   std::vector<std::string> names;
