@@ -39,7 +39,8 @@ std::string energy_text_of(const RunSummary& run) {
 
 std::string tags_text(const Tags& tags) {
   std::vector<std::string> parts;
-  for (const auto& [key, value] : tags) parts.push_back(printable(fmt::format("{}={}", key, value)));
+  for (const auto& [key, value] : tags)
+    parts.push_back(printable(fmt::format("{}={}", key, value)));
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
