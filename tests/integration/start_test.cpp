@@ -16,7 +16,7 @@ class StartOfRun : public CommandTest {
   std::string trace_of(const Words& options) {
     const std::string trace = path("trace").string();
     const Words traced = {"strace", "-o", trace, wattle_program(), "run", "--quiet"};
-    const Outcome outcome = run({.words = traced + options + Words{"--", "true"}});
+    const Outcome outcome = run({.command = traced + options + Words{"--", "true"}});
     return outcome.code() == 0 ? content_of(trace) : "";
   }
 };
