@@ -46,8 +46,7 @@ BenchConditions::BenchConditions(const System& system)
   address.sun_family = AF_UNIX;
   std::ranges::copy(kName, static_cast<char*>(address.sun_path));
   const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + kName.size());
-  // Sockets are generic in this interface.
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address);
+  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
   is_alone_ = !place_ || ::bind(place_.get(), generic, length) == 0 || errno != EADDRINUSE;
 }
 

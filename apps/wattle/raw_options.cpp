@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <array>
 #include <memory>
 #include <string_view>
 
@@ -74,23 +76,30 @@ examples:
   wattle top --once --by container --seconds 10
 )";
 
+/// What follows the options of a command.
+struct Arguments {
+  std::string_view command;
+  std::string_view text;
+};
+constexpr std::array<Arguments, 9> kArguments = {{{"run", " -- CMD [ARG...]"},
+                                                  {"monitor", " DIR [-- CMD [ARG...]]"},
+                                                  {"summary", " DIR"},
+                                                  {"report", " FILE|ID..."},
+                                                  {"mark", " NAME"},
+                                                  {"history", " [ACTION [ID|FILE...]]"},
+                                                  {"config", " [ACTION [NAME [VALUE]]]"},
+                                                  {"bench", " CMD..."},
+                                                  {"compare", " A B"}}};
+
 /// CLI11 does not know that a command follows.
 class HelpText : public CLI::Formatter {
  public:
   std::string make_usage(const CLI::App* app, std::string /*name*/) const override {
     const std::string& name = app->get_name();
     if (name == "wattle") return "usage: wattle COMMAND [options]\n";
+    const auto* const takes = std::ranges::find(kArguments, name, &Arguments::command);
     return fmt::format("usage: wattle {} [options]{}\n", name,
-                       name == "run"       ? " -- CMD [ARG...]"
-                       : name == "monitor" ? " DIR [-- CMD [ARG...]]"
-                       : name == "summary" ? " DIR"
-                       : name == "report"  ? " FILE|ID..."
-                       : name == "mark"    ? " NAME"
-                       : name == "history" ? " [ACTION [ID|FILE...]]"
-                       : name == "config"  ? " [ACTION [NAME [VALUE]]]"
-                       : name == "bench"   ? " CMD..."
-                       : name == "compare" ? " A B"
-                                           : "");
+                       takes == kArguments.end() ? "" : takes->text);
   }
 };
 
@@ -300,11 +309,8 @@ void add_summary(CLI::App& app, RawOptions& raw) {
       ->type_name("X");
 }
 
-}  // namespace
-
-void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
-  app.formatter(std::make_shared<HelpText>());
-  app.footer(kWattleFooter);
+/// The command `only`, or all if it is empty.
+void add_chosen(CLI::App& app, RawOptions& raw, std::string_view only) {
   const auto add = [only](std::string_view name, const auto& add_it) {
     if (only.empty() || only == name) add_it();
   };
@@ -328,7 +334,15 @@ void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
   add("report", [&] { add_report(app, raw.history); });
   add("stream",
       [&] { app.add_subcommand("stream", "Follow the power of other machines until Ctrl-C"); });
-  if (app.get_subcommands({}).empty()) add_commands(app, raw, {});
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app, RawOptions& raw, std::string_view only) {
+  app.formatter(std::make_shared<HelpText>());
+  app.footer(kWattleFooter);
+  add_chosen(app, raw, only);
+  if (app.get_subcommands({}).empty()) add_chosen(app, raw, {});
 }
 
 }  // namespace wattle::app

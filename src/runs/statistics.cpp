@@ -52,12 +52,18 @@ double beta_fraction(double x, double a, double b) noexcept {
   return fraction;
 }
 
+/// `std::lgamma` without its global variable for the sign: `x` is positive here.
+double log_gamma(double x) noexcept {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+
 /// The regularized incomplete beta function.
 double incomplete_beta(double x, double a, double b) noexcept {
   if (x <= 0.0) return 0.0;
   if (x >= 1.0) return 1.0;
-  const double front = std::exp(std::lgamma(a + b) - std::lgamma(a) - std::lgamma(b) +
-                                a * std::log(x) + b * std::log1p(-x));
+  const double front = std::exp(log_gamma(a + b) - log_gamma(a) - log_gamma(b) + a * std::log(x) +
+                                b * std::log1p(-x));
   // The fraction converges quickly on one side only.
   if (x < (a + 1.0) / (a + b + 2.0)) return front * beta_fraction(x, a, b) / a;
   return 1.0 - front * beta_fraction(1.0 - x, b, a) / b;
@@ -201,7 +207,7 @@ std::optional<double> drift_of(std::span<const double> values) {
   for (std::size_t i = 0; i < count; ++i) {
     for (std::size_t k = i + 1; k < count; ++k) {
       const double change = values[k] - values[i];
-      rises += static_cast<double>((change > 0.0) - (change < 0.0));
+      if (change != 0.0) rises += change > 0.0 ? 1.0 : -1.0;
       slopes.push_back(std::log(values[k] / values[i]) / static_cast<double>(k - i));
     }
   }

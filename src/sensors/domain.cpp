@@ -1,5 +1,6 @@
 #include "wattle/domain.hpp"
 
+#include <compare>
 #include <mutex>
 #include <ostream>
 #include <set>
@@ -109,7 +110,7 @@ Domain Domain::custom(std::string_view source, std::string_view part) {
 }
 
 Domain Domain::parse(std::string_view name) {
-  const auto fail = [&]() -> InvalidArgument {
+  const auto fail = [&] {
     return InvalidArgument("\"" + printable(name) +
                            "\" is not the name of a domain, such as package_0 or nvidia_gpu_1; "
                            "wattle sensors lists them");
@@ -154,9 +155,9 @@ std::string Domain::name() const {
 }
 
 std::strong_ordering Domain::operator<=>(const Domain& other) const noexcept {
-  if (const auto order = kind_ <=> other.kind_; order != 0) return order;
-  if (const auto order = index_ <=> other.index_; order != 0) return order;
-  if (const auto order = die_ <=> other.die_; order != 0) return order;
+  if (const auto order = kind_ <=> other.kind_; std::is_neq(order)) return order;
+  if (const auto order = index_ <=> other.index_; std::is_neq(order)) return order;
+  if (const auto order = die_ <=> other.die_; std::is_neq(order)) return order;
   if (custom_name_ == other.custom_name_) return std::strong_ordering::equal;
   return *custom_name_ <=> *other.custom_name_;
 }

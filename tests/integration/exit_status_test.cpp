@@ -36,7 +36,7 @@ TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
   EXPECT_THAT(keys_of(json),
               ElementsAre("schema", "wattle_version", "command", "exit", "started_unix_s",
                           "ended_unix_s", "wall_s", "interval_s", "host", "slurm", "mpi", "energy",
-                          "resource_usage", "phases", "refused", "overhead"));
+                          "estimate", "share", "resource_usage", "phases", "refused", "overhead"));
 }
 
 TEST_F(ExitStatus, JsonHoldsTheFiveGroupsOfUsageFirstAndInOrder) {

@@ -168,7 +168,7 @@ TEST_F(HistoryCommand, ReportsManyRunsAsOne) {
     start.environment = {{"SLURM_JOB_ID", "77"},
                          {"SLURM_PROCID", std::to_string(rank)},
                          {"SLURM_LOCALID", std::to_string(rank)},
-                         {"SLURM_NTASKS", "4"}};
+                         {"SLURM_STEP_NUM_TASKS", "4"}};
     ASSERT_EQ(run(start).code(), 0);
   }
   const Words files = {path("run-0.json").string(), path("run-1.json").string()};
@@ -191,7 +191,7 @@ TEST_F(HistoryCommand, ReportsWhatCanBeRead) {
   EXPECT_EQ(report.code(), 1);
   EXPECT_THAT(report.out, StartsWith("1 machine, 1 run, "));
   EXPECT_THAT(report.err,
-              AllOf(HasSubstr("half.json: its JSON is cut off"), HasSubstr("wattle.run/9"),
+              AllOf(HasSubstr("half.json, line 1: its JSON is cut off"), HasSubstr("wattle.run/9"),
                     HasSubstr("none.json: No such file"), HasSubstr("there is no history yet")));
   const Outcome nothing = run(wattle({"report", path("half.json")}));
   EXPECT_EQ(nothing.code(), 2);

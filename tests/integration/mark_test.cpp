@@ -113,7 +113,7 @@ TEST_F(MarkCommand, KeepsAnyNameApartFromTheTerminal) {
       {}, {"env", "W=" + wattle_program(), "sh", "-c", "$W mark \"$(printf 'a\\nb\\033[31m')\""});
   EXPECT_EQ(json["phases"]["rows"][0]["name"], "a\nb\x1b[31m");
   const Outcome text = run(wattle_run({}, {wattle_program(), "mark", "a\nb\x1b[31m"}));
-  EXPECT_THAT(text.err, HasSubstr("a\\x0Ab\\x1B[31m"));
+  EXPECT_THAT(text.err, HasSubstr("a\\x0ab\\x1b[31m"));
 }
 
 TEST_F(MarkCommand, IgnoresWhatIsNoMark) {

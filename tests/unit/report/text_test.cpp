@@ -71,7 +71,7 @@ TEST(ReportText, HasARowForEachPhase) {
   EXPECT_THAT(text, HasSubstr("  load                        0.500 s  12.50 J ±0.50 J  25 W   "
                               "0.250 s  1.500 MB\n"))
       << text;
-  EXPECT_THAT(text, HasSubstr("    read\\x1B[31m (2 times)"));
+  EXPECT_THAT(text, HasSubstr("    read\\x1b[31m (2 times)"));
   EXPECT_THAT(text, HasSubstr("unknown"));
   EXPECT_THAT(text, HasSubstr("1 marks were ignored"));
   EXPECT_THAT(text, HasSubstr("2 more phases are not listed"));
