@@ -9,6 +9,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -163,10 +164,15 @@ void print_factors() {
 
 int main(int argc, char** argv) {
   const std::string_view argument = argc > 1 ? argv[1] : "2000";
-  if (argument == "--factors") {
-    wattle::lab::print_factors();
-  } else {
-    wattle::lab::print_table(std::max(1, std::atoi(argument.data())));
+  try {
+    if (argument == "--factors") {
+      wattle::lab::print_factors();
+    } else {
+      wattle::lab::print_table(std::max(1, std::atoi(argument.data())));
+    }
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "comparison_lab: %s\n", error.what());
+    return 1;
   }
   return std::fflush(stdout) == 0 ? 0 : 1;
 }

@@ -9,14 +9,15 @@
 
 #include <cstdio>
 #include <cstdlib>
+#include <exception>
 
 #include "lab/share_world.hpp"
 
-int main(int argc, char** argv) {
-  using namespace wattle::lab;  // NOLINT(google-build-using-namespace)
-  constexpr std::size_t kTrials = 10'000;
+namespace wattle::lab {
+namespace {
+
+bool print_shares(std::size_t trials) {
   constexpr std::uint64_t kSeed = 26;
-  const std::size_t trials = argc > 1 ? std::strtoul(argv[1], nullptr, 10) : kTrials;
   bool is_good = trials > 0;
   fmt::print("| machine | inside | median half-width |\n|---|---|---|\n");
   for (const ShareCell& cell : share_cells()) {
@@ -28,5 +29,19 @@ int main(int argc, char** argv) {
               (!is_sharp || result.median_half_width <= 0.10);
   }
   std::printf("%s\n", is_good ? "all within the targets" : "a target is missed");
-  return is_good ? 0 : 1;
+  return is_good;
+}
+
+}  // namespace
+}  // namespace wattle::lab
+
+int main(int argc, char** argv) {
+  constexpr std::size_t kTrials = 10'000;
+  try {
+    return wattle::lab::print_shares(argc > 1 ? std::strtoul(argv[1], nullptr, 10) : kTrials) ? 0
+                                                                                              : 1;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "shares: %s\n", error.what());
+    return 1;
+  }
 }

@@ -65,7 +65,7 @@ CompareOptions checked_compare(const RawCompareOptions& raw) {
                          .cost = Cost::energy,
                          .force = raw.force,
                          .json = raw.json};
-  const auto name = std::ranges::find(kNames, raw.quantity);
+  const auto* const name = std::ranges::find(kNames, raw.quantity);
   if (name == kNames.end()) {
     throw InvalidArgument(fmt::format(
         "--quantity takes energy, time, power, cpu or memory, not '{}'", printable(raw.quantity)));
