@@ -224,9 +224,13 @@ void PowerMonitor::Impl::stop() noexcept {
     (void)lane->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
                                            nanoseconds(0)));
   }
-  if (telling_ && telling_->add(telling())) {
-    (void)telling_->finish(std::max<nanoseconds>(
-        begin + 2 * kPatience - std::chrono::steady_clock::now(), nanoseconds(0)));
+  try {
+    if (telling_ && telling_->add(telling())) {
+      (void)telling_->finish(std::max<nanoseconds>(
+          begin + 2 * kPatience - std::chrono::steady_clock::now(), nanoseconds(0)));
+    }
+  } catch (const std::exception&) {
+    // Out of memory: the log lacks what was counted last.
   }
 }
 

@@ -68,7 +68,7 @@ TEST(ReportText, HasARowForEachPhase) {
   PhaseReport inner{.name = "read\x1b[31m", .parent = 0, .depth = 1, .spans = {{}, {}}};
   report.phases = {.rows = {load, inner}, .marks = 5, .ignored = 1, .dropped = 2};
   const std::string text = text_of(report);
-  EXPECT_THAT(text, HasSubstr("  load                        0.500 s  12.50 J ±0.50 J  25 W   "
+  EXPECT_THAT(text, HasSubstr("  load                      0.500 s  12.50 J ±0.50 J  25 W   "
                               "0.250 s  1.500 MB\n"))
       << text;
   EXPECT_THAT(text, HasSubstr("    read\\x1b[31m (2 times)"));
