@@ -49,7 +49,8 @@ TEST(Baseline, IsNoneWhereTheTextIsNot) {
 
 TEST(Baseline, HoldsForItsMachineAndBootForADay) {
   EXPECT_EQ(reason(sample().machine, 60.0), "");
-  EXPECT_THAT(reason(sample().machine, kBaselineHoldsSeconds + 1.0), HasSubstr("more than a day ago"));
+  EXPECT_THAT(reason(sample().machine, kBaselineHoldsSeconds + 1.0),
+              HasSubstr("more than a day ago"));
   EXPECT_THAT(reason(sample().machine, -5.0), HasSubstr("from the future"));
 }
 

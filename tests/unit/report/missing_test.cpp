@@ -78,7 +78,8 @@ TEST(Missing, IsExplainedByAnInterfaceRatherThanByAPartOfOne) {
        .remedy = "measure on the host",
        .scope = RefusalScope::interface}};
   EXPECT_EQ(missing("cpu", {}, refused)[0].reason, "a virtual machine");
-  EXPECT_EQ(headline(refused), "no energy: a virtual machine; measure on the host; --estimate prints a range instead");
+  EXPECT_EQ(headline(refused),
+            "no energy: a virtual machine; measure on the host; --estimate prints a range instead");
 }
 
 TEST(Missing, IsAnotherVendorsGpuThatMayBeThere) {
