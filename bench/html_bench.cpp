@@ -6,7 +6,9 @@
 
 #include <chrono>
 #include <cstdint>
+#include <cstdio>
 #include <deque>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <vector>
@@ -46,7 +48,7 @@ double ms_since(steady_clock::time_point start) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
+int main(int argc, char** argv) try {
   const TimePoint begin{std::chrono::hours(1)};
   std::deque<History> histories;
   std::vector<const History*> gauges;
@@ -64,6 +66,7 @@ int main(int argc, char** argv) {
     histories.emplace_back(channel, HistoryOptions{.period = kInterval});
     fill(histories.back(), begin, i);
   }
+  gauges.reserve(histories.size());
   for (const History& history : histories) gauges.push_back(&history);
   for (unsigned i = 0; i < kDomains; ++i) {
     const Domain domain = Domain::nvidia_gpu(i);
@@ -89,4 +92,7 @@ int main(int argc, char** argv) {
       kDomains, ms_since(start), course_ms, static_cast<double>(page.size()) / 1000.0);
   if (argc > 1) std::ofstream(argv[1], std::ios::binary) << page;
   return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "html_bench: %s\n", error.what());
+  return 1;
 }

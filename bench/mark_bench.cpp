@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cstdio>
+#include <exception>
 #include <vector>
 
 #include "wattle/mark.hpp"
 
-int main() {
+int main() try {
   using Clock = std::chrono::steady_clock;
   constexpr int kMarks = 5000;
   std::vector<double> begin_us;
@@ -29,4 +31,7 @@ int main() {
   fmt::print("a mark: median {:.1f} us, 99 % {:.1f} us\n", begin_us[kMarks / 2],
              begin_us[kMarks * 99 / 100]);
   return 0;
+} catch (const std::exception& error) {
+  std::fprintf(stderr, "mark_bench: %s\n", error.what());
+  return 1;
 }
