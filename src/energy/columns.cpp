@@ -204,7 +204,7 @@ EnergyColumns::EnergyColumns(ColumnParts parts, const Clock& clock)
     }
     parts.sensors.push_back(std::move(sensor));
   }
-  if (names.empty() && missing_.empty()) {
+  if (names.empty() && !parts.may_be_empty) {
     throw InvalidArgument(
         "cannot measure nothing: no domain is named, and no source has a counter");
   }

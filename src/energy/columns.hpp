@@ -75,6 +75,8 @@ struct ColumnParts {
   std::vector<std::shared_ptr<EnergySource>> sources{};
   std::vector<MissingDomain> missing{};
   bool aligned = false;
+  /// Without a column it measures nothing; otherwise that is refused.
+  bool may_be_empty = false;
   /// A thread reads the counters often enough to lose no wrap.
   bool keeps = true;
   /// How to wait; tests let virtual time pass.

@@ -210,7 +210,8 @@ std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& opt
                                                      .domains = std::move(columns),
                                                      .sources = options.sources,
                                                      .missing = std::move(missing),
-                                                     .aligned = aligned},
+                                                     .aligned = aligned,
+                                                     .may_be_empty = ignores(options)},
                                          machine_clock());
 }
 

@@ -93,6 +93,17 @@ TEST_F(OpenColumns, AreNotNothing) {
   EnergyMeterOptions options;
   options.domains.emplace();
   options.sources.push_back(std::make_shared<SourceOfNothing>());
+  options.system = tree_.system();
+  EXPECT_THROW(EnergyMeter{options}, InvalidArgument);
+}
+
+TEST_F(OpenColumns, AreNotNothingWhereACounterIsRefusedEither) {
+  tree_.add_zone("intel-rapl:0", "package-0");
+  tree_.remove_file("intel-rapl:0", "energy_uj");
+  EnergyMeterOptions options;
+  options.domains.emplace();
+  options.sources.push_back(std::make_shared<SourceOfNothing>());
+  options.system = tree_.system();
   EXPECT_THROW(EnergyMeter{options}, InvalidArgument);
 }
 
