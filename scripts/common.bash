@@ -53,7 +53,9 @@ run_tests() {
   shift 2
   "${under[@]}" ctest --test-dir "build/$preset" --parallel "$jobs" --output-on-failure \
     --no-tests=error "$@" || status=$?
-  awk '/ Test: / { name = $3; ++tests }
+  # A test of CTest is a suite of GoogleTest's, a single one of them, or another program.
+  awk '/ Test: / { name = $3; ++tests; is_first = 1 }
+    /^\[ RUN      \]/ { name = $4; tests += !is_first; is_first = 0 }
     /: Skipped$/ { getline; print "skipped " name ": " $0; ++skipped }
     END { printf "%d tests ran, %d were skipped\n", tests - skipped, skipped }' \
     "build/$preset/Testing/Temporary/LastTest.log"
