@@ -81,9 +81,16 @@ set_source_files_properties(${assets} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
 add_library(wattle_html OBJECT
   ${assets}
   src/report/html/content_hash.cpp
+  src/report/html/dot_plot.cpp
   src/report/html/escape.cpp
   src/report/html/page.cpp
+  src/report/html/page_words.cpp
   src/report/html/plot.cpp
-  src/report/html/run_page.cpp)
+  src/report/html/power_plots.cpp
+  src/report/html/run_page.cpp
+  src/runs/html/bench_page.cpp
+  src/runs/html/compare_page.cpp
+  src/runs/html/cost_plots.cpp
+  src/runs/html/job_page.cpp)
 wattle_target(wattle_html)
 target_link_libraries(wattle_html PRIVATE wattle_objects fmt::fmt-header-only)

@@ -14,12 +14,12 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t siz
     fuzz::require(again.record == run.record, "a record stays as it is");
     fuzz::require(again.tags == run.tags, "as do tags");
     if (run.series) {
-      fuzz::require(PowerSeries::unpacked(run.series->packed()).has_value(), "a series is packed");
+      fuzz::require(PowerCourse::unpacked(run.series->packed()).has_value(), "a series is packed");
     }
   } catch (const FormatError& error) {
     fuzz::require(fuzz::is_clean(error.what()), "an error is clean");
   }
-  const auto series = PowerSeries::unpacked(text);
-  if (series) fuzz::require(std::isfinite(series->bin_length().count()), "a length is a number");
+  const auto series = PowerCourse::unpacked(text);
+  if (series) fuzz::require(std::isfinite(series->length.count()), "a length is a number");
   return 0;
 }

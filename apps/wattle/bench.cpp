@@ -18,6 +18,7 @@
 #include "output.hpp"
 #include "progress.hpp"
 #include "runs/bench_record.hpp"
+#include "runs/html/bench_page.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -29,6 +30,7 @@ struct Exports {
   std::optional<Output> csv;
   std::optional<Output> markdown;
   std::optional<Output> asciidoc;
+  std::optional<Output> html;
 };
 
 Exports open_exports(const BenchOptions& options) {
@@ -36,7 +38,7 @@ Exports open_exports(const BenchOptions& options) {
     return path.empty() ? std::nullopt : std::optional(Output::open(path, false));
   };
   return {opened(options.json_path), opened(options.csv_path), opened(options.markdown_path),
-          opened(options.asciidoc_path)};
+          opened(options.asciidoc_path), opened(options.html_path)};
 }
 
 RecordedHost host_of(const Report& report) {
@@ -212,23 +214,28 @@ bool export_failed(std::optional<Output>& output, const std::string& text) {
   }
 }
 
-/// True if something could not be written.
+/// True if something could not be written. Without `out` the text goes to stderr.
 bool print(const BenchRecord& record, std::optional<Output>& out, Exports& exports) {
-  const TextStyle style = style_of(STDOUT_FILENO);
+  const TextStyle style = style_of(out ? STDOUT_FILENO : STDERR_FILENO);
   std::string text;
   for (const BenchCommand& command : record.commands) text += to_text(command, style) + "\n";
   text += summary_text(record, style);
+  if (!out) write_to_stderr(text);
   bool has_failed = export_failed(out, text);
   has_failed = export_failed(exports.json, to_json(record)) || has_failed;
   has_failed = export_failed(exports.csv, to_csv(record)) || has_failed;
   has_failed = export_failed(exports.markdown, to_markdown(record)) || has_failed;
-  return export_failed(exports.asciidoc, to_asciidoc(record)) || has_failed;
+  has_failed = export_failed(exports.asciidoc, to_asciidoc(record)) || has_failed;
+  if (!exports.html) return has_failed;
+  return export_failed(exports.html, html::to_html(html::page_of(record))) || has_failed;
 }
 
 }  // namespace
 
 int bench(const BenchOptions& options) {
-  std::optional<Output> out = Output::open("-", false);
+  // A page on stdout is alone there.
+  std::optional<Output> out;
+  if (!is_stdout(options.html_path)) out = Output::open("-", false);
   Exports exports = open_exports(options);
   Bench bench(options);
   std::string failure;

@@ -8,6 +8,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "options.hpp"
+#include "page_output.hpp"
 #include "track_options.hpp"
 #include "wattle/error.hpp"
 
@@ -145,6 +146,7 @@ void add_exports(CLI::App& bench, BenchOptions& options) {
   add("--export-csv", options.csv_path, "Write one row per command to FILE as CSV");
   add("--export-markdown", options.markdown_path, "Write a Markdown table to FILE");
   add("--export-asciidoc", options.asciidoc_path, "Write an AsciiDoc table to FILE");
+  add_html(bench, options.html_path);
 }
 
 }  // namespace

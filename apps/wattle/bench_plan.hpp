@@ -49,6 +49,7 @@ struct BenchOptions {
   std::string csv_path;
   std::string markdown_path;
   std::string asciidoc_path;
+  std::string html_path;  ///< "-": stdout, and the text goes to stderr
 };
 
 /// One command with the values of the parameters in it, and what belongs to it. Texts that are

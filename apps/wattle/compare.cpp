@@ -11,8 +11,10 @@
 #include "bench_plan.hpp"
 #include "commands.hpp"
 #include "output.hpp"
+#include "page_output.hpp"
 #include "run_sources.hpp"
 #include "runs/compared_runs.hpp"
+#include "runs/html/compare_page.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -87,8 +89,8 @@ int compare(const CompareOptions& options) {
     const RunSource a = source_named(options.a);
     const RunSource b = source_named(options.b);
     const std::vector<ComparedRuns> all = compared(a, b, options.force);
-    Output out = Output::open("-", false);
-    out.write(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)));
+    write_result(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)),
+                 options.html_path, [&] { return html::to_html(html::page_of(a, b, all)); });
     return verdict(options, all);
   } catch (const WriteError&) {
     throw;

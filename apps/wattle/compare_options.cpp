@@ -6,6 +6,7 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "page_output.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -20,6 +21,7 @@ option.
 examples:
   wattle compare before.json after.json
   wattle compare --fail-above 5% main.json branch.json
+  wattle compare --html change.html before.json after.json
   wattle compare tag:branch=main tag:branch=faster
 )";
 
@@ -54,9 +56,11 @@ void add_compare(CLI::App& app, RawCompareOptions& raw) {
       ->default_str("energy");
   compare->add_flag("--force", raw.force, "Compare runs of different machines");
   compare->add_flag("--json", raw.json, "As JSON on stdout");
+  add_html(*compare, raw.html_path);
 }
 
 CompareOptions checked_compare(const RawCompareOptions& raw) {
+  check_page_path(raw.html_path, raw.json);
   constexpr std::array kNames = {"energy", "time", "power", "cpu", "memory"};
   if (raw.sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
   CompareOptions options{.a = raw.sources[0],
@@ -64,7 +68,8 @@ CompareOptions checked_compare(const RawCompareOptions& raw) {
                          .fail_above = {},
                          .cost = Cost::energy,
                          .force = raw.force,
-                         .json = raw.json};
+                         .json = raw.json,
+                         .html_path = raw.html_path};
   const auto* const name = std::ranges::find(kNames, raw.quantity);
   if (name == kNames.end()) {
     throw InvalidArgument(fmt::format(

@@ -20,6 +20,7 @@ struct CompareOptions {
   Cost cost = Cost::energy;            ///< what `fail_above` is about
   bool force = false;
   bool json = false;
+  std::string html_path{};  ///< empty: none; "-": stdout, in place of the text
 };
 
 /// What the options are read into before they are checked.
@@ -27,6 +28,7 @@ struct RawCompareOptions {
   std::vector<std::string> sources;
   std::string fail_above;
   std::string quantity = "energy";
+  std::string html_path;
   bool force = false;
   bool json = false;
 };

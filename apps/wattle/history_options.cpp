@@ -12,6 +12,7 @@
 #include "base/nearest.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "page_output.hpp"
 #include "settings.hpp"
 #include "track_options.hpp"
 #include "wattle/error.hpp"
@@ -77,6 +78,7 @@ Exit status: 0, 1 if a file or ID cannot be read, 2 if none can, 64 for a wrong 
 examples:
   srun wattle run --json run-%r.json -- ./solver; wattle report run-*.json
   wattle report --json k3m9 7xq2
+  wattle report --html job.html run-*.json
 )";
 
 constexpr double kSecondsPerDay = 86'400.0;
@@ -177,11 +179,13 @@ void add_report(CLI::App& app, RawHistoryOptions& raw) {
   report->add_option("RUN", raw.report_words, "Files of records, or IDs of saved runs")
       ->type_name("");
   report->add_flag("--json", raw.json, "As JSON on stdout");
+  add_html(*report, raw.report_html_path);
 }
 
 ReportOptions checked_report(const RawHistoryOptions& raw) {
   if (raw.report_words.empty()) throw InvalidArgument("say which runs: wattle report FILE|ID...");
-  return {.words = raw.report_words, .json = raw.json};
+  check_page_path(raw.report_html_path, raw.json);
+  return {.words = raw.report_words, .json = raw.json, .html_path = raw.report_html_path};
 }
 
 MarkOptions checked_mark(const RawHistoryOptions& raw) {

@@ -25,6 +25,7 @@ struct RawHistoryOptions {
   bool json = false;
   std::vector<std::string> config_words;
   std::vector<std::string> report_words;
+  std::string report_html_path;
   std::string mark;
   bool ends = false;
   bool goes_on = false;

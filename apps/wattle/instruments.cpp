@@ -50,13 +50,7 @@ Instruments::Instruments(std::vector<std::unique_ptr<Sensor>> sensors, Instrumen
       series_(std::move(options.series)),
       files_(std::move(options.files)),
       units_(std::move(options.units)),
-      status_period_(options.status) {
-  if (options.keeps_series) {
-    std::vector<std::string> names;
-    for (const Domain& domain : readings_.domains()) names.push_back(domain.name());
-    power_series_.emplace(options.interval, std::move(names));
-  }
-}
+      status_period_(options.status) {}
 
 TimePoint Instruments::begin() {
   (void)window_.read_lanes(clock_.now() + kDriverPatience);
@@ -101,7 +95,6 @@ void Instruments::read(bool ends_interval) {
   }
   if (!ends_interval) return;
   profile_.add(window_.interval_power());
-  if (power_series_) add_to_series();
   if (series_) series_->add(window_, machine_, now, now - began_);
   if (files_ && has_begun_) write_files();
   if (status_) show_status(now);
@@ -164,12 +157,6 @@ PhasesReport Instruments::phases() const {
       began_,
       [this](const PhaseEnd& begin, const PhaseEnd& end) { return energy_between(begin, end); },
       no_tree_);
-}
-
-void Instruments::add_to_series() {
-  std::vector<std::optional<Watts>> powers;
-  for (const Domain& domain : readings_.domains()) powers.push_back(window_.interval_power(domain));
-  power_series_->add(powers);
 }
 
 void Instruments::show_status(TimePoint now) {

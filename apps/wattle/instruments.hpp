@@ -13,7 +13,6 @@
 #include "run_status.hpp"
 #include "sampling/measured_window.hpp"
 #include "sampling/power_profile.hpp"
-#include "sampling/power_series.hpp"
 #include "series.hpp"
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
@@ -41,7 +40,6 @@ struct InstrumentOptions {
   std::optional<Series> series{};
   std::unique_ptr<UsageFiles> files{};  ///< null: none
   std::chrono::nanoseconds status{0};   ///< between two status lines; 0: none
-  bool keeps_series = false;            ///< `power_series`
 };
 
 /// Threads: the main one.
@@ -65,10 +63,6 @@ class Instruments {
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const;
   [[nodiscard]] std::vector<std::optional<Watts>> profile() const { return profile_.means(); }
-  /// The power of each domain over time; absent unless it was to be kept.
-  [[nodiscard]] const std::optional<PowerSeries>& power_series() const noexcept {
-    return power_series_;
-  }
   /// CPU times at moments of the run; none where procfs does not show them.
   [[nodiscard]] const std::vector<ShareMoment>& share_moments() const noexcept {
     return share_moments_.all();
@@ -93,7 +87,6 @@ class Instruments {
   void look_at_gpus();
   [[nodiscard]] std::optional<ShareMoment> share_moment(TimePoint at) const noexcept;
   void show_status(TimePoint now);
-  void add_to_series();
   void sample_tree(bool all);
   [[nodiscard]] SharedEnd read_phase_end(TimePoint at);
   [[nodiscard]] std::vector<DomainEnergy> energy_between(const PhaseEnd& begin,
@@ -115,7 +108,6 @@ class Instruments {
   Phases phases_;
   std::shared_ptr<PhaseEnd> last_phase_end_;
   TimePoint last_phase_end_read_;
-  std::optional<PowerSeries> power_series_;
   pid_t command_;
   std::set<pid_t> strangers_;
   std::optional<TreeReader> tree_;  ///< from the begin on; absent where there is no procfs

@@ -110,8 +110,7 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                                      .strangers = std::move(strangers),
                                      .series = std::move(parts.series),
                                      .files = std::move(parts.files),
-                                     .status = options.status,
-                                     .keeps_series = parts.keeps_power});
+                                     .status = options.status});
   std::ranges::move(instruments.take_left_out(), std::back_inserter(report.refused));
   std::optional<EnergyEstimator> estimator;
   if (options.estimate) estimator.emplace(EstimatorOptions{.system = options.system});
@@ -136,14 +135,13 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
                .end = end,
                .late = ticker.late(),
                .launcher_rss_bytes = parts.launcher.own_peak_rss_bytes(),
-               .wants_course = !parts.options.html_path.empty()},
+               .wants_course = parts.keeps_power},
               instruments, collected, parts.task_clock);
   if (estimator) fill_estimate(report, *estimator);
   fill_share(report, instruments, options.system);
   for (std::string lost : {instruments.series_failure(), instruments.files_failure()}) {
     if (!lost.empty()) run.lost.push_back(std::move(lost));
   }
-  run.power = instruments.power_series();
   return run;
 }
 

@@ -40,7 +40,7 @@ struct RunParts {
   std::optional<Series> series{};
   std::unique_ptr<UsageFiles> files{};
   int drained = -1;          ///< read while the command runs, and forgotten; -1: nothing
-  bool keeps_power = false;  ///< `MeasuredRun::power`
+  bool keeps_power = false;  ///< over time, in the report
   /// Where the instruments are made, if this process ends soon after the run; null: they are closed
   /// when the run has ended.
   std::optional<Instruments>* instruments = nullptr;
@@ -49,7 +49,6 @@ struct RunParts {
 struct MeasuredRun {
   std::optional<ExecFailure> failure;  ///< the command was never executed
   std::vector<std::string> lost;       ///< what could not be written to the end: sentences
-  std::optional<PowerSeries> power{};  ///< of each domain over time, if it was to be kept
 };
 
 /// Releases the command, reads until it has ended, and fills what `begin_report` and `find_sensors`

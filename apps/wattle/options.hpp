@@ -134,6 +134,7 @@ struct ConfigOptions {
 struct ReportOptions {
   std::vector<std::string> words;  ///< files and IDs; not empty
   bool json = false;
+  std::string html_path{};  ///< empty: none; "-": stdout, in place of the text
 };
 
 /// `wattle mark`.

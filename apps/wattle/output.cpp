@@ -61,8 +61,12 @@ bool is_stdout_at_a_line_begin() noexcept {
   return ::pread(file.get(), &last, 1, next - 1) == 1 && last == '\n';
 }
 
+bool is_stdout(const std::string& path) {
+  return path == "-" || descriptor_of(path) == STDOUT_FILENO;
+}
+
 Output Output::open(const std::string& path, bool append) {
-  const std::optional<int> number = path == "-" ? STDOUT_FILENO : descriptor_of(path);
+  const std::optional<int> number = is_stdout(path) ? STDOUT_FILENO : descriptor_of(path);
   if (number == STDOUT_FILENO) return Output(Stream{.name = "stdout", .fd = open_stdout()});
   if (number) {
     Fd copy(::fcntl(*number, F_DUPFD_CLOEXEC, 3));

@@ -45,6 +45,9 @@ class Output {
   std::variant<Stream, WholeFile> target_;
 };
 
+/// True for "-" and other names of stdout.
+[[nodiscard]] bool is_stdout(const std::string& path);
+
 /// To stderr as far as that works; there is nobody to tell if it does not.
 void write_to_stderr(std::string_view text) noexcept;
 

@@ -4,7 +4,9 @@
 
 #include "commands.hpp"
 #include "output.hpp"
+#include "page_output.hpp"
 #include "run_sources.hpp"
+#include "runs/html/job_page.hpp"
 
 namespace wattle::app {
 
@@ -20,8 +22,8 @@ int report(const ReportOptions& options) {
     return kNothing;
   }
   const std::vector<JobReport> reports = job_reports(loaded.records);
-  Output::open("-", false)
-      .write(options.json ? to_json(reports) : to_text(reports, style_of(STDOUT_FILENO)));
+  write_result(options.json ? to_json(reports) : to_text(reports, style_of(STDOUT_FILENO)),
+               options.html_path, [&] { return html::to_html(html::page_of(reports)); });
   return loaded.problems.empty() ? 0 : kIncomplete;
 }
 

@@ -170,7 +170,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .supervisor = run.supervisor,
                                       .series = std::move(run.outputs.series),
                                       .files = std::move(run.outputs.files),
-                                      .keeps_power = run.to_save.has_value(),
+                                      .keeps_power = run.to_save || run.outputs.html,
                                       .instruments = &run.instruments},
                                      std::move(found), std::move(strangers), run.report);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
@@ -179,7 +179,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
     write_to_stderr(fmt::format("wattle run: {}\n", lost));
   }
   if (run.to_save) {
-    save_run(*run.to_save, to_json(run.report), std::move(measured.power), run.options.quiet);
+    save_run(*run.to_save, run.report, run.options.quiet);
   }
   return std::nullopt;
 }

@@ -5,9 +5,9 @@
 #include <cerrno>
 #include <memory>
 #include <system_error>
+#include <utility>
 
 #include "base/file.hpp"
-#include "base/json_read.hpp"
 #include "base/text.hpp"
 #include "runs/record_text.hpp"
 #include "runs/saved_run_json.hpp"
@@ -19,9 +19,13 @@ namespace {
 
 constexpr std::size_t kMostFileBytes = std::size_t{1} << 30U;
 
-/// The record in a line of `history export`, else the value itself.
-std::string record_in(const nlohmann::ordered_json& json) {
-  return schema_of(json) == kSavedRunSchema ? at(json, "record").dump() : json.dump();
+/// A record, or a line of `history export`.
+NamedRecord named_record(const RecordText& text) {
+  if (schema_of(text.json) != kSavedRunSchema) {
+    return {text.name, parse_run_record(text.json.dump(), text.name)};
+  }
+  SavedRun saved = parse_saved_run(text.json.dump(), text.name);
+  return {text.name, parse_run_record(saved.record, text.name), std::move(saved.series)};
 }
 
 void load_file(const std::string& path, LoadedRuns& loaded) {
@@ -38,8 +42,7 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
   try {
     if (is_one_value) {
       for (const RecordText& record : parse_records(rest, name)) {
-        loaded.records.push_back(
-            {record.name, parse_run_record(record_in(record.json), record.name)});
+        loaded.records.push_back(named_record(record));
       }
       return;
     }
@@ -52,8 +55,7 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
     if (line.empty()) continue;
     const std::string place = fmt::format("{}, line {}", name, number);
     try {
-      loaded.records.push_back(
-          {place, parse_run_record(record_in(parse_record(line, place)), place)});
+      loaded.records.push_back(named_record({parse_record(line, place), place}));
     } catch (const FormatError& error) {
       loaded.problems.emplace_back(error.what());
     }
@@ -85,7 +87,9 @@ LoadedRuns load_runs(const std::vector<std::string>& words) {
     }
     try {
       if (!history) history = open_saved_runs();
-      loaded.records.push_back({word, parse_run_record(history->get(word).record, word)});
+      SavedRun saved = history->get(word);
+      loaded.records.push_back(
+          {word, parse_run_record(saved.record, word), std::move(saved.series)});
     } catch (const Error& error) {
       loaded.problems.emplace_back(error.what());
     }

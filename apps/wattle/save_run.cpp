@@ -42,12 +42,11 @@ std::optional<RunToSave> prepare_saving(const RunOptions& options, std::set<pid_
   return to_save;
 }
 
-void save_run(RunToSave& to_save, const std::string& record, std::optional<PowerSeries> series,
-              bool quiet) {
+void save_run(RunToSave& to_save, const Report& report, bool quiet) {
   try {
-    to_save.run.record = record;
+    to_save.run.record = to_json(report);
     if (to_save.run.record.ends_with('\n')) to_save.run.record.pop_back();
-    if (series && !series->domains().empty()) to_save.run.series = std::move(series);
+    if (report.energy.course.count() > 0) to_save.run.series = report.energy.course;
     const SaveOutcome outcome = save_or_spool(to_save.history, to_save.run);
     if (!outcome.problem.empty()) warn_of_save(outcome.problem);
     if (!quiet && !outcome.id.empty()) write_to_stderr(fmt::format("saved as {}\n", outcome.id));

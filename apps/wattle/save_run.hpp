@@ -21,8 +21,8 @@ struct RunToSave {
 [[nodiscard]] std::optional<RunToSave> prepare_saving(const RunOptions& options,
                                                       std::set<pid_t>& strangers);
 
-/// Saves it with its record. Prints the ID unless `quiet`, and what went wrong.
-void save_run(RunToSave& to_save, const std::string& record, std::optional<PowerSeries> series,
-              bool quiet);
+/// Saves it with its record and its power over time. Prints the ID unless `quiet`, and what went
+/// wrong.
+void save_run(RunToSave& to_save, const Report& report, bool quiet);
 
 }  // namespace wattle::app

@@ -51,12 +51,7 @@ std::string change_cell(const BenchRecord& bench, const BenchCommand& command, C
   if (&reference == &command) return "reference";
   const Comparison found = compare(cost, reference.runs, command.runs, bench.is_interleaved);
   if (!found.ratio) return "-";
-  const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
-  std::string text = fmt::format("{:+.1f} %", percent(found.ratio->estimate));
-  if (const auto& interval = found.ratio->interval) {
-    text += fmt::format(" ({:+.1f} to {:+.1f})", percent(interval->low), percent(interval->high));
-  }
-  return text;
+  return change_text(*found.ratio);
 }
 
 bool knows_energy(const BenchRecord& bench) {

@@ -6,6 +6,7 @@
 
 #include "base/text.hpp"
 #include "runs/bench_record.hpp"
+#include "runs/bench_words.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle {
@@ -23,35 +24,50 @@ std::string run_numbers(const std::vector<std::size_t>& indices) {
   return text;
 }
 
-std::string mean_cell(Cost cost, const Summary& summary) { return text_of(cost, summary.mean); }
+}  // namespace
 
-void add_cost_row(Table& table, Cost cost, const std::vector<double>& values) {
-  if (values.empty()) return;
+std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values) {
   const Summary summary = summarize(values);
   const auto text = [&](double value) { return text_of(cost, value); };
-  table.add({std::string(name_of(cost)), mean_cell(cost, summary),
-             summary.sd ? "± " + text(*summary.sd) : "-", text(summary.median),
-             text(summary.min) + " .. " + text(summary.max),
-             summary.mean95
-                 ? text(std::max(0.0, summary.mean95->low)) + " to " + text(summary.mean95->high)
-                 : "-"});
+  return {std::string(name_of(cost)),
+          text(summary.mean),
+          summary.sd ? "± " + text(*summary.sd) : "-",
+          text(summary.median),
+          text(summary.min) + " .. " + text(summary.max),
+          summary.mean95
+              ? text(std::max(0.0, summary.mean95->low)) + " to " + text(summary.mean95->high)
+              : "-"};
 }
 
-/// In the total of no run is this kind of energy; the reason, once.
-std::string missing_text(const BenchRecord& bench) {
-  std::string text;
+std::vector<std::string> missing_energy(const BenchRecord& bench) {
+  std::vector<std::string> lines;
   for (auto kind = bench.energy_missing.begin(); kind != bench.energy_missing.end();) {
+    // Kinds that are missing for one reason stand together.
     const std::string& reason = kind->reason;
     std::vector<std::string> kinds;
     for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
       kinds.push_back(kind->kind);
     }
-    text += fmt::format("no energy of {}: {}\n", fmt::join(kinds, ", "), reason);
+    lines.push_back(fmt::format("no energy of {}: {}", fmt::join(kinds, ", "), reason));
   }
-  return text;
+  return lines;
 }
 
-}  // namespace
+std::vector<BesideReference> beside_reference(const BenchRecord& bench) {
+  std::vector<BesideReference> found;
+  if (bench.commands.size() < 2 || bench.reference >= bench.commands.size()) return found;
+  const BenchCommand& reference = bench.commands[bench.reference];
+  for (const BenchCommand& command : bench.commands) {
+    if (&command == &reference) continue;
+    for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
+      const Comparison one = compare(cost, reference.runs, command.runs, bench.is_interleaved);
+      if (!one.ratio) continue;
+      found.push_back(
+          {&command, one, sentence_of(one, printable(reference.name), printable(command.name))});
+    }
+  }
+  return found;
+}
 
 std::string to_text(const BenchCommand& command, const TextStyle& style) {
   std::string title = printable(command.name);
@@ -60,30 +76,25 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
   if (command.runs.empty()) return text + "  no run has ended\n";
   Table table({Align::left, Align::right, Align::left, Align::right, Align::right, Align::left},
               style, 2);
-  table.add({"", "mean", "± sd", "median", "min .. max", "95 % of the mean"}, true);
-  for (const Cost cost : kCosts) add_cost_row(table, cost, values_of(cost, command.runs));
+  table.add({kCostTitles.begin(), kCostTitles.end()}, true);
+  for (const Cost cost : kCosts) {
+    const std::vector<double> values = values_of(cost, command.runs);
+    if (!values.empty()) table.add(cost_cells(cost, values));
+  }
   return text + table.text();
 }
 
 std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
-  std::string text = fitted(missing_text(bench), style, 2);
+  std::string text;
+  for (const std::string& line : missing_energy(bench)) text += fitted(line + "\n", style, 2);
   for (const std::string& warning : bench.warnings) {
     text += fitted("warning: " + warning + "\n", style, 2);
   }
-  if (bench.commands.size() < 2 || bench.reference >= bench.commands.size()) return text;
-  if (!text.empty()) text += "\n";
-  const BenchCommand& reference = bench.commands[bench.reference];
-  for (const BenchCommand& command : bench.commands) {
-    if (&command == &reference) continue;
-    for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
-      const Comparison found = compare(cost, reference.runs, command.runs, bench.is_interleaved);
-      const std::string sentence =
-          sentence_of(found, printable(reference.name), printable(command.name));
-      if (sentence.empty()) continue;
-      const bool is_shown = found.ratio->is_shown();
-      const std::string line = fitted(sentence, style, 2);
-      text += (is_shown ? tinted(line, Tint::bold, style) : line) + "\n";
-    }
+  const std::vector<BesideReference> found = beside_reference(bench);
+  if (!text.empty() && !found.empty()) text += "\n";
+  for (const BesideReference& one : found) {
+    const std::string line = fitted(one.sentence, style, 2);
+    text += (one.comparison.ratio->is_shown() ? tinted(line, Tint::bold, style) : line) + "\n";
   }
   return text;
 }

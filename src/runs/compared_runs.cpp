@@ -119,6 +119,23 @@ std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool 
   return pairs;
 }
 
+ComparedNames names_of(const RunSource& a, const RunSource& b, const ComparedRuns& pair,
+                       bool is_one) {
+  return {shown_name(a, pair.a, is_one), shown_name(b, pair.b, is_one)};
+}
+
+std::vector<std::string> compared_cells(Cost cost, const ComparedRuns& pair) {
+  std::vector<std::string> cells = {std::string(name_of(cost))};
+  for (const RunsOfCommand* side : {&pair.a, &pair.b}) {
+    const Summary of = summarize(values_of(cost, side->runs));
+    cells.push_back(text_of(cost, of.mean));
+    cells.push_back(of.sd ? "± " + text_of(cost, *of.sd) : std::string("(1 run)"));
+  }
+  return cells;
+}
+
+bool has_sentence(Cost cost) noexcept { return cost != Cost::power && cost != Cost::memory; }
+
 std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
                                   const std::vector<ComparedRuns>& all) {
   std::vector<std::string> notes;
@@ -166,22 +183,15 @@ std::string to_text(const RunSource& a, const RunSource& b, const std::vector<Co
   std::string text;
   for (const ComparedRuns& pair : all) {
     const bool is_one = all.size() == 1;
-    const std::string name_a = shown_name(a, pair.a, is_one);
-    const std::string name_b = shown_name(b, pair.b, is_one);
+    const auto [name_a, name_b] = names_of(a, b, pair, is_one);
     Table table({Align::left, Align::right, Align::left, Align::right, Align::left}, style, 2);
     table.add({"mean ± sd", name_a, "", name_b, ""}, true);
     for (const Comparison& comparison : pair.comparisons) {
-      const Summary of_a = summarize(values_of(comparison.cost, pair.a.runs));
-      const Summary of_b = summarize(values_of(comparison.cost, pair.b.runs));
-      const auto sd = [&](const Summary& of) {
-        return of.sd ? "± " + text_of(comparison.cost, *of.sd) : std::string("(1 run)");
-      };
-      table.add({std::string(name_of(comparison.cost)), text_of(comparison.cost, of_a.mean),
-                 sd(of_a), text_of(comparison.cost, of_b.mean), sd(of_b)});
+      table.add(compared_cells(comparison.cost, pair));
     }
     text += table.text();
     for (const Comparison& comparison : pair.comparisons) {
-      if (comparison.cost == Cost::power || comparison.cost == Cost::memory) continue;
+      if (!has_sentence(comparison.cost)) continue;
       const std::string line = fitted(sentence_of(comparison, name_a, name_b), style, 2);
       text += (comparison.ratio->is_shown() ? tinted(line, Tint::bold, style) : line) + "\n";
     }

@@ -43,6 +43,18 @@ struct ComparedRuns {
 [[nodiscard]] std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b,
                                                  bool ignores_machines);
 
+/// What the two sides are called: "before.json", or "before.json (make)" with several commands.
+struct ComparedNames {
+  std::string a;
+  std::string b;
+};
+[[nodiscard]] ComparedNames names_of(const RunSource& a, const RunSource& b,
+                                     const ComparedRuns& pair, bool is_one);
+/// A cost, then mean and standard deviation of either side.
+[[nodiscard]] std::vector<std::string> compared_cells(Cost cost, const ComparedRuns& pair);
+/// Those costs that have a sentence, which `sentence_of` makes.
+[[nodiscard]] bool has_sentence(Cost cost) noexcept;
+
 /// What must be known beside the figures: sentences.
 [[nodiscard]] std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
                                                 const std::vector<ComparedRuns>& all);

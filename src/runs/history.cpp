@@ -335,7 +335,7 @@ SavedRun RunHistory::read(const Found& found) {
         const auto series = row.is_null(series_column)
                                 ? std::nullopt
                                 : inflated(row.text(series_column), {}, kMostRecordBytes);
-        if (series) saved.series = PowerSeries::unpacked(*series);
+        if (series) saved.series = PowerCourse::unpacked(*series);
       });
   return saved;
 }

@@ -15,7 +15,7 @@
 #include "base/sqlite.hpp"
 #include "runs/git_state.hpp"
 #include "runs/run_record.hpp"
-#include "sampling/power_series.hpp"
+#include "sampling/power_course.hpp"
 
 namespace wattle {
 
@@ -28,7 +28,7 @@ struct SavedRun {
   Tags tags{};
   std::string directory{};        ///< the working directory; empty: unknown
   std::optional<GitState> git{};  ///< absent: the directory is in no git repository
-  std::optional<PowerSeries> series{};
+  std::optional<PowerCourse> series{};
 };
 
 /// What a list shows of a run. Absent is unknown.

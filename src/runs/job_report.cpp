@@ -190,7 +190,8 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
                            .host = run->record.host.name,
                            .rank = run->record.mpi ? run->record.mpi->rank : std::nullopt,
                            .energy = run->record.energy.total,
-                           .is_counted = counted.contains(run)});
+                           .is_counted = counted.contains(run),
+                           .power = counted.contains(run) ? run->power : std::nullopt});
   }
   return report;
 }

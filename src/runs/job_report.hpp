@@ -9,6 +9,7 @@
 
 #include "base/text_style.hpp"
 #include "runs/run_record.hpp"
+#include "sampling/power_course.hpp"
 
 namespace wattle {
 
@@ -16,6 +17,7 @@ namespace wattle {
 struct NamedRecord {
   std::string name;
   RunRecord record;
+  std::optional<PowerCourse> power{};  ///< over time, if it was saved
 };
 
 /// One run of a report.
@@ -23,8 +25,9 @@ struct ReportedRun {
   std::string name;
   std::string host;
   std::optional<unsigned> rank{};
-  std::optional<Joules> energy{};  ///< of the machine, as recorded
-  bool is_counted = false;         ///< its energy is part of the report's
+  std::optional<Joules> energy{};      ///< of the machine, as recorded
+  bool is_counted = false;             ///< its energy is part of the report's
+  std::optional<PowerCourse> power{};  ///< over time, if it was saved and is counted
 };
 
 /// A machine.

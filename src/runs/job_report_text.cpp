@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
+#include "runs/job_words.hpp"
 #include "usage/usage_json.hpp"
 
 namespace wattle {
@@ -45,17 +46,6 @@ bool is_job_lower_bound(const JobReport& report) {
          });
 }
 
-std::string job_headline(const JobReport& report) {
-  const bool has_ranks =
-      std::ranges::any_of(report.runs, [](const ReportedRun& run) { return run.rank.has_value(); });
-  std::string text = report.job.empty() ? "" : fmt::format("job {}: ", printable(report.job));
-  text += counted_text(report.nodes.size(), report.job.empty() ? "machine" : "node") + ", " +
-          counted_text(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
-  if (!report.energy) return text + "no energy";
-  return text + (is_job_lower_bound(report) ? "at least " : "") +
-         to_text(*report.energy, report.uncertainty);
-}
-
 /// What nodes lack; nodes that lack the same for the same reason stand together.
 std::vector<std::string> node_lacks(const JobReport& report) {
   std::vector<std::pair<std::string, std::vector<std::string>>> by_cause;
@@ -84,59 +74,24 @@ std::vector<std::string> node_lacks(const JobReport& report) {
   return lines;
 }
 
-std::string node_table(const JobReport& report, const TextStyle& style) {
+std::string text_of(const JobReport& report, const TextStyle& style) {
+  std::string text = fitted(tinted(headline_of(report), Tint::bold, style) + "\n", style);
+  for (const std::string& line : remarks_on(report)) text += fitted("  " + line + "\n", style);
   Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
               style, 2);
-  table.add({report.job.empty() ? "machine" : "node", "runs", "measured", "energy ± (k=2)", "mean",
-             "includes"},
-            true);
-  for (const NodeReport& node : report.nodes) {
-    std::vector<std::string> covers;
-    std::ranges::transform(node.covers, std::back_inserter(covers), upper_case);
-    std::string what = fmt::format("{}", fmt::join(covers, ", "));
-    if (node.unmeasured > Seconds(0)) {
-      what += fmt::format("; {} not measured", to_text(node.unmeasured));
-    }
-    if (node.unknown > Seconds(0)) what += fmt::format("; {} unknown", to_text(node.unknown));
-    const bool has_mean = node.energy && node.measured > Seconds(0);
-    table.add({printable(node.name), fmt::format("{}", node.runs),
-               node.energy ? to_text(node.measured) : "-",
-               node.energy ? to_text(*node.energy, node.uncertainty) : "unknown",
-               has_mean
-                   ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured)
-                   : "-",
-               what});
+  std::vector<std::string> titles = {node_word(report)};
+  titles.insert(titles.end(), kNodeTitles.begin(), kNodeTitles.end());
+  table.add(titles, true);
+  for (const NodeReport& node : report.nodes) table.add(node_cells(node));
+  text += "\n" + table.text();
+  if (report.energy) {
+    text += tinted(fitted("  " + uncertainty_note(report), style), Tint::dim, style) + "\n";
   }
-  return table.text();
-}
-
-std::string note_of(const JobReport& report) {
-  return report.calibration
-             ? fmt::format("± is the sampling error only; the sensors themselves: ±{}",
-                           to_text(*report.calibration))
-             : std::string(kUncertaintyNote);
-}
-
-std::string text_of(const JobReport& report, const TextStyle& style) {
-  std::string text = fitted(tinted(job_headline(report), Tint::bold, style) + "\n", style);
-  std::vector<std::string> lines = node_lacks(report);
-  if (!report.missing_ranks.empty()) {
-    lines.push_back(fmt::format("ranks without a record: {}", ranges_text(report.missing_ranks)));
-  }
-  std::ranges::copy(report.notes, std::back_inserter(lines));
-  for (const std::string& line : lines) text += fitted("  " + line + "\n", style);
-  text += "\n" + node_table(report, style);
-  if (report.energy) text += tinted(fitted("  " + note_of(report), style), Tint::dim, style) + "\n";
   text += "\n";
   constexpr std::size_t kLabelWidth = 14;
-  const auto add = [&](std::string_view label, const std::string& value) {
+  for (const auto& [label, value] : facts_of(report)) {
     text += fmt::format("{:<{}}{}\n", label, kLabelWidth, value);
-  };
-  add("time", to_text(Seconds(report.ended_unix_s - report.started_unix_s)));
-  add("cpu", report.cpu ? to_text(*report.cpu) : "unknown");
-  add("memory", report.peak_rss_bytes
-                    ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
-                    : "unknown");
+  }
   return text;
 }
 
@@ -185,6 +140,63 @@ nlohmann::ordered_json json_of(const JobReport& report) {
 }
 
 }  // namespace
+
+std::string headline_of(const JobReport& report) {
+  const bool has_ranks =
+      std::ranges::any_of(report.runs, [](const ReportedRun& run) { return run.rank.has_value(); });
+  std::string text = report.job.empty() ? "" : fmt::format("job {}: ", printable(report.job));
+  text += counted_text(report.nodes.size(), node_word(report)) + ", " +
+          counted_text(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
+  if (!report.energy) return text + "no energy";
+  return text + (is_job_lower_bound(report) ? "at least " : "") +
+         to_text(*report.energy, report.uncertainty);
+}
+
+const char* node_word(const JobReport& report) noexcept {
+  return report.job.empty() ? "machine" : "node";
+}
+
+std::vector<std::string> remarks_on(const JobReport& report) {
+  std::vector<std::string> lines = node_lacks(report);
+  if (!report.missing_ranks.empty()) {
+    lines.push_back(fmt::format("ranks without a record: {}", ranges_text(report.missing_ranks)));
+  }
+  std::ranges::copy(report.notes, std::back_inserter(lines));
+  return lines;
+}
+
+std::vector<std::string> node_cells(const NodeReport& node) {
+  std::vector<std::string> covers;
+  std::ranges::transform(node.covers, std::back_inserter(covers), upper_case);
+  std::string what = fmt::format("{}", fmt::join(covers, ", "));
+  if (node.unmeasured > Seconds(0)) {
+    what += fmt::format("; {} not measured", to_text(node.unmeasured));
+  }
+  if (node.unknown > Seconds(0)) what += fmt::format("; {} unknown", to_text(node.unknown));
+  const bool has_mean = node.energy && node.measured > Seconds(0);
+  return {
+      printable(node.name),
+      fmt::format("{}", node.runs),
+      node.energy ? to_text(node.measured) : "-",
+      node.energy ? to_text(*node.energy, node.uncertainty) : "unknown",
+      has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
+      what};
+}
+
+std::string uncertainty_note(const JobReport& report) {
+  return report.calibration
+             ? fmt::format("± is the sampling error only; the sensors themselves: ±{}",
+                           to_text(*report.calibration))
+             : std::string(kUncertaintyNote);
+}
+
+std::vector<std::pair<std::string, std::string>> facts_of(const JobReport& report) {
+  return {{"time", to_text(Seconds(report.ended_unix_s - report.started_unix_s))},
+          {"cpu", report.cpu ? to_text(*report.cpu) : "unknown"},
+          {"memory", report.peak_rss_bytes
+                         ? bytes_to_text(*report.peak_rss_bytes) + " in the largest process"
+                         : "unknown"}};
+}
 
 std::string to_text(const std::vector<JobReport>& reports, const TextStyle& style) {
   std::string text;

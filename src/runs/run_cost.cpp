@@ -256,4 +256,13 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
   return text;
 }
 
+std::string change_text(const LogRatio& ratio) {
+  const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
+  std::string text = fmt::format("{:+.1f} %", percent(ratio.estimate));
+  if (const auto& interval = ratio.interval) {
+    text += fmt::format(" ({:+.1f} to {:+.1f})", percent(interval->low), percent(interval->high));
+  }
+  return text;
+}
+
 }  // namespace wattle

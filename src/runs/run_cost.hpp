@@ -63,5 +63,7 @@ struct Comparison {
 /// One sentence: "B uses 10.4 % less energy than A (95 %: 8.5 to 12.3)". Empty without a ratio.
 [[nodiscard]] std::string sentence_of(const Comparison& comparison, std::string_view a,
                                       std::string_view b);
+/// The same in figures: "-10.4 % (-12.3 to -8.5)".
+[[nodiscard]] std::string change_text(const LogRatio& ratio);
 
 }  // namespace wattle

@@ -41,26 +41,46 @@ std::optional<GitState> git_of(const Json& json) {
   return git;
 }
 
-Json series_json(const std::optional<PowerSeries>& series) {
+/// One number per column; null where none is known.
+template <class Value>
+Json column_list(const std::vector<PowerColumn>& columns, Value value) {
+  Json list = Json::array();
+  bool is_any_known = false;
+  for (const PowerColumn& column : columns) {
+    const std::optional<Watts> power = value(column);
+    is_any_known = is_any_known || power;
+    list.push_back(power ? Json(std::round(power->si() * 1e3) / 1e3) : Json(nullptr));
+  }
+  return is_any_known ? list : Json(nullptr);
+}
+
+Json columns_json(const std::vector<PowerColumn>& columns) {
+  return {
+      {"mean_w", column_list(columns, [](const PowerColumn& column) { return column.mean; })},
+      {"uncertainty_w", column_list(columns,
+                                    [](const PowerColumn& column) {
+                                      return column.mean ? std::optional(column.uncertainty)
+                                                         : std::nullopt;
+                                    })},
+      {"lowest_w", column_list(columns, [](const PowerColumn& column) { return column.lowest; })},
+      {"highest_w",
+       column_list(columns, [](const PowerColumn& column) { return column.highest; })}};
+}
+
+Json series_json(const std::optional<PowerCourse>& series) {
   if (!series) return nullptr;
   Json domains = Json::array();
-  for (std::size_t d = 0; d < series->domains().size(); ++d) {
-    Json lowest = Json::array();
-    Json mean = Json::array();
-    Json highest = Json::array();
-    for (std::size_t i = 0; i < series->bins(); ++i) {
-      const auto bin = series->bin(d, i);
-      const auto milliwatts = [](Watts power) { return std::round(power.si() * 1e3) / 1e3; };
-      lowest.push_back(bin ? Json(milliwatts(bin->lowest)) : Json(nullptr));
-      mean.push_back(bin ? Json(milliwatts(bin->mean)) : Json(nullptr));
-      highest.push_back(bin ? Json(milliwatts(bin->highest)) : Json(nullptr));
-    }
-    domains.push_back({{"name", series->domains()[d]},
-                       {"lowest_w", std::move(lowest)},
-                       {"mean_w", std::move(mean)},
-                       {"highest_w", std::move(highest)}});
+  for (const DomainCourse& domain : series->domains) {
+    Json json = {{"name", domain.name}};
+    json.update(columns_json(domain.columns));
+    domains.push_back(std::move(json));
   }
-  return {{"bin_s", whole_nanoseconds(series->bin_length())}, {"domains", std::move(domains)}};
+  return {{"length_s", whole_nanoseconds(series->length)},
+          {"column_s", whole_nanoseconds(series->column)},
+          {"step_s", whole_nanoseconds(series->step)},
+          {"columns", series->count()},
+          {"domains", std::move(domains)},
+          {"total", series->total.empty() ? Json(nullptr) : columns_json(series->total)}};
 }
 
 std::optional<Watts> watts_at(const Json& list, std::size_t place) {
@@ -70,28 +90,49 @@ std::optional<Watts> watts_at(const Json& list, std::size_t place) {
   return std::abs(watts) <= kMost ? std::optional(Watts(watts)) : std::nullopt;
 }
 
-std::optional<PowerSeries> series_of(const Json& json) {
-  const Json& domains = at(json, "domains");
-  const Json& length = at(json, "bin_s");
-  constexpr double kLongest = 1e5;
-  if (!domains.is_array() || domains.empty() || !length.is_number()) return std::nullopt;
-  if (length.get<double>() <= 0.0 || length.get<double>() >= kLongest) return std::nullopt;
-  const Json& first = at(domains.front(), "mean_w");
-  const std::size_t count = std::min(first.is_array() ? first.size() : 0, PowerSeries::kMostBins);
-  std::vector<std::string> names;
-  std::vector<std::vector<std::optional<PowerBin>>> bins(count);
-  for (const Json& domain : domains) {
-    take_member(domain, "name", names.emplace_back());
-    for (std::size_t i = 0; i < count; ++i) {
-      const auto lowest = watts_at(at(domain, "lowest_w"), i);
-      const auto mean = watts_at(at(domain, "mean_w"), i);
-      const auto highest = watts_at(at(domain, "highest_w"), i);
-      const bool is_known = lowest && mean && highest;
-      bins[i].push_back(is_known ? std::optional(PowerBin{*lowest, *mean, *highest})
-                                 : std::nullopt);
-    }
+std::vector<PowerColumn> columns_of(const Json& json, std::size_t count) {
+  std::vector<PowerColumn> columns(count);
+  for (std::size_t i = 0; i < count; ++i) {
+    PowerColumn& column = columns[i];
+    column.mean = watts_at(at(json, "mean_w"), i);
+    if (!column.mean) continue;
+    column.uncertainty = watts_at(at(json, "uncertainty_w"), i).value_or(Watts(0.0));
+    const auto lowest = watts_at(at(json, "lowest_w"), i);
+    const auto highest = watts_at(at(json, "highest_w"), i);
+    if (!lowest || !highest) continue;
+    column.lowest = lowest;
+    column.highest = highest;
   }
-  return PowerSeries::of_bins(Seconds(length.get<double>()), std::move(names), bins);
+  return columns;
+}
+
+/// A time of a nanosecond or more.
+std::optional<Seconds> time_in(const Json& json, const char* key) {
+  constexpr double kLongest = 1e9;
+  const Json& value = at(json, key);
+  if (!value.is_number()) return std::nullopt;
+  const auto seconds = value.get<double>();
+  return seconds >= 1e-9 && seconds < kLongest ? std::optional(Seconds(seconds)) : std::nullopt;
+}
+
+std::optional<PowerCourse> series_of(const Json& json) {
+  const auto length = time_in(json, "length_s");
+  const auto column = time_in(json, "column_s");
+  const auto step = time_in(json, "step_s");
+  std::optional<std::uint64_t> count;
+  take_member(json, "columns", count);
+  const Json& domains = at(json, "domains");
+  if (!length || !column || !step || !domains.is_array() || domains.empty()) return std::nullopt;
+  if (!count || *count > PowerCourse::kMostColumns) return std::nullopt;
+  if (domains.size() > PowerCourse::kMostDomains) return std::nullopt;
+  PowerCourse course{.length = *length, .column = *column, .step = *step};
+  for (const Json& domain : domains) {
+    DomainCourse& of = course.domains.emplace_back();
+    take_member(domain, "name", of.name);
+    of.columns = columns_of(domain, *count);
+  }
+  if (at(json, "total").is_object()) course.total = columns_of(at(json, "total"), *count);
+  return course;
 }
 
 Json tags_json(const Tags& tags) {

@@ -171,7 +171,50 @@ std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains,
   return total;
 }
 
+/// Neighbours as one column. The errors at the ends between them cancel, so that the mean of their
+/// uncertainties is above that of the whole.
+PowerColumn joined(std::span<const PowerColumn> columns) {
+  PowerColumn sum;
+  double known = 0.0;
+  Watts mean;
+  Watts uncertainty;
+  for (const PowerColumn& column : columns) {
+    if (!column.mean) continue;
+    ++known;
+    mean += *column.mean;
+    uncertainty += column.uncertainty;
+    extend(sum, column.lowest.value_or(*column.mean));
+    extend(sum, column.highest.value_or(*column.mean));
+  }
+  if (known == 0.0) return sum;
+  sum.mean = mean / known;
+  sum.uncertainty = uncertainty / known;
+  return sum;
+}
+
+std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::size_t per_column) {
+  std::vector<PowerColumn> all;
+  for (std::size_t i = 0; i < columns.size(); i += per_column) {
+    all.push_back(joined(std::span(columns).subspan(i, std::min(per_column, columns.size() - i))));
+  }
+  return all;
+}
+
 }  // namespace
+
+PowerCourse PowerCourse::coarser(std::size_t most) const {
+  const std::size_t per_column = (count() + most - 1) / most;
+  if (per_column < 2) return *this;
+  PowerCourse course{.length = length,
+                     .column = column * static_cast<double>(per_column),
+                     .step = step,
+                     .domains = {},
+                     .total = joined(total, per_column)};
+  for (const DomainCourse& domain : domains) {
+    course.domains.push_back({domain.name, joined(domain.columns, per_column)});
+  }
+  return course;
+}
 
 PowerCourse power_course(std::span<const CourseSource> sources, const CourseAsked& asked) {
   const Grid grid = grid_of(asked);
@@ -183,11 +226,13 @@ PowerCourse power_course(std::span<const CourseSource> sources, const CourseAske
     steps.resize(edges.size() - 1);
     const bool counts = counts_in_total(source.domain.kind());
     course.domains.push_back(
-        {source.domain, columns_of(source, grid, edges, counts ? &steps : nullptr)});
+        {source.domain.name(), columns_of(source, grid, edges, counts ? &steps : nullptr)});
   }
   std::vector<const DomainCourse*> counted;
-  for (const DomainCourse& domain : course.domains) {
-    if (counts_in_total(domain.domain.kind()) && std::ranges::any_of(domain.columns, is_known)) {
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const DomainCourse& domain = course.domains[i];
+    if (counts_in_total(sources[i].domain.kind()) &&
+        std::ranges::any_of(domain.columns, is_known)) {
       counted.push_back(&domain);
     }
   }

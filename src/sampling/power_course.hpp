@@ -1,11 +1,13 @@
-// Power over time in columns of equal length, for a plot: as many as it can show, however long the
-// time was.
+// Power over time in columns of equal length: what a page draws and the history of runs keeps,
+// however long the time was.
 #pragma once
 
 #include <chrono>
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "sampling/history.hpp"
@@ -25,17 +27,32 @@ struct PowerColumn {
 };
 
 struct DomainCourse {
-  Domain domain;
+  std::string name;  ///< "package_0": of this machine, or of one whose run was saved
   std::vector<PowerColumn> columns;
 };
 
+/// Threads: a value type.
 struct PowerCourse {
+  static constexpr std::size_t kMostColumns = 1000;
+  static constexpr std::size_t kMostDomains = 10'000;  ///< that are read back
+
   Seconds length{0};
   Seconds column{0};  ///< the last column may be shorter
   Seconds step{0};    ///< an interval of the run, or a multiple of it where the run is very long
   std::vector<DomainCourse> domains;
   /// The sum of the domains that count in a total; empty with fewer than two of them.
   std::vector<PowerColumn> total;
+
+  /// Columns of each domain.
+  [[nodiscard]] std::size_t count() const noexcept {
+    return domains.empty() ? 0 : domains.front().columns.size();
+  }
+  /// The same in at most `most` columns, at least 1. Their uncertainty is at most what is stated.
+  [[nodiscard]] PowerCourse coarser(std::size_t most) const;
+  /// As bytes: about 5 per column and domain, to the milliwatt.
+  [[nodiscard]] std::string packed() const;
+  /// The inverse; absent for anything else.
+  [[nodiscard]] static std::optional<PowerCourse> unpacked(std::string_view bytes);
 };
 
 /// What was read of a domain: a counter (may be null), gauges of power, or both.
@@ -49,7 +66,7 @@ struct CourseAsked {
   TimePoint begin;
   TimePoint end;
   std::chrono::nanoseconds interval{0};  ///< how often the sources were read; above 0
-  std::size_t most_columns = 720;
+  std::size_t most_columns = 720;        ///< at most `PowerCourse::kMostColumns`
 };
 
 /// Costs a few micro-seconds per column and domain, and 0.2 us per step. Empty where `end` is not

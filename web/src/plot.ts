@@ -79,13 +79,17 @@ export class LivePlot {
   private readonly plot: uPlot;
 
   /// Null where the figure has no values. `zoomed` is called with what is shown from now on.
-  static replace(figure: HTMLElement, zoomed: (from: number, to: number) => void): LivePlot | null {
+  /// `group`: plots of one show the same time under the pointer.
+  static replace(
+    figure: HTMLElement, group: string, zoomed: (from: number, to: number) => void,
+  ): LivePlot | null {
     const drawing = readDrawing(figure);
-    return drawing ? new LivePlot(figure, drawing, zoomed) : null;
+    return drawing ? new LivePlot(figure, drawing, group, zoomed) : null;
   }
 
   private constructor(
-    figure: HTMLElement, drawing: Drawing, private readonly zoomed: (from: number, to: number) => void,
+    figure: HTMLElement, drawing: Drawing, private readonly group: string,
+    private readonly zoomed: (from: number, to: number) => void,
   ) {
     this.drawing = drawing;
     this.element = document.createElement("div");
@@ -130,7 +134,7 @@ export class LivePlot {
     return {
       width: 400, height: kHeight,
       legend: {show: false},
-      cursor: {sync: {key: "power", scales: ["x", null]}, drag: {x: true, y: false}, points: {show: false}},
+      cursor: {sync: {key: this.group, scales: ["x", null]}, drag: {x: true, y: false}, points: {show: false}},
       scales: {x: {time: false, range: (_, min, max) => [Math.max(0, min), Math.min(seconds, max)]},
                y: {range: [0, top]}},
       axes: [

@@ -137,6 +137,7 @@ class Page {
   async press(key) {
     for (const type of ["keyDown", "keyUp"]) {
       const text = type === "keyDown" && key.length === 1 ? {text: key} : {};
+      if (key === "Tab") Object.assign(text, {code: key, windowsVirtualKeyCode: 9});
       await this.send("Input.dispatchKeyEvent", {type, key, ...text});
     }
   }

@@ -13,7 +13,9 @@ const kZones = [
 const kUpdateMs = 5;
 
 export class Machine {
-  constructor() {
+  // `steady`: a load that stays, so that the energy of a run goes with its time.
+  constructor({steady = false} = {}) {
+    this.steady = steady;
     this.folder = mkdtempSync(join(tmpdir(), "wattle-web-"));
     this.sysfs = join(this.folder, "sys");
     this.zones = kZones.map(([zone, name, watts]) => {
@@ -31,7 +33,7 @@ export class Machine {
   // A load that rises and falls.
   advance() {
     const now = performance.now();
-    const load = 1 + Math.sin((now - this.start) / 300) + ((now - this.start) % 1000 < 200 ? 1.5 : 0);
+    const load = this.steady ? 1 : 1 + Math.sin((now - this.start) / 300) + ((now - this.start) % 1000 < 200 ? 1.5 : 0);
     for (const zone of this.zones) {
       zone.energyUj += (now - this.last) * 1000 * zone.watts * load;
       // At once, and never shorter than before: no reader sees a part.

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <map>
+
 #include "report/html/content_hash.hpp"
+#include "report/html/dot_plot.hpp"
 #include "report/html/escape.hpp"
 #include "report/html/plot.hpp"
 
@@ -25,7 +28,7 @@ std::string row_of(const Table& table, const std::vector<std::string>& cells) {
   return text + "</tr>\n";
 }
 
-/// Turns blocks into elements. Numbers the plots.
+/// Turns blocks into elements. Numbers the plots, and regions of one name.
 class Renderer {
  public:
   std::string operator()(const Heading& heading) const {
@@ -37,6 +40,21 @@ class Renderer {
   std::string operator()(const Note& note) const {
     return fmt::format("<p class=\"note\">{}</p>\n", escaped(note.text));
   }
+  std::string operator()(const Lines& lines) const {
+    std::string items;
+    for (const auto& [text, is_strong] : lines.lines) {
+      items += is_strong ? fmt::format("<li><strong>{}</strong></li>\n", escaped(text))
+                         : fmt::format("<li>{}</li>\n", escaped(text));
+    }
+    return fmt::format("<ul>\n{}</ul>\n", items);
+  }
+  std::string operator()(const Estimates& estimates) const {
+    std::string lines;
+    for (const std::string& line : estimates.lines) {
+      lines += fmt::format("<p>{}</p>\n", escaped(line));
+    }
+    return fmt::format("<div class=\"estimate\">\n{}</div>\n", lines);
+  }
   std::string operator()(const Facts& facts) const {
     std::string rows;
     for (const auto& [name, text] : facts.rows) {
@@ -47,28 +65,39 @@ class Renderer {
         "<table class=\"facts\">\n<caption>{}</caption>\n<tbody>\n{}</tbody>\n</table>\n",
         escaped(facts.caption), rows);
   }
-  std::string operator()(const Table& table) const {
+  std::string operator()(const Table& table) {
     std::string head;
     for (const Table::Column& column : table.columns) head += cell("th", column, column.title);
     std::string rows;
     for (const auto& row : table.rows) rows += row_of(table, row);
     // A wide table is scrolled by itself, by the keyboard too.
-    return fmt::format(
+    const std::string wide = fmt::format(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\">\n<table>\n"
         "<caption>{}</caption>\n<thead><tr>{}</tr></thead>\n<tbody>\n{}</tbody>\n</table>\n</"
         "div>\n",
-        escaped(table.caption), escaped(table.caption), head, rows);
+        escaped(region_name(table.caption)), escaped(table.caption), head, rows);
+    if (!table.is_folded) return wide;
+    return fmt::format("<details><summary>{}</summary>\n{}</details>\n", escaped(table.caption),
+                       wide);
   }
-  std::string operator()(const PowerPlots& plots) {
+  std::string operator()(const Plots& plots) {
     std::string text;
-    for (const PowerPlot& plot : plots.plots) {
-      text += figure_of(plot, fmt::format("plot-{}", ++plots_));
+    for (const auto& plot : plots.plots) {
+      const std::string id = fmt::format("plot-{}", ++plots_);
+      text += std::visit([&](const auto& one) { return figure_of(one, id); }, plot);
     }
     return fmt::format("<div class=\"plots\">\n{}</div>\n", text);
   }
 
  private:
+  /// Who moves from region to region by ear needs different names.
+  std::string region_name(const std::string& caption) {
+    const int number = ++regions_[caption];
+    return number == 1 ? caption : fmt::format("{} ({})", caption, number);
+  }
+
   int plots_ = 0;
+  std::map<std::string, int> regions_;
 };
 
 /// Only what is in the page, and nothing from elsewhere.

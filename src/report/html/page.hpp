@@ -2,6 +2,8 @@
 // `to_html` draws it.
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -25,6 +27,20 @@ struct Note {
   std::string text;
 };
 
+/// Sentences, one below the other.
+struct Lines {
+  struct Line {
+    std::string text;
+    bool is_strong = false;
+  };
+  std::vector<Line> lines;
+};
+
+/// Estimates and shares: set apart from what was measured.
+struct Estimates {
+  std::vector<std::string> lines;
+};
+
 /// Names and what they are.
 struct Facts {
   std::string caption;  ///< what they are about, for who cannot see where they stand
@@ -40,6 +56,7 @@ struct Table {
   std::vector<Column> columns;
   /// The first cell names its row. Cells that a row lacks are empty.
   std::vector<std::vector<std::string>> rows;
+  bool is_folded = false;  ///< the reader opens it: what few ask for
 };
 
 /// A part of the time of a plot, with a name.
@@ -60,12 +77,29 @@ struct PowerPlot {
   std::string summary;  ///< what it shows, in a sentence or two
 };
 
-/// Plots beside and below each other; all show the same time.
-struct PowerPlots {
-  std::vector<PowerPlot> plots;
+/// Values of several things on one axis.
+struct DotPlot {
+  struct Row {
+    std::string name;
+    std::string text;          ///< what the row shows, in figures
+    std::vector<double> dots;  ///< drawn from top to bottom
+    std::size_t runs = 0;      ///< that the dots are of: more than there are dots, if thinned out
+    std::optional<double> mark{};
+    std::optional<std::pair<double, double>> interval{};
+  };
+  std::string name;
+  std::string unit;  ///< of all values
+  std::vector<Row> rows;
+  std::optional<double> line{};  ///< that rows are compared with
+  std::string summary;           ///< what it shows, in a sentence or two
 };
 
-using Block = std::variant<Heading, Paragraph, Note, Facts, Table, PowerPlots>;
+/// Plots beside and below each other. Those of power show the same time.
+struct Plots {
+  std::vector<std::variant<PowerPlot, DotPlot>> plots;
+};
+
+using Block = std::variant<Heading, Paragraph, Note, Lines, Estimates, Facts, Table, Plots>;
 
 struct Page {
   std::string title;

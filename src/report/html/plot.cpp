@@ -8,6 +8,7 @@
 #include <cstdlib>
 
 #include "base/quantity.hpp"
+#include "report/html/axis.hpp"
 #include "report/html/escape.hpp"
 
 namespace wattle::html {
@@ -40,18 +41,11 @@ struct PowerScale {
 /// Marks at 1, 2 or 5 times a power of ten.
 PowerScale scale_for(Watts highest) noexcept {
   const double top = highest.si() > 0 ? highest.si() : 1.0;
-  double power = std::pow(10.0, std::floor(std::log10(top / kMostMarks)));
-  for (;; power *= 10.0) {
-    for (const int factor : {1, 2, 5}) {
-      const double mark = factor * power;
-      // A value on the last mark fits, whatever the division is off by.
-      const double marks = std::ceil(top / mark - 1e-9);
-      if (marks > kMostMarks) continue;
-      return {.mark = Watts(mark),
-              .marks = static_cast<int>(std::max(marks, 1.0)),
-              .steps_per_mark = factor == 5 ? 250 : 200};
-    }
-  }
+  const RoundStep step = round_step(top, kMostMarks);
+  // A value on the last mark fits, whatever the division is off by.
+  return {.mark = Watts(step.value()),
+          .marks = std::max(static_cast<int>(std::ceil(top / step.value() - 1e-9)), 1),
+          .steps_per_mark = step.factor == 5 ? 250 : 200};
 }
 
 /// "200 W", "1.5 kW", "0.25 W".
@@ -62,14 +56,11 @@ std::string watts_label(Watts power) {
 }
 
 Seconds time_mark(Seconds length) noexcept {
-  constexpr double kMost = 6.0;
+  constexpr int kMost = 6;
   constexpr std::array<double, 13> kLong = {10,   15,   30,   60,    120,   300,  600,
                                             1800, 3600, 7200, 14400, 43200, 86400};
-  for (double power = 1e-9; power < 10; power *= 10) {
-    for (const int factor : {1, 2, 5}) {
-      if (length.count() / (factor * power) <= kMost) return Seconds(factor * power);
-    }
-  }
+  const double step = round_step(length.count(), kMost).value();
+  if (step < kLong.front()) return Seconds(step);
   for (const double mark : kLong) {
     if (length.count() / mark <= kMost) return Seconds(mark);
   }

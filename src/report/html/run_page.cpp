@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -12,86 +10,29 @@
 
 #include "base/quantity.hpp"
 #include "base/text.hpp"
+#include "report/estimate_words.hpp"
+#include "report/html/page_words.hpp"
+#include "report/html/power_plots.hpp"
 #include "report/words.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {
 namespace {
 
-/// "2025-11-21 02:00:02 UTC"; empty for a time that no clock shows.
-std::string utc_text(double unix_s) {
-  namespace chrono = std::chrono;
-  constexpr double kYear9999 = 253'402'300'799.0;
-  if (!(unix_s >= 0.0) || unix_s > kYear9999) return {};
-  const chrono::sys_seconds time{chrono::seconds(std::llround(std::floor(unix_s)))};
-  const auto day = chrono::floor<chrono::days>(time);
-  const chrono::year_month_day date(day);
-  const chrono::hh_mm_ss clock(time - day);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02}:{:02} UTC", static_cast<int>(date.year()),
-                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
-                     clock.hours().count(), clock.minutes().count(), clock.seconds().count());
-}
-
-std::string subtitle_of(const Report& report) {
-  std::string text;
-  for (const std::string& part : {"host " + report.host.name, report.host.cpu,
-                                  utc_text(report.started_unix_s), to_text(report.wall)}) {
-    if (part.empty()) continue;
-    text += fmt::format("{}{}", text.empty() ? "" : " · ", part);
-  }
-  return text;
-}
-
-/// The lowest and the highest power of a course, and how uncertain they are.
-struct Extremes {
-  std::optional<Watts> lowest{};
-  std::optional<Watts> highest{};
-  Watts uncertainty{};
-};
-
-Extremes extremes_of(const std::vector<PowerColumn>& columns, double steps_per_column) {
-  Extremes found;
-  for (const PowerColumn& column : columns) {
-    if (!column.mean) continue;
-    const Watts low = column.lowest.value_or(*column.mean);
-    const Watts high = column.highest.value_or(*column.mean);
-    found.lowest = std::min(found.lowest.value_or(low), low);
-    found.highest = std::max(found.highest.value_or(high), high);
-    // Most of it comes from the ends of the time, however long that is.
-    found.uncertainty = std::max(found.uncertainty, column.uncertainty * steps_per_column);
-  }
-  return found;
-}
-
-/// "12.4 W": to the place of its uncertainty, always in watts, so that two are easily compared.
-std::string extreme_text(Watts power, Watts uncertainty) {
-  constexpr double kMostDecimals = 3.0;
-  const double place = uncertainty.si() > 0 ? -std::floor(std::log10(uncertainty.si())) : 1.0;
-  const int decimals = static_cast<int>(std::clamp(place, 0.0, kMostDecimals));
-  return fmt::format("{:.{}f} W", power.si(), decimals);
-}
-
-/// What a plot shows, in words.
-std::string summary_of(const std::string& mean, const PowerCourse& course,
-                       const std::vector<PowerColumn>& columns, const std::string& remarks) {
-  const Extremes found = extremes_of(columns, course.column / course.step);
-  std::string text = "unknown";
-  if (found.lowest && found.highest) {
-    text = fmt::format("Mean {}; {} to {} over {}", mean,
-                       extreme_text(*found.lowest, found.uncertainty),
-                       extreme_text(*found.highest, found.uncertainty), to_text(course.step));
-  }
-  if (!remarks.empty()) text += "; " + remarks;
-  return text + ".";
+const DomainCourse* course_of(const PowerCourse& course, const Domain& domain) {
+  const auto found = std::ranges::find(course.domains, domain.name(), &DomainCourse::name);
+  return found == course.domains.end() ? nullptr : &*found;
 }
 
 /// Domains of one kind have one scale. What custom domains are is not known.
-Watts scale_of(const PowerCourse& course, const Domain& shown) {
+Watts scale_of(const EnergyReport& energy, const Domain& shown) {
   Watts scale;
   if (shown.kind() == DomainKind::custom) return scale;
-  for (const DomainCourse& domain : course.domains) {
+  for (const DomainEnergy& domain : energy.domains) {
     if (domain.domain.kind() != shown.kind()) continue;
-    scale = std::max(scale, extremes_of(domain.columns, 1.0).highest.value_or(Watts(0.0)));
+    const DomainCourse* const course = course_of(energy.course, domain.domain);
+    if (course == nullptr) continue;
+    scale = std::max(scale, highest_of(course->columns).value_or(Watts(0.0)));
   }
   return scale;
 }
@@ -107,47 +48,48 @@ std::vector<Stripe> stripes_of(const PhasesReport& phases) {
   return stripes;
 }
 
-PowerPlots plots_of(const Report& report) {
+Plots plots_of(const Report& report) {
   const PowerCourse& course = report.energy.course;
   const Total& total = report.energy.total;
   const std::vector<Stripe> stripes = stripes_of(report.phases);
-  PowerPlots plots;
-  const auto add = [&](std::string name, const std::vector<PowerColumn>& columns, Watts scale,
-                       std::string summary) {
-    plots.plots.push_back({.name = std::move(name),
-                           .columns = columns,
-                           .length = course.length,
-                           .column = course.column,
-                           .scale = scale,
-                           .stripes = stripes,
-                           .summary = std::move(summary)});
+  Plots plots;
+  const auto add = [&](PlotWords words, const std::vector<PowerColumn>& columns, Watts scale) {
+    PowerPlot plot = power_plot(course, columns, std::move(words), scale);
+    plot.stripes = stripes;
+    plots.plots.emplace_back(std::move(plot));
   };
   if (!course.total.empty()) {
-    const std::string mean = total.mean ? to_text(*total.mean) : "unknown";
-    add(fmt::format("total: {}", fmt::join(total.covers, ", ")), course.total, Watts(0.0),
-        summary_of(mean, course, course.total, ""));
+    add({.name = fmt::format("total: {}", fmt::join(total.covers, ", ")),
+         .mean = total.mean ? to_text(*total.mean) : "unknown"},
+        course.total, Watts(0.0));
   }
   for (const DomainEnergy& domain : report.energy.domains) {
-    const auto found = std::ranges::find(course.domains, domain.domain, &DomainCourse::domain);
-    const std::vector<PowerColumn> none;
-    const auto& columns = found == course.domains.end() ? none : found->columns;
-    add(domain.domain.name(), columns, scale_of(course, domain.domain),
-        summary_of(power_text(domain.figure, domain.figure.mean), course, columns,
-                   remarks_on(domain)));
+    const DomainCourse* const found = course_of(course, domain.domain);
+    add({.name = domain.domain.name(),
+         .mean = power_text(domain.figure, domain.figure.mean),
+         .remarks = remarks_on(domain)},
+        found != nullptr ? found->columns : std::vector<PowerColumn>(),
+        scale_of(report.energy, domain.domain));
   }
   return plots;
 }
 
-/// How to read the plots.
-std::string legend_of(const PowerCourse& course) {
-  std::string text = fmt::format("The line is the mean power over {}. ", to_text(course.column));
-  if (course.column > course.step) {
-    text += fmt::format("The light bars span the lowest to the highest mean over {} in that time. ",
-                        to_text(course.step));
+/// Lines that continue one above are indented in a terminal, where nothing else sets them apart.
+Estimates estimates_of(std::vector<std::string> lines) {
+  for (std::string& line : lines) line.erase(0, line.find_first_not_of(' '));
+  return {std::move(lines)};
+}
+
+void add_estimates(Page& page, const Report& report) {
+  if (report.estimate) {
+    page.blocks.emplace_back(Heading{"Estimate, not measured"});
+    page.blocks.emplace_back(estimates_of(words_of(*report.estimate)));
   }
-  return text +
-         "The orange band is its ± (95 %, sampling only). Where the line has a gap, power is "
-         "unknown. wattle run --series FILE writes all values.";
+  std::vector<std::string> share;
+  if (report.share) share = words_of(*report.share);
+  if (share.empty()) return;
+  page.blocks.emplace_back(Heading{"Share of this command, not measured"});
+  page.blocks.emplace_back(estimates_of(std::move(share)));
 }
 
 void add_power(Page& page, const Report& report) {
@@ -157,7 +99,8 @@ void add_power(Page& page, const Report& report) {
     page.blocks.emplace_back(Paragraph{"No power over time: the command ended at once."});
     return;
   }
-  page.blocks.emplace_back(Note{legend_of(report.energy.course)});
+  page.blocks.emplace_back(
+      Note{legend_of(report.energy.course) + " wattle run --series FILE writes all values."});
   page.blocks.emplace_back(plots_of(report));
 }
 
@@ -242,7 +185,8 @@ std::size_t most_columns(std::size_t domains) noexcept {
 
 Page page_of(const Report& report) {
   Page page{.title = shell_line(report.command),
-            .subtitle = subtitle_of(report),
+            .subtitle = subtitle_of({"host " + report.host.name, report.host.cpu,
+                                     utc_text(report.started_unix_s), to_text(report.wall)}),
             .blocks = {},
             .footer = footer_of(report)};
   page.blocks.emplace_back(Paragraph{headline_of(report)});
@@ -250,6 +194,7 @@ Page page_of(const Report& report) {
     page.blocks.emplace_back(Paragraph{std::move(line)});
   }
   page.blocks.emplace_back(Facts{"What the command used", facts_of(report)});
+  add_estimates(page, report);
   add_power(page, report);
   add_domains(page, report.energy);
   add_phases(page, report.phases);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "golden.hpp"
+#include "sample_bench.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 
@@ -17,52 +18,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing_support::expect_golden;
 
-RunCost run_of(std::size_t round, double wall_s, std::optional<double> energy_j) {
-  RunCost run{.round = round,
-              .started_unix_s = 1.7e9 + static_cast<double>(round),
-              .wall = Seconds(wall_s),
-              .cpu_user = Seconds(0.8 * wall_s),
-              .cpu_system = Seconds(0.1 * wall_s),
-              .peak_rss_bytes = 8'000'000,
-              .other_cores = 0.05,
-              .code = 0};
-  if (!energy_j) return run;
-  run.energy = Joules(*energy_j);
-  run.uncertainty = Joules(0.2);
-  run.mean_power = Watts(*energy_j / wall_s);
-  return run;
-}
-
-/// Two commands in six rounds; B takes about 10 % less.
-BenchRecord sample(bool has_energy) {
-  BenchRecord bench{.wattle_version = "0.1.0",
-                    .started_unix_s = 1.7e9,
-                    .ended_unix_s = 1.7e9 + 20,
-                    .host = {.name = "n1", .boot_id = "b", .cpu = "Model", .gpus = {"GPU"}},
-                    .is_interleaved = true,
-                    .seed = 7,
-                    .shell = "/bin/sh",
-                    .warmup = 1,
-                    .reference = 0,
-                    .is_interrupted = false,
-                    .commands = {{"A", "a --x | \"b\"", {{"n", "1,5"}}, {}}, {"B", "b", {}, {}}},
-                    .energy_covers = {},
-                    .energy_missing = {},
-                    .warnings = {"the machine is warm"}};
-  if (has_energy) bench.energy_covers = {"cpu"};
-  bench.energy_missing.push_back({"gpu", "no GPU with its own power sensor was found", ""});
-  for (std::size_t round = 1; round <= 6; ++round) {
-    const double noise = round % 2 == 0 ? 0.01 : -0.01;
-    const double third = round % 3 == 0 ? 0.005 : 0.0;
-    bench.commands[0].runs.push_back(
-        run_of(round, 1.0 + noise, has_energy ? std::optional(50.0 + 10.0 * noise) : std::nullopt));
-    bench.commands[1].runs.push_back(
-        run_of(round, 0.9 + noise + third,
-               has_energy ? std::optional(45.0 + 10.0 * noise + third) : std::nullopt));
-  }
-  return bench;
-}
-
 std::string text_of(const BenchRecord& bench, const TextStyle& style) {
   std::string text;
   for (const BenchCommand& command : bench.commands) text += to_text(command, style) + "\n";
@@ -70,7 +25,7 @@ std::string text_of(const BenchRecord& bench, const TextStyle& style) {
 }
 
 TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
-  const BenchRecord bench = sample(true);
+  const BenchRecord bench = sample_bench(true);
   expect_golden("bench.txt", text_of(bench, {}));
   expect_golden("bench.csv", to_csv(bench));
   expect_golden("bench.md", to_markdown(bench));
@@ -78,7 +33,7 @@ TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
 }
 
 TEST(BenchRecord, WithoutEnergySaysWhyOnce) {
-  BenchRecord bench = sample(false);
+  BenchRecord bench = sample_bench(false);
   bench.energy_missing.insert(bench.energy_missing.begin(), {"cpu", "no sensor", ""});
   expect_golden("bench_without_energy.txt", text_of(bench, {}));
   const auto json = nlohmann::json::parse(to_json(bench));
@@ -88,7 +43,7 @@ TEST(BenchRecord, WithoutEnergySaysWhyOnce) {
 }
 
 TEST(BenchRecord, ComesBackFromItsJson) {
-  const BenchRecord bench = sample(true);
+  const BenchRecord bench = sample_bench(true);
   const std::string json = to_json(bench);
   EXPECT_EQ(json.find('\n'), json.size() - 1);
   const BenchRecord read = parse_bench_record(json, "bench.json");
@@ -105,7 +60,7 @@ TEST(BenchRecord, ComesBackFromItsJson) {
 }
 
 TEST(BenchRecord, HasEachComparisonInItsJson) {
-  const auto json = nlohmann::json::parse(to_json(sample(true)));
+  const auto json = nlohmann::json::parse(to_json(sample_bench(true)));
   EXPECT_EQ(json["schema"], "wattle.bench/1");
   EXPECT_EQ(json["comparisons"].size(), 5U);
   const auto& energy = json["comparisons"][0];

@@ -54,9 +54,8 @@ class RunHistoryTest : public testing::Test {
 };
 
 TEST_F(RunHistoryTest, KeepsTheWholeRun) {
-  PowerSeries series(Seconds(0.1), {"package_0"});
-  series.add({Watts(10.0)});
-  series.add({std::nullopt});
+  PowerCourse series{.length = Seconds(0.2), .column = Seconds(0.1), .step = Seconds(0.1)};
+  series.domains = {{"package_0", {{.mean = Watts(10.0)}, {}}}};
   SavedRun run = saved_run({}, {{"branch", "main"}, {"note", "a b"}});
   run.directory = "/home/a/project";
   run.git = GitState{.commit = std::string(40, 'a'),
@@ -78,9 +77,9 @@ TEST_F(RunHistoryTest, KeepsTheWholeRun) {
   EXPECT_EQ(kept.git->dirty, true);
   EXPECT_EQ(kept.git->worktree, run.git->worktree);
   ASSERT_TRUE(kept.series);
-  EXPECT_EQ(kept.series->bins(), 2U);
-  EXPECT_DOUBLE_EQ(kept.series->bin(0, 0)->mean.si(), 10.0);
-  EXPECT_FALSE(kept.series->bin(0, 1));
+  ASSERT_EQ(kept.series->count(), 2U);
+  EXPECT_EQ(kept.series->domains[0].columns[0].mean, Watts(10.0));
+  EXPECT_FALSE(kept.series->domains[0].columns[1].mean);
 }
 
 TEST_F(RunHistoryTest, ListsWhatAPersonWantsToSee) {

@@ -26,12 +26,18 @@ Page hostile_page() {
                        .scale = {},
                        .stripes = {{kHostile, Seconds(0.0), Seconds(2.0)}},
                        .summary = kHostile};
+  const DotPlot dots{.name = kHostile,
+                     .unit = kHostile,
+                     .rows = {{kHostile, kHostile, {1.0, 2.0}, 2, 1.5, std::pair(1.0, 2.0)}},
+                     .line = 1.0,
+                     .summary = kHostile};
   return {.title = kHostile,
           .subtitle = kHostile,
           .blocks = {Heading{kHostile}, Paragraph{kHostile}, Note{kHostile},
+                     Lines{{{kHostile, true}, {kHostile}}}, Estimates{{kHostile}},
                      Facts{kHostile, {{kHostile, kHostile}}},
                      Table{kHostile, {{kHostile}, {kHostile, true}}, {{kHostile, kHostile}}},
-                     PowerPlots{{plot}}},
+                     Plots{{plot, dots}}},
           .footer = kHostile};
 }
 
@@ -74,6 +80,14 @@ TEST(HtmlPage, HasTheLicenceOfWhatIsBundled) {
   const std::string html = to_html({.title = "t", .subtitle = {}, .blocks = {}, .footer = {}});
   EXPECT_THAT(html, HasSubstr("Copyright (c) 2022 Leon Sorokin"));
   EXPECT_EQ(count_of(assets.script, "</script"), 0U);
+}
+
+TEST(HtmlPage, NamesEachTableApart) {
+  const Table table{.caption = "Runs", .columns = {{"a"}}, .rows = {}};
+  const std::string html =
+      to_html({.title = "t", .subtitle = {}, .blocks = {table, table}, .footer = {}}, {});
+  EXPECT_EQ(count_of(html, "aria-label=\"Runs\""), 1U);
+  EXPECT_EQ(count_of(html, "aria-label=\"Runs (2)\""), 1U);
 }
 
 TEST(HtmlPage, FillsShortRows) {

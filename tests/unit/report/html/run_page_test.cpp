@@ -38,7 +38,7 @@ Report with_course() {
   PowerCourse& course = report.energy.course;
   course = {.length = Seconds(2.0), .column = Seconds(0.1), .step = Seconds(0.1)};
   for (const DomainEnergy& domain : report.energy.domains) {
-    course.domains.push_back({domain.domain, columns_of(20, domain.figure.mean->si())});
+    course.domains.push_back({domain.domain.name(), columns_of(20, domain.figure.mean->si())});
   }
   course.total = columns_of(20, 175.0);
   return report;
@@ -49,7 +49,7 @@ TEST(RunPage, AsAFile) { expect_golden("run.html", html_of(with_course())); }
 TEST(RunPage, IsWellFormedWhateverHappened) {
   for (const Report& report :
        {measured(), with_course(), without_sensors(), with_unknown_stretches(), killed(),
-        still_running(), with_foreign_text(), of_another_rank(), not_started()}) {
+        still_running(), with_foreign_text(), of_another_rank(), not_started(), estimated()}) {
     EXPECT_EQ(markup_fault(html_of(report)), "") << report.command.front();
   }
 }
@@ -61,10 +61,36 @@ TEST(RunPage, SaysWhyThereIsNoEnergy) {
   EXPECT_THAT(html, Not(HasSubstr("<figure")));
 }
 
+TEST(RunPage, SetsAnEstimateApartFromMeasurements) {
+  const std::string html = html_of(estimated());
+  const std::size_t begin = html.find("<h2>Estimate, not measured</h2>\n<div class=\"estimate\">");
+  ASSERT_NE(begin, std::string::npos);
+  const std::size_t end = html.find("</div>", begin);
+  EXPECT_THAT(html.substr(begin, end - begin),
+              HasSubstr("<p>estimate, not measured: ~21 J (7.5 J to"));
+  EXPECT_EQ(html.find('~'), html.find('~', begin)) << "nothing before it";
+  EXPECT_EQ(html.find('~', end), std::string::npos) << "nor after it";
+  EXPECT_THAT(html_of(measured()), Not(HasSubstr("stimate")));
+}
+
+TEST(RunPage, SetsTheShareOfTheCommandApart) {
+  Report report = measured();
+  report.share.emplace();
+  EXPECT_THAT(html_of(report), Not(HasSubstr("Share of this command")))
+      << "there is nothing to say";
+  report.share->gpus = {{.domain = Domain::nvidia_gpu(0),
+                         .measured = Joules(100.0),
+                         .command = {Joules(100.0), Joules(100.0), Joules(100.0)},
+                         .is_known = true,
+                         .basis = "only the command used it"}};
+  EXPECT_THAT(html_of(report), HasSubstr("<h2>Share of this command, not measured</h2>\n"
+                                         "<div class=\"estimate\">\n<p>share of nvidia_gpu_0"));
+}
+
 TEST(RunPage, SaysWhyADomainIsUnknown) {
   Report report = with_unknown_stretches();
   report.energy.course = {.length = Seconds(2.0), .column = Seconds(0.1), .step = Seconds(0.1)};
-  report.energy.course.domains = {{Domain::package(0), columns_of(20, 80.0)}};
+  report.energy.course.domains = {{Domain::package(0).name(), columns_of(20, 80.0)}};
   const std::string html = html_of(report);
   EXPECT_THAT(html, HasSubstr("unknown; 2.000 s unknown, gap, lost."));
   EXPECT_THAT(html, HasSubstr("energy_uj is readable by root only"));
@@ -137,7 +163,7 @@ TEST(RunPage, OfAnHourOfManyGpusIsSmall) {
   for (unsigned i = 0; i < 24; ++i) {
     const Domain domain = Domain::nvidia_gpu(static_cast<std::uint16_t>(i));
     report.energy.domains.push_back(domain_energy(domain, figure(1e6, 100.0, 280.0)));
-    course.domains.push_back({domain, wild(i)});
+    course.domains.push_back({domain.name(), wild(i)});
   }
   course.total = wild(99);
   EXPECT_LT(to_html(page_of(report)).size(), 400'000U);

@@ -1,0 +1,138 @@
+#include "report/html/dot_plot.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "report/html/axis.hpp"
+#include "report/html/escape.hpp"
+
+namespace wattle::html {
+namespace {
+
+// The drawing, in units that are pixels where it is as wide as planned.
+constexpr int kDotPlotWidth = 480;
+constexpr int kStripWidth = kDotPlotWidth - 2 * 24;
+constexpr int kStripLeft = 24;
+constexpr int kRowHeight = 46;
+constexpr int kStripTop = 18;  ///< below the top of a row, under its name
+constexpr int kStripHeight = 20;
+constexpr int kAxisHeight = 24;
+constexpr int kMostAxisMarks = 5;
+constexpr std::size_t kMostBytesOfName = 44;
+
+/// The scale: what is seen of all values.
+struct Span {
+  double low = std::numeric_limits<double>::infinity();
+  double high = -std::numeric_limits<double>::infinity();
+
+  void include(double value) noexcept {
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  [[nodiscard]] double length() const noexcept { return high - low; }
+  [[nodiscard]] double place_of(double value) const noexcept {
+    return kStripLeft + kStripWidth * (value - low) / length();
+  }
+};
+
+Span span_of(const DotPlot& plot) {
+  Span span;
+  if (plot.line) span.include(*plot.line);
+  for (const DotPlot::Row& row : plot.rows) {
+    for (const double dot : row.dots) span.include(dot);
+    if (row.mark) span.include(*row.mark);
+    if (!row.interval) continue;
+    span.include(row.interval->first);
+    span.include(row.interval->second);
+  }
+  if (!(span.length() >= 0.0)) return {.low = 0.0, .high = 1.0};
+  // Values that are all alike get an axis too.
+  const double margin = std::max(0.04 * span.length(), 1e-3 * std::abs(span.high));
+  return {.low = span.low - std::max(margin, 1e-9), .high = span.high + std::max(margin, 1e-9)};
+}
+
+std::string axis_of(const DotPlot& plot, const Span& span, int height) {
+  const double step = round_step(span.length(), kMostAxisMarks).value();
+  std::string lines;
+  std::string labels;
+  for (double k = std::ceil(span.low / step); k * step <= span.high; ++k) {
+    const double x = span.place_of(k * step);
+    lines += fmt::format("M{:.1f} 0v{}", x, height);
+    // Whole steps below 1e-9 of the scale are 0.
+    labels += fmt::format("<text class=\"middle\" x=\"{:.1f}\" y=\"{}\">{:.6g} {}</text>\n", x,
+                          height + 16, k == 0.0 ? 0.0 : k * step, escaped(plot.unit));
+  }
+  std::string text = fmt::format("<path class=\"rule\" d=\"{}\"/>\n{}", lines, labels);
+  if (plot.line) {
+    text += fmt::format("<path class=\"line\" d=\"M{:.1f} 0v{}\"/>\n", span.place_of(*plot.line),
+                        height);
+  }
+  return text;
+}
+
+/// The first at the top, the last at the bottom.
+std::string dots_path(const std::vector<double>& dots, const Span& span, int top) {
+  std::string path;
+  const auto count = static_cast<double>(dots.size());
+  for (std::size_t i = 0; i < dots.size(); ++i) {
+    const double y = top + kStripHeight * (static_cast<double>(i) + 0.5) / count;
+    path += fmt::format("M{:.1f} {:.1f}h0", span.place_of(dots[i]), y);
+  }
+  return path;
+}
+
+std::string row_of(const DotPlot::Row& row, const Span& span, int top) {
+  const int strip = top + kStripTop;
+  std::string text = fmt::format(
+      "<text class=\"row\" x=\"{}\" y=\"{}\">{}</text>\n"
+      "<text class=\"end\" x=\"{}\" y=\"{}\">{}</text>\n",
+      kStripLeft, top + 13, escaped(row.name, kMostBytesOfName), kStripLeft + kStripWidth, top + 13,
+      escaped(row.text));
+  if (row.interval) {
+    const double left = span.place_of(row.interval->first);
+    text += fmt::format(
+        "<rect class=\"interval\" x=\"{:.1f}\" y=\"{}\" width=\"{:.1f}\" height=\"{}\"/>\n", left,
+        strip, std::max(span.place_of(row.interval->second) - left, 0.0), kStripHeight);
+  }
+  if (!row.dots.empty()) {
+    text += fmt::format("<path class=\"dots\" data-name=\"{}\" data-runs=\"{}\" d=\"{}\"/>\n",
+                        escaped(row.name, 100), row.runs, dots_path(row.dots, span, strip));
+  }
+  if (row.mark) {
+    text += fmt::format("<path class=\"mark\" d=\"M{:.1f} {}v{}\"/>\n", span.place_of(*row.mark),
+                        strip - 2, kStripHeight + 4);
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string figure_of(const DotPlot& plot, const std::string& id) {
+  const Span span = span_of(plot);
+  if (!std::isfinite(span.length())) {
+    return fmt::format(
+        "<figure>\n<figcaption>{}</figcaption>\n<p class=\"summary\">{}</p>\n</figure>\n",
+        escaped(plot.name), escaped(plot.summary));
+  }
+  const int height = kRowHeight * static_cast<int>(plot.rows.size());
+  std::string rows;
+  int top = 0;
+  for (const DotPlot::Row& row : plot.rows) {
+    rows += row_of(row, span, top);
+    top += kRowHeight;
+  }
+  return fmt::format(
+      "<figure class=\"values\" data-left=\"{7}\" data-width=\"{8}\" data-low=\"{9:.9g}\" "
+      "data-high=\"{10:.9g}\" data-unit=\"{11}\">\n"
+      "<figcaption id=\"{0}-name\">{1}</figcaption>\n"
+      "<svg class=\"drawing\" viewBox=\"0 0 {2} {3}\" role=\"img\" aria-labelledby=\"{0}-name "
+      "{0}-text\">\n{4}{5}</svg>\n<p class=\"summary\" id=\"{0}-text\">{6}</p>\n</figure>\n",
+      id, escaped(plot.name), kDotPlotWidth, height + kAxisHeight, axis_of(plot, span, height),
+      rows, escaped(plot.summary), kStripLeft, kStripWidth, span.low, span.high,
+      escaped(plot.unit));
+}
+
+}  // namespace wattle::html

@@ -1,0 +1,15 @@
+// What pages of all kinds say alike.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace wattle::html {
+
+/// "2025-11-21 02:00:02 UTC"; empty for a time that no clock shows.
+[[nodiscard]] std::string utc_text(double unix_s);
+
+/// "host n1 · AMD EPYC 7763 · 2025-11-21 02:00:02 UTC": those parts that are not empty.
+[[nodiscard]] std::string subtitle_of(const std::vector<std::string>& parts);
+
+}  // namespace wattle::html

@@ -1,0 +1,30 @@
+// What a benchmark found, in words: the same in a terminal and in a browser.
+#pragma once
+
+#include <array>
+#include <string>
+#include <vector>
+
+#include "runs/bench_record.hpp"
+
+namespace wattle {
+
+/// Of the columns of `cost_cells`.
+inline constexpr std::array<const char*, 6> kCostTitles = {
+    "", "mean", "± sd", "median", "min .. max", "95 % of the mean"};
+/// A cost of at least one run, beginning with its name.
+[[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values);
+
+/// Kinds of energy that are in no total, and why: sentences.
+[[nodiscard]] std::vector<std::string> missing_energy(const BenchRecord& bench);
+
+/// A command beside the reference.
+struct BesideReference {
+  const BenchCommand* command;
+  Comparison comparison;  ///< has a ratio
+  std::string sentence;
+};
+/// Energy, time and CPU time of each command, if known. Empty without a second command.
+[[nodiscard]] std::vector<BesideReference> beside_reference(const BenchRecord& bench);
+
+}  // namespace wattle

@@ -1,0 +1,42 @@
+// Plots of what runs cost.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "report/html/page.hpp"
+#include "runs/run_cost.hpp"
+
+namespace wattle::html {
+
+struct NamedRuns {
+  std::string name;
+  std::span<const RunCost> runs;
+};
+/// Each run, and the mean with its 95 % interval. Absent where the cost of no run is known.
+[[nodiscard]] std::optional<DotPlot> runs_plot(Cost cost, const std::vector<NamedRuns>& all);
+/// The same for every cost that is known, with a note on how to read them. Empty: none is.
+[[nodiscard]] std::vector<Block> runs_plots(const std::vector<NamedRuns>& all);
+
+struct NamedRatio {
+  std::string name;
+  LogRatio ratio;
+};
+/// Changes in percent, with their intervals, and where there is none. `all`: at least one.
+[[nodiscard]] DotPlot change_plot(std::string name, const std::vector<NamedRatio>& all);
+/// How to read such plots.
+[[nodiscard]] Note change_legend();
+
+/// Values of runs in their order, at most about `most`: of each group of neighbours the lowest and
+/// the highest.
+[[nodiscard]] std::vector<double> thinned(const std::vector<double>& values, std::size_t most);
+
+/// The single runs, as a table that is folded up. Past `most` rows there is a note in place of the
+/// others.
+[[nodiscard]] std::vector<Block> runs_table(const NamedRuns& runs, std::size_t most);
+
+}  // namespace wattle::html

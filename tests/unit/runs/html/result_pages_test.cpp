@@ -1,0 +1,221 @@
+// The pages of a benchmark, a comparison and a report of many runs.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "golden.hpp"
+#include "markup.hpp"
+#include "report/html/dot_plot.hpp"
+#include "report/html/page.hpp"
+#include "runs/html/bench_page.hpp"
+#include "runs/html/compare_page.hpp"
+#include "runs/html/cost_plots.hpp"
+#include "runs/html/job_page.hpp"
+#include "sample_bench.hpp"
+
+namespace wattle::html {
+namespace {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing_support::count_of;
+using testing_support::expect_golden;
+using testing_support::markup_fault;
+
+const std::string kHostileName = "</title></style></script><script>alert(1)</script>\"'&\x01\xff";
+
+std::string html_of(const Page& page) { return to_html(page, {}); }
+
+TEST(BenchPage, AsAFile) { expect_golden("bench.html", html_of(page_of(sample_bench(true)))); }
+
+TEST(BenchPage, HasThePlotsOfEachKnownCost) {
+  const std::string html = html_of(page_of(sample_bench(true)));
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_EQ(count_of(html, "<path class=\"dots\""), 2 * kCosts.size());
+  EXPECT_EQ(count_of(html, "<path class=\"line\""), 3U) << "energy, time and CPU time beside A";
+  EXPECT_EQ(count_of(html, "role=\"img\""), count_of(html, "class=\"summary\""));
+}
+
+TEST(BenchPage, WithoutEnergySaysWhy) {
+  const std::string html = html_of(page_of(sample_bench(false)));
+  EXPECT_THAT(html, HasSubstr("nothing: not measured"));
+  EXPECT_THAT(html, HasSubstr("no energy of gpu: no GPU with its own power sensor was found"));
+  EXPECT_THAT(html, Not(HasSubstr("</figcaption>\n<svg class=\"drawing\" viewBox=\"0 0 480 0")));
+}
+
+TEST(BenchPage, IsWellFormedWhateverWasMeasured) {
+  BenchRecord hostile = sample_bench(true);
+  hostile.host = {.name = kHostileName, .boot_id = {}, .cpu = kHostileName, .gpus = {}};
+  hostile.warnings = {kHostileName};
+  hostile.energy_missing = {{kHostileName, kHostileName, kHostileName}};
+  for (BenchCommand& command : hostile.commands) {
+    command.name = kHostileName;
+    command.parameters = {{kHostileName, kHostileName}};
+  }
+  BenchRecord unfinished = sample_bench(true);
+  unfinished.is_interrupted = true;
+  unfinished.commands[1].runs.clear();
+  unfinished.commands[0].runs.resize(1);
+  BenchRecord huge = sample_bench(true);
+  huge.commands[0].runs[0].wall = Seconds(std::numeric_limits<double>::max());
+  huge.commands[0].runs[1].wall = Seconds(-std::numeric_limits<double>::max());
+  for (const BenchRecord& bench : {hostile, unfinished, huge, BenchRecord{}}) {
+    const std::string html = html_of(page_of(bench));
+    EXPECT_EQ(markup_fault(html), "");
+    EXPECT_EQ(count_of(html, "<script"), 0U);
+  }
+}
+
+TEST(BenchPage, OfManyRunsIsSmall) {
+  BenchRecord bench = sample_bench(true);
+  for (BenchCommand& command : bench.commands) {
+    const std::vector<RunCost> runs = command.runs;
+    while (command.runs.size() < 20'000) {
+      command.runs.insert(command.runs.end(), runs.begin(), runs.end());
+    }
+  }
+  const std::string html = to_html(page_of(bench));
+  EXPECT_LT(html.size(), 400'000U);
+  EXPECT_THAT(html, HasSubstr("the lowest and the highest of each group"));
+  EXPECT_THAT(html, HasSubstr("runs are not in the table."));
+}
+
+TEST(ThinnedRuns, KeepTheExtremesOfEachGroup) {
+  EXPECT_THAT(thinned({1, 5, 3, 4, 2, 9, 7, 8}, 4), ElementsAre(1, 5, 2, 9));
+  EXPECT_THAT(thinned({1, 2}, 4), ElementsAre(1, 2));
+  EXPECT_THAT(thinned({3, 3, 3, 3}, 2), ElementsAre(3));
+}
+
+// From 0 to 20 in 432 pixels and a margin of 4 % on both sides: 20 are a pixel each.
+TEST(DotPlot, DrawsFirstRunsAtTheTop) {
+  DotPlot plot{.name = "time",
+               .unit = "s",
+               .rows = {{"A", "10 s", {0.0, 20.0}, 2, 10.0, std::pair(5.0, 15.0)}},
+               .summary = "What it shows."};
+  const std::string svg = figure_of(plot, "p");
+  EXPECT_THAT(svg, HasSubstr("d=\"M40.0 23.0h0M440.0 33.0h0\""));
+  EXPECT_THAT(svg, HasSubstr("<path class=\"mark\" d=\"M240.0 16v24\"/>"));
+  EXPECT_THAT(svg, HasSubstr("<rect class=\"interval\" x=\"140.0\" y=\"18\" width=\"200.0\""));
+  EXPECT_THAT(svg, HasSubstr(">10 s</text>"));
+}
+
+TEST(DotPlot, OfEqualValuesHasAnAxis) {
+  const DotPlot plot{
+      .name = "n", .unit = "%", .rows = {{"A", "", {}, 0, 0.0}}, .line = 0.0, .summary = "s"};
+  EXPECT_THAT(figure_of(plot, "p"), HasSubstr("<path class=\"mark\" d=\"M240.0"));
+}
+
+RunsOfCommand side_of(const std::string& name, double factor) {
+  RunsOfCommand side{.name = name, .host = {.name = "n1", .cpu = "Model"}, .runs = {}};
+  for (std::size_t i = 0; i < 6; ++i) {
+    side.runs.push_back(
+        run_of(0, factor * (1.0 + 0.01 * static_cast<double>(i % 3)), 50.0 * factor));
+  }
+  return side;
+}
+
+TEST(ComparePage, HasTheChangeOfEachCost) {
+  const RunSource a{"before.json", {side_of("make", 1.0)}};
+  const RunSource b{"after.json", {side_of("make", 0.8)}};
+  const std::vector<ComparedRuns> all = compared(a, b, false);
+  const std::string html = html_of(page_of(a, b, all));
+  EXPECT_EQ(markup_fault(html), "");
+  expect_golden("compare.html", html);
+  EXPECT_THAT(html, HasSubstr("<strong>after.json uses 20.0 % less energy than before.json"));
+  EXPECT_EQ(count_of(html, "class=\"interval\""), kCosts.size() + 2 * kCosts.size());
+}
+
+TEST(ComparePage, OfSeveralCommandsHasASectionForEach) {
+  const RunSource a{kHostileName, {side_of("make", 1.0), side_of(kHostileName, 1.0)}};
+  const RunSource b{kHostileName, {side_of("make", 0.8), side_of(kHostileName, 0.9)}};
+  const std::string html = html_of(page_of(a, b, compared(a, b, false)));
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_THAT(html, HasSubstr("<h2>make</h2>"));
+}
+
+NamedRecord job_run(unsigned rank, const std::string& host, std::optional<double> energy_j) {
+  RunRecord record;
+  record.command = {"solver"};
+  record.host.name = host;
+  record.started_unix_s = 1.7e9;
+  record.ended_unix_s = 1.7e9 + 10.0;
+  record.wall = Seconds(10.0);
+  record.slurm = SlurmJob{.job_id = "77"};
+  record.mpi = Rank{.rank = rank, .size = 4};
+  record.cpu_user = Seconds(4.0);
+  record.cpu_system = Seconds(1.0);
+  record.peak_rss_bytes = 1000;
+  NamedRecord named{"run-" + std::to_string(rank) + ".json", record};
+  if (!energy_j) {
+    named.record.energy.left_out = "rank 0 of this machine measures it";
+    return named;
+  }
+  named.record.energy.total = Joules(*energy_j);
+  named.record.energy.uncertainty = Joules(3.0);
+  named.record.energy.unknown = Seconds(0);
+  named.record.energy.covers = {"cpu"};
+  named.record.energy.missing = {{.kind = "dram", .reason = "no counter"}};
+  return named;
+}
+
+PowerCourse course_of(std::size_t count) {
+  PowerCourse course{.length = Seconds(0.1) * static_cast<double>(count),
+                     .column = Seconds(0.1),
+                     .step = Seconds(0.1)};
+  course.domains.push_back({"package_0", {}});
+  for (std::size_t i = 0; i < count; ++i) {
+    course.domains[0].columns.push_back(
+        {.mean = Watts(50.0 + 10.0 * std::sin(0.3 * static_cast<double>(i))),
+         .uncertainty = Watts(1.0)});
+  }
+  return course;
+}
+
+TEST(JobPage, HasNodesRanksAndWhatIsMissing) {
+  std::vector<NamedRecord> records = {job_run(0, "n1", 500.0), job_run(1, "n1", std::nullopt),
+                                      job_run(2, "n2", 600.0)};
+  records[0].power = course_of(100);
+  const std::string html = html_of(page_of(job_reports(records)));
+  EXPECT_EQ(markup_fault(html), "");
+  expect_golden("job.html", html);
+  EXPECT_THAT(html, HasSubstr("<h1>Job 77</h1>"));
+  EXPECT_THAT(html, HasSubstr("ranks without a record: 3"));
+  EXPECT_THAT(html, HasSubstr("n1, n2: no DRAM: no counter"));
+  EXPECT_THAT(html, HasSubstr("Not known for 1 of 2 runs"));
+  EXPECT_EQ(count_of(html, "<figure class=\"power\""), 1U);
+  EXPECT_THAT(html, HasSubstr("Mean 50 W; 40 W to 60 W over 0.100 s."));
+}
+
+TEST(JobPage, OfForeignNamesIsWellFormed) {
+  NamedRecord run = job_run(0, kHostileName, 500.0);
+  run.name = kHostileName;
+  run.record.slurm->job_id = kHostileName;
+  run.record.energy.missing = {{kHostileName, kHostileName}};
+  run.power = course_of(10);
+  run.power->domains[0].name = kHostileName;
+  NamedRecord apart = job_run(1, "n2", 5.0);
+  apart.record.slurm.reset();
+  const std::string html = html_of(page_of(job_reports({run, apart})));
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_EQ(count_of(html, "<script"), 0U);
+  EXPECT_THAT(html, HasSubstr("<h1>2 jobs</h1>"));
+}
+
+TEST(JobPage, OfManyNodesIsSmall) {
+  std::vector<NamedRecord> records;
+  for (unsigned i = 0; i < 200; ++i) {
+    records.push_back(job_run(i, "n" + std::to_string(i), 500.0));
+    records.back().power = course_of(720);
+  }
+  const std::string html = to_html(page_of(job_reports(records)));
+  EXPECT_LT(html.size(), 400'000U);
+  EXPECT_THAT(html, HasSubstr("160 more plots are left out."));
+}
+
+}  // namespace
+}  // namespace wattle::html
