@@ -4,13 +4,14 @@
 // and fails where one of these is not so: plots are drawn; hover, zoom and keys work; nothing is written
 // to the console; nothing is requested; axe finds nothing, in light, in dark and without script; without
 // script everything is there; in print the drawings are, in light colours.
-// --images writes pictures for the docs. --large opens another page too, and prints how long that takes.
+// --images writes pictures for the docs instead. --large opens another page too, and prints how long that
+// takes.
 import assert from "node:assert/strict";
 import {spawn} from "node:child_process";
 import {mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync} from "node:fs";
 import {createRequire} from "node:module";
 import {tmpdir} from "node:os";
-import {join} from "node:path";
+import {dirname, join, resolve} from "node:path";
 import {parseArgs} from "node:util";
 import {pathToFileURL} from "node:url";
 
@@ -38,17 +39,18 @@ async function run(words, options = {}) {
 }
 
 // Loads of a command: names of phases are foreign text too.
-const phases = `"$1" mark load; sleep 1; "$1" mark --next "$2"; sleep 1.5; "$1" mark --end; sleep 0.5`;
+const phases = `wattle mark load; sleep 1; wattle mark --next "$1"; sleep 1.5; wattle mark --end; sleep 0.5`;
 
 // Pages of all kinds in `folder`: their files by name.
 async function makePages(folder, title) {
   let machine = new Machine();
   const at = (name) => join(folder, name);
   const source = ["--sysfs", machine.sysfs, "--gpus", "none"];
-  const env = {...process.env, XDG_STATE_HOME: at("state"), XDG_CONFIG_HOME: at("config")};
+  const path = `${dirname(resolve(wattle))}:${process.env.PATH}`;
+  const env = {...process.env, PATH: path, XDG_STATE_HOME: at("state"), XDG_CONFIG_HOME: at("config")};
   delete env.WATTLE_HISTORY;
   await run(["run", "--quiet", ...source, "--save", "--html", at("run.html"), "--",
-             "sh", "-c", phases, "sh", wattle, title], {env});
+             "sh", "-c", phases, "sh", title], {env});
   machine.close();
   machine = new Machine({steady: true});
   source[1] = machine.sysfs;
@@ -289,7 +291,7 @@ const pageChecks = {
   },
 };
 
-async function writeImages(names, folder) {
+async function writeImages(folder) {
   mkdirSync(folder, {recursive: true});
   const pictured = [["run", false, "html-light"], ["run", true, "html-dark"], ["bench", false, "html-bench"],
                     ["compare", true, "html-compare"], ["report", false, "html-report"]];
@@ -301,6 +303,10 @@ async function writeImages(names, folder) {
       const {x, y, width, height} = over[Math.min(1, over.length - 1)].getBoundingClientRect();
       return {x, y, width, height};
     }`);
+    if (name === "bench") {
+      // The runs say more than the sentences above them.
+      await page.evaluate(`() => [...document.querySelectorAll("h2")].find((h) => h.textContent === "All runs").scrollIntoView()`);
+    }
     if (box) await page.mouse("mouseMoved", box.x + box.width * 0.7, box.y + box.height / 2);
     writeFileSync(join(folder, `${file}.webp`), await page.screenshot());
     await page.close();
@@ -328,12 +334,16 @@ try {
     console.log(`${name}: ${(text.length / 1000).toFixed(0)} kB`);
   }
   browser = await Browser.start(options.browser);
-  for (const [name, call] of Object.entries(runChecks)) await check(`run: ${name}`, () => call(urlOf("run")));
-  for (const [name, call] of Object.entries(benchChecks)) await check(`bench: ${name}`, () => call(urlOf("bench")));
-  for (const kind of names) {
-    for (const [name, call] of Object.entries(pageChecks)) await check(`${kind}: ${name}`, () => call(urlOf(kind)));
+  const checkAll = async (checks, kind) => {
+    for (const [name, call] of Object.entries(checks)) await check(`${kind}: ${name}`, () => call(urlOf(kind)));
+  };
+  if (options.images) {
+    await writeImages(options.images);
+  } else {
+    await checkAll(runChecks, "run");
+    await checkAll(benchChecks, "bench");
+    for (const kind of names) await checkAll(pageChecks, kind);
   }
-  if (options.images) await writeImages(names, options.images);
   if (options.large) {
     const page = await browser.open(pathToFileURL(options.large).href);
     console.log(`${options.large}: loaded and drawn in ${page.loadedMs.toFixed(0)} ms`);
