@@ -297,16 +297,18 @@ async function writeImages(folder) {
                     ["compare", true, "html-compare"], ["report", false, "html-report"]];
   for (const [name, dark, file] of pictured) {
     const page = await browser.open(urlOf(name), {dark, width: 1000, height: 820});
+    // Plots say more than the sentences above them.
+    const heading = {run: "Power over time", bench: "All runs"}[name];
+    if (heading) {
+      await page.evaluate(`(text) => [...document.querySelectorAll("h2")]
+        .find((h2) => h2.textContent === text).scrollIntoView()`, heading);
+    }
     const box = await page.evaluate(`() => {
       const over = document.querySelectorAll(".u-over");
       if (over.length === 0) return null;
       const {x, y, width, height} = over[Math.min(1, over.length - 1)].getBoundingClientRect();
       return {x, y, width, height};
     }`);
-    if (name === "bench") {
-      // The runs say more than the sentences above them.
-      await page.evaluate(`() => [...document.querySelectorAll("h2")].find((h) => h.textContent === "All runs").scrollIntoView()`);
-    }
     if (box) await page.mouse("mouseMoved", box.x + box.width * 0.7, box.y + box.height / 2);
     writeFileSync(join(folder, `${file}.webp`), await page.screenshot());
     await page.close();
