@@ -15,6 +15,7 @@
 #include "bench_runner.hpp"
 #include "commands.hpp"
 #include "ending.hpp"
+#include "estimate/energy_estimate.hpp"
 #include "output.hpp"
 #include "progress.hpp"
 #include "runs/bench_record.hpp"
@@ -68,6 +69,7 @@ class Bench {
     for (const PlannedCommand& command : plan_.commands) {
       record_.commands.push_back({command.name, command.command, command.parameters, {}});
     }
+    estimates_.resize(record_.commands.size());
   }
 
   /// Throws `BenchFailed` and `Interrupted`; what was measured until then is in the record.
@@ -84,6 +86,9 @@ class Bench {
     record_.ended_unix_s = to_unix(machine_clock().now());
     record_.is_interrupted = is_interrupted;
     record_.warnings = conditions_.warnings();
+    for (std::size_t i = 0; i < estimates_.size(); ++i) {
+      record_.commands[i].estimate = mean_of(estimates_[i]);
+    }
     for (const BenchCommand& command : record_.commands) {
       if (command.runs.empty()) continue;
       const std::vector<std::string> warnings = warnings_of(command);
@@ -156,6 +161,7 @@ class Bench {
     record_.energy_covers = report.energy.total.covers;
     record_.energy_missing = report.energy.total.missing;
     record_.commands[i].runs.push_back(cost);
+    if (report.estimate) estimates_[i].push_back(*report.estimate);
   }
 
   [[nodiscard]] bool is_over(TimePoint begin) const {
@@ -199,6 +205,7 @@ class Bench {
   Progress progress_;
   TimePoint began_;
   BenchRecord record_;
+  std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
   std::size_t failed_ = 0;
   std::size_t left_behind_ = 0;
 };

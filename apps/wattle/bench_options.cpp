@@ -168,6 +168,7 @@ CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
           ->default_str("/bin/sh");
   bench->add_flag("-N", raw.no_shell, "As --shell none, for commands of a few ms")->excludes(shell);
   bench->add_flag("-i,--ignore-failure", raw.bench.ignores_failure, "Go on if a command fails");
+  add_estimate(*bench, raw.bench.estimate);
   bench->add_flag("--sequential", raw.bench.is_sequential,
                   "Run one command after the other, not in turns");
   bench->add_option("--input", raw.bench.input, "Stdin of the commands: null, or FILE")

@@ -43,6 +43,7 @@ struct BenchOptions {
   std::string gpus = "all";
   bool is_sequential = false;
   bool ignores_failure = false;
+  bool estimate = false;                ///< a range where no sensor covers the CPU
   std::optional<std::uint64_t> seed{};  ///< absent: by chance
   /// Paths; empty: none.
   std::string json_path;

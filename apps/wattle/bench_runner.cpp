@@ -63,6 +63,7 @@ RunOptions run_options_of(const BenchOptions& options) {
   run.system = options.system;
   run.interval = options.interval;
   run.gpus = options.gpus;
+  run.estimate = options.estimate;
   run.every_rank = true;  // who benchmarks in a job wants it
   return run;
 }

@@ -134,7 +134,8 @@ PowerOptions checked_power(const RawOptions& raw, PowerShows shows) {
                                  : raw.csv ? PowerFormat::csv
                                            : PowerFormat::text,
                        .period = parse_interval(raw.period, "--period"),
-                       .gpus = raw.gpus};
+                       .gpus = raw.gpus,
+                       .estimate = raw.run.estimate};
   choose_domain(raw.domain, options);
   return options;
 }

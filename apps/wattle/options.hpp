@@ -77,6 +77,7 @@ struct PowerOptions {
   /// At most one of them: nothing else is shown then.
   std::optional<PowerDomain> gpu_domain{};
   std::optional<DomainKind> cpu_domain{};
+  bool estimate = false;  ///< a range where no sensor covers the CPU
 };
 
 /// `wattle baseline`.
@@ -162,6 +163,7 @@ struct TrackOptions {
   std::optional<std::chrono::nanoseconds> duration{};  ///< absent: until the process ends
   std::string json_path;                               ///< empty: none; "-": stdout
   std::optional<std::string> recovered_path{};         ///< a usage file to read instead
+  bool estimate = false;                               ///< a range where no sensor covers the CPU
 };
 
 using Options = std::variant<RunOptions, SensorsOptions, DoctorOptions, PowerOptions, TrackOptions,

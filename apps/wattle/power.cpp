@@ -22,12 +22,15 @@
 #include "power/monitor_parts.hpp"
 #include "power_lines.hpp"
 #include "privileges.hpp"
+#include "report/estimate_words.hpp"
 #include "sampling/readings.hpp"
+#include "sensors/domain_traits.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "tick_wait.hpp"
 #include "ticker.hpp"
 #include "wattle/error.hpp"
+#include "wattle/estimate.hpp"
 #include "wattle/power_monitor.hpp"
 
 namespace wattle::app {
@@ -36,6 +39,11 @@ namespace {
 using std::chrono::nanoseconds;
 
 constexpr int kNothingToMeasure = 2;
+
+/// The sub-command.
+std::string_view name_of(PowerShows shows) noexcept {
+  return shows == PowerShows::power ? "power" : "energy";
+}
 
 /// The kinds of CPU domains that are shown.
 std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {
@@ -79,15 +87,26 @@ void tell(std::string_view command, std::string_view message) {
   write_to_stderr(fmt::format("wattle {}: {}\n", command, message));
 }
 
-void tell_refused(std::vector<Refusal> refused, std::string_view command) {
+/// True if a counter or gauge shows the energy of CPUs.
+bool covers_cpu(const std::vector<std::unique_ptr<Sensor>>& sensors) {
+  return std::ranges::any_of(sensors, [](const auto& sensor) {
+    return std::ranges::any_of(sensor->channels(), [](const Channel& channel) {
+      return channel.tells_energy() && traits_of(channel.domain).in_total == "cpu";
+    });
+  });
+}
+
+/// `hint`: what to do where the energy of CPUs is among it; may be empty.
+void tell_refused(std::vector<Refusal> refused, std::string_view command, std::string_view hint) {
   (void)take_absent(refused);
   // What else a device cannot tell (its temperature, its energy counter) is not shown anyway.
   std::erase_if(refused, [](const Refusal& refusal) {
     return !refusal.domain && refusal.scope != RefusalScope::interface;
   });
   for (const SharedCause& cause : by_cause(refused)) {
-    tell(command,
-         fmt::format("not shown: {}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason));
+    const bool has_hint = !hint.empty() && cause.refusal.shows.has(DomainCategory::cpu);
+    tell(command, fmt::format("not shown: {}: {}{}{}", fmt::join(cause.subjects, ", "),
+                              cause.refusal.reason, has_hint ? "; " : "", has_hint ? hint : ""));
   }
 }
 
@@ -103,13 +122,34 @@ std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
   return others;
 }
 
+/// The range of the machine's energy since the begin, and since the line before.
+class Estimates {
+ public:
+  explicit Estimates(const System& system) : all_({.system = system}), line_({.system = system}) {
+    all_.start();
+    line_.start();
+  }
+  [[nodiscard]] EnergyEstimate since_begin() const { return all_.estimate(); }
+  [[nodiscard]] EnergyEstimate since_line() const { return line_.estimate(); }
+  void end_line() {
+    line_.stop();
+    line_.start();
+  }
+
+ private:
+  EnergyEstimator all_;
+  EnergyEstimator line_;
+};
+
 /// The devices that are shown, from a monitor of them and the readings of the others.
 class Watched {
  public:
-  /// `monitor`: null where only others are shown.
-  Watched(const PowerMonitor* monitor, Readings& others, const PowerOptions& options)
+  /// `monitor`: null where only others are shown, or an estimate.
+  Watched(const PowerMonitor* monitor, Readings& others, const PowerOptions& options,
+          bool is_estimated)
       : monitor_(monitor), others_(others), shown_(others.no_capture()), options_(options) {
     read_others();
+    if (is_estimated) estimates_.emplace(options.system);
     begin_ = machine_clock().now();
     if (monitor == nullptr) return;
     const std::vector<DomainKind> kinds = cpu_kinds(options);
@@ -122,7 +162,7 @@ class Watched {
   }
 
   [[nodiscard]] bool nothing() const {
-    return cpus_.empty() && !has_gpus_ && others_.domains().empty();
+    return cpus_.empty() && !has_gpus_ && others_.domains().empty() && !estimates_;
   }
   [[nodiscard]] TimePoint begin() const noexcept { return begin_; }
   /// Must be called before a line that ends now: a monitor reads for itself.
@@ -131,10 +171,17 @@ class Watched {
     others_.read(shown_);
     (void)others_.read_lanes(shown_, machine_clock().now() + kPatience);
   }
+  /// The next line's stretch of time starts.
+  void end_line() {
+    if (estimates_) estimates_->end_line();
+  }
 
   [[nodiscard]] PowerLine line(TimePoint from, TimePoint to) const {
     PowerLine line{
         .time_unix_s = to_unix(to), .elapsed = to - begin_, .length = to - from, .devices = {}};
+    if (estimates_) {
+      line.estimate = from == begin_ ? estimates_->since_begin() : estimates_->since_line();
+    }
     if (monitor_ != nullptr) add_monitored(line, from, to);
     const std::vector<Domain> others = others_.domains();
     for (std::size_t i = 0; i < others.size(); ++i) {
@@ -165,6 +212,7 @@ class Watched {
   TimePoint begin_;
   std::vector<Domain> cpus_;
   bool has_gpus_ = false;  ///< one at least that tells its power
+  std::optional<Estimates> estimates_;
 };
 
 void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput& out) {
@@ -194,7 +242,9 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
     watched.read_others();
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
-    if (out.put(line_of(options, line, style))) from = now;
+    if (!out.put(line_of(options, line, style))) continue;
+    from = now;
+    watched.end_line();
   }
   const TimePoint ended = machine_clock().now();
   watched.read_others();
@@ -226,6 +276,20 @@ std::string cannot_text(std::string_view message, PowerShows shows) {
   return std::string(message);
 }
 
+/// Null where all that is shown is of others, or estimated. Throws `NoSuchDevice`.
+std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
+                                         const PowerMonitorOptions& wanted, bool is_estimated) {
+  if (!others.domains().empty() && found.sensors.empty()) return nullptr;
+  try {
+    // It cannot be moved.
+    return std::unique_ptr<PowerMonitor>(
+        new PowerMonitor(PowerMonitorMaker::make(std::move(found), machine_clock(), wanted)));
+  } catch (const NoSuchDevice&) {
+    if (!is_estimated) throw;
+    return nullptr;
+  }
+}
+
 int monitor(const PowerOptions& options, std::string_view command) {
   const LogToStderr log(command);
   const Fd end = end_signals();
@@ -234,24 +298,24 @@ int monitor(const PowerOptions& options, std::string_view command) {
   PowerMonitorOptions wanted{
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
   if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};
+  const bool lacks_cpu = !options.gpu_domain && !options.cpu_domain && !covers_cpu(found.sensors);
+  const bool is_estimated = options.estimate && lacks_cpu;
+  const std::string hint = lacks_cpu && !is_estimated ? kEstimateHint : "";
   try {
     Readings others(take_others(found), machine_clock(), {.period = *wanted.update_period});
-    std::unique_ptr<PowerMonitor> monitor;
-    if (others.domains().empty() || !found.sensors.empty()) {
-      // NOLINTNEXTLINE(modernize-make-unique): it cannot be moved
-      monitor.reset(
-          new PowerMonitor(PowerMonitorMaker::make(std::move(found), machine_clock(), wanted)));
-    }
-    tell_refused(refused, command);
-    Watched watched(monitor.get(), others, options);
+    const auto monitor = monitor_of(std::move(found), others, wanted, is_estimated);
+    tell_refused(refused, command, hint);
+    Watched watched(monitor.get(), others, options, is_estimated);
     if (watched.nothing())
       throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here reports what was asked for");
     follow(monitor.get(), watched, options, end);
   } catch (const NoSuchDevice& none) {
-    tell(command, cannot_text(none.what(), options.shows) + "\nwattle doctor says what to do");
+    tell(command,
+         fmt::format("{}\nwattle doctor says what to do{}{}",
+                     cannot_text(none.what(), options.shows), hint.empty() ? "" : "; ", hint));
     return kNothingToMeasure;
   } catch (const CapabilityError& none) {
-    tell_refused(refused, command);
+    tell_refused(refused, command, hint);
     tell(command, none.what());
     return kNothingToMeasure;
   }
@@ -261,7 +325,7 @@ int monitor(const PowerOptions& options, std::string_view command) {
 }  // namespace
 
 int power(const PowerOptions& options) {
-  const std::string_view command = options.shows == PowerShows::power ? "power" : "energy";
+  const std::string_view command = name_of(options.shows);
   try {
     return monitor(options, command);
   } catch (const InvalidArgument& wrong) {

@@ -7,6 +7,7 @@
 #include "base/quantity.hpp"
 #include "energy_words.hpp"
 #include "power_text.hpp"
+#include "report/estimate_words.hpp"
 
 namespace wattle::app {
 namespace {
@@ -71,6 +72,17 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
   return json;
 }
 
+/// An estimate as everywhere, and its mean power.
+Json estimate_json(const PowerLine& line) {
+  Json json = wattle::json_of(line.estimate);
+  if (!line.estimate) return json;
+  const auto range = estimated_power(line);
+  json["low_w"] = range ? Json(range->low.si()) : Json();
+  json["typical_w"] = range ? Json(range->typical.si()) : Json();
+  json["high_w"] = range ? Json(range->high.si()) : Json();
+  return json;
+}
+
 std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_total) {
   Json devices = Json::array();
   for (const DeviceEnergy& device : line.devices) {
@@ -81,7 +93,8 @@ std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_
       {"type", is_total ? "total" : "reading"},
       {"time_unix_s", line.time_unix_s},
       {"elapsed_s", line.elapsed.count()},
-      {"devices", std::move(devices)}};
+      {"devices", std::move(devices)},
+      {"estimate", estimate_json(line)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
 
@@ -89,27 +102,63 @@ std::string cell(const std::optional<double>& number) {
   return number ? fmt::format("{:.6f}", *number) : "";
 }
 
+/// A row of its own, whose measured cells are empty.
+std::string estimate_row(const PowerOptions& options, const PowerLine& line) {
+  if (!line.estimate) return "";
+  std::string cells = ",,";
+  if (const auto power = estimated_power(line); power && options.shows == PowerShows::power) {
+    cells =
+        fmt::format("{:.6f},{:.6f},{:.6f}", power->low.si(), power->typical.si(), power->high.si());
+  } else if (const auto& energy = line.estimate->machine;
+             energy && options.shows == PowerShows::energy) {
+    cells = fmt::format("{:.6f},{:.6f},{:.6f}", energy->low.si(), energy->typical.si(),
+                        energy->high.si());
+  }
+  return fmt::format("{:.6f},{:.6f},estimate,{},{},{:.6f},,{}\n", line.time_unix_s,
+                     line.elapsed.count(), line.estimate->method,
+                     options.shows == PowerShows::power ? "" : ",", line.length.count(), cells);
+}
+
 std::string csv_of(const PowerOptions& options, const PowerLine& line) {
   std::string rows;
+  const char* const no_estimate = line.estimate ? ",,," : "";
   for (const DeviceEnergy& device : line.devices) {
     const BestEnergy& energy = device.energy;
     const std::string value = options.shows == PowerShows::power
                                   ? cell(si(mean_power(energy, line.length)))
                                   : cell(si(energy.energy)) + "," + cell(uncertainty_of(energy));
-    rows += fmt::format("{:.6f},{:.6f},{},{},{},{:.6f},{}\n", line.time_unix_s,
+    rows += fmt::format("{:.6f},{:.6f},{},{},{},{:.6f},{}{}\n", line.time_unix_s,
                         line.elapsed.count(), device.domain.name(), energy.quantity, value,
-                        energy.unknown.count(), flags_text(energy.flags, " "));
+                        energy.unknown.count(), flags_text(energy.flags, " "), no_estimate);
   }
-  return rows;
+  return rows + estimate_row(options, line);
+}
+
+const char* csv_header(const PowerOptions& options, bool has_estimate) {
+  if (options.shows == PowerShows::power) {
+    return has_estimate ? "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags,"
+                          "estimate_low_w,estimate_typical_w,estimate_high_w\n"
+                        : "time_unix_s,elapsed_s,domain,quantity,power_w,unknown_s,flags\n";
+  }
+  return has_estimate
+             ? "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags,"
+               "estimate_low_j,estimate_typical_j,estimate_high_j\n"
+             : "time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,flags\n";
 }
 
 }  // namespace
 
+std::optional<PowerRange> estimated_power(const PowerLine& line) noexcept {
+  if (!line.estimate || !line.estimate->machine || line.length <= Seconds(0)) return std::nullopt;
+  const EnergyRange& energy = *line.estimate->machine;
+  return PowerRange{energy.low / line.length, energy.typical / line.length,
+                    energy.high / line.length};
+}
+
 std::string header_of(const PowerOptions& options, const PowerLine& first, const TextStyle& style) {
   if (options.format == PowerFormat::json) return "";
   if (options.format == PowerFormat::csv) {
-    return fmt::format("time_unix_s,elapsed_s,domain,quantity,{},unknown_s,flags\n",
-                       options.shows == PowerShows::power ? "power_w" : "energy_j,uncertainty_j");
+    return csv_header(options, first.estimate.has_value());
   }
   return power_header(options, first, style);
 }

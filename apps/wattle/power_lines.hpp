@@ -1,6 +1,7 @@
 // What `wattle power` and `wattle energy` print, as text, as JSON lines, as a table.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,7 @@
 #include "options.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
+#include "wattle/estimate.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle::app {
@@ -24,7 +26,18 @@ struct PowerLine {
   Seconds elapsed{0};  ///< since the begin
   Seconds length{0};   ///< of the time that the energies were spent in
   std::vector<DeviceEnergy> devices;
+  /// Of the whole server, if it was asked for and no device covers the CPU. Never measured.
+  std::optional<EnergyEstimate> estimate{};
 };
+
+/// Where the mean power of the server lies.
+struct PowerRange {
+  Watts low;
+  Watts typical;
+  Watts high;
+};
+/// By the estimate; absent where nothing is estimated.
+[[nodiscard]] std::optional<PowerRange> estimated_power(const PowerLine& line) noexcept;
 
 /// What comes before the first line: names of columns, or nothing.
 [[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first,

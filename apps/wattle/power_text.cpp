@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/quantity.hpp"
 #include "energy_words.hpp"
+#include "report/estimate_words.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::app {
@@ -88,7 +90,7 @@ std::string total_power_text(const PowerLine& line) {
   return rounded_text(power, uncertainty);
 }
 
-/// Cells at the right of their columns, as many in a line as there is room for.
+/// Cells at the right of their columns, as many in a line as there is room for; without its end.
 std::string folded(std::string_view first, const std::vector<std::string>& cells,
                    const TextStyle& style) {
   std::size_t most = cells.size();
@@ -101,7 +103,26 @@ std::string folded(std::string_view first, const std::vector<std::string>& cells
     if (i > 0 && i % most == 0) text += fmt::format("\n{:>{}}", "", kTimeWidth);
     text += fmt::format("{:>{}}", cells[i], kValueWidth);
   }
-  return text + "\n";
+  return text;
+}
+
+constexpr const char* kEstimateTitle = "estimate, not measured";
+
+/// "~46 W (17 W to 210 W)".
+std::string estimate_cell(const PowerOptions& options, const PowerLine& line) {
+  if (options.shows == PowerShows::energy) {
+    return line.estimate->machine ? range_text(*line.estimate->machine) : "-";
+  }
+  const auto power = estimated_power(line);
+  return power ? range_text(power->low, power->typical, power->high) : "-";
+}
+
+/// `text`, a line without its end, and `cell` after it: wider than the others, below them where
+/// the terminal is narrow.
+std::string with_estimate(std::string text, const std::string& cell, const TextStyle& style) {
+  const std::size_t used = columns_of(text.substr(text.rfind('\n') + 1));
+  const bool fits = style.width == 0 || used + 2 + columns_of(cell) <= style.width;
+  return text + (fits ? "" : "\n" + std::string(kTimeWidth, ' ')) + "  " + cell;
 }
 
 /// What is said of an energy after its numbers.
@@ -133,10 +154,13 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
     names.push_back(device.domain.name());
     quantities.emplace_back(quantity_of(options, device));
   }
-  const std::string header = folded("elapsed", names, style);
+  std::string header = folded("elapsed", names, style);
+  if (first.estimate) header = with_estimate(std::move(header), kEstimateTitle, style);
+  header += "\n";
   // A row of one word says nothing that the command does not say.
   const bool is_usual = std::ranges::count(quantities, usual) == std::ssize(quantities);
-  return tinted(is_usual ? header : header + folded("", quantities, style), Tint::dim, style);
+  return tinted(is_usual ? header : header + folded("", quantities, style) + "\n", Tint::dim,
+                style);
 }
 
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
@@ -149,7 +173,9 @@ std::string power_row(const PowerOptions& options, const PowerLine& line, const 
   for (const DeviceEnergy& device : line.devices) {
     values.push_back(value_text(options, device.energy, line.length));
   }
-  return folded(to_text(line.elapsed), values, style);
+  std::string row = folded(to_text(line.elapsed), values, style);
+  if (line.estimate) row = with_estimate(std::move(row), estimate_cell(options, line), style);
+  return row + "\n";
 }
 
 std::string power_totals(const PowerOptions& options, const PowerLine& total,
@@ -172,8 +198,12 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
                sum.energy ? total_power_text(total) : "", remarks(sum)});
   }
   const std::string headline =
-      fmt::format("\nin {}, ± of the sampling (k=2):\n", to_text(total.elapsed));
-  return fitted(headline, style) + table.text();
+      fmt::format("\nin {}{}:\n", to_text(total.elapsed),
+                  total.devices.empty() ? "" : ", ± of the sampling (k=2)");
+  std::string text = fitted(headline, style) + table.text();
+  if (!total.estimate) return text;
+  for (const std::string& line : words_of(*total.estimate)) text += fitted(line, style) + "\n";
+  return text;
 }
 
 }  // namespace wattle::app

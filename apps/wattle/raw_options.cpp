@@ -33,8 +33,9 @@ examples:
 constexpr const char* kPowerFooter = R"(
 Prints a line each period until Ctrl-C, then the totals. A power is the mean since the line before;
 an energy is that since the begin. What is not known is "-", null, or an empty cell. A line for
-which the reader of stdout has no room is left out. Exit status: 0 after Ctrl-C, 2 where nothing
-can be measured, 64 for a wrong option.
+which the reader of stdout has no room is left out. With --estimate a machine without sensors has
+a range in a column of its own. Exit status: 0 after Ctrl-C, 2 where nothing can be measured, 64 for
+a wrong option.
 )";
 
 constexpr const char* kMonitorFooter = R"(
@@ -189,10 +190,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
   run->add_flag("--task-clock", raw.run.task_clock,
                 "Count processor time a second time, by perf, to check the first");
-  run->add_flag(
-      "--estimate", raw.run.estimate,
-      "If no sensor covers the CPU, print a range of the energy at the wall, from published "
-      "results of similar servers; not measured");
+  add_estimate(*run, raw.run.estimate);
   add_roots(*run, raw);
 }
 
@@ -230,13 +228,15 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
   CLI::App* command = app.add_subcommand(name, what);
   command->footer(kPowerFooter);
   command->add_option("--gpus", raw.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
-  command
-      ->add_option("--domain", raw.domain,
-                   "Show this alone: device_instant, device_average, memory_average, "
-                   "module_instant or module_average of GPUs, "
-                   "package or dram of CPUs")
-      ->type_name("DOMAIN")
-      ->check(reject_empty);
+  CLI::Option* domain =
+      command
+          ->add_option("--domain", raw.domain,
+                       "Show this alone: device_instant, device_average, memory_average, "
+                       "module_instant or module_average of GPUs, "
+                       "package or dram of CPUs")
+          ->type_name("DOMAIN")
+          ->check(reject_empty);
+  add_estimate(*command, raw.run.estimate)->excludes(domain);
   command->add_option("--period", raw.period, "Seconds between two lines")
       ->type_name("SECONDS")
       ->default_str("1");
@@ -267,8 +267,7 @@ void add_top(CLI::App& app, RawOptions& raw) {
   command->add_option("--by", raw.top_key, "One row per command, user, cgroup or container")
       ->type_name("WHAT")
       ->default_str("command");
-  command->add_flag("--estimate", raw.run.estimate,
-                    "If no sensor covers the CPU, estimate the energy; not measured");
+  add_estimate(*command, raw.run.estimate);
   command->add_flag("--json", raw.json, "As JSON on stdout");
   add_roots(*command, raw);
 }

@@ -77,13 +77,28 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
   share.balance = balance_of(spans, measured, idle_of(share, system));
 }
 
-void fill_gpu_shares(EnergyShare& share, const Report& report) {
+/// The lowest mean power of a GPU between two moments.
+std::optional<Watts> lowest_power(const Instruments& instruments, const Domain& gpu) {
+  std::optional<Watts> lowest;
+  const std::vector<ShareMoment>& moments = instruments.share_moments();
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    const TimePoint from = moments[i - 1].at;
+    const TimePoint to = moments[i].at;
+    const auto energy = shared_energy(instruments.window(), {gpu.name()}, from, to);
+    if (energy) lowest = std::min(lowest.value_or(*energy / (to - from)), *energy / (to - from));
+  }
+  return lowest;
+}
+
+void fill_gpu_shares(EnergyShare& share, const Report& report, const Instruments& instruments) {
   if (!report.host.gpus) return;
   for (const GpuUsage& usage : *report.host.gpus) {
     const auto domain =
         std::ranges::find(report.energy.domains, usage.domain, &DomainEnergy::domain);
     if (domain == report.energy.domains.end() || !domain->figure.energy) continue;
-    share.gpus.push_back(gpu_share(usage, *domain->figure.energy));
+    GpuPower power{.wall = report.wall};
+    if (usage.used_by_others == true) power.lowest = lowest_power(instruments, usage.domain);
+    share.gpus.push_back(gpu_share(usage, *domain->figure.energy, power));
   }
 }
 
@@ -98,7 +113,7 @@ void fill_estimate(Report& report, const EnergyEstimator& estimator) {
 void fill_share(Report& report, const Instruments& instruments, const System& system) {
   EnergyShare share;
   fill_balance(share, report, instruments, system);
-  fill_gpu_shares(share, report);
+  fill_gpu_shares(share, report, instruments);
   if (share.balance || !share.gpus.empty()) report.share = std::move(share);
 }
 

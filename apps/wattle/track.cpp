@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -12,8 +14,13 @@
 #include "energy_words.hpp"
 #include "output.hpp"
 #include "patient_poll.hpp"
+#include "report/estimate_words.hpp"
+#include "sensors/domain_traits.hpp"
 #include "usage/tracker_mark.hpp"
+#include "usage/usage_json.hpp"
+#include "wattle/domain.hpp"
 #include "wattle/error.hpp"
+#include "wattle/estimate.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle::app {
@@ -48,8 +55,38 @@ void put(const TrackOptions& options, const std::string& text, const std::string
   if (options.json_path != "-") Output::open("-", false).write(text + "\n");
 }
 
-/// The energy of the machine meanwhile; empty where none was looked for.
-std::string energy_text(const ResourceUsage& usage) {
+/// True if the energy of CPUs is known.
+bool covers_cpu(const TrackedEnergy& energy) {
+  return std::ranges::any_of(energy.domains, [](const TrackedDomain& domain) {
+    const Domain parsed = Domain::parse(domain.domain);
+    return traits_of(parsed).in_total == "cpu" && domain.energy.energy.has_value();
+  });
+}
+
+/// The range of the machine's energy, if it was asked for and no sensor covers the CPU.
+std::optional<EnergyEstimate> estimate_of(const EnergyEstimator* estimator,
+                                          const ResourceUsage& usage) {
+  if (estimator == nullptr || (usage.energy && covers_cpu(*usage.energy))) return std::nullopt;
+  std::optional<Seconds> cpu_time;
+  if (usage.cpu_user && usage.cpu_system) cpu_time = *usage.cpu_user + *usage.cpu_system;
+  return estimator->estimate(cpu_time);
+}
+
+std::string estimate_text(const EnergyEstimate& estimate) {
+  std::string text;
+  for (const std::string& line : words_of(estimate, "the tracked")) text += "\n   " + line;
+  return text;
+}
+
+std::string json_of(const ResourceUsage& usage, const std::optional<EnergyEstimate>& estimate) {
+  nlohmann::ordered_json json = native_json(usage);
+  json["estimate"] = wattle::json_of(estimate);
+  return dumped(json);
+}
+
+/// The energy of the machine meanwhile; empty where none was looked for. `hint`: what to do where
+/// no sensor covers the CPU; may be empty.
+std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
   if (!usage.energy) return {};
   std::string text = "\nEnergy of this machine in that time:";
   for (const TrackedDomain& domain : usage.energy->domains) {
@@ -64,6 +101,7 @@ std::string energy_text(const ResourceUsage& usage) {
   for (const RefusedEnergy& refused : usage.energy->refused) {
     text += fmt::format("\n   {}: not measured: {}", refused.subject, refused.reason);
   }
+  if (!hint.empty() && !covers_cpu(*usage.energy)) text += fmt::format("\n   {}", hint);
   return text;
 }
 
@@ -80,8 +118,12 @@ int follow(const TrackOptions& options) {
   }
   const TrackerMark mark;  // other trackers leave this process out
   Tracker tracker(options.tracker);
+  std::optional<EnergyEstimator> estimator;
+  if (options.estimate) estimator.emplace(EstimatorOptions{.system = options.tracker.system});
   tracker.start();
+  if (estimator) estimator->start();
   wait(tracker, options, end);
+  if (estimator) estimator->stop();
   int status = 0;
   try {
     tracker.stop();
@@ -89,7 +131,10 @@ int follow(const TrackOptions& options) {
     status = kRunFailed;
   }
   const ResourceUsage& usage = tracker.resource_usage();
-  put(options, usage.to_text() + energy_text(usage), usage.to_native_json(), file);
+  const auto estimate = estimate_of(estimator ? &*estimator : nullptr, usage);
+  std::string text = usage.to_text() + energy_text(usage, estimator ? "" : kEstimateHint);
+  if (estimate) text += estimate_text(*estimate);
+  put(options, text, json_of(usage, estimate), file);
   return status;
 }
 

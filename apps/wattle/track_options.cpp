@@ -54,6 +54,13 @@ std::string reject_empty(const std::string& path) {
   return path.empty() ? "takes a path, not nothing" : "";
 }
 
+CLI::Option* add_estimate(CLI::App& command, bool& estimate) {
+  return command.add_flag(
+      "--estimate", estimate,
+      "If no sensor covers the CPU, print a range of the energy at the wall, from published "
+      "results of similar servers; not measured");
+}
+
 CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   CLI::App* track = app.add_subcommand("track", "Report what a running process uses");
   track->footer(kFooter);
@@ -87,9 +94,11 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   track->add_flag("--pss", raw.pss,
                   "Read proportional memory of processes of any size (about 5 ms a GiB)");
   add_file("--json", raw.json_path, "Write everything as JSON to FILE (-: stdout, without text)");
+  CLI::Option* estimate = add_estimate(*track, raw.estimate);
   add_file("--recover", raw.recover,
            "Recover the results of an interrupted run from its usage file")
-      ->excludes(pid);
+      ->excludes(pid)
+      ->excludes(estimate);
   return track;
 }
 
@@ -127,6 +136,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
   tracker.resource_usage_file = path_of(raw.usage_file);
   tracker.overwrite = raw.overwrite;
   tracker.force_pss = raw.pss;
+  options.estimate = raw.estimate;
   return options;
 }
 

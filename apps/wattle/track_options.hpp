@@ -7,7 +7,8 @@
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's name
 class App;
-}
+class Option;
+}  // namespace CLI
 
 namespace wattle::app {
 
@@ -28,10 +29,14 @@ struct RawTrackOptions {
   std::string time_unit = "hours";
   bool overwrite = false;
   bool pss = false;
+  bool estimate = false;
 };
 
 /// An empty path is a variable of a script that is not set, not a wish for no file.
 [[nodiscard]] std::string reject_empty(const std::string& path);
+
+/// `--estimate`, which means the same everywhere.
+CLI::Option* add_estimate(CLI::App& command, bool& estimate);
 
 /// `raw` outlives the parsing.
 CLI::App* add_track(CLI::App& app, RawTrackOptions& raw);

@@ -86,6 +86,34 @@ EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual
   return estimate;
 }
 
+std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs) {
+  if (runs.empty()) return std::nullopt;
+  const auto unknown = std::ranges::find_if(
+      runs, [](const EnergyEstimate& run) { return !run.machine.has_value(); });
+  if (unknown != runs.end()) return *unknown;
+  EnergyEstimate mean = runs.front();
+  const auto part = 1.0 / static_cast<double>(runs.size());
+  const auto mean_range = [&](std::optional<EnergyRange> EnergyEstimate::*range) {
+    std::optional<EnergyRange> sum(std::in_place);
+    for (const EnergyEstimate& run : runs) {
+      if (!(run.*range)) return std::optional<EnergyRange>();
+      sum->low += (run.*range)->low * part;
+      sum->typical += (run.*range)->typical * part;
+      sum->high += (run.*range)->high * part;
+    }
+    return sum;
+  };
+  mean.machine = mean_range(&EnergyEstimate::machine);
+  mean.own = mean_range(&EnergyEstimate::own);
+  mean.mean_load = 0.0;
+  mean.stolen_part = 0.0;
+  for (const EnergyEstimate& run : runs) {
+    mean.mean_load += run.mean_load * part;
+    mean.stolen_part += run.stolen_part * part;
+  }
+  return mean;
+}
+
 struct EnergyEstimator::Impl {
   explicit Impl(const System& system)
       : processors(read_processors(system)), machine(recognize(processors)), reader(system) {}

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "estimate/cpu_load.hpp"
 #include "estimate/microarchitecture.hpp"
@@ -12,5 +13,9 @@ namespace wattle {
 /// `cpu_time` as for `EnergyEstimator::estimate`.
 [[nodiscard]] EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual,
                                              const CpuLoad& load, std::optional<Seconds> cpu_time);
+
+/// The mean of the ranges of repeated runs on one machine, with what the first one says of it.
+/// Absent where there are none; unknown where one of them is.
+[[nodiscard]] std::optional<EnergyEstimate> mean_of(std::span<const EnergyEstimate> runs);
 
 }  // namespace wattle

@@ -14,7 +14,11 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 /// Two digits: an estimate knows no more.
-std::string rough_text(Joules energy) { return rounded_text(energy, energy * 0.1); }
+template <class Quantity>
+std::string rough_range(Quantity low, Quantity typical, Quantity high) {
+  const auto text = [](Quantity value) { return rounded_text(value, value * 0.1); };
+  return fmt::format("~{} ({} to {})", text(typical), text(low), text(high));
+}
 
 double joules_of(std::int64_t nanojoules) noexcept { return static_cast<double>(nanojoules) / 1e9; }
 
@@ -49,23 +53,29 @@ std::string gpu_text(const GpuShare& gpu) {
     return fmt::format("share of {}, not measured: ~0 J to {}: {}", name, to_text(gpu.measured),
                        gpu.basis);
   }
-  return fmt::format("share of {}, not measured: ~{}: {}", name, to_text(gpu.command.typical),
-                     gpu.basis);
+  const bool is_range = gpu.command.low < gpu.command.high;
+  return fmt::format(
+      "share of {}, not measured: {}: {}", name,
+      is_range ? range_text(gpu.command) : fmt::format("~{}", to_text(gpu.command.typical)),
+      gpu.basis);
 }
 
 }  // namespace
 
 std::string range_text(const EnergyRange& range) {
-  return fmt::format("~{} ({} to {})", rough_text(range.typical), rough_text(range.low),
-                     rough_text(range.high));
+  return rough_range(range.low, range.typical, range.high);
 }
 
-std::vector<std::string> words_of(const EnergyEstimate& estimate) {
+std::string range_text(Watts low, Watts typical, Watts high) {
+  return rough_range(low, typical, high);
+}
+
+std::vector<std::string> words_of(const EnergyEstimate& estimate, std::string_view whose) {
   if (!estimate.machine) return {fmt::format("no estimate: {}", estimate.unknown)};
   std::vector<std::string> lines = {fmt::format("estimate, not measured: {} of {}",
                                                 range_text(*estimate.machine), estimate.covers)};
   if (estimate.own) {
-    lines.push_back(fmt::format("  above idle, for the command's CPU time, not measured: {}",
+    lines.push_back(fmt::format("  above idle, for {} CPU time, not measured: {}", whose,
                                 range_text(*estimate.own)));
   }
   lines.push_back(fmt::format("  {}{} ({}), at a load of {:.0f} %", estimate.microarchitecture,

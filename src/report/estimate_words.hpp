@@ -4,6 +4,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "report/share.hpp"
@@ -16,8 +17,12 @@ inline constexpr const char* kEstimateHint = "--estimate prints a range instead"
 
 /// "~46 J (17 J to 210 J)".
 [[nodiscard]] std::string range_text(const EnergyRange& range);
-/// Lines; each has "not measured" or continues such a line.
-[[nodiscard]] std::vector<std::string> words_of(const EnergyEstimate& estimate);
+/// "~23 W (8.5 W to 105 W)".
+[[nodiscard]] std::string range_text(Watts low, Watts typical, Watts high);
+/// Lines; each has "not measured" or continues such a line. `whose`: the CPU time that
+/// `estimate.own` is about.
+[[nodiscard]] std::vector<std::string> words_of(const EnergyEstimate& estimate,
+                                                std::string_view whose = "the command's");
 [[nodiscard]] std::vector<std::string> words_of(const EnergyShare& share);
 
 /// Null where it is absent.

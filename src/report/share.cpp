@@ -1,8 +1,11 @@
 #include "report/share.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <string_view>
 
+#include "base/quantity.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {
@@ -26,7 +29,27 @@ std::optional<Joules> shared_energy(const MeasuredWindow& window,
   return found == names.size() ? std::optional(energy) : std::nullopt;
 }
 
-GpuShare gpu_share(const GpuUsage& usage, Joules measured) {
+namespace {
+
+/// Fills what a GPU spent for the command beside others, by the time that its engines worked for
+/// each. As with CPUs, a second of that time draws more or less power than another, and what may
+/// be idle power is the command's or not.
+void divide(GpuShare& share, Seconds own, Seconds others, const GpuPower& power) {
+  const auto part = part_of(own, others, power.wall);
+  if (!part) return;
+  const Joules idle =
+      power.lowest ? std::min(*power.lowest * power.wall, share.measured) : share.measured;
+  share.is_known = true;
+  share.command = {.low = (share.measured - idle) * part->low,
+                   .typical = (share.measured - idle / 2.0) * part->typical,
+                   .high = share.measured * part->high};
+  share.basis = fmt::format("its engines worked {} for the command and {} for others", to_text(own),
+                            to_text(others));
+}
+
+}  // namespace
+
+GpuShare gpu_share(const GpuUsage& usage, Joules measured, const GpuPower& power) {
   GpuShare share{.domain = usage.domain,
                  .measured = measured,
                  .command = {.low = Joules(0.0), .typical = Joules(0.0), .high = measured},
@@ -41,8 +64,13 @@ GpuShare gpu_share(const GpuUsage& usage, Joules measured) {
     share.is_known = true;
     share.command = {.low = measured, .typical = measured, .high = measured};
     share.basis = "only the command used it";
+  } else if (!usage.used_by_others) {
+    share.basis = usage.used_by_others_unknown;
   } else {
-    share.basis = "others used it too";
+    share.basis = "others used it too, and the driver does not report for how long";
+    if (usage.command_engine_time && usage.others_engine_time) {
+      divide(share, *usage.command_engine_time, *usage.others_engine_time, power);
+    }
   }
   return share;
 }

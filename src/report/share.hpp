@@ -39,7 +39,14 @@ struct EnergyShare {
                                                   const std::vector<std::string>& names,
                                                   TimePoint from, TimePoint to);
 
-/// By whose processes were seen on a GPU. GPUs whose energy is not known are not in it.
-[[nodiscard]] GpuShare gpu_share(const GpuUsage& usage, Joules measured);
+/// Over the time of a share.
+struct GpuPower {
+  Seconds wall{0};
+  std::optional<Watts> lowest{};  ///< of a second: idle power is not higher
+};
+/// By whose processes were seen on a GPU; where others used it too, by the time that its engines
+/// worked for each, if the driver reports it. GPUs whose energy is not known are not in it.
+[[nodiscard]] GpuShare gpu_share(const GpuUsage& usage, Joules measured,
+                                 const GpuPower& power = {});
 
 }  // namespace wattle

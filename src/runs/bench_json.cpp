@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/json_read.hpp"
+#include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
 #include "runs/comparison_json.hpp"
 #include "runs/record_text.hpp"
@@ -58,6 +59,7 @@ Json command_json(const BenchCommand& command) {
   for (const Cost cost : kCosts)
     json[std::string(key_of(cost))] = summary_json(values_of(cost, command.runs));
   json["values"] = values_json(command.runs);
+  json["estimate"] = json_of(command.estimate);
   return json;
 }
 

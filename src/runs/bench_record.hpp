@@ -12,6 +12,7 @@
 #include "base/text_style.hpp"
 #include "runs/run_cost.hpp"
 #include "runs/run_record.hpp"
+#include "wattle/estimate.hpp"
 
 namespace wattle {
 
@@ -21,6 +22,8 @@ struct BenchCommand {
   std::string command;  ///< as it was written, parameters filled in
   std::vector<std::pair<std::string, std::string>> parameters;
   std::vector<RunCost> runs;  ///< in the order of time
+  /// Mean of its runs, if it was asked for and no sensor covers the CPU. Never compared.
+  std::optional<EnergyEstimate> estimate{};
 };
 
 /// Threads: a value type.

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/text.hpp"
+#include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
 #include "runs/bench_words.hpp"
 #include "runs/statistics.hpp"
@@ -41,6 +43,8 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values
 
 std::vector<std::string> missing_energy(const BenchRecord& bench) {
   std::vector<std::string> lines;
+  const bool is_estimated = std::ranges::any_of(
+      bench.commands, [](const BenchCommand& command) { return command.estimate.has_value(); });
   for (auto kind = bench.energy_missing.begin(); kind != bench.energy_missing.end();) {
     // Kinds that are missing for one reason stand together.
     const std::string& reason = kind->reason;
@@ -48,7 +52,10 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
     for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
       kinds.push_back(kind->kind);
     }
-    lines.push_back(fmt::format("no energy of {}: {}", fmt::join(kinds, ", "), reason));
+    std::string line = fmt::format("no energy of {}: {}", fmt::join(kinds, ", "), reason);
+    const bool has_hint = std::ranges::count(kinds, "cpu") > 0 && !is_estimated;
+    if (has_hint) line += fmt::format("; {}", kEstimateHint);
+    lines.push_back(std::move(line));
   }
   return lines;
 }
@@ -81,7 +88,13 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
     const std::vector<double> values = values_of(cost, command.runs);
     if (!values.empty()) table.add(cost_cells(cost, values));
   }
-  return text + table.text();
+  text += table.text();
+  if (!command.estimate) return text;
+  const char* const whose = command.runs.size() == 1 ? "the command's" : "a run's mean";
+  for (const std::string& line : words_of(*command.estimate, whose)) {
+    text += fitted("  " + line, style) + "\n";
+  }
+  return text;
 }
 
 std::string summary_text(const BenchRecord& bench, const TextStyle& style) {

@@ -3,10 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <utility>
+
+#include "base/file.hpp"
 
 namespace wattle {
 namespace {
+
+using std::chrono::nanoseconds;
 
 template <class T>
 void raise(std::optional<T>& peak, const std::optional<T>& value) {
@@ -69,6 +74,16 @@ Holders holders_of(const std::vector<DeviceProcess>& processes,
   return holders;
 }
 
+/// True if NVIDIA's Multi-Process Service works on the GPU: some drivers list its server in place
+/// of the processes that it works for. The kernel shows 15 letters of a name.
+bool has_mps_server(const std::vector<DeviceProcess>& processes,
+                    const GpuMonitor::KinshipOf& kinship_of) {
+  return std::ranges::any_of(processes, [&](const DeviceProcess& process) {
+    if (kinship_of(process.pid) != Kinship::stranger) return false;
+    return read_line(fmt::format("/proc/{}/comm", process.pid)) == "nvidia-cuda-mps";
+  });
+}
+
 /// Of one device over a stretch of time.
 struct MeanUtilization {
   std::optional<double> percent;
@@ -114,12 +129,44 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
   if (gpu.was_used) return {};
   if (!machine_pids_) return "this is a container with process numbers of its own";
   if (!gpu.listed_at) return "the driver listed no processes while the command ran";
+  return why_others_not_known(gpu, began, ended);
+}
+
+/// Empty where it is known whether somebody else used the GPU.
+std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began,
+                                             TimePoint ended) const {
+  if (gpu.has_mps_server) return "an MPS server uses it, and the driver does not list for whom";
   if (!gpu.all_known) return "it has a process that may or may not be the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
   constexpr std::chrono::seconds kLongest(3);
   const auto unlisted = std::max(gpu.unlisted, ended - gpu.listed_at.value_or(began));
   if (unlisted > kLongest) return "the driver did not list its processes often enough";
   return {};
+}
+
+/// Times are since a process opened the GPU: of others in the first list the part before is left
+/// out.
+void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
+                                  const KinshipOf& kinship_of, bool is_first_list) {
+  if (is_first_list) gpu.engine_use.emplace();
+  std::map<pid_t, nanoseconds> times;
+  for (const DeviceProcess& process : processes) {
+    if (!process.engine_time) {
+      gpu.engine_use.reset();
+      return;
+    }
+    times.emplace(process.pid, *process.engine_time);
+    const Kinship kinship = kinship_of(process.pid);
+    const bool is_commands = kinship == Kinship::main || kinship == Kinship::descendant;
+    const auto before = gpu.engine_times.find(process.pid);
+    const nanoseconds since = before != gpu.engine_times.end() ? before->second
+                              : is_first_list && !is_commands  ? *process.engine_time
+                                                               : nanoseconds(0);
+    if (!gpu.engine_use) continue;
+    auto& sum = is_commands ? gpu.engine_use->command : gpu.engine_use->others;
+    sum += std::max(*process.engine_time - since, nanoseconds(0));
+  }
+  gpu.engine_times = std::move(times);
 }
 
 GpuMonitor::GpuMonitor(const Readings& readings, GpuChoiceOfSums choice)
@@ -172,10 +219,13 @@ void GpuMonitor::look_at_processes(const Readings::Device& device, Gpu& gpu,
   if (!machine_pids_) return;
   const std::optional<ProcessList> list = readings_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
+  const bool is_first = !gpu.listed_at;
   gpu.lists_seen = list->number;
   gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
   gpu.listed_at = list->at;
   const Holders holders = holders_of(*list->processes, kinship_of);
+  add_engine_times(gpu, *list->processes, kinship_of, is_first);
+  gpu.has_mps_server = gpu.has_mps_server || has_mps_server(*list->processes, kinship_of);
   gpu.was_used = gpu.was_used || holders.any;
   gpu.was_used_by_others = gpu.was_used_by_others || holders.any_stranger;
   gpu.all_known = gpu.all_known && holders.all_known;
@@ -198,7 +248,12 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
   if (usage.used_by_command_unknown.empty()) {
     usage.used_by_command = gpu.was_used;
-    usage.used_by_others = gpu.was_used_by_others;
+    usage.used_by_others_unknown = why_others_not_known(gpu, began, ended);
+    if (usage.used_by_others_unknown.empty()) usage.used_by_others = gpu.was_used_by_others;
+  }
+  if (gpu.engine_use) {
+    usage.command_engine_time = gpu.engine_use->command;
+    usage.others_engine_time = gpu.engine_use->others;
   }
   if (!usage.memory_total_bytes || !usage.peak_memory_used_bytes ||
       !usage.mean_utilization_percent || !usage.max_temperature_celsius) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,11 +56,19 @@ class GpuMonitor {
   }
 
  private:
+  /// For how long a GPU's engines worked.
+  struct EngineUse {
+    std::chrono::nanoseconds command{0};
+    std::chrono::nanoseconds others{0};
+  };
   struct Gpu {
     std::uint64_t lists_seen = 0;  ///< number of the newest process list looked at
     bool was_used = false;
     bool was_used_by_others = false;
-    bool all_known = true;  ///< every process in every list could be told from the command's
+    bool all_known = true;        ///< every process in every list could be told from the command's
+    bool has_mps_server = false;  ///< which works for others, who are not listed one by one
+    std::map<pid_t, std::chrono::nanoseconds> engine_times;  ///< of the newest list
+    std::optional<EngineUse> engine_use;   ///< absent where a process has no engine time
     std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
     std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
     std::optional<std::uint64_t> total_bytes;
@@ -75,6 +84,10 @@ class GpuMonitor {
   };
 
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
+  [[nodiscard]] std::string why_others_not_known(const Gpu& gpu, TimePoint began,
+                                                 TimePoint ended) const;
+  static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
+                               const KinshipOf& kinship_of, bool is_first_list);
   [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
                                   TimePoint ended) const;
   void look_at(const Readings::Device& device, Gpu& gpu) const;

@@ -21,10 +21,16 @@ struct GpuUsage {
   std::optional<double> max_temperature_celsius;
   /// Whether a process of the command was seen on it.
   std::optional<bool> used_by_command;
-  /// Whether a process of somebody else was seen on it; absent where `used_by_command` is.
+  /// Whether a process of somebody else was seen on it; absent where `used_by_command` is, or
+  /// where somebody may have used it unseen.
   std::optional<bool> used_by_others;
   std::string used_by_command_unknown;  ///< why that is absent; else empty
-  std::string unknown;                  ///< why other values are absent; empty where none is
+  std::string used_by_others_unknown;   ///< why that alone is absent; else empty
+  /// For how long its engines worked for the command and for others; absent where the driver does
+  /// not report it of every process.
+  std::optional<Seconds> command_engine_time{};
+  std::optional<Seconds> others_engine_time{};
+  std::string unknown;  ///< why other values are absent; empty where none is
 };
 
 /// All GPUs together.

@@ -1,6 +1,7 @@
 // Estimates and shares of the built program: on a machine without sensors, and beside a
 // measurement.
 #include <fstream>
+#include <memory>
 #include <sstream>
 
 #include "base/clock.hpp"
@@ -157,10 +158,131 @@ TEST_F(Estimates, OfSharesCallALowCounterBelowIdle) {
   EXPECT_EQ(nanojoules(json["share"]["idle_j"]), nanojoules(json["share"]["measured_j"]));
 }
 
-TEST_F(Estimates, OfIdlePowerNeedASensor) {
-  const Outcome outcome = run(wattle({"baseline", "--seconds", "2", "--sysfs", path("no_sysfs")}));
-  EXPECT_EQ(outcome.code(), 2);
-  EXPECT_THAT(outcome.err, HasSubstr("wattle baseline: no CPU energy can be measured"));
+TEST_F(Estimates, OfSharesDoNotUseABaselineOfAnotherMachine) {
+  add_package();
+  keep_baseline(5.0);
+  const auto file = std::filesystem::directory_iterator(path("state") / "wattle/baseline")->path();
+  Json baseline = parse_json(content_of(file));
+  baseline["host"] = "another";
+  std::ofstream(file) << baseline.dump();
+  const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
+  EXPECT_TRUE(json["share"]["idle_j"].is_null());
+  EXPECT_THAT(json["share"]["idle_unknown"].get<std::string>(),
+              HasSubstr("of another machine, another"));
+}
+
+/// `wattle baseline` on a machine whose /proc/stat advances while it runs.
+class Baselines : public Estimates {
+ protected:
+  struct Machine {
+    fakes::PowercapTree tree{};
+    double busy = 0.0;  ///< part of the CPU time
+    double ticks = 0.0;
+  };
+  void add_package_of_10_watts(Machine& machine) {
+    machine.tree.add_zone("intel-rapl:0", "package-0");
+    machine.tree.write_proc("sys/kernel/random/boot_id", "b1\n");
+    advance(machine, 0.0);
+    players_.push_back(std::make_unique<Process>(
+        Start{.command = {player_program(), "3600000", machine.tree.zone_path("intel-rapl:0"), "10",
+                          "6.103515625e-05", "61035", "0"}}));
+  }
+  /// Two CPUs of 100 ticks a second. Readers see the old file or the new one.
+  static void advance(Machine& machine, double seconds) {
+    machine.ticks += 200.0 * seconds;
+    const auto busy = static_cast<long>(machine.ticks * machine.busy);
+    const long idle = static_cast<long>(machine.ticks) - busy;
+    machine.tree.write_proc("stat.new", "cpu " + std::to_string(busy) + " 0 0 " +
+                                            std::to_string(1000 + idle) +
+                                            " 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n");
+    const std::filesystem::path proc = machine.tree.system().procfs;
+    std::filesystem::rename(proc / "stat.new", proc / "stat");
+  }
+  [[nodiscard]] Start start(const Machine& machine, const char* home, const Words& words) const {
+    const System system = machine.tree.system();
+    Start start = wattle(
+        Words{"baseline", "--seconds", "2", "--sysfs", system.sysfs, "--procfs", system.procfs} +
+        words);
+    start.environment["XDG_STATE_HOME"] = path(home).string();
+    return start;
+  }
+  std::vector<std::unique_ptr<Process>> players_;
+};
+
+TEST_F(Baselines, AreTakenOfAnIdleMachineAlone) {
+  Machine idle{.busy = 0.01};
+  Machine loaded{.busy = 0.5};
+  add_package_of_10_watts(idle);
+  add_package_of_10_watts(loaded);
+  Process of_idle(start(idle, "idle", {"--json"}));
+  Process of_loaded(start(loaded, "loaded", {}));
+  // Not a clock: as much CPU time passes as the counters of a machine with 100 Hz could show.
+  while (of_idle.is_running() || of_loaded.is_running()) {
+    advance(idle, 0.05);
+    advance(loaded, 0.05);
+  }
+  const Outcome kept = of_idle.wait();
+  ASSERT_EQ(kept.code(), 0) << kept.err;
+  const Json baseline = parse_json(kept.out);
+  EXPECT_NEAR(baseline["mean_w"].get<double>(), 10.0, 1.0);
+  EXPECT_EQ(baseline["domains"].dump(), "[\"package_0\"]");
+
+  const Outcome refused = of_loaded.wait();
+  EXPECT_EQ(refused.code(), 1);
+  EXPECT_THAT(
+      refused.err,
+      testing::ContainsRegex("not kept: the machine was not idle: [0-9.]+ of 2 CPU cores in use"));
+  EXPECT_FALSE(std::filesystem::exists(path("loaded") / "wattle/baseline"));
+
+  // The report names it; another boot does not use it.
+  const System system = idle.tree.system();
+  const Words machine = {"--sysfs", system.sysfs, "--procfs", system.procfs, "--gpus", "none"};
+  const Start home{.command = {}, .environment = {{"XDG_STATE_HOME", path("idle").string()}}};
+  const auto [outcome, json] = measure_in(home, machine, {"sleep", "0.2"});
+  EXPECT_THAT(json["share"]["idle_basis"].get<std::string>(),
+              testing::ContainsRegex("idle by the baseline of .* UTC: (9|10)\\..* over 2"));
+  idle.tree.write_proc("sys/kernel/random/boot_id", "b2\n");
+  const auto [restarted, other] = measure_in(home, machine, {"sleep", "0.1"});
+  EXPECT_THAT(other["share"]["idle_unknown"].get<std::string>(), HasSubstr("was restarted"));
+}
+
+TEST_F(Baselines, NeedASensorThatCanBeRead) {
+  const Outcome none = run(wattle({"baseline", "--seconds", "2", "--sysfs", path("no_sysfs")}));
+  EXPECT_EQ(none.code(), 2);
+  EXPECT_THAT(none.err, HasSubstr("wattle baseline: no CPU energy can be measured"));
+  Machine machine;
+  machine.tree.add_zone("intel-rapl:0", "package-0");
+  machine.tree.remove_file("intel-rapl:0", "energy_uj");
+  const Outcome refused = run(start(machine, "state", {}));
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("no CPU energy can be measured: "),
+                                          HasSubstr("wattle doctor says what to do")));
+  EXPECT_FALSE(std::filesystem::exists(path("state") / "wattle/baseline"));
+}
+
+/// The demo and README's first example make sense with sensors and without: both name what they
+/// are, and no reader has to guess.
+TEST_F(Estimates, OfTheDemoStandWhereNothingIsMeasured) {
+  const std::string work = "sleep 0.2";
+  const auto demo = [&](const std::filesystem::path& sysfs) {
+    Start start{.command = {"bash", WATTLE_SCRIPTS "/demo", wattle_program(), work}};
+    start.environment = {{"WATTLE_SYSFS", sysfs.string()},
+                         {"WATTLE_NVML_LIBRARY", path("none.so").string()}};
+    return run(start);
+  };
+  const Outcome without = demo(path("no_sysfs"));
+  ASSERT_EQ(without.code(), 0) << without.err;
+  EXPECT_THAT(without.err, testing::AllOf(HasSubstr("no energy: "), HasSubstr("not measured: ~")));
+  EXPECT_THAT(without.out, HasSubstr("demo: wattle run --estimate -- sh -c 'sleep 0.2'"));
+
+  add_package();
+  const Process load(Start{.command = player(3'600'000)});
+  const Outcome with = demo(tree_.system().sysfs);
+  ASSERT_EQ(with.code(), 0) << with.err;
+  EXPECT_THAT(with.err,
+              testing::ContainsRegex("energy of this machine while the command ran: [0-9.]+ J"));
+  EXPECT_THAT(with.err, HasSubstr("share of this command in package_0, not measured: ~"));
+  EXPECT_THAT(with.err, Not(HasSubstr("no energy")));
 }
 
 }  // namespace

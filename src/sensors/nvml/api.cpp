@@ -54,6 +54,7 @@ Api load_api(const DynamicLibrary& library) noexcept {
   bind(library, api.graphics_processes[0], "nvmlDeviceGetGraphicsRunningProcesses_v3");
   bind(library, api.graphics_processes[1], "nvmlDeviceGetGraphicsRunningProcesses_v2");
   bind(library, api.graphics_processes[2], "nvmlDeviceGetGraphicsRunningProcesses");
+  bind(library, api.process_utilization, "nvmlDeviceGetProcessUtilization");
   return api;
 }
 

@@ -105,6 +105,17 @@ struct PciInfo {
 };
 static_assert(sizeof(PciInfo) == 68);
 
+/// nvmlProcessUtilizationSample_t: what a process used of the time since the sample before.
+struct ProcessUtilization {
+  std::uint32_t pid = 0;
+  std::uint64_t timestamp_us = 0;
+  std::uint32_t sm_percent = 0;
+  std::uint32_t memory_percent = 0;
+  std::uint32_t encoder_percent = 0;
+  std::uint32_t decoder_percent = 0;
+};
+static_assert(sizeof(ProcessUtilization) == 32 && std::is_trivially_copyable_v<ProcessUtilization>);
+
 inline constexpr std::uint32_t kTemperatureGpu = 0;
 inline constexpr std::uint32_t kClockGraphics = 0;
 inline constexpr std::uint32_t kClockSm = 1;
@@ -163,6 +174,9 @@ struct Api {
   /// The newest first. Their records differ: see processes.hpp.
   std::array<ListProcesses*, 3> compute_processes{};
   std::array<ListProcesses*, 3> graphics_processes{};
+  /// Samples that are newer than `last_us`; `not_found` where there is none.
+  Return (*process_utilization)(Handle, ProcessUtilization*, std::uint32_t* count,
+                                unsigned long long last_us) = nullptr;
 };
 
 [[nodiscard]] Api load_api(const DynamicLibrary& library) noexcept;

@@ -100,7 +100,12 @@ bool GpuSensor::is_here() noexcept {
 }
 
 std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
-  return list_processes(session_->api(), handle_);
+  auto processes = list_processes(session_->api(), handle_);
+  if (!processes) return processes;
+  // Nobody waits for a thread that stays in the driver.
+  const std::unique_lock lock(engine_times_mutex_, std::try_to_lock);
+  if (lock) engine_times_.fill(session_->api(), handle_, clock_.now(), *processes);
+  return processes;
 }
 
 DeviceSettings GpuSensor::settings() noexcept {

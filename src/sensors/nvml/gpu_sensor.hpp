@@ -4,9 +4,11 @@
 #include <atomic>
 #include <chrono>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <vector>
 
+#include "sensors/nvml/engine_times.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/session.hpp"
 #include "sensors/sensor.hpp"
@@ -50,6 +52,8 @@ class GpuSensor final : public Sensor {
   std::atomic<Handle> handle_;
   std::atomic<TimePoint> look_again_{TimePoint::min()};  ///< min: not lost
   std::atomic<std::chrono::seconds> patience_{std::chrono::seconds(0)};
+  std::mutex engine_times_mutex_;
+  EngineTimes engine_times_;
 };
 
 }  // namespace wattle::nvml

@@ -20,6 +20,7 @@ inline constexpr Return kSuccess = 0;
 inline constexpr Return kUninitialized = 1;
 inline constexpr Return kInvalidArgument = 2;
 inline constexpr Return kNotSupported = 3;
+inline constexpr Return kNotFound = 6;
 inline constexpr Return kInsufficientSize = 7;
 inline constexpr Return kLost = 15;
 inline constexpr Return kVersionMismatch = 25;

@@ -6,6 +6,7 @@
 // drivers added, which a script cannot do: the dynamic linker resolves symbols.
 //
 // Functions of its own, for tests in the same process, are at the end.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -177,7 +178,6 @@ FAKE_EXPORT Return nvmlDeviceGetHandleByIndex_v2(unsigned int index, void** devi
 }
 
 FAKE_EXPORT Return nvmlDeviceGetHandleByUUID(const char* uuid, void** device) {
-  constexpr Return kNotFound = 6;
   return open_gpu("nvmlDeviceGetHandleByUUID", device, kNotFound,
                   [&](const Gpu& gpu, unsigned int) { return gpu.uuid == uuid; });
 }
@@ -222,6 +222,40 @@ FAKE_EXPORT Return nvmlDeviceGetPersistenceMode(void* device, unsigned int* enab
     *enabled = gpu.persistence ? 1 : 0;
     return kSuccess;
   });
+}
+
+struct FakeProcessUtilization {
+  unsigned int pid;
+  unsigned long long timestamp_us;
+  unsigned int sm_percent;
+  unsigned int memory_percent;
+  unsigned int encoder_percent;
+  unsigned int decoder_percent;
+};
+
+FAKE_EXPORT Return nvmlDeviceGetProcessUtilization(void* device, FakeProcessUtilization* samples,
+                                                   unsigned int* count,
+                                                   unsigned long long /*last_us*/) {
+  return device_call(
+      "nvmlDeviceGetProcessUtilization", device, [&](Gpu& gpu, std::int64_t now) -> Return {
+        const auto has_sm = [](const Process& process) { return process.sm_percent.has_value(); };
+        if (gpu.mig || std::ranges::none_of(gpu.processes, has_sm)) return kNotSupported;
+        unsigned int found = 0;
+        for (const Process& process : gpu.processes) {
+          if (!process.sm_percent || !process.when.holds(seconds(now))) continue;
+          if (++found > *count) continue;
+          samples[found - 1] = {.pid = process.pid,
+                                .timestamp_us = static_cast<unsigned long long>(now) / 1000U,
+                                .sm_percent = *process.sm_percent,
+                                .memory_percent = 0,
+                                .encoder_percent = 0,
+                                .decoder_percent = 0};
+        }
+        const bool fits = found <= *count;
+        *count = found;
+        if (found == 0) return kNotFound;
+        return fits ? kSuccess : kInsufficientSize;
+      });
 }
 
 struct FakeUtilization {

@@ -105,9 +105,12 @@ unsigned int parse_field_type(Words& words) {
 }
 
 /// [every N] [from T] [until T]
-void parse_conditions(Words& words, TimeRange& when, std::uint64_t* every) {
+void parse_conditions(Words& words, TimeRange& when, std::uint64_t* every,
+                      std::optional<unsigned int>* sm_percent = nullptr) {
   while (const auto word = words.next_word()) {
-    if (*word == "from") {
+    if (*word == "sm" && sm_percent != nullptr) {
+      *sm_percent = words.number<unsigned int>();
+    } else if (*word == "from") {
       when.from_s = words.number<double>();
     } else if (*word == "until") {
       when.until_s = words.number<double>();
@@ -124,7 +127,7 @@ Process parse_process(Words& words) {
   process.compute = words.word() == "compute";
   process.pid = words.number<unsigned int>();
   if (!words.is_none()) process.memory_bytes = words.number<std::uint64_t>();
-  parse_conditions(words, process.when, nullptr);
+  parse_conditions(words, process.when, nullptr, &process.sm_percent);
   return process;
 }
 

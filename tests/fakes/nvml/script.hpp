@@ -31,6 +31,9 @@
 //   mig on                             MIG mode; default: not supported
 //   persistence on                     persistence mode; default: off
 //   process compute 1234 1000000 from T until T     memory in bytes, or `none`; or `graphics`
+//   process compute 1234 1000000 sm 40   the percentage of the time that the GPU worked for it; no
+//                                        process with one: nvmlDeviceGetProcessUtilization is not
+//                                        supported
 //   process_record 32                  bytes of one record of the _v3 calls: 16, 24 (default), 32
 //   lost 5 8                           off the bus from 5 s until 8 s; `lost 5 8 stale`: handles
 //                                        obtained before stay lost
@@ -99,6 +102,7 @@ struct Process {
   bool compute = true;
   unsigned int pid = 0;
   std::optional<std::uint64_t> memory_bytes;
+  std::optional<unsigned int> sm_percent;
   TimeRange when;
 };
 

@@ -96,6 +96,24 @@ TEST(EnergyEstimate, OfMoreCpuTimeThanThereWasStaysInBounds) {
   EXPECT_LE(much.own->high, much.machine->high);
 }
 
+TEST(EnergyEstimate, OfRunsIsTheirMean) {
+  const std::vector<EnergyEstimate> runs = {estimate(load_of(0.0), Seconds(0)),
+                                            estimate(load_of(1.0), Seconds(80.0))};
+  const auto mean = mean_of(runs);
+  ASSERT_TRUE(mean && mean->machine && mean->own);
+  EXPECT_DOUBLE_EQ(mean->machine->high.si(),
+                   (runs[0].machine->high + runs[1].machine->high).si() / 2.0);
+  EXPECT_DOUBLE_EQ(mean->own->typical.si(), runs[1].own->typical.si() / 2.0);
+  EXPECT_DOUBLE_EQ(mean->mean_load, 0.5);
+  EXPECT_FALSE(mean_of({}));
+}
+
+TEST(EnergyEstimate, OfRunsIsUnknownWhereOneIs) {
+  const std::vector<EnergyEstimate> runs = {estimate(load_of(0.5)), {.unknown = "no clock"}};
+  EXPECT_EQ(mean_of(runs)->unknown, "no clock");
+  EXPECT_FALSE(mean_of(runs)->machine);
+}
+
 /// The RAPL curves of the data lie in the range of the model, at every load.
 TEST(LoadCurve, HoldsAllMeasuredCurves) {
   std::ifstream file(WATTLE_DATA "/load-power.csv");
@@ -161,6 +179,52 @@ TEST_F(EnergyEstimatorTest, EstimatesFromTheFilesOfTheMachine) {
   EXPECT_EQ(estimate.threads, 2.0);
   EXPECT_NEAR(estimate.mean_load, 0.5, 1e-12);
   EXPECT_NE(estimate.basis.find("43 servers, 2026-03-09"), std::string::npos) << estimate.basis;
+}
+
+/// Of two threads that were busy for half of the time that they had.
+TEST_F(EnergyEstimatorTest, EstimatesOnEveryKindOfMachine) {
+  struct Machine {
+    const char* cpuinfo;
+    const char* title;
+    const char* stat = "cpu 100 0 0 1100 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n";
+    const char* cgroup = "";
+    const char* cpu_max = "max 100000\n";
+    double threads = 2.0;
+    double stolen = 0.0;
+  };
+  const char* const stolen = "cpu 10 0 0 1010 0 0 0 180\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n";
+  for (const Machine& machine : {
+           Machine{"processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n", "Arm Neoverse N1"},
+           Machine{"processor : 0\nhart : 1\nisa : rv64imafdc\n", "unknown microarchitecture"},
+           Machine{"", "unknown microarchitecture"},
+           Machine{"processor : 0\nCPU implementer : 0x41\nCPU part : 0xd0c\n\nprocessor : 1\n"
+                   "CPU implementer : 0x41\nCPU part : 0xd03\n",
+                   "Arm Neoverse N1 and unknown microarchitecture of Arm"},
+           Machine{kTurin.data(), "AMD EPYC gen 5 (Turin)", stolen, "", "", 2.0, 0.9},
+           Machine{.cpuinfo = kTurin.data(),
+           .title = "AMD EPYC gen 5 (Turin)",
+           .cgroup = "0::/a\n",
+           .cpu_max = "50000 100000\n",
+           .threads = 0.5},
+       }) {
+    write("proc/cpuinfo", machine.cpuinfo);
+    write("proc/stat", "cpu 0 0 0 1000 0 0 0 0\ncpu0 0 0 0 500\ncpu1 0 0 0 500\nintr 0\n");
+    write("proc/self/cgroup", machine.cgroup);
+    write("sys/fs/cgroup/a/cpu.max", machine.cpu_max);
+    write("sys/fs/cgroup/a/cpu.stat", "usage_usec 1000\n");
+    EnergyEstimator estimator({.system = system()});
+    estimator.start();
+    write("proc/stat", machine.stat);
+    estimator.stop();
+    const EnergyEstimate estimate = estimator.estimate();
+    ASSERT_TRUE(estimate.machine) << machine.title << ": " << estimate.unknown;
+    EXPECT_EQ(estimate.microarchitecture, machine.title);
+    EXPECT_EQ(estimate.threads, machine.threads) << machine.title;
+    EXPECT_NEAR(estimate.stolen_part, machine.stolen, 1e-12) << machine.title;
+    EXPECT_GT(estimate.machine->low, Joules(0.0)) << machine.title;
+    EXPECT_LT(estimate.machine->low, estimate.machine->typical) << machine.title;
+    EXPECT_LT(estimate.machine->typical, estimate.machine->high) << machine.title;
+  }
 }
 
 TEST_F(EnergyEstimatorTest, SaysWhyNothingIsEstimated) {

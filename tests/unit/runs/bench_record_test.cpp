@@ -32,6 +32,27 @@ TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
   expect_golden("bench.adoc", to_asciidoc(bench));
 }
 
+/// It is in the text and in the JSON, apart, and in no table; nothing is compared by it.
+TEST(BenchRecord, HasAnEstimateWhereNoMeasurementStands) {
+  BenchRecord bench = sample_bench(false);
+  bench.energy_missing = {{"cpu", "there is no counter", ""}};
+  EXPECT_THAT(text_of(bench, {}), HasSubstr("there is no counter; --estimate prints a range"));
+  for (BenchCommand& command : bench.commands) {
+    command.estimate.emplace();
+    command.estimate->machine = {.low = Joules(1.0), .typical = Joules(2.0), .high = Joules(3.0)};
+  }
+  const std::string text = text_of(bench, {});
+  EXPECT_THAT(text, HasSubstr("  estimate, not measured: ~2.0 J (1.0 J to 3.0 J)"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("--estimate")));
+  const auto json = nlohmann::ordered_json::parse(to_json(bench));
+  EXPECT_EQ(json["results"][1]["estimate"]["typical_j"], 2.0);
+  EXPECT_TRUE(json["results"][1]["energy_j"].is_null());
+  EXPECT_TRUE(json["results"][1]["values"]["energy_j"][0].is_null());
+  for (const std::string& table : {to_csv(bench), to_markdown(bench), to_asciidoc(bench)}) {
+    EXPECT_THAT(table, testing::Not(HasSubstr("estimate")));
+  }
+}
+
 TEST(BenchRecord, WithoutEnergySaysWhyOnce) {
   BenchRecord bench = sample_bench(false);
   bench.energy_missing.insert(bench.energy_missing.begin(), {"cpu", "no sensor", ""});

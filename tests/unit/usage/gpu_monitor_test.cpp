@@ -3,7 +3,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
+#include <array>
 #include <optional>
 #include <string>
 
@@ -109,6 +112,61 @@ TEST(GpuMonitor, HasNoMeanWhereALongStretchCannotBeRead) {
   EXPECT_FALSE(usage.mean_sum_percent) << "60 of half a second";
   EXPECT_FALSE(usage.max_sum_percent);
   EXPECT_THAT(usage.utilization_gap, HasSubstr(" s of 20 s"));
+}
+
+constexpr pid_t kCommand = 4711;
+constexpr pid_t kDoubtful = 4713;
+
+/// What is known of a GPU's users after two seconds.
+GpuUsage users_of(const std::string& processes) {
+  fakes::FakeNvml fake("gpu A\n" + processes);
+  ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
+  options.only_when_asked = true;
+  Survey found = survey(fake.system(), fake.clock(), DomainKinds::all());
+  Readings readings(std::move(found.sensors), fake.clock(), options);
+  Capture shown = readings.no_capture();
+  GpuMonitor monitor(readings, {{true}, {true}});
+  const TimePoint began = fake.clock().now();
+  for (const double at : {0.0, 1.0, 2.0}) {
+    fake.set_time(Seconds(at));
+    EXPECT_TRUE(readings.read_all_lanes(shown, machine_clock().now() + std::chrono::seconds(30)));
+    monitor.sample(
+        [](pid_t pid) {
+          return pid == kCommand    ? Kinship::main
+                 : pid == kDoubtful ? Kinship::unknown
+                                    : Kinship::stranger;
+        },
+        began);
+  }
+  return monitor.usage(began, fake.clock().now()).gpus.at(0);
+}
+
+TEST(GpuUsers, HaveTheTimeThatTheGpuWorkedForThem) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const GpuUsage usage =
+      users_of("process compute 4711 1 sm 60\nprocess compute 4712 1 sm 20 from 1\n");
+  EXPECT_EQ(usage.used_by_others, true);
+  ASSERT_TRUE(usage.command_engine_time && usage.others_engine_time);
+  EXPECT_NEAR(usage.command_engine_time->count(), 1.2, 1e-6);
+  EXPECT_NEAR(usage.others_engine_time->count(), 0.4, 1e-6);
+}
+
+TEST(GpuUsers, AreNotKnownWhereTheDriverListsNotAllOfThem) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  const GpuUsage doubtful = users_of("process compute 4711 1\nprocess compute 4713 1\n");
+  EXPECT_EQ(doubtful.used_by_command, true);
+  EXPECT_EQ(doubtful.used_by_others, std::nullopt);
+  EXPECT_THAT(doubtful.used_by_others_unknown, HasSubstr("may or may not be the command's"));
+  EXPECT_FALSE(doubtful.command_engine_time);
+  // Under MPS the driver lists the server, which is this process for once.
+  std::array<char, 16> name{};
+  ::prctl(PR_GET_NAME, name.data());
+  ::prctl(PR_SET_NAME, "nvidia-cuda-mps");
+  const GpuUsage served = users_of("process compute " + std::to_string(::getpid()) + " 1 sm 50\n");
+  ::prctl(PR_SET_NAME, name.data());
+  EXPECT_EQ(served.used_by_command, std::nullopt)
+      << "it may be one of those that the server serves";
+  EXPECT_THAT(served.used_by_command_unknown, HasSubstr("MPS"));
 }
 
 }  // namespace

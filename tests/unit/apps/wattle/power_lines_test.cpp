@@ -187,5 +187,46 @@ TEST(PowerLines, EndWithJsonOfTheTotals) {
   EXPECT_EQ(json["devices"][0]["mean_w"], 50.0);
 }
 
+/// A machine with a GPU alone, and a range for its server: 4 W to 40 W.
+PowerLine estimated_line() {
+  PowerLine estimated = line();
+  estimated.devices = {gpu()};
+  EnergyEstimate server;
+  server.machine = {.low = Joules(10.0), .typical = Joules(25.0), .high = Joules(100.0)};
+  server.method = "server_power_model";
+  server.covers = "whole server at the wall: 8 hardware threads";
+  estimated.estimate = server;
+  return estimated;
+}
+
+TEST(PowerLines, HaveAnEstimateInAColumnOfItsOwn) {
+  const auto power = options(PowerShows::power, PowerFormat::text);
+  EXPECT_EQ(header_of(power, estimated_line()),
+            "     elapsed    nvidia_gpu_0  estimate, not measured\n");
+  EXPECT_EQ(line_of(power, estimated_line()),
+            "     10.00 s          50.0 W  ~10 W (4 W to 40 W)\n");
+  EXPECT_EQ(line_of(power, estimated_line(), {.width = 30}),
+            "     10.00 s          50.0 W\n              ~10 W (4 W to 40 W)\n");
+  EXPECT_THAT(totals_of(power, estimated_line()),
+              HasSubstr("\nestimate, not measured: ~25 J (10 J to 100 J) of whole server"));
+  const auto csv = options(PowerShows::energy, PowerFormat::csv);
+  EXPECT_THAT(header_of(csv, estimated_line()),
+              HasSubstr("flags,estimate_low_j,estimate_typical_j,estimate_high_j\n"));
+  EXPECT_EQ(line_of(csv, estimated_line()),
+            "1750000000.000000,10.000000,nvidia_gpu_0,power_instant,100.000000,1.500000,0.500000,"
+            "gap,,,\n"
+            "1750000000.000000,10.000000,estimate,server_power_model,,,2.500000,,10.000000,"
+            "25.000000,100.000000\n");
+}
+
+TEST(PowerLines, HaveAnEstimateInAnObjectOfItsOwn) {
+  const auto power = options(PowerShows::power, PowerFormat::json);
+  const Json json = Json::parse(line_of(power, estimated_line()));
+  EXPECT_EQ(json["devices"].size(), 1U);
+  EXPECT_EQ(json["estimate"]["typical_w"], 10.0);
+  EXPECT_EQ(json["estimate"]["high_j"], 100.0);
+  EXPECT_TRUE(Json::parse(line_of(power, line()))["estimate"].is_null());
+}
+
 }  // namespace
 }  // namespace wattle::app

@@ -116,5 +116,29 @@ TEST(Processes, WithImpossibleNumbersAreLeftOut) {
   EXPECT_THAT(*found, ElementsAre(IsProcess(9, bytes(1))));
 }
 
+std::optional<std::chrono::nanoseconds> engine_time(Gpus& gpus, std::size_t process) {
+  const Processes found = gpus[0].processes();
+  return found && process < found->size() ? (*found)[process].engine_time : std::nullopt;
+}
+
+TEST(EngineTimes, AddUpThePartsOfTheTimeThatTheGpuWorkedForEachProcess) {
+  using std::chrono::milliseconds;
+  Gpus gpus("gpu A\nprocess compute 4711 1 sm 40 until 3\nprocess compute 4712 1 sm 20\n");
+  EXPECT_EQ(engine_time(gpus, 0), milliseconds(0)) << "since the first question";
+  gpus.at(1.0);
+  EXPECT_EQ(engine_time(gpus, 0), milliseconds(400));
+  gpus.at(2.0);
+  EXPECT_EQ(engine_time(gpus, 1), milliseconds(400));
+  gpus.at(4.0);
+  EXPECT_EQ(engine_time(gpus, 0), milliseconds(800)) << "the other one: the first has ended";
+}
+
+TEST(EngineTimes, AreNotKnownWhereTheDriverDoesNotReportThem) {
+  Gpus no_samples("gpu A\nprocess compute 4711 1\n");
+  EXPECT_EQ(engine_time(no_samples, 0), std::nullopt);
+  Gpus in_instances("gpu A\nmig on\nprocess compute 4711 1 sm 40\n");
+  EXPECT_EQ(engine_time(in_instances, 0), std::nullopt);
+}
+
 }  // namespace
 }  // namespace wattle::nvml
