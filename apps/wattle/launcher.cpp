@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -35,6 +36,37 @@ struct Pipe {
 /// What opens the gate: a byte, and the path of a socket. A path of a socket has 107 bytes.
 constexpr std::size_t kMostGateBytes = 128;
 
+/// The environment of the command, with room for `kMarkVariable`. It is made before the fork: the
+/// launcher would copy half of this process's heap, page by page, to add a variable itself.
+class CommandEnvironment {
+ public:
+  CommandEnvironment() : mark_(std::string(kMarkVariable) + "=") {
+    const std::size_t name_bytes = mark_.size();
+    mark_.resize(name_bytes + kMostGateBytes);
+    mark_value_ = mark_.data() + name_bytes;
+    entries_.push_back(nullptr);  // of the mark
+    for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
+      const bool is_mark = std::strncmp(*entry, mark_.data(), name_bytes) == 0;
+      (is_mark ? entries_.front() : entries_.emplace_back()) = *entry;
+    }
+    entries_.push_back(nullptr);
+  }
+
+  /// Only what is safe in a forked child. `path`: ends with a zero byte; empty: as it is.
+  [[nodiscard]] char* const* with_mark(std::string_view path) noexcept {
+    if (!path.empty()) {
+      mark_value_[path.copy(mark_value_, kMostGateBytes - 1)] = '\0';
+      entries_.front() = mark_.data();
+    }
+    return entries_.data() + (entries_.front() == nullptr ? 1 : 0);
+  }
+
+ private:
+  std::string mark_;  ///< "WATTLE_RUN=" and room for a value
+  char* mark_value_;
+  std::vector<char*> entries_;
+};
+
 Pipe make_pipe() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
@@ -51,17 +83,17 @@ void say(int fd, const Message& message) noexcept {
 
 /// Waits at the gate, then becomes the command. Only calls that are safe in a forked child.
 [[noreturn]] void wait_and_exec(int gate, int answer, char* const* argv,
-                                const CommandStreams& streams,
+                                CommandEnvironment& environment, const CommandStreams& streams,
                                 const InheritedSignals& signals) noexcept {
   drop_privileges();
-  std::array<char, kMostGateBytes + 1> released{};
+  std::array<char, kMostGateBytes> released{};
   ssize_t count = 0;
   do {
     count = ::read(gate, released.data(), kMostGateBytes);
   } while (count < 0 && errno == EINTR);
   if (count < 1) ::_exit(kRunFailed);  // the wrapper is gone
-  // Its memory is that of a process with one thread: it may allocate.
-  if (count > 1) ::setenv(kMarkVariable, released.data() + 1, 1);  // NOLINT(concurrency-mt-unsafe)
+  const std::string_view mark(released.data() + 1, static_cast<std::size_t>(count) - 1);
+  char* const* const variables = environment.with_mark(mark);
 
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
@@ -70,7 +102,7 @@ void say(int fd, const Message& message) noexcept {
   if (streams.out >= 0) ::dup2(streams.out, STDOUT_FILENO);
   if (streams.error >= 0) ::dup2(streams.error, STDERR_FILENO);
   signals.restore();
-  ::execvp(argv[0], argv);
+  ::execvpe(argv[0], argv, variables);
   const int error = errno;
   say(answer, {.exec_error = error, .peak_rss_kib = 0});
   ::_exit(ExecFailure{error}.exit_status());
@@ -125,6 +157,7 @@ Launcher::Launcher(std::vector<std::string> command, const CommandStreams& strea
   argv.reserve(command.size() + 1);
   for (std::string& word : command) argv.push_back(word.data());
   argv.push_back(nullptr);
+  CommandEnvironment environment;
   Pipe gate = make_pipe();
   Pipe answer = make_pipe();
 
@@ -132,7 +165,8 @@ Launcher::Launcher(std::vector<std::string> command, const CommandStreams& strea
   if (pid_ < 0) throw Error("cannot fork: " + std::generic_category().message(errno));
   if (pid_ == 0) {
     gate.write_end.reset();  // else it would keep its own gate open
-    wait_and_exec(gate.read_end.get(), answer.write_end.get(), argv.data(), streams, signals);
+    wait_and_exec(gate.read_end.get(), answer.write_end.get(), argv.data(), environment, streams,
+                  signals);
   }
   gate_ = std::move(gate.write_end);
   answer_ = std::move(answer.read_end);

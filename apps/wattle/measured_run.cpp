@@ -120,7 +120,6 @@ MeasuredRun measure_run(RunParts parts, FoundSensors found, std::set<pid_t> stra
   MarkSocket marks;
   report.phases.unavailable = marks.failure();
   parts.launcher.release(marks.path());
-  describe_host(options.system, report.host);  // nobody waits for it while the command starts
   MeasuredRun run{.failure = parts.launcher.wait_for_exec(), .lost = {}};
   if (!run.failure) watch(parts, ticker, marks, instruments);
   constexpr std::size_t kMostQueued = 1000;

@@ -173,6 +173,9 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .keeps_power = run.to_save || run.outputs.html,
                                       .instruments = &run.instruments},
                                      std::move(found), std::move(strangers), run.report);
+  // The text shows none of it, and /proc/cpuinfo is slow to read.
+  const bool is_recorded = run.outputs.json || run.outputs.html || run.to_save;
+  if (is_recorded) describe_host(run.options.system, run.report.host);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
   for (const std::string& lost : measured.lost) {

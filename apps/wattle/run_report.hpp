@@ -18,7 +18,7 @@ namespace wattle::app {
 /// What is known before the command starts.
 [[nodiscard]] Report begin_report(const RunOptions& options, const Job& job);
 
-/// Fills in what does not change, and is read while the command starts.
+/// Fills in the boot and the processors.
 void describe_host(const System& system, Host& host);
 
 /// True if a GPU is known, whether it can be read or not.

@@ -76,7 +76,7 @@ TreeReader::TreeReader(const System& system, const Clock& clock, pid_t root,
   watch(*stat, true);
   if (watched_.empty()) refuse_ended();
   began_ticks_ = UINT64_MAX;  // whoever is found now was there before
-  find_children();
+  if (!options_.is_launcher) find_children();
   began_ticks_ = 0;
   if (procfs_.is_own()) {
     began_ticks_ = ticks_since_boot();
@@ -124,7 +124,15 @@ void TreeReader::watch(const ProcessStat& stat, bool was_there) {
   } else {
     process.first_peak_bytes = 0;
   }
-  look_at(process, true);
+  if (was_there && options_.is_launcher) {
+    // It has done nothing, has no child, and cannot give its number to another process: nobody has
+    // waited for it. The memory of the program that it executes is another one.
+    process.first_peak_bytes = 0;
+    process.has_io = process.has_switches = true;
+    process.threads = 1;
+  } else {
+    look_at(process, true);
+  }
   if (process.is_gone) return;
   places_.emplace(stat.pid, watched_.size());
   watched_.push_back(std::move(process));
