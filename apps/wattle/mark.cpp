@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <string>
 #include <system_error>
 
 #include "base/marks.hpp"
@@ -9,6 +10,23 @@
 #include "output.hpp"
 
 namespace wattle::app {
+
+namespace {
+
+std::string cause_of(int error) {
+  switch (error) {
+    case ECONNREFUSED:
+      return "it has ended";
+    case EAGAIN:
+      return "it does not read its marks; it may be stopped";
+    case EACCES:
+      return "it belongs to another user";
+    default:
+      return std::generic_category().message(error);
+  }
+}
+
+}  // namespace
 
 int mark(const MarkOptions& options) {
   const int error = send_mark(options.kind, options.name);
@@ -21,8 +39,7 @@ int mark(const MarkOptions& options) {
   }
   constexpr int kNotTaken = 1;
   write_to_stderr(
-      fmt::format("wattle mark: the run does not take the mark: {}\n",
-                  error == ECONNREFUSED ? "it has ended" : std::generic_category().message(error)));
+      fmt::format("wattle mark: the run does not take the mark: {}\n", cause_of(error)));
   return kNotTaken;
 }
 

@@ -132,10 +132,17 @@ int send_mark(MarkKind kind, std::string_view name) noexcept {
   std::array<char, kMostMarkText> text{};
   const std::size_t size = write_mark(kind, name, text);
   constexpr int kPatienceMs = 20;
-  for (bool has_waited = false;; has_waited = true) {
-    if (::send(fd, text.data(), size, MSG_NOSIGNAL) >= 0) return 0;
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN || has_waited) return errno;
+  // A run that is stopped must not slow down each of its marks.
+  static std::atomic<bool> has_given_up{false};
+  for (bool has_waited = has_given_up.load();; has_waited = true) {
+    if (::send(fd, text.data(), size, MSG_NOSIGNAL) >= 0) {
+      has_given_up = false;
+      return 0;
+    }
+    const int error = errno;
+    if (error == EINTR) continue;
+    if (error == EAGAIN) has_given_up = has_waited;
+    if (error != EAGAIN || has_waited) return error;
     // The queue of a socket holds few datagrams (net.unix.max_dgram_qlen).
     pollfd waited{fd, POLLOUT, 0};
     (void)::poll(&waited, 1, kPatienceMs);

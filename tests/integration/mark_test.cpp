@@ -1,4 +1,12 @@
 // Phases of a run: `wattle mark`, `WATTLE_RUN`, wattle/mark.hpp.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "base/fd.hpp"
 #include "base/marks.hpp"
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
@@ -100,6 +108,55 @@ TEST_F(MarkCommand, SaysThatTheRunHasEnded) {
   const Outcome outcome = run(start);
   EXPECT_EQ(outcome.code(), 1);
   EXPECT_THAT(outcome.err, HasSubstr("it has ended"));
+}
+
+/// The socket of a run that reads nothing.
+class UnreadMarks {
+ public:
+  explicit UnreadMarks(const std::string& path) : socket_(new_socket()) {
+    path.copy(static_cast<char*>(address_.sun_path), sizeof address_.sun_path - 1);
+    EXPECT_EQ(::bind(socket_.get(), address(), sizeof address_), 0);
+  }
+  void fill() const {
+    const Fd sender = new_socket();
+    while (::sendto(sender.get(), "x", 1, 0, address(), sizeof address_) == 1) {
+    }
+    EXPECT_EQ(errno, EAGAIN);
+  }
+
+ private:
+  static Fd new_socket() { return Fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK, 0)); }
+  [[nodiscard]] const sockaddr* address() const {
+    return static_cast<const sockaddr*>(static_cast<const void*>(&address_));
+  }
+  sockaddr_un address_{.sun_family = AF_UNIX, .sun_path = {}};
+  Fd socket_;
+};
+
+TEST_F(MarkCommand, DoesNotWaitForARunThatDoesNotRead) {
+  const std::string socket = path("marks").string();
+  const UnreadMarks marks(socket);
+  Start start = wattle({"mark", "a"});
+  start.environment["WATTLE_RUN"] = socket;
+  EXPECT_EQ(run(start).code(), 0) << "the queue has room";
+  marks.fill();
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("it does not read its marks"));
+}
+
+TEST_F(MarkCommand, SaysThatTheRunIsAnotherUsers) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root can be another user";
+  const std::string socket = path("marks").string();
+  const UnreadMarks marks(socket);
+  ASSERT_EQ(::chmod(socket.c_str(), 0700), 0);
+  Start start = wattle({"mark", "a"});
+  start.environment["WATTLE_RUN"] = socket;
+  constexpr uid_t kNobody = 65534;
+  start.prepare = [] { (void)!::setuid(kNobody); };
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("it belongs to another user"));
 }
 
 TEST_F(MarkCommand, RefusesNamesThatAreNone) {
