@@ -70,7 +70,7 @@ std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& o
     (void)ticker.ends_interval();
     read();
     const double part = Seconds(times.back() - begin) / Seconds(options.length);
-    if (part < 1.0) progress.show(left_text(part, times.back() - begin));
+    if (part < 1.0) progress.show(left_text(part, times.back() - begin), part);
   }
   return times;
 }

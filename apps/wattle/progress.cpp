@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -21,15 +22,18 @@ bool can_replace_lines(int fd) noexcept {
 Progress::Progress(std::string name, int fd)
     : name_(std::move(name)), fd_(fd), replaces_(can_replace_lines(fd)) {}
 
-void Progress::show(std::string_view text) {
+void Progress::show(std::string_view text, std::optional<double> part) {
   std::string line = fmt::format("{}: {}", name_, text);
   if (!replaces_) {
     if (!is_shown_) write(line + "\n");
     is_shown_ = true;
     return;
   }
+  const TextStyle style = style_of(fd_);
+  constexpr std::size_t kBar = 20;
+  if (part) line = spelled(fmt::format("{}: {} {}", name_, bar_text(*part, kBar), text), style);
   // A line that is wrapped could not be replaced.
-  if (const std::size_t width = style_of(fd_).width; width > 1) line = cut(line, width - 1);
+  if (style.width > 1) line = cut(line, style.width - 1);
   write("\r\x1b[K" + line);
   is_shown_ = true;
 }
@@ -42,6 +46,14 @@ void Progress::clear() noexcept {
 void Progress::write(std::string_view text) const noexcept {
   // Nobody is to wait, or to be told, where it cannot be written.
   static_cast<void>(::write(fd_, text.data(), text.size()) < 0);
+}
+
+std::string bar_text(double part, std::size_t width) {
+  const auto full =
+      static_cast<std::size_t>(std::clamp(part, 0.0, 1.0) * static_cast<double>(width));
+  std::string text = "[";
+  for (std::size_t i = 0; i < width; ++i) text += i < full ? "█" : " ";
+  return text + "]";
 }
 
 std::string left_text(double part, std::chrono::nanoseconds elapsed) {

@@ -4,6 +4,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,7 +21,8 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
   ~Progress() { clear(); }
 
-  void show(std::string_view text);
+  /// `part`: of the work that is done, 0 to 1; a terminal shows it as a bar.
+  void show(std::string_view text, std::optional<double> part = {});
   /// Takes the line away, so that something else can be written.
   void clear() noexcept;
 
@@ -31,6 +34,9 @@ class Progress {
   bool replaces_;  ///< it is a terminal that can
   bool is_shown_ = false;
 };
+
+/// "[██████      ]": `part`, 0 to 1, of `width` columns.
+[[nodiscard]] std::string bar_text(double part, std::size_t width);
 
 /// "34 %, about 12 s left" of work whose `part` (above 0, at most 1) took `elapsed`.
 [[nodiscard]] std::string left_text(double part, std::chrono::nanoseconds elapsed);

@@ -46,7 +46,7 @@ ResourceSummary summarized(const std::filesystem::path& folder) {
     if (now < next_show) return;
     next_show = now + kShowEvery;
     const double part = std::clamp(static_cast<double>(bytes) / all_bytes, 0.001, 1.0);
-    progress.show("reading, " + left_text(part, now - begin));
+    progress.show("reading, " + left_text(part, now - begin), part);
   });
 }
 

@@ -54,6 +54,13 @@ TEST(Progress, DoesNotWaitForAReaderThatDoesNotRead) {
   SUCCEED() << "a pipe holds less";
 }
 
+TEST(Progress, HasABar) {
+  EXPECT_EQ(bar_text(0.0, 4), "[    ]");
+  EXPECT_EQ(bar_text(0.5, 4), "[██  ]");
+  EXPECT_EQ(bar_text(1.0, 4), "[████]");
+  EXPECT_EQ(bar_text(7.0, 2), "[██]");
+}
+
 TEST(Progress, FindsTheTimeThatIsLeftFromThePartThatIsDone) {
   EXPECT_EQ(left_text(0.25, 4s), "25 %, about 12 s left");
   EXPECT_EQ(left_text(1.0, 9s), "100 %, about 0 s left");
