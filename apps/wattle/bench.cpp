@@ -6,6 +6,7 @@
 #include <numeric>
 #include <optional>
 #include <random>
+#include <set>
 #include <utility>
 
 #include "base/anchor.hpp"
@@ -20,6 +21,8 @@
 #include "progress.hpp"
 #include "runs/bench_record.hpp"
 #include "runs/html/bench_page.hpp"
+#include "runs/run_id.hpp"
+#include "save_run.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -52,11 +55,12 @@ RecordedHost host_of(const Report& report) {
 
 class Bench {
  public:
-  explicit Bench(const BenchOptions& options)
+  Bench(const BenchOptions& options, const RunSaver& saver)
       : options_(options),
+        saver_(saver),
         plan_(plan_of(options)),
         conditions_(options.system),
-        runner_(options),
+        runner_(options, saver.is_wanted()),
         progress_("wattle bench"),
         began_(machine_clock().now()) {
     record_.started_unix_s = to_unix(began_);
@@ -98,12 +102,24 @@ class Bench {
       record_.warnings.push_back(fmt::format("{} runs failed, and are in the figures", failed_));
     }
     if (left_behind_ > 0) {
-      record_.warnings.push_back(
-          fmt::format("{} processes still ran when their command had ended: they may disturb later "
-                      "runs",
-                      left_behind_));
+      record_.warnings.push_back(fmt::format(
+          "{} process{} still ran when the command had ended, which may disturb later runs",
+          left_behind_, left_behind_ == 1 ? "" : "es"));
     }
     return std::move(record_);
+  }
+
+  /// Saves the runs, with a tag that they share.
+  void save(const BenchRecord& record) {
+    if (to_save_.empty()) return;
+    constexpr const char* kTag = "bench";
+    const std::string id = run_id_text(run_id_of(to_json(record)));
+    for (SavedRun& run : to_save_) run.tags.emplace(kTag, id);
+    const std::size_t saved = saver_.save(to_save_).size();
+    if (saved == 0) return;
+    write_to_stderr(
+        fmt::format("saved {} run{}: wattle history --tag {}\n", saved, saved == 1 ? "" : "s",
+                    shell_quoted(fmt::format("{}={}", kTag, to_save_.front().tags.at(kTag)))));
   }
 
  private:
@@ -125,8 +141,11 @@ class Bench {
       if (round > 1 && is_over(begin)) break;
       for (const std::size_t k : order_of_round(group.size(), record_.seed, round)) {
         const double part = part_done(group, round, rounds);
-        show(part > 0.0 ? left_text(part, machine_clock().now() - begin) : "first round", group[k]);
-        add(group[k], round, run_once(plan_.commands[group[k]]));
+        show(part > 0.0 ? left_text(part, machine_clock().now() - begin) : "first round", group[k],
+             part);
+        const Report report = run_once(plan_.commands[group[k]]);
+        add(group[k], round, report);
+        keep(plan_.commands[group[k]], report);
       }
       if (round == 1 && options_.min_runs != options_.max_runs) {
         rounds = rounds_of(options_, shortest_run(group));
@@ -164,6 +183,15 @@ class Bench {
     if (report.estimate) estimates_[i].push_back(*report.estimate);
   }
 
+  /// Saving waits for the disk, so all are saved at the end.
+  void keep(const PlannedCommand& command, const Report& report) {
+    if (!saver_.is_wanted()) return;
+    SavedRun& run = to_save_.emplace_back(saver_.run_of(report));
+    // The tags of the user count more.
+    if (command.name != command.command) run.tags.emplace("name", command.name);
+    run.tags.insert(command.parameters.begin(), command.parameters.end());
+  }
+
   [[nodiscard]] bool is_over(TimePoint begin) const {
     return options_.time_limit && machine_clock().now() - begin >= *options_.time_limit;
   }
@@ -184,7 +212,7 @@ class Bench {
     return static_cast<double>(done) / static_cast<double>(rounds * group.size());
   }
 
-  void show(const std::string& what, std::size_t i) {
+  void show(const std::string& what, std::size_t i, std::optional<double> part = {}) {
     std::string text = fmt::format("{}; {}", what, printable(plan_.commands[i].name));
     const std::vector<RunCost>& runs = record_.commands[i].runs;
     const char* separator = ": ";
@@ -194,11 +222,12 @@ class Bench {
       text += separator + text_of(cost, summarize(values).mean);
       separator = ", ";
     }
-    progress_.show(text);
+    progress_.show(text, part);
     if (options_.output == "inherit") progress_.clear();
   }
 
   const BenchOptions& options_;
+  const RunSaver& saver_;
   BenchPlan plan_;
   BenchConditions conditions_;
   BenchRunner runner_;
@@ -206,6 +235,7 @@ class Bench {
   TimePoint began_;
   BenchRecord record_;
   std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
+  std::vector<SavedRun> to_save_;
   std::size_t failed_ = 0;
   std::size_t left_behind_ = 0;
 };
@@ -244,7 +274,9 @@ int bench(const BenchOptions& options) {
   std::optional<Output> out;
   if (!is_stdout(options.html_path)) out = Output::open("-", false);
   Exports exports = open_exports(options);
-  Bench bench(options);
+  std::set<pid_t> strangers;
+  const RunSaver saver("wattle bench", options.saving, strangers);
+  Bench bench(options, saver);
   std::string failure;
   std::optional<int> signal;
   try {
@@ -258,6 +290,7 @@ int bench(const BenchOptions& options) {
   const auto has_runs = [](const BenchCommand& command) { return !command.runs.empty(); };
   const bool has_failed =
       std::ranges::any_of(record.commands, has_runs) && print(record, out, exports);
+  bench.save(record);
   if (!failure.empty()) write_to_stderr(fmt::format("wattle bench: {}\n", failure));
   if (signal) end_like({.started = true, .signal = signal});
   if (!failure.empty()) return 1;

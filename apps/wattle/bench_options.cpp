@@ -20,6 +20,8 @@ Runs each command many times, measures each run as wattle run does, and compares
 first one, or with --reference. The options are those of hyperfine. The runs of all commands take turns, in
 a random order in each round; --sequential runs one command after the other. Results go to stdout,
 progress and warnings to stderr. In commands, {VAR} is the value of a parameter.
+--save keeps each run that counts in the history, with the tag bench=ID, with a tag for each parameter, and
+with the tag name if --command-name gives one; all are saved after the last run.
 Exit status: 0, 1 if a command fails, 64 for a wrong option, 125 if a result cannot be written. After
 Ctrl-C the results so far are printed.
 
@@ -183,6 +185,7 @@ CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
       ->type_name("LIST")
       ->default_str("all");
   add_exports(*bench, raw.bench);
+  add_save(*bench, raw.save, "each run");
   return bench;
 }
 
@@ -197,6 +200,7 @@ BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
     throw InvalidArgument("a command is empty: give each command as one word, in quotes");
   }
   if (raw.no_shell) bench.shell = "none";
+  bench.saving = checked_save(raw.save);
   read_numbers(raw, bench);
   read_parameters(raw, bench);
   // What cannot be run is refused before anything is.

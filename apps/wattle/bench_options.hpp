@@ -27,6 +27,7 @@ struct RawBenchOptions {
   std::string seed;
   std::string step_size;
   bool no_shell = false;
+  RawSaveOptions save;
   std::vector<std::pair<std::string, std::string>> lists;
   std::vector<std::tuple<std::string, std::string, std::string>> scans;
 };

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "save_options.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle::app {
@@ -45,6 +46,7 @@ struct BenchOptions {
   bool ignores_failure = false;
   bool estimate = false;                ///< a range where no sensor covers the CPU
   std::optional<std::uint64_t> seed{};  ///< absent: by chance
+  SaveOptions saving{};
   /// Paths; empty: none.
   std::string json_path;
   std::string csv_path;

@@ -87,8 +87,11 @@ struct BenchRunner::Streams {
   }
 };
 
-BenchRunner::BenchRunner(const BenchOptions& options)
-    : options_(options), run_options_(run_options_of(options)), end_(end_signals()) {
+BenchRunner::BenchRunner(const BenchOptions& options, bool keeps_power)
+    : options_(options),
+      keeps_power_(keeps_power),
+      run_options_(run_options_of(options)),
+      end_(end_signals()) {
   base_ = begin_report(run_options_, read_job(environment_variable));
   describe_host(options.system, base_.host);
   FoundSensors found = with_privileges([&] { return find_sensors(run_options_, base_); });
@@ -134,7 +137,8 @@ Report BenchRunner::measured(const std::string& command) {
                                        .launcher = launcher,
                                        .task_clock = task_clock,
                                        .supervisor = supervisor,
-                                       .drained = streams.drained.get()},
+                                       .drained = streams.drained.get(),
+                                       .keeps_power = keeps_power_},
                                       std::move(found), std::move(strangers), report);
   if (run.failure) throw BenchFailed(not_executed(report.command.front(), *run.failure));
   if (supervisor.end_signal()) throw Interrupted{*supervisor.end_signal()};

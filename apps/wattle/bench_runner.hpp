@@ -31,8 +31,9 @@ class BenchFailed : public std::runtime_error {
 /// process got them. Threads: one at a time.
 class BenchRunner {
  public:
-  /// Surveys the machine, with the privileges. Throws `Error`.
-  explicit BenchRunner(const BenchOptions& options);
+  /// Surveys the machine, with the privileges. `keeps_power`: over time, in the reports. Throws
+  /// `Error`.
+  BenchRunner(const BenchOptions& options, bool keeps_power);
 
   /// Throws `BenchFailed` where the command cannot be executed, and `Interrupted`.
   [[nodiscard]] Report measured(const std::string& command);
@@ -51,6 +52,7 @@ class BenchRunner {
   [[nodiscard]] Streams open_streams() const;
 
   const BenchOptions& options_;
+  bool keeps_power_;
   RunOptions run_options_;
   InheritedSignals inherited_;
   Fd end_;

@@ -8,8 +8,8 @@
 
 #include "base/file.hpp"
 #include "base/text.hpp"
-#include "bench_plan.hpp"
 #include "commands.hpp"
+#include "history_query.hpp"
 #include "output.hpp"
 #include "page_output.hpp"
 #include "run_sources.hpp"
@@ -33,33 +33,14 @@ RunSource source_in_file(const std::string& path) {
   return read_source(*text, path);
 }
 
-constexpr std::string_view kTagQuery = "tag:";
-
-/// Saved runs with all of these tags: "tag:branch=main,host=n1"; "tag:branch" with any value.
-RunSource tagged_runs(const std::string& query) {
-  HistoryFilter filter;
-  for (const std::string& tag : parameter_values(query.substr(kTagQuery.size()))) {
-    const std::size_t equals = tag.find('=');
-    filter.tags.insert_or_assign(tag.substr(0, equals),
-                                 equals == std::string::npos ? "" : tag.substr(equals + 1));
-  }
-  std::vector<RunRecord> records;
-  open_saved_runs()->each(filter, [&](const SavedRun& run) {
-    records.push_back(parse_run_record(run.record, run.id));
-  });
-  if (records.empty()) {
-    throw Error(
-        fmt::format("no saved run has {}; wattle history --tag lists them", printable(query)));
-  }
-  return source_of(records, query);
-}
-
 RunSource source_named(const std::string& word) {
-  if (word.starts_with(kTagQuery)) return tagged_runs(word);
-  if (is_file_name(word)) return source_in_file(word);
-  LoadedRuns loaded = load_runs({word});
+  if (!is_history_query(word) && is_file_name(word)) return source_in_file(word);
+  const LoadedRuns loaded = load_runs({word});
   if (!loaded.problems.empty()) throw Error(loaded.problems.front());
-  return source_of({loaded.records.front().record}, word);
+  std::vector<RunRecord> records;
+  records.reserve(loaded.records.size());
+  for (const NamedRecord& found : loaded.records) records.push_back(found.record);
+  return source_of(records, word);
 }
 
 /// 1 where the cost is above the limit beyond chance, 2 where nobody can know.

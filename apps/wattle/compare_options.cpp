@@ -14,7 +14,9 @@ namespace {
 
 constexpr const char* kCompareFooter = R"(
 A and B are files: of wattle run --json (one record, or one per line with --append), or of
-wattle bench --export-json; or saved runs: an ID of wattle history, or tag:KEY=VALUE. The runs of each command in A are compared with those of the same command in B.
+wattle bench --export-json; or saved runs: an ID of wattle history, or a query. A query has parts with commas
+between them: tag:KEY=VALUE, command:TEXT (the command line contains TEXT), host:NAME, since:TIME, until:TIME.
+The runs of each command in A are compared with those of the same command in B.
 Exit status: 0; 1 if B costs more than --fail-above allows; 2 if A and B cannot be compared; 64 for a wrong
 option.
 
@@ -23,6 +25,7 @@ examples:
   wattle compare --fail-above 5% main.json branch.json
   wattle compare --html change.html before.json after.json
   wattle compare tag:branch=main tag:branch=faster
+  wattle compare 'command:make,since:7d,until:1d' 'command:make,since:1d'
 )";
 
 /// "5%" or "5".
@@ -42,7 +45,7 @@ double parse_percent(std::string text) {
 void add_compare(CLI::App& app, RawCompareOptions& raw) {
   CLI::App* compare = app.add_subcommand("compare", "Compare recorded runs");
   compare->footer(kCompareFooter);
-  compare->add_option("A B", raw.sources, "Files, IDs of saved runs, or tag:KEY=VALUE")
+  compare->add_option("A B", raw.sources, "Files, IDs of saved runs, or queries")
       ->type_name("")
       ->expected(0, 2);
   compare

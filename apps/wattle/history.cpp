@@ -82,7 +82,7 @@ bool import_file(RunHistory& history, const std::string& path) {
   std::size_t read = 0;
   std::size_t bad = 0;
   const auto save = [&] {
-    added += history.save_all(runs);
+    added += history.save_all(runs).added;
     read += runs.size();
     runs.clear();
   };

@@ -22,7 +22,7 @@ namespace {
 
 constexpr const char* kHistoryFooter = R"(
 Lists saved runs, the newest first: 20 of them unless --limit says otherwise. wattle run --save saves
-a run. An ID may be shortened to its first four characters if no other ID starts with them.
+a run, wattle bench --save all runs of a benchmark. An ID may be shortened to its first four characters if no other ID starts with them.
 
   wattle history show ID           Print one run with its tags, commit and directory
   wattle history rm ID...          Remove runs
@@ -48,7 +48,7 @@ Prints the settings, their values and where each is from.
   wattle config unset NAME         Remove it from there
 
 settings:
-  save       yes: save each run in the history (WATTLE_SAVE=1, run --save)
+  save       yes: save each run in the history (WATTLE_SAVE=1, run --save, bench --save)
   history    the file of the history (WATTLE_HISTORY)
   tags       tags of each saved run: KEY=VALUE, comma-separated
 
@@ -71,7 +71,7 @@ examples:
 constexpr const char* kReportFooter = R"(
 Reports many runs as one: the ranks and nodes of a batch job, or any runs. FILE holds one record, or
 one per line, as wattle run --json and wattle history export write them (-: stdin); ID names a saved
-run. Energy of a machine counts once, however many ranks recorded it; runs that overlap in time on
+run, and a query such as tag:job=77,host:n1 many (see wattle compare --help). Energy of a machine counts once, however many ranks recorded it; runs that overlap in time on
 one machine are named, as are ranks without a record.
 Exit status: 0, 1 if a file or ID cannot be read, 2 if none can, 64 for a wrong option.
 
@@ -176,7 +176,7 @@ void add_mark(CLI::App& app, RawHistoryOptions& raw) {
 void add_report(CLI::App& app, RawHistoryOptions& raw) {
   CLI::App* report = app.add_subcommand("report", "Report many runs as one: ranks, nodes, jobs");
   report->footer(kReportFooter);
-  report->add_option("RUN", raw.report_words, "Files of records, or IDs of saved runs")
+  report->add_option("RUN", raw.report_words, "Files of records, IDs of saved runs, or queries")
       ->type_name("");
   report->add_flag("--json", raw.json, "As JSON on stdout");
   add_html(*report, raw.report_html_path);

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "raw_options.hpp"
-#include "settings.hpp"
 #include "unexpected.hpp"
 #include "usage/usage_units.hpp"
 #include "wattle/error.hpp"
@@ -92,10 +91,7 @@ RunOptions checked_run(RawOptions& raw) {
   (void)bytes_in(run.ram_unit, "RAM");
   (void)bytes_in(run.gpu_ram_unit, "GPU RAM");
   (void)seconds_in(run.time_unit);
-  for (const std::string& tag : raw.tags) run.tags.insert(parse_tag(tag, "--tag"));
-  // Who names a tag wants to find the run by it.
-  if (raw.save || !run.tags.empty()) run.save = true;
-  if (raw.no_save) run.save = false;
+  run.saving = checked_save(raw.save);
   for (const auto& [option, path] : {std::pair("--series", &run.series_path),
                                      {"--tracking-file", &run.tracking_path},
                                      {"--usage-file", &run.usage_path}}) {

@@ -13,6 +13,7 @@
 #include "bench_plan.hpp"
 #include "compare_options.hpp"
 #include "runs/history.hpp"
+#include "save_options.hpp"
 #include "top_groups.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/power_monitor.hpp"
@@ -40,10 +41,9 @@ struct RunOptions {
   bool append = false;
   bool quiet = false;
   bool every_rank = false;
-  bool task_clock = false;     ///< see task_clock.hpp
-  std::optional<bool> save{};  ///< in the history; absent: as the settings say
-  Tags tags{};                 ///< of the saved run
-  bool estimate = false;       ///< a range where no sensor covers the CPU
+  bool task_clock = false;  ///< see task_clock.hpp
+  SaveOptions saving{};
+  bool estimate = false;  ///< a range where no sensor covers the CPU
 };
 
 struct SensorsOptions {

@@ -167,14 +167,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->type_name("FILE")
       ->check(reject_empty);
   add_tracking(*run, raw.run);
-  CLI::Option* save =
-      run->add_flag("--save", raw.save, "Save the run in the history (WATTLE_SAVE)");
-  run->add_flag("--no-save", raw.no_save, "Do not save it, whatever the settings say")
-      ->excludes(save);
-  run->add_option("--tag", raw.tags, "Save the run, with this tag; may be repeated")
-      ->type_name("KEY=VALUE")
-      ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_save(*run, raw.save, "the run");
   run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   run->add_flag("--append", raw.run.append,
                 "Append to the files instead of replacing them; --html is replaced");

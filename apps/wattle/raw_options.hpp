@@ -37,9 +37,7 @@ struct RawOptions {
   std::optional<std::string> allocator_peak;
   SummaryOptions summary;
   RunOptions run;
-  bool save = false;
-  bool no_save = false;
-  std::vector<std::string> tags;
+  RawSaveOptions save;
   RawHistoryOptions history;
   RawBenchOptions bench;
   RawCompareOptions compare;

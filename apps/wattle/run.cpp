@@ -157,7 +157,7 @@ struct Prepared {
   Supervisor& supervisor;
   Outputs& outputs;
   Report& report;
-  std::optional<RunToSave>& to_save;
+  const RunSaver& saver;
   /// Still there when this process ends, which closes everything.
   std::optional<Instruments>& instruments;
 };
@@ -170,7 +170,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .supervisor = run.supervisor,
                                       .series = std::move(run.outputs.series),
                                       .files = std::move(run.outputs.files),
-                                      .keeps_power = run.to_save || run.outputs.html,
+                                      .keeps_power = run.saver.is_wanted() || run.outputs.html,
                                       .instruments = &run.instruments},
                                      std::move(found), std::move(strangers), run.report);
   // The text shows none of it, and /proc/cpuinfo is slow to read.
@@ -181,8 +181,12 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
   for (const std::string& lost : measured.lost) {
     write_to_stderr(fmt::format("wattle run: {}\n", lost));
   }
-  if (run.to_save) {
-    save_run(*run.to_save, run.report, run.options.quiet);
+  if (run.saver.is_wanted()) {
+    const SavedRun saved = run.saver.run_of(run.report);
+    const std::vector<std::string> ids = run.saver.save({&saved, 1});
+    if (!run.options.quiet && !ids.empty()) {
+      write_to_stderr(fmt::format("saved as {}\n", ids.front()));
+    }
   }
   return std::nullopt;
 }
@@ -218,13 +222,13 @@ int run(const RunOptions& options) {
     return find_sensors(options, report);
   });
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
-  std::optional<RunToSave> to_save = prepare_saving(options, strangers);
+  const RunSaver saver("wattle run", options.saving, strangers);
   Supervisor supervisor(launcher.pid(), strangers);
   std::optional<Instruments> instruments;
   std::optional<int> unstarted;
   try {
     unstarted =
-        measure({options, launcher, task_clock, supervisor, outputs, report, to_save, instruments},
+        measure({options, launcher, task_clock, supervisor, outputs, report, saver, instruments},
                 std::move(found), std::move(strangers));
   } catch (const std::exception& error) {
     const bool no_memory = dynamic_cast<const std::bad_alloc*>(&error) != nullptr;

@@ -7,8 +7,11 @@
 #include <system_error>
 #include <utility>
 
+#include "base/anchor.hpp"
+#include "base/clock.hpp"
 #include "base/file.hpp"
 #include "base/text.hpp"
+#include "history_query.hpp"
 #include "runs/record_text.hpp"
 #include "runs/saved_run_json.hpp"
 #include "settings.hpp"
@@ -62,6 +65,17 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
   }
 }
 
+void load_query(RunHistory& history, const std::string& query, LoadedRuns& loaded) {
+  const std::size_t before = loaded.records.size();
+  history.each(parse_history_query(query, to_unix(machine_clock().now())), [&](SavedRun run) {
+    loaded.records.push_back({run.id, parse_run_record(run.record, run.id), std::move(run.series)});
+  });
+  if (loaded.records.size() == before) {
+    loaded.problems.push_back(
+        fmt::format("no saved run fulfils {}; wattle history lists them", printable(query)));
+  }
+}
+
 }  // namespace
 
 bool is_file_name(const std::string& word) {
@@ -81,12 +95,17 @@ LoadedRuns load_runs(const std::vector<std::string>& words) {
   LoadedRuns loaded;
   std::unique_ptr<RunHistory> history;
   for (const std::string& word : words) {
-    if (is_file_name(word)) {
+    const bool is_query = is_history_query(word);
+    if (!is_query && is_file_name(word)) {
       load_file(word, loaded);
       continue;
     }
     try {
       if (!history) history = open_saved_runs();
+      if (is_query) {
+        load_query(*history, word, loaded);
+        continue;
+      }
       SavedRun saved = history->get(word);
       loaded.records.push_back(
           {word, parse_run_record(saved.record, word), std::move(saved.series)});

@@ -4,6 +4,7 @@
 
 #include <exception>
 #include <system_error>
+#include <utility>
 
 #include "git_dirty.hpp"
 #include "output.hpp"
@@ -12,47 +13,55 @@
 #include "settings.hpp"
 
 namespace wattle::app {
-namespace {
 
-void warn_of_save(const std::string& text) { write_to_stderr("wattle run: " + text + "\n"); }
-
-}  // namespace
-
-std::optional<RunToSave> prepare_saving(const RunOptions& options, std::set<pid_t>& strangers) {
+RunSaver::RunSaver(std::string program, const SaveOptions& options, std::set<pid_t>& strangers)
+    : program_(std::move(program)) {
   const Settings settings = read_settings();
-  for (const std::string& problem : settings.problems) warn_of_save("ignored: " + problem);
-  if (!options.save.value_or(settings.save)) return std::nullopt;
+  for (const std::string& problem : settings.problems) warn("ignored: " + problem);
+  if (!options.save.value_or(settings.save)) return;
   if (settings.history.empty()) {
-    warn_of_save(
-        "the run is not saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
-    return std::nullopt;
+    warn("nothing is saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
+    return;
   }
-  RunToSave to_save{.history = settings.history, .run = {.tags = settings.tags}};
-  for (const auto& [key, value] : options.tags) to_save.run.tags.insert_or_assign(key, value);
+  is_wanted_ = true;
+  history_ = settings.history;
+  common_.tags = settings.tags;
+  for (const auto& [key, value] : options.tags) common_.tags.insert_or_assign(key, value);
   std::error_code error;
   const std::filesystem::path folder = std::filesystem::current_path(error);
-  if (error) return to_save;
-  to_save.run.directory = folder.string();
-  to_save.run.git = read_git_state(folder);
+  if (error) return;
+  common_.directory = folder.string();
+  common_.git = read_git_state(folder);
   // Nothing of the user's is executed with privileges.
-  if (to_save.run.git && !has_foreign_privileges()) {
+  if (common_.git && !has_foreign_privileges()) {
     constexpr std::chrono::milliseconds kLimit{1000};
-    if (const auto pid = find_dirty(*to_save.run.git, kLimit)) strangers.insert(*pid);
+    if (const auto pid = find_dirty(*common_.git, kLimit)) strangers.insert(*pid);
   }
-  return to_save;
 }
 
-void save_run(RunToSave& to_save, const Report& report, bool quiet) {
+SavedRun RunSaver::run_of(const Report& report) const {
+  SavedRun run = common_;
+  run.record = to_json(report);
+  if (run.record.ends_with('\n')) run.record.pop_back();
+  if (report.energy.course.count() > 0) run.series = report.energy.course;
+  return run;
+}
+
+std::vector<std::string> RunSaver::save(std::span<const SavedRun> runs) const noexcept {
   try {
-    to_save.run.record = to_json(report);
-    if (to_save.run.record.ends_with('\n')) to_save.run.record.pop_back();
-    if (report.energy.course.count() > 0) to_save.run.series = report.energy.course;
-    const SaveOutcome outcome = save_or_spool(to_save.history, to_save.run);
-    if (!outcome.problem.empty()) warn_of_save(outcome.problem);
-    if (!quiet && !outcome.id.empty()) write_to_stderr(fmt::format("saved as {}\n", outcome.id));
+    SaveOutcome outcome = save_or_spool(history_, runs);
+    if (!outcome.problem.empty()) warn(outcome.problem);
+    return std::move(outcome.ids);
   } catch (const std::exception& error) {
-    warn_of_save(fmt::format("the run is not saved: {}", error.what()));
+    write_to_stderr(program_ + ": not saved: ");
+    write_to_stderr(error.what());
+    write_to_stderr("\n");
   }
+  return {};
+}
+
+void RunSaver::warn(const std::string& text) const {
+  write_to_stderr(fmt::format("{}: {}\n", program_, text));
 }
 
 }  // namespace wattle::app

@@ -1,28 +1,38 @@
-// Saving a run in the history.
+// Saving runs in the history.
 #pragma once
 
-#include <optional>
+#include <filesystem>
 #include <set>
+#include <span>
 #include <string>
+#include <vector>
 
-#include "options.hpp"
-#include "runs/history.hpp"
+#include "report/report.hpp"
+#include "save_options.hpp"
 
 namespace wattle::app {
 
-/// A run that is to be saved when it has ended: what is known at its start.
-struct RunToSave {
-  std::filesystem::path history;
-  SavedRun run;
+/// Saves the runs of one command of `wattle`. Threads: one at a time.
+class RunSaver {
+ public:
+  /// Asks git about the working directory; a git that does not end is added to `strangers`. Prints
+  /// what is wrong with the settings. `program`: for messages, "wattle run".
+  RunSaver(std::string program, const SaveOptions& options, std::set<pid_t>& strangers);
+
+  /// False: nothing is to be saved.
+  [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
+  /// The record with its power over time, and what is known at the start: tags, directory, git.
+  [[nodiscard]] SavedRun run_of(const Report& report) const;
+  /// Prints what goes wrong, and never throws. Returns the IDs of the runs that are not lost.
+  std::vector<std::string> save(std::span<const SavedRun> runs) const noexcept;
+
+ private:
+  void warn(const std::string& text) const;
+
+  std::string program_;
+  bool is_wanted_ = false;
+  std::filesystem::path history_;
+  SavedRun common_;
 };
-
-/// Absent if the run is not to be saved. Asks git about the working directory; a git that does not
-/// end is added to `strangers`. Prints what is wrong with the settings.
-[[nodiscard]] std::optional<RunToSave> prepare_saving(const RunOptions& options,
-                                                      std::set<pid_t>& strangers);
-
-/// Saves it with its record and its power over time. Prints the ID unless `quiet`, and what went
-/// wrong.
-void save_run(RunToSave& to_save, const Report& report, bool quiet);
 
 }  // namespace wattle::app

@@ -259,19 +259,18 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
 }
 
 std::string RunHistory::save(const SavedRun& saved) {
-  std::uint64_t id = 0;
-  transaction([&] { (void)insert(saved, id); });
-  return run_id_text(id);
+  return std::move(save_all({&saved, 1}).ids.front());
 }
 
-std::size_t RunHistory::save_all(const std::vector<SavedRun>& runs) {
+RunHistory::SavedAll RunHistory::save_all(std::span<const SavedRun> runs) {
   return transaction([&] {
-    std::size_t added = 0;
+    SavedAll all;
     for (const SavedRun& saved : runs) {
       std::uint64_t id = 0;
-      if (insert(saved, id)) ++added;
+      if (insert(saved, id)) ++all.added;
+      all.ids.push_back(run_id_text(id));
     }
-    return added;
+    return all;
   });
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -87,8 +88,12 @@ class RunHistory {
   /// Returns the new ID. The same record again is not saved again: it returns the ID that it has.
   /// Throws `FormatError` unless `saved.record` is a record of a run.
   std::string save(const SavedRun& saved);
-  /// The same for many, in one transaction: all of them or none. Returns how many were new.
-  std::size_t save_all(const std::vector<SavedRun>& runs);
+  struct SavedAll {
+    std::vector<std::string> ids;  ///< in the order of the runs
+    std::size_t added = 0;         ///< how many were new
+  };
+  /// The same for many, in one transaction: all of them or none.
+  SavedAll save_all(std::span<const SavedRun> runs);
 
   /// Newest first.
   [[nodiscard]] std::vector<RunSummary> list(const HistoryFilter& filter);

@@ -13,7 +13,8 @@ inline constexpr int kHistoryMark = 0x5774746c;
 
 /// What makes the tables of each version from those of the version before; the first makes the
 /// first ones. A released one never changes.
-inline constexpr std::array<std::string_view, 1> kHistoryVersions = {R"(
+inline constexpr std::array<std::string_view, 2> kHistoryVersions = {
+    R"(
 CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE commands (id INTEGER PRIMARY KEY, line TEXT NOT NULL UNIQUE);
 CREATE TABLE runs (
@@ -54,6 +55,11 @@ CREATE TABLE records (
   git_branch TEXT,
   git_unknown TEXT,
   series BLOB);
+)",
+    // A list that asks for a host need not look at each run.
+    R"(
+DROP INDEX runs_by_start;
+CREATE INDEX runs_by_start ON runs (started, host);
 )"};
 
 /// What a file is, by its first bytes. Nothing else is done to it.

@@ -4,8 +4,11 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <system_error>
+#include <utility>
 
+#include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/state_folder.hpp"
 #include "base/text.hpp"
@@ -41,6 +44,13 @@ fs::path in_state_folder(const fs::path& history) {
   return state_folder() / "spool" / run_id_text(run_id_of(whole_path(history).string()));
 }
 
+/// To the disk: the content of the file, and its name where the file system has that.
+void force_to_disk(const Fd& file, const fs::path& folder) {
+  if (::fdatasync(file.get()) != 0) throw WriteError(folder.string(), errno);
+  const Fd names = open_for_reading(folder.string());
+  if (names) (void)::fsync(names.get());
+}
+
 /// The file is named for the run: who spools it twice has it once.
 fs::path spool_into(const fs::path& folder, const SavedRun& run) {
   std::error_code error;
@@ -50,6 +60,7 @@ fs::path spool_into(const fs::path& folder, const SavedRun& run) {
                             std::string(kSpoolExtension));
   const NewFile made = put_in_place(file.string(), saved_run_line(run) + "\n", kForOwner);
   if (!made.fd) throw WriteError(file.string(), made.error);
+  force_to_disk(made.fd, folder);
   return file;
 }
 
@@ -87,6 +98,33 @@ void take_in_folder(RunHistory& history, const fs::path& folder, TakenIn& taken)
   }
   std::error_code error;
   fs::remove(folder, error);  // where it is empty
+}
+
+/// "the run is", "3 of 5 runs are".
+std::string not_saved_text(std::size_t all, std::size_t saved) {
+  return all == 1 ? "the run is" : fmt::format("{} of {} runs are", all - saved, all);
+}
+
+/// Lets the runs wait. `cause`: why they are not saved now; empty: as it should be.
+SaveOutcome spooled(const fs::path& history, std::span<const SavedRun> runs, std::string cause) {
+  SaveOutcome outcome{.problem = std::move(cause)};
+  fs::path file;
+  try {
+    for (const SavedRun& run : runs) {
+      file = spool_run(history, run);
+      outcome.ids.push_back(run_id_text(run_id_of(run.record)));
+    }
+    if (outcome.problem.empty()) return outcome;
+    const bool is_one = runs.size() == 1;
+    outcome.problem += fmt::format(
+        "; the run{} in {} and {} saved later", is_one ? " waits" : "s wait",
+        printable((is_one ? file : file.parent_path()).string()), is_one ? "is" : "are");
+  } catch (const std::exception& error) {
+    outcome.problem =
+        fmt::format("{} not saved: {}{}{}", not_saved_text(runs.size(), outcome.ids.size()),
+                    outcome.problem, outcome.problem.empty() ? "" : "; ", error.what());
+  }
+  return outcome;
 }
 
 }  // namespace
@@ -127,36 +165,25 @@ TakenIn take_in_spool(RunHistory& history) {
   return taken;
 }
 
-SaveOutcome save_or_spool(const fs::path& history, const SavedRun& run,
+SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> runs,
                           std::chrono::milliseconds patience) {
-  std::string problem;
+  SaveOutcome outcome;
   try {
     if (is_on_this_machine(history)) {
       RunHistory open(history, RunHistory::Missing::make, patience);
-      std::string id = open.save(run);
+      outcome.ids = open.save_all(runs).ids;
       // What waited is safe, whatever fails here.
       try {
-        for (const std::string& text : take_in_spool(open).problems) problem += text;
+        for (const std::string& text : take_in_spool(open).problems) outcome.problem += text;
       } catch (const Error& error) {
-        problem = error.what();
+        outcome.problem = error.what();
       }
-      return {.id = std::move(id), .problem = std::move(problem)};
+      return outcome;
     }
   } catch (const Error& error) {
-    problem = error.what();
+    outcome.problem = error.what();
   }
-  try {
-    const fs::path file = spool_run(history, run);
-    if (!problem.empty()) {
-      problem = fmt::format("{}; the run waits in {} and is saved later", problem,
-                            printable(file.string()));
-    }
-    return {.id = run_id_text(run_id_of(run.record)), .problem = std::move(problem)};
-  } catch (const std::exception& error) {
-    return {.id = {},
-            .problem = fmt::format("the run is not saved: {}{}{}", problem,
-                                   problem.empty() ? "" : "; ", error.what())};
-  }
+  return spooled(history, runs, std::move(outcome.problem));
 }
 
 }  // namespace wattle

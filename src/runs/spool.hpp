@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <filesystem>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,15 +28,15 @@ struct TakenIn {
 /// is saved once. Throws as `RunHistory::save`.
 TakenIn take_in_spool(RunHistory& history);
 
-/// What became of a run that is to be saved.
+/// What became of runs that are to be saved.
 struct SaveOutcome {
-  std::string id;         ///< also of a run that waits; empty: the run is lost
-  std::string problem{};  ///< why it is not in the history, or another warning; else empty
+  std::vector<std::string> ids{};  ///< in the order of the runs; a lost run, and those after, lack
+  std::string problem{};  ///< why they are not in the history, or another warning; else empty
 };
-/// Saves the run and what waits, or lets it wait. `patience`: how long other processes may keep the
-/// history busy. Never throws for what files do.
+/// Saves the runs and what waits, or lets them wait. `patience`: how long other processes may keep
+/// the history busy. Never throws for what files do.
 [[nodiscard]] SaveOutcome save_or_spool(
-    const std::filesystem::path& history, const SavedRun& run,
+    const std::filesystem::path& history, std::span<const SavedRun> runs,
     std::chrono::milliseconds patience = std::chrono::seconds(2));
 
 }  // namespace wattle

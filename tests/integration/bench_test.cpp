@@ -1,14 +1,17 @@
 // `wattle bench` and `wattle compare`, as their user runs them.
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 #include <ostream>
 
 #include "command.hpp"
 #include "fakes/powercap_tree.hpp"
+#include "pty.hpp"
 
 namespace wattle::integration {
 namespace {
 
+using testing::ContainsRegex;
 using testing::Each;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -64,9 +67,9 @@ TEST_F(BenchCommandTest, RunsSetupPreparationConclusionAndCleanup) {
 
 TEST_F(BenchCommandTest, PassesParametersOnAsTheyAre) {
   const std::string log = path("log").string();
-  (void)json_of({"-r", "1", "-N", "-L", "x", "two words\nand \\, a line",
+  (void)json_of({"-r", "1", "-N", "-L", "x", "two ' words\nand \\, a line",
                  "sh -c 'printf %s \"$1\" > " + log + "' sh \"{x}\""});
-  EXPECT_EQ(content_of(log), "two words\nand , a line");
+  EXPECT_EQ(content_of(log), "two ' words\nand , a line");
 }
 
 TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
@@ -75,6 +78,19 @@ TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
   EXPECT_THAT(outcome.err,
               HasSubstr("wattle bench: the command 'exit 3' failed with exit status 3; "
                         "use --ignore-failure to go on"));
+  EXPECT_THAT(run(bench({"-r", "3", "kill -9 $$"})).err,
+              HasSubstr("the command 'kill -9 $$' was killed by signal 9"));
+}
+
+TEST_F(BenchCommandTest, NoticesAnotherBenchmark) {
+  const std::string log = path("log").string();
+  Process other(bench({"-r", "1000", "echo >> " + log + "; sleep 0.02"}));
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(log); }));
+  const Json json = json_of({"-r", "2", "-N", "true"});
+  EXPECT_EQ(json["results"][0]["runs"], 2);
+  EXPECT_THAT(json["warnings"].dump(), HasSubstr("another wattle bench ran"));
+  other.send(SIGTERM);
+  EXPECT_EQ(other.wait().signal(), SIGTERM);
 }
 
 TEST_F(BenchCommandTest, GoesOnWhereFailuresAreIgnored) {
@@ -196,21 +212,56 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(json["schema"], "wattle.compare/1");
 }
 
-TEST_F(CompareCommandTest, FindsSavedRunsByTheirTags) {
-  const Environment history = {{"WATTLE_HISTORY", path("history.db").string()}};
-  for (const std::string version : {"old", "old", "new", "new"}) {
-    Start start = wattle({"run", "--quiet", "--save", "--tag", "version=" + version, "--gpus",
-                          "none", "--", "sleep", "0.01"});
-    start.environment.insert(history.begin(), history.end());
-    EXPECT_EQ(run(start).code(), 0);
-  }
-  Start start = wattle({"compare", "tag:version=old", "tag:version=new"});
-  start.environment.insert(history.begin(), history.end());
-  const Outcome outcome = run(start);
+TEST_F(CompareCommandTest, FindsTheSavedRunsOfABenchmark) {
+  const auto with_history = [&](Start start) {
+    start.environment["WATTLE_HISTORY"] = path("history.db").string();
+    start.environment["XDG_CONFIG_HOME"] = path("config").string();
+    return start;
+  };
+  const Outcome saved = run(with_history(
+      bench({"--tag", "day=1", "-r", "3", "-w", "2", "-N", "-L", "t", "0.01,0.03", "sleep {t}"})));
+  ASSERT_EQ(saved.code(), 0) << saved.err;
+  EXPECT_THAT(saved.err, ContainsRegex("saved 6 runs: wattle history --tag bench=[0-9a-z]{8}\n"));
+  const Json runs = parse_json(
+      run(with_history(wattle({"history", "--json", "--tag", "t=0.03", "--tag", "bench"}))).out);
+  ASSERT_EQ(runs["runs"].size(), 3U) << "no warm-up";
+  EXPECT_EQ(runs["runs"][0]["command"], "sleep 0.03");
+  EXPECT_EQ(runs["runs"][0]["tags"]["day"], "1");
+
+  const auto compared = [&](const std::string& a, const std::string& b) {
+    return run(with_history(wattle({"compare", a, b})));
+  };
+  const Outcome outcome = compared("tag:t=0.01,day=1", "command:sleep 0.03");
   EXPECT_EQ(outcome.code(), 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("tag:version=new"));
-  start.command.back() = "tag:version=none";
-  EXPECT_EQ(run(start).code(), 2);
+  EXPECT_THAT(outcome.out, HasSubstr("command:sleep 0.03"));
+  const Outcome nothing = compared("tag:t=0.01", "tag:t=0.03,host:no-such-host");
+  EXPECT_EQ(nothing.code(), 2);
+  EXPECT_THAT(nothing.err, HasSubstr("no saved run fulfils tag:t=0.03,host:no-such-host"));
+}
+
+TEST_F(BenchCommandTest, SavesTheRunsSoFarWhenACommandFails) {
+  Start start = bench({"--save", "--no-save"});
+  EXPECT_EQ(run(start).code(), kUsage);
+  start = bench({"--save", "-r", "3", "--sequential", "true", "exit 3"});
+  start.environment["WATTLE_HISTORY"] = path("history.db").string();
+  const Outcome outcome = run(start);
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("saved 3 runs: "));
+}
+
+TEST_F(BenchCommandTest, DrawsABarOnATerminal) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  Pty terminal;
+  terminal.resize(120);
+  Start start = bench({"-r", "4", "-N", "sleep 0.01"});
+  start.environment["LC_ALL"] = "C.UTF-8";
+  start.environment["TERM"] = "xterm";
+  start.prepare = [&] { terminal.become_terminal(); };
+  Process process(start);
+  EXPECT_TRUE(terminal.shows("[█████               ] 25 %, about "));
+  EXPECT_TRUE(terminal.shows(" s left; sleep 0.01: "));  // the estimate so far
+  EXPECT_TRUE(terminal.shows("4 runs"));
+  EXPECT_EQ(process.wait().code(), 0);
 }
 
 TEST_F(CompareCommandTest, SaysWhyItCannotCompare) {

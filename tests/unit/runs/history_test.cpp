@@ -139,14 +139,16 @@ TEST_F(RunHistoryTest, SavesARecordOnce) {
   RunHistory history(file());
   const std::string id = history.save(saved_run());
   EXPECT_EQ(history.save(saved_run()), id);
-  EXPECT_EQ(history.save_all({saved_run(), saved_run({.code = 1})}), 1U);
+  EXPECT_EQ(history.save_all(std::vector{saved_run(), saved_run({.code = 1})}).added, 1U);
   EXPECT_EQ(history.count({}), 2U);
 }
 
 TEST_F(RunHistoryTest, RefusesWhatIsNoRecord) {
   RunHistory history(file());
   EXPECT_THROW(history.save({.id = {}, .record = "{}"}), FormatError);
-  EXPECT_THROW((void)history.save_all({saved_run(), {.id = {}, .record = "x"}}), FormatError);
+  EXPECT_THROW(
+      (void)history.save_all(std::vector<SavedRun>{saved_run(), {.id = {}, .record = "x"}}),
+      FormatError);
   EXPECT_EQ(history.count({}), 0U) << "all or none";
 }
 
@@ -205,6 +207,23 @@ TEST_F(RunHistoryTest, LeavesForeignFilesAsTheyAre) {
   }
 }
 
+TEST_F(RunHistoryTest, BringsAnOlderFileToTheNewestVersion) {
+  RunHistory(file()).save(saved_run());
+  {
+    SqliteDatabase older(file().string());
+    ASSERT_EQ(older.run("DROP INDEX runs_by_start"), 0);
+    ASSERT_EQ(older.run("CREATE INDEX runs_by_start ON runs (started)"), 0);
+    ASSERT_EQ(older.run("PRAGMA user_version = 1"), 0);
+  }
+  EXPECT_EQ(RunHistory(file()).count({}), 1U);
+  SqliteDatabase newest(file().string());
+  std::string index;
+  ASSERT_EQ(newest.query("SELECT sql FROM sqlite_master WHERE name = 'runs_by_start'", {},
+                         [&](const SqlRow& row) { index = row.text(0); }),
+            0);
+  EXPECT_THAT(index, HasSubstr("(started, host)"));
+}
+
 TEST_F(RunHistoryTest, LeavesTheFileOfANewerWattleAsItIs) {
   { RunHistory(file()).save(saved_run()); }
   {
@@ -213,7 +232,7 @@ TEST_F(RunHistoryTest, LeavesTheFileOfANewerWattleAsItIs) {
   }
   const std::string before = bytes_of(file());
   EXPECT_THAT(refusal_of(file()),
-              HasSubstr("is of version 99, and this wattle reads up to 1; use a newer wattle"));
+              HasSubstr("is of version 99, and this wattle reads up to 2; use a newer wattle"));
   EXPECT_EQ(bytes_of(file()), before);
 }
 
@@ -269,7 +288,7 @@ TEST_F(RunHistoryTest, TakesLittleRoom) {
                               .energy_j = 100.0 + 0.37 * i},
                              {{"branch", "main"}}));
   }
-  EXPECT_EQ(history.save_all(runs), 1000U);
+  EXPECT_EQ(history.save_all(runs).added, 1000U);
   ASSERT_EQ(SqliteDatabase(file().string()).run("PRAGMA wal_checkpoint(TRUNCATE)"), 0);
   EXPECT_LT(fs::file_size(file()), 1000U * 1200U);
 }

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <string>
 
+#include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "sample_runs.hpp"
 #include "wattle/error.hpp"
@@ -17,11 +19,17 @@
 namespace wattle {
 namespace {
 
+using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
 namespace fs = std::filesystem;
+
+SaveOutcome save(const fs::path& history, const SavedRun& run,
+                 std::chrono::milliseconds patience = std::chrono::seconds(2)) {
+  return save_or_spool(history, {&run, 1}, patience);
+}
 
 class SpoolTest : public testing::Test {
  protected:
@@ -76,30 +84,61 @@ TEST_F(SpoolTest, IsUsedWhileTheHistoryIsBusy) {
   { const RunHistory made(file()); }
   SqliteDatabase other(file().string());
   ASSERT_EQ(other.run("BEGIN IMMEDIATE"), 0);
-  const SaveOutcome outcome = save_or_spool(file(), saved_run(), std::chrono::milliseconds(10));
-  EXPECT_THAT(outcome.id, SizeIs(8));
+  const SaveOutcome outcome = save(file(), saved_run(), std::chrono::milliseconds(10));
+  ASSERT_THAT(outcome.ids, ElementsAre(SizeIs(8)));
   EXPECT_THAT(outcome.problem, HasSubstr("the run waits in"));
   ASSERT_EQ(other.run("COMMIT"), 0);
-  const SaveOutcome next = save_or_spool(file(), saved_run({.code = 1}));
+  const SaveOutcome next = save(file(), saved_run({.code = 1}));
   EXPECT_THAT(next.problem, IsEmpty());
   EXPECT_EQ(RunHistory(file()).count({}), 2U) << "and what waited";
-  EXPECT_EQ(RunHistory(file()).get(outcome.id).record, run_record());
+  EXPECT_EQ(RunHistory(file()).get(outcome.ids[0]).record, run_record());
 }
 
 TEST_F(SpoolTest, KeepsARunWhereTheHistoryIsAForeignFile) {
   std::ofstream(file()) << "somebody's text\n";
-  const SaveOutcome outcome = save_or_spool(file(), saved_run());
+  const SaveOutcome outcome = save(file(), saved_run());
   EXPECT_THAT(outcome.problem, HasSubstr("is not a history of wattle"));
   EXPECT_THAT(outcome.problem, HasSubstr("the run waits in"));
   EXPECT_EQ(fs::file_size(file()), 16U);
 }
 
+TEST_F(SpoolTest, KeepsManyRunsTogether) {
+  { const RunHistory made(file()); }
+  const std::vector<SavedRun> runs = {saved_run(), saved_run({.code = 1}), saved_run()};
+  SqliteDatabase other(file().string());
+  ASSERT_EQ(other.run("BEGIN IMMEDIATE"), 0);
+  const SaveOutcome waiting = save_or_spool(file(), runs, std::chrono::milliseconds(10));
+  EXPECT_THAT(waiting.ids, SizeIs(3));
+  EXPECT_THAT(waiting.problem, HasSubstr("the runs wait in " + spool().string()));
+  ASSERT_EQ(other.run("COMMIT"), 0);
+  const SaveOutcome saved = save_or_spool(file(), runs);
+  EXPECT_EQ(saved.ids, waiting.ids);
+  EXPECT_THAT(saved.problem, IsEmpty());
+  EXPECT_EQ(RunHistory(file()).count({}), 2U) << "two are the same";
+  EXPECT_FALSE(fs::exists(spool()));
+}
+
+TEST_F(SpoolTest, IsUsedOnAFullDisk) {
+  (void)std::signal(SIGXFSZ, SIG_IGN);
+  ASSERT_THAT(save(file(), saved_run()).problem, IsEmpty());
+  {
+    const fakes::FileSizeLimit limit(fs::file_size(file()) / 2);
+    const SaveOutcome waiting = save(file(), saved_run({.code = 1}));
+    EXPECT_THAT(waiting.ids, SizeIs(1));
+    EXPECT_THAT(waiting.problem, HasSubstr("the run waits in"));
+    const fakes::FileSizeLimit nothing(0);
+    const SaveOutcome lost = save(file(), saved_run({.code = 2}));
+    EXPECT_THAT(lost.ids, IsEmpty());
+    EXPECT_THAT(lost.problem, HasSubstr("the run is not saved"));
+  }
+  EXPECT_EQ(RunHistory(file()).count({}), 1U) << "what was saved is still there";
+}
+
 TEST_F(SpoolTest, SaysThatARunIsLost) {
   std::ofstream(folder_.path() / "no folder") << "";
   ::setenv("XDG_STATE_HOME", (folder_.path() / "no folder").c_str(), 1);
-  const SaveOutcome outcome =
-      save_or_spool(folder_.path() / "no folder" / "history.db", saved_run());
-  EXPECT_THAT(outcome.id, IsEmpty());
+  const SaveOutcome outcome = save(folder_.path() / "no folder" / "history.db", saved_run());
+  EXPECT_THAT(outcome.ids, IsEmpty());
   EXPECT_THAT(outcome.problem, HasSubstr("the run is not saved"));
 }
 

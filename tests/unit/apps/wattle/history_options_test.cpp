@@ -5,6 +5,7 @@
 #include <ctime>
 #include <string>
 
+#include "history_query.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -48,6 +49,32 @@ TEST(HistoryOptions, KeepAFilter) {
   EXPECT_EQ(options.action, HistoryAction::list);
   EXPECT_EQ(options.filter.limit, 7U);
   EXPECT_EQ(options.filter.tags, (Tags{{"branch", "main"}, {"cpu", ""}}));
+}
+
+HistoryFilter query(const std::string& text) { return parse_history_query(text, kNow); }
+
+TEST(HistoryQuery, NamesWhatRunsHaveInCommon) {
+  const HistoryFilter filter = query("tag:branch=main,cpu,command:make -j2\\,x,host:n1,since:1h");
+  EXPECT_EQ(filter.tags, (Tags{{"branch", "main"}, {"cpu", ""}}));
+  EXPECT_EQ(filter.command, "make -j2,x");
+  EXPECT_EQ(filter.host, "n1");
+  EXPECT_EQ(filter.since_unix_s, kNow - 3600.0);
+  EXPECT_FALSE(filter.until_unix_s);
+  EXPECT_EQ(query("command:tag:x").command, "tag:x");
+}
+
+TEST(HistoryQuery, IsKnownByItsStart) {
+  EXPECT_TRUE(is_history_query("tag:v=1.2"));
+  EXPECT_TRUE(is_history_query("command:./a.out"));
+  EXPECT_FALSE(is_history_query("./tag:v"));
+  EXPECT_FALSE(is_history_query("k3m9x2qa"));
+}
+
+TEST(HistoryQuery, RefusesWhatItCannotMean) {
+  for (const char* text :
+       {"tag:", "command:", "tag:a,", "host:a,host:b", "command:a,command:b", "since:soon"}) {
+    EXPECT_THROW((void)query(text), InvalidArgument) << text;
+  }
 }
 
 }  // namespace
