@@ -105,8 +105,9 @@ TEST_F(DrmGpus, CountTheDifferenceOfACounter) {
   const Json& domain = json["energy"]["domains"].at(0);
   EXPECT_EQ(domain["name"], "intel_gpu_0");
   EXPECT_EQ(domain["method"], "counter");
-  // On a busy machine it is read late at an end, and that is allowed for.
-  const double doubt_j = std::max(1e-6, domain["uncertainty_j"].get<double>());
+  // On a busy machine it is read late at an end. The +- allows for that where power is even; here
+  // all comes at once.
+  const double doubt_j = std::max(1e-6, 2 * domain["uncertainty_j"].get<double>());
   EXPECT_NEAR(domain["energy_j"].get<double>(), 20.0, doubt_j);
 }
 
