@@ -65,7 +65,7 @@ TEST(GpuShares, FollowTheTimeThatTheEnginesWorkedForEach) {
   EXPECT_LT(share.command.low, Joules(0.75 * 600.0));
   EXPECT_GT(share.command.high, Joules(750.0));
   EXPECT_LT(share.command.high, kMeasured);
-  EXPECT_THAT(share.basis, HasSubstr("6.00 s for the command"));
+  EXPECT_THAT(share.basis, HasSubstr("6.000 s for the command"));
   const GpuShare steady = share_of(usage, {.wall = Seconds(10.0)});
   EXPECT_EQ(steady.command.low, Joules(0.0)) << "all of it may be idle power";
 }
