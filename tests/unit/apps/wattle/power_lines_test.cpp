@@ -204,9 +204,9 @@ TEST(PowerLines, HaveAnEstimateInAColumnOfItsOwn) {
   EXPECT_EQ(header_of(power, estimated_line()),
             "     elapsed    nvidia_gpu_0  estimate, not measured\n");
   EXPECT_EQ(line_of(power, estimated_line()),
-            "     10.00 s          50.0 W  ~10 W (4 W to 40 W)\n");
+            "     10.00 s          50.0 W  ~10 W (4.0 W to 40 W)\n");
   EXPECT_EQ(line_of(power, estimated_line(), {.width = 30}),
-            "     10.00 s          50.0 W\n              ~10 W (4 W to 40 W)\n");
+            "     10.00 s          50.0 W\n              ~10 W (4.0 W to 40 W)\n");
   EXPECT_THAT(totals_of(power, estimated_line()),
               HasSubstr("\nestimate, not measured: ~25 J (10 J to 100 J) of whole server"));
   const auto csv = options(PowerShows::energy, PowerFormat::csv);
