@@ -174,7 +174,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
                                       .instruments = &run.instruments},
                                      std::move(found), std::move(strangers), run.report);
   // The text shows none of it, and /proc/cpuinfo is slow to read.
-  const bool is_recorded = run.outputs.json || run.outputs.html || run.to_save;
+  const bool is_recorded = run.outputs.json || run.outputs.html || run.saver.is_wanted();
   if (is_recorded) describe_host(run.options.system, run.report.host);
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
