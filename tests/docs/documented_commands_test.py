@@ -188,7 +188,7 @@ class DocumentedCommands(unittest.TestCase):
 
     def start(self, command):
         environment = dict(self.environment)
-        if "wattle track" in command:  # finds processes
+        if "wattle track" in command or "wattle top" in command:  # find processes
             del environment["WATTLE_PROCFS"]
         return subprocess.Popen(["bash", "-c", self.here(command)], cwd=self.work, env=environment,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
