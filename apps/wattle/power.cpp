@@ -281,8 +281,8 @@ std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
                                          const PowerMonitorOptions& wanted, bool is_estimated) {
   if (!others.domains().empty() && found.sensors.empty()) return nullptr;
   try {
-    // It cannot be moved.
-    return std::unique_ptr<PowerMonitor>(
+    // It cannot be moved, as std::make_unique would.
+    return std::unique_ptr<PowerMonitor>(  // NOLINT(modernize-make-unique)
         new PowerMonitor(PowerMonitorMaker::make(std::move(found), machine_clock(), wanted)));
   } catch (const NoSuchDevice&) {
     if (!is_estimated) throw;

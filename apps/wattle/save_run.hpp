@@ -24,7 +24,7 @@ class RunSaver {
   /// The record with its power over time, and what is known at the start: tags, directory, git.
   [[nodiscard]] SavedRun run_of(const Report& report) const;
   /// Prints what goes wrong, and never throws. Returns the IDs of the runs that are not lost.
-  std::vector<std::string> save(std::span<const SavedRun> runs) const noexcept;
+  [[nodiscard]] std::vector<std::string> save(std::span<const SavedRun> runs) const noexcept;
 
  private:
   void warn(const std::string& text) const;

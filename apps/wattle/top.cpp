@@ -65,7 +65,7 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
 std::string group_name(const TopOptions& options, const ProcessUse& use) {
   if (options.key == TopKey::command) return use.name;
   if (options.key == TopKey::user) return user_of(options.system, use.pid);
-  const std::string cgroup = cgroup_of(options.system, use.pid);
+  std::string cgroup = cgroup_of(options.system, use.pid);
   if (options.key == TopKey::cgroup) return cgroup;
   const std::string container = container_in(cgroup);
   return container.empty() ? "no container" : container;

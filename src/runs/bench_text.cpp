@@ -41,6 +41,11 @@ std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values
               : "-"};
 }
 
+std::vector<std::string> estimate_words(const BenchCommand& command) {
+  if (!command.estimate || command.runs.empty()) return {};
+  return words_of(*command.estimate, command.runs.size() == 1 ? "the command's" : "a run's mean");
+}
+
 std::vector<std::string> missing_energy(const BenchRecord& bench) {
   std::vector<std::string> lines;
   const bool is_estimated = std::ranges::any_of(
@@ -89,9 +94,7 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
     if (!values.empty()) table.add(cost_cells(cost, values));
   }
   text += table.text();
-  if (!command.estimate) return text;
-  const char* const whose = command.runs.size() == 1 ? "the command's" : "a run's mean";
-  for (const std::string& line : words_of(*command.estimate, whose)) {
+  for (const std::string& line : estimate_words(command)) {
     text += fitted("  " + line, style) + "\n";
   }
   return text;

@@ -18,6 +18,9 @@ inline constexpr std::array<const char*, 6> kCostTitles = {
 /// Kinds of energy that are in no total, and why: sentences.
 [[nodiscard]] std::vector<std::string> missing_energy(const BenchRecord& bench);
 
+/// Lines about the mean of its runs; empty where nothing is estimated. Never measured.
+[[nodiscard]] std::vector<std::string> estimate_words(const BenchCommand& command);
+
 /// A command beside the reference.
 struct BesideReference {
   const BenchCommand* command;

@@ -133,8 +133,7 @@ std::string GpuMonitor::why_not_known(const Gpu& gpu, TimePoint began, TimePoint
 }
 
 /// Empty where it is known whether somebody else used the GPU.
-std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began,
-                                             TimePoint ended) const {
+std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) {
   if (gpu.has_mps_server) return "an MPS server uses it, and the driver does not list for whom";
   if (!gpu.all_known) return "it has a process that may or may not be the command's";
   // Between two lists a process can come and go. Most use a GPU for longer than it takes to start.
@@ -148,7 +147,7 @@ std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began,
 /// out.
 void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
                                   const KinshipOf& kinship_of, bool is_first_list) {
-  if (is_first_list) gpu.engine_use.emplace();
+  if (is_first_list) gpu.engine_use = EngineUse{};
   std::map<pid_t, nanoseconds> times;
   for (const DeviceProcess& process : processes) {
     if (!process.engine_time) {

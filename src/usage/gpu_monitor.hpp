@@ -84,8 +84,8 @@ class GpuMonitor {
   };
 
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
-  [[nodiscard]] std::string why_others_not_known(const Gpu& gpu, TimePoint began,
-                                                 TimePoint ended) const;
+  [[nodiscard]] static std::string why_others_not_known(const Gpu& gpu, TimePoint began,
+                                                        TimePoint ended);
   static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
                                const KinshipOf& kinship_of, bool is_first_list);
   [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,

@@ -84,13 +84,19 @@ TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
 
 TEST_F(BenchCommandTest, NoticesAnotherBenchmark) {
   const std::string log = path("log").string();
-  Process other(bench({"-r", "1000", "echo >> " + log + "; sleep 0.02"}));
-  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(log); }));
-  const Json json = json_of({"-r", "2", "-N", "true"});
-  EXPECT_EQ(json["results"][0]["runs"], 2);
-  EXPECT_THAT(json["warnings"].dump(), HasSubstr("another wattle bench ran"));
-  other.send(SIGTERM);
-  EXPECT_EQ(other.wait().signal(), SIGTERM);
+  std::string warnings;
+  // Again where the other one met that of another test, which is over by now.
+  for (int attempt = 0; attempt < 10 && warnings.find("another") == std::string::npos; ++attempt) {
+    std::filesystem::remove(log);
+    Process other(bench({"-r", "1000", "echo >> " + log + "; sleep 0.02"}));
+    ASSERT_TRUE(eventually([&] { return std::filesystem::exists(log); }));
+    const Json json = json_of({"-r", "2", "-N", "true"});
+    EXPECT_EQ(json["results"][0]["runs"], 2);
+    warnings = json["warnings"].dump();
+    other.send(SIGTERM);
+    EXPECT_EQ(other.wait().signal(), SIGTERM);
+  }
+  EXPECT_THAT(warnings, HasSubstr("another wattle bench ran"));
 }
 
 TEST_F(BenchCommandTest, GoesOnWhereFailuresAreIgnored) {

@@ -181,6 +181,8 @@ TEST_P(OutputsWithoutSensors, OfRunHistoryReportAndCompare) {
   check(run_wattle({"history", "export"}).out, Form::json, "history export", true);
   check(run_wattle({"report", id}).out, Form::text, "report");
   check(run_wattle({"report", "--json", id}).out, Form::json, "report --json");
+  EXPECT_EQ(run_wattle({"report", "--html", path("report.html"), id}).code(), 0);
+  check_file("report.html", Form::page);
   check(run_wattle({"compare", path("run.json"), path("run.json")}).out, Form::text, "compare");
   check(run_wattle({"compare", "--json", path("run.json"), path("run.json")}).out, Form::json,
         "compare --json");
@@ -189,8 +191,8 @@ TEST_P(OutputsWithoutSensors, OfRunHistoryReportAndCompare) {
 TEST_P(OutputsWithoutSensors, OfBench) {
   const Outcome outcome =
       run_wattle(Words{"bench", "--runs", "2", "--export-json", path("bench.json"), "--export-csv",
-                       path("bench.csv"), "--export-markdown", path("bench.md"),
-                       "--export-asciidoc", path("bench.adoc")} +
+                       path("bench.csv"), "--html", path("bench.html"), "--export-markdown",
+                       path("bench.md"), "--export-asciidoc", path("bench.adoc")} +
                  estimate() + nowhere() + Words{"sleep 0.05", "sleep 0.06"});
   ASSERT_EQ(outcome.code(), 0) << outcome.err;
   check(outcome.out, Form::text, "bench", true);
@@ -202,6 +204,11 @@ TEST_P(OutputsWithoutSensors, OfBench) {
   EXPECT_THAT(outcome.out, Not(testing::ContainsRegex("(less|more) energy")));
   check(run_wattle({"compare", path("bench.json"), path("bench.json")}).out, Form::text,
         "compare of benchmarks");
+  const Outcome compared = run_wattle(
+      {"compare", "--html", path("compare.html"), path("bench.json"), path("bench.json")});
+  EXPECT_EQ(compared.code(), 0) << compared.err;
+  check_file("bench.html", Form::page, true);
+  check_file("compare.html", Form::page);
 }
 
 TEST_P(OutputsWithoutSensors, OfPowerAndEnergy) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 namespace wattle::html {
 
@@ -26,6 +27,11 @@ std::string subtitle_of(const std::vector<std::string>& parts) {
     if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : " · ", part);
   }
   return text;
+}
+
+Estimates estimates_of(std::vector<std::string> lines) {
+  for (std::string& line : lines) line.erase(0, line.find_first_not_of(' '));
+  return {std::move(lines)};
 }
 
 }  // namespace wattle::html

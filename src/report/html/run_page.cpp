@@ -74,12 +74,6 @@ Plots plots_of(const Report& report) {
   return plots;
 }
 
-/// Lines that continue one above are indented in a terminal, where nothing else sets them apart.
-Estimates estimates_of(std::vector<std::string> lines) {
-  for (std::string& line : lines) line.erase(0, line.find_first_not_of(' '));
-  return {std::move(lines)};
-}
-
 void add_estimates(Page& page, const Report& report) {
   if (report.estimate) {
     page.blocks.emplace_back(Heading{"Estimate, not measured"});

@@ -97,6 +97,9 @@ void add_command(Page& page, const BenchCommand& command, std::size_t most_liste
     if (!values.empty()) table.rows.push_back(cost_cells(cost, values));
   }
   page.blocks.emplace_back(std::move(table));
+  if (auto lines = estimate_words(command); !lines.empty()) {
+    page.blocks.emplace_back(estimates_of(std::move(lines)));
+  }
   for (Block& block : runs_table({command.name, command.runs}, most_listed)) {
     page.blocks.push_back(std::move(block));
   }
