@@ -47,8 +47,8 @@ TEST(BenchRecord, HasAnEstimateWhereNoMeasurementStands) {
   EXPECT_THAT(text, testing::Not(HasSubstr("--estimate")));
   const auto json = nlohmann::ordered_json::parse(to_json(bench));
   EXPECT_EQ(json["results"][1]["estimate"]["typical_j"], 2.0);
-  EXPECT_EQ(estimate_words(bench.commands[1]).front(),
-            "estimate, not measured: ~2.0 J (1.0 J to 3.0 J)");
+  EXPECT_THAT(estimate_words(bench.commands[1]).front(),
+              testing::StartsWith("estimate, not measured: ~2.0 J (1.0 J to 3.0 J)"));
   EXPECT_TRUE(json["results"][1]["energy_j"].is_null());
   EXPECT_TRUE(json["results"][1]["values"]["energy_j"][0].is_null());
   for (const std::string& table : {to_csv(bench), to_markdown(bench), to_asciidoc(bench)}) {
