@@ -5,7 +5,7 @@
 
 Makes a history of RUNS runs that differ in command, host, tag, time and numbers, and prints, medians of 9:
 a filtered list, by the whole program and without its start; the room a run takes; a save, with and without the
-disk's own sync (the same transaction on /dev/shm).
+disk's own sync (the same transaction on /dev/shm), and where git is asked for changes first.
 """
 
 import json
@@ -18,23 +18,33 @@ import sys
 import tempfile
 import time
 
-WATTLE = sys.argv[1] if len(sys.argv) > 1 else "build/release/apps/wattle/wattle"
+WATTLE = os.path.abspath(sys.argv[1] if len(sys.argv) > 1 else "build/release/apps/wattle/wattle")
 RUNS = int(sys.argv[2]) if len(sys.argv) > 2 else 100_000
 ROUNDS = 9
 
 
-def wattle(folder, *words):
-    """Seconds that wattle takes."""
+def wattle(folder, *words, work="/"):
+    """Seconds that wattle takes. `work`: where it runs; in no git repository unless told."""
     environment = {**os.environ, "XDG_STATE_HOME": str(folder), "XDG_CONFIG_HOME": str(folder)}
     environment.pop("WATTLE_HISTORY", None)
     environment.pop("WATTLE_SAVE", None)
     begin = time.perf_counter()
-    done = subprocess.run([WATTLE, *words], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run([WATTLE, *words], env=environment, capture_output=True, text=True, check=True,
+                          cwd=work)
     return time.perf_counter() - begin, done.stdout
 
 
 def median_ms(folder, *words):
     return 1e3 * statistics.median(wattle(folder, *words)[0] for _ in range(ROUNDS))
+
+
+def cost_of_save_ms(place, work):
+    wattle(place, "run", "--quiet", "--save", "--", "true", work=work)
+    plain, saved = [], []
+    for _ in range(5 * ROUNDS):
+        plain.append(wattle(place, "run", "--quiet", "--", "true", work=work)[0])
+        saved.append(wattle(place, "run", "--quiet", "--save", "--", "true", work=work)[0])
+    return 1e3 * (statistics.median(saved) - statistics.median(plain))
 
 
 def records(record):
@@ -70,14 +80,9 @@ def main():
                         ["--since", "2026-01-01", "--command", "nothing"]):
             whole = median_ms(folder, "history", *filters, "--json", "--limit", "20")
             print(f"list {' '.join(filters)}: {whole:.1f} ms, without the program's start {whole - start:.1f} ms")
-        for name, place in (("here", folder), ("/dev/shm", memory)):
-            wattle(place, "run", "--quiet", "--save", "--", "true")
-            plain = [], []
-            for _ in range(5 * ROUNDS):
-                plain[0].append(wattle(place, "run", "--quiet", "--", "true")[0])
-                plain[1].append(wattle(place, "run", "--quiet", "--save", "--", "true")[0])
-            cost = 1e3 * (statistics.median(plain[1]) - statistics.median(plain[0]))
-            print(f"save, history on {name}: {cost:.2f} ms more than without")
+        for name, place, work in (("here", folder, "/"), ("/dev/shm", memory, "/"),
+                                  ("/dev/shm, in a git repository", memory, ".")):
+            print(f"save, history on {name}: {cost_of_save_ms(place, work):.2f} ms more than without")
 
 
 if __name__ == "__main__":

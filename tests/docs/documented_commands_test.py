@@ -181,7 +181,6 @@ class DocumentedCommands(unittest.TestCase):
         for theirs, ours in (("/run/wattled", f"{self.folder}/run"), ("/etc/wattled", f"{self.folder}/etc"),
                              ("/volume", f"{self.folder}/volume"), ("node1:", "127.0.0.1:"),
                              ("node2:", "127.0.0.2:"), ("--pid 4711", f"--pid {self.target.pid}"),
-                             
                              ("from=1762000000&to=1762000060.5", f"from={time.time() - 0.5}&to={time.time()}")):
             command = command.replace(theirs, ours)
         return command
@@ -245,6 +244,22 @@ class DocumentedCommands(unittest.TestCase):
                     status, text = self.run_to_its_end(command)
                     self.assertEqual(status, 0, text)
         self.assertGreater(ran, 35)
+
+    def test_the_first_of_the_readme_on_a_machine_without_sensors(self):
+        nowhere = {**self.environment, "WATTLE_SYSFS": str(self.folder / "no_sysfs"),
+                   "WATTLE_NVML_LIBRARY": str(self.folder / "none.so")}
+        del nowhere["WATTLE_PROCFS"]  # the load of this machine
+        runs = [command for _, command in commands_of(PROJECT / "README.md") if command.startswith("wattle run")]
+        plain, estimated = runs[:2]
+        self.assertNotIn("--estimate", plain)
+        self.assertIn("--estimate", estimated)
+        for command in (plain, estimated):
+            run = subprocess.run(["bash", "-c", command], cwd=self.work, env=nowhere, text=True, timeout=60,
+                                 stdin=subprocess.DEVNULL, capture_output=True, check=True)
+            # What is not energy is measured, and a range is marked as one.
+            self.assertRegex(run.stderr, r"(?m)^memory  +[0-9.]+ [kMG]B")
+            self.assertEqual("~" in run.stderr, command == estimated, run.stderr)
+            self.assertEqual("--estimate prints a range instead" in run.stderr, command == plain, run.stderr)
 
     def test_that_are_not_run_are_still_there(self):
         pages = [PROJECT / "README.md", PROJECT / "CONTRIBUTING.md", *(PROJECT / "docs").rglob("*.md")]
