@@ -1,11 +1,22 @@
 #include "wattle/error.hpp"
 
+#include <cerrno>
 #include <system_error>
 #include <utility>
 
 #include "base/text.hpp"
 
 namespace wattle {
+namespace {
+
+/// Why a file cannot be written. What the system says of EBUSY is about devices; here it is that of
+/// a database.
+std::string reason_of(int error_number) {
+  if (error_number == EBUSY) return "another process keeps it locked";
+  return std::generic_category().message(error_number);
+}
+
+}  // namespace
 
 // The destructors are defined here so that each type's vtable stands in one place: a `catch` in
 // another shared object then recognizes it.
@@ -32,7 +43,7 @@ NoSuchDomain::NoSuchDomain(const std::string& message, std::string domain_name)
     : Error(message), domain_name_(std::move(domain_name)) {}
 
 WriteError::WriteError(const std::string& path, int error_number)
-    : Error("cannot write " + path + ": " + std::generic_category().message(error_number)),
+    : Error("cannot write " + path + ": " + reason_of(error_number)),
       path_(path),
       error_number_(error_number) {}
 

@@ -191,7 +191,8 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
                            .rank = run->record.mpi ? run->record.mpi->rank : std::nullopt,
                            .energy = run->record.energy.total,
                            .is_counted = counted.contains(run),
-                           .power = counted.contains(run) ? run->power : std::nullopt});
+                           .power = counted.contains(run) ? run->power : std::nullopt,
+                           .phases = run->record.phases});
   }
   return report;
 }

@@ -25,9 +25,10 @@ struct ReportedRun {
   std::string name;
   std::string host;
   std::optional<unsigned> rank{};
-  std::optional<Joules> energy{};      ///< of the machine, as recorded
-  bool is_counted = false;             ///< its energy is part of the report's
-  std::optional<PowerCourse> power{};  ///< over time, if it was saved and is counted
+  std::optional<Joules> energy{};       ///< of the machine, as recorded
+  bool is_counted = false;              ///< its energy is part of the report's
+  std::optional<PowerCourse> power{};   ///< over time, if it was saved and is counted
+  std::vector<RecordedPhase> phases{};  ///< of that time
 };
 
 /// A machine.

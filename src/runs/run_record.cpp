@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/file.hpp"
@@ -80,6 +81,25 @@ std::optional<Rank> recorded_rank(const Json& json) {
   return rank;
 }
 
+std::vector<RecordedPhase> recorded_phases(const Json& rows) {
+  std::vector<RecordedPhase> phases;
+  for (const Json& row : rows) {
+    if (!at(row, "parent").is_null()) continue;
+    for (const Json& span : at(row, "spans")) {
+      if (!span.is_array() || span.size() != 2) continue;
+      RecordedPhase phase;
+      take_member(row, "name", phase.name);
+      take(span[0], phase.span.begin);
+      take(span[1], phase.span.end);
+      if (phase.span.begin >= Seconds(0) && phase.span.end > phase.span.begin) {
+        phases.push_back(std::move(phase));
+      }
+    }
+  }
+  std::ranges::sort(phases, {}, [](const RecordedPhase& phase) { return phase.span.begin; });
+  return phases;
+}
+
 /// What each run has, whatever could be measured.
 bool is_complete_run(const Json& json) {
   const Json& wall = at(json, "wall_s");
@@ -108,6 +128,7 @@ RunRecord record_of(const Json& json, const std::string& name) {
   take_member(usage, "cpu_user_s", record.cpu_user);
   take_member(usage, "cpu_system_s", record.cpu_system);
   take_member(usage, "peak_rss_bytes", record.peak_rss_bytes);
+  record.phases = recorded_phases(at(at(json, "phases"), "rows"));
   return record;
 }
 

@@ -50,6 +50,12 @@ struct RecordedEnergy {
   std::vector<RecordedDomain> domains;
 };
 
+/// A stretch of an outermost phase: those within others are not in it.
+struct RecordedPhase {
+  std::string name;
+  PhaseSpan span;
+};
+
 /// Everything that a comparison, a history or a report of several runs needs of a run.
 /// Threads: a value type.
 struct RunRecord {
@@ -68,6 +74,7 @@ struct RunRecord {
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
   std::optional<std::uint64_t> peak_rss_bytes;  ///< of the largest single process
+  std::vector<RecordedPhase> phases{};          ///< in the order of their begin
 
   [[nodiscard]] std::optional<Seconds> cpu() const noexcept;
 };

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <utility>
 
 #include "base/quantity.hpp"
@@ -81,6 +82,23 @@ PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& 
           .scale = scale,
           .stripes = {},
           .summary = summary + "."};
+}
+
+std::vector<Stripe> drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
+  constexpr std::size_t kMostOfPage = 400;
+  const std::size_t most = std::max<std::size_t>(kMostOfPage / std::max<std::size_t>(plots, 1), 1);
+  if (stripes.size() > most) {
+    std::ranges::stable_sort(stripes, std::greater(),
+                             [](const Stripe& stripe) { return stripe.to - stripe.from; });
+    stripes.resize(most);
+  }
+  std::ranges::stable_sort(stripes, {}, &Stripe::from);
+  return stripes;
+}
+
+std::string stripes_note(std::size_t all, std::size_t drawn) {
+  if (drawn == all) return {};
+  return fmt::format(" Of {} stretches of phases the {} longest are drawn as stripes.", all, drawn);
 }
 
 std::string legend_of(const PowerCourse& course) {

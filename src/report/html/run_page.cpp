@@ -37,21 +37,19 @@ Watts scale_of(const EnergyReport& energy, const Domain& shown) {
   return scale;
 }
 
-/// The outermost phases, in the order of their time; those within them are in the table alone.
+/// Of the outermost phases; those within them are in the table alone.
 std::vector<Stripe> stripes_of(const PhasesReport& phases) {
   std::vector<Stripe> stripes;
   for (const PhaseReport& phase : phases.rows) {
     if (phase.depth > 0) continue;
     for (const PhaseSpan& span : phase.spans) stripes.push_back({phase.name, span.begin, span.end});
   }
-  std::ranges::sort(stripes, {}, &Stripe::from);
   return stripes;
 }
 
-Plots plots_of(const Report& report) {
+Plots plots_of(const Report& report, const std::vector<Stripe>& stripes) {
   const PowerCourse& course = report.energy.course;
   const Total& total = report.energy.total;
-  const std::vector<Stripe> stripes = stripes_of(report.phases);
   Plots plots;
   const auto add = [&](PlotWords words, const std::vector<PowerColumn>& columns, Watts scale) {
     PowerPlot plot = power_plot(course, columns, std::move(words), scale);
@@ -93,9 +91,13 @@ void add_power(Page& page, const Report& report) {
     page.blocks.emplace_back(Paragraph{"No power over time: the command ended at once."});
     return;
   }
-  page.blocks.emplace_back(
-      Note{legend_of(report.energy.course) + " wattle run --series FILE writes all values."});
-  page.blocks.emplace_back(plots_of(report));
+  std::vector<Stripe> stripes = stripes_of(report.phases);
+  const std::size_t all = stripes.size();
+  stripes = drawn_stripes(std::move(stripes), report.energy.domains.size() + 1);
+  page.blocks.emplace_back(Note{legend_of(report.energy.course) +
+                                " wattle run --series FILE writes all values." +
+                                stripes_note(all, stripes.size())});
+  page.blocks.emplace_back(plots_of(report, stripes));
 }
 
 void add_domains(Page& page, const EnergyReport& energy) {

@@ -40,6 +40,52 @@ void add_nodes(Page& page, const JobReport& report) {
   if (report.energy) page.blocks.emplace_back(Note{uncertainty_note(report) + "."});
 }
 
+std::string known_note(std::size_t known, std::size_t counted) {
+  return fmt::format(
+      "Not known for {} of {} runs: it is kept with saved runs (wattle run --save) and their "
+      "export, "
+      "not in the file of --json.",
+      counted - known, counted);
+}
+
+/// What is left of the room of a page.
+struct Room {
+  std::size_t plots;  ///< of all runs: they share columns and stripes
+  std::size_t left;   ///< that may still be drawn
+  std::size_t undrawn = 0;
+};
+
+void add_power_of(Page& page, const ReportedRun& run, Room& room) {
+  const std::size_t drawn = std::min(room.plots, kMostPlots);
+  const PowerCourse course =
+      run.power->coarser(std::min(kMostColumnsOfPlot, kMostColumnsOfPage / drawn));
+  std::vector<Stripe> stripes;
+  for (const RecordedPhase& phase : run.phases) {
+    stripes.push_back({phase.name, phase.span.begin, phase.span.end});
+  }
+  const std::size_t all = stripes.size();
+  stripes = drawn_stripes(std::move(stripes), drawn);
+  Plots plots;
+  const auto add = [&](const std::string& name, const std::vector<PowerColumn>& columns) {
+    if (room.left == 0) {
+      ++room.undrawn;
+      return;
+    }
+    --room.left;
+    PowerPlot plot =
+        power_plot(course, columns, {.name = fmt::format("{}: {}", run.host, name)}, Watts(0.0));
+    plot.stripes = stripes;
+    plots.plots.emplace_back(std::move(plot));
+  };
+  if (!course.total.empty()) add("total", course.total);
+  for (const DomainCourse& domain : course.domains) add(domain.name, domain.columns);
+  if (plots.plots.empty()) return;
+  page.blocks.emplace_back(Paragraph{
+      fmt::format("Run {}{}:", run.name, run.rank ? fmt::format(", rank {}", *run.rank) : "")});
+  page.blocks.emplace_back(Note{legend_of(course) + stripes_note(all, stripes.size())});
+  page.blocks.emplace_back(std::move(plots));
+}
+
 /// Runs with the time of their energy: those whose power is known over time.
 void add_power(Page& page, const JobReport& report, std::size_t plots) {
   const auto has_power = [](const ReportedRun& run) { return run.power.has_value(); };
@@ -48,38 +94,14 @@ void add_power(Page& page, const JobReport& report, std::size_t plots) {
   const auto known = static_cast<std::size_t>(std::ranges::count_if(report.runs, has_power));
   if (counted == 0) return;
   page.blocks.emplace_back(Heading{"Power over time"});
-  if (known < counted) {
-    page.blocks.emplace_back(
-        Note{fmt::format("Not known for {} of {} runs: it is kept with saved runs (wattle run "
-                         "--save) and their export, not in the file of --json.",
-                         counted - known, counted)});
-  }
-  std::size_t left = kMostPlots;
-  std::size_t undrawn = 0;
+  if (known < counted) page.blocks.emplace_back(Note{known_note(known, counted)});
+  Room room{.plots = plots, .left = kMostPlots};
   for (const ReportedRun& run : report.runs) {
-    if (!run.power) continue;
-    const PowerCourse course = run.power->coarser(
-        std::min(kMostColumnsOfPlot, kMostColumnsOfPage / std::min(plots, kMostPlots)));
-    Plots of_run;
-    const auto add = [&](const std::string& name, const std::vector<PowerColumn>& columns) {
-      if (left == 0) {
-        ++undrawn;
-        return;
-      }
-      --left;
-      of_run.plots.emplace_back(
-          power_plot(course, columns, {.name = fmt::format("{}: {}", run.host, name)}, Watts(0.0)));
-    };
-    if (!course.total.empty()) add("total", course.total);
-    for (const DomainCourse& domain : course.domains) add(domain.name, domain.columns);
-    if (of_run.plots.empty()) continue;
-    page.blocks.emplace_back(Paragraph{
-        fmt::format("Run {}{}:", run.name, run.rank ? fmt::format(", rank {}", *run.rank) : "")});
-    page.blocks.emplace_back(Note{legend_of(course)});
-    page.blocks.emplace_back(std::move(of_run));
+    if (run.power) add_power_of(page, run, room);
   }
-  if (undrawn > 0)
-    page.blocks.emplace_back(Note{fmt::format("{} more plots are left out.", undrawn)});
+  if (room.undrawn > 0) {
+    page.blocks.emplace_back(Note{fmt::format("{} more plots are left out.", room.undrawn)});
+  }
 }
 
 void add_runs(Page& page, const JobReport& report) {

@@ -273,6 +273,7 @@ TEST_F(RunHistoryTest, IsBusyWhileSomebodyElseWrites) {
     FAIL();
   } catch (const WriteError& error) {
     EXPECT_EQ(error.error_number(), EBUSY);
+    EXPECT_THAT(error.what(), HasSubstr("another process keeps it locked"));
   }
   EXPECT_EQ(history.count({}), 0U) << "reading goes on";
   ASSERT_EQ(other.run("COMMIT"), 0);

@@ -1,8 +1,10 @@
 #include "runs/run_record.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "sample_reports.hpp"
@@ -12,6 +14,7 @@ namespace wattle {
 namespace {
 
 using namespace testing_support;  // NOLINT(google-build-using-namespace)
+using Json = nlohmann::ordered_json;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -48,6 +51,29 @@ TEST(RunRecord, HoldsWhatTheReportHeld) {
   EXPECT_DOUBLE_EQ(record.cpu()->count(),
                    (*report.usage.cpu_user + *report.usage.cpu_system).count());
   EXPECT_EQ(record.peak_rss_bytes, report.usage.peak_rss_bytes);
+}
+
+TEST(RunRecord, HoldsTheOutermostPhasesInTheirOrder) {
+  Report report = without_sensors();
+  report.phases.rows = {
+      {.name = "warm", .time = Seconds(1), .spans = {{Seconds(2), Seconds(3)}}},
+      {.name = "within", .parent = 0, .time = Seconds(1), .spans = {{Seconds(2), Seconds(3)}}},
+      {.name = "load",
+       .time = Seconds(1.5),
+       .spans = {{Seconds(0), Seconds(1)}, {Seconds(4), Seconds(4.5)}}}};
+  std::string text;
+  for (const RecordedPhase& phase : record_of(report).phases) {
+    text += fmt::format("{} {}..{} ", phase.name, phase.span.begin.count(), phase.span.end.count());
+  }
+  EXPECT_EQ(text, "load 0..1 warm 2..3 load 4..4.5 ");
+}
+
+TEST(RunRecord, LeavesOutSpansThatAreNone) {
+  Json json = Json::parse(to_json(without_sensors()));
+  json["phases"]["rows"] = Json::parse(
+      R"([{"name": "a", "spans": [[2, 1], [-1, 1], [1], "x", null, [1, "2"], [1, 2]]}, 7, null,
+          {"spans": 5}, {"name": 5, "spans": [[3, 4]]}])");
+  EXPECT_THAT(parse_run_record(json.dump(), "run.json").phases, SizeIs(2));
 }
 
 TEST(RunRecord, KeepsWhatIsUnknownUnknown) {

@@ -123,6 +123,21 @@ TEST(RunPage, ShowsPhasesAsStripesAndInATable) {
   EXPECT_THAT(html, HasSubstr("40.00 J ±0.40 J"));
 }
 
+TEST(RunPage, DrawsTheLongestOfManyPhases) {
+  Report report = with_course();
+  for (int i = 0; i < 1000; ++i) {
+    const Seconds begin(0.002 * i);
+    const Seconds length(i == 500 ? 0.002 : 0.001);
+    report.phases.rows.push_back(
+        {.name = "step " + std::to_string(i), .time = length, .spans = {{begin, begin + length}}});
+  }
+  const std::string html = html_of(report);
+  const std::size_t plots = report.energy.domains.size() + 1;
+  EXPECT_EQ(count_of(html, "<rect class=\"phase\""), 400 / plots * plots);
+  EXPECT_EQ(count_of(html, "data-name=\"step 500\""), plots);
+  EXPECT_THAT(html, HasSubstr("Of 1000 stretches of phases the"));
+}
+
 TEST(RunPage, OfAClockThatIsWrong) {
   Report report = without_sensors();
   for (const double time : {-1.0, 1e300, std::numeric_limits<double>::quiet_NaN()}) {

@@ -191,6 +191,17 @@ TEST(JobPage, HasNodesRanksAndWhatIsMissing) {
   EXPECT_THAT(html, HasSubstr("Mean 50 W; 40 W to 60 W over 0.100 s."));
 }
 
+TEST(JobPage, HasPhasesAsStripes) {
+  std::vector<NamedRecord> records = {job_run(0, "n1", 500.0)};
+  records[0].power = course_of(100);
+  records[0].record.phases = {{"load", {Seconds(0), Seconds(1)}},
+                              {"train", {Seconds(1), Seconds(4)}}};
+  const std::string html = html_of(page_of(job_reports(records)));
+  EXPECT_EQ(markup_fault(html), "");
+  EXPECT_EQ(count_of(html, "<rect class=\"phase\""), 2U);
+  EXPECT_THAT(html, HasSubstr("data-name=\"train\""));
+}
+
 TEST(JobPage, OfForeignNamesIsWellFormed) {
   NamedRecord run = job_run(0, kHostileName, 500.0);
   run.name = kHostileName;
@@ -211,10 +222,16 @@ TEST(JobPage, OfManyNodesIsSmall) {
   for (unsigned i = 0; i < 200; ++i) {
     records.push_back(job_run(i, "n" + std::to_string(i), 500.0));
     records.back().power = course_of(720);
+    for (int step = 0; step < 100; ++step) {
+      const Seconds begin(0.7 * step);
+      records.back().record.phases.push_back(
+          {"step " + std::to_string(step), {begin, begin + Seconds(0.5)}});
+    }
   }
   const std::string html = to_html(page_of(job_reports(records)));
   EXPECT_LT(html.size(), 400'000U);
   EXPECT_THAT(html, HasSubstr("160 more plots are left out."));
+  EXPECT_THAT(html, HasSubstr("Of 100 stretches of phases the 10 longest are drawn as stripes."));
 }
 
 }  // namespace
