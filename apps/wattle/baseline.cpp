@@ -103,12 +103,14 @@ std::vector<std::string> running_text(const std::vector<ProcessUse>& uses, Secon
   return running;
 }
 
-void keep(const Baseline& baseline) {
-  const std::filesystem::path path = baseline_path(baseline.machine.host);
+/// The file that it is kept in; its folder is there afterwards.
+std::string file_to_keep(const System& system) {
+  const std::string path = baseline_path(identity_of(system).host);
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
-  std::filesystem::create_directories(path.parent_path(), error);
-  if (error) throw WriteError(path.parent_path().string(), error.value());
-  WholeFile(path.string(), WholeFile::Mode::replace).write(to_json(baseline));
+  std::filesystem::create_directories(folder, error);
+  if (error) throw WriteError(folder.string(), error.value());
+  return path;
 }
 
 std::string report_of(const Baseline& baseline, double threads) {
@@ -134,11 +136,15 @@ int measure_idle(const BaselineOptions& options) {
               "\nwattle doctor says what to do");
     return kNoCpuEnergy;
   }
+  const std::string path = file_to_keep(options.system);  // fails before the time is spent
   const CpuLoadReader reader(options.system);
   const auto load_begin = reader.read();
   const auto processes_begin = read_process_times(options.system);
   const std::vector<TimePoint> times = read_for(window, options, end);
-  if (times.size() < 2) return 0;
+  if (times.size() < 2) {
+    warn_user("stopped before the end of its time; nothing is kept");
+    return kNotIdle;
+  }
   const auto load_end = reader.read();
   const auto load =
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
@@ -155,7 +161,8 @@ int measure_idle(const BaselineOptions& options) {
                     .running = running_text(
                         uses_between(processes_begin, read_process_times(options.system)), length)};
   if (!fill_power(baseline, window, times)) {
-    warn_user("a counter could not be read all the time; run wattle baseline again");
+    warn_user(why_not_shared(window, baseline.domains, times.front(), times.back()) +
+              "\nwattle doctor says what to do");
     return kNoCpuEnergy;
   }
   if (is_under_load(baseline.busy_cpus, load->threads)) {
@@ -165,7 +172,7 @@ int measure_idle(const BaselineOptions& options) {
                     baseline.busy_cpus, load->threads, fmt::join(baseline.running, ", ")));
     return kNotIdle;
   }
-  keep(baseline);
+  WholeFile(path, WholeFile::Mode::replace).write(to_json(baseline));
   Output::open("-", false)
       .write(options.json ? to_json(baseline) : report_of(baseline, load->threads));
   return 0;

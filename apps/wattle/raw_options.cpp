@@ -62,15 +62,16 @@ Exit status: 0, 2 where none of the files tells anything, 64 for a wrong option.
 
 constexpr const char* kBaselineFooter = R"(
 Keeps the result in $XDG_STATE_HOME/wattle/baseline (or ~/.local/state) for a day, or until the machine
-is restarted or set up in another way. wattle run uses it to tell idle energy from the command's.
-Nothing else should run: with more than 5 % of the CPU cores in use (and a quarter of one) it is refused.
-Exit status: 0, 1 if the machine was not idle, 2 if no CPU energy can be measured, 64 for a wrong option.
+is restarted or set up in another way. wattle run uses it to separate idle energy from the command's.
+Nothing else should run: with more than 5 % of the CPU cores and more than a quarter of one in use
+nothing is kept. Exit status: 0, 1 if the machine was not idle or Ctrl-C ended it, 2 if no CPU energy
+can be measured, 64 for a wrong option, 125 if the result cannot be written.
 )";
 
 constexpr const char* kTopFooter = R"(
 The rows and the rest add up to all CPU time. Energy is the share of each row in the measured energy
 above idle, and needs wattle baseline; it is a range and not measured. Exit status: 0, 2 if nothing is
-known of the CPUs, 64 for a wrong option.
+known of the CPUs or Ctrl-C ended it, 64 for a wrong option, 125 if stdout cannot be written.
 
 examples:
   wattle top --once

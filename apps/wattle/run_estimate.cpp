@@ -75,6 +75,9 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
     return;
   }
   share.balance = balance_of(spans, measured, idle_of(share, system));
+  if (!share.balance->is_below_idle) return;
+  share.idle_unknown = below_idle_text(share.idle_basis);
+  share.idle_basis.clear();
 }
 
 /// The lowest mean power of a GPU between two moments.

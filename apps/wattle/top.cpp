@@ -81,8 +81,13 @@ void fill_energy(Seen& seen, const TopOptions& options, const EnergyEstimator& e
     seen.energy_note =
         why_not_usable(*kept.baseline, machine, seen.covers, to_unix(machine_clock().now()));
     if (!seen.energy_note.empty()) return;
+    const IdleRange idle = kept.baseline->power();
     seen.energy_note = baseline_text(*kept.baseline);
-    seen.idle = share_energy(seen.top, seen.wall, *seen.measured, kept.baseline->power());
+    if (*seen.measured < idle.low * seen.wall) {
+      seen.energy_note = below_idle_text(seen.energy_note);
+      return;
+    }
+    seen.idle = share_energy(seen.top, seen.wall, *seen.measured, idle);
     return;
   }
   if (!options.estimate) return;
@@ -103,12 +108,13 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
     if (seen.idle) text += fmt::format("; idle ~{} (~: not measured)", to_text(*seen.idle));
     text += fmt::format("\n  {}\n", seen.energy_note);
   } else if (seen.estimate) {
+    text += fmt::format("no energy measured: {}\n", seen.energy_note);
     for (const std::string& line : words_of(*seen.estimate)) text += line + "\n";
   } else {
     text += fmt::format("no energy: {}\n", seen.energy_note);
   }
   Table table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
-  table.add({"% of CPU", "CPU time", "processes", "energy, not measured", "who"}, true);
+  table.add({"% of CPU time", "CPU time", "processes", "energy, not measured", "who"}, true);
   const auto add = [&](const TopGroup& group) {
     table.add({fmt::format("{:.1f}", group.percent), to_text(group.cpu),
                group.processes > 0 ? std::to_string(group.processes) : "", row_energy(group),
@@ -147,7 +153,8 @@ std::string to_json(const Seen& seen) {
         {"unknown", seen.measured ? Json(nullptr) : text_or_null(seen.energy_note)}}},
       {"idle",
        {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
-        {"basis", seen.measured ? text_or_null(seen.energy_note) : Json(nullptr)}}},
+        {"basis", seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)},
+        {"unknown", seen.measured && !seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)}}},
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
       {"rest", json_of(seen.top.rest, kind)}};
@@ -161,8 +168,7 @@ int top(const TopOptions& options) {
   Survey found = with_privileges([&] {
     return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
   });
-  const std::string reason =
-      found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
+  std::string reason = found.refused.empty() ? "no sensor was found" : found.refused.front().reason;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
   MeasuredWindow window(readings);
   std::set<std::string> domains;
@@ -176,7 +182,10 @@ int top(const TopOptions& options) {
   estimator.start();
   const auto load_begin = reader.read();
   const TimePoint begin = machine_clock().now();
-  if (!wait_for(options.length, end)) return 0;
+  if (!wait_for(options.length, end)) {
+    write_to_stderr("wattle top: stopped before the end of its time; nothing is printed\n");
+    return kNothingKnown;
+  }
   window.read(true);
   estimator.stop();
   const auto load_end = reader.read();
@@ -192,8 +201,11 @@ int top(const TopOptions& options) {
                               [&](const ProcessUse& use) { return group_name(options, use); }),
             .wall = ended - begin,
             .covers = {domains.begin(), domains.end()}};
+  if (!domains.empty()) {
+    seen.measured = shared_energy(window, seen.covers, begin, ended);
+    if (!seen.measured) reason = why_not_shared(window, seen.covers, begin, ended);
+  }
   seen.energy_note = options.estimate ? reason : fmt::format("{}; {}", reason, kEstimateHint);
-  if (!domains.empty()) seen.measured = shared_energy(window, seen.covers, begin, ended);
   fill_energy(seen, options, estimator);
   Output::open("-", false)
       .write(options.json ? to_json(seen) : text_of(seen, style_of(STDOUT_FILENO)));

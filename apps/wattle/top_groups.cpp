@@ -20,7 +20,7 @@ TopGroups group_uses(const std::vector<ProcessUse>& uses, Seconds busy,
     seen += use.cpu;
   }
   TopGroups top{.groups = {},
-                .rest = {.name = "kernel, and processes that ended",
+                .rest = {.name = "interrupts, and processes that ended",
                          .cpu = std::max(busy - seen, Seconds(0))},
                 .cpu = std::max(busy, seen)};
   for (auto& [name, group] : by_name) top.groups.push_back(std::move(group));

@@ -27,7 +27,7 @@ struct TopGroup {
 /// All groups and the rest: their CPU times add up to `cpu`, their percentages to 100.
 struct TopGroups {
   std::vector<TopGroup> groups;  ///< who used most comes first
-  TopGroup rest;                 ///< the kernel, and processes that ended
+  TopGroup rest;                 ///< interrupts, and processes that ended
   Seconds cpu{0};
 };
 

@@ -180,7 +180,8 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
         fmt::format("the baseline is of {}, more than a day ago", utc_text(baseline.taken_unix_s));
     if (age_s < 0.0) reason = "the baseline is from the future: the wall clock was set";
   } else if (baseline.domains != domains) {
-    reason = fmt::format("the baseline is of {}", fmt::join(baseline.domains, ", "));
+    reason = fmt::format("the baseline is of {}, and {} were measured",
+                         fmt::join(baseline.domains, ", "), fmt::join(domains, ", "));
   } else {
     return {};
   }
@@ -190,6 +191,10 @@ std::string why_not_usable(const Baseline& baseline, const MachineIdentity& mach
 std::string baseline_text(const Baseline& baseline) {
   return fmt::format("idle by the baseline of {}: {} over {}", utc_text(baseline.taken_unix_s),
                      to_text(baseline.mean), to_text(Seconds(baseline.length_s)));
+}
+
+std::string below_idle_text(std::string_view text) {
+  return fmt::format("idle power is not known: the machine drew less than {}; {}", text, kHowTo);
 }
 
 std::string baseline_path(std::string_view host) {

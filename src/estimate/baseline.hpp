@@ -54,6 +54,8 @@ inline constexpr double kMostBusyPart = 0.05;
                                          double now_unix_s);
 /// "baseline of 2026-11-24 23:50 UTC: 41.2 W over 30 s".
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
+/// Why it is not used where a machine drew less; `text`: its `baseline_text`.
+[[nodiscard]] std::string below_idle_text(std::string_view text);
 
 /// The file of a host, in the state folder; throws `Error` where there is no such folder.
 [[nodiscard]] std::string baseline_path(std::string_view host);

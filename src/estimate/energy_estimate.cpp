@@ -30,20 +30,19 @@ EnergyRange own_energy(const Microarchitecture& machine, double thread_seconds, 
   const MarginalParts convex = marginal_parts(own, all, kLowExponent);
   const MarginalParts concave = marginal_parts(own, all, kHighExponent);
   const double typical = all > 0.0 ? active_part(all, kTypicalExponent) * own / all : 0.0;
-  const auto energy = [&](double idle_w, double full_w, double part) {
-    return Joules(thread_seconds * (full_w - idle_w) * part);
+  const auto energy = [&](double above_w, double part) {
+    return Joules(thread_seconds * above_w * part);
   };
-  const Joules low =
-      energy(machine.idle.low_w, machine.full.low_w, std::min(convex.first, concave.last));
-  const Joules middle = energy(machine.idle.typical_w, machine.full.typical_w, typical);
-  const Joules high = energy(machine.idle.high_w, machine.full.high_w,
-                             kHighScale * std::max(concave.first, convex.last));
+  const Joules low = energy(machine.above.low_w, std::min(convex.first, concave.last));
+  const Joules middle = energy(machine.above.typical_w, typical);
+  const Joules high =
+      energy(machine.above.high_w, kHighScale * std::max(concave.first, convex.last));
   return {.low = std::min(low, middle), .typical = middle, .high = std::max(high, middle)};
 }
 
 std::string covers_text(const CpuLoad& load, bool is_virtual) {
   const char* const what =
-      is_virtual ? "a part of a server at the wall" : "whole server at the wall";
+      is_virtual ? "a part of a server at the wall" : "the whole server at the wall";
   if (load.quota) {
     return fmt::format("a part of a server at the wall: {:g} CPUs, by the CPU quota", load.threads);
   }
@@ -64,7 +63,7 @@ EnergyEstimate estimate_energy(const Microarchitecture& machine, bool is_virtual
       .method = "server_power_model",
       .covers = covers_text(load, is_virtual),
       .excludes = {"cooling and losses of the building (PUE)", "GPUs and other cards",
-                   "servers that are tuned less well than published results"},
+                   "what a server draws more if it is tuned less well than published ones"},
       .microarchitecture = machine.title,
       .recognized_by = machine.recognized_by,
       .is_known = machine.is_known,

@@ -74,6 +74,17 @@ Watts lowest_power(std::span<const ShareSpan> spans) noexcept {
   return lowest;
 }
 
+/// All together drew less than an idle machine draws at least.
+bool is_below(std::span<const ShareSpan> spans, Watts idle) noexcept {
+  Joules energy;
+  Seconds wall{0};
+  for (const ShareSpan& span : spans) {
+    energy += span.energy;
+    wall += span.wall;
+  }
+  return energy < idle * wall;
+}
+
 void add_span(Sums& sums, const ShareSpan& span, const IdleRange& bounds, bool is_known) {
   const auto above = [&](Watts idle) {
     return std::max((span.energy - idle * span.wall).si(), 0.0);
@@ -138,6 +149,12 @@ std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noex
 
 ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
                         const std::optional<IdleRange>& idle) {
+  if (idle && is_below(spans, idle->low)) {
+    // A baseline that is too high would give the command nothing, for certain.
+    ShareBalance balance = balance_of(spans, measured, std::nullopt);
+    balance.is_below_idle = true;
+    return balance;
+  }
   const Watts lowest = spans.empty() ? Watts(0.0) : lowest_power(spans);
   const IdleRange bounds =
       idle.value_or(IdleRange{.low = Watts(0.0), .typical = lowest, .high = lowest});
@@ -169,9 +186,6 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
   balance.command = {.low = Joules(std::min(sums.low, typical) * scale),
                      .typical = Joules(typical * scale),
                      .high = Joules(std::max(sums.high, typical) * scale)};
-  Joules idle_typical;
-  for (const ShareSpan& span : spans) idle_typical += bounds.typical * span.wall;
-  balance.is_below_idle = idle.has_value() && energy < idle_typical;
   return balance;
 }
 

@@ -64,8 +64,9 @@ struct ShareBalance {
   std::int64_t command_nj = 0;
   std::int64_t others_nj = 0;
   std::int64_t unexplained_nj = 0;
-  EnergyRange command;         ///< where the command's part lies
-  bool is_below_idle = false;  ///< less was measured than the baseline says of an idle machine
+  EnergyRange command;  ///< where the command's part lies
+  /// Less was measured than the baseline says of an idle machine at least: it was not used.
+  bool is_below_idle = false;
 };
 
 /// The part of the energy above idle that belongs to one of two loads, by their CPU times.
@@ -77,8 +78,8 @@ struct PartRange {
 /// Absent where neither had any. docs/estimates.md derives it.
 [[nodiscard]] std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noexcept;
 
-/// `measured`: the energy of all spans together, as it is reported. Without `idle` the lowest power
-/// of a span is an upper bound of the idle power.
+/// `measured`: the energy of all spans together, as it is reported. Without `idle`, and where the
+/// spans are below it, the lowest power of a span is an upper bound of the idle power.
 [[nodiscard]] ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
                                       const std::optional<IdleRange>& idle);
 

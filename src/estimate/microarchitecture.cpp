@@ -120,7 +120,8 @@ Microarchitecture recognize_kind(const ProcessorKind& kind) {
                           .is_known = is_known,
                           .machines = row.machines,
                           .idle = row.idle,
-                          .full = row.full};
+                          .full = row.full,
+                          .above = row.above};
   if (!is_known) {
     found.title = row.title.empty() ? "unknown microarchitecture"
                                     : fmt::format("unknown microarchitecture of {}", row.title);
@@ -143,6 +144,7 @@ void join(Microarchitecture& all, const Microarchitecture& other) {
   all.is_known = all.is_known && other.is_known;
   all.idle = widest(all.idle, other.idle);
   all.full = widest(all.full, other.full);
+  all.above = widest(all.above, other.above);
 }
 
 }  // namespace
@@ -154,7 +156,8 @@ Microarchitecture recognize(const Processors& processors) {
             .recognized_by = "/proc/cpuinfo does not name it",
             .machines = row.machines,
             .idle = row.idle,
-            .full = row.full};
+            .full = row.full,
+            .above = row.above};
   }
   Microarchitecture all = recognize_kind(processors.kinds.front());
   for (auto kind = processors.kinds.begin() + 1; kind != processors.kinds.end(); ++kind) {

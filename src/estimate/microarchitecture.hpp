@@ -16,6 +16,7 @@ struct Microarchitecture {
   unsigned machines = 0;  ///< that the ranges were made from
   ThreadPower idle{};
   ThreadPower full{};
+  ThreadPower above{};  ///< full less idle of one machine
 };
 
 /// Several kinds of processors (big and little cores) have the widest of their ranges.

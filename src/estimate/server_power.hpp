@@ -24,6 +24,9 @@ struct ServerPower {
   unsigned machines = 0;   ///< that the ranges were made from
   ThreadPower idle;
   ThreadPower full;
+  /// Full less idle of one machine: narrower than what the two ranges allow, or shifted, since the
+  /// machine with the least idle power is not the one with the least at full load.
+  ThreadPower above;
 };
 
 /// A row for each microarchitecture.

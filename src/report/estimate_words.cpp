@@ -27,7 +27,14 @@ std::string part_text(std::int64_t nanojoules) { return to_text(Joules(joules_of
 /// "350.0 J measured = 30.0 J idle + ...".
 std::string balance_text(const ShareBalance& balance) {
   std::string text = fmt::format("{} measured = ", part_text(balance.measured_nj));
-  if (balance.idle_nj) text += fmt::format("~{} idle + ", part_text(*balance.idle_nj));
+  if (!balance.idle_nj) {
+    return text + fmt::format(
+                      "{} unexplained (idle or not: up to the lowest power of a second) + "
+                      "above it ~{} this command + ~{} everything else (~: not measured)",
+                      part_text(balance.unexplained_nj), part_text(balance.command_nj),
+                      part_text(balance.others_nj));
+  }
+  text += fmt::format("~{} idle + ", part_text(*balance.idle_nj));
   return text +
          fmt::format("~{} this command + ~{} everything else + {} unexplained (~: not measured)",
                      part_text(balance.command_nj), part_text(balance.others_nj),
@@ -93,9 +100,6 @@ std::vector<std::string> words_of(const EnergyShare& share) {
                                 fmt::join(share.covers, ", "), range_text(share.balance->command)));
     lines.push_back("  " + balance_text(*share.balance));
     lines.push_back("  " + (share.idle_basis.empty() ? share.idle_unknown : share.idle_basis));
-    if (share.balance->is_below_idle) {
-      lines.emplace_back("  the machine drew less than its baseline: run wattle baseline again");
-    }
   }
   for (const GpuShare& gpu : share.gpus) lines.push_back(gpu_text(gpu));
   return lines;

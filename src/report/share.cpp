@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "sampling/counter.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {
@@ -27,6 +28,19 @@ std::optional<Joules> shared_energy(const MeasuredWindow& window,
     ++found;
   }
   return found == names.size() ? std::optional(energy) : std::nullopt;
+}
+
+std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::string>& names,
+                           TimePoint from, TimePoint to) {
+  for (const MeasuredWindow::Result& result : window.results(from, to)) {
+    const std::string name = result.channel.domain.name();
+    if (std::ranges::count(names, name) == 0) continue;
+    if (result.figure.flags.has(Flag::stuck)) return fmt::format("{}: {}", name, kCounterStuck);
+    if (!result.figure.energy || result.figure.unknown > Seconds(0)) {
+      return name + ": it could not be read all the time";
+    }
+  }
+  return {};
 }
 
 namespace {

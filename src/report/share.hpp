@@ -39,6 +39,11 @@ struct EnergyShare {
                                                   const std::vector<std::string>& names,
                                                   TimePoint from, TimePoint to);
 
+/// Why that is absent: "package_0: its counter does not move". Empty where nothing is missing.
+[[nodiscard]] std::string why_not_shared(const MeasuredWindow& window,
+                                         const std::vector<std::string>& names, TimePoint from,
+                                         TimePoint to);
+
 /// Over the time of a share.
 struct GpuPower {
   Seconds wall{0};

@@ -92,7 +92,7 @@ std::string cgroup_of(const System& system, pid_t pid) {
     const std::string_view path = cpu_group_in(take_line(rest));
     if (path.size() > 1) return printable(path);
   }
-  return "-";
+  return "/";
 }
 
 std::string container_in(std::string_view cgroup) {

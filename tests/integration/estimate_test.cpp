@@ -1,5 +1,6 @@
 // Estimates and shares of the built program: on a machine without sensors, and beside a
 // measurement.
+#include <csignal>
 #include <fstream>
 #include <memory>
 #include <sstream>
@@ -45,8 +46,9 @@ class Estimates : public CommandTest {
   [[nodiscard]] Start surroundings() const {
     return {.command = {}, .environment = {{"XDG_STATE_HOME", path("state").string()}}};
   }
-  void keep_baseline(double watts) {
-    const Baseline baseline{.machine = identity_of(tree_.system()),
+  void keep_baseline(double watts) { keep_baseline(watts, tree_.system()); }
+  void keep_baseline(double watts, const System& system) {
+    const Baseline baseline{.machine = identity_of(system),
                             .taken_unix_s = to_unix(machine_clock().now()) - 60.0,
                             .length_s = 30.0,
                             .domains = {"package_0"},
@@ -150,12 +152,16 @@ TEST_F(Estimates, OfSharesDoNotUseABaselineFromBeforeARestart) {
   EXPECT_THAT(json["share"]["idle_unknown"].get<std::string>(), HasSubstr("was restarted"));
 }
 
-TEST_F(Estimates, OfSharesCallALowCounterBelowIdle) {
+TEST_F(Estimates, OfSharesDoNotUseABaselineAboveWhatTheMachineDrew) {
   add_package();
   keep_baseline(500.0);
   const auto [outcome, json] = measure_in(surroundings(), in_tree(), player(100));
   EXPECT_EQ(json["share"]["below_idle"], true);
-  EXPECT_EQ(nanojoules(json["share"]["idle_j"]), nanojoules(json["share"]["measured_j"]));
+  EXPECT_TRUE(json["share"]["idle_j"].is_null());
+  EXPECT_TRUE(json["share"]["idle_basis"].is_null());
+  EXPECT_THAT(json["share"]["idle_unknown"].get<std::string>(),
+              HasSubstr("the machine drew less than idle by the baseline of"));
+  EXPECT_GT(json["share"]["high_j"], 0.0);
 }
 
 TEST_F(Estimates, OfSharesDoNotUseABaselineOfAnotherMachine) {
@@ -232,7 +238,7 @@ TEST_F(Baselines, AreTakenOfAnIdleMachineAlone) {
   EXPECT_THAT(
       refused.err,
       testing::ContainsRegex("not kept: the machine was not idle: [0-9.]+ of 2 CPU cores in use"));
-  EXPECT_FALSE(std::filesystem::exists(path("loaded") / "wattle/baseline"));
+  EXPECT_TRUE(std::filesystem::is_empty(path("loaded") / "wattle/baseline"));
 
   // The report names it; another boot does not use it.
   const System system = idle.tree.system();
@@ -244,6 +250,47 @@ TEST_F(Baselines, AreTakenOfAnIdleMachineAlone) {
   idle.tree.write_proc("sys/kernel/random/boot_id", "b2\n");
   const auto [restarted, other] = measure_in(home, machine, {"sleep", "0.1"});
   EXPECT_THAT(other["share"]["idle_unknown"].get<std::string>(), HasSubstr("was restarted"));
+}
+
+TEST_F(Baselines, ThatWereStoppedAreNotKept) {
+  Machine machine{.busy = 0.01};
+  add_package_of_10_watts(machine);
+  Process stopped(start(machine, "state", {}));
+  const std::filesystem::path folder = path("state") / "wattle/baseline";
+  ASSERT_TRUE(eventually([&] { return std::filesystem::exists(folder); }));
+  stopped.send(SIGINT);
+  const Outcome outcome = stopped.wait();
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.err, HasSubstr("stopped before the end of its time; nothing is kept"));
+  EXPECT_TRUE(std::filesystem::is_empty(folder));
+}
+
+TEST_F(Baselines, AboveWhatTheMachineDrewGiveNoShares) {
+  Machine machine{.busy = 0.5};
+  add_package_of_10_watts(machine);
+  const System system = machine.tree.system();
+  keep_baseline(500.0, system);
+  Start start = wattle({"top", "--once", "--seconds", "1", "--json", "--sysfs", system.sysfs,
+                        "--procfs", system.procfs});
+  start.environment["XDG_STATE_HOME"] = path("state").string();
+  Process top(start);
+  while (top.is_running()) advance(machine, 0.05);
+  const Outcome outcome = top.wait();
+  ASSERT_EQ(outcome.code(), 0) << outcome.err;
+  const Json json = parse_json(outcome.out);
+  EXPECT_GT(json["energy"]["measured_j"], 0.0);
+  EXPECT_TRUE(json["idle"]["share"].is_null());
+  EXPECT_TRUE(json["idle"]["basis"].is_null());
+  EXPECT_THAT(json["idle"]["unknown"].get<std::string>(), HasSubstr("the machine drew less than"));
+  EXPECT_TRUE(json["rest"]["share"].is_null());
+}
+
+TEST_F(Estimates, OfTopNameACounterThatDoesNotMove) {
+  add_package();
+  const Outcome top =
+      run(wattle({"top", "--once", "--seconds", "1", "--sysfs", tree_.system().sysfs}));
+  ASSERT_EQ(top.code(), 0) << top.err;
+  EXPECT_THAT(top.out, HasSubstr("no energy: package_0: its counter does not move"));
 }
 
 TEST_F(Baselines, NeedASensorThatCanBeRead) {

@@ -61,10 +61,20 @@ TEST(EnergyEstimate, GrowsWithTheLoadAndStaysInOrder) {
 
 TEST(EnergyEstimate, OfTheOnlyLoadIsWhatItAddsToIdle) {
   const EnergyEstimate alone = estimate(load_of(0.25), Seconds(20.0));
-  const EnergyEstimate idle = estimate(load_of(0.0));
-  EXPECT_NEAR(alone.own->low.si(), (alone.machine->low - idle.machine->low).si(), 1e-9);
-  EXPECT_NEAR(alone.own->typical.si(), (alone.machine->typical - idle.machine->typical).si(), 1e-9);
-  EXPECT_NEAR(alone.own->high.si(), (alone.machine->high - idle.machine->high).si(), 1e-9);
+  const ThreadPower above = turin().above;
+  EXPECT_NEAR(alone.own->low.si(), 80.0 * above.low_w * active_part(0.25, kLowExponent), 1e-9);
+  EXPECT_NEAR(alone.own->typical.si(), 80.0 * above.typical_w * active_part(0.25, kTypicalExponent),
+              1e-9);
+  EXPECT_NEAR(alone.own->high.si(),
+              80.0 * above.high_w * kHighScale * active_part(0.25, kHighExponent), 1e-9);
+}
+
+/// The machine with the least idle power is not the one with the least at full load.
+TEST(EnergyEstimate, OfWhatAMachineAddsToIdleIsNotTheDifferenceOfTwoRanges) {
+  const Microarchitecture rome = recognize(
+      parse_processors("processor : 0\nvendor_id : AuthenticAMD\ncpu family : 23\nmodel : 49\n"));
+  EXPECT_LT(rome.above.low_w, rome.full.low_w - rome.idle.low_w);
+  EXPECT_GT(rome.above.high_w, rome.full.high_w - rome.idle.high_w);
 }
 
 TEST(EnergyEstimate, OfAPartStaysBelowTheMachines) {

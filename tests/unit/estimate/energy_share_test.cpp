@@ -72,12 +72,25 @@ TEST(ShareBalance, SaysNothingOfACommandWhoseOnlySpanHasNoIdlePower) {
   EXPECT_DOUBLE_EQ(balance.command.high.si(), 100.0);
 }
 
-TEST(ShareBalance, OfLessThanTheBaselineIsAllIdle) {
-  const ShareBalance balance = balance_of(std::vector{span(1.0, 2.0, 30.0)}, Joules(30.0), kIdle);
+TEST(ShareBalance, OfLessThanTheBaselineDoesNotUseIt) {
+  const std::vector spans = {span(1.0, 2.0, 30.0)};
+  const ShareBalance balance = balance_of(spans, Joules(30.0), kIdle);
   EXPECT_TRUE(balance.is_below_idle);
-  EXPECT_EQ(balance.idle_nj, balance.measured_nj);
-  EXPECT_EQ(balance.command_nj, 0);
+  EXPECT_FALSE(balance.idle_nj);
+  EXPECT_EQ(balance.unexplained_nj, balance.measured_nj);
   EXPECT_EQ(sum_of(balance), balance.measured_nj);
+  EXPECT_DOUBLE_EQ(balance.command.low.si(), 0.0);
+  EXPECT_DOUBLE_EQ(balance.command.high.si(),
+                   balance_of(spans, Joules(30.0), {}).command.high.si());
+  EXPECT_GT(balance.command.high.si(), 15.0);
+}
+
+TEST(ShareBalance, OfALittleLessThanIdleWithinItsRangeUsesIt) {
+  const double low = kIdle.low.si();
+  const ShareBalance balance =
+      balance_of(std::vector{span(1.0, 2.0, low + 0.01)}, Joules(low + 0.01), kIdle);
+  EXPECT_FALSE(balance.is_below_idle);
+  EXPECT_TRUE(balance.idle_nj);
 }
 
 TEST(ShareBalance, LeavesUnexplainedWhatNobodyUsedCpuTimeFor) {
