@@ -85,7 +85,7 @@ PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& 
 }
 
 std::vector<Stripe> drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
-  constexpr std::size_t kMostOfPage = 400;
+  constexpr std::size_t kMostOfPage = 300;
   const std::size_t most = std::max<std::size_t>(kMostOfPage / std::max<std::size_t>(plots, 1), 1);
   if (stripes.size() > most) {
     std::ranges::stable_sort(stripes, std::greater(),

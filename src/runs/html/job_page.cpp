@@ -20,7 +20,7 @@ constexpr std::size_t kMostListedOfJob = 500;  ///< runs in the table of a job
 constexpr std::size_t kMostPlots = 40;         ///< of a page
 /// Of one plot, and of all together: the page stays below 400 kB.
 constexpr std::size_t kMostColumnsOfPlot = 360;
-constexpr std::size_t kMostColumnsOfPage = 5000;
+constexpr std::size_t kMostColumnsOfPage = 5400;
 
 void add_remarks(Page& page, const JobReport& report) {
   Lines lines;
