@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "bench_conditions.hpp"
+#include "bench_options.hpp"
 #include "bench_runner.hpp"
 #include "commands.hpp"
 #include "ending.hpp"
@@ -95,11 +96,15 @@ class Bench {
     }
     for (const BenchCommand& command : record_.commands) {
       if (command.runs.empty()) continue;
+      const auto failed =
+          std::ranges::count_if(command.runs, [](const RunCost& run) { return run.code != 0; });
+      if (failed > 0) {
+        record_.warnings.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
+                                               printable(command.name), failed,
+                                               command.runs.size()));
+      }
       const std::vector<std::string> warnings = warnings_of(command);
       record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
-    }
-    if (failed_ > 0) {
-      record_.warnings.push_back(fmt::format("{} runs failed, and are in the figures", failed_));
     }
     if (left_behind_ > 0) {
       record_.warnings.push_back(fmt::format(
@@ -165,8 +170,9 @@ class Bench {
           report.exit.signal
               ? fmt::format("was killed by signal {}", *report.exit.signal)
               : fmt::format("failed with exit status {}", report.exit.code.value_or(kRunFailed));
-      throw BenchFailed(fmt::format("the command {} {}; use --ignore-failure to go on",
-                                    shell_quoted(command.command), how));
+      throw BenchFailed(fmt::format(
+          "the command {} {}; --output inherit shows what it prints, --ignore-failure goes on",
+          shell_quoted(command.command), how));
     }
     runner_.unmeasured(command.conclude, "conclusion command");
     return report;
@@ -175,7 +181,6 @@ class Bench {
   void add(std::size_t i, std::size_t round, const Report& report) {
     RunCost cost = cost_of(report);
     cost.round = round;
-    if (report.exit.code != 0) ++failed_;
     if (report.usage.still_running) left_behind_ += report.usage.still_running->size();
     record_.energy_covers = report.energy.total.covers;
     record_.energy_missing = report.energy.total.missing;
@@ -236,7 +241,6 @@ class Bench {
   BenchRecord record_;
   std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
   std::vector<SavedRun> to_save_;
-  std::size_t failed_ = 0;
   std::size_t left_behind_ = 0;
 };
 
@@ -270,9 +274,10 @@ bool print(const BenchRecord& record, std::optional<Output>& out, Exports& expor
 }  // namespace
 
 int bench(const BenchOptions& options) {
-  // A page on stdout is alone there.
+  // A result on stdout is alone there.
   std::optional<Output> out;
-  if (!is_stdout(options.html_path)) out = Output::open("-", false);
+  const bool is_taken = std::ranges::any_of(result_paths(options), is_stdout);
+  if (!is_taken) out = Output::open("-", false);
   Exports exports = open_exports(options);
   std::set<pid_t> strangers;
   const RunSaver saver("wattle bench", options.saving, strangers);

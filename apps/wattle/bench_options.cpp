@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <set>
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
@@ -189,6 +190,11 @@ CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw) {
   return bench;
 }
 
+std::array<std::string, 5> result_paths(const BenchOptions& options) {
+  return {options.json_path, options.csv_path, options.markdown_path, options.asciidoc_path,
+          options.html_path};
+}
+
 BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
   BenchOptions bench = raw.bench;
   bench.system = system;
@@ -201,6 +207,13 @@ BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
   }
   if (raw.no_shell) bench.shell = "none";
   bench.saving = checked_save(raw.save);
+  std::set<std::string> paths;
+  for (const std::string& path : result_paths(bench)) {
+    const bool is_file = !path.empty() && !path.starts_with("/dev/");
+    if (is_file && !paths.insert(path).second) {
+      throw InvalidArgument("two results cannot go to one file, " + printable(path));
+    }
+  }
   read_numbers(raw, bench);
   read_parameters(raw, bench);
   // What cannot be run is refused before anything is.

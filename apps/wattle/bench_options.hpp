@@ -1,6 +1,7 @@
 // The command line of `wattle bench`.
 #pragma once
 
+#include <array>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -34,6 +35,8 @@ struct RawBenchOptions {
 
 /// `raw` outlives the parsing.
 CLI::App* add_bench(CLI::App& app, RawBenchOptions& raw);
+/// Where results go; those that are not asked for are empty.
+[[nodiscard]] std::array<std::string, 5> result_paths(const BenchOptions& options);
 /// Throws `InvalidArgument`.
 [[nodiscard]] BenchOptions checked_bench(const RawBenchOptions& raw, const System& system);
 

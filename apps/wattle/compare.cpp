@@ -25,7 +25,7 @@ constexpr int kNotComparable = 2;
 
 RunSource source_in_file(const std::string& path) {
   constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
-  const auto text = read_file(path, kMostBytes);
+  const auto text = read_file(path == "-" ? "/dev/stdin" : path, kMostBytes);
   if (!text) {
     throw Error(
         fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
@@ -43,8 +43,9 @@ RunSource source_named(const std::string& word) {
   return source_of(records, word);
 }
 
-/// 1 where the cost is above the limit beyond chance, 2 where nobody can know.
-int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all) {
+/// 1 where the cost is above the limit beyond chance, 2 where nobody can know. `is_whole`: each
+/// command is compared.
+int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all, bool is_whole) {
   if (!options.fail_above) return 0;
   int status = 0;
   for (const ComparedRuns& pair : all) {
@@ -60,7 +61,10 @@ int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all)
     }
     if (change_of(found->ratio->interval->low) > *options.fail_above) status = kCostsMore;
   }
-  return status;
+  if (status != 0 || is_whole) return status;
+  write_to_stderr(
+      "wattle compare: --fail-above cannot be decided: a command is not compared; see the notes\n");
+  return kNotComparable;
 }
 
 }  // namespace
@@ -72,7 +76,8 @@ int compare(const CompareOptions& options) {
     const std::vector<ComparedRuns> all = compared(a, b, options.force);
     write_result(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)),
                  options.html_path, [&] { return html::to_html(html::page_of(a, b, all)); });
-    return verdict(options, all);
+    const bool is_whole = all.size() == a.commands.size() && all.size() == b.commands.size();
+    return verdict(options, all, is_whole);
   } catch (const WriteError&) {
     throw;
   } catch (const Error& error) {

@@ -102,7 +102,11 @@ bool import_file(RunHistory& history, const std::string& path) {
     complain(fmt::format("{}: its last line has no end, or a line is longer than {}",
                          printable(path), "16 MiB"));
   }
-  complain(fmt::format("{}: {} runs added, {} were there already, {} lines are no run",
+  if (lines.error() != 0) {
+    complain(fmt::format("cannot read {}: {}", printable(path),
+                         std::generic_category().message(lines.error())));
+  }
+  complain(fmt::format("{}: runs added: {}, there already: {}, lines that are no run: {}",
                        printable(path), added, read - added, bad));
   return bad == 0 && lines.error() == 0;
 }

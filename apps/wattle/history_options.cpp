@@ -147,7 +147,8 @@ void add_history(CLI::App& app, RawHistoryOptions& raw) {
   history->add_option("--tag", raw.tags, "Runs with this tag (KEY: with any value)")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
   add("--host", raw.host, "NAME", "Runs on this host");
   add("--since", raw.since, "TIME", "Runs that started at TIME or later");
   add("--until", raw.until, "TIME", "Runs that started before TIME");

@@ -14,7 +14,8 @@ void add_save(CLI::App& command, RawSaveOptions& raw, const std::string& what) {
   command.add_option("--tag", raw.tags, "Save " + what + ", with this tag; may be repeated")
       ->type_name("KEY=VALUE")
       ->expected(1)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
+      ->allow_extra_args(false);
 }
 
 SaveOptions checked_save(const RawSaveOptions& raw) {

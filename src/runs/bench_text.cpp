@@ -103,6 +103,10 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
 std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
   std::string text;
   for (const std::string& line : missing_energy(bench)) text += fitted(line + "\n", style, 2);
+  if (bench.is_interrupted) {
+    text += fitted("warning: stopped before the end: the runs that ended are in the figures\n",
+                   style, 2);
+  }
   for (const std::string& warning : bench.warnings) {
     text += fitted("warning: " + warning + "\n", style, 2);
   }

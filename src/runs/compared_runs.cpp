@@ -58,6 +58,20 @@ std::vector<ComparedRuns> matched(const RunSource& a, const RunSource& b) {
   return pairs;
 }
 
+/// Notes on the commands of one source that nothing is compared with.
+void add_unmatched(std::vector<std::string>& notes, const RunSource& source, const RunSource& other,
+                   const std::vector<ComparedRuns>& all) {
+  for (const RunsOfCommand& command : source.commands) {
+    const bool is_compared = std::ranges::any_of(all, [&](const ComparedRuns& pair) {
+      return pair.a.name == command.name || pair.b.name == command.name;
+    });
+    if (is_compared) continue;
+    notes.push_back(fmt::format("{}: {} is not compared: {} has no such command",
+                                printable(source.name), printable(command.name),
+                                printable(other.name)));
+  }
+}
+
 /// "A", or "A (make)" where a source has several commands.
 std::string shown_name(const RunSource& source, const RunsOfCommand& command, bool is_one) {
   return is_one ? printable(source.name)
@@ -150,6 +164,15 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
       notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
                                   printable(source->name), command->failed, command->runs.size()));
     }
+  }
+  const bool is_one = a.commands.size() == 1 && b.commands.size() == 1;
+  if (is_one && a.commands.front().name != b.commands.front().name) {
+    notes.push_back(fmt::format("the commands differ: {}, and {}",
+                                printable(a.commands.front().name),
+                                printable(b.commands.front().name)));
+  } else if (!is_one) {
+    add_unmatched(notes, a, b, all);
+    add_unmatched(notes, b, a, all);
   }
   if (lacks_energy) {
     notes.emplace_back("no comparison of energy: at least one side has none that was measured");

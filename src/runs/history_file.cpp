@@ -1,5 +1,6 @@
 #include "runs/history_file.hpp"
 
+#include <sys/stat.h>
 #include <sys/vfs.h>
 
 #include <algorithm>
@@ -31,6 +32,11 @@ int big_endian(const char* bytes) noexcept {
 HistoryFileKind kind_of_history_file(const std::filesystem::path& path) {
   const Fd file = open_for_reading(path.string());
   if (!file && (errno == ENOENT || errno == ENOTDIR)) return HistoryFileKind::missing;
+  struct stat status {};
+  if (file && ::fstat(file.get(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    throw Error("the history " + printable(path.string()) +
+                " is no regular file; name another (WATTLE_HISTORY)");
+  }
   std::array<char, kHeaderBytes> header{};
   const ssize_t count = file ? read_at_start(file.get(), header) : -1;
   if (count < 0) {

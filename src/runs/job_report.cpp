@@ -140,13 +140,17 @@ std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted
   return Joules(std::sqrt(squares));
 }
 
+/// No job has more: a damaged record must not take minutes, and all memory.
+constexpr unsigned kMostRanks = 20'000'000;
+
 void find_missing_ranks(JobReport& report, const std::vector<const NamedRecord*>& runs) {
   std::set<unsigned> present;
   for (const NamedRecord* run : runs) {
     const auto& mpi = run->record.mpi;
     if (!mpi) continue;
     if (mpi->rank) present.insert(*mpi->rank);
-    if (mpi->size) report.size = std::max(report.size.value_or(0), *mpi->size);
+    const bool is_plausible = mpi->size && *mpi->size <= kMostRanks;
+    if (is_plausible) report.size = std::max(report.size.value_or(0), *mpi->size);
   }
   if (!report.size || present.empty()) return;
   for (unsigned rank = 0; rank < *report.size; ++rank) {

@@ -102,10 +102,13 @@ std::vector<RecordedPhase> recorded_phases(const Json& rows) {
 
 /// What each run has, whatever could be measured.
 bool is_complete_run(const Json& json) {
+  constexpr double kMostSeconds = 1e9;  // 31 years
   const Json& wall = at(json, "wall_s");
+  const Json& total = at(at(json, "energy"), "total_j");
   return at(json, "command").is_array() && at(json, "exit").is_object() && wall.is_number() &&
-         std::isfinite(wall.get<double>()) && wall.get<double>() >= 0.0 &&
+         wall.get<double>() >= 0.0 && wall.get<double>() <= kMostSeconds &&
          at(json, "host").is_object() && at(json, "energy").is_object() &&
+         (!total.is_number() || total.get<double>() >= 0.0) &&
          at(json, "resource_usage").is_object();
 }
 

@@ -77,9 +77,24 @@ TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
   EXPECT_EQ(outcome.code(), 1);
   EXPECT_THAT(outcome.err,
               HasSubstr("wattle bench: the command 'exit 3' failed with exit status 3; "
-                        "use --ignore-failure to go on"));
+                        "--output inherit shows what it prints, --ignore-failure goes on"));
   EXPECT_THAT(run(bench({"-r", "3", "kill -9 $$"})).err,
               HasSubstr("the command 'kill -9 $$' was killed by signal 9"));
+}
+
+TEST_F(BenchCommandTest, LeavesStdoutToAResultThatGoesThere) {
+  const Outcome outcome = run(bench({"-r", "2", "-N", "--export-json", "-", "true"}));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_EQ(parse_json(outcome.out)["results"].size(), 1U);
+  EXPECT_THAT(outcome.err, HasSubstr("true, 2 runs"));
+}
+
+TEST_F(BenchCommandTest, RefusesOneFileForTwoResults) {
+  const std::string file = path("both").string();
+  const Outcome outcome = run(bench({"--export-json", file, "--export-csv", file, "true"}));
+  EXPECT_EQ(outcome.code(), kUsage);
+  EXPECT_THAT(outcome.err, HasSubstr("two results cannot go to one file"));
+  EXPECT_FALSE(std::filesystem::exists(file));
 }
 
 TEST_F(BenchCommandTest, NoticesAnotherBenchmark) {
@@ -103,7 +118,7 @@ TEST_F(BenchCommandTest, GoesOnWhereFailuresAreIgnored) {
   const Json json = json_of({"-r", "2", "-i", "exit 3", "kill -9 $$"});
   EXPECT_THAT(json["results"][0]["values"]["exit_code"], ElementsAre(3, 3));
   EXPECT_THAT(json["results"][1]["values"]["exit_signal"], ElementsAre(9, 9));
-  EXPECT_THAT(json["warnings"].dump(), HasSubstr("4 runs failed"));
+  EXPECT_THAT(json["warnings"].dump(), HasSubstr("exit 3: 2 of 2 runs failed"));
 }
 
 TEST_F(BenchCommandTest, SaysWhatCannotBeExecutedOrPrepared) {

@@ -87,7 +87,7 @@ TEST_F(HistoryCommand, ShowsExportsRemovesAndImports) {
   EXPECT_THAT(list(), SizeIs(1));
   const Outcome imported = history({"import", path("runs.jsonl").string()});
   EXPECT_EQ(imported.code(), 0);
-  EXPECT_THAT(imported.err, HasSubstr("1 runs added, 1 were there already, 0 lines are no run"));
+  EXPECT_THAT(imported.err, HasSubstr("runs added: 1, there already: 1, lines that are no run: 0"));
   EXPECT_EQ(history({"export"}).out, exported.out);
 }
 
@@ -99,8 +99,28 @@ TEST_F(HistoryCommand, ImportsRecordsOfRunsAndNamesBadLines) {
   std::ofstream(file, std::ios::app) << "{\"schema\":\"wattle.run/1\"\n{\"half";
   const Outcome imported = history({"import", file});
   EXPECT_EQ(imported.code(), kFailed);
-  EXPECT_THAT(imported.err, AllOf(HasSubstr("line 3"), HasSubstr("2 runs added")));
+  EXPECT_THAT(imported.err, AllOf(HasSubstr("line 3"), HasSubstr("runs added: 2")));
   EXPECT_THAT(list(), SizeIs(2));
+}
+
+TEST_F(HistoryCommand, SaysWhyAFolderCannotBeImported) {
+  const Outcome imported = history({"import", path("").string()});
+  EXPECT_EQ(imported.code(), kFailed);
+  EXPECT_THAT(imported.err, HasSubstr("Is a directory"));
+}
+
+TEST_F(HistoryCommand, TakesOneWordAsATag) {
+  Start start = at_home(wattle({"bench", "-r", "1", "-N", "--tag", "d=3", "true"}));
+  EXPECT_EQ(run(start).code(), 0);
+  start.command = wattle({"run", "--quiet", "--tag", "d=3", "true"}).command;
+  EXPECT_EQ(run(start).code(), 0);
+  EXPECT_THAT(list({"--tag", "d=3"}), SizeIs(2));
+}
+
+TEST_F(HistoryCommand, IsARegularFile) {
+  Start start = at_home(wattle({"history"}));
+  start.environment["WATTLE_HISTORY"] = "/dev/null";
+  EXPECT_THAT(run(start).err, HasSubstr("the history /dev/null is no regular file"));
 }
 
 TEST_F(HistoryCommand, NeverChangesTheRunWhereItCannotSave) {

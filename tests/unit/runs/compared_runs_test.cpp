@@ -60,6 +60,15 @@ TEST(ComparedRuns, OfOneRunEachHaveNoInterval) {
   EXPECT_THAT(to_text(a, b, all, {}), HasSubstr("there is no interval for one run"));
 }
 
+TEST(ComparedRuns, NameCommandsThatOnlyOneSideHas) {
+  const RunSource a = {.name = "a", .commands = {{.name = "x"}, {.name = "y"}}};
+  const RunSource b = {.name = "b", .commands = {{.name = "x"}, {.name = "z"}}};
+  const std::vector<ComparedRuns> all = {{a.commands[0], b.commands[0], {}}};
+  const std::vector<std::string> notes = notes_on(a, b, all);
+  EXPECT_THAT(notes, testing::Contains("a: y is not compared: b has no such command"));
+  EXPECT_THAT(notes, testing::Contains("b: z is not compared: a has no such command"));
+}
+
 TEST(ComparedRuns, OfDifferentMachinesNeedForce) {
   const std::string a = lines_of(2, 1.0);
   const std::string b = lines_of(2, 1.0, "n2");

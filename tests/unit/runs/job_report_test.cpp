@@ -129,6 +129,14 @@ TEST(JobReport, NamesRanksWithoutARecord) {
               AllOf(HasSubstr("at least 100"), HasSubstr("ranks without a record: 1 to 3")));
 }
 
+TEST(JobReport, OfASizeThatNoJobHasDoesNotCountTheRanks) {
+  std::vector<NamedRecord> records = {run_of(rank(0, "n1", true))};
+  records.front().record.mpi->size = 4'000'000'000U;
+  const JobReport report = job_reports(records).front();
+  EXPECT_FALSE(report.size);
+  EXPECT_TRUE(report.missing_ranks.empty());
+}
+
 TEST(JobReport, SaysWhyAMachineHasNoEnergy) {
   const auto reports = job_reports({run_of(rank(0, "n1", true)), run_of(rank(3, "n2", false))});
   EXPECT_EQ(reports[0].nodes[1].energy, std::nullopt);
