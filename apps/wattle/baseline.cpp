@@ -105,7 +105,7 @@ std::vector<std::string> running_text(const std::vector<ProcessUse>& uses, Secon
 
 /// The file that it is kept in; its folder is there afterwards.
 std::string file_to_keep(const System& system) {
-  const std::string path = baseline_path(identity_of(system).host);
+  std::string path = baseline_path(identity_of(system).host);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
