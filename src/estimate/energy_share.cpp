@@ -148,13 +148,10 @@ std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noex
 }
 
 ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
-                        const std::optional<IdleRange>& idle) {
-  if (idle && is_below(spans, idle->low)) {
-    // A baseline that is too high would give the command nothing, for certain.
-    ShareBalance balance = balance_of(spans, measured, std::nullopt);
-    balance.is_below_idle = true;
-    return balance;
-  }
+                        const std::optional<IdleRange>& baseline) {
+  // A baseline that is too high would give the command nothing, for certain.
+  const bool is_below_idle = baseline && is_below(spans, baseline->low);
+  const std::optional<IdleRange> idle = is_below_idle ? std::nullopt : baseline;
   const Watts lowest = spans.empty() ? Watts(0.0) : lowest_power(spans);
   const IdleRange bounds =
       idle.value_or(IdleRange{.low = Watts(0.0), .typical = lowest, .high = lowest});
@@ -170,7 +167,8 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
                        .idle_nj = std::nullopt,
                        .command_nj = nanojoules(sums.command * scale),
                        .unexplained_nj = nanojoules(sums.unexplained * scale),
-                       .command = {}};
+                       .command = {},
+                       .is_below_idle = is_below_idle};
   if (energy.si() <= 0.0) balance.unexplained_nj = balance.measured_nj;
   if (idle) balance.idle_nj = nanojoules(sums.idle * scale);
   balance.others_nj = balance.measured_nj - balance.idle_nj.value_or(0) - balance.command_nj -

@@ -78,9 +78,9 @@ struct PartRange {
 /// Absent where neither had any. docs/estimates.md derives it.
 [[nodiscard]] std::optional<PartRange> part_of(Seconds own, Seconds others, Seconds wall) noexcept;
 
-/// `measured`: the energy of all spans together, as it is reported. Without `idle`, and where the
-/// spans are below it, the lowest power of a span is an upper bound of the idle power.
+/// `measured`: the energy of all spans together, as it is reported. Without `baseline`, and where
+/// the spans are below it, the lowest power of a span is an upper bound of the idle power.
 [[nodiscard]] ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
-                                      const std::optional<IdleRange>& idle);
+                                      const std::optional<IdleRange>& baseline);
 
 }  // namespace wattle
