@@ -120,14 +120,23 @@ void LineFile::sync() {
   if (regular_ && ::fdatasync(fd_.get()) != 0) fail(errno);
 }
 
-void LineFile::open() {
+int LineFile::open_in_folder() {
   const std::filesystem::path folder = std::filesystem::path(path_).parent_path();
   std::error_code error;
   if (!folder.empty()) std::filesystem::create_directories(folder, error);
-  if (error) fail(error.value());
+  if (error) return error.value();
   fd_ = open_to_append(path_, Existing::keep, mode_);
+  return fd_ ? 0 : errno;
+}
+
+void LineFile::open() {
+  // Again where somebody removed the folder before the file was in it.
+  int attempts_left = 100;
+  int error = open_in_folder();
+  while (error == ENOENT && --attempts_left > 0) error = open_in_folder();
   struct stat status {};
-  if (!fd_ || ::fstat(fd_.get(), &status) != 0) fail(errno);
+  if (error == 0 && ::fstat(fd_.get(), &status) != 0) error = errno;
+  if (error != 0) fail(error);
   regular_ = S_ISREG(status.st_mode);
   is_new_ = !regular_;
   begin_ = end_ = 0;

@@ -52,6 +52,8 @@ class LineFile {
 
  private:
   void open();
+  /// Makes the folder and the file; 0, or an `errno`.
+  [[nodiscard]] int open_in_folder();
   void check_and_repair();
   [[nodiscard]] std::uint64_t size_now() const;
   /// Takes away what lacks its line end; the size then.

@@ -6,12 +6,15 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
+#include <atomic>
 #include <cerrno>
 #include <csignal>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <string>
+#include <system_error>
+#include <thread>
 
 #include "base/fd.hpp"
 #include "fakes/file_size_limit.hpp"
@@ -220,6 +223,23 @@ TEST_F(LineFileTest, HasNoPartOfALineThatFindsNoRoom) {
   EXPECT_EQ(::sigismember(&pending, SIGXFSZ), 0);
   file.add("b\n");
   EXPECT_EQ(content(), "# a\nshort\nb\n");
+}
+
+TEST_F(LineFileTest, IsMadeAgainWhileSomebodyRemovesItsFolder) {
+  const std::filesystem::path folder = folder_.path() / "new" / "deep";
+  LineFile file(folder / "lines", "# ");
+  std::atomic<bool> is_over = false;
+  std::thread remover([&] {
+    std::error_code ignored;  // a file that is made meanwhile
+    while (!is_over) std::filesystem::remove_all(folder, ignored);
+  });
+  int failures = 0;
+  for (int i = 0; i < 1000; ++i) {
+    failures += error_of([&] { file.add("# a line\n"); }) != 0 ? 1 : 0;
+  }
+  is_over = true;
+  remover.join();
+  EXPECT_EQ(failures, 0);
 }
 
 TEST_F(LineFileTest, IsSharedWithAnother) {

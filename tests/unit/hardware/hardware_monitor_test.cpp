@@ -360,11 +360,11 @@ TEST_F(HardwareMonitorTest, MakesFilesAgainThatAreDeletedMeanwhile) {
   HardwareMonitor monitor(system_);
   monitor.start(out_, kQuick);
   EXPECT_TRUE(has_rows("hw_metrics.csv", 4));
-  std::filesystem::remove_all(out_);
+  std::error_code ignored;  // where a file was made again before its folder was gone
+  std::filesystem::remove_all(out_, ignored);
   EXPECT_TRUE(has_rows("hw_metrics.csv", 4));
   EXPECT_TRUE(has_rows("hw_dmon.csv", 4));
-  // Rows that come while the folder itself goes may be lost: they are counted.
-  EXPECT_LE(monitor.stop().lost_rows, 8U);
+  EXPECT_EQ(monitor.stop().lost_rows, 0U);
   EXPECT_EQ(lines("hw_dmon.csv").at(0), "# gpu     sm    mem     fb");
 }
 
