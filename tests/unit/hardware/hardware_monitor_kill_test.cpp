@@ -14,6 +14,7 @@
 #include <sstream>
 #include <string>
 #include <string_view>
+#include <thread>
 
 #include "base/file.hpp"
 #include "fakes/gated_sensor.hpp"
@@ -71,6 +72,16 @@ bool has_more(const Rows& before, const Rows& now, bool with_cpu) {
   return true;
 }
 
+/// Starts a monitor, and kills it after `delay`, whatever it has done by then.
+void monitor_for(const System& system, const std::filesystem::path& folder,
+                 std::chrono::microseconds delay) {
+  const pid_t child = ::fork();
+  if (child == 0) monitor_forever(system, folder);
+  std::this_thread::sleep_for(delay);
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
 /// Starts a monitor, and kills it `delay` after it has written rows into each file; false where it
 /// does not.
 bool monitor_until_killed(const System& system, const std::filesystem::path& folder,
@@ -99,6 +110,7 @@ TEST(HardwareMonitorKill, LeavesEveryRowThatWasWritten) {
   std::uniform_int_distribution<int> delay_us(0, 15'000);
   std::array<std::string, kFiles.size()> before;
   for (int run = 0; run < kills(); ++run) {
+    monitor_for(system, folder.path(), std::chrono::microseconds(delay_us(random)));
     ASSERT_TRUE(
         monitor_until_killed(system, folder.path(), std::chrono::microseconds(delay_us(random))));
     for (std::size_t i = 0; i < kFiles.size(); ++i) {
