@@ -84,21 +84,19 @@ PowerPlot power_plot(const PowerCourse& course, const std::vector<PowerColumn>& 
           .summary = summary + "."};
 }
 
-std::vector<Stripe> drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
+DrawnStripes drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
   constexpr std::size_t kMostOfPage = 300;
   const std::size_t most = std::max<std::size_t>(kMostOfPage / std::max<std::size_t>(plots, 1), 1);
+  std::string note;
   if (stripes.size() > most) {
+    note = fmt::format(" Of {} stretches of phases the {} longest are drawn as stripes.",
+                       stripes.size(), most);
     std::ranges::stable_sort(stripes, std::greater(),
                              [](const Stripe& stripe) { return stripe.to - stripe.from; });
     stripes.resize(most);
   }
   std::ranges::stable_sort(stripes, {}, &Stripe::from);
-  return stripes;
-}
-
-std::string stripes_note(std::size_t all, std::size_t drawn) {
-  if (drawn == all) return {};
-  return fmt::format(" Of {} stretches of phases the {} longest are drawn as stripes.", all, drawn);
+  return {std::move(stripes), std::move(note)};
 }
 
 std::string legend_of(const PowerCourse& course) {

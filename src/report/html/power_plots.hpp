@@ -26,10 +26,12 @@ struct PlotWords {
 /// The highest power of a course; absent where nothing is known.
 [[nodiscard]] std::optional<Watts> highest_of(const std::vector<PowerColumn>& columns);
 
-/// Those that `plots` plots of a page have room for: the longest, in the order of time.
-[[nodiscard]] std::vector<Stripe> drawn_stripes(std::vector<Stripe> stripes, std::size_t plots);
-/// Says that there are more than are drawn; empty if all are.
-[[nodiscard]] std::string stripes_note(std::size_t all, std::size_t drawn);
+struct DrawnStripes {
+  std::vector<Stripe> stripes;  ///< in the order of time
+  std::string note{};           ///< says that there are more; empty if all are drawn
+};
+/// Those that `plots` plots of a page have room for: the longest.
+[[nodiscard]] DrawnStripes drawn_stripes(std::vector<Stripe> stripes, std::size_t plots);
 
 /// How to read the plots of a course.
 [[nodiscard]] std::string legend_of(const PowerCourse& course);

@@ -91,13 +91,11 @@ void add_power(Page& page, const Report& report) {
     page.blocks.emplace_back(Paragraph{"No power over time: the command ended at once."});
     return;
   }
-  std::vector<Stripe> stripes = stripes_of(report.phases);
-  const std::size_t all = stripes.size();
-  stripes = drawn_stripes(std::move(stripes), report.energy.domains.size() + 1);
+  const DrawnStripes drawn =
+      drawn_stripes(stripes_of(report.phases), report.energy.domains.size() + 1);
   page.blocks.emplace_back(Note{legend_of(report.energy.course) +
-                                " wattle run --series FILE writes all values." +
-                                stripes_note(all, stripes.size())});
-  page.blocks.emplace_back(plots_of(report, stripes));
+                                " wattle run --series FILE writes all values." + drawn.note});
+  page.blocks.emplace_back(plots_of(report, drawn.stripes));
 }
 
 void add_domains(Page& page, const EnergyReport& energy) {

@@ -43,8 +43,7 @@ void add_nodes(Page& page, const JobReport& report) {
 std::string known_note(std::size_t known, std::size_t counted) {
   return fmt::format(
       "Not known for {} of {} runs: it is kept with saved runs (wattle run --save) and their "
-      "export, "
-      "not in the file of --json.",
+      "export, not in the file of --json.",
       counted - known, counted);
 }
 
@@ -55,16 +54,19 @@ struct Room {
   std::size_t undrawn = 0;
 };
 
-void add_power_of(Page& page, const ReportedRun& run, Room& room) {
-  const std::size_t drawn = std::min(room.plots, kMostPlots);
-  const PowerCourse course =
-      run.power->coarser(std::min(kMostColumnsOfPlot, kMostColumnsOfPage / drawn));
+std::vector<Stripe> stripes_of(const std::vector<RecordedPhase>& phases) {
   std::vector<Stripe> stripes;
-  for (const RecordedPhase& phase : run.phases) {
+  for (const RecordedPhase& phase : phases) {
     stripes.push_back({phase.name, phase.span.begin, phase.span.end});
   }
-  const std::size_t all = stripes.size();
-  stripes = drawn_stripes(std::move(stripes), drawn);
+  return stripes;
+}
+
+void add_power_of(Page& page, const ReportedRun& run, Room& room) {
+  const std::size_t of_page = std::min(room.plots, kMostPlots);
+  const PowerCourse course =
+      run.power->coarser(std::min(kMostColumnsOfPlot, kMostColumnsOfPage / of_page));
+  const DrawnStripes drawn = drawn_stripes(stripes_of(run.phases), of_page);
   Plots plots;
   const auto add = [&](const std::string& name, const std::vector<PowerColumn>& columns) {
     if (room.left == 0) {
@@ -74,7 +76,7 @@ void add_power_of(Page& page, const ReportedRun& run, Room& room) {
     --room.left;
     PowerPlot plot =
         power_plot(course, columns, {.name = fmt::format("{}: {}", run.host, name)}, Watts(0.0));
-    plot.stripes = stripes;
+    plot.stripes = drawn.stripes;
     plots.plots.emplace_back(std::move(plot));
   };
   if (!course.total.empty()) add("total", course.total);
@@ -82,7 +84,7 @@ void add_power_of(Page& page, const ReportedRun& run, Room& room) {
   if (plots.plots.empty()) return;
   page.blocks.emplace_back(Paragraph{
       fmt::format("Run {}{}:", run.name, run.rank ? fmt::format(", rank {}", *run.rank) : "")});
-  page.blocks.emplace_back(Note{legend_of(course) + stripes_note(all, stripes.size())});
+  page.blocks.emplace_back(Note{legend_of(course) + drawn.note});
   page.blocks.emplace_back(std::move(plots));
 }
 
