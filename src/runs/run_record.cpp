@@ -102,19 +102,28 @@ std::vector<RecordedPhase> recorded_phases(const Json& rows) {
 
 /// What each run has, whatever could be measured.
 bool is_complete_run(const Json& json) {
+  return at(json, "command").is_array() && at(json, "exit").is_object() &&
+         at(json, "wall_s").is_number() && at(json, "host").is_object() &&
+         at(json, "energy").is_object() && at(json, "resource_usage").is_object();
+}
+
+/// Values that a run can have: sums of others would overflow.
+bool is_possible_run(const Json& json) {
   constexpr double kMostSeconds = 1e9;  // 31 years
-  const Json& wall = at(json, "wall_s");
+  const auto wall_s = at(json, "wall_s").get<double>();
   const Json& total = at(at(json, "energy"), "total_j");
-  return at(json, "command").is_array() && at(json, "exit").is_object() && wall.is_number() &&
-         wall.get<double>() >= 0.0 && wall.get<double>() <= kMostSeconds &&
-         at(json, "host").is_object() && at(json, "energy").is_object() &&
-         (!total.is_number() || total.get<double>() >= 0.0) &&
-         at(json, "resource_usage").is_object();
+  return wall_s >= 0.0 && wall_s <= kMostSeconds &&
+         (!total.is_number() || total.get<double>() >= 0.0);
 }
 
 RunRecord record_of(const Json& json, const std::string& name) {
   require_schema(json, kRunSchema, name);
   if (!is_complete_run(json)) throw incomplete(name, kRunSchema);
+  if (!is_possible_run(json)) {
+    throw FormatError(name, fmt::format("cannot read {}: no run has its wall_s or total_j; it is "
+                                        "damaged or was edited",
+                                        printable(name)));
+  }
   RunRecord record;
   take_member(json, "wattle_version", record.wattle_version);
   take_member(json, "command", record.command);

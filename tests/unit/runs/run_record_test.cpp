@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -125,6 +126,19 @@ TEST(RunRecord, SaysWhatIsWrongWithAFile) {
   EXPECT_EQ(error_of(R"({"schema":"wattle.run/1"})"),
             "cannot read runs.jsonl: it lacks keys that each wattle.run/1 has; it is damaged or "
             "was edited");
+}
+
+TEST(RunRecord, RefusesValuesThatNoRunHas) {
+  const auto error_with = [](const std::function<void(Json&)>& change) {
+    Json json = Json::parse(to_json(measured()));
+    change(json);
+    return error_of(json.dump());
+  };
+  const auto is_refused = HasSubstr("no run has its wall_s or total_j");
+  EXPECT_THAT(error_with([](Json& json) { json["wall_s"] = 1e300; }), is_refused);
+  EXPECT_THAT(error_with([](Json& json) { json["wall_s"] = -1.0; }), is_refused);
+  EXPECT_THAT(error_with([](Json& json) { json["energy"]["total_j"] = -5.0; }), is_refused);
+  EXPECT_EQ(error_with([](Json&) {}), "no error");
 }
 
 TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
