@@ -103,9 +103,9 @@ std::vector<std::string> running_text(const std::vector<ProcessUse>& uses, Secon
   return running;
 }
 
-/// The file that it is kept in; its folder is there afterwards.
-std::string file_to_keep(const System& system) {
-  std::string path = baseline_path(identity_of(system).host);
+/// The file that the baseline of `host` is kept in; its folder is there afterwards.
+std::string file_to_keep(const std::string& host) {
+  std::string path = baseline_path(host);
   const std::filesystem::path folder = std::filesystem::path(path).parent_path();
   std::error_code error;
   std::filesystem::create_directories(folder, error);
@@ -136,7 +136,8 @@ int measure_idle(const BaselineOptions& options) {
               "\nwattle doctor says what to do");
     return kNoCpuEnergy;
   }
-  const std::string path = file_to_keep(options.system);  // fails before the time is spent
+  const MachineIdentity machine = identity_of(options.system);
+  const std::string path = file_to_keep(machine.host);  // fails before the time is spent
   const CpuLoadReader reader(options.system);
   const auto load_begin = reader.read();
   const auto processes_begin = read_process_times(options.system);
@@ -153,7 +154,7 @@ int measure_idle(const BaselineOptions& options) {
     return kNoCpuEnergy;
   }
   const Seconds length = times.back() - times.front();
-  Baseline baseline{.machine = identity_of(options.system),
+  Baseline baseline{.machine = machine,
                     .taken_unix_s = to_unix(times.front()),
                     .length_s = length.count(),
                     .domains = {domains.begin(), domains.end()},

@@ -52,7 +52,7 @@ inline constexpr double kMostBusyPart = 0.05;
 [[nodiscard]] std::string why_not_usable(const Baseline& baseline, const MachineIdentity& machine,
                                          const std::vector<std::string>& domains,
                                          double now_unix_s);
-/// "baseline of 2026-11-24 23:50 UTC: 41.2 W over 30 s".
+/// "idle by the baseline of 2026-11-24 23:50 UTC: 41.2 W over 30 s".
 [[nodiscard]] std::string baseline_text(const Baseline& baseline);
 /// Why it is not used where a machine drew less; `text`: its `baseline_text`.
 [[nodiscard]] std::string below_idle_text(std::string_view text);

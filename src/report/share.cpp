@@ -40,7 +40,7 @@ std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::
       return name + ": it could not be read all the time";
     }
   }
-  return {};
+  return "a counter could not be read all the time";
 }
 
 namespace {

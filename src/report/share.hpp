@@ -39,7 +39,7 @@ struct EnergyShare {
                                                   const std::vector<std::string>& names,
                                                   TimePoint from, TimePoint to);
 
-/// Why that is absent: "package_0: its counter does not move". Empty where nothing is missing.
+/// Why that is absent: "package_0: its counter does not move".
 [[nodiscard]] std::string why_not_shared(const MeasuredWindow& window,
                                          const std::vector<std::string>& names, TimePoint from,
                                          TimePoint to);
