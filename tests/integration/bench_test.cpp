@@ -119,6 +119,7 @@ TEST_F(BenchCommandTest, GoesOnWhereFailuresAreIgnored) {
   EXPECT_THAT(json["results"][0]["values"]["exit_code"], ElementsAre(3, 3));
   EXPECT_THAT(json["results"][1]["values"]["exit_signal"], ElementsAre(9, 9));
   EXPECT_THAT(json["warnings"].dump(), HasSubstr("exit 3: 2 of 2 runs failed"));
+  EXPECT_THAT(json["warnings"].dump(), HasSubstr("kill -9 $$: 2 of 2 runs failed"));
 }
 
 TEST_F(BenchCommandTest, SaysWhatCannotBeExecutedOrPrepared) {
@@ -181,6 +182,7 @@ TEST_F(BenchCommandTest, PrintsTheResultsSoFarWhenItIsInterrupted) {
   EXPECT_EQ(outcome.signal(), SIGINT);
   EXPECT_THAT(outcome.out, HasSubstr("runs"));
   EXPECT_THAT(outcome.out, HasSubstr("time"));
+  EXPECT_THAT(outcome.out, HasSubstr("warning: stopped before the end: the runs that ended"));
 }
 
 TEST_F(BenchCommandTest, MeasuresEnergyWhereThereIsASensor) {
@@ -231,6 +233,30 @@ TEST_F(CompareCommandTest, FailsWhereBCostsMoreThanIsAllowed) {
   EXPECT_EQ(run(wattle({"compare", slow, fast, "--fail-above", "5%"})).code(), 2);
   const Json json = parse_json(run(wattle({"compare", "--json", fast, slow})).out);
   EXPECT_EQ(json["schema"], "wattle.compare/1");
+}
+
+TEST_F(CompareCommandTest, CannotDecideWhereACommandIsOnOneSideAlone) {
+  const auto file = [&](const char* name, const char* second) {
+    const Outcome outcome =
+        run(bench({"-r", "3", "-N", "--export-json", path(name), "true", second}));
+    EXPECT_EQ(outcome.code(), 0) << outcome.err;
+    return path(name).string();
+  };
+  const std::string a = file("a.json", "sleep 0.01");
+  const std::string b = file("b.json", "sleep 0.02");
+  const Outcome outcome =
+      run(wattle({"compare", a, b, "--fail-above", "10000%", "--quantity", "time"}));
+  EXPECT_EQ(outcome.code(), 2);
+  EXPECT_THAT(outcome.err, HasSubstr("a command is not compared; see the notes"));
+  EXPECT_THAT(outcome.out, HasSubstr("sleep 0.01 is not compared"));
+  EXPECT_THAT(outcome.out, HasSubstr("sleep 0.02 is not compared"));
+}
+
+TEST_F(CompareCommandTest, ReadsOneSideFromStdin) {
+  const std::string file = bench_file("one.json", "true");
+  const Start piped{
+      .command = {"sh", "-c", "exec \"$0\" compare - \"$1\" < \"$1\"", wattle_program(), file}};
+  EXPECT_EQ(run(piped).code(), 0);
 }
 
 TEST_F(CompareCommandTest, FindsTheSavedRunsOfABenchmark) {
