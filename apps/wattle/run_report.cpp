@@ -17,10 +17,13 @@ namespace wattle::app {
 namespace {
 
 /// The kernel counts what a process held before its exec into its peak: the launcher's size. Its
-/// counters of that lag behind by some pages a processor, and the exec itself takes a few.
+/// counters of that lag behind by some pages a processor, and the exec itself takes a few, more of
+/// a large process.
 std::uint64_t least_known_peak(std::optional<std::uint64_t> launcher_rss) noexcept {
   constexpr std::uint64_t kMarginBytes = std::uint64_t{512} << 10U;
-  return launcher_rss.value_or(0) + kMarginBytes;
+  constexpr std::uint64_t kPart = 128;
+  const std::uint64_t rss = launcher_rss.value_or(0);
+  return rss + rss / kPart + kMarginBytes;
 }
 
 void fill_usage(Report& report, const MachineUsage& machine, const Collected& collected,

@@ -257,7 +257,7 @@ class DocumentedCommands(unittest.TestCase):
             run = subprocess.run(["bash", "-c", command], cwd=self.work, env=nowhere, text=True, timeout=60,
                                  stdin=subprocess.DEVNULL, capture_output=True, check=True)
             # What is not energy is measured, and a range is marked as one.
-            self.assertRegex(run.stderr, r"(?m)^memory  +[0-9.]+ [kMG]B")
+            self.assertRegex(run.stderr, r"(?m)^time  +[0-9.]+ m?s$")
             self.assertEqual("~" in run.stderr, command == estimated, run.stderr)
             self.assertEqual("--estimate prints a range instead" in run.stderr, command == plain, run.stderr)
 

@@ -224,13 +224,18 @@ TEST_F(Energy, WithoutSensorsIsUnknownAndSaysWhy) {
 TEST_F(Energy, OfATrackedProcessIsInItsTextAndHasNoGap) {
   add({"intel-rapl:0", "package-0", "package_0", kPackageUnit, 20.0, 1000});
   const Process target({.command = player(60'000)});
-  const Outcome outcome = run(wattle({"track", "--pid", std::to_string(target.pid()), "--duration",
-                                      "0.6", "--json", path("track.json"), "--sysfs",
-                                      tree_.system().sysfs, "--nvml-library", path("none.so")}));
-  ASSERT_EQ(outcome.code(), 0) << outcome.err;
-  EXPECT_THAT(outcome.out, HasSubstr("\nEnergy of this machine in that time:\n   package_0: "));
-  EXPECT_THAT(outcome.out, HasSubstr(" J ±"));
-  const Json domain = parse_json(content_of(path("track.json")))["energy"]["domains"][0];
+  Json domain;
+  // Again where wattle was kept waiting between the end and its reading, which is in the flags.
+  for (int attempt = 0; attempt == 0 || (attempt < 5 && !domain["flags"].empty()); ++attempt) {
+    const Outcome outcome =
+        run(wattle({"track", "--pid", std::to_string(target.pid()), "--duration", "0.6",
+                    "--overwrite", "--json", path("track.json"), "--sysfs", tree_.system().sysfs,
+                    "--nvml-library", path("none.so")}));
+    ASSERT_EQ(outcome.code(), 0) << outcome.err;
+    EXPECT_THAT(outcome.out, HasSubstr("\nEnergy of this machine in that time:\n   package_0: "));
+    EXPECT_THAT(outcome.out, HasSubstr(" J ±"));
+    domain = parse_json(content_of(path("track.json")))["energy"]["domains"][0];
+  }
   EXPECT_THAT(domain["flags"], IsEmpty()) << domain;
   EXPECT_EQ(domain["unknown_s"], 0.0);
 }
