@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(baseline)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const auto baseline = parse_baseline(fuzz::text_of(data, size));
   if (!baseline) return 0;

@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "estimate/cpu_quota.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(cgroup)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   const CgroupPaths paths = parse_cgroup_paths(text);

@@ -6,6 +6,14 @@
 #include <cstdlib>
 #include <string_view>
 
+// What libFuzzer calls; or one of the targets in a program that has all of them: see
+// run_corpus.cpp.
+#ifdef WATTLE_ALL_TARGETS
+#define FUZZ_TARGET(name) extern "C" int fuzz_##name
+#else
+#define FUZZ_TARGET(name) extern "C" int LLVMFuzzerTestOneInput
+#endif
+
 namespace wattle::fuzz {
 
 /// Ends the process, and so the fuzzer's run, where `holds` is false.

@@ -33,7 +33,7 @@ void check_override(const CommandOverride& made, ControlOperation operation) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(command_overrides)(const unsigned char* data, std::size_t size) {
   constexpr std::size_t kMaxInput = 4096;
   const std::string_view text = fuzz::text_of(data, size);
   if (size > kMaxInput || repeats_repeats(text)) return 0;

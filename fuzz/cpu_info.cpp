@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(cpu_info)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const CpuInfo info = parse_cpu_info(fuzz::text_of(data, size));
   fuzz::require(fuzz::is_clean(info.vendor), "a vendor is clean");

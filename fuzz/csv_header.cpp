@@ -5,7 +5,7 @@
 #include "check.hpp"
 #include "energy/handlers/csv_text.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(csv_header)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   const std::string_view first_line = text.substr(0, text.find('\n'));

@@ -32,7 +32,7 @@ void check(std::string_view body, wire::Decoded<Value> (*decode)(std::string_vie
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(daemon_answers)(const unsigned char* data, std::size_t size) {
   const std::string_view body = fuzz::text_of(data, size);
   const auto encode = [](const auto& value) { return wire::encode(value); };
   check(body, wire::decode_identity, encode, kHasText);

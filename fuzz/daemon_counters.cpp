@@ -61,7 +61,7 @@ void check_breaks(std::string_view lines) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(daemon_counters)(const unsigned char* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   check_head(text);
   check_counters(text);

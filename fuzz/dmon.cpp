@@ -3,7 +3,7 @@
 #include "gpu_figures.hpp"
 #include "hardware/dmon_table.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(dmon)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   fuzz::require_table<DmonTable>(fuzz::text_of(data, size));
   return 0;

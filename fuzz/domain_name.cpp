@@ -8,7 +8,7 @@
 #include "wattle/domain.hpp"
 #include "wattle/error.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(domain_name)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   try {

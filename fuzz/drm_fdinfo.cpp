@@ -4,7 +4,7 @@
 #include "check.hpp"
 #include "sensors/drm/fdinfo.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(drm_fdinfo)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   const drm::ClientUsage usage = drm::parse_fdinfo(text);

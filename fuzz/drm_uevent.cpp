@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "sensors/drm/card.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(drm_uevent)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const drm::PciDevice device = drm::parse_uevent(fuzz::text_of(data, size));
   for (const std::string_view value : {device.driver, device.ids, device.address}) {

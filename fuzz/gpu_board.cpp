@@ -15,7 +15,7 @@ void check(const GaugeFacts& facts) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(gpu_board)(const unsigned char* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   const std::string_view board = take_line(text);
   const auto branch = parse_driver_branch(take_line(text));

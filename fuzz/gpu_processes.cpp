@@ -20,7 +20,7 @@ wattle::nvml::Return list(wattle::nvml::Handle /*device*/, std::uint32_t* count,
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(gpu_processes)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   written.assign(data, data + size);
   nvml::Api api;

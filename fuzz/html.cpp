@@ -45,7 +45,7 @@ std::string markup_in(const std::string& page) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(html)(const unsigned char* data, std::size_t size) {
   const std::string text(fuzz::text_of(data, size));
   const std::string escaped_text = escaped(text);
   fuzz::require(escaped_text.find_first_of("<>\"'") == std::string::npos, "nothing is markup");

@@ -26,7 +26,7 @@ void check_path(std::string_view path) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(job)(const unsigned char* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   check_path(take_line(text));
   std::map<std::string, std::string, std::less<>> variables;

@@ -2,7 +2,7 @@
 #include "check.hpp"
 #include "hardware/machine_reader.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(machine)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   if (const auto times = parse_cpu_times(text)) {

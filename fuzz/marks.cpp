@@ -3,7 +3,7 @@
 
 #include "check.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(marks)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const auto mark = parse_mark(fuzz::text_of(data, size));
   if (!mark) return 0;

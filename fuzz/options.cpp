@@ -31,7 +31,7 @@ void check(const app::Options& options) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(options)(const unsigned char* data, std::size_t size) {
   std::string_view text = fuzz::text_of(data, size);
   std::vector<std::string> words = {"wattle"};
   while (!text.empty()) words.emplace_back(take_line(text));

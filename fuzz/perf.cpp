@@ -1,37 +1,37 @@
 // The texts that the perf provider reads: CPU lists, events, scales, /proc/self/status, releases.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
+#include "check.hpp"
 #include "sensors/perf/diagnosis.hpp"
 #include "sensors/perf/pmu.hpp"
 
 namespace {
 
-void require(bool holds) {
-  if (!holds) std::abort();
-}
+using wattle::fuzz::require;
 
 void check_cpu_list(std::string_view text) {
   const auto cpus = wattle::perf::parse_cpu_list(text);
   if (!cpus) return;
-  require(!cpus->empty());
-  for (std::size_t i = 1; i < cpus->size(); ++i) require((*cpus)[i - 1] < (*cpus)[i]);
+  require(!cpus->empty(), "a list that is taken names a CPU");
+  for (std::size_t i = 1; i < cpus->size(); ++i) {
+    require((*cpus)[i - 1] < (*cpus)[i], "CPUs are in order, each once");
+  }
 }
 
 void check_scale(std::string_view text) {
   const auto scale = wattle::perf::parse_scale(text);
   if (!scale) return;
-  require(scale->tick.si() > 0.0);
-  require(scale->shift < 64);
-  require(scale->followed_ticks > 0);
-  require(scale->ticks(UINT64_MAX) > 0);
+  require(scale->tick.si() > 0.0, "a tick is some energy");
+  require(scale->shift < 64, "a shift is one of 64 bits");
+  require(scale->followed_ticks > 0, "some ticks can be followed");
+  require(scale->ticks(UINT64_MAX) > 0, "the largest count is some ticks");
 }
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+FUZZ_TARGET(perf)(const unsigned char* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   check_cpu_list(text);
   check_scale(text);

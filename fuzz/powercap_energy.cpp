@@ -7,7 +7,7 @@
 #include "check.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(powercap_energy)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   std::string_view text = fuzz::text_of(data, size);
   const auto range = parse_unsigned<std::uint64_t>(take_line(text));

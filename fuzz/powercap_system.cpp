@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "sensors/powercap/diagnosis.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(powercap_system)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   std::string_view text = fuzz::text_of(data, size);
   const std::string_view name = take_line(text);

@@ -6,7 +6,7 @@
 #include "check.hpp"
 #include "sensors/powercap/zone.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(powercap_zone)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
 

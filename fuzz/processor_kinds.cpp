@@ -3,7 +3,7 @@
 #include "estimate/microarchitecture.hpp"
 #include "sensors/cpu_info.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(processor_kinds)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const Processors processors = parse_processors(fuzz::text_of(data, size));
   fuzz::require(processors.kinds.size() <= Processors::kMostKinds, "kinds are limited");

@@ -9,7 +9,7 @@
 #include "check.hpp"
 #include "target.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(request_head)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view bytes = fuzz::text_of(data, size);
   const auto length = daemon::head_length(bytes);

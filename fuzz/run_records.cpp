@@ -6,7 +6,7 @@
 #include "runs/run_record.hpp"
 #include "wattle/error.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(run_records)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   try {
     const RunSource source = read_source(fuzz::text_of(data, size), "runs.jsonl");

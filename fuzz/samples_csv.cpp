@@ -3,7 +3,7 @@
 #include "check.hpp"
 #include "hardware/samples_table.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(samples_csv)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   std::string_view text = fuzz::text_of(data, size);
   SamplesTable table;

@@ -5,7 +5,7 @@
 #include "runs/saved_run_json.hpp"
 #include "wattle/error.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(saved_runs)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   try {

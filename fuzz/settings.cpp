@@ -4,7 +4,7 @@
 #include "check.hpp"
 #include "wattle/error.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(settings)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::string_view text = fuzz::text_of(data, size);
   const auto nothing = [](const char*) -> const char* { return nullptr; };

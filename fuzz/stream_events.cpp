@@ -36,7 +36,7 @@ void check_event(wire::EventParser& parser, wire::DeviceType type, std::string_v
 }  // namespace wattle::fuzz
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer's name
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(stream_events)(const unsigned char* data, std::size_t size) {
   using namespace wattle;  // NOLINT(google-build-using-namespace): one function
   const std::string_view bytes = fuzz::text_of(data, size);
   const auto events = fuzz::events_of(bytes, size + 1);

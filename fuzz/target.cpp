@@ -59,7 +59,7 @@ void check_query(std::string_view text) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(target)(const unsigned char* data, std::size_t size) {
   const std::string_view text = fuzz::text_of(data, size);
   check_query(text);
   check_ids(text, daemon::IdKind::cpu);

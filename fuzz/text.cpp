@@ -6,7 +6,7 @@
 
 #include "check.hpp"
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(text)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   const std::size_t max_bytes = size > 0 ? data[0] : 0;
   const std::string_view text = fuzz::text_of(data, size);

@@ -29,7 +29,7 @@ void check_claims(std::string_view token) {
 
 }  // namespace
 
-extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, std::size_t size) {
+FUZZ_TARGET(token)(const unsigned char* data, std::size_t size) {
   constexpr std::size_t kMaxInput = 4096;  // a token that is issued again must fit
   if (size > kMaxInput) return 0;
   const std::string_view text = fuzz::text_of(data, size);

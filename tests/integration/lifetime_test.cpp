@@ -10,6 +10,7 @@
 #include <csignal>
 
 #include "command.hpp"
+#include "sanitized.hpp"
 #include "usage/process.hpp"
 
 namespace wattle::integration {
@@ -121,6 +122,7 @@ TEST_F(Lifetime, WithoutAnotherProcessTheRunFailsWithOneSentence) {
 
 TEST_F(Lifetime, WithoutAProcFileSystemTheRunStillEndsAsItsCommand) {
   if (::geteuid() != 0) GTEST_SKIP() << "hiding /proc needs root";
+  if (kSanitized) GTEST_SKIP() << "a sanitizer asks /proc what memory its program has";
   constexpr int kNoMount = 99;
   Start start = wattle_run({}, child({"exit", "7"}));
   start.prepare = [] {

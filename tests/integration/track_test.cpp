@@ -10,6 +10,7 @@
 
 #include "command.hpp"
 #include "fakes/process_files.hpp"
+#include "sanitized.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle::integration {
@@ -85,7 +86,7 @@ TEST_F(TrackCommand, LeavesAUsageFileThatIsReadableWheneverItIsKilled) {
   const Process target(kSleeper);
   std::mt19937 random(7);
   std::uniform_int_distribution<int> wait_us(0, 20'000);
-  constexpr int kTimes = 200;
+  constexpr int kTimes = kSanitized ? 25 : 200;
   for (int i = 0; i < kTimes; ++i) {
     Process tracker(track(target, {"--sleep-time", "0.01", "--usage-file", path("u").string(),
                                    "--tracking-file", path("t").string()}));
