@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <numeric>
 #include <random>
 
@@ -66,6 +67,33 @@ void check_number(std::string_view option, std::size_t count, std::size_t comman
       commands == 1 ? "command" : "commands", one_is_enough ? "once, or " : ""));
 }
 
+std::map<std::string, std::size_t> uses_of_names(const std::vector<PlannedCommand>& commands) {
+  std::map<std::string, std::size_t> uses;
+  for (const PlannedCommand& command : commands) ++uses[command.name];
+  return uses;
+}
+
+/// Tells commands of one name apart: by their parameters, which a command need not contain, or else
+/// by numbers.
+void make_names_unique(std::vector<PlannedCommand>& commands) {
+  std::map<std::string, std::size_t> uses = uses_of_names(commands);
+  for (PlannedCommand& command : commands) {
+    if (uses.at(command.name) == 1 || command.parameters.empty()) continue;
+    std::string values;
+    for (const auto& [name, value] : command.parameters) {
+      values += fmt::format("{}{} = {}", values.empty() ? "" : ", ", name, value);
+    }
+    command.name += " (" + values + ")";
+  }
+  uses = uses_of_names(commands);
+  std::map<std::string, std::size_t> numbers;
+  for (PlannedCommand& command : commands) {
+    if (uses.at(command.name) == 1) continue;
+    const std::size_t number = ++numbers[command.name];
+    command.name += fmt::format(" ({})", number);
+  }
+}
+
 std::string one_of(const std::vector<std::string>& texts, std::size_t i) {
   if (texts.empty()) return {};
   return texts.size() == 1 ? texts.front() : texts.at(i);
@@ -126,6 +154,7 @@ BenchPlan plan_of(const BenchOptions& options) {
       if (command == commands[i] && !options.reference.empty() && i == reference) break;
     }
   }
+  make_names_unique(plan.commands);
   return plan;
 }
 

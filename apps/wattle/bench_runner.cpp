@@ -92,6 +92,7 @@ BenchRunner::BenchRunner(const BenchOptions& options, bool keeps_power)
       keeps_power_(keeps_power),
       run_options_(run_options_of(options)),
       end_(end_signals()) {
+  (void)open_streams();  // a bad path is better known now
   base_ = begin_report(run_options_, read_job(environment_variable));
   describe_host(options.system, base_.host);
   FoundSensors found = with_privileges([&] { return find_sensors(run_options_, base_); });

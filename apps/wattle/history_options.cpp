@@ -190,7 +190,8 @@ ReportOptions checked_report(const RawHistoryOptions& raw) {
 }
 
 MarkOptions checked_mark(const RawHistoryOptions& raw) {
-  if (raw.mark.empty() && !raw.ends) {
+  const bool is_blank = raw.mark.find_first_not_of(" \t\n") == std::string::npos;
+  if (is_blank && (!raw.ends || !raw.mark.empty())) {
     throw InvalidArgument("say which phase: wattle mark NAME");
   }
   if (raw.mark.size() > kMostMarkBytes) {
@@ -203,6 +204,30 @@ MarkOptions checked_mark(const RawHistoryOptions& raw) {
           .name = raw.mark,
           .quiet = raw.quiet};
 }
+
+namespace {
+
+/// What would be ignored is refused: who filters runs to remove or to show must not get others.
+void check_used(const RawHistoryOptions& raw, HistoryAction action) {
+  const bool takes_filter = action == HistoryAction::list || action == HistoryAction::export_all;
+  const bool takes_json = takes_filter || action == HistoryAction::show;
+  const std::array<std::pair<const char*, bool>, 8> given = {
+      {{"--command", !raw.command.empty() && !takes_filter},
+       {"--tag", !raw.tags.empty() && !takes_filter},
+       {"--host", !raw.host.empty() && !takes_filter},
+       {"--since", !raw.since.empty() && !takes_filter},
+       {"--until", !raw.until.empty() && !takes_filter},
+       {"--limit", !raw.limit.empty() && !takes_filter},
+       {"--json", raw.json && !takes_json},
+       {"--csv", raw.csv && !takes_filter}}};
+  for (const auto& [option, is_unused] : given) {
+    if (!is_unused) continue;
+    throw InvalidArgument(fmt::format("{} has no meaning with wattle history {}: leave it out",
+                                      option, raw.words.front()));
+  }
+}
+
+}  // namespace
 
 HistoryOptions checked_history(const RawHistoryOptions& raw) {
   HistoryOptions options{.json = raw.json, .csv = raw.csv};
@@ -229,6 +254,7 @@ HistoryOptions checked_history(const RawHistoryOptions& raw) {
     throw InvalidArgument(
         fmt::format("unexpected argument {}", shell_quoted(options.words.front())));
   }
+  check_used(raw, options.action);
   HistoryFilter& filter = options.filter;
   filter.command = raw.command;
   filter.host = raw.host;

@@ -86,6 +86,22 @@ const Functions& functions() {
   return all;
 }
 
+/// https://www.sqlite.org/uri.html
+std::string immutable_uri(const std::string& path) {
+  std::string uri = "file:";
+  for (const char letter : path) {
+    constexpr std::string_view kSpecial = "%?#";
+    if (kSpecial.find(letter) == std::string_view::npos) {
+      uri += letter;
+    } else {
+      constexpr const char* kDigits = "0123456789abcdef";
+      const auto byte = static_cast<unsigned char>(letter);
+      uri.append({'%', kDigits[byte >> 4U], kDigits[byte & 0xFU]});
+    }
+  }
+  return uri + "?immutable=1";
+}
+
 /// The row that a statement stands at.
 class StatementRow : public SqlRow {
  public:
@@ -115,9 +131,12 @@ class StatementRow : public SqlRow {
 
 class SqliteDatabase::Impl {
  public:
-  explicit Impl(const std::string& path) : sql_(functions()) {
-    constexpr int kNew = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    const int result = sql_.open(path.c_str(), &database_, kNew, nullptr);
+  Impl(const std::string& path, Access access) : sql_(functions()) {
+    const bool reads_alone = access == Access::read_alone;
+    const int flags = reads_alone ? SQLITE_OPEN_READONLY | SQLITE_OPEN_URI
+                                  : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    const int result =
+        sql_.open((reads_alone ? immutable_uri(path) : path).c_str(), &database_, flags, nullptr);
     if (result == SQLITE_OK) return;
     const int error = error_of(result);
     sql_.close(database_);
@@ -252,7 +271,8 @@ class SqliteDatabase::Impl {
   int result_ = SQLITE_OK;  ///< of the last statement
 };
 
-SqliteDatabase::SqliteDatabase(const std::string& path) : impl_(std::make_unique<Impl>(path)) {}
+SqliteDatabase::SqliteDatabase(const std::string& path, Access access)
+    : impl_(std::make_unique<Impl>(path, access)) {}
 SqliteDatabase::~SqliteDatabase() = default;
 SqliteDatabase::SqliteDatabase(SqliteDatabase&&) noexcept = default;
 SqliteDatabase& SqliteDatabase::operator=(SqliteDatabase&&) noexcept = default;

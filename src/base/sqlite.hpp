@@ -38,8 +38,14 @@ using TakeRow = std::function<void(const SqlRow&)>;
 /// keeps those before. Threads: one at a time.
 class SqliteDatabase {
  public:
+  enum class Access : std::uint8_t {
+    change,
+    /// Reads, without the files that SQLite makes beside a database: what its log holds (PATH-wal)
+    /// is not seen, and nobody may change the database meanwhile.
+    read_alone,
+  };
   /// Opens a database, or makes it. Throws `Error` if libsqlite3 is missing, `WriteError`.
-  explicit SqliteDatabase(const std::string& path);
+  explicit SqliteDatabase(const std::string& path, Access access = Access::change);
   ~SqliteDatabase();
   SqliteDatabase(SqliteDatabase&&) noexcept;
   SqliteDatabase& operator=(SqliteDatabase&&) noexcept;

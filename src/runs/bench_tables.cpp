@@ -17,23 +17,36 @@ std::string csv_cell(const std::string& text) {
   return quoted + '"';
 }
 
-/// The same characters in any table of Markdown.
-std::string markdown_cell(const std::string& text) {
-  std::string cell;
-  for (const char letter : printable(text)) {
-    if (letter == '|' || letter == '`') cell += '\\';
-    cell += letter;
+std::string with_backslash_before(char special, const std::string& text) {
+  std::string result;
+  for (const char letter : text) {
+    if (letter == special) result += '\\';
+    result += letter;
   }
-  return cell;
+  return result;
 }
 
-std::string asciidoc_cell(const std::string& text) {
-  std::string cell;
-  for (const char letter : printable(text)) {
-    if (letter == '|') cell += '\\';
-    cell += letter;
+/// The same characters in a table of Markdown, as code. Code with backticks stands between more of
+/// them than it has in a row, and spaces that are not shown.
+std::string markdown_code(const std::string& text) {
+  const std::string cell = with_backslash_before('|', printable(text));
+  std::size_t row = 0;
+  std::size_t longest = 0;
+  for (const char letter : cell) {
+    row = letter == '`' ? row + 1 : 0;
+    longest = std::max(longest, row);
   }
-  return cell;
+  const std::string fence(longest + 1, '`');
+  const char* const space = longest == 0 ? "" : " ";
+  return fence + space + cell + space + fence;
+}
+
+/// The same characters in a table of AsciiDoc, as code. What may be markup goes through a macro
+/// that leaves it as it is.
+std::string asciidoc_code(const std::string& text) {
+  const std::string cell = with_backslash_before('|', printable(text));
+  if (cell.find_first_of("`*_#+^~{}[]<>&:'\"") == std::string::npos) return "`" + cell + "`";
+  return "`pass:c[" + with_backslash_before(']', cell) + "]`";
 }
 
 /// "50.1 J ±0.4 J": mean and standard deviation of the runs; "-" where nothing is known.
@@ -134,7 +147,7 @@ std::string to_markdown(const BenchRecord& bench) {
   for (std::size_t i = 1; i < header.size(); ++i) text += "---:|";
   text += "\n";
   for (const BenchCommand& command : bench.commands) {
-    text += fmt::format("| `{}` | {} |\n", markdown_cell(command.name),
+    text += fmt::format("| {} | {} |\n", markdown_code(command.name),
                         fmt::join(row_cells(bench, command), " | "));
   }
   return text;
@@ -147,7 +160,7 @@ std::string to_asciidoc(const BenchRecord& bench) {
   text += "\"]\n|===\n";
   for (const std::string& cell : header) text += "| " + cell + "\n";
   for (const BenchCommand& command : bench.commands) {
-    text += "\n| `" + asciidoc_cell(command.name) + "`\n";
+    text += "\n| " + asciidoc_code(command.name) + "\n";
     for (const std::string& cell : row_cells(bench, command)) text += "| " + cell + "\n";
   }
   return text + "|===\n";

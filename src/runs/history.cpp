@@ -81,7 +81,22 @@ fs::path default_history_path() {
 RunHistory::RunHistory(const fs::path& path, Missing missing, std::chrono::milliseconds patience)
     : path_(path), database_(open_file(path, missing)) {
   database_.set_patience(patience);
-  prepare();
+  try {
+    prepare();
+  } catch (const WriteError& error) {
+    const bool is_full = error.error_number() == ENOSPC || error.error_number() == EDQUOT;
+    if (!is_full || !reads_alone()) throw;
+    why_unchangeable_ = error.error_number();
+  }
+}
+
+/// SQLite makes files beside a database also to read it. False where it takes them to read all.
+bool RunHistory::reads_alone() {
+  std::error_code none;
+  const std::uintmax_t log_bytes = fs::file_size(path_.string() + "-wal", none);
+  if (!none && log_bytes > 0) return false;
+  database_ = SqliteDatabase(path_.string(), SqliteDatabase::Access::read_alone);
+  return version() == static_cast<std::int64_t>(kHistoryVersions.size());
 }
 
 void RunHistory::fail(int error) {
@@ -92,7 +107,7 @@ void RunHistory::fail(int error) {
         ".recover",
         name, printable(database_.message())));
   }
-  throw WriteError(path_.string(), error);
+  throw WriteError(path_.string(), why_unchangeable_ != 0 ? why_unchangeable_ : error);
 }
 
 void RunHistory::run(std::string_view sql, const std::vector<SqlValue>& values) {
@@ -123,12 +138,13 @@ auto RunHistory::transaction(Work work) {
   }
 }
 
+std::int64_t RunHistory::version() {
+  std::int64_t number = 0;
+  query("PRAGMA user_version", {}, [&](const SqlRow& row) { number = row.integer(0); });
+  return number;
+}
+
 void RunHistory::prepare() {
-  const auto version = [&] {
-    std::int64_t number = 0;
-    query("PRAGMA user_version", {}, [&](const SqlRow& row) { number = row.integer(0); });
-    return number;
-  };
   constexpr auto kNewest = static_cast<std::int64_t>(kHistoryVersions.size());
   const std::int64_t found = version();
   if (found > kNewest) {

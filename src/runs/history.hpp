@@ -77,8 +77,9 @@ class RunHistory {
 
   enum class Missing : std::uint8_t { make, refuse };
   /// Opens the file, and brings it to the newest version of its tables. A missing one is made, with
-  /// the folders above it; or refused by an `Error`. Throws `Error` for a file of another program,
-  /// of a newer wattle, or a damaged one, which stays as it is; `WriteError`.
+  /// the folders above it; or refused by an `Error`. Where the disk is full, a history of this
+  /// version is read all the same, and what changes it throws. Throws `Error` for a file of another
+  /// program, of a newer wattle, or a damaged one, which stays as it is; `WriteError`.
   explicit RunHistory(const std::filesystem::path& path, Missing missing = Missing::make,
                       std::chrono::milliseconds patience = kPatience);
 
@@ -116,6 +117,8 @@ class RunHistory {
     std::uint64_t id;
   };
   void prepare();
+  [[nodiscard]] bool reads_alone();
+  [[nodiscard]] std::int64_t version();
   void run(std::string_view sql, const std::vector<SqlValue>& values = {});
   void query(std::string_view sql, const std::vector<SqlValue>& values, const TakeRow& take);
   [[noreturn]] void fail(int error);
@@ -138,6 +141,7 @@ class RunHistory {
   auto transaction(Work work);
 
   std::filesystem::path path_;
+  int why_unchangeable_ = 0;  ///< `errno`; 0: the file can be changed
   SqliteDatabase database_;
   std::map<std::int64_t, std::string> dictionaries_;
 };

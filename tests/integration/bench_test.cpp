@@ -210,6 +210,11 @@ TEST_F(BenchCommandTest, RefusesAPathBeforeAnythingRuns) {
       run(bench({"--export-json", path("no/such/folder"), "echo x > " + path("ran").string()}));
   EXPECT_NE(outcome.code(), 0);
   EXPECT_FALSE(std::filesystem::exists(path("ran")));
+  const Outcome input =
+      run(bench({"--input", path("none"), "--setup", "echo x > " + path("ran").string(), "true"}));
+  EXPECT_NE(input.code(), 0);
+  EXPECT_THAT(input.err, HasSubstr("cannot open"));
+  EXPECT_FALSE(std::filesystem::exists(path("ran")));
 }
 
 class CompareCommandTest : public BenchCommandTest {

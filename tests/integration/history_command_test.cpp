@@ -1,4 +1,8 @@
 // `wattle run --save`, `wattle history`, `wattle config`, `wattle report`.
+#include <sched.h>
+#include <sys/mount.h>
+
+#include <filesystem>
 #include <fstream>
 
 #include "command.hpp"
@@ -48,6 +52,31 @@ TEST_F(HistoryCommand, ListsASavedRun) {
   EXPECT_EQ(runs[0]["exit_code"], 3);
   EXPECT_THAT(saved.err, HasSubstr(std::string(runs[0]["id"])));
   EXPECT_THAT(history({}).out, AllOf(StartsWith("id"), HasSubstr("sh -c 'exit 3'")));
+}
+
+TEST_F(HistoryCommand, ListsRunsWhereTheDiskIsFull) {
+  constexpr int kNoSmallDisk = 99;
+  std::filesystem::create_directory(path("disk"));
+  constexpr const char* kScript =
+      "\"$0\" run --save --quiet -- true || exit\n"
+      "head -c 500k /dev/zero > \"$1/filler\" 2> \"$2\"\n"
+      "\"$0\" history && \"$0\" history rm \"$(\"$0\" history --csv | sed -n '2s/,.*//p')\"";
+  Start start =
+      at_home({.command = {"sh", "-c", kScript, wattle_program(), path("disk"), path("x")}});
+  start.environment["WATTLE_HISTORY"] = path("disk/history.db").string();
+  start.folder = folder_.path();
+  start.prepare = [disk = path("disk").string()] {
+    if (::unshare(CLONE_NEWNS) != 0 ||
+        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("small", disk.c_str(), "tmpfs", 0, "size=400k") != 0) {
+      ::_exit(kNoSmallDisk);
+    }
+  };
+  const Outcome outcome = run(start);
+  if (outcome.code() == kNoSmallDisk) GTEST_SKIP() << "no disk can be mounted here";
+  EXPECT_THAT(outcome.out, AllOf(StartsWith("id"), HasSubstr("true")));
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("cannot write"), HasSubstr("No space left on device")));
 }
 
 TEST_F(HistoryCommand, SavesNothingUnasked) {

@@ -33,6 +33,24 @@ TEST(BenchRecord, AsTextsForPeopleAndPrograms) {
   expect_golden("bench.adoc", to_asciidoc(bench));
 }
 
+TEST(BenchRecord, ShowsNamesInDocumentsAsTheyAre) {
+  using Shown = std::pair<std::string, std::string>;  // Markdown, AsciiDoc
+  BenchRecord bench = sample_bench(true);
+  const auto shown = [&](const std::string& name) {
+    bench.commands[0].name = name;
+    const std::string markdown = to_markdown(bench);
+    const std::string asciidoc = to_asciidoc(bench);
+    const std::size_t row = markdown.find("|\n| `") + 4;
+    const std::size_t cell = asciidoc.find("\n\n| `") + 4;
+    return Shown(markdown.substr(row, markdown.find(" | ", row) - row),
+                 asciidoc.substr(cell, asciidoc.find('\n', cell) - cell));
+  };
+  EXPECT_EQ(shown("make -j2"), Shown("`make -j2`", "`make -j2`"));
+  EXPECT_EQ(shown("a|b"), Shown("`a\\|b`", "`a\\|b`"));
+  EXPECT_EQ(shown("echo `date` ``"), Shown("``` echo `date` `` ```", "`pass:c[echo `date` ``]`"));
+  EXPECT_EQ(shown("x[1] *y* {z}"), Shown("`x[1] *y* {z}`", "`pass:c[x[1\\] *y* {z}]`"));
+}
+
 /// It is in the text and in the JSON, apart, and in no table; nothing is compared by it.
 TEST(BenchRecord, HasAnEstimateWhereNoMeasurementStands) {
   BenchRecord bench = sample_bench(false);

@@ -39,6 +39,25 @@ TEST(BenchPlan, FillsInEveryCombinationOfTheParameters) {
   EXPECT_THAT(plan.commands[2].parameters, ElementsAre(Pair("n", "2"), Pair("what", "a")));
 }
 
+std::vector<std::string> names_of(const BenchPlan& plan) {
+  std::vector<std::string> names;
+  for (const PlannedCommand& command : plan.commands) names.push_back(command.name);
+  return names;
+}
+
+TEST(BenchPlan, NamesCommandsByParametersThatAreNotInThem) {
+  BenchOptions options = options_for({"./solve", "./solve {n}"});
+  options.parameters = {{"n", {"1", "2"}}};
+  options.setup = "make N={n}";
+  EXPECT_THAT(names_of(plan_of(options)),
+              ElementsAre("./solve (n = 1)", "./solve (n = 2)", "./solve 1", "./solve 2"));
+}
+
+TEST(BenchPlan, NumbersCommandsThatAreTheSame) {
+  EXPECT_THAT(names_of(plan_of(options_for({"true", "false", "true"}))),
+              ElementsAre("true (1)", "false", "true (2)"));
+}
+
 TEST(BenchPlan, NeverSearchesAValueForParameters) {
   BenchOptions options = options_for({"echo '{a}' {b} {c} {"});
   options.parameters = {{"a", {"{b}"}}, {"b", {"two words; \"quotes\"\nand a line"}}};

@@ -51,6 +51,33 @@ TEST(HistoryOptions, KeepAFilter) {
   EXPECT_EQ(options.filter.tags, (Tags{{"branch", "main"}, {"cpu", ""}}));
 }
 
+TEST(HistoryOptions, ThatAnActionWouldIgnoreAreRefused) {
+  for (const char* action : {"rm", "show", "import"}) {
+    RawHistoryOptions raw;
+    raw.words = {action, "k3m9x2qa"};
+    EXPECT_NO_THROW((void)checked_history(raw)) << action;
+    raw.since = "3d";
+    EXPECT_THROW((void)checked_history(raw), InvalidArgument) << action;
+  }
+  RawHistoryOptions raw;
+  raw.words = {"rm", "k3m9x2qa"};
+  raw.json = true;
+  EXPECT_THROW((void)checked_history(raw), InvalidArgument);
+  raw.words.front() = "show";
+  EXPECT_NO_THROW((void)checked_history(raw));
+}
+
+TEST(MarkOptions, NameAPhase) {
+  RawHistoryOptions raw;
+  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
+  raw.mark = " \t ";
+  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
+  raw.ends = true;
+  EXPECT_THROW((void)checked_mark(raw), InvalidArgument);
+  raw.mark = "";  // the phase that started last
+  EXPECT_NO_THROW((void)checked_mark(raw));
+}
+
 HistoryFilter query(const std::string& text) { return parse_history_query(text, kNow); }
 
 TEST(HistoryQuery, NamesWhatRunsHaveInCommon) {
