@@ -288,7 +288,10 @@ class DaemonTest(unittest.TestCase):
         options, certificate = self.certified()
         self.start("--mode", "uds,tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path",
                    str(key), *options)
-        port = re.search(r"0\.0\.0\.0:(\d+)", (self.folder / "log").read_text())[1]
+        # It answers on its own socket before it says where else.
+        log = self.folder / "log"
+        self.assertTrue(eventually(lambda: "0.0.0.0:" in log.read_text()), log.read_text())
+        port = re.search(r"0\.0\.0\.0:(\d+)", log.read_text())[1]
         with httpx.Client(verify=certificate, base_url=f"https://127.0.0.1:{port}") as client:
             self.assertEqual(client.get("/discover").status_code, 200)
             self.assertEqual(client.get("/gpu/get_power").status_code, 401)

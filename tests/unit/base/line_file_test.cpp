@@ -228,16 +228,20 @@ TEST_F(LineFileTest, HasNoPartOfALineThatFindsNoRoom) {
 TEST_F(LineFileTest, IsMadeAgainWhileSomebodyRemovesItsFolder) {
   const std::filesystem::path folder = folder_.path() / "new" / "deep";
   LineFile file(folder / "lines", "# ");
-  std::atomic<bool> is_over = false;
+  // Once for each line, at any time while it is added.
+  constexpr int kLines = 1000;
+  std::atomic<int> lines = 0;
   std::thread remover([&] {
     std::error_code ignored;  // a file that is made meanwhile
-    while (!is_over) std::filesystem::remove_all(folder, ignored);
+    for (int seen = 0; seen < kLines; seen = lines) {
+      if (seen != lines) std::filesystem::remove_all(folder, ignored);
+    }
   });
   int failures = 0;
-  for (int i = 0; i < 1000; ++i) {
+  while (lines < kLines) {
+    ++lines;
     failures += error_of([&] { file.add("# a line\n"); }) != 0 ? 1 : 0;
   }
-  is_over = true;
   remover.join();
   EXPECT_EQ(failures, 0);
 }
