@@ -134,11 +134,12 @@ int act(RunHistory& history, const HistoryOptions& options) {
   return kRunFailed;
 }
 
-/// What waits appears in each list. A history that cannot be written can still be read.
+/// What waits appears in each list. A history that cannot be written can still be read; of one that
+/// is damaged its reader says so.
 void take_in(RunHistory& history) {
   try {
     for (const std::string& problem : take_in_spool(history).problems) complain(problem);
-  } catch (const Error& error) {
+  } catch (const WriteError& error) {
     complain(fmt::format("runs wait to be saved: {}", error.what()));
   }
 }

@@ -44,14 +44,6 @@ std::string tags_text(const Tags& tags) {
   return fmt::format("{}", fmt::join(parts, " "));
 }
 
-/// A cell of a table of comma-separated values (RFC 4180).
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? "\"\"" : std::string(1, c);
-  return quoted + "\"";
-}
-
 template <class T>
 std::string number_cell(const std::optional<T>& value) {
   return value ? fmt::format("{}", *value) : "";

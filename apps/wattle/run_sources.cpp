@@ -53,6 +53,8 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
     loaded.problems.emplace_back(error.what());
     return;
   }
+  constexpr std::size_t kMostProblems = 5;
+  std::size_t bad = 0;
   for (std::size_t number = 1; !rest.empty(); ++number) {
     const std::string_view line = take_line(rest);
     if (line.empty()) continue;
@@ -60,8 +62,12 @@ void load_file(const std::string& path, LoadedRuns& loaded) {
     try {
       loaded.records.push_back(named_record({parse_record(line, place), place}));
     } catch (const FormatError& error) {
-      loaded.problems.emplace_back(error.what());
+      if (++bad <= kMostProblems) loaded.problems.emplace_back(error.what());
     }
+  }
+  if (bad > kMostProblems) {
+    loaded.problems.push_back(fmt::format("{}: {} more lines are no record of a run",
+                                          printable(name), bad - kMostProblems));
   }
 }
 

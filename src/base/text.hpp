@@ -20,6 +20,9 @@ namespace wattle {
 /// be shown. Exported for the component wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT std::string valid_utf8(std::string_view text);
 
+/// A cell of a table of comma-separated values (RFC 4180).
+[[nodiscard]] std::string csv_cell(std::string_view text);
+
 /// A word of a command line as one would type it: in single quotes where a shell needs them,
 /// and `printable`.
 [[nodiscard]] std::string shell_quoted(std::string_view word);

@@ -114,7 +114,7 @@ struct PhaseReport {
 struct PhasesReport {
   std::vector<PhaseReport> rows{};  ///< parents before their children, else by their begin
   std::uint64_t marks = 0;          ///< that were taken
-  std::uint64_t ignored = 0;        ///< that were none, or ended what had not begun
+  std::uint64_t ignored = 0;        ///< that were none, or ended what had not started
   std::uint64_t dropped = 0;        ///< phases beyond the most that are kept
   std::string unavailable{};        ///< why marks cannot be taken; else empty
 };

@@ -80,7 +80,7 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
     text += fitted(fmt::format("  {} more phases are not listed\n", phases.dropped), style);
   }
   if (phases.ignored > 0) {
-    text += fitted(fmt::format("  {} marks were ignored: they ended what had not begun, or were "
+    text += fitted(fmt::format("  {} marks were ignored: they ended what had not started, or were "
                                "not understood\n",
                                phases.ignored),
                    style);

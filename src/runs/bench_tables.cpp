@@ -9,14 +9,6 @@
 namespace wattle {
 namespace {
 
-/// RFC 4180.
-std::string csv_cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char letter : text) quoted.append(letter == '"' ? 2 : 1, letter);
-  return quoted + '"';
-}
-
 std::string with_backslash_before(char special, const std::string& text) {
   std::string result;
   for (const char letter : text) {

@@ -97,6 +97,14 @@ TEST(ShellLine, QuotesEachWordThatNeedsIt) {
 
 TEST(ShellQuoted, IsPrintable) { EXPECT_EQ(shell_quoted("a\x1b\xff"), R"('a\x1b\xff')"); }
 
+TEST(CsvCell, IsQuotedWhereItHoldsWhatEndsACell) {
+  EXPECT_EQ(csv_cell("make -j2; x"), "make -j2; x");
+  EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
+  EXPECT_EQ(csv_cell("say \"a\""), "\"say \"\"a\"\"\"");
+  EXPECT_EQ(csv_cell("a\nb"), "\"a\nb\"");
+  EXPECT_EQ(csv_cell(""), "");
+}
+
 TEST(ValidUtf8, KeepsWhatIsWellFormed) {
   EXPECT_EQ(valid_utf8(""), "");
   EXPECT_EQ(valid_utf8("a\n\x1b\u00e9\u20ac\U0001F600"), "a\n\x1b\u00e9\u20ac\U0001F600");
