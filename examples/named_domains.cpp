@@ -51,8 +51,8 @@ int main() {
         {.domains = {{Domain::package(7)}}, .if_unavailable = wattle::IfUnavailable::ignore});
     patient.start();
     patient.stop();
-    for (const wattle::MissingDomain& missing : patient.trace().missing()) {
-      std::cout << missing.domain << ": " << missing.reason << '\n';
+    for (const wattle::Refusal& missing : patient.trace().missing()) {
+      std::cout << missing.subject << ": " << missing.reason << '\n';
     }
   } catch (const wattle::Error& error) {
     std::cerr << error.what() << '\n';

@@ -126,7 +126,7 @@ int measure_idle(const BaselineOptions& options) {
   Survey found = with_privileges([&] {
     return survey(options.system, machine_clock(), DomainKinds::of({DomainCategory::cpu}));
   });
-  const std::vector<Refusal> refused = found.refused;
+  const std::vector<SensorRefusal> refused = found.refused;
   Readings readings(std::move(found.sensors), machine_clock(), {.keeps_going = true});
   MeasuredWindow window(readings);
   const std::set<std::string> domains = shared_domains(window);

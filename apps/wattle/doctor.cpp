@@ -21,16 +21,16 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json refusal_json(const Refusal& refusal) {
+Json refusal_json(const SensorRefusal& refusal) {
   const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
   return {{"source", refusal.source},       {"subject", refusal.subject},
-          {"cause", refusal.reason},        {"proof", text(refusal.proof)},
+          {"reason", refusal.reason},       {"proof", text(refusal.proof)},
           {"remedy", text(refusal.remedy)}, {"risk", text(refusal.risk)}};
 }
 
-Json refusals_json(const std::vector<Refusal>& refused) {
+Json refusals_json(const std::vector<SensorRefusal>& refused) {
   Json list = Json::array();
-  for (const Refusal& refusal : refused) list.push_back(refusal_json(refusal));
+  for (const SensorRefusal& refusal : refused) list.push_back(refusal_json(refusal));
   return list;
 }
 
@@ -59,11 +59,12 @@ std::vector<std::string> names_of(const std::vector<Domain>& domains) {
 int doctor(const DoctorOptions& options) {
   Survey found =
       with_privileges([&] { return survey(options.system, machine_clock(), DomainKinds::all()); });
-  const std::vector<Refusal> absent = take_absent(found.refused);
+  const std::vector<SensorRefusal> absent = take_absent(found.refused);
   const std::vector<Domain> readable = readable_domains(found);
   const std::vector<std::string> names = names_of(readable);
-  const bool is_whole = std::ranges::all_of(
-      found.refused, [&](const Refusal& refusal) { return is_of_counter(refusal, readable); });
+  const bool is_whole = std::ranges::all_of(found.refused, [&](const SensorRefusal& refusal) {
+    return is_of_counter(refusal, readable);
+  });
 
   constexpr int kAllReadable = 0;
   constexpr int kSomethingMissing = 1;
@@ -72,12 +73,12 @@ int doctor(const DoctorOptions& options) {
                      : is_whole       ? kAllReadable
                                       : kSomethingMissing;
 
-  std::vector<Refusal> told = found.refused;
+  std::vector<SensorRefusal> told = found.refused;
   // Who has nothing wants to know where it was looked for.
   if (readable.empty()) told.insert(told.end(), absent.begin(), absent.end());
   std::string text;
   if (options.json) {
-    const Json json = {{"schema", "wattle.doctor/1"},
+    const Json json = {{"schema", "wattle.doctor/2"},
                        {"readable", names},
                        {"refused", refusals_json(found.refused)},
                        {"absent", refusals_json(absent)}};

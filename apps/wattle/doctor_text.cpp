@@ -31,7 +31,7 @@ std::string subjects_of(const SharedCause& cause) {
 }
 
 /// A command, or a remedy that is short enough to be read in passing.
-std::string fix_of(const Refusal& refusal, const Diagnosis& found) {
+std::string fix_of(const SensorRefusal& refusal, const Diagnosis& found) {
   constexpr std::size_t kShort = 60;
   const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
   const bool is_gpu = refusal.shows.has(DomainCategory::gpu);
@@ -43,7 +43,7 @@ std::string fix_of(const Refusal& refusal, const Diagnosis& found) {
 }
 
 /// The reason with the name of a file instead of its path.
-std::string short_reason(const Refusal& refusal) {
+std::string short_reason(const SensorRefusal& refusal) {
   const std::string& path = refusal.denied_path;
   if (path.empty() || !refusal.reason.starts_with(path)) return refusal.reason;
   return refusal.reason.substr(path.rfind('/') + 1);
@@ -147,12 +147,12 @@ std::string verbose_text(const Diagnosis& found, const TextStyle& style) {
                     : fmt::format("readable: {}\n", fmt::join(names, ", ")),
       style);
   for (const SharedCause& cause : found.causes) {
-    const Refusal& refusal = cause.refusal;
+    const SensorRefusal& refusal = cause.refusal;
     text += "\n" + fitted(fmt::format("{} ({}) {}\n", subjects_of(cause), refusal.source,
                                       verdict(cause, found.readable)),
                           style);
     text +=
-        fitted(labelled_cause("cause", refusal.reason) + labelled_cause("proof", refusal.proof) +
+        fitted(labelled_cause("reason", refusal.reason) + labelled_cause("proof", refusal.proof) +
                    labelled_cause("remedy", refusal.remedy) + labelled_cause("risk", refusal.risk),
                style, kCauseWidth);
   }

@@ -70,7 +70,7 @@ std::vector<Candidate> candidates_of(const Survey& found) {
     if (info == nullptr || !is_gpu(*sensor)) continue;
     gpus.push_back({.domain = sensor->channels().front().domain, .info = *info});
   }
-  for (const Refusal& refusal : found.refused) {
+  for (const SensorRefusal& refusal : found.refused) {
     if (!refusal.domain || refusal.domain->category() != DomainCategory::gpu) continue;
     if (std::ranges::count(gpus, *refusal.domain, &Candidate::domain) > 0) continue;
     gpus.push_back({.domain = *refusal.domain});
@@ -154,7 +154,7 @@ void keep_chosen(const GpuChoice& choice, Survey& found) {
   };
   std::erase_if(found.sensors,
                 [&](const auto& sensor) { return is_left_out(sensor->channels().front().domain); });
-  std::erase_if(found.refused, [&](const Refusal& refusal) {
+  std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
     return refusal.domain && is_left_out(*refusal.domain);
   });
   for (const Candidate& gpu : gpus) {

@@ -136,9 +136,9 @@ SharedEnd Instruments::read_phase_end(TimePoint at) {
   return end;
 }
 
-std::vector<DomainEnergy> Instruments::energy_between(const PhaseEnd& begin,
+std::vector<DomainFigure> Instruments::energy_between(const PhaseEnd& begin,
                                                       const PhaseEnd& end) const {
-  std::vector<DomainEnergy> energies;
+  std::vector<DomainFigure> energies;
   const std::vector<Domain> domains = readings_.domains();
   for (std::size_t d = 0; d < domains.size(); ++d) {
     const History* const counter = readings_.counter(d);

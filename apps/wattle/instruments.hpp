@@ -58,7 +58,9 @@ class Instruments {
   [[nodiscard]] PhasesReport phases() const;
 
   /// The sensors that could not be started: there is no memory or no thread for them.
-  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return readings_.take_left_out(); }
+  [[nodiscard]] std::vector<SensorRefusal> take_left_out() noexcept {
+    return readings_.take_left_out();
+  }
   [[nodiscard]] const MeasuredWindow& window() const noexcept { return window_; }
   [[nodiscard]] MachineUsage machine() const noexcept { return machine_.usage(); }
   [[nodiscard]] GpusUsage gpus() const;
@@ -89,7 +91,7 @@ class Instruments {
   void show_status(TimePoint now);
   void sample_tree(bool all);
   [[nodiscard]] SharedEnd read_phase_end(TimePoint at);
-  [[nodiscard]] std::vector<DomainEnergy> energy_between(const PhaseEnd& begin,
+  [[nodiscard]] std::vector<DomainFigure> energy_between(const PhaseEnd& begin,
                                                          const PhaseEnd& end) const;
   void begin_files();
   void write_files();

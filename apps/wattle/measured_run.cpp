@@ -30,7 +30,7 @@ constexpr DomainKinds kAllButGpus =
 /// Those of one brand, of the chosen ones; all of them are in the host's list.
 GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
   std::set<Domain> gpus = gpus_found(chosen);
-  for (const Refusal& refusal : chosen.refused) {
+  for (const SensorRefusal& refusal : chosen.refused) {
     if (refusal.domain && refusal.source == kGpuChoice) gpus.erase(*refusal.domain);
   }
   GpusOfGroups groups{.summed = gpus_of_brand(gpus, chosen.refused, {})};

@@ -105,7 +105,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
       phase.time += end - begin;
       is_cpu_known = is_cpu_known && span.begin->cpu && span.end->cpu;
       if (is_cpu_known) cpu += *span.end->cpu - *span.begin->cpu;
-      std::vector<DomainEnergy> domains = energy_between(*span.begin, *span.end);
+      std::vector<DomainFigure> domains = energy_between(*span.begin, *span.end);
       windows.resize(domains.size());
       for (std::size_t d = 0; d < domains.size(); ++d) windows[d].push_back(domains[d].figure);
       if (phase.domains.empty()) phase.domains = std::move(domains);

@@ -26,7 +26,7 @@ struct PhaseEnd {
 using SharedEnd = std::shared_ptr<const PhaseEnd>;
 
 /// The energy of each domain between two marks.
-using EnergyBetween = std::function<std::vector<DomainEnergy>(const PhaseEnd&, const PhaseEnd&)>;
+using EnergyBetween = std::function<std::vector<DomainFigure>(const PhaseEnd&, const PhaseEnd&)>;
 
 /// Threads: one at a time.
 class Phases {

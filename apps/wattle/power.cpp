@@ -76,7 +76,7 @@ Survey look(const PowerOptions& options) {
       return wanted.contains(channel.domain.kind());
     });
   });
-  std::erase_if(found.refused, [&](const Refusal& refusal) {
+  std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
     if (refusal.shows.has(DomainCategory::cpu)) return kinds.empty();
     return refusal.shows.has(DomainCategory::gpu) ? !tells_gpus : !wants_others;
   });
@@ -97,10 +97,11 @@ bool covers_cpu(const std::vector<std::unique_ptr<Sensor>>& sensors) {
 }
 
 /// `hint`: what to do where the energy of CPUs is among it; may be empty.
-void tell_refused(std::vector<Refusal> refused, std::string_view command, std::string_view hint) {
+void tell_refused(std::vector<SensorRefusal> refused, std::string_view command,
+                  std::string_view hint) {
   (void)take_absent(refused);
   // What else a device cannot tell (its temperature, its energy counter) is not shown anyway.
-  std::erase_if(refused, [](const Refusal& refusal) {
+  std::erase_if(refused, [](const SensorRefusal& refusal) {
     return !refusal.domain && refusal.scope != RefusalScope::interface;
   });
   for (const SharedCause& cause : by_cause(refused)) {
@@ -294,7 +295,7 @@ int monitor(const PowerOptions& options, std::string_view command) {
   const LogToStderr log(command);
   const Fd end = end_signals();
   Survey found = with_privileges([&] { return look(options); });
-  const std::vector<Refusal> refused = found.refused;
+  const std::vector<SensorRefusal> refused = found.refused;
   PowerMonitorOptions wanted{
       .update_period = std::min<nanoseconds>(options.period, std::chrono::milliseconds(100))};
   if (options.gpu_domain) wanted.domains = std::vector{*options.gpu_domain};

@@ -61,7 +61,7 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
                   const System& system) {
   Joules measured;
   std::set<std::string> domains;
-  for (const DomainEnergy& domain : report.energy.domains) {
+  for (const DomainFigure& domain : report.energy.domains) {
     if (!is_shared(domain.domain) || !domain.figure.energy) continue;
     measured += *domain.figure.energy;
     domains.insert(domain.domain.name());
@@ -97,7 +97,7 @@ void fill_gpu_shares(EnergyShare& share, const Report& report, const Instruments
   if (!report.host.gpus) return;
   for (const GpuUsage& usage : *report.host.gpus) {
     const auto domain =
-        std::ranges::find(report.energy.domains, usage.domain, &DomainEnergy::domain);
+        std::ranges::find(report.energy.domains, usage.domain, &DomainFigure::domain);
     if (domain == report.energy.domains.end() || !domain->figure.energy) continue;
     GpuPower power{.wall = report.wall};
     if (usage.used_by_others == true) power.lowest = lowest_power(instruments, usage.domain);

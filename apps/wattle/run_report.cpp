@@ -94,7 +94,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
   instruments.fill_gpus(report.usage);
   if (!report.host.gpus) return;
   report.host.gpus = instruments.gpus().gpus;
-  for (const Refusal& refusal : report.refused) {
+  for (const SensorRefusal& refusal : report.refused) {
     if (!refusal.domain || refusal.domain->category() != DomainCategory::gpu) continue;
     if (std::ranges::count(*report.host.gpus, *refusal.domain, &GpuUsage::domain) > 0) continue;
     report.host.gpus->push_back({.domain = *refusal.domain,
@@ -104,7 +104,7 @@ void fill_gpus(Report& report, const Instruments& instruments) {
 }
 
 EnergyReport energy_report(const Instruments& instruments, TimePoint begin, TimePoint end,
-                           const std::vector<Refusal>& refused) {
+                           const std::vector<SensorRefusal>& refused) {
   EnergyReport report;
   for (const MeasuredWindow::Result& result : instruments.window().results(begin, end)) {
     report.domains.push_back({.domain = result.channel.domain,
@@ -123,7 +123,7 @@ PowerCourse course_of(const Instruments& instruments, const Report& report, cons
   const std::vector<Domain> domains = readings.domains();
   std::vector<CourseSource> sources;
   for (std::size_t i = 0; i < domains.size(); ++i) {
-    const auto energy = std::ranges::find(report.energy.domains, domains[i], &DomainEnergy::domain);
+    const auto energy = std::ranges::find(report.energy.domains, domains[i], &DomainFigure::domain);
     if (energy == report.energy.domains.end() || !energy->figure.energy) continue;
     sources.push_back(
         {.domain = domains[i], .counter = readings.counter(i), .gauges = readings.gauges(i)});
@@ -147,7 +147,7 @@ Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
 }  // namespace
 
 bool names_gpus(const Survey& found) {
-  const auto is_of_gpu = [](const Refusal& refusal) {
+  const auto is_of_gpu = [](const SensorRefusal& refusal) {
     return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
   };
   return std::ranges::any_of(found.sensors, [](const auto& sensor) { return is_gpu(*sensor); }) ||

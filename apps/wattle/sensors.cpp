@@ -179,13 +179,13 @@ std::string subjects_text(const SharedCause& cause) {
   return fmt::format("{}", fmt::join(cause.subjects, ", "));
 }
 
-Json refused_list(const std::vector<Refusal>& refused) {
+Json refused_list(const std::vector<SensorRefusal>& refused) {
   Json list = Json::array();
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     list.push_back({{"source", refusal.source},
                     {"subject", refusal.subject},
                     {"reason", refusal.reason},
-                    {"hint", text_json(refusal.remedy)}});
+                    {"remedy", text_json(refusal.remedy)}});
   }
   return list;
 }
@@ -212,9 +212,10 @@ Json sources_json(const std::vector<Survey>& surveys) {
 std::string passed_over_text(const std::vector<Survey>& surveys, const std::set<Domain>& read) {
   std::string text;
   for (const Survey& found : surveys) {
-    std::vector<Refusal> passed_over;
-    std::ranges::copy_if(found.refused, std::back_inserter(passed_over),
-                         [&](const Refusal& r) { return r.domain && read.contains(*r.domain); });
+    std::vector<SensorRefusal> passed_over;
+    std::ranges::copy_if(
+        found.refused, std::back_inserter(passed_over),
+        [&](const SensorRefusal& r) { return r.domain && read.contains(*r.domain); });
     for (const SharedCause& cause : by_cause(passed_over)) {
       text += fmt::format("{:<18} not through {}: {}\n", subjects_text(cause), cause.refusal.source,
                           cause.refusal.reason);
@@ -248,12 +249,12 @@ int sensors(const SensorsOptions& options) {
   for (const Ways& ways : quantities) {
     if (ways.front().tells_energy()) read.insert(ways.front().domain);
   }
-  std::vector<Refusal> refused;
+  std::vector<SensorRefusal> refused;
   for (const Survey& found : surveys) {
     refused.insert(refused.end(), found.refused.begin(), found.refused.end());
   }
   refused = worth_telling(std::move(refused), read);
-  const std::vector<Refusal> absent = take_absent(refused);
+  const std::vector<SensorRefusal> absent = take_absent(refused);
 
   std::string text;
   Json devices = devices_of(surveys, text);
@@ -274,7 +275,7 @@ int sensors(const SensorsOptions& options) {
   }
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
-  Json json = {{"schema", "wattle.sensors/1"},    {"devices", std::move(devices)},
+  Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
                {"channels", std::move(channels)}, {"refused", refused_list(refused)},
                {"absent", refused_list(absent)},  {"sources", std::move(sources)}};
   if (options.cross_check) {

@@ -57,7 +57,7 @@ void put(const TrackOptions& options, const std::string& text, const std::string
 
 /// True if the energy of CPUs is known.
 bool covers_cpu(const TrackedEnergy& energy) {
-  return std::ranges::any_of(energy.domains, [](const TrackedDomain& domain) {
+  return std::ranges::any_of(energy.domains, [](const DomainEnergy& domain) {
     const Domain parsed = Domain::parse(domain.domain);
     return traits_of(parsed).in_total == "cpu" && domain.energy.energy.has_value();
   });
@@ -89,7 +89,7 @@ std::string json_of(const ResourceUsage& usage, const std::optional<EnergyEstima
 std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
   if (!usage.energy) return {};
   std::string text = "\nEnergy of this machine in that time:";
-  for (const TrackedDomain& domain : usage.energy->domains) {
+  for (const DomainEnergy& domain : usage.energy->domains) {
     const MeasuredEnergy& energy = domain.energy;
     text += fmt::format("\n   {}: {}", domain.domain,
                         energy.energy ? to_text(*energy.energy, energy.uncertainty) : "unknown");
@@ -98,7 +98,7 @@ std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
     if (!domain.contained_in.empty()) text += " (in " + domain.contained_in + ")";
   }
   if (usage.energy->domains.empty()) text += " unknown";
-  for (const RefusedEnergy& refused : usage.energy->refused) {
+  for (const Refusal& refused : usage.energy->refused) {
     text += fmt::format("\n   {}: not measured: {}", refused.subject, refused.reason);
   }
   if (!hint.empty() && !covers_cpu(*usage.energy)) text += fmt::format("\n   {}", hint);

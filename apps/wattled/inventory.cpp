@@ -17,7 +17,7 @@ std::map<Domain, std::uint32_t> number_gpus(const Survey& found) {
   for (const auto& sensor : found.sensors) {
     if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
   }
-  for (const Refusal& refusal : found.refused) {
+  for (const SensorRefusal& refusal : found.refused) {
     if (refusal.domain && refusal.domain->category() == DomainCategory::gpu)
       gpus.insert(*refusal.domain);
   }
@@ -83,7 +83,7 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
     }
   }
   inventory.cpus = cpus_of(inventory.cpu_sensors);
-  for (Refusal& refusal : found.refused) {
+  for (SensorRefusal& refusal : found.refused) {
     const bool matters = refusal.shows.has(DomainCategory::cpu) ? has_cpus : has_gpus;
     if (matters) inventory.refused.push_back(std::move(refusal));
   }

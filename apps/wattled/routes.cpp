@@ -87,7 +87,7 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
   }
   discovery.gpus = service.gpus().entries();
   discovery.cpus = service.cpus().entries();
-  for (const Refusal& refusal : service.refused()) {
+  for (const SensorRefusal& refusal : service.refused()) {
     if (refusal.absent) continue;
     discovery.refused.push_back({.subject = refusal.subject,
                                  .source = refusal.source,
@@ -109,7 +109,7 @@ bool misses_something(const Service& service) {
   for (const Channel& channel : service.channels()) {
     if (channel.tells_energy()) measured.push_back(channel.domain);
   }
-  return std::ranges::any_of(service.refused(), [&](const Refusal& refusal) {
+  return std::ranges::any_of(service.refused(), [&](const SensorRefusal& refusal) {
     return !refusal.absent && !is_of_counter(refusal, measured);
   });
 }
@@ -143,7 +143,7 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
         wire::json_string(channel.place));
   }
   std::string refused;
-  for (const Refusal& refusal : service.refused()) {
+  for (const SensorRefusal& refusal : service.refused()) {
     refused += fmt::format(
         R"({}{{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
         refused.empty() ? "" : ",", wire::json_string(refusal.subject),
@@ -166,7 +166,7 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
         for (const TurnedAway reason : kTurnedAway) {
           all.turned_away.push_back({std::string(name_of(reason)), service.turned_away()[reason]});
         }
-        for (const Refusal& refusal : service.refused()) {
+        for (const SensorRefusal& refusal : service.refused()) {
           if (!refusal.absent) {
             all.refused.push_back({refusal.source, refusal.subject, refusal.reason});
           }

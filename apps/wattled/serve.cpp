@@ -133,7 +133,7 @@ void tell_who_may_connect(const std::vector<Listener>& listeners) {
 }
 
 void tell_what_is_refused(const Survey& found) {
-  for (const Refusal& refusal : found.refused) {
+  for (const SensorRefusal& refusal : found.refused) {
     if (refusal.absent) continue;
     log_warning(fmt::format("{} ({}) is not served: {}{}{}", refusal.subject, refusal.source,
                             refusal.reason,
@@ -160,7 +160,7 @@ Survey look_around(const ServeOptions& options) {
   std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
     return is_gpu(*sensor) && !wanted.contains(gpu_domain_of(*sensor).kind());
   });
-  std::erase_if(found.refused, [&](const Refusal& refusal) {
+  std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
     if (!refusal.shows.has(DomainCategory::gpu)) return false;
     return refusal.domain ? !wanted.contains(refusal.domain->kind())
                           : !wanted.overlaps(refusal.shows);

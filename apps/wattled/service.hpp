@@ -67,7 +67,7 @@ struct Inventory {
   std::vector<Gpus::Gpu> gpus;
   std::vector<std::unique_ptr<Sensor>> cpu_sensors;
   std::vector<Cpus::Cpu> cpus;
-  std::vector<Refusal> refused;
+  std::vector<SensorRefusal> refused;
   std::vector<Channel> channels;  ///< all that the sensors read, for /api/v1/sensors
 };
 /// Those of the groups that are switched on.
@@ -140,7 +140,7 @@ class Service {
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
-  [[nodiscard]] const std::vector<Refusal>& refused() const noexcept { return refused_; }
+  [[nodiscard]] const std::vector<SensorRefusal>& refused() const noexcept { return refused_; }
   [[nodiscard]] const std::vector<Channel>& channels() const noexcept { return channels_; }
   [[nodiscard]] bool is_enabled(Scope group) const noexcept;
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
@@ -152,7 +152,7 @@ class Service {
 
   Loop& loop_;
   ServiceOptions options_;
-  std::vector<Refusal> refused_;
+  std::vector<SensorRefusal> refused_;
   std::vector<Channel> channels_;
   Gpus gpus_;
   GpuControl control_;

@@ -121,4 +121,13 @@ struct BestEnergy : MeasuredEnergy {
   std::vector<AlternativeEnergy> alternatives{};
 };
 
+/// What a domain of this machine spent. Threads: a value type.
+struct DomainEnergy {
+  std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
+  MeasuredEnergy energy;
+  std::string method;        ///< "counter", "integrated"
+  std::string source;        ///< "perf", "powercap", "nvml" ...
+  std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
+};
+
 }  // namespace wattle

@@ -117,7 +117,7 @@ class WATTLE_EXPORT EnergyReader {
   /// The columns, in the order of `read`: also those that cannot be read (`missing`).
   [[nodiscard]] const DomainNames& domains() const noexcept;
   /// What of it is not measured, and why.
-  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept;
+  [[nodiscard]] std::span<const Refusal> missing() const noexcept;
   /// Energy since this reader was made, wraps taken into account. That of a counter is never less
   /// than before; the energy integrated from a gauge can be, as later values show more of the end.
   [[nodiscard]] std::vector<EnergyReading> read();

@@ -17,6 +17,7 @@
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
+#include "wattle/refusal.hpp"
 
 namespace wattle {
 
@@ -68,14 +69,6 @@ class WATTLE_EXPORT EnergySample {
   std::vector<MeasuredEnergy> energies_;
 };
 
-/// Why a domain that was asked for, or that this machine has, was not measured.
-struct MissingDomain {
-  std::string domain;  ///< "package_1"; "CPU energy" where it is all of a kind
-  std::string reason;  ///< one sentence
-  std::string remedy;  ///< what would change it; empty where nothing would
-  friend bool operator==(const MissingDomain&, const MissingDomain&) = default;
-};
-
 /// The power of an idle machine, by the name of the domain.
 using IdlePower = std::map<std::string, Watts, std::less<>>;
 
@@ -86,7 +79,7 @@ class WATTLE_EXPORT EnergyTrace {
   using Guard = std::function<bool(const EnergySample&)>;
 
   EnergyTrace() = default;
-  explicit EnergyTrace(std::vector<EnergySample> samples, std::vector<MissingDomain> missing = {});
+  explicit EnergyTrace(std::vector<EnergySample> samples, std::vector<Refusal> missing = {});
 
   [[nodiscard]] std::size_t size() const noexcept { return samples_.size(); }
   [[nodiscard]] bool empty() const noexcept { return samples_.empty(); }
@@ -109,8 +102,8 @@ class WATTLE_EXPORT EnergyTrace {
 
   /// What was not measured, and why. Joined by `+=`, each once. Of a trace that is about to go
   /// (`meter.trace().missing()`): its own.
-  [[nodiscard]] std::span<const MissingDomain> missing() const& noexcept { return missing_; }
-  [[nodiscard]] std::vector<MissingDomain> missing() && noexcept { return std::move(missing_); }
+  [[nodiscard]] std::span<const Refusal> missing() const& noexcept { return missing_; }
+  [[nodiscard]] std::vector<Refusal> missing() && noexcept { return std::move(missing_); }
 
   void append(EnergySample sample);
   EnergyTrace& operator+=(const EnergyTrace& other);
@@ -137,7 +130,7 @@ class WATTLE_EXPORT EnergyTrace {
 
  private:
   std::vector<EnergySample> samples_;
-  std::vector<MissingDomain> missing_;
+  std::vector<Refusal> missing_;
 };
 
 /// A copy of the trace after `EnergyTrace::clean_data`.

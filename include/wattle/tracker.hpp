@@ -14,6 +14,7 @@
 #include "wattle/clock.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle {
@@ -112,27 +113,10 @@ struct UsageMismatch {
   std::string reason;
 };
 
-/// What a domain of the whole machine spent while the tracker was started. Threads: a value type.
-struct TrackedDomain {
-  std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
-  MeasuredEnergy energy;
-  std::string method;        ///< "counter", "integrated"
-  std::string source;        ///< "perf", "powercap", "nvml" ...
-  std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
-};
-
-/// Why something is not among the domains. Threads: a value type.
-struct RefusedEnergy {
-  std::string source;
-  std::string subject;
-  std::string reason;
-  std::string hint;  ///< what would help; empty where nothing would
-};
-
 /// Energy of the machine: no counter distinguishes processes. Threads: a value type.
 struct TrackedEnergy {
-  std::vector<TrackedDomain> domains;
-  std::vector<RefusedEnergy> refused;
+  std::vector<DomainEnergy> domains;
+  std::vector<Refusal> refused;
 };
 
 /// The five groups that gpu_tracker's users know, and figures of Wattle's own. Threads: a value
@@ -185,7 +169,7 @@ struct WATTLE_EXPORT ResourceUsage {
   /// The five groups alone, with the keys, their nesting and order of gpu_tracker; unknown is null.
   /// Where one of them is an upper bound, `upper_bounds` follows: the keys of `estimated`.
   [[nodiscard]] std::string to_json() const;
-  /// The five groups and everything else: schema `wattle.track/1`, see docs/json.md.
+  /// The five groups and everything else: schema `wattle.track/2`, see docs/json.md.
   [[nodiscard]] std::string to_native_json() const;
   /// The five groups for people, in gpu_tracker's layout; "unknown" where nothing is known, "at
   /// most" before an upper bound. Numbers have three decimals at most. No line end at the end.

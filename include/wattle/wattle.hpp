@@ -15,6 +15,7 @@
 #include "wattle/hardware_monitor.hpp"
 #include "wattle/mark.hpp"
 #include "wattle/power_monitor.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/run_log.hpp"
 #include "wattle/system.hpp"
 #include "wattle/tracker.hpp"

@@ -73,7 +73,7 @@ struct ColumnParts {
   /// In the order of the columns; those that no sensor tells are unknown throughout.
   std::vector<Domain> domains;
   std::vector<std::shared_ptr<EnergySource>> sources{};
-  std::vector<MissingDomain> missing{};
+  std::vector<Refusal> missing{};
   bool aligned = false;
   /// Without a column it measures nothing; otherwise that is refused.
   bool may_be_empty = false;
@@ -102,7 +102,7 @@ class EnergyColumns {
   EnergyColumns& operator=(const EnergyColumns&) = delete;
 
   [[nodiscard]] const DomainNames& names() const noexcept { return names_; }
-  [[nodiscard]] std::span<const MissingDomain> missing() const noexcept { return missing_; }
+  [[nodiscard]] std::span<const Refusal> missing() const noexcept { return missing_; }
   [[nodiscard]] bool aligned() const noexcept;
 
   /// Reads all columns, back to back: `ends[i]` is that of column i. Where ends are aligned, waits
@@ -122,7 +122,7 @@ class EnergyColumns {
 
   std::shared_ptr<State> state_;
   DomainNames names_;
-  std::vector<MissingDomain> missing_;
+  std::vector<Refusal> missing_;
   std::uint64_t forks_;  ///< when it was made
   std::unique_ptr<Worker> keeper_;
 };

@@ -164,7 +164,7 @@ bool operator==(const EnergySample& a, const EnergySample& b) {
          a.energies_ == b.energies_ && (a.domains_ == b.domains_ || *a.domains_ == *b.domains_);
 }
 
-EnergyTrace::EnergyTrace(std::vector<EnergySample> samples, std::vector<MissingDomain> missing)
+EnergyTrace::EnergyTrace(std::vector<EnergySample> samples, std::vector<Refusal> missing)
     : samples_(std::move(samples)), missing_(std::move(missing)) {}
 
 const EnergySample& EnergyTrace::operator[](std::size_t index) const& {
@@ -195,7 +195,7 @@ EnergyTrace& EnergyTrace::operator+=(const EnergyTrace& other) {
   const std::size_t count = other.samples_.size();
   for (std::size_t i = 0; i < count; ++i) samples_.push_back(other.samples_[i]);
   if (&other == this) return *this;
-  for (const MissingDomain& missing : other.missing_) {
+  for (const Refusal& missing : other.missing_) {
     if (std::ranges::find(missing_, missing) == missing_.end()) missing_.push_back(missing);
   }
   return *this;

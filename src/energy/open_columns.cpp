@@ -66,20 +66,22 @@ std::string names_of(const Domains& domains) {
   return names;
 }
 
-std::vector<MissingDomain> missing_of(const Survey& found) {
-  std::vector<MissingDomain> missing;
-  for (const Refusal& refusal : found.refused) {
+std::vector<Refusal> missing_of(const Survey& found) {
+  std::vector<Refusal> missing;
+  for (const SensorRefusal& refusal : found.refused) {
     if (refusal.absent) continue;
-    missing.push_back(
-        {.domain = refusal.subject, .reason = refusal.reason, .remedy = refusal.remedy});
+    missing.push_back({.subject = refusal.subject,
+                       .reason = refusal.reason,
+                       .remedy = refusal.remedy,
+                       .source = refusal.source});
   }
   return missing;
 }
 
 /// What is refused of the hardware that `domains` belong to; all of it where none are named.
-std::vector<const Refusal*> refused_of(const Survey& found, const Domains& domains) {
-  std::vector<const Refusal*> refused;
-  for (const Refusal& refusal : found.refused) {
+std::vector<const SensorRefusal*> refused_of(const Survey& found, const Domains& domains) {
+  std::vector<const SensorRefusal*> refused;
+  for (const SensorRefusal& refusal : found.refused) {
     const bool concerns = std::ranges::any_of(
         domains, [&](const Domain& domain) { return refusal.shows.contains(domain.kind()); });
     if (domains.empty() || concerns) refused.push_back(&refusal);
@@ -87,9 +89,9 @@ std::vector<const Refusal*> refused_of(const Survey& found, const Domains& domai
   return refused;
 }
 
-std::string reasons_of(const std::vector<const Refusal*>& refused) {
+std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
   std::string reasons;
-  for (const Refusal* refusal : refused) {
+  for (const SensorRefusal* refusal : refused) {
     if (!reasons.empty()) reasons += "; ";
     reasons += refusal->subject + ": " + refusal->reason;
   }
@@ -98,8 +100,8 @@ std::string reasons_of(const std::vector<const Refusal*>& refused) {
 
 /// None of `domains` can be read: the reason, as an exception.
 [[noreturn]] void fail(const Survey& found, const Domains& domains) {
-  const std::vector<const Refusal*> refused = refused_of(found, domains);
-  for (const Refusal* refusal : refused) {
+  const std::vector<const SensorRefusal*> refused = refused_of(found, domains);
+  for (const SensorRefusal* refusal : refused) {
     if (!refusal->denied_path.empty()) {
       throw PermissionDenied(refusal->denied_path, refusal->remedy);
     }
@@ -139,7 +141,7 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   }
   for (const Domain& domain : *options.domains) {
     const bool is_refused = std::ranges::any_of(
-        found.refused, [&](const Refusal& refusal) { return refusal.domain == domain; });
+        found.refused, [&](const SensorRefusal& refusal) { return refusal.domain == domain; });
     if (!contains(told, domain) && !is_refused && !ignores(options)) fail_for(domain, found, told);
     columns.push_back(domain);
   }
@@ -151,18 +153,18 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
 
 /// Adds the reasons that no refusal gives. Only without them the constructor throws.
 void add_reasons(const EnergyMeterOptions& options, const Survey& found,
-                 std::vector<MissingDomain>& missing) {
+                 std::vector<Refusal>& missing) {
   const Domains told = domains_of(found);
   for (const Domain& domain : options.domains.value_or(Domains{})) {
     if (contains(told, domain)) continue;
     const std::string name = domain.name();
-    if (std::ranges::count(missing, name, &MissingDomain::domain) > 0) continue;
-    missing.push_back({.domain = name,
+    if (std::ranges::count(missing, name, &Refusal::subject) > 0) continue;
+    missing.push_back({.subject = name,
                        .reason = "this machine has no such domain; it has: " + names_of(told),
                        .remedy = {}});
   }
   if (told.empty() && missing.empty()) {
-    missing.push_back({.domain = "energy",
+    missing.push_back({.subject = "energy",
                        .reason = "no energy counter was found",
                        .remedy = "`wattle doctor` says what to do"});
   }
@@ -202,7 +204,7 @@ std::shared_ptr<EnergyColumns> EnergyColumns::open(const EnergyMeterOptions& opt
   check(options);
   Survey found = survey(options.system, machine_clock(), asked_for(options));
   Domains columns = columns_of(options, found);
-  std::vector<MissingDomain> missing = missing_of(found);
+  std::vector<Refusal> missing = missing_of(found);
   if (!options.domains) log_missing("energy", found.refused);
   if (ignores(options)) add_reasons(options, found, missing);
   const bool aligned = options.aligned && !(ignores(options) && found.sensors.empty());

@@ -40,7 +40,7 @@ const DomainNames& EnergyReader::domains() const noexcept {
   return start_ ? start_->columns->names() : none;
 }
 
-std::span<const MissingDomain> EnergyReader::missing() const noexcept {
+std::span<const Refusal> EnergyReader::missing() const noexcept {
   if (!start_) return {};
   return start_->columns->missing();
 }

@@ -37,10 +37,10 @@ void check(const HardwareMonitorOptions& options) {
 }
 
 /// What is there, but is not monitored.
-void tell(std::vector<Refusal> refused) {
+void tell(std::vector<SensorRefusal> refused) {
   (void)take_absent(refused);
   for (const SharedCause& cause : by_cause(refused)) {
-    const Refusal& refusal = cause.refusal;
+    const SensorRefusal& refusal = cause.refusal;
     log(fmt::format("not monitored: {}: {}{}{}", fmt::join(cause.subjects, ", "), refusal.reason,
                     refusal.remedy.empty() ? "" : "; ", refusal.remedy));
   }

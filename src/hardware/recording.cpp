@@ -110,9 +110,9 @@ void Recording::name_devices() {
   }
 }
 
-void Recording::name_missing(const std::vector<Refusal>& refused) {
+void Recording::name_missing(const std::vector<SensorRefusal>& refused) {
   const std::vector<Domain> measured = readings_.domains();
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     if (refusal.absent) continue;
     const auto& domain = refusal.domain;
     if (domain && std::ranges::find(measured, *domain) == measured.end() &&

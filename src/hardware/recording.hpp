@@ -72,7 +72,7 @@ class Recording {
   };
 
   void name_devices();
-  void name_missing(const std::vector<Refusal>& refused);
+  void name_missing(const std::vector<SensorRefusal>& refused);
   void open_files(const std::filesystem::path& folder, bool overwrite);
   void clear_files();
   /// Of a row at `now`; to the millisecond, and no two rows have the same.

@@ -75,26 +75,26 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
 
 using Numbers = std::map<Domain, std::uint32_t>;
 
-bool is_of_gpu(const Refusal& refusal) {
+bool is_of_gpu(const SensorRefusal& refusal) {
   return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
 }
 
 /// Of all GPUs that were found, readable or not.
 Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
-                   const std::vector<Refusal>& refused) {
+                   const std::vector<SensorRefusal>& refused) {
   std::set<Domain> gpus;
   for (const auto& sensor : sensors) {
     if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
   }
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     if (refusal.domain && is_of_gpu(refusal)) gpus.insert(*refusal.domain);
   }
   return gpu_numbers(gpus);
 }
 
 [[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there, const Numbers& numbers,
-                             const std::vector<Refusal>& refused) {
-  for (const Refusal& refusal : refused) {
+                             const std::vector<SensorRefusal>& refused) {
+  for (const SensorRefusal& refusal : refused) {
     if (refusal.domain && is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
       throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, refusal.reason));
     }
@@ -106,7 +106,7 @@ Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
   throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, others));
 }
 
-Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<Refusal>& refused,
+Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<SensorRefusal>& refused,
            const std::vector<std::uint32_t>& indices) {
   Gpus chosen;
   for (const std::uint32_t index : indices) {
@@ -132,7 +132,7 @@ void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDoma
   }
 }
 
-std::string reasons_text(const Selection& selection, const std::vector<Refusal>& refused) {
+std::string reasons_text(const Selection& selection, const std::vector<SensorRefusal>& refused) {
   std::string text = selection.gpus.empty() ? "" : domains_text(selection.gpus);
   for (const SharedCause& cause : by_cause(refused)) {
     if (!text.empty()) text += "; ";
@@ -164,7 +164,7 @@ std::size_t Selection::channels() const noexcept {
 }
 
 Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
-                 const std::vector<Refusal>& refused,
+                 const std::vector<SensorRefusal>& refused,
                  const std::optional<std::vector<std::uint32_t>>& gpu_indices,
                  const std::optional<std::vector<PowerDomain>>& domains) {
   check_indices(gpu_indices);
@@ -217,7 +217,7 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
   return selection;
 }
 
-void log_unmonitored(const Selection& selection, const std::vector<Refusal>& refused,
+void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal>& refused,
                      const PowerMonitorOptions& options) {
   std::vector<Domain> measured;
   for (const Selection::Gpu& gpu : selection.gpus) {
@@ -229,8 +229,8 @@ void log_unmonitored(const Selection& selection, const std::vector<Refusal>& ref
     log(fmt::format("power is measured without {}: {}", gpu_text(gpu.index, domain),
                     domains_text({shown})));
   }
-  std::vector<Refusal> missed;
-  std::ranges::copy_if(refused, std::back_inserter(missed), [&](const Refusal& refusal) {
+  std::vector<SensorRefusal> missed;
+  std::ranges::copy_if(refused, std::back_inserter(missed), [&](const SensorRefusal& refusal) {
     const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
     const bool is_wanted = is_cpu ? options.cpus : !options.gpu_indices;
     return is_wanted && !is_of_counter(refusal, measured);

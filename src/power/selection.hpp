@@ -33,7 +33,7 @@ struct Selection {
 /// The GPUs that `gpu_indices` names, or all, ascending, with their channels of the power domains.
 /// Throws `InvalidArgument`, `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
 [[nodiscard]] std::vector<Selection::Gpu> select_gpus(
-    const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<Refusal>& refused,
+    const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<SensorRefusal>& refused,
     const std::optional<std::vector<std::uint32_t>>& gpu_indices,
     const std::optional<std::vector<PowerDomain>>& domains);
 
@@ -43,7 +43,7 @@ struct Selection {
 
 /// Writes to the log what is not monitored although nobody left it out: domains that cannot be
 /// read, and GPUs that have none of the power domains that were asked for.
-void log_unmonitored(const Selection& selection, const std::vector<Refusal>& refused,
+void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal>& refused,
                      const PowerMonitorOptions& options);
 
 /// "GPU 0 has device_instant, GPU 1 has no power sensor": for messages.

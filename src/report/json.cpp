@@ -38,7 +38,7 @@ Json to_json(const std::vector<AlternativeEnergy>& alternatives) {
   return list;
 }
 
-Json to_json(const DomainEnergy& domain) {
+Json to_json(const DomainFigure& domain) {
   const EnergyFigure& figure = domain.figure;
   return {{"name", domain.domain.name()},
           {"device", device_of(domain.domain)},
@@ -61,11 +61,11 @@ Json to_json(const DomainEnergy& domain) {
 
 Json to_json(const EnergyReport& energy) {
   Json missing = Json::array();
-  for (const MissingKind& kind : energy.total.missing) {
-    missing.push_back({{"kind", kind.kind}, {"reason", kind.reason}});
+  for (const Refusal& kind : energy.total.missing) {
+    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
   }
   Json domains = Json::array();
-  for (const DomainEnergy& domain : energy.domains) domains.push_back(to_json(domain));
+  for (const DomainFigure& domain : energy.domains) domains.push_back(to_json(domain));
   const Total& total = energy.total;
   return {{"scope", "machine"},
           {"total_j", or_null(total.energy)},
@@ -94,13 +94,13 @@ Json to_json(const std::optional<Rank>& rank) {
           {"local_size", or_null(rank->local_size)}};
 }
 
-Json to_json(const std::vector<Refusal>& refused) {
+Json to_json(const std::vector<SensorRefusal>& refused) {
   Json list = Json::array();
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     list.push_back({{"source", refusal.source},
                     {"subject", refusal.subject},
                     {"reason", refusal.reason},
-                    {"hint", text_or_null(refusal.remedy)}});
+                    {"remedy", text_or_null(refusal.remedy)}});
   }
   return list;
 }
@@ -134,7 +134,7 @@ Json to_json(const std::vector<PhaseReport>& phases) {
       spans.push_back({whole_nanoseconds(span.begin), whole_nanoseconds(span.end)});
     }
     Json domains = Json::array();
-    for (const DomainEnergy& domain : phase.domains) {
+    for (const DomainFigure& domain : phase.domains) {
       const EnergyFigure& figure = domain.figure;
       domains.push_back({{"name", domain.domain.name()},
                          {"energy_j", or_null(figure.energy)},
@@ -170,7 +170,7 @@ Json to_json(const PhasesReport& phases) {
 }  // namespace
 
 std::string to_json(const Report& report) {
-  const Json json = {{"schema", "wattle.run/1"},
+  const Json json = {{"schema", "wattle.run/2"},
                      {"wattle_version", version()},
                      {"command", report.command},
                      {"exit",

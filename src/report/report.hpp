@@ -16,6 +16,7 @@
 #include "usage/gpu_usage.hpp"
 #include "wattle/domain.hpp"
 #include "wattle/estimate.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/tracker.hpp"
 #include "wattle/units.hpp"
 
@@ -57,18 +58,11 @@ struct Rank {
   std::optional<unsigned> local_size;
 };
 
-struct DomainEnergy {
+struct DomainFigure {
   Domain domain;
   std::optional<Domain> contained_in;
   std::string source;
   EnergyFigure figure;
-};
-
-/// One of the kinds that a total is made of: "cpu", "dram", "gpu".
-struct MissingKind {
-  std::string kind;
-  std::string reason;
-  std::string remedy{};  ///< empty where nothing would help
 };
 
 struct Total {
@@ -77,11 +71,11 @@ struct Total {
   std::optional<Watts> mean;     ///< the sum of the domains' means; absent where one is
   Seconds unknown{0};            ///< the longest unknown time of a domain in it
   std::vector<std::string> covers;
-  std::vector<MissingKind> missing;
+  std::vector<Refusal> missing;  ///< kinds: "cpu", "dram", "gpu"
 };
 
 struct EnergyReport {
-  std::vector<DomainEnergy> domains;  ///< in the order of `Domain`
+  std::vector<DomainFigure> domains;  ///< in the order of `Domain`
   Total total;
   /// Mean power of the total over time, for the sparkline.
   std::vector<std::optional<Watts>> profile;
@@ -103,7 +97,7 @@ struct PhaseReport {
   std::optional<std::size_t> parent{};  ///< its place among the phases; absent: none
   std::size_t depth = 0;                ///< parents above it
   Seconds time{0};
-  std::vector<DomainEnergy> domains{};  ///< of the machine; in the order of `Domain`
+  std::vector<DomainFigure> domains{};  ///< of the machine; in the order of `Domain`
   Total total{};
   std::optional<Seconds> cpu{};                      ///< of the command's processes
   std::optional<std::uint64_t> peak_memory_bytes{};  ///< the same: their sum at a sample within
@@ -141,19 +135,19 @@ struct Report {
   std::optional<EnergyShare> share{};        ///< absent where nothing was measured
   ResourceUsage usage;
   PhasesReport phases;
-  std::vector<Refusal> refused;
+  std::vector<SensorRefusal> refused;
   Overhead overhead;
 };
 
 /// Adds up the domains that do not overlap: packages, DRAM, GPUs. `refused` gives the reasons for
 /// what is missing; domains that are missing for the same reason are named together.
-[[nodiscard]] Total total_of(const std::vector<DomainEnergy>& domains,
-                             const std::vector<Refusal>& refused);
+[[nodiscard]] Total total_of(const std::vector<DomainFigure>& domains,
+                             const std::vector<SensorRefusal>& refused);
 
 /// The energy of several windows together.
 [[nodiscard]] EnergyFigure sum_of(const std::vector<EnergyFigure>& windows);
 
-/// JSON `wattle.run/1`, one line with its line end.
+/// JSON `wattle.run/2`, one line with its line end.
 [[nodiscard]] std::string to_json(const Report& report);
 
 /// For people: totals first.

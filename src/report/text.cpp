@@ -45,7 +45,7 @@ std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
   if (energy.domains.empty()) return {};
   Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, style, 2);
   table.add({"domain", "energy ± (k=2)", "mean", "peak"}, true);
-  for (const DomainEnergy& domain : energy.domains) {
+  for (const DomainFigure& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
     table.add({domain.domain.name(), energy_text(figure), power_text(figure, figure.mean),
                power_text(figure, figure.max), remarks_on(domain)});

@@ -17,10 +17,11 @@ namespace wattle {
 namespace {
 
 /// Why nothing of `kind` is in the total, where no domain of it was refused.
-MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<Refusal>& refused) {
-  MissingKind missing{.kind = std::string(kind), .reason = "no sensor was found"};
+Refusal why_missing(std::string_view kind, bool has_cpu,
+                    const std::vector<SensorRefusal>& refused) {
+  Refusal missing{.subject = std::string(kind), .reason = "no sensor was found"};
   if (kind == "gpu") {
-    const auto cause = std::ranges::find_if(refused, [](const Refusal& refusal) {
+    const auto cause = std::ranges::find_if(refused, [](const SensorRefusal& refusal) {
       return refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::gpu);
     });
     missing.reason =
@@ -30,8 +31,8 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
     missing.reason = "this processor has no counter for its memory";
   } else {
     // An interface that shows nothing says more than a part of one that is not understood.
-    const Refusal* cause = nullptr;
-    for (const Refusal& refusal : refused) {
+    const SensorRefusal* cause = nullptr;
+    for (const SensorRefusal& refusal : refused) {
       if (refusal.domain || !refusal.shows.has(DomainCategory::cpu)) continue;
       const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
                              refusal.scope != RefusalScope::part;
@@ -46,8 +47,8 @@ MissingKind why_missing(std::string_view kind, bool has_cpu, const std::vector<R
 }
 
 /// True if a domain of `kind` is missing in `domains`, or may be, because of `refusal`.
-bool lacks(const Refusal& refusal, std::string_view kind,
-           const std::vector<DomainEnergy>& domains) {
+bool lacks(const SensorRefusal& refusal, std::string_view kind,
+           const std::vector<DomainFigure>& domains) {
   if (!refusal.domain) {
     return std::ranges::any_of(refusal.hidden.kinds, [kind](DomainKind hidden) {
       return traits_of(hidden).in_total == kind;
@@ -55,19 +56,19 @@ bool lacks(const Refusal& refusal, std::string_view kind,
   }
   // It may be refused by one source, but read through another.
   return traits_of(*refusal.domain).in_total == kind &&
-         std::ranges::count(domains, *refusal.domain, &DomainEnergy::domain) == 0;
+         std::ranges::count(domains, *refusal.domain, &DomainFigure::domain) == 0;
 }
 
 /// What `refused` says of missing domains of `kind`, one entry for each cause.
-std::vector<MissingKind> refused_of(std::string_view kind, const std::vector<DomainEnergy>& domains,
-                                    const std::vector<Refusal>& refused) {
-  std::vector<Refusal> of_kind;
+std::vector<Refusal> refused_of(std::string_view kind, const std::vector<DomainFigure>& domains,
+                                const std::vector<SensorRefusal>& refused) {
+  std::vector<SensorRefusal> of_kind;
   std::ranges::copy_if(refused, std::back_inserter(of_kind),
-                       [&](const Refusal& refusal) { return lacks(refusal, kind, domains); });
-  std::vector<MissingKind> missing;
+                       [&](const SensorRefusal& refusal) { return lacks(refusal, kind, domains); });
+  std::vector<Refusal> missing;
   for (const SharedCause& cause : by_cause(of_kind)) {
     missing.push_back(
-        {.kind = std::string(kind),
+        {.subject = std::string(kind),
          .reason = fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason),
          .remedy = cause.refusal.remedy});
   }
@@ -79,14 +80,14 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
   return figure.flags.has(Flag::stuck) ? kCounterStuck : "its sensor failed";
 }
 
-void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
-                 const std::vector<Refusal>& refused) {
+void add_missing(Total& total, const std::vector<DomainFigure>& domains,
+                 const std::vector<SensorRefusal>& refused) {
   const auto covered = [&](std::string_view kind) {
     return std::ranges::find(total.covers, kind) != total.covers.end();
   };
   for (const std::string_view kind : kKindsInTotal) {
-    std::vector<MissingKind> missing = refused_of(kind, domains, refused);
-    for (const DomainEnergy& domain : domains) {
+    std::vector<Refusal> missing = refused_of(kind, domains, refused);
+    for (const DomainFigure& domain : domains) {
       if (traits_of(domain.domain).in_total != kind || domain.figure.energy) continue;
       missing.push_back({std::string(kind),
                          fmt::format("{}: {}", domain.domain.name(), reason_of(domain.figure))});
@@ -95,9 +96,9 @@ void add_missing(Total& total, const std::vector<DomainEnergy>& domains,
       missing.push_back(why_missing(kind, covered("cpu"), refused));
     } else if (kind == "gpu") {
       // One vendor's are told, or refused one by one; another's may be there too.
-      for (const Refusal& refusal : refused) {
+      for (const SensorRefusal& refusal : refused) {
         if (!hides_gpus(refusal)) continue;
-        missing.push_back({.kind = std::string(kind),
+        missing.push_back({.subject = std::string(kind),
                            .reason = fmt::format("{}: {}", refusal.subject, refusal.reason),
                            .remedy = refusal.remedy});
       }
@@ -133,12 +134,13 @@ EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
   return sum;
 }
 
-Total total_of(const std::vector<DomainEnergy>& domains, const std::vector<Refusal>& refused) {
+Total total_of(const std::vector<DomainFigure>& domains,
+               const std::vector<SensorRefusal>& refused) {
   Total total;
   double variance = 0.0;
   Watts mean;
   bool mean_known = true;
-  for (const DomainEnergy& domain : domains) {
+  for (const DomainFigure& domain : domains) {
     const std::string kind(traits_of(domain.domain).in_total);
     if (kind.empty() || !domain.figure.energy) continue;
     total.energy = total.energy.value_or(Joules(0.0)) + *domain.figure.energy;

@@ -25,14 +25,14 @@ std::string join(const std::vector<std::string>& parts, std::string_view separat
 }
 
 /// True if the total has some of the kind's domains, so that the missing ones make it too small.
-bool has_part_of(const Total& total, const MissingKind& missing) {
-  return std::ranges::find(total.covers, missing.kind) != total.covers.end();
+bool has_part_of(const Total& total, const Refusal& missing) {
+  return std::ranges::find(total.covers, missing.subject) != total.covers.end();
 }
 
 bool is_lower_bound(const Total& total) {
-  return total.unknown.count() > 0 ||
-         std::ranges::any_of(total.missing,
-                             [&](const MissingKind& kind) { return has_part_of(total, kind); });
+  return total.unknown.count() > 0 || std::ranges::any_of(total.missing, [&](const Refusal& kind) {
+           return has_part_of(total, kind);
+         });
 }
 
 /// "CPU" of "cpu".
@@ -44,11 +44,11 @@ std::string title_of(std::string_view kind) {
 
 /// Where there is no energy at all the headline gives the CPU's reason: what others say.
 std::vector<std::string> other_reasons(const Total& total) {
-  const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+  const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);
   std::vector<std::string> lines;
-  for (const MissingKind& kind : total.missing) {
+  for (const Refusal& kind : total.missing) {
     if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
-    lines.push_back(fmt::format("no {}: {}", title_of(kind.kind), kind.reason));
+    lines.push_back(fmt::format("no {}: {}", title_of(kind.subject), kind.reason));
   }
   return lines;
 }
@@ -148,7 +148,7 @@ std::string headline_of(const Report& report) {
     }
   } else {
     // No reason can be missing where no domain is known: total_of gives one for each kind.
-    const auto cpu = std::ranges::find(total.missing, "cpu", &MissingKind::kind);
+    const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);
     text = fmt::format("no energy: {}", cpu != total.missing.end() ? cpu->reason : "no sensor");
     if (cpu != total.missing.end() && !cpu->remedy.empty()) text += "; " + cpu->remedy;
     if (!report.estimate) text += fmt::format("; {}", kEstimateHint);
@@ -170,7 +170,7 @@ std::vector<std::string> coverage_of(const Total& total) {
     const char* separator = "; ";
     for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
       text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
-                          title_of(kind->kind));
+                          title_of(kind->subject));
       separator = ", ";
     }
     text += ": " + reason;
@@ -182,7 +182,7 @@ std::string energy_text(const EnergyFigure& figure) {
   return figure.energy ? to_text(*figure.energy, figure.uncertainty) : "unknown";
 }
 
-std::string remarks_on(const DomainEnergy& domain) {
+std::string remarks_on(const DomainFigure& domain) {
   std::vector<std::string> parts;
   if (domain.contained_in) {
     parts.push_back("in " + domain.contained_in->name());

@@ -23,7 +23,7 @@ inline constexpr std::string_view kUncertaintyNote =
 /// No digit that the energy's uncertainty does not support; "-" where it is absent.
 [[nodiscard]] std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power);
 /// What must be known besides a domain's numbers; empty where there is nothing.
-[[nodiscard]] std::string remarks_on(const DomainEnergy& domain);
+[[nodiscard]] std::string remarks_on(const DomainFigure& domain);
 /// The command, its time, and what it used: name and text.
 [[nodiscard]] std::vector<std::pair<std::string, std::string>> facts_of(const Report& report);
 

@@ -133,8 +133,8 @@ BenchCommand recorded_command(const Json& json) {
 
 std::string to_json(const BenchRecord& bench) {
   Json missing = Json::array();
-  for (const MissingKind& kind : bench.energy_missing) {
-    missing.push_back({{"kind", kind.kind}, {"reason", kind.reason}});
+  for (const Refusal& kind : bench.energy_missing) {
+    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
   }
   Json results = Json::array();
   for (const BenchCommand& command : bench.commands) results.push_back(command_json(command));

@@ -39,9 +39,9 @@ struct BenchRecord {
   std::size_t reference = 0;  ///< index of the command that the others are compared with
   bool is_interrupted = false;
   std::vector<BenchCommand> commands;
-  std::vector<std::string> energy_covers;   ///< "cpu", "dram", "gpu"
-  std::vector<MissingKind> energy_missing;  ///< why a kind is not in the energy
-  std::vector<std::string> warnings;        ///< sentences: what may make the figures worse
+  std::vector<std::string> energy_covers;  ///< "cpu", "dram", "gpu"
+  std::vector<Refusal> energy_missing;     ///< why a kind is not in the energy
+  std::vector<std::string> warnings;       ///< sentences: what may make the figures worse
 };
 
 inline constexpr const char* kBenchSchema = "wattle.bench/1";

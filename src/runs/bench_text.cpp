@@ -55,7 +55,7 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
     const std::string& reason = kind->reason;
     std::vector<std::string> kinds;
     for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
-      kinds.push_back(kind->kind);
+      kinds.push_back(kind->subject);
     }
     std::string line = fmt::format("no energy of {}: {}", fmt::join(kinds, ", "), reason);
     const bool has_hint = std::ranges::count(kinds, "cpu") > 0 && !is_estimated;

@@ -25,7 +25,7 @@ using Tags = std::map<std::string, std::string>;
 /// A run to be saved, and the whole of a saved one.
 struct SavedRun {
   std::string id;      ///< set by the history; ignored by `save`
-  std::string record;  ///< JSON, one line without its end: wattle.run/1
+  std::string record;  ///< JSON, one line without its end: wattle.run/2
   Tags tags{};
   std::string directory{};        ///< the working directory; empty: unknown
   std::optional<GitState> git{};  ///< absent: the directory is in no git repository

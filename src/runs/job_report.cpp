@@ -80,9 +80,9 @@ void add_energy(NodeReport& node, const RunRecord& record) {
   for (const std::string& kind : record.energy.covers) {
     if (std::ranges::count(node.covers, kind) == 0) node.covers.push_back(kind);
   }
-  for (const MissingKind& kind : record.energy.missing) {
-    const bool is_known = std::ranges::any_of(node.missing, [&](const MissingKind& known) {
-      return known.kind == kind.kind && known.reason == kind.reason;
+  for (const Refusal& kind : record.energy.missing) {
+    const bool is_known = std::ranges::any_of(node.missing, [&](const Refusal& known) {
+      return known.subject == kind.subject && known.reason == kind.reason;
     });
     if (!is_known) node.missing.push_back(kind);
   }

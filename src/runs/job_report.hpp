@@ -41,7 +41,7 @@ struct NodeReport {
   Seconds unmeasured{0};              ///< time in which a run went on, but no energy was measured
   Seconds unknown{0};                 ///< within the measured time, by the records
   std::vector<std::string> covers{};  ///< "cpu", "dram", "gpu"
-  std::vector<MissingKind> missing{};
+  std::vector<Refusal> missing{};
   std::string no_energy{};  ///< why `energy` is absent; else empty
 };
 

@@ -59,9 +59,9 @@ std::vector<std::string> node_lacks(const JobReport& report) {
   };
   for (const NodeReport& node : report.nodes) {
     if (!node.energy) add("no energy: " + printable(node.no_energy), node.name);
-    for (const MissingKind& kind : node.missing) {
-      const bool has_some = std::ranges::count(node.covers, kind.kind) > 0;
-      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper_case(kind.kind),
+    for (const Refusal& kind : node.missing) {
+      const bool has_some = std::ranges::count(node.covers, kind.subject) > 0;
+      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper_case(kind.subject),
                       printable(kind.reason)),
           node.name);
     }
@@ -97,8 +97,8 @@ std::string text_of(const JobReport& report, const TextStyle& style) {
 
 nlohmann::ordered_json json_of(const NodeReport& node) {
   nlohmann::ordered_json missing = nlohmann::ordered_json::array();
-  for (const MissingKind& kind : node.missing) {
-    missing.push_back({{"kind", kind.kind}, {"reason", kind.reason}});
+  for (const Refusal& kind : node.missing) {
+    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
   }
   return {{"name", node.name},
           {"runs", node.runs},

@@ -30,7 +30,7 @@ FormatError unreadable_record(std::string_view text, const std::string& name) {
                             printable(text.substr(0, kShown)))};
 }
 
-/// "wattle.run" of "wattle.run/1".
+/// "wattle.run" of "wattle.run/2".
 std::string_view kind_of_schema(std::string_view schema) {
   return schema.substr(0, schema.find('/'));
 }

@@ -27,7 +27,7 @@ struct RecordText {
 /// The schema that the record names; empty where it names none.
 [[nodiscard]] std::string schema_of(const nlohmann::ordered_json& json);
 
-/// Throws `FormatError` unless the record is of this schema ("wattle.run/1").
+/// Throws `FormatError` unless the record is of this schema ("wattle.run/2").
 void require_schema(const nlohmann::ordered_json& json, std::string_view schema,
                     const std::string& name);
 

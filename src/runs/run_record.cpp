@@ -43,8 +43,8 @@ RecordedEnergy recorded_energy(const Json& json) {
   take_member(json, "total_covers", energy.covers);
   take_member(json, "left_out", energy.left_out);
   for (const Json& missing : at(json, "total_missing")) {
-    MissingKind& kind = energy.missing.emplace_back();
-    take_member(missing, "kind", kind.kind);
+    Refusal& kind = energy.missing.emplace_back();
+    take_member(missing, "kind", kind.subject);
     take_member(missing, "reason", kind.reason);
   }
   for (const Json& domain : at(json, "domains")) energy.domains.push_back(recorded_domain(domain));
@@ -117,7 +117,7 @@ bool is_possible_run(const Json& json) {
 }
 
 RunRecord record_of(const Json& json, const std::string& name) {
-  require_schema(json, kRunSchema, name);
+  if (schema_of(json) != kFirstRunSchema) require_schema(json, kRunSchema, name);
   if (!is_complete_run(json)) throw incomplete(name, kRunSchema);
   if (!is_possible_run(json)) {
     throw FormatError(name, fmt::format("cannot read {}: no run has its wall_s or total_j; it is "

@@ -1,4 +1,4 @@
-// A run as it was recorded: the JSON `wattle.run/1`, read back.
+// A run as it was recorded: the JSON `wattle.run/2`, read back.
 #pragma once
 
 #include <cstdint>
@@ -45,7 +45,7 @@ struct RecordedEnergy {
   std::optional<Watts> mean;
   std::optional<Seconds> unknown;
   std::vector<std::string> covers;  ///< "cpu", "dram", "gpu"
-  std::vector<MissingKind> missing;
+  std::vector<Refusal> missing;
   std::string left_out;  ///< why it was not measured on purpose; else empty
   std::vector<RecordedDomain> domains;
 };
@@ -79,7 +79,9 @@ struct RunRecord {
   [[nodiscard]] std::optional<Seconds> cpu() const noexcept;
 };
 
-inline constexpr const char* kRunSchema = "wattle.run/1";
+inline constexpr const char* kRunSchema = "wattle.run/2";
+/// In which the `remedy` of what is refused was called `hint`. It is still read.
+inline constexpr const char* kFirstRunSchema = "wattle.run/1";
 
 /// One record. `name`: where the text is from, for the error: "run.json", "standard input". Keys
 /// that are unknown here are ignored. Throws `FormatError`, one sentence, where the text is empty,

@@ -14,7 +14,7 @@ inline constexpr const char* kSavedRunSchema = "wattle.saved/1";
 /// One line without its end: `wattle.saved/1`.
 [[nodiscard]] std::string saved_run_line(const SavedRun& run);
 
-/// The inverse, and also a line that is the record of a run itself (`wattle.run/1`). `name`: where
+/// The inverse, and also a line that is the record of a run itself (`wattle.run/2`). `name`: where
 /// the line is from, for the error. Throws `FormatError`, one sentence.
 [[nodiscard]] SavedRun parse_saved_run(std::string_view line, const std::string& name);
 

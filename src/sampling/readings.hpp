@@ -100,7 +100,7 @@ class Readings {
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
 
   /// The sensors that could not be started, with `keeps_going`. What it says is taken.
-  [[nodiscard]] std::vector<Refusal> take_left_out() noexcept { return std::move(left_out_); }
+  [[nodiscard]] std::vector<SensorRefusal> take_left_out() noexcept { return std::move(left_out_); }
 
   /// The domains whose energy can be told, in their order: their places are theirs below.
   [[nodiscard]] std::vector<Domain> domains() const;
@@ -169,7 +169,7 @@ class Readings {
   std::vector<std::uint64_t> owed_;  ///< what each lane was asked for last; 0: nothing yet
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
-  std::vector<Refusal> left_out_;
+  std::vector<SensorRefusal> left_out_;
 };
 
 }  // namespace wattle

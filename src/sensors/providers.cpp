@@ -50,7 +50,7 @@ constexpr std::array kProviders = {
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
-  for (Refusal& refusal : found.refused) refusal.shows = provider.shows;
+  for (SensorRefusal& refusal : found.refused) refusal.shows = provider.shows;
   return found;
 }
 

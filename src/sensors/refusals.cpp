@@ -17,11 +17,11 @@ namespace wattle {
 namespace {
 
 /// For each domain the first refusal that has a remedy, or the first where none has.
-std::map<Domain, const Refusal*> most_helpful(const std::vector<Refusal>& refused) {
-  std::map<Domain, const Refusal*> chosen;
-  for (const Refusal& refusal : refused) {
+std::map<Domain, const SensorRefusal*> most_helpful(const std::vector<SensorRefusal>& refused) {
+  std::map<Domain, const SensorRefusal*> chosen;
+  for (const SensorRefusal& refusal : refused) {
     if (!refusal.domain) continue;
-    const Refusal*& best = chosen.try_emplace(*refusal.domain, &refusal).first->second;
+    const SensorRefusal*& best = chosen.try_emplace(*refusal.domain, &refusal).first->second;
     if (best->remedy.empty() && !refusal.remedy.empty()) best = &refusal;
   }
   return chosen;
@@ -47,8 +47,9 @@ constexpr std::string_view kLastResort = "daemon";
 
 }  // namespace
 
-std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<Domain>& read) {
-  const std::map<Domain, const Refusal*> chosen = most_helpful(refused);
+std::vector<SensorRefusal> worth_telling(std::vector<SensorRefusal> refused,
+                                         const std::set<Domain>& read) {
+  const std::map<Domain, const SensorRefusal*> chosen = most_helpful(refused);
   DomainKinds shown;      // by an interface that knows a domain
   DomainKinds mentioned;  // by anything but a spare way
   const auto note_shown = [&shown](const Domain& domain) {
@@ -61,7 +62,7 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     known.insert(domain);
   }
   mentioned = shown;
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     if (refusal.scope != RefusalScope::spare) mentioned.add(refusal.shows);
   }
 
@@ -69,7 +70,7 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
     return stands_for_hardware(domain) && domain.category() == DomainCategory::cpu;
   });
   std::vector<bool> told;
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     if (refusal.source == kLastResort && reads_cpus) {
       told.push_back(false);
     } else if (refusal.domain) {
@@ -81,42 +82,42 @@ std::vector<Refusal> worth_telling(std::vector<Refusal> refused, const std::set<
       told.push_back(is_new && !shows_hidden(known, refusal.hidden));
     }
   }
-  std::vector<Refusal> result;
+  std::vector<SensorRefusal> result;
   for (std::size_t i = 0; i < refused.size(); ++i) {
     if (told[i]) result.push_back(std::move(refused[i]));
   }
   return result;
 }
 
-bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& measured) {
+bool is_of_counter(const SensorRefusal& refusal, const std::vector<Domain>& measured) {
   return std::ranges::any_of(
       measured, [&](const Domain& domain) { return refusal.subject == domain.name() + " energy"; });
 }
 
-std::vector<Refusal> take_absent(std::vector<Refusal>& refused) {
-  const auto first = std::stable_partition(refused.begin(), refused.end(),
-                                           [](const Refusal& refusal) { return !refusal.absent; });
-  std::vector<Refusal> absent(std::make_move_iterator(first),
-                              std::make_move_iterator(refused.end()));
+std::vector<SensorRefusal> take_absent(std::vector<SensorRefusal>& refused) {
+  const auto first = std::stable_partition(
+      refused.begin(), refused.end(), [](const SensorRefusal& refusal) { return !refusal.absent; });
+  std::vector<SensorRefusal> absent(std::make_move_iterator(first),
+                                    std::make_move_iterator(refused.end()));
   refused.erase(first, refused.end());
   return absent;
 }
 
-bool hides_gpus(const Refusal& refusal) noexcept {
+bool hides_gpus(const SensorRefusal& refusal) noexcept {
   return refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::gpu) &&
          !refusal.absent;
 }
 
-bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept {
+bool knows_all_gpus(const std::vector<SensorRefusal>& refused) noexcept {
   return std::ranges::none_of(refused, hides_gpus);
 }
 
-std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
-  const auto cause = [](const Refusal& refusal) {
+std::vector<SharedCause> by_cause(const std::vector<SensorRefusal>& refused) {
+  const auto cause = [](const SensorRefusal& refusal) {
     return std::tie(refusal.source, refusal.reason, refusal.proof, refusal.remedy, refusal.risk);
   };
   std::vector<SharedCause> causes;
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     const auto known = std::ranges::find_if(
         causes, [&](const SharedCause& shared) { return cause(shared.refusal) == cause(refusal); });
     if (known == causes.end()) {
@@ -128,17 +129,17 @@ std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused) {
   return causes;
 }
 
-void log_missing(std::string_view quantity, const std::vector<Refusal>& refused) {
+void log_missing(std::string_view quantity, const std::vector<SensorRefusal>& refused) {
   static std::mutex mutex;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what was logged
   static auto& logged = *new std::set<std::string>;  // never destroyed: other threads may go on
-  std::vector<Refusal> missed;
-  std::ranges::copy_if(refused, std::back_inserter(missed), [](const Refusal& refusal) {
+  std::vector<SensorRefusal> missed;
+  std::ranges::copy_if(refused, std::back_inserter(missed), [](const SensorRefusal& refusal) {
     const bool is_part = refusal.domain && counts_in_total(refusal.domain->kind());
     return !refusal.absent && (is_part || refusal.scope == RefusalScope::interface);
   });
   for (const SharedCause& cause : by_cause(missed)) {
-    const Refusal& refusal = cause.refusal;
+    const SensorRefusal& refusal = cause.refusal;
     const std::string message =
         fmt::format("{} is measured without {}: {}{}{}", quantity, fmt::join(cause.subjects, ", "),
                     refusal.reason, refusal.remedy.empty() ? "" : "; ", refusal.remedy);

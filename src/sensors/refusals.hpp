@@ -18,34 +18,34 @@ namespace wattle {
 /// - an interface that shows nothing, where another one shows the same devices, read or refused;
 ///   the platform alone is none of them;
 /// - spare ways, where there is anything else to say about their devices.
-[[nodiscard]] std::vector<Refusal> worth_telling(std::vector<Refusal> refused,
-                                                 const std::set<Domain>& read);
+[[nodiscard]] std::vector<SensorRefusal> worth_telling(std::vector<SensorRefusal> refused,
+                                                       const std::set<Domain>& read);
 
 /// Takes out of `refused`, and returns, what is not measured because it is not there.
-[[nodiscard]] std::vector<Refusal> take_absent(std::vector<Refusal>& refused);
+[[nodiscard]] std::vector<SensorRefusal> take_absent(std::vector<SensorRefusal>& refused);
 
 /// True for an energy counter of one of these domains, whose energy is known: it is found from the
 /// power then, and nothing is missing.
-[[nodiscard]] bool is_of_counter(const Refusal& refusal, const std::vector<Domain>& measured);
+[[nodiscard]] bool is_of_counter(const SensorRefusal& refusal, const std::vector<Domain>& measured);
 
 /// True for a refusal of everything that an interface to GPUs could show, which are there.
-[[nodiscard]] bool hides_gpus(const Refusal& refusal) noexcept;
+[[nodiscard]] bool hides_gpus(const SensorRefusal& refusal) noexcept;
 
 /// True if every GPU of the machine is known, read or refused one by one: none is not known at all.
-[[nodiscard]] bool knows_all_gpus(const std::vector<Refusal>& refused) noexcept;
+[[nodiscard]] bool knows_all_gpus(const std::vector<SensorRefusal>& refused) noexcept;
 
 /// Several refusals that differ in nothing but what they are about.
 struct SharedCause {
-  Refusal refusal;  ///< the first of them
+  SensorRefusal refusal;  ///< the first of them
   std::vector<std::string> subjects;
 };
 
 /// In the order of the first of each.
-[[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<Refusal>& refused);
+[[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<SensorRefusal>& refused);
 
 /// Writes to the log what a scope that nobody chose lacks: "energy is measured without package_0:
 /// ...", a line for each cause, once in a process: a scope that is opened in a loop is no reason to
 /// repeat it. Parts of other domains, and what is absent, are not missed. Threads: any.
-void log_missing(std::string_view quantity, const std::vector<Refusal>& refused);
+void log_missing(std::string_view quantity, const std::vector<SensorRefusal>& refused);
 
 }  // namespace wattle

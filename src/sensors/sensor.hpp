@@ -252,7 +252,7 @@ struct HiddenDomains {
 };
 
 /// Why something is not measured, for `wattle doctor` and every report.
-struct Refusal {
+struct SensorRefusal {
   std::string source;    ///< the provider: "powercap"
   std::string subject;   ///< what is refused: "package_0", "CPU energy", "intel-rapl:3"
   std::string reason{};  ///< the cause, as a sentence
@@ -275,7 +275,7 @@ struct Refusal {
 /// What a probe found: sensors, and a reason for everything it could not offer.
 struct Survey {
   std::vector<std::unique_ptr<Sensor>> sensors;
-  std::vector<Refusal> refused;
+  std::vector<SensorRefusal> refused;
 };
 
 /// One hardware interface.

@@ -6,8 +6,9 @@
 
 namespace wattle {
 
-TrackedEnergy tracked_energy(const MeasuredWindow& window, const std::vector<Refusal>& refused,
-                             TimePoint began, TimePoint ended) {
+TrackedEnergy tracked_energy(const MeasuredWindow& window,
+                             const std::vector<SensorRefusal>& refused, TimePoint began,
+                             TimePoint ended) {
   TrackedEnergy energy;
   for (const MeasuredWindow::Result& result : window.results(began, ended)) {
     const EnergyFigure& figure = result.figure;
@@ -21,11 +22,11 @@ TrackedEnergy tracked_energy(const MeasuredWindow& window, const std::vector<Ref
                               .source = result.channel.source,
                               .contained_in = outer ? outer->name() : ""});
   }
-  for (const Refusal& refusal : refused) {
-    energy.refused.push_back({.source = refusal.source,
-                              .subject = refusal.subject,
+  for (const SensorRefusal& refusal : refused) {
+    energy.refused.push_back({.subject = refusal.subject,
                               .reason = refusal.reason,
-                              .hint = refusal.remedy});
+                              .remedy = refusal.remedy,
+                              .source = refusal.source});
   }
   return energy;
 }

@@ -11,7 +11,7 @@ namespace wattle {
 
 /// `refused`: what the window lacks, and why.
 [[nodiscard]] TrackedEnergy tracked_energy(const MeasuredWindow& window,
-                                           const std::vector<Refusal>& refused, TimePoint began,
-                                           TimePoint ended);
+                                           const std::vector<SensorRefusal>& refused,
+                                           TimePoint began, TimePoint ended);
 
 }  // namespace wattle

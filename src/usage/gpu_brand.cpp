@@ -6,8 +6,8 @@
 namespace wattle {
 namespace {
 
-bool is_integrated(const Domain& gpu, const std::vector<Refusal>& refused) {
-  return std::ranges::any_of(refused, [&](const Refusal& refusal) {
+bool is_integrated(const Domain& gpu, const std::vector<SensorRefusal>& refused) {
+  return std::ranges::any_of(refused, [&](const SensorRefusal& refusal) {
     return refusal.absent && refusal.subject == gpu.name() + " energy";
   });
 }
@@ -19,7 +19,7 @@ std::set<Domain> gpus_found(const Survey& found) {
   for (const std::unique_ptr<Sensor>& sensor : found.sensors) {
     if (is_gpu(*sensor)) gpus.insert(sensor->channels().front().domain);
   }
-  for (const Refusal& refusal : found.refused) {
+  for (const SensorRefusal& refusal : found.refused) {
     if (refusal.domain && refusal.domain->category() == DomainCategory::gpu) {
       gpus.insert(*refusal.domain);
     }
@@ -28,7 +28,7 @@ std::set<Domain> gpus_found(const Survey& found) {
 }
 
 std::set<Domain> gpus_like(const Domain& example, const std::set<Domain>& gpus,
-                           const std::vector<Refusal>& refused) {
+                           const std::vector<SensorRefusal>& refused) {
   const bool integrated = is_integrated(example, refused);
   std::set<Domain> alike;
   for (const Domain& gpu : gpus) {
@@ -39,7 +39,8 @@ std::set<Domain> gpus_like(const Domain& example, const std::set<Domain>& gpus,
   return alike;
 }
 
-std::set<Domain> gpus_of_brand(const std::set<Domain>& gpus, const std::vector<Refusal>& refused,
+std::set<Domain> gpus_of_brand(const std::set<Domain>& gpus,
+                               const std::vector<SensorRefusal>& refused,
                                const std::optional<std::string>& brand) {
   for (const bool integrated : {false, true}) {
     // Domains are in the order of their kinds: where no brand is asked for, NVIDIA's come first.

@@ -17,11 +17,11 @@ namespace wattle {
 /// that is there, NVIDIA before AMD before Intel. Integrated GPUs, whose energy `refused` says that
 /// the processor counts, are among them only where there are no others.
 [[nodiscard]] std::set<Domain> gpus_of_brand(const std::set<Domain>& gpus,
-                                             const std::vector<Refusal>& refused,
+                                             const std::vector<SensorRefusal>& refused,
                                              const std::optional<std::string>& brand);
 
 /// Of `gpus`: those of `example`'s vendor that are, as it is, inside of a processor or are not.
 [[nodiscard]] std::set<Domain> gpus_like(const Domain& example, const std::set<Domain>& gpus,
-                                         const std::vector<Refusal>& refused);
+                                         const std::vector<SensorRefusal>& refused);
 
 }  // namespace wattle

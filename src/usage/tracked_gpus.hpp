@@ -58,7 +58,7 @@ class TrackedGpus {
   std::vector<std::unique_ptr<Sensor>> sensors_;
   std::vector<bool> included_;  ///< of each GPU: it is in the five groups
   std::vector<bool> counted_;   ///< and its utilization in the sums
-  std::vector<Refusal> not_read_;
+  std::vector<SensorRefusal> not_read_;
   std::optional<unsigned> on_machine_;
   unsigned refused_ = 0;  ///< that are there, of the brand that is asked for
   bool wants_refused_;    ///< they would be in the sums

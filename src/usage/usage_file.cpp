@@ -20,7 +20,8 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kMostBytes = std::size_t{1} << 30U;
 
 bool is_whole(const Json& json) {
-  return json.is_object() && json.contains("schema") && json["schema"] == kTrackSchema &&
+  return json.is_object() && json.contains("schema") &&
+         (json["schema"] == kTrackSchema || json["schema"] == kFirstTrackSchema) &&
          json.contains("tick") && json["tick"].is_number_unsigned() &&
          json.contains("resource_usage") && json["resource_usage"].is_object() &&
          json["resource_usage"].contains("compute_time");
@@ -54,7 +55,7 @@ RecoveredUsage recovered(std::string_view lines, const std::string& path) {
   }
   constexpr std::size_t kShown = 60;
   throw FormatError(path, "cannot recover from " + printable(path) + ": no line of it is whole " +
-                              "and of a tracker (schema wattle.track/1); it starts with \"" +
+                              "and of a tracker (schema wattle.track/2); it starts with \"" +
                               printable(all.substr(0, kShown)) + "\"");
 }
 

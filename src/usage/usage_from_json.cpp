@@ -106,7 +106,7 @@ Flags flags_of(const Json& json) {
   return flags;
 }
 
-void take(const Json& json, TrackedDomain& into) {
+void take(const Json& json, DomainEnergy& into) {
   take(json, "name", into.domain);
   take(json, "energy_j", into.energy.energy);
   take(json, "uncertainty_j", into.energy.uncertainty);
@@ -116,11 +116,11 @@ void take(const Json& json, TrackedDomain& into) {
   take(json, "source", into.source);
   take(json, "contained_in", into.contained_in);
 }
-void take(const Json& json, RefusedEnergy& into) {
+void take(const Json& json, Refusal& into) {
   take(json, "source", into.source);
   take(json, "subject", into.subject);
   take(json, "reason", into.reason);
-  take(json, "hint", into.hint);
+  take(json, json.contains("remedy") ? "remedy" : "hint", into.remedy);  // of wattle.track/1
 }
 
 template <class T>

@@ -80,7 +80,7 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
 Json to_json(const std::optional<TrackedEnergy>& energy) {
   if (!energy) return nullptr;
   Json domains = Json::array();
-  for (const TrackedDomain& domain : energy->domains) {
+  for (const DomainEnergy& domain : energy->domains) {
     const MeasuredEnergy& measured = domain.energy;
     Json flags = Json::array();
     measured.flags.each([&](std::string_view name) { flags.push_back(name); });
@@ -95,11 +95,11 @@ Json to_json(const std::optional<TrackedEnergy>& energy) {
          {"flags", std::move(flags)}});
   }
   Json refused = Json::array();
-  for (const RefusedEnergy& refusal : energy->refused) {
+  for (const Refusal& refusal : energy->refused) {
     refused.push_back({{"source", refusal.source},
                        {"subject", refusal.subject},
                        {"reason", refusal.reason},
-                       {"hint", text_or_null(refusal.hint)}});
+                       {"remedy", text_or_null(refusal.remedy)}});
   }
   return {{"scope", "machine"}, {"domains", std::move(domains)}, {"refused", std::move(refused)}};
 }

@@ -54,6 +54,8 @@ template <class Tag>
 /// On one line without its end; what is not UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string dumped(const nlohmann::ordered_json& json);
 
-inline constexpr const char* kTrackSchema = "wattle.track/1";
+inline constexpr const char* kTrackSchema = "wattle.track/2";
+/// In which `remedy` was called `hint`. It is still read.
+inline constexpr const char* kFirstTrackSchema = "wattle.track/1";
 
 }  // namespace wattle

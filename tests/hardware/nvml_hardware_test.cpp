@@ -25,7 +25,7 @@ class NvmlHardware : public testing::Test {
     found_ = nvml::probe(System::from_environment(), machine_clock(), {});
     if (!found_.sensors.empty()) return;
     std::string reasons;
-    for (const Refusal& refusal : found_.refused) {
+    for (const SensorRefusal& refusal : found_.refused) {
       reasons += refusal.subject + ": " + refusal.reason + "; ";
     }
     GTEST_SKIP() << "no GPU can be read here: " << reasons;

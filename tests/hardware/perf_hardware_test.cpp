@@ -47,7 +47,7 @@ class PerfHardware : public testing::Test {
     if (std::ranges::any_of(found_.sensors, shows_package)) return;
     // Virtual machines show a counter of the platform that never moves.
     std::string reasons = found_.sensors.empty() ? "" : "other counters alone are shown; ";
-    for (const Refusal& refusal : found_.refused) {
+    for (const SensorRefusal& refusal : found_.refused) {
       reasons += refusal.subject + ": " + refusal.reason + " (" + refusal.proof + "); ";
     }
     GTEST_SKIP() << "no package can be counted here: " << reasons;

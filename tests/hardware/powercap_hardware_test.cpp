@@ -18,7 +18,7 @@ class PowercapHardware : public testing::Test {
     found_ = powercap::probe(System{}, machine_clock());
     if (!found_.sensors.empty()) return;
     std::string reasons;
-    for (const Refusal& refusal : found_.refused) {
+    for (const SensorRefusal& refusal : found_.refused) {
       reasons += refusal.subject + ": " + refusal.reason + "; ";
     }
     GTEST_SKIP() << "no counter can be read here: " << reasons;

@@ -28,7 +28,7 @@ TEST_F(ExitStatus, IsThatOfTheCommand) {
 TEST_F(ExitStatus, ComesWithTheJsonOfARun) {
   const auto [outcome, json] = measure({"--interval", "0.05"}, {"sh", "-c", "exit 7"});
   EXPECT_EQ(outcome.code(), 7);
-  EXPECT_EQ(json["schema"], "wattle.run/1");
+  EXPECT_EQ(json["schema"], "wattle.run/2");
   EXPECT_EQ(json["command"], (Json{"sh", "-c", "exit 7"}));
   EXPECT_EQ(json["interval_s"], 0.05);
   EXPECT_GT(json["wall_s"], 0.0);

@@ -125,7 +125,7 @@ TEST_F(HistoryCommand, ImportsRecordsOfRunsAndNamesBadLines) {
   for (int i = 0; i < 2; ++i) {
     (void)run(wattle_run({"--quiet", "--append", "--json", file}, {"true"}));
   }
-  std::ofstream(file, std::ios::app) << "{\"schema\":\"wattle.run/1\"\n{\"half";
+  std::ofstream(file, std::ios::app) << "{\"schema\":\"wattle.run/2\"\n{\"half";
   const Outcome imported = history({"import", file});
   EXPECT_EQ(imported.code(), kFailed);
   EXPECT_THAT(imported.err, AllOf(HasSubstr("line 3"), HasSubstr("runs added: 2")));

@@ -62,7 +62,7 @@ TEST_F(Streams, JsonGoesToStdoutBehindTheCommandsOutput) {
   const Outcome outcome = run(wattle_run({"--json", "-"}, child({"print", "first"})));
   ASSERT_THAT(outcome.out, StartsWith("first\n"));
   const std::string json = outcome.out.substr(std::string("first\n").size());
-  EXPECT_EQ(parse_json(json)["schema"], "wattle.run/1");
+  EXPECT_EQ(parse_json(json)["schema"], "wattle.run/2");
   EXPECT_TRUE(has_report(outcome.err));
 }
 

@@ -91,7 +91,7 @@ TEST_F(Survey, SensorsFitTheTerminal) {
 TEST_F(Survey, SensorsJsonHasItsSchema) {
   add_healthy_zones();
   const Json json = parse_json(ask({"sensors", "--json"}).out);
-  EXPECT_EQ(json["schema"], "wattle.sensors/1");
+  EXPECT_EQ(json["schema"], "wattle.sensors/2");
   EXPECT_THAT(keys_of(json),
               ElementsAre("schema", "devices", "channels", "refused", "absent", "sources"));
   ASSERT_EQ(json["channels"].size(), 4U);
@@ -126,7 +126,7 @@ TEST_F(Survey, SensorsWithoutAnyStillSucceeds) {
   EXPECT_THAT(outcome.out, HasSubstr("wattle doctor says what to do."));
   const Json json = parse_json(ask({"sensors", "--json"}).out);
   EXPECT_EQ(json["channels"], Json::array());
-  EXPECT_THAT(keys_of(json["refused"][0]), ElementsAre("source", "subject", "reason", "hint"));
+  EXPECT_THAT(keys_of(json["refused"][0]), ElementsAre("source", "subject", "reason", "remedy"));
 }
 
 TEST_F(Survey, DoctorIsContentWhereEverythingCanBeRead) {
@@ -186,13 +186,13 @@ TEST_F(Survey, DoctorJsonHasItsSchema) {
   const Outcome outcome = ask({"doctor", "--json"});
   EXPECT_EQ(outcome.code(), 1);
   const Json json = parse_json(outcome.out);
-  EXPECT_EQ(json["schema"], "wattle.doctor/1");
+  EXPECT_EQ(json["schema"], "wattle.doctor/2");
   EXPECT_THAT(keys_of(json), ElementsAre("schema", "readable", "refused", "absent"));
   EXPECT_EQ(json["readable"], (Json{"package_0", "core_0", "psys"}));
   ASSERT_EQ(json["refused"].size(), 1U);
   EXPECT_EQ(json["refused"][0], (Json{{"source", "powercap"},
                                       {"subject", "dram_0"},
-                                      {"cause", "its counter does not hold an energy: ''"},
+                                      {"reason", "its counter does not hold an energy: ''"},
                                       {"proof", "ROOT/sys/class/powercap/intel-rapl:0:0/energy_uj"},
                                       {"remedy", nullptr},
                                       {"risk", nullptr}}));

@@ -37,7 +37,7 @@ TEST_F(TrackCommand, ReportsUntilTheDurationIsOver) {
   EXPECT_THAT(outcome.out, StartsWith("Max RAM:\n   Unit: gigabytes\n"));
   EXPECT_THAT(outcome.err, IsEmpty());
   const Json json = parse_json(content_of(path("o.json")));
-  EXPECT_EQ(json["schema"], "wattle.track/1");
+  EXPECT_EQ(json["schema"], "wattle.track/2");
   EXPECT_GE(json["resource_usage"]["compute_time"]["time"].get<double>(), 0.05);
   EXPECT_GT(json["resource_usage"]["max_ram"]["main"]["total_rss"].get<double>(), 0.0);
 }

@@ -60,7 +60,7 @@ as_alice wattle doctor >"$root/tmp/doctor" || status=$?
 status=0
 as_alice wattle run --json /tmp/run.json -- sh -c 'exit 3' 2>/dev/null || status=$?
 [[ $status == 3 ]] || wrong "wattle run exits as its command, with 3, not with $status"
-grep --quiet '"schema": *"wattle.run/1"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
+grep --quiet '"schema": *"wattle.run/2"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
 
 make_fake_counter
 chmod 444 "$root/fake/sys/class/powercap/intel-rapl:0/energy_uj"

@@ -43,7 +43,7 @@ use_command() {
   status=0
   as bob wattle run --json /tmp/run.json -- sh -c 'exit 3' 2>/dev/null || status=$?
   [[ $status == 3 ]] || wrong "wattle run exits as its command, with 3, not with $status"
-  grep --quiet '"schema": *"wattle.run/1"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
+  grep --quiet '"schema": *"wattle.run/2"' "$root/tmp/run.json" || wrong "wattle run writes JSON"
 }
 
 # systemd as the first process of namespaces of its own, without devices, until the test ends.

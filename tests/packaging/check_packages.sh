@@ -40,7 +40,7 @@ version=$(dpkg-deb --field "$(echo "$1"/wattle_*.deb)" Version)
 [[ $("$root/usr/bin/wattled" --version) == "wattled $version"?( (commit *)) ]]
 # What a release is called is in the changelog, or will be.
 grep --quiet --extended-regexp "^## \[(Unreleased|$version)\]" "$here/../../CHANGELOG.md"
-"$root/usr/bin/wattle" run --quiet --json - -- true | grep --quiet '"schema": *"wattle.run/1"'
+"$root/usr/bin/wattle" run --quiet --json - -- true | grep --quiet '"schema": *"wattle.run/2"'
 "$root/usr/bin/wattle" stream --help >/dev/null
 grep --quiet '^ExecStart=/usr/bin/wattled ' "$root/usr/lib/systemd/system/wattled.service"
 grep --quiet '^wattled:' "$root/etc/passwd"

@@ -28,7 +28,7 @@ const DomainCourse* course_of(const PowerCourse& course, const Domain& domain) {
 Watts scale_of(const EnergyReport& energy, const Domain& shown) {
   Watts scale;
   if (shown.kind() == DomainKind::custom) return scale;
-  for (const DomainEnergy& domain : energy.domains) {
+  for (const DomainFigure& domain : energy.domains) {
     if (domain.domain.kind() != shown.kind()) continue;
     const DomainCourse* const course = course_of(energy.course, domain.domain);
     if (course == nullptr) continue;
@@ -61,7 +61,7 @@ Plots plots_of(const Report& report, const std::vector<Stripe>& stripes) {
          .mean = total.mean ? to_text(*total.mean) : "unknown"},
         course.total, Watts(0.0));
   }
-  for (const DomainEnergy& domain : report.energy.domains) {
+  for (const DomainFigure& domain : report.energy.domains) {
     const DomainCourse* const found = course_of(course, domain.domain);
     add({.name = domain.domain.name(),
          .mean = power_text(domain.figure, domain.figure.mean),
@@ -108,7 +108,7 @@ void add_domains(Page& page, const EnergyReport& energy) {
                           {"measured by"},
                           {"remarks"}},
               .rows = {}};
-  for (const DomainEnergy& domain : energy.domains) {
+  for (const DomainFigure& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
     table.rows.push_back({domain.domain.name(), energy_text(figure),
                           power_text(figure, figure.mean), power_text(figure, figure.max),
@@ -150,12 +150,12 @@ void add_phases(Page& page, const PhasesReport& phases) {
   }
 }
 
-void add_refused(Page& page, const std::vector<Refusal>& refused) {
+void add_refused(Page& page, const std::vector<SensorRefusal>& refused) {
   if (refused.empty()) return;
   Table table{.caption = "What could not be measured",
               .columns = {{"what"}, {"source"}, {"reason"}, {"what helps"}},
               .rows = {}};
-  for (const Refusal& refusal : refused) {
+  for (const SensorRefusal& refusal : refused) {
     table.rows.push_back({refusal.subject, refusal.source, refusal.reason, refusal.remedy});
   }
   page.blocks.emplace_back(Heading{"Not measured"});

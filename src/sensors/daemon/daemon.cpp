@@ -14,7 +14,7 @@ namespace {
 constexpr unsigned kOk = 200;
 constexpr std::chrono::seconds kProbePatience{1};
 
-Survey refused(Refusal refusal) {
+Survey refused(SensorRefusal refusal) {
   Survey survey;
   survey.refused.push_back(std::move(refusal));
   return survey;

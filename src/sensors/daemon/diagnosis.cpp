@@ -13,8 +13,8 @@
 namespace wattle::daemon_source {
 namespace {
 
-Refusal refusal(std::string reason, std::string proof, std::string remedy,
-                std::string_view risk = {}) {
+SensorRefusal refusal(std::string reason, std::string proof, std::string remedy,
+                      std::string_view risk = {}) {
   return {.source = "daemon",
           .subject = "CPU energy",
           .reason = std::move(reason),
@@ -23,13 +23,13 @@ Refusal refusal(std::string reason, std::string proof, std::string remedy,
           .risk = std::string(risk)};
 }
 
-Refusal denied(const std::string& path, const std::string& error) {
+SensorRefusal denied(const std::string& path, const std::string& error) {
   struct stat status {};
   const bool is_known = ::stat(path.c_str(), &status) == 0;
   const std::string proof = is_known ? fmt::format("connect to {}: {}; its mode is {:04o}", path,
                                                    error, status.st_mode & 07777U)
                                      : fmt::format("connect to {}: {}", path, error);
-  Refusal refused;
+  SensorRefusal refused;
   if (is_known && status.st_gid == 0) {
     // Nobody is to join root's group.
     refused =
@@ -48,7 +48,7 @@ Refusal denied(const std::string& path, const std::string& error) {
 }
 
 /// An answer that has no counters.
-Refusal refused_by_daemon(const Exchange& exchange, const std::string& path, bool has_token) {
+SensorRefusal refused_by_daemon(const Exchange& exchange, const std::string& path, bool has_token) {
   constexpr unsigned kOk = 200;
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kForbidden = 403;
@@ -78,16 +78,16 @@ Refusal refused_by_daemon(const Exchange& exchange, const std::string& path, boo
 
 }  // namespace
 
-Refusal not_answered(const Exchange& exchange, const std::string& path, bool is_default,
-                     bool has_token) {
+SensorRefusal not_answered(const Exchange& exchange, const std::string& path, bool is_default,
+                           bool has_token) {
   const std::string error = std::generic_category().message(exchange.error);
   const std::string start = "sudo systemctl enable --now wattled.socket";
   switch (exchange.outcome) {
     case Outcome::answered:
       return refused_by_daemon(exchange, path, has_token);
     case Outcome::absent: {
-      Refusal refused = refusal("no daemon serves CPU energy on this machine",
-                                fmt::format("there is no socket {}", path), start);
+      SensorRefusal refused = refusal("no daemon serves CPU energy on this machine",
+                                      fmt::format("there is no socket {}", path), start);
       if (is_default) refused.scope = RefusalScope::spare;
       return refused;
     }
@@ -109,18 +109,18 @@ Refusal not_answered(const Exchange& exchange, const std::string& path, bool is_
   return refusal("the daemon gives no CPU energy", path, {});
 }
 
-Refusal no_cpus(const std::string& path) {
+SensorRefusal no_cpus(const std::string& path) {
   return refusal("the daemon has no CPU whose energy it can read",
                  fmt::format("{} answers without one", path),
                  fmt::format("it says why: curl --unix-socket {} http://localhost/discover", path));
 }
 
-Refusal no_path(const std::string& path) {
+SensorRefusal no_path(const std::string& path) {
   return refusal("this path is too long for a socket", printable(path),
                  "let WATTLE_SOCK_PATH be at most 107 bytes");
 }
 
-Refusal no_token() {
+SensorRefusal no_token() {
   return refusal(
       "the token for the daemon holds blanks, line ends or other characters that no "
       "token has",

@@ -10,13 +10,13 @@ namespace wattle::daemon_source {
 
 /// No answer, or none with counters. `is_default`: nobody named this socket, so that its absence is
 /// worth little. `has_token`: one was shown.
-[[nodiscard]] Refusal not_answered(const Exchange& exchange, const std::string& path,
-                                   bool is_default, bool has_token);
+[[nodiscard]] SensorRefusal not_answered(const Exchange& exchange, const std::string& path,
+                                         bool is_default, bool has_token);
 /// An answer without any CPU.
-[[nodiscard]] Refusal no_cpus(const std::string& path);
+[[nodiscard]] SensorRefusal no_cpus(const std::string& path);
 /// A path that no socket can have.
-[[nodiscard]] Refusal no_path(const std::string& path);
+[[nodiscard]] SensorRefusal no_path(const std::string& path);
 /// A token that no request may carry.
-[[nodiscard]] Refusal no_token();
+[[nodiscard]] SensorRefusal no_token();
 
 }  // namespace wattle::daemon_source

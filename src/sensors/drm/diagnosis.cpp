@@ -22,9 +22,9 @@ constexpr const char* kReadable =
 std::vector<DomainKind> any_gpu() { return {DomainKind::amd_gpu}; }
 
 /// Of the whole GPU, or of `what` of it.
-Refusal refusal(const GpuCard& card, std::string_view what, std::string reason, std::string proof,
-                std::string remedy) {
-  Refusal refused{
+SensorRefusal refusal(const GpuCard& card, std::string_view what, std::string reason,
+                      std::string proof, std::string remedy) {
+  SensorRefusal refused{
       .source = "drm",
       .subject = what.empty() ? card.domain.name() : fmt::format("{} {}", card.domain.name(), what),
       .reason = std::move(reason),
@@ -42,25 +42,25 @@ std::string mode_of(const std::string& path) {
 
 }  // namespace
 
-Refusal no_gpus(const System& system, const std::vector<Card>& others) {
+SensorRefusal no_gpus(const System& system, const std::vector<Card>& others) {
   const std::string folder = (system.sysfs / "class/drm").string();
   std::string listed;
   for (const Card& card : others) {
     listed += fmt::format("{}{} ({})", listed.empty() ? "" : ", ", card.name,
                           card.driver.empty() ? "no driver" : card.driver);
   }
-  Refusal refused{.source = "drm",
-                  .subject = "AMD and Intel GPUs",
-                  .reason = "no AMD or Intel GPU",
-                  .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
-                                          : fmt::format("{} holds {}", folder, listed),
-                  .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
-                  .scope = RefusalScope::interface};
+  SensorRefusal refused{.source = "drm",
+                        .subject = "AMD and Intel GPUs",
+                        .reason = "no AMD or Intel GPU",
+                        .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
+                                                : fmt::format("{} holds {}", folder, listed),
+                        .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
+                        .scope = RefusalScope::interface};
   refused.absent = true;
   return refused;
 }
 
-Refusal unlisted(const System& system, int error, bool in_part) {
+SensorRefusal unlisted(const System& system, int error, bool in_part) {
   const std::string folder = (system.sysfs / "class/drm").string();
   return {.source = "drm",
           .subject = "AMD and Intel GPUs",
@@ -71,7 +71,7 @@ Refusal unlisted(const System& system, int error, bool in_part) {
           .hidden = {.kinds = in_part ? any_gpu() : std::vector<DomainKind>{}}};
 }
 
-Refusal unknown_card(const Card& card) {
+SensorRefusal unknown_card(const Card& card) {
   return {.source = "drm",
           .subject = card.name,
           .reason = "the type of this card cannot be read",
@@ -81,7 +81,7 @@ Refusal unknown_card(const Card& card) {
           .hidden = {.kinds = any_gpu()}};
 }
 
-Refusal unknown_driver(const Card& card) {
+SensorRefusal unknown_driver(const Card& card) {
   const bool is_amd = card.ids.starts_with("1002:");
   const bool inside = !is_amd && card.pci_address.starts_with(kProcessorBus);
   return {.source = "drm",
@@ -95,9 +95,9 @@ Refusal unknown_driver(const Card& card) {
           .hidden = {.kinds = inside ? std::vector<DomainKind>{} : any_gpu()}};
 }
 
-Refusal inside_processor(const GpuCard& card) {
+SensorRefusal inside_processor(const GpuCard& card) {
   const bool is_amd = card.is_amd();
-  Refusal refused =
+  SensorRefusal refused =
       refusal(card, "energy", "this GPU lies inside a processor, whose package_N counts its energy",
               is_amd ? fmt::format("{}: the power that {} shows is that of the whole processor",
                                    card.device().string(), card.driver)
@@ -107,7 +107,7 @@ Refusal inside_processor(const GpuCard& card) {
   return refused;
 }
 
-Refusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
+SensorRefusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
   const char* remedy =
       "i915 shows a board's energy since Linux 6.2, xe since 6.8: see whether yours is older";
   if (card.is_amd()) {
@@ -121,7 +121,8 @@ Refusal no_power_sensor(const GpuCard& card, const fs::path& hwmon) {
                  remedy);
 }
 
-Refusal unreadable(const GpuCard& card, std::string_view what, const std::string& path, int error) {
+SensorRefusal unreadable(const GpuCard& card, std::string_view what, const std::string& path,
+                         int error) {
   const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
   if (error == EACCES) {
     return refusal(card, what, prefix + "this user may not open the file", mode_of(path),
@@ -135,7 +136,7 @@ Refusal unreadable(const GpuCard& card, std::string_view what, const std::string
                  fmt::format("dmesg | grep -i {} may say why", card.driver));
 }
 
-Refusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline) {
+SensorRefusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline) {
   return refusal(
       card, {}, fmt::format("the GPU did not answer within {:g} s", Seconds(deadline).count()),
       fmt::format("a read below {} is still out", card.device().string()),

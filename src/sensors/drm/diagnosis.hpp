@@ -13,23 +13,24 @@
 namespace wattle::drm {
 
 /// There is no GPU that Wattle could read; `others` are what there is.
-[[nodiscard]] Refusal no_gpus(const System& system, const std::vector<Card>& others);
+[[nodiscard]] SensorRefusal no_gpus(const System& system, const std::vector<Card>& others);
 /// /sys/class/drm cannot be listed: `error` is the `errno`. `in_part`: some GPUs were listed
 /// before.
-[[nodiscard]] Refusal unlisted(const System& system, int error, bool in_part);
+[[nodiscard]] SensorRefusal unlisted(const System& system, int error, bool in_part);
 /// It cannot be read what a card is.
-[[nodiscard]] Refusal unknown_card(const Card& card);
+[[nodiscard]] SensorRefusal unknown_card(const Card& card);
 /// An AMD or Intel device whose driver tells nothing.
-[[nodiscard]] Refusal unknown_driver(const Card& card);
+[[nodiscard]] SensorRefusal unknown_driver(const Card& card);
 /// A GPU inside a processor, whose energy is part of the package's: nothing is amiss.
-[[nodiscard]] Refusal inside_processor(const GpuCard& card);
+[[nodiscard]] SensorRefusal inside_processor(const GpuCard& card);
 /// `hwmon`: where its sensors are; empty where it has none.
-[[nodiscard]] Refusal no_power_sensor(const GpuCard& card, const std::filesystem::path& hwmon);
+[[nodiscard]] SensorRefusal no_power_sensor(const GpuCard& card,
+                                            const std::filesystem::path& hwmon);
 /// A file that cannot be opened or read; `error`: the `errno`, 0 where it holds no value. `what`:
 /// the quantity, empty for all that the GPU's energy could be told from.
-[[nodiscard]] Refusal unreadable(const GpuCard& card, std::string_view what,
-                                 const std::string& path, int error);
+[[nodiscard]] SensorRefusal unreadable(const GpuCard& card, std::string_view what,
+                                       const std::string& path, int error);
 /// A read is still out.
-[[nodiscard]] Refusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline);
+[[nodiscard]] SensorRefusal no_answer(const GpuCard& card, std::chrono::nanoseconds deadline);
 
 }  // namespace wattle::drm

@@ -29,7 +29,7 @@ struct Gpu {
   std::vector<Source> sources{};     ///< one for each channel
   Fd runtime_status{};               ///< empty: it is taken for awake
   std::vector<std::string> nodes{};  ///< its names under /dev/dri
-  std::vector<Refusal> refused{};
+  std::vector<SensorRefusal> refused{};
 };
 
 /// The value of an attribute. `error`: the `errno` where there is none, 0 for text that is no

@@ -34,7 +34,7 @@ struct Opened {
   DeviceInfo info{};
   std::vector<Channel> channels{};
   std::vector<Source> sources{};  ///< one for each channel
-  std::vector<Refusal> refused{};
+  std::vector<SensorRefusal> refused{};
 };
 /// Blocks for as long as the driver does.
 [[nodiscard]] Opened open_device(const Device& device);

@@ -54,7 +54,7 @@ struct Device {
 
 struct Devices {
   std::vector<Device> devices{};  ///< chips, then batteries
-  std::vector<Refusal> refused{};
+  std::vector<SensorRefusal> refused{};
 };
 [[nodiscard]] Devices find_devices(const System& system);
 

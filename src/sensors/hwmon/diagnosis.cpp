@@ -16,8 +16,8 @@ constexpr const char* kReadable =
     "drivers let every user read these files, with few exceptions (amd_energy): see who changed "
     "that (a container's rules, udev), or run wattle as root";
 
-Refusal of_domain(const Domain& domain, std::string reason, std::string proof,
-                  std::string remedy = {}) {
+SensorRefusal of_domain(const Domain& domain, std::string reason, std::string proof,
+                        std::string remedy = {}) {
   return {.source = kSource,
           .subject = domain.name(),
           .reason = std::move(reason),
@@ -34,19 +34,20 @@ std::string mode_of(const std::string& path) {
 
 }  // namespace
 
-Refusal nothing_found(const System& system) {
-  Refusal refused{.source = kSource,
-                  .subject = "power rails and batteries",
-                  .reason = "no chip shows power or energy, and there is no battery",
-                  .proof = fmt::format("{0}/class/hwmon has no power or energy file outside of "
-                                       "graphics cards, {0}/class/power_supply no battery",
-                                       system.sysfs.string()),
-                  .scope = RefusalScope::interface};
+SensorRefusal nothing_found(const System& system) {
+  SensorRefusal refused{
+      .source = kSource,
+      .subject = "power rails and batteries",
+      .reason = "no chip shows power or energy, and there is no battery",
+      .proof = fmt::format("{0}/class/hwmon has no power or energy file outside of "
+                           "graphics cards, {0}/class/power_supply no battery",
+                           system.sysfs.string()),
+      .scope = RefusalScope::interface};
   refused.absent = true;
   return refused;
 }
 
-Refusal unlisted(const std::string& folder, int error) {
+SensorRefusal unlisted(const std::string& folder, int error) {
   return {.source = kSource,
           .subject = "power rails and batteries",
           .reason = "the list of devices cannot be read",
@@ -54,9 +55,9 @@ Refusal unlisted(const std::string& folder, int error) {
           .remedy = kReadable};
 }
 
-Refusal unreadable(const Channel& channel, const std::string& path, int error) {
+SensorRefusal unreadable(const Channel& channel, const std::string& path, int error) {
   if (error == EACCES) {
-    Refusal refused =
+    SensorRefusal refused =
         of_domain(channel.domain, path + " may not be read by this user", mode_of(path), kReadable);
     refused.denied_path = path;
     return refused;
@@ -69,7 +70,7 @@ Refusal unreadable(const Channel& channel, const std::string& path, int error) {
                    "dmesg may say why");
 }
 
-Refusal no_answer(const Device& device, std::chrono::nanoseconds deadline) {
+SensorRefusal no_answer(const Device& device, std::chrono::nanoseconds deadline) {
   const Channel& channel = device.found.front().channel;
   return of_domain(channel.domain,
                    fmt::format("the chip did not answer within {:g} s", Seconds(deadline).count()),
@@ -77,16 +78,18 @@ Refusal no_answer(const Device& device, std::chrono::nanoseconds deadline) {
                    "dmesg may say why; a restart of the machine helps");
 }
 
-Refusal no_power(const Domain& battery, const std::filesystem::path& supply) {
+SensorRefusal no_power(const Domain& battery, const std::filesystem::path& supply) {
   return of_domain(
       battery, "this battery shows no power",
       fmt::format("{} has neither power_now nor current_now with voltage_now", supply.string()));
 }
 
-Refusal not_discharging(const Domain& battery, const std::string& path, const std::string& status) {
-  Refusal refused = of_domain(battery, "it shows the power of the machine only while it discharges",
-                              fmt::format("{}: {}", path, printable(status)),
-                              "unplug the charger before the command starts");
+SensorRefusal not_discharging(const Domain& battery, const std::string& path,
+                              const std::string& status) {
+  SensorRefusal refused =
+      of_domain(battery, "it shows the power of the machine only while it discharges",
+                fmt::format("{}: {}", path, printable(status)),
+                "unplug the charger before the command starts");
   refused.absent = true;
   return refused;
 }

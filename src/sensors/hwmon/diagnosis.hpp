@@ -11,14 +11,14 @@
 namespace wattle::hwmon {
 
 /// No chip shows power or energy, and there is no battery: nothing is amiss.
-[[nodiscard]] Refusal nothing_found(const System& system);
-[[nodiscard]] Refusal unlisted(const std::string& folder, int error);
+[[nodiscard]] SensorRefusal nothing_found(const System& system);
+[[nodiscard]] SensorRefusal unlisted(const std::string& folder, int error);
 /// `error`: 0 for text that is no number.
-[[nodiscard]] Refusal unreadable(const Channel& channel, const std::string& path, int error);
+[[nodiscard]] SensorRefusal unreadable(const Channel& channel, const std::string& path, int error);
 /// What `device` shows was not read by the deadline.
-[[nodiscard]] Refusal no_answer(const Device& device, std::chrono::nanoseconds deadline);
-[[nodiscard]] Refusal no_power(const Domain& battery, const std::filesystem::path& supply);
-[[nodiscard]] Refusal not_discharging(const Domain& battery, const std::string& path,
-                                      const std::string& status);
+[[nodiscard]] SensorRefusal no_answer(const Device& device, std::chrono::nanoseconds deadline);
+[[nodiscard]] SensorRefusal no_power(const Domain& battery, const std::filesystem::path& supply);
+[[nodiscard]] SensorRefusal not_discharging(const Domain& battery, const std::string& path,
+                                            const std::string& status);
 
 }  // namespace wattle::hwmon

@@ -71,7 +71,7 @@ Cause cause_of(const Api& api, Return code) {
   }
 }
 
-Refusal all_refused(std::string reason, std::string proof, std::string remedy) {
+SensorRefusal all_refused(std::string reason, std::string proof, std::string remedy) {
   return {.source = std::string(kSource),
           .subject = "NVIDIA GPUs",
           .reason = std::move(reason),
@@ -80,13 +80,13 @@ Refusal all_refused(std::string reason, std::string proof, std::string remedy) {
           .scope = RefusalScope::interface};
 }
 
-Refusal no_gpu(std::string proof) {
-  Refusal refused = all_refused("no NVIDIA GPU was found", std::move(proof), {});
+SensorRefusal no_gpu(std::string proof) {
+  SensorRefusal refused = all_refused("no NVIDIA GPU was found", std::move(proof), {});
   refused.absent = true;
   return refused;
 }
 
-Refusal no_library(const System& system, const std::string& error) {
+SensorRefusal no_library(const System& system, const std::string& error) {
   const std::string proof = printable(error);
   if (system.nvml_library != System{}.nvml_library) {
     return all_refused(fmt::format("the NVIDIA driver library {} cannot be loaded",
@@ -110,41 +110,43 @@ Refusal no_library(const System& system, const std::string& error) {
                        fmt::format("{}; {} exists", proof, other_driver),
                        "install NVIDIA's own driver");
   }
-  Refusal refused = all_refused("no NVIDIA driver library",
-                                fmt::format("{}; no {}, no {}", proof, kernel_driver, other_driver),
-                                "if there is an NVIDIA GPU: install NVIDIA's driver");
+  SensorRefusal refused =
+      all_refused("no NVIDIA driver library",
+                  fmt::format("{}; no {}, no {}", proof, kernel_driver, other_driver),
+                  "if there is an NVIDIA GPU: install NVIDIA's driver");
   // It is not there only if that is the loader's reason, and not an I/O error.
   refused.absent = error.find(std::generic_category().message(ENOENT)) != std::string::npos;
   if (!refused.absent) refused.reason = "the NVIDIA driver library cannot be loaded";
   return refused;
 }
 
-Refusal not_nvml(const std::string& path) {
+SensorRefusal not_nvml(const std::string& path) {
   return all_refused(fmt::format("{} is no NVIDIA management library", printable(path)),
                      "it lacks nvmlInit_v2, nvmlDeviceGetCount_v2 or nvmlDeviceGetHandleByIndex_v2",
                      std::string(kNameAnother));
 }
 
-Refusal driver_refused(const Api& api, Return code, std::string_view function) {
+SensorRefusal driver_refused(const Api& api, Return code, std::string_view function) {
   Cause cause = cause_of(api, code);
   return all_refused(std::move(cause.reason), fmt::format("{}: {}", function, describe(api, code)),
                      std::move(cause.remedy));
 }
 
-Refusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what, Return code,
-                    std::string_view function) {
+SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what, Return code,
+                          std::string_view function) {
   Cause cause = cause_of(api, code);
-  Refusal refused{.source = std::string(kSource),
-                  .subject = what.empty() ? gpu.name() : fmt::format("{} {}", gpu.name(), what),
-                  .reason = std::move(cause.reason),
-                  .proof = fmt::format("{}: {}", function, describe(api, code)),
-                  .remedy = std::move(cause.remedy)};
+  SensorRefusal refused{
+      .source = std::string(kSource),
+      .subject = what.empty() ? gpu.name() : fmt::format("{} {}", gpu.name(), what),
+      .reason = std::move(cause.reason),
+      .proof = fmt::format("{}: {}", function, describe(api, code)),
+      .remedy = std::move(cause.remedy)};
   if (what.empty()) refused.domain = gpu;
   return refused;
 }
 
-Refusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline) {
-  Refusal refused = all_refused(
+SensorRefusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline) {
+  SensorRefusal refused = all_refused(
       fmt::format("{} did not answer within {:g} s", gpu ? "the GPU" : "the driver",
                   Seconds(deadline).count()),
       "the call is still out", "dmesg | grep -i nvrm may say why; a restart of the machine helps");

@@ -23,21 +23,21 @@ struct Cause {
 [[nodiscard]] Cause cause_of(const Api& api, Return code);
 
 /// This machine has no NVIDIA hardware; `proof` is of `why_no_gpu`.
-[[nodiscard]] Refusal no_gpu(std::string proof);
+[[nodiscard]] SensorRefusal no_gpu(std::string proof);
 
 /// The library could not be loaded; `error` are the linker's words.
-[[nodiscard]] Refusal no_library(const System& system, const std::string& error);
+[[nodiscard]] SensorRefusal no_library(const System& system, const std::string& error);
 /// There is a library, but it has not even the functions that every NVML has.
-[[nodiscard]] Refusal not_nvml(const std::string& path);
+[[nodiscard]] SensorRefusal not_nvml(const std::string& path);
 /// NVML as a whole refused: `function` was answered with `code`.
-[[nodiscard]] Refusal driver_refused(const Api& api, Return code, std::string_view function);
+[[nodiscard]] SensorRefusal driver_refused(const Api& api, Return code, std::string_view function);
 /// The whole of one GPU, or a value of it where `what` is not empty.
-[[nodiscard]] Refusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what,
-                                  Return code, std::string_view function);
+[[nodiscard]] SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what,
+                                        Return code, std::string_view function);
 /// A call is still out. `gpu` absent: the one that should have told which GPUs there are.
-[[nodiscard]] Refusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline);
+[[nodiscard]] SensorRefusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline);
 
 /// A refusal of everything that NVML could offer.
-[[nodiscard]] Refusal all_refused(std::string reason, std::string proof, std::string remedy);
+[[nodiscard]] SensorRefusal all_refused(std::string reason, std::string proof, std::string remedy);
 
 }  // namespace wattle::nvml

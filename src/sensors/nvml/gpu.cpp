@@ -258,7 +258,8 @@ class Examination {
     std::erase_if(missing_, [&](const Missing& missing) {
       const bool is_usage = missing.definition->query == Query::usage;
       if (is_usage) {
-        Refusal refused = gpu_refused(api_, domain_, {}, missing.result, missing.definition->place);
+        SensorRefusal refused =
+            gpu_refused(api_, domain_, {}, missing.result, missing.definition->place);
         refused.reason =
             shows_module_power_alone(gpu_.channels)
                 ? "its driver shows only the power of the whole module, CPU and memory too: "

@@ -24,7 +24,7 @@ struct Gpu {
   DeviceInfo info{};
   std::vector<Channel> channels{};
   std::vector<Origin> origins{};  ///< one for each channel
-  std::vector<Refusal> refused{};
+  std::vector<SensorRefusal> refused{};
 };
 
 /// A call that takes longer than this, whenever it is tried, belongs on the slow lane. That of the

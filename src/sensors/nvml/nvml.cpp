@@ -31,7 +31,7 @@ using std::chrono::nanoseconds;
 struct GpuListing {
   std::uint32_t count = 0;
   std::string driver{};
-  std::optional<Refusal> refused{};
+  std::optional<SensorRefusal> refused{};
 };
 
 std::string driver_version(const Api& api) {
@@ -62,7 +62,7 @@ GpuListing list_gpus(Session& session) {
 }  // namespace
 
 Survey probe_within(const System& system, const Clock& clock, nanoseconds deadline) {
-  const auto refused = [](Refusal refusal) {
+  const auto refused = [](SensorRefusal refusal) {
     Survey survey;
     survey.refused.push_back(std::move(refusal));
     return survey;

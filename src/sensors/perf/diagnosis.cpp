@@ -42,7 +42,7 @@ Attempt look(int error, const System& system) {
 }
 
 /// The system call itself is kept from this process.
-void explain_filter(Refusal& refused) {
+void explain_filter(SensorRefusal& refused) {
   refused.reason = "a system-call filter (seccomp) keeps perf_event_open from this process";
   refused.remedy =
       "in a container: give it the socket of the daemon on its host (docker run -v "
@@ -53,7 +53,7 @@ void explain_filter(Refusal& refused) {
 }
 
 /// Root, and yet not: the capability is asked for in the machine's own user namespace.
-void explain_container(Refusal& refused) {
+void explain_container(SensorRefusal& refused) {
   refused.reason = "the root of this container may not count what the whole machine does";
   refused.remedy =
       "give the container the socket of the daemon on its host (docker run -v "
@@ -62,7 +62,7 @@ void explain_container(Refusal& refused) {
   refused.risk = kRaplRisk;
 }
 
-void explain_permission(Refusal& refused, const std::string& release) {
+void explain_permission(SensorRefusal& refused, const std::string& release) {
   refused.reason = "only privileged processes may count what the whole machine does";
   const std::string everybody =
       "let every user count until the next boot: sudo sysctl kernel.perf_event_paranoid=0";
@@ -106,7 +106,7 @@ bool is_filtered(std::string_view status) noexcept {
   return false;
 }
 
-Refusal no_pmu(const std::string& folder) {
+SensorRefusal no_pmu(const std::string& folder) {
   return {
       .source = "perf",
       .subject = "CPU energy",
@@ -116,9 +116,9 @@ Refusal no_pmu(const std::string& folder) {
       .scope = RefusalScope::spare};
 }
 
-Refusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
+SensorRefusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
   const Attempt attempt = look(error, system);
-  Refusal refused{
+  SensorRefusal refused{
       .source = "perf", .subject = domain.name(), .proof = attempt.proof, .domain = domain};
   const bool forbidden = error == EACCES || error == EPERM;
   // Filters answer with EPERM, or pretend that there is no such call.

@@ -9,12 +9,12 @@
 namespace wattle::perf {
 
 /// For when `folder`, the PMU's, does not exist.
-[[nodiscard]] Refusal no_pmu(const std::string& folder);
+[[nodiscard]] SensorRefusal no_pmu(const std::string& folder);
 
 /// For an event of `domain` that could not be opened; `error` is the `errno`. `as_root`: this
 /// process is root, if only of its container.
-[[nodiscard]] Refusal not_opened(const Domain& domain, int error, const System& system,
-                                 bool as_root);
+[[nodiscard]] SensorRefusal not_opened(const Domain& domain, int error, const System& system,
+                                       bool as_root);
 
 /// True if the release, "5.4.0-generic", is that of a kernel that knows CAP_PERFMON (from 5.8 on),
 /// or is no release at all.

@@ -119,7 +119,7 @@ class Probe {
   void count_hidden(std::size_t placed, const std::vector<Event>& events) {
     const bool has_dram = std::ranges::any_of(
         events, [](const Event& event) { return event.name.kind == DomainKind::dram; });
-    for (Refusal& refusal : found_.refused) {
+    for (SensorRefusal& refusal : found_.refused) {
       if (refusal.hidden.kinds.empty()) continue;
       if (has_dram) refusal.hidden.kinds.push_back(DomainKind::dram);
       refusal.hidden.expected = placed + unplaced_;

@@ -19,8 +19,8 @@ constexpr std::string_view kSource = "powercap";
 constexpr std::string_view kSubject = "CPU energy";
 
 /// Of all of powercap, unless a domain is named.
-Refusal refusal(std::string subject, std::string reason, std::string proof, std::string remedy,
-                std::string_view risk = {}) {
+SensorRefusal refusal(std::string subject, std::string reason, std::string proof,
+                      std::string remedy, std::string_view risk = {}) {
   return {.source = std::string(kSource),
           .subject = std::move(subject),
           .reason = std::move(reason),
@@ -46,7 +46,7 @@ std::string masking_mount(const System& system) {
   return {};
 }
 
-Refusal masked(const System& system, std::string proof) {
+SensorRefusal masked(const System& system, std::string proof) {
   return refusal(
       std::string(kSubject), "this container hides the energy counters", std::move(proof),
       fmt::format("give the container the socket of the daemon on its host (docker run -v "
@@ -76,7 +76,7 @@ bool is_loaded(std::string_view modules, std::string_view name) noexcept {
   return false;
 }
 
-Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
+SensorRefusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
   const std::string subject(kSubject);
   const std::string zones = (system.sysfs / "class" / "powercap").string();
   std::error_code ignored;
@@ -117,9 +117,9 @@ Refusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) {
                  "echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)");
 }
 
-Refusal not_listed(const std::string& folder, int error, std::vector<DomainKind> hidden) {
+SensorRefusal not_listed(const std::string& folder, int error, std::vector<DomainKind> hidden) {
   const std::string cause = std::generic_category().message(error);
-  Refusal refused =
+  SensorRefusal refused =
       refusal(std::string(kSubject), fmt::format("cannot list the energy counters: {}", cause),
               folder, error == EMFILE ? "ulimit -n 1024" : "");
   if (!hidden.empty()) refused.scope = RefusalScope::part;
@@ -127,9 +127,10 @@ Refusal not_listed(const std::string& folder, int error, std::vector<DomainKind>
   return refused;
 }
 
-Refusal unreadable(const Domain& domain, const std::string& path, int error, const System& system) {
+SensorRefusal unreadable(const Domain& domain, const std::string& path, int error,
+                         const System& system) {
   const std::string cause = std::generic_category().message(error);
-  Refusal refused =
+  SensorRefusal refused =
       refusal(domain.name(), fmt::format("its counter cannot be read: {}", cause), path, {});
   refused.domain = domain;
   refused.scope = RefusalScope::part;

@@ -180,10 +180,10 @@ class Probe {
   }
   /// How many domains there are if each unplaced zone is another one.
   void count_hidden() {
-    const std::vector<Refusal> refused = found_.refused;
-    for (Refusal& refusal : found_.refused) {
+    const std::vector<SensorRefusal> refused = found_.refused;
+    for (SensorRefusal& refusal : found_.refused) {
       if (refusal.hidden.kinds.empty()) continue;
-      const auto alike = std::ranges::count_if(refused, [&](const Refusal& other) {
+      const auto alike = std::ranges::count_if(refused, [&](const SensorRefusal& other) {
         return other.hidden.kinds == refusal.hidden.kinds;
       });
       refusal.hidden.expected =

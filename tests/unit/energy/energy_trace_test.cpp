@@ -165,8 +165,8 @@ TEST(EnergyTrace, IsJoinedWithItself) {
 }
 
 TEST(EnergyTrace, JoinsWhatIsMissingEachOnce) {
-  const MissingDomain dram{.domain = "dram_0", .reason = "not permitted", .remedy = "ask"};
-  const MissingDomain gpu{.domain = "nvidia_gpu_0", .reason = "gone", .remedy = ""};
+  const Refusal dram{.subject = "dram_0", .reason = "not permitted", .remedy = "ask"};
+  const Refusal gpu{.subject = "nvidia_gpu_0", .reason = "gone", .remedy = ""};
   EnergyTrace trace({}, {dram});
   trace += EnergyTrace({}, {dram, gpu});
   EXPECT_THAT(trace.missing(), ElementsAre(dram, gpu));
@@ -174,11 +174,11 @@ TEST(EnergyTrace, JoinsWhatIsMissingEachOnce) {
 
 /// `meter.trace()` returns a trace by value: what is taken from it must not go with it.
 TEST(EnergyTrace, ThatIsAboutToGoGivesItsMissingDomainsAway) {
-  const MissingDomain dram{.domain = "dram_0", .reason = "not permitted", .remedy = "ask"};
+  const Refusal dram{.subject = "dram_0", .reason = "not permitted", .remedy = "ask"};
   const auto trace = [&dram] { return EnergyTrace({}, {dram}); };
-  static_assert(std::is_same_v<decltype(trace().missing()), std::vector<MissingDomain>>);
+  static_assert(std::is_same_v<decltype(trace().missing()), std::vector<Refusal>>);
   std::vector<std::string> names;
-  for (const MissingDomain& missing : trace().missing()) names.push_back(missing.domain);
+  for (const Refusal& missing : trace().missing()) names.push_back(missing.subject);
   EXPECT_THAT(names, ElementsAre("dram_0"));
 }
 

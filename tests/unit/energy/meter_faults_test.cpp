@@ -165,7 +165,7 @@ TEST(EnergyMeterFaults, KeepsTheColumnOfADomainThatCannotBeReadAndSaysWhy) {
   EXPECT_EQ(trace["x"].energy("package_1").energy, std::nullopt);
   EXPECT_EQ(trace["x"].energy("package_1").unknown, Seconds(1.0));
   ASSERT_EQ(trace.missing().size(), 1U);
-  EXPECT_EQ(trace.missing()[0].domain, "package_1");
+  EXPECT_EQ(trace.missing()[0].subject, "package_1");
 }
 
 TEST(EnergyMeterFaults, KnowsNothingOfAStretchInWhichTheMachineSlept) {

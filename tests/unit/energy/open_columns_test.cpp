@@ -181,7 +181,7 @@ TEST_F(OpenColumnsAsUser, AreThoseThatCanBeReadAndTheReasonForTheOther) {
   EXPECT_EQ(*meter.domains(), (Names{"package_0", "dram_0", "dram_1", "core_0"}));
   const EnergyTrace trace = meter.trace();
   ASSERT_EQ(trace.missing().size(), 1U);
-  EXPECT_EQ(trace.missing()[0].domain, "package_1");
+  EXPECT_EQ(trace.missing()[0].subject, "package_1");
   EXPECT_NE(trace.missing()[0].reason.find("readable by root only"), std::string::npos);
   EXPECT_NE(trace.missing()[0].remedy.find("setcap"), std::string::npos);
 }

@@ -140,7 +140,7 @@ TEST_F(ShortcutsOfAMeter, ADomainThatIsNotThereIsUnknownWithAReason) {
                                       .system = with_a_package()});
   EXPECT_TRUE(trace.front().energy("package_0").energy);
   EXPECT_FALSE(trace.front().energy("package_7").energy);
-  EXPECT_EQ(trace.missing().back().domain, "package_7");
+  EXPECT_EQ(trace.missing().back().subject, "package_7");
   EXPECT_EQ(trace.missing().back().reason, "this machine has no such domain; it has: package_0");
 }
 

@@ -125,7 +125,7 @@ class RecordingTest : public testing::Test {
   fakes::VirtualClock clock_;
   System system_;
   std::vector<std::unique_ptr<Sensor>> sensors_;
-  std::vector<Refusal> refused_;
+  std::vector<SensorRefusal> refused_;
   std::unique_ptr<Recording> recording_;
 };
 
@@ -231,7 +231,7 @@ TEST_F(RecordingTest, SaysThatACounterIsStuck) {
 
 TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
   add_package(50.0);
-  const auto refuse = [&](Refusal refusal) { refused_.push_back(std::move(refusal)); };
+  const auto refuse = [&](SensorRefusal refusal) { refused_.push_back(std::move(refusal)); };
   refuse({.source = "powercap", .subject = "package_1", .domain = Domain::package(1)});
   refuse({.source = "powercap", .subject = "package_0", .domain = Domain::package(0)});  // is read
   refuse({.source = "powercap", .subject = "core_1", .domain = Domain::core(1)});

@@ -146,7 +146,7 @@ class PlayedMachine {
   PlayedMachine& add_package(std::uint32_t socket, double power) {
     return add(package(socket, power, clock_));
   }
-  void refuse(Refusal refusal) { found_.refused.push_back(std::move(refusal)); }
+  void refuse(SensorRefusal refusal) { found_.refused.push_back(std::move(refusal)); }
 
   /// Reads every 100 ms unless `options` say otherwise.
   [[nodiscard]] PowerMonitor monitor(PowerMonitorOptions options = {}) {

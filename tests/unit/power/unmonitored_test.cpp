@@ -17,7 +17,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using testing::StartsWith;
 
-Refusal unreadable(const Domain& domain, const std::string& reason) {
+SensorRefusal unreadable(const Domain& domain, const std::string& reason) {
   return {.source = "played",
           .subject = domain.name(),
           .reason = reason,
@@ -29,7 +29,7 @@ Refusal unreadable(const Domain& domain, const std::string& reason) {
 /// A GPU and a package, beside what is refused.
 class Unmonitored : public testing::Test {
  protected:
-  void log_unmonitored(std::vector<Refusal> refused, PowerMonitorOptions options = {}) {
+  void log_unmonitored(std::vector<SensorRefusal> refused, PowerMonitorOptions options = {}) {
     Survey found;
     found.sensors.push_back(instant_gpu(0, always(1), machine_clock()));
     found.sensors.push_back(package(1, 50.0, machine_clock()));
@@ -60,14 +60,14 @@ TEST_F(Unmonitored, DevicesThatWereLeftOutAreNotNamed) {
 }
 
 TEST_F(Unmonitored, TheCounterOfAGpuThatIsMeasuredByItsPowerIsNotMissed) {
-  Refusal counter = unreadable(Domain::nvidia_gpu(0), "it has no counter");
+  SensorRefusal counter = unreadable(Domain::nvidia_gpu(0), "it has no counter");
   counter.subject = "nvidia_gpu_0 energy";
   log_unmonitored({counter});
   EXPECT_THAT(log_.messages(), IsEmpty());
 }
 
 TEST_F(Unmonitored, WhatIsAbsentIsNotMissed) {
-  Refusal none{.source = "nvml", .subject = "NVIDIA GPUs", .reason = "there is none"};
+  SensorRefusal none{.source = "nvml", .subject = "NVIDIA GPUs", .reason = "there is none"};
   none.absent = true;
   none.scope = RefusalScope::interface;
   log_unmonitored({none});

@@ -16,7 +16,7 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::StartsWith;
 
-Refusal refusal(const Domain& domain, std::string reason, std::string remedy = "") {
+SensorRefusal refusal(const Domain& domain, std::string reason, std::string remedy = "") {
   return {.source = "perf",
           .subject = domain.name(),
           .reason = std::move(reason),
@@ -24,19 +24,19 @@ Refusal refusal(const Domain& domain, std::string reason, std::string remedy = "
           .domain = domain};
 }
 
-DomainEnergy measured(const Domain& domain) {
+DomainFigure measured(const Domain& domain) {
   return {.domain = domain, .source = "powercap", .figure = {.energy = Joules(1.0)}};
 }
 
 /// What is said of one kind.
-std::vector<MissingKind> missing(std::string_view kind, const std::vector<DomainEnergy>& domains,
-                                 const std::vector<Refusal>& refused) {
-  std::vector<MissingKind> missing = total_of(domains, refused).missing;
-  std::erase_if(missing, [&](const MissingKind& entry) { return entry.kind != kind; });
+std::vector<Refusal> missing(std::string_view kind, const std::vector<DomainFigure>& domains,
+                             const std::vector<SensorRefusal>& refused) {
+  std::vector<Refusal> missing = total_of(domains, refused).missing;
+  std::erase_if(missing, [&](const Refusal& entry) { return entry.subject != kind; });
   return missing;
 }
 
-std::string headline(const std::vector<Refusal>& refused) {
+std::string headline(const std::vector<SensorRefusal>& refused) {
   Report report;
   report.command = {"true"};
   report.exit = {.started = true, .code = 0};
@@ -70,7 +70,7 @@ TEST(Missing, IsNotADomainThatAnotherSourceReads) {
 }
 
 TEST(Missing, IsExplainedByAnInterfaceRatherThanByAPartOfOne) {
-  const std::vector<Refusal> refused = {
+  const std::vector<SensorRefusal> refused = {
       {.source = "perf", .subject = "CPU 3", .reason = "no such package"},
       {.source = "powercap",
        .subject = "CPU energy",
@@ -83,34 +83,34 @@ TEST(Missing, IsExplainedByAnInterfaceRatherThanByAPartOfOne) {
 }
 
 TEST(Missing, IsAnotherVendorsGpuThatMayBeThere) {
-  const std::vector<Refusal> refused = {{.source = "nvml",
-                                         .subject = "NVIDIA GPUs",
-                                         .reason = "versions differ",
-                                         .scope = RefusalScope::interface,
-                                         .shows = {DomainKind::nvidia_gpu}}};
+  const std::vector<SensorRefusal> refused = {{.source = "nvml",
+                                               .subject = "NVIDIA GPUs",
+                                               .reason = "versions differ",
+                                               .scope = RefusalScope::interface,
+                                               .shows = {DomainKind::nvidia_gpu}}};
   const auto gpus = missing("gpu", {measured(Domain::amd_gpu(0))}, refused);
   ASSERT_EQ(gpus.size(), 1U);
   EXPECT_EQ(gpus[0].reason, "NVIDIA GPUs: versions differ");
 }
 
 TEST(Missing, IsNoVendorsGpuThatIsNotThere) {
-  const std::vector<Refusal> refused = {{.source = "nvml",
-                                         .subject = "NVIDIA GPUs",
-                                         .reason = "no driver",
-                                         .absent = true,
-                                         .scope = RefusalScope::interface,
-                                         .shows = {DomainKind::nvidia_gpu}}};
+  const std::vector<SensorRefusal> refused = {{.source = "nvml",
+                                               .subject = "NVIDIA GPUs",
+                                               .reason = "no driver",
+                                               .absent = true,
+                                               .scope = RefusalScope::interface,
+                                               .shows = {DomainKind::nvidia_gpu}}};
   EXPECT_THAT(missing("gpu", {measured(Domain::amd_gpu(0))}, refused), IsEmpty());
 }
 
 TEST(Missing, IsNotExplainedByAnotherKindOfDevice) {
-  const std::vector<Refusal> refused = {{.source = "nvml",
-                                         .subject = "NVIDIA GPUs",
-                                         .reason = "no library",
-                                         .remedy = "install the driver",
-                                         .scope = RefusalScope::interface,
-                                         .shows = {DomainKind::nvidia_gpu}},
-                                        refusal(Domain::package(0), "broken")};
+  const std::vector<SensorRefusal> refused = {{.source = "nvml",
+                                               .subject = "NVIDIA GPUs",
+                                               .reason = "no library",
+                                               .remedy = "install the driver",
+                                               .scope = RefusalScope::interface,
+                                               .shows = {DomainKind::nvidia_gpu}},
+                                              refusal(Domain::package(0), "broken")};
   EXPECT_THAT(headline(refused), StartsWith("no energy: package_0: broken"));
   EXPECT_THAT(headline(refused), Not(HasSubstr("driver"))) << "a remedy for something else";
 }

@@ -38,7 +38,7 @@ Report a_build() {
   return report;
 }
 
-void set_energy(Report& report, std::vector<DomainEnergy> domains) {
+void set_energy(Report& report, std::vector<DomainFigure> domains) {
   report.energy.total = total_of(domains, report.refused);
   report.energy.domains = std::move(domains);
 }
@@ -53,7 +53,7 @@ EnergyFigure figure(double energy_j, double uncertainty_j, double mean_w) {
   return figure;
 }
 
-DomainEnergy domain_energy(Domain domain, const EnergyFigure& figure) {
+DomainFigure domain_energy(Domain domain, const EnergyFigure& figure) {
   const bool inside = domain.kind() == DomainKind::core || domain.kind() == DomainKind::uncore;
   return {.domain = domain,
           .contained_in = inside ? std::optional(domain.as(DomainKind::package)) : std::nullopt,

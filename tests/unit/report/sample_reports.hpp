@@ -12,7 +12,7 @@ namespace wattle::testing_support {
 [[nodiscard]] EnergyFigure figure(double energy_j, double uncertainty_j, double mean_w);
 
 /// A domain as powercap gives it.
-[[nodiscard]] DomainEnergy domain_energy(Domain domain, const EnergyFigure& figure);
+[[nodiscard]] DomainFigure domain_energy(Domain domain, const EnergyFigure& figure);
 
 /// A build on a machine of two sockets, two seconds long.
 [[nodiscard]] Report measured();

@@ -18,7 +18,7 @@ using testing::Pair;
 using testing_support::domain_energy;
 using testing_support::figure;
 
-Refusal refusal(std::string subject, std::string reason, std::optional<Domain> domain = {}) {
+SensorRefusal refusal(std::string subject, std::string reason, std::optional<Domain> domain = {}) {
   return {.source = "powercap",
           .subject = std::move(subject),
           .reason = std::move(reason),
@@ -27,7 +27,7 @@ Refusal refusal(std::string subject, std::string reason, std::optional<Domain> d
 
 std::vector<std::pair<std::string, std::string>> missing(const Total& total) {
   std::vector<std::pair<std::string, std::string>> pairs;
-  for (const MissingKind& kind : total.missing) pairs.emplace_back(kind.kind, kind.reason);
+  for (const Refusal& kind : total.missing) pairs.emplace_back(kind.subject, kind.reason);
   return pairs;
 }
 
@@ -109,7 +109,7 @@ TEST(Total, NamesTheDomainThatMayNotBeRead) {
 }
 
 TEST(Total, NamesThePlaceThatMayBeAPackage) {
-  Refusal unnamed = refusal("intel-rapl:1", "it has no name");
+  SensorRefusal unnamed = refusal("intel-rapl:1", "it has no name");
   unnamed.hidden.kinds = {DomainKind::package};
   const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 1.0, 50.0)),
                                 domain_energy(Domain::dram(0), figure(8.0, 1.0, 4.0))},

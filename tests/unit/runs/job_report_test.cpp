@@ -45,7 +45,7 @@ NamedRecord run_of(const RunFacts& facts, const std::string& name = "run.json") 
     record.energy.uncertainty = Joules(3.0);
     record.energy.unknown = Seconds(0);
     record.energy.covers = {"cpu"};
-    record.energy.missing = {{.kind = "dram", .reason = "no counter"}};
+    record.energy.missing = {{.subject = "dram", .reason = "no counter"}};
   }
   record.cpu_user = Seconds(4.0);
   record.cpu_system = Seconds(1.0);

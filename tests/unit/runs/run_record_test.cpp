@@ -83,7 +83,7 @@ TEST(RunRecord, KeepsWhatIsUnknownUnknown) {
   EXPECT_FALSE(record.energy.uncertainty);
   EXPECT_THAT(record.energy.domains, IsEmpty());
   ASSERT_FALSE(record.energy.missing.empty());
-  EXPECT_EQ(record.energy.missing.front().kind, "cpu");
+  EXPECT_EQ(record.energy.missing.front().subject, "cpu");
   EXPECT_FALSE(record.energy.missing.front().reason.empty());
 }
 
@@ -117,14 +117,14 @@ TEST(RunRecord, SaysWhatIsWrongWithAFile) {
             "cannot read runs.jsonl: its JSON is cut off or damaged");
   EXPECT_EQ(error_of(line + line.substr(0, 100)),
             "cannot read runs.jsonl, line 2: its JSON is cut off or damaged");
-  EXPECT_EQ(error_of("{}"), "cannot read runs.jsonl: it names no schema; expected wattle.run/1");
+  EXPECT_EQ(error_of("{}"), "cannot read runs.jsonl: it names no schema; expected wattle.run/2");
   EXPECT_EQ(error_of(R"({"schema":"wattle.power/1"})"),
-            "cannot read runs.jsonl: it has the schema wattle.power/1; expected wattle.run/1");
+            "cannot read runs.jsonl: it has the schema wattle.power/1; expected wattle.run/2");
+  EXPECT_EQ(error_of(R"({"schema":"wattle.run/3"})"),
+            "cannot read runs.jsonl: it has the schema wattle.run/3, and this wattle reads "
+            "wattle.run/2; use the wattle that wrote it, or a newer one");
   EXPECT_EQ(error_of(R"({"schema":"wattle.run/2"})"),
-            "cannot read runs.jsonl: it has the schema wattle.run/2, and this wattle reads "
-            "wattle.run/1; use the wattle that wrote it, or a newer one");
-  EXPECT_EQ(error_of(R"({"schema":"wattle.run/1"})"),
-            "cannot read runs.jsonl: it lacks keys that each wattle.run/1 has; it is damaged or "
+            "cannot read runs.jsonl: it lacks keys that each wattle.run/2 has; it is damaged or "
             "was edited");
 }
 
@@ -143,7 +143,7 @@ TEST(RunRecord, RefusesValuesThatNoRunHas) {
 
 TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
   const RunRecord record = parse_run_record(
-      R"({"schema":"wattle.run/1","command":[1,"a"],"exit":{"code":"0","signal":1e300},"wall_s":1,)"
+      R"({"schema":"wattle.run/2","command":[1,"a"],"exit":{"code":"0","signal":1e300},"wall_s":1,)"
       R"("host":{"gpus":3},"energy":{"total_j":"many","domains":{"a":1},"total_missing":7},)"
       R"("resource_usage":{"peak_rss_bytes":-1,"cpu_user_s":null}})",
       "run.json");

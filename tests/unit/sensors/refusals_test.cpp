@@ -17,7 +17,7 @@ using testing::IsEmpty;
 const Domain kPackage = Domain::package(0);
 const Domain kDram = Domain::dram(0);
 
-Refusal of_domain(std::string source, const Domain& domain, std::string remedy = "") {
+SensorRefusal of_domain(std::string source, const Domain& domain, std::string remedy = "") {
   return {.source = std::move(source),
           .subject = domain.name(),
           .remedy = std::move(remedy),
@@ -25,14 +25,15 @@ Refusal of_domain(std::string source, const Domain& domain, std::string remedy =
           .shows = {domain.kind()}};
 }
 
-Refusal of_all(std::string source, RefusalScope scope, DomainKinds shows = kProcessorKinds) {
+SensorRefusal of_all(std::string source, RefusalScope scope, DomainKinds shows = kProcessorKinds) {
   return {.source = std::move(source), .subject = "everything", .scope = scope, .shows = shows};
 }
 
 /// "source: subject" of what is told.
-std::vector<std::string> told(std::vector<Refusal> refused, const std::set<Domain>& read = {}) {
+std::vector<std::string> told(std::vector<SensorRefusal> refused,
+                              const std::set<Domain>& read = {}) {
   std::vector<std::string> told;
-  for (const Refusal& refusal : worth_telling(std::move(refused), read)) {
+  for (const SensorRefusal& refusal : worth_telling(std::move(refused), read)) {
     told.push_back(refusal.source + ": " + refusal.subject);
   }
   return told;
@@ -54,8 +55,8 @@ TEST(WorthTelling, IsTheCauseThatHasARemedy) {
               ElementsAre("powercap: package_0"));
 }
 
-Refusal of_place(std::size_t expected) {
-  Refusal refusal = of_all("powercap", RefusalScope::part);
+SensorRefusal of_place(std::size_t expected) {
+  SensorRefusal refusal = of_all("powercap", RefusalScope::part);
   refusal.hidden = {.kinds = {DomainKind::package}, .expected = expected};
   return refusal;
 }
@@ -112,7 +113,7 @@ TEST(KnowsAllGpus, WhereNoInterfaceHidesAny) {
   EXPECT_TRUE(knows_all_gpus({}));
   EXPECT_TRUE(knows_all_gpus({of_all("perf", RefusalScope::interface)}));
   EXPECT_TRUE(knows_all_gpus({of_domain("nvml", Domain::nvidia_gpu(0))})) << "it is known";
-  Refusal absent =
+  SensorRefusal absent =
       of_all("drm", RefusalScope::interface, {DomainKind::amd_gpu, DomainKind::intel_gpu});
   absent.absent = true;
   EXPECT_TRUE(knows_all_gpus({absent})) << "there is none";
@@ -133,14 +134,14 @@ TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
 }
 
 TEST(Refusals, OfADaemonDoNotMatterWhereProcessorsAreRead) {
-  const Refusal daemon{.source = "daemon", .subject = "CPU energy", .reason = "not running"};
+  const SensorRefusal daemon{.source = "daemon", .subject = "CPU energy", .reason = "not running"};
   EXPECT_TRUE(worth_telling({daemon}, {Domain::package(0)}).empty());
   EXPECT_EQ(worth_telling({daemon}, {}).size(), 1U);
   EXPECT_EQ(worth_telling({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
 }
 
 TEST(Refusals, OfACounterMatterOnlyWhereNoEnergyIsTold) {
-  const Refusal counter{.source = "nvml", .subject = "nvidia_gpu_1 energy"};
+  const SensorRefusal counter{.source = "nvml", .subject = "nvidia_gpu_1 energy"};
   EXPECT_TRUE(is_of_counter(counter, {Domain::nvidia_gpu(0), Domain::nvidia_gpu(1)}));
   EXPECT_FALSE(is_of_counter(counter, {Domain::nvidia_gpu(0)}));
   EXPECT_FALSE(

@@ -13,7 +13,7 @@ const Domain kNvidia = Domain::nvidia_gpu(0);
 const Domain kAmd = Domain::amd_gpu(0);
 const Domain kIntel = Domain::intel_gpu(0);
 
-Refusal inside_processor(const Domain& gpu) {
+SensorRefusal inside_processor(const Domain& gpu) {
   return {.source = "drm", .subject = gpu.name() + " energy", .absent = true};
 }
 
@@ -44,7 +44,7 @@ TEST(GpuBrand, LeavesOutGpusInsideOfProcessorsOfEitherVendor) {
 TEST(GpuBrand, CountsThoseThatAreAlike) {
   const Domain inside = Domain::amd_gpu(1);
   const std::set<Domain> gpus = {kNvidia, kAmd, inside, Domain::amd_gpu(2)};
-  const std::vector<Refusal> refused = {inside_processor(inside)};
+  const std::vector<SensorRefusal> refused = {inside_processor(inside)};
   EXPECT_THAT(gpus_like(kAmd, gpus, refused), ElementsAre(kAmd, Domain::amd_gpu(2)));
   EXPECT_THAT(gpus_like(inside, gpus, refused), ElementsAre(inside));
 }

@@ -273,7 +273,7 @@ TEST(TrackerGpus, TellTheirEnergy) {
   const ResourceUsage usage = track(options);
   ASSERT_TRUE(usage.energy);
   ASSERT_EQ(usage.energy->domains.size(), 1U);
-  const TrackedDomain& gpu = usage.energy->domains[0];
+  const DomainEnergy& gpu = usage.energy->domains[0];
   EXPECT_EQ(gpu.domain, "nvidia_gpu_0");
   ASSERT_TRUE(gpu.energy.energy);
   const double known_s = usage.compute_time.time - gpu.energy.unknown.count();

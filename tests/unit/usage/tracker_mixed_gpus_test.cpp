@@ -56,7 +56,7 @@ TEST_F(TrackedVendors, HaveTheEnergyOfAllThatAreNotInsideOfAProcessor) {
   const ResourceUsage usage = track();
   ASSERT_TRUE(usage.energy);
   std::vector<std::string> domains;
-  for (const TrackedDomain& domain : usage.energy->domains) domains.push_back(domain.domain);
+  for (const DomainEnergy& domain : usage.energy->domains) domains.push_back(domain.domain);
   EXPECT_THAT(domains, ElementsAre("nvidia_gpu_0", "intel_gpu_0"));
   EXPECT_THAT(usage.to_native_json(), HasSubstr(R"("name":"intel_gpu_0")"));
 }

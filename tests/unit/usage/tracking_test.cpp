@@ -39,7 +39,7 @@ TEST_F(TrackingTest, TellsTheEnergyOfTheProcessors) {
   const auto energy = tracking.usage().energy;
   ASSERT_TRUE(energy);
   ASSERT_EQ(energy->domains.size(), 1U);
-  const TrackedDomain& package = energy->domains[0];
+  const DomainEnergy& package = energy->domains[0];
   EXPECT_EQ(package.domain, "package_0");
   ASSERT_TRUE(package.energy.energy);
   EXPECT_NEAR(package.energy.energy->si(), 50.0, 0.001);

@@ -37,8 +37,8 @@ TEST(UsageFile, IsReadableWhereverItEnds) {
 
 TEST(UsageFile, TakesNothingElseForOne) {
   for (const char* text :
-       {"", "\n\n", "{}\n", "[1]\n", "null\n", "{\"schema\":\"wattle.track/1\"}\n",
-        "{\"schema\":\"wattle.track/1\",\"tick\":-1,\"resource_usage\":{}}\n"}) {
+       {"", "\n\n", "{}\n", "[1]\n", "null\n", "{\"schema\":\"wattle.track/2\"}\n",
+        "{\"schema\":\"wattle.track/2\",\"tick\":-1,\"resource_usage\":{}}\n"}) {
     EXPECT_THROW((void)recovered(text, "x"), FormatError) << text;
   }
 }
@@ -69,14 +69,24 @@ TEST(UsageFile, GivesAllThatATrackerTells) {
                                    .source = "perf",
                                    .contained_in = "package_0"});
   usage.energy->refused.push_back(
-      {.source = "nvml", .subject = "GPUs", .reason = "why", .hint = ""});
+      {.subject = "GPUs", .reason = "why", .remedy = "ask", .source = "nvml"});
   usage.tracker_cpu = Seconds(0.25);
   EXPECT_EQ(recovered(usage_line(usage, 1), "x").usage.to_native_json(), usage.to_native_json());
 }
 
+TEST(UsageFile, OfTheFirstSchemaIsRead) {
+  const RecoveredUsage found = recovered(
+      R"({"schema":"wattle.track/1","tick":1,"resource_usage":{"compute_time":{}},"energy":{)"
+      R"("domains":[],"refused":[{"source":"nvml","subject":"GPUs","reason":"why","hint":"ask"}]}})"
+      "\n",
+      "x");
+  ASSERT_TRUE(found.usage.energy);
+  EXPECT_EQ(found.usage.energy->refused.at(0).remedy, "ask");
+}
+
 TEST(UsageFile, TakesValuesOfAnotherKindForUnknown) {
   const RecoveredUsage found = recovered(
-      R"({"schema":"wattle.track/1","tick":1,"energy":[],"resource_usage":{"compute_time":7,)"
+      R"({"schema":"wattle.track/2","tick":1,"energy":[],"resource_usage":{"compute_time":7,)"
       R"("max_ram":{"unit":1,"main":{"total_rss":"x"}},"still_running":[1,{"pid":1e300}],)"
       R"("processes":-1,"unknown":{"keys":1},"cpu_utilization":{"system_core_count":99999999999}}})"
       "\n",
@@ -102,7 +112,7 @@ TEST(UsageFile, MovesNoCursor) {
 TEST(UsageFile, IsNotReadHoweverDeepItIs) {
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
   const std::string line =
-      R"({"schema":"wattle.track/1","tick":1,"resource_usage":{"compute_time":{},"x":)" + deep;
+      R"({"schema":"wattle.track/2","tick":1,"resource_usage":{"compute_time":{},"x":)" + deep;
   EXPECT_NO_THROW((void)recovered(line + "}}\n", "x"));
 }
 

@@ -142,14 +142,13 @@ TEST(UsageJson, TellsTheEnergyOfTheMachine) {
                                    .method = "counter",
                                    .source = "perf",
                                    .contained_in = "package_0"});
-  usage.energy->refused.push_back(
-      {.source = "nvml", .subject = "GPUs", .reason = "why", .hint = ""});
+  usage.energy->refused.push_back({.subject = "GPUs", .reason = "why", .source = "nvml"});
   const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
   EXPECT_EQ(dumped(json["energy"]),
             R"({"scope":"machine","domains":[{"name":"core_0","energy_j":12.5,)"
             R"("uncertainty_j":0.25,"unknown_s":0.5,"method":"counter","source":"perf",)"
             R"("contained_in":"package_0","flags":["reset"]}],"refused":[{"source":"nvml",)"
-            R"("subject":"GPUs","reason":"why","hint":null}]})");
+            R"("subject":"GPUs","reason":"why","remedy":null}]})");
 }
 
 TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
@@ -165,7 +164,7 @@ TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
   usage.cpu_task_clock = Seconds(2.5);
   usage.mismatches = {{{"cpu_s"}, "too little"}};
   const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
-  EXPECT_EQ(json["schema"], "wattle.track/1");
+  EXPECT_EQ(json["schema"], "wattle.track/2");
   EXPECT_EQ(json["resource_usage"]["cpu_s"], 1.75);
   EXPECT_EQ(json["resource_usage"]["io_read_bytes"], 4096);
   EXPECT_EQ(json["resource_usage"]["io_written_bytes"], nullptr);

@@ -11,7 +11,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-Refusal unreadable_package() {
+SensorRefusal unreadable_package() {
   return {.source = "powercap",
           .subject = "package_0",
           .reason = "/sys/class/powercap/intel-rapl:0/energy_uj is readable by root only",
@@ -22,7 +22,7 @@ Refusal unreadable_package() {
           .domain = Domain::package(0)};
 }
 
-Refusal no_library() {
+SensorRefusal no_library() {
   return {.source = "nvml",
           .subject = "NVIDIA GPUs",
           .reason = "no NVIDIA driver library",
@@ -34,7 +34,7 @@ Refusal no_library() {
 }
 
 Diagnosis some_of_each() {
-  Refusal other = unreadable_package();
+  SensorRefusal other = unreadable_package();
   other.subject = "package_1";
   other.domain = Domain::package(1);
   return {.readable = {Domain::psys(), Domain::nvidia_gpu(0)},
@@ -63,7 +63,7 @@ TEST(DoctorText, OfAMachineThatLacksNothingIsShort) {
 }
 
 TEST(DoctorText, TakesAnEnergyThatIsCalculatedForMeasured) {
-  Refusal no_counter = no_library();
+  SensorRefusal no_counter = no_library();
   no_counter.subject = "nvidia_gpu_0 energy";
   no_counter.absent = false;
   EXPECT_THAT(

@@ -64,7 +64,7 @@ std::vector<std::string> kept(const Survey& found) {
 
 std::vector<std::string> refused(const Survey& found) {
   std::vector<std::string> lines;
-  for (const Refusal& refusal : found.refused) {
+  for (const SensorRefusal& refusal : found.refused) {
     lines.push_back(refusal.subject + ": " + refusal.reason);
   }
   return lines;

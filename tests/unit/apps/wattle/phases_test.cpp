@@ -34,7 +34,7 @@ class PhasesTest : public testing::Test {
           figure.energy = Watts(1.0) * figure.known;
           figure.uncertainty = Joules(0.3);
           figure.mean = Watts(1.0);
-          return std::vector<DomainEnergy>{{.domain = Domain::package(0),
+          return std::vector<DomainFigure>{{.domain = Domain::package(0),
                                             .contained_in = {},
                                             .source = "powercap",
                                             .figure = figure}};

@@ -37,7 +37,7 @@ Report with_course() {
   Report report = measured();
   PowerCourse& course = report.energy.course;
   course = {.length = Seconds(2.0), .column = Seconds(0.1), .step = Seconds(0.1)};
-  for (const DomainEnergy& domain : report.energy.domains) {
+  for (const DomainFigure& domain : report.energy.domains) {
     course.domains.push_back({domain.domain.name(), columns_of(20, domain.figure.mean->si())});
   }
   course.total = columns_of(20, 175.0);

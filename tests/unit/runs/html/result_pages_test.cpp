@@ -159,7 +159,7 @@ NamedRecord job_run(unsigned rank, const std::string& host, std::optional<double
   named.record.energy.uncertainty = Joules(3.0);
   named.record.energy.unknown = Seconds(0);
   named.record.energy.covers = {"cpu"};
-  named.record.energy.missing = {{.kind = "dram", .reason = "no counter"}};
+  named.record.energy.missing = {{.subject = "dram", .reason = "no counter"}};
   return named;
 }
 

@@ -16,8 +16,8 @@ using testing::Not;
 class DaemonProbe : public testing_daemon::ServedMachine {
  protected:
   /// The one thing that is refused.
-  [[nodiscard]] Refusal refused() const { return refused(system()); }
-  [[nodiscard]] static Refusal refused(const System& system) {
+  [[nodiscard]] SensorRefusal refused() const { return refused(system()); }
+  [[nodiscard]] static SensorRefusal refused(const System& system) {
     const Survey found = probe(system, machine_clock());
     EXPECT_THAT(found.sensors, IsEmpty());
     if (found.refused.size() == 1) return found.refused.front();
@@ -50,7 +50,7 @@ TEST_F(DaemonProbe, AsksOnce) {
 }
 
 TEST_F(DaemonProbe, ASocketThatIsMissingIsToldWhereItWasNamed) {
-  const Refusal refusal = refused();
+  const SensorRefusal refusal = refused();
   EXPECT_EQ(refusal.source, "daemon");
   EXPECT_EQ(refusal.scope, RefusalScope::part);
   EXPECT_THAT(refusal.proof, HasSubstr(path()));
@@ -70,7 +70,7 @@ TEST_F(DaemonProbe, WhoMayNotConnectIsToldWhichGroupToJoin) {
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
   const fakes::Unprivileged nobody;
   if (!nobody.holds()) GTEST_SKIP() << "root cannot become anybody else here";
-  const Refusal refusal = refused();
+  const SensorRefusal refusal = refused();
   EXPECT_THAT(refusal.reason, HasSubstr("members of the group 54321"));
   EXPECT_THAT(refusal.remedy, HasSubstr("usermod -aG 54321"));
 }
@@ -82,7 +82,7 @@ TEST_F(DaemonProbe, NobodyIsToldToJoinTheGroupRoot) {
   const fakes::Unprivileged nobody;
   if (!nobody.holds()) GTEST_SKIP() << "root cannot become anybody else here";
   if (::geteuid() != 65534) GTEST_SKIP() << "not root: the socket is this user's own";
-  const Refusal refusal = refused();
+  const SensorRefusal refusal = refused();
   EXPECT_THAT(refusal.reason, HasSubstr("only root may ask the daemon"));
   EXPECT_THAT(refusal.proof, AllOf(HasSubstr("Permission denied"), HasSubstr("0600")));
   EXPECT_THAT(refusal.remedy, AllOf(HasSubstr("--socket-group wattle"), Not(HasSubstr("usermod"))));
@@ -102,7 +102,7 @@ TEST_F(DaemonProbe, WhatTheDaemonRefusesIsTold) {
   serve();
   for (const auto& each : cases) {
     tell(R"({"error":"as it says"})", each.status);
-    const Refusal refusal = refused();
+    const SensorRefusal refusal = refused();
     EXPECT_THAT(refusal.reason, HasSubstr(each.reason));
     EXPECT_THAT(refusal.remedy, HasSubstr(each.remedy));
     EXPECT_THAT(refusal.proof, AllOf(HasSubstr("as it says"), HasSubstr(path())));
@@ -114,11 +114,11 @@ TEST_F(DaemonProbe, ATokenIsShownToTheDaemonAndToNobodyElse) {
   tell(R"({"error":"Invalid token"})", 401);
   System machine = system();
   machine.daemon_token = "secret";
-  const Refusal refusal = refused(machine);
+  const SensorRefusal refusal = refused(machine);
   EXPECT_EQ(server_->requests().at(0).field("Authorization"), "Bearer secret");
   EXPECT_THAT(refusal.reason, HasSubstr("does not take this token"));
   machine.daemon_token = "secret\r\nX: y";
-  for (const Refusal& each : {refusal, refused(machine)}) {
+  for (const SensorRefusal& each : {refusal, refused(machine)}) {
     EXPECT_THAT(each.reason + each.proof + each.remedy, Not(HasSubstr("secret")));
   }
 }

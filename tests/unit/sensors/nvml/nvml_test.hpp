@@ -30,10 +30,10 @@ class Gpus {
 
   /// The sensor of the n-th GPU that can be read.
   Sensor& operator[](std::size_t n) { return *found_.sensors.at(n); }
-  [[nodiscard]] const std::vector<Refusal>& refused() const { return found_.refused; }
+  [[nodiscard]] const std::vector<SensorRefusal>& refused() const { return found_.refused; }
   [[nodiscard]] std::vector<std::string_view> refused_subjects() const {
     std::vector<std::string_view> subjects;
-    for (const Refusal& refusal : found_.refused) subjects.push_back(refusal.subject);
+    for (const SensorRefusal& refusal : found_.refused) subjects.push_back(refusal.subject);
     return subjects;
   }
   fakes::FakeNvml& fake() { return fake_; }

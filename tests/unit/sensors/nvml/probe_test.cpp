@@ -22,10 +22,10 @@ using testing::SizeIs;
 constexpr auto kShort = milliseconds(100);
 
 /// The only refusal of a survey that found nothing.
-Refusal sole_refusal(const Survey& survey) {
+SensorRefusal sole_refusal(const Survey& survey) {
   EXPECT_THAT(survey.sensors, IsEmpty());
   EXPECT_THAT(survey.refused, SizeIs(1));
-  return survey.refused.empty() ? Refusal{} : survey.refused.front();
+  return survey.refused.empty() ? SensorRefusal{} : survey.refused.front();
 }
 
 TEST(NvmlProbe, DescribesEachGpu) {
@@ -78,7 +78,7 @@ class WithoutALibrary : public testing::Test {
 
 TEST_F(WithoutALibrary, NothingIsAmissWhereThereIsNoKernelDriverEither) {
   if (machine_has_library()) GTEST_SKIP() << "this machine has an NVIDIA driver";
-  const Refusal refusal = sole_refusal(probe_default());
+  const SensorRefusal refusal = sole_refusal(probe_default());
   EXPECT_EQ(refusal.source, "nvml");
   EXPECT_EQ(refusal.subject, "NVIDIA GPUs");
   EXPECT_EQ(refusal.reason, "no NVIDIA GPU was found");
@@ -88,7 +88,7 @@ TEST_F(WithoutALibrary, NothingIsAmissWhereThereIsNoKernelDriverEither) {
 TEST_F(WithoutALibrary, ItIsMissedWhereTheKernelDriverIsLoaded) {
   if (machine_has_library()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   folder_.write("driver/nvidia/version", "NVRM version: ...\n");
-  const Refusal refusal = sole_refusal(probe_default());
+  const SensorRefusal refusal = sole_refusal(probe_default());
   EXPECT_FALSE(refusal.absent);
   EXPECT_THAT(refusal.reason, HasSubstr("though the kernel driver is loaded"));
   EXPECT_THAT(refusal.remedy, HasSubstr("--gpus all"));
@@ -97,7 +97,7 @@ TEST_F(WithoutALibrary, ItIsMissedWhereTheKernelDriverIsLoaded) {
 TEST_F(WithoutALibrary, ItIsMissedWhereAnotherDriverRunsTheGpu) {
   if (machine_has_library()) GTEST_SKIP() << "this machine has an NVIDIA driver";
   folder_.write("module/nouveau/version", "");
-  const Refusal refusal = sole_refusal(probe_default());
+  const SensorRefusal refusal = sole_refusal(probe_default());
   EXPECT_FALSE(refusal.absent);
   EXPECT_THAT(refusal.reason, HasSubstr("nouveau"));
 }
@@ -114,7 +114,7 @@ TEST_F(WithoutALibrary, OneThatCannotBeOpenedIsNotTakenForAbsent) {
 TEST_F(WithoutALibrary, TheOneThatWasAskedForIsMissed) {
   System system;
   system.nvml_library = "/nonexistent/libnvidia-ml.so.1";
-  const Refusal refusal = sole_refusal(probe(system, clock_, {}));
+  const SensorRefusal refusal = sole_refusal(probe(system, clock_, {}));
   EXPECT_FALSE(refusal.absent);
   EXPECT_THAT(refusal.reason, HasSubstr("/nonexistent/libnvidia-ml.so.1"));
   EXPECT_THAT(refusal.remedy, HasSubstr("WATTLE_NVML_LIBRARY"));
@@ -135,7 +135,7 @@ TEST_F(WithoutALibrary, NoThreadIsStarted) {
 TEST_F(WithoutALibrary, AnotherLibraryDoesNotServe) {
   System system;
   system.nvml_library = "libm.so.6";
-  const Refusal refusal = sole_refusal(probe(system, clock_, {}));
+  const SensorRefusal refusal = sole_refusal(probe(system, clock_, {}));
   EXPECT_THAT(refusal.reason, HasSubstr("is no NVIDIA management library"));
   EXPECT_THAT(refusal.proof, HasSubstr("nvmlInit_v2"));
 }
@@ -149,7 +149,7 @@ class InitFails : public testing::TestWithParam<InitError> {};
 
 TEST_P(InitFails, WithACauseAndItsProof) {
   const FakeNvml fake("error nvmlInit_v2 " + std::to_string(GetParam().code) + "\ngpu A\n");
-  const Refusal refusal = sole_refusal(probe_patiently(fake));
+  const SensorRefusal refusal = sole_refusal(probe_patiently(fake));
   EXPECT_EQ(refusal.subject, "NVIDIA GPUs");
   EXPECT_THAT(refusal.reason, HasSubstr(GetParam().reason));
   EXPECT_THAT(refusal.proof, HasSubstr("(" + std::to_string(GetParam().code) + ")"));
@@ -185,20 +185,20 @@ TEST(NvmlProbe, SaysWhyAGpuCannotBeOpenedAndReadsTheOthers) {
 
 TEST(NvmlProbe, RefusesALostGpuAsAWhole) {
   const FakeNvml fake("gpu A\nlost 0 100\n");
-  const Refusal refusal = sole_refusal(probe_patiently(fake));
+  const SensorRefusal refusal = sole_refusal(probe_patiently(fake));
   EXPECT_EQ(refusal.domain, Domain::nvidia_gpu(0));
   EXPECT_EQ(refusal.reason, "the GPU has fallen off the bus");
 }
 
 TEST(NvmlProbe, RefusesAGpuThatIsLostWhileItIsExamined) {
   const FakeNvml fake("gpu A\nerror nvmlDeviceGetUtilizationRates 16\n");
-  const Refusal refusal = sole_refusal(probe_patiently(fake));
+  const SensorRefusal refusal = sole_refusal(probe_patiently(fake));
   EXPECT_EQ(refusal.reason, "the GPU needs a reset");
 }
 
 TEST(NvmlProbe, GivesUpOnADriverThatHangs) {
   FakeNvml fake("hang nvmlInit_v2\ngpu A\n");
-  const Refusal refusal = sole_refusal(probe_within(fake.system(), fake.clock(), kShort));
+  const SensorRefusal refusal = sole_refusal(probe_within(fake.system(), fake.clock(), kShort));
   EXPECT_EQ(refusal.subject, "NVIDIA GPUs");
   EXPECT_EQ(refusal.reason, "the driver did not answer within 0.1 s");
   EXPECT_FALSE(refusal.domain.has_value());

@@ -46,7 +46,7 @@ class NotOpened : public testing::Test {
     folder_.write("proc/self/status", "Seccomp:\t0\n");
     system_.procfs = folder_.path() / "proc";
   }
-  [[nodiscard]] Refusal because_of(int error, bool as_root = false) const {
+  [[nodiscard]] SensorRefusal because_of(int error, bool as_root = false) const {
     return not_opened(Domain::package(0), error, system_, as_root);
   }
   void filter_system_calls() { folder_.write("proc/self/status", "Seccomp:\t2\n"); }
@@ -57,7 +57,7 @@ class NotOpened : public testing::Test {
 
 TEST_F(NotOpened, ForUsersNamesTheCapability) {
   for (const int error : {EACCES, EPERM}) {
-    const Refusal refused = because_of(error);
+    const SensorRefusal refused = because_of(error);
     EXPECT_EQ(refused.source, "perf");
     EXPECT_EQ(refused.subject, "package_0");
     EXPECT_EQ(refused.domain, Domain::package(0));
@@ -73,7 +73,7 @@ TEST_F(NotOpened, ForUsersNamesTheCapability) {
 
 TEST_F(NotOpened, OnOldKernelsNamesTheWideCapabilityLast) {
   folder_.write("proc/sys/kernel/osrelease", "4.18.0-553.el8_10.x86_64\n");
-  const Refusal refused = because_of(EACCES);
+  const SensorRefusal refused = because_of(EACCES);
   EXPECT_THAT(refused.remedy, Not(HasSubstr("cap_perfmon")));
   EXPECT_THAT(refused.remedy, HasSubstr("cap_sys_admin"));
   EXPECT_LT(refused.remedy.find("as root"), refused.remedy.find("cap_sys_admin"));
@@ -81,7 +81,7 @@ TEST_F(NotOpened, OnOldKernelsNamesTheWideCapabilityLast) {
 }
 
 TEST_F(NotOpened, ForTheRootOfAContainerNamesTheContainer) {
-  const Refusal refused = because_of(EACCES, true);
+  const SensorRefusal refused = because_of(EACCES, true);
   EXPECT_THAT(refused.reason, HasSubstr("root of this container"));
   EXPECT_THAT(refused.remedy, HasSubstr("--cap-add PERFMON"));
 }
@@ -90,7 +90,7 @@ TEST_F(NotOpened, BehindAFilterNamesTheFilter) {
   filter_system_calls();
   for (const int error : {EPERM, ENOSYS}) {
     for (const bool as_root : {false, true}) {
-      const Refusal refused = because_of(error, as_root);
+      const SensorRefusal refused = because_of(error, as_root);
       EXPECT_THAT(refused.reason, HasSubstr("seccomp"));
       EXPECT_THAT(refused.proof, HasSubstr("Seccomp: 2"));
       EXPECT_THAT(refused.remedy, HasSubstr("--cap-add PERFMON"));
@@ -112,7 +112,7 @@ TEST_F(NotOpened, ForLackOfDescriptorsNamesTheLimit) {
 }
 
 TEST_F(NotOpened, ForAnotherCauseSaysThat) {
-  const Refusal refused = because_of(EINVAL);
+  const SensorRefusal refused = because_of(EINVAL);
   EXPECT_EQ(refused.reason, "the kernel does not count this event: Invalid argument");
   EXPECT_THAT(refused.remedy, IsEmpty());
 }

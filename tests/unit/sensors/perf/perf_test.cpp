@@ -65,7 +65,7 @@ class PerfProbe : public testing::Test {
     }
     throw std::out_of_range("not found: " + domain.name());
   }
-  [[nodiscard]] const Refusal& only_refusal() const {
+  [[nodiscard]] const SensorRefusal& only_refusal() const {
     if (found_.refused.size() != 1) throw std::out_of_range("not one refusal");
     return found_.refused.front();
   }

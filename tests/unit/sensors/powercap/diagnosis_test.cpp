@@ -66,7 +66,7 @@ class NoZones : public testing::Test {
 
 TEST_F(NoZones, BecauseThereIsNoSysfs) {
   system_.sysfs = folder_.path() / "nowhere";
-  const Refusal refused = no_zones(system_, intel_, false);
+  const SensorRefusal refused = no_zones(system_, intel_, false);
   EXPECT_EQ(refused.source, "powercap");
   EXPECT_EQ(refused.subject, "CPU energy");
   EXPECT_EQ(refused.reason, "there is no folder " + system_.sysfs.string());
@@ -77,7 +77,7 @@ TEST_F(NoZones, BecauseThereIsNoSysfs) {
 TEST_F(NoZones, BecauseTheContainerMountsOverThem) {
   for (const char* hidden : {"devices/virtual/powercap", "class/powercap"}) {
     mount_over(hidden);
-    const Refusal refused = no_zones(system_, intel_, false);
+    const SensorRefusal refused = no_zones(system_, intel_, false);
     EXPECT_EQ(refused.reason, "this container hides the energy counters");
     EXPECT_THAT(refused.proof,
                 HasSubstr("a file system is mounted over " + (system_.sysfs / hidden).string()));
@@ -87,14 +87,15 @@ TEST_F(NoZones, BecauseTheContainerMountsOverThem) {
 }
 
 TEST_F(NoZones, BecauseTheirLinksLeadNowhere) {
-  const Refusal refused = no_zones(system_, intel_, true);
+  const SensorRefusal refused = no_zones(system_, intel_, true);
   EXPECT_EQ(refused.reason, "this container hides the energy counters");
   EXPECT_THAT(refused.proof, HasSubstr("lead nowhere"));
   EXPECT_THAT(refused.remedy, Not(IsEmpty()));
 }
 
 TEST_F(NoZones, BecauseThisIsAVirtualMachine) {
-  const Refusal refused = no_zones(system_, {.vendor = "AuthenticAMD", .hypervisor = true}, false);
+  const SensorRefusal refused =
+      no_zones(system_, {.vendor = "AuthenticAMD", .hypervisor = true}, false);
   EXPECT_EQ(refused.reason,
             "this is a virtual machine; the host does not expose energy counters to it");
   EXPECT_THAT(refused.proof, HasSubstr((system_.sysfs / "class/powercap").string()));
@@ -103,7 +104,7 @@ TEST_F(NoZones, BecauseThisIsAVirtualMachine) {
 }
 
 TEST_F(NoZones, BecauseTheProcessorHasNone) {
-  const Refusal refused = no_zones(system_, {.vendor = "CentaurHauls"}, false);
+  const SensorRefusal refused = no_zones(system_, {.vendor = "CentaurHauls"}, false);
   EXPECT_EQ(refused.reason, "this processor has no energy counters that powercap reads");
   EXPECT_THAT(refused.proof, HasSubstr("Intel and AMD"));
   EXPECT_THAT(refused.remedy, IsEmpty()) << "nothing would help";
@@ -112,7 +113,7 @@ TEST_F(NoZones, BecauseTheProcessorHasNone) {
 TEST_F(NoZones, BecauseTheModuleIsMissing) {
   folder_.write("proc/modules", "loop 40960 0 - Live 0x0000000000000000\n");
   for (const CpuInfo& cpu : {intel_, amd_}) {
-    const Refusal refused = no_zones(system_, cpu, false);
+    const SensorRefusal refused = no_zones(system_, cpu, false);
     EXPECT_THAT(refused.reason, HasSubstr("module"));
     EXPECT_THAT(refused.reason, HasSubstr("not loaded"));
     EXPECT_THAT(refused.proof, HasSubstr("intel_rapl_msr is not in /proc/modules"));
@@ -122,7 +123,7 @@ TEST_F(NoZones, BecauseTheModuleIsMissing) {
 
 TEST_F(NoZones, BecauseTheModuleFindsNothing) {
   folder_.write("proc/modules", "intel_rapl_msr 20480 0 - Live 0x0000000000000000\n");
-  const Refusal refused = no_zones(system_, intel_, false);
+  const SensorRefusal refused = no_zones(system_, intel_, false);
   EXPECT_EQ(refused.reason, "the kernel finds no energy counters in this processor");
   EXPECT_THAT(refused.proof, HasSubstr("intel_rapl_msr is loaded"));
   EXPECT_THAT(refused.remedy, HasSubstr("dmesg"));
@@ -140,7 +141,7 @@ TEST(Unreadable, ForUsersSaysTheKernelRuleAndTheWaysOut) {
   const std::string path = (folder.path() / "class/powercap/intel-rapl:0/energy_uj").string();
   System system;
   system.sysfs = folder.path();
-  const Refusal refused = unreadable(Domain::package(0), path, EACCES, system);
+  const SensorRefusal refused = unreadable(Domain::package(0), path, EACCES, system);
   EXPECT_EQ(refused.subject, "package_0");
   EXPECT_EQ(refused.domain, Domain::package(0));
   EXPECT_EQ(refused.reason, path + " is readable by root only");
@@ -152,7 +153,7 @@ TEST(Unreadable, ForUsersSaysTheKernelRuleAndTheWaysOut) {
 }
 
 TEST(Unreadable, ForAnotherCauseSaysThat) {
-  const Refusal refused = unreadable(Domain::dram(1), "/x/energy_uj", EIO, System{});
+  const SensorRefusal refused = unreadable(Domain::dram(1), "/x/energy_uj", EIO, System{});
   EXPECT_EQ(refused.reason, "its counter cannot be read: Input/output error");
   EXPECT_EQ(refused.proof, "/x/energy_uj");
   EXPECT_EQ(refused.domain, Domain::dram(1));

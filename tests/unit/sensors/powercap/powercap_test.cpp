@@ -76,7 +76,7 @@ class PowercapProbe : public testing::Test {
     }
     return values;
   }
-  [[nodiscard]] const Refusal& only_refusal() const {
+  [[nodiscard]] const SensorRefusal& only_refusal() const {
     if (found_.refused.size() != 1) throw std::out_of_range("not one refusal");
     return found_.refused.front();
   }
@@ -221,7 +221,7 @@ TEST_F(PowercapProbe, RefusesACounterThatAUserMayNotRead) {
   if (!nobody.holds()) GTEST_SKIP() << "root cannot become another user here";
   probe_tree();
   EXPECT_THAT(domains(), ElementsAre("package_1")) << "one that fails does not hide the others";
-  const Refusal& refused = only_refusal();
+  const SensorRefusal& refused = only_refusal();
   EXPECT_EQ(refused.domain, Domain::package(0));
   EXPECT_THAT(refused.reason, HasSubstr("intel-rapl:0/energy_uj is readable by root only"));
   EXPECT_THAT(refused.proof, HasSubstr("mode 0000"));
