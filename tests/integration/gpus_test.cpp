@@ -89,7 +89,7 @@ TEST_F(Gpus, ThatTellNoEnergyAreNot) {
   constexpr int kNothingReadable = 2;
   EXPECT_EQ(outcome.code(), kNothingReadable);
   EXPECT_THAT(outcome.out, HasSubstr("nvidia_gpu_0 (nvml) is not measured\n"
-                                     "  cause   neither its energy nor its power can be read"));
+                                     "  reason  neither its energy nor its power can be read"));
 }
 
 TEST_F(Gpus, AreNotWaitedForAsLongAsTheirDriverLikes) {
@@ -130,7 +130,7 @@ TEST_F(Gpus, AreAbsentWhereThereIsNoDriver) {
   EXPECT_EQ(json["absent"][1]["subject"], "AMD and Intel GPUs");
   EXPECT_EQ(json["absent"][2]["subject"], "power rails and batteries");
   EXPECT_THAT(run(wattle(Words{"doctor", "--verbose"} + nowhere)).out,
-              HasSubstr("NVIDIA GPUs (nvml) is not there\n  cause   no NVIDIA GPU was found\n"));
+              HasSubstr("NVIDIA GPUs (nvml) is not there\n  reason  no NVIDIA GPU was found\n"));
 }
 
 }  // namespace

@@ -156,7 +156,7 @@ TEST_F(Survey, DoctorTellsWhatIsMissingBesideTheRest) {
   EXPECT_EQ(outcome.out, R"(readable: package_0, core_0, psys
 
 dram_0 (powercap) is not measured
-  cause   its counter does not hold an energy: 'soon\x0a'
+  reason  its counter does not hold an energy: 'soon\x0a'
   proof   ROOT/sys/class/powercap/intel-rapl:0:0/energy_uj
 )");
 }
@@ -170,14 +170,14 @@ TEST_F(Survey, DoctorTellsWhenNothingCanBeRead) {
       StartsWith(R"(no energy can be measured here; CPU time and memory can: wattle run, track
 
 CPU energy (powercap) is not measured
-  cause   the kernel module that reads the energy counters is not loaded
+  reason  the kernel module that reads the energy counters is not loaded
   proof   ROOT/sys/class/powercap holds no zones; the module intel_rapl_msr is not in /proc/modules
   remedy  sudo modprobe intel_rapl_msr (AMD too; at every boot: echo intel_rapl_msr | sudo tee /etc/modules-load.d/wattle.conf)
 )"));
 }
 
 TEST_F(Survey, DoctorTellsWhereItLookedForGpusWhereNothingCanBeRead) {
-  EXPECT_THAT(ask({"doctor", "--verbose"}).out, HasSubstr("(nvml) is not there\n  cause   "));
+  EXPECT_THAT(ask({"doctor", "--verbose"}).out, HasSubstr("(nvml) is not there\n  reason  "));
 }
 
 TEST_F(Survey, DoctorJsonHasItsSchema) {
