@@ -58,7 +58,7 @@ struct BenchOptions {
 /// One command with the values of the parameters in it, and what belongs to it. Texts that are
 /// empty are not run.
 struct PlannedCommand {
-  std::string name;  ///< no two commands have the same
+  std::string name;  ///< equal ones have got parameters or a number
   std::string command;
   std::vector<std::pair<std::string, std::string>> parameters;
   std::string setup;

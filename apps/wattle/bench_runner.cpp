@@ -44,12 +44,22 @@ class LentSensor : public Sensor {
   std::shared_ptr<Sensor> lent_;
 };
 
+[[noreturn]] void fail_to_open(const std::string& path) {
+  throw BenchFailed(
+      fmt::format("cannot open {}: {}", printable(path), std::generic_category().message(errno)));
+}
+
 Fd opened(const std::string& path, int flags) {
   constexpr mode_t kForAll = 0666;
   Fd fd(::open(path.c_str(), flags | O_CLOEXEC, kForAll));
-  if (fd) return fd;
-  throw BenchFailed(
-      fmt::format("cannot open {}: {}", printable(path), std::generic_category().message(errno)));
+  if (!fd) fail_to_open(path);
+  return fd;
+}
+
+/// A bad path is better known before anything runs. Whoever writes to a pipe would take an open
+/// that is followed by a close for its end.
+void check_input(const std::string& input) {
+  if (input != "null" && ::access(input.c_str(), R_OK) != 0) fail_to_open(input);
 }
 
 std::string how_it_ended(const Exit& exit) {
@@ -92,7 +102,7 @@ BenchRunner::BenchRunner(const BenchOptions& options, bool keeps_power)
       keeps_power_(keeps_power),
       run_options_(run_options_of(options)),
       end_(end_signals()) {
-  (void)open_streams();  // a bad path is better known now
+  check_input(options.input);
   base_ = begin_report(run_options_, read_job(environment_variable));
   describe_host(options.system, base_.host);
   FoundSensors found = with_privileges([&] { return find_sensors(run_options_, base_); });

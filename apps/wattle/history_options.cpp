@@ -125,6 +125,26 @@ Action action_of(const std::vector<std::string>& words,
                                     did_you_mean(words.front(), names)));
 }
 
+/// What would be ignored is refused: who filters runs to remove or to show must not get others.
+void check_used(const RawHistoryOptions& raw, HistoryAction action) {
+  const bool takes_filter = action == HistoryAction::list || action == HistoryAction::export_all;
+  const bool takes_json = takes_filter || action == HistoryAction::show;
+  const std::array<std::pair<const char*, bool>, 8> given = {
+      {{"--command", !raw.command.empty() && !takes_filter},
+       {"--tag", !raw.tags.empty() && !takes_filter},
+       {"--host", !raw.host.empty() && !takes_filter},
+       {"--since", !raw.since.empty() && !takes_filter},
+       {"--until", !raw.until.empty() && !takes_filter},
+       {"--limit", !raw.limit.empty() && !takes_filter},
+       {"--json", raw.json && !takes_json},
+       {"--csv", raw.csv && !takes_filter}}};
+  for (const auto& [option, is_unused] : given) {
+    if (!is_unused) continue;
+    throw InvalidArgument(fmt::format("{} has no meaning with wattle history {}: leave it out",
+                                      option, raw.words.front()));
+  }
+}
+
 }  // namespace
 
 double parse_time(const std::string& text, std::string_view option, double now_unix_s) {
@@ -204,30 +224,6 @@ MarkOptions checked_mark(const RawHistoryOptions& raw) {
           .name = raw.mark,
           .quiet = raw.quiet};
 }
-
-namespace {
-
-/// What would be ignored is refused: who filters runs to remove or to show must not get others.
-void check_used(const RawHistoryOptions& raw, HistoryAction action) {
-  const bool takes_filter = action == HistoryAction::list || action == HistoryAction::export_all;
-  const bool takes_json = takes_filter || action == HistoryAction::show;
-  const std::array<std::pair<const char*, bool>, 8> given = {
-      {{"--command", !raw.command.empty() && !takes_filter},
-       {"--tag", !raw.tags.empty() && !takes_filter},
-       {"--host", !raw.host.empty() && !takes_filter},
-       {"--since", !raw.since.empty() && !takes_filter},
-       {"--until", !raw.until.empty() && !takes_filter},
-       {"--limit", !raw.limit.empty() && !takes_filter},
-       {"--json", raw.json && !takes_json},
-       {"--csv", raw.csv && !takes_filter}}};
-  for (const auto& [option, is_unused] : given) {
-    if (!is_unused) continue;
-    throw InvalidArgument(fmt::format("{} has no meaning with wattle history {}: leave it out",
-                                      option, raw.words.front()));
-  }
-}
-
-}  // namespace
 
 HistoryOptions checked_history(const RawHistoryOptions& raw) {
   HistoryOptions options{.json = raw.json, .csv = raw.csv};
