@@ -1,6 +1,5 @@
 // What a summary says of a run whose disk was full for a while.
-#include <sched.h>
-#include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -43,11 +42,7 @@ class FullDiskMonitor : public CommandTest {
     start.environment = {{"WATTLE_FAKE_NVML", nvml_.script_path()}};
     start.folder = folder_.path();
     start.prepare = [disk = path("disk").string()] {
-      if (::unshare(CLONE_NEWNS) != 0 ||
-          ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-          ::mount("small", disk.c_str(), "tmpfs", 0, "size=256k") != 0) {
-        ::_exit(kNoSmallDisk);
-      }
+      if (!mount_memory(disk, "size=256k")) ::_exit(kNoSmallDisk);
     };
     const Outcome outcome = run(start);
     EXPECT_EQ(outcome.err, "");

@@ -1,6 +1,5 @@
 // `wattle run --save`, `wattle history`, `wattle config`, `wattle report`.
-#include <sched.h>
-#include <sys/mount.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -66,11 +65,7 @@ TEST_F(HistoryCommand, ListsRunsWhereTheDiskIsFull) {
   start.environment["WATTLE_HISTORY"] = path("disk/history.db").string();
   start.folder = folder_.path();
   start.prepare = [disk = path("disk").string()] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("small", disk.c_str(), "tmpfs", 0, "size=400k") != 0) {
-      ::_exit(kNoSmallDisk);
-    }
+    if (!mount_memory(disk, "size=400k")) ::_exit(kNoSmallDisk);
   };
   const Outcome outcome = run(start);
   if (outcome.code() == kNoSmallDisk) GTEST_SKIP() << "no disk can be mounted here";

@@ -126,11 +126,7 @@ TEST_F(Lifetime, WithoutAProcFileSystemTheRunStillEndsAsItsCommand) {
   constexpr int kNoMount = 99;
   Start start = wattle_run({}, child({"exit", "7"}));
   start.prepare = [] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("nothing", "/proc", "tmpfs", 0, nullptr) != 0) {
-      ::_exit(kNoMount);
-    }
+    if (!mount_memory("/proc", nullptr)) ::_exit(kNoMount);
   };
   const Outcome outcome = run(start);
   if (outcome.code() == kNoMount) GTEST_SKIP() << "/proc cannot be hidden here";

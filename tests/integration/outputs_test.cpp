@@ -354,11 +354,7 @@ TEST_F(Outputs, AFileSystemThatFillsUpMeanwhileIsTold) {
   Start start = wattle_run({"--quiet", "--json", disk + "/run.json"}, {"sh", "-c", fill});
   constexpr int kNoMount = 99;
   start.prepare = [&] {
-    if (::unshare(CLONE_NEWNS) != 0 ||
-        ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
-        ::mount("small", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
-      ::_exit(kNoMount);
-    }
+    if (!mount_memory(disk, "size=64k")) ::_exit(kNoMount);
   };
   const Outcome outcome = run(start);
   if (outcome.code() == kNoMount) GTEST_SKIP() << "a small file system cannot be mounted here";

@@ -4,6 +4,8 @@
 #include <grp.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -279,6 +281,12 @@ Outcome run(const Start& start, std::string_view input) {
   process.write_input(input);
   process.close_input();
   return process.wait();
+}
+
+bool mount_memory(const std::string& folder, const char* options) {
+  return ::unshare(CLONE_NEWNS) == 0 &&
+         ::mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+         ::mount("memory", folder.c_str(), "tmpfs", 0, options) == 0;
 }
 
 }  // namespace wattle::integration

@@ -117,4 +117,8 @@ void become_ordinary_user();
 /// Starts it, gives it `input` and waits for its end.
 [[nodiscard]] Outcome run(const Start& start, std::string_view input = {});
 
+/// In a child that is about to execute: `folder` is an empty file system in memory, for it and its
+/// descendants alone. `options`: "size=64k", or null. False where that is not permitted.
+[[nodiscard]] bool mount_memory(const std::string& folder, const char* options);
+
 }  // namespace wattle::integration
