@@ -121,8 +121,8 @@ class NoSensor final : public Sensor {
   std::vector<Channel> channels_;
 };
 
-std::vector<PowerUpdate> news(std::uint32_t devices, int round) {
-  std::vector<PowerUpdate> updates;
+std::vector<PowerChange> news(std::uint32_t devices, int round) {
+  std::vector<PowerChange> updates;
   for (std::uint32_t i = 0; i < devices; ++i) {
     updates.push_back({.id = i,
                        .timestamp_ms = 1'762'000'000'000 + round,
@@ -160,7 +160,7 @@ class Ours {
   Ours& operator=(const Ours&) = delete;
 
   /// Seconds of processor time.
-  double publish(const std::vector<PowerUpdate>& updates) {
+  double publish(const std::vector<PowerChange>& updates) {
     std::atomic<bool> is_done = false;
     double cost = 0.0;
     loop_.poster()([&] {
@@ -204,7 +204,7 @@ double send_bare(const std::vector<Fd>& sockets, int epoll, const std::string& b
 }
 
 /// As the daemon writes them.
-std::string bytes_of(const std::vector<PowerUpdate>& updates) {
+std::string bytes_of(const std::vector<PowerChange>& updates) {
   class Taker final : public Subscriber {
    public:
     void deliver(const Frame& frame) override { text = *frame; }
@@ -213,7 +213,7 @@ std::string bytes_of(const std::vector<PowerUpdate>& updates) {
   Taker taker;
   Stream stream(DeviceType::cpu, wire::StreamFormat::per_device);
   Ids ids;
-  for (const PowerUpdate& update : updates) ids.push_back(update.id);
+  for (const PowerChange& update : updates) ids.push_back(update.id);
   stream.subscribe(taker, ids);
   stream.publish(updates, TimePoint{});
   Stream::unsubscribe(taker);

@@ -30,7 +30,7 @@
 #include "base/fd.hpp"
 #include "base/parse.hpp"
 #include "fakes/virtual_clock.hpp"
-#include "hardware/recording.hpp"
+#include "run_monitor/recording.hpp"
 
 namespace wattle {
 namespace {

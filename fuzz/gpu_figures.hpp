@@ -7,7 +7,7 @@
 
 #include "base/file.hpp"
 #include "check.hpp"
-#include "hardware/table_figures.hpp"
+#include "run_monitor/table_figures.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::fuzz {

@@ -1,6 +1,6 @@
 // The texts of /proc/stat, /proc/meminfo, /proc/pressure, /proc/diskstats and /proc/net/dev.
 #include "check.hpp"
-#include "hardware/machine_reader.hpp"
+#include "run_monitor/machine_reader.hpp"
 
 FUZZ_TARGET(machine)(const unsigned char* data, std::size_t size) {
   using namespace wattle;

@@ -9,7 +9,7 @@
 
 #include "base/file.hpp"
 #include "check.hpp"
-#include "gpu_choice.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "wattle/error.hpp"
 
 namespace {
@@ -47,9 +47,9 @@ FUZZ_TARGET(options)(const unsigned char* data, std::size_t size) {
   try {
     const auto visible = [&](const char* /*name*/) { return words.back().c_str(); };
     Survey none;
-    app::keep_chosen(app::parse_gpu_choice("visible", visible), none);
-    app::keep_chosen(app::parse_gpu_choice(words.back(), visible), none);
-  } catch (const InvalidArgument&) {
+    keep_selected(GpuSelection::visible(), none, "", visible);
+    keep_selected(GpuSelection::parse(words.back()), none, "", visible);
+  } catch (const Error&) {
     return 0;
   }
   return 0;

@@ -10,8 +10,8 @@
 namespace {
 
 using namespace wattle;
-using daemon::Query;
 using daemon::QueryFault;
+using daemon::UrlQuery;
 using Ids = std::vector<std::uint64_t>;
 
 std::string encoded(std::string_view path) {
@@ -46,12 +46,12 @@ void check_ids(std::string_view list, daemon::IdKind kind) {
 }
 
 void check_query(std::string_view text) {
-  const auto result = Query::parse(text, {"gpu_ids", "cpu", "dram"});
+  const auto result = UrlQuery::parse(text, {"gpu_ids", "cpu", "dram"});
   if (const auto* const fault = std::get_if<QueryFault>(&result)) {
     check_fault(*fault);
     return;
   }
-  const auto& query = std::get<Query>(result);
+  const auto& query = std::get<UrlQuery>(result);
   if (const auto list = query.find("gpu_ids")) check_ids(*list, daemon::IdKind::gpu);
   const auto cpu = daemon::required_bool(query, "cpu");
   if (const auto* const fault = std::get_if<QueryFault>(&cpu)) check_fault(*fault);

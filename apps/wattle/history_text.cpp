@@ -10,7 +10,7 @@
 
 #include "base/quantity.hpp"
 #include "base/text.hpp"
-#include "hardware/time_text.hpp"
+#include "run_monitor/time_text.hpp"
 #include "runs/saved_run_json.hpp"
 #include "usage/usage_json.hpp"
 

@@ -94,10 +94,6 @@ std::string host_name() {
   return ::gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
 }
 
-const char* environment_variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe)
-}
-
 std::string expand_path(std::string_view path, const PathValues& values) {
   std::string expanded;
   for (std::size_t i = 0; i < path.size(); ++i) {

@@ -1,17 +1,14 @@
 // The batch job and the MPI rank that this process is part of, by its environment.
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 
+#include "base/environment.hpp"
 #include "report/report.hpp"
 
 namespace wattle::app {
-
-/// Looks up an environment variable: null where it is not set. As std::getenv.
-using Environment = std::function<const char*(const char*)>;
 
 struct Job {
   std::string id;                      ///< of Slurm, PBS or LSF; empty: none
@@ -37,8 +34,6 @@ struct PathValues {
 /// Those of this process, whose command has the number `pid`.
 [[nodiscard]] PathValues path_values(const Job& job, const std::string& host, int pid);
 [[nodiscard]] std::string host_name();
-/// A variable of this process; null where it is not set. Threads: none that changes variables.
-[[nodiscard]] const char* environment_variable(const char* name);
 
 /// Replaces %h %r %p %j and %%; throws `InvalidArgument` at any other.
 [[nodiscard]] std::string expand_path(std::string_view path, const PathValues& values);

@@ -77,11 +77,11 @@ void watch(const RunParts& run, Ticker& ticker, MarkSocket& marks, Instruments& 
 FoundSensors find_sensors(const RunOptions& options, Report& report) {
   const std::string& left_out = report.energy.left_out;
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
-  const GpuChoice choice = parse_gpu_choice(options.gpus, environment_variable);
-  Survey found =
-      survey(options.system, machine_clock(), choice.none() ? kAllButGpus : DomainKinds::all());
+  const GpuSelection selection = parse_gpus(options.gpus);
+  Survey found = survey(options.system, machine_clock(),
+                        selection.is_none() ? kAllButGpus : DomainKinds::all());
   const std::set<Domain> on_machine = gpus_found(found);
-  keep_chosen(choice, found);
+  keep_chosen(selection, found);
   GpusOfGroups gpus = gpus_of_groups(on_machine, found);
   (void)take_absent(found.refused);
   const bool are_known = knows_all_gpus(found.refused);

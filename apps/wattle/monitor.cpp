@@ -15,6 +15,7 @@
 #include "commands.hpp"
 #include "end_signals.hpp"
 #include "ending.hpp"
+#include "gpu_choice.hpp"
 #include "job.hpp"
 #include "launcher.hpp"
 #include "output.hpp"
@@ -35,10 +36,6 @@ void tell(std::string_view message) {
   write_to_stderr(fmt::format("wattle monitor: {}\n", message));
 }
 
-HardwareMonitorOptions monitor_options(const MonitorOptions& options) {
-  return {.interval = options.interval, .overwrite = options.overwrite};
-}
-
 /// Throws `InvalidArgument` where another rank of the job would write there too.
 std::string folder_of(const MonitorOptions& options, pid_t pid) {
   const Job job = read_job(environment_variable);
@@ -51,8 +48,15 @@ std::string summary_of(const HardwareFiles& files) {
   return build_resource_summary(files).to_text();
 }
 
-HardwareMonitor open_monitor(const MonitorOptions& options) {
-  return with_privileges([&] { return HardwareMonitor(options.system); });
+HardwareMonitor open_monitor(const MonitorOptions& options) try {
+  return with_privileges([&] {
+    return HardwareMonitor({.interval = options.interval,
+                            .overwrite = options.overwrite,
+                            .gpus = parse_gpus(options.gpus),
+                            .system = options.system});
+  });
+} catch (const NoSuchDevice& error) {
+  throw InvalidArgument(error.what());  // --gpus names it
 }
 
 /// Until Ctrl-C or TERM; shows for how long.
@@ -78,7 +82,7 @@ int until_signal(const MonitorOptions& options) {
   std::optional<Output> output;
   if (!options.quiet) output = Output::open("-", false);
   HardwareMonitor monitor = open_monitor(options);
-  monitor.start(folder, monitor_options(options));
+  monitor.start(folder);
   wait_for_end(end, options, folder);
   const HardwareFiles files = monitor.stop();
   if (output) output->write(summary_of(files));
@@ -91,7 +95,7 @@ std::optional<int> monitor_command(const MonitorOptions& options, const std::str
                                    Launcher& launcher, Supervisor& supervisor,
                                    HardwareMonitor& monitor) {
   try {
-    monitor.start(folder, monitor_options(options));
+    monitor.start(folder);
   } catch (const NoSuchDevice& nothing) {  // the command is what matters
     tell(nothing.what());
   }

@@ -11,6 +11,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "gpu_choice.hpp"
 #include "raw_options.hpp"
 #include "unexpected.hpp"
 #include "usage/usage_units.hpp"
@@ -26,6 +27,7 @@ MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::
   }
   MonitorOptions monitor = std::move(raw.monitor);
   monitor.system = raw.system;
+  (void)parse_gpus(monitor.gpus);
   monitor.interval = parse_seconds(raw.monitor_interval, "--interval",
                                    HardwareMonitorOptions::kShortestInterval.count(),
                                    HardwareMonitorOptions::kLongestInterval.count());

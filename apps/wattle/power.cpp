@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <iterator>
 #include <map>
 #include <memory>
@@ -55,18 +54,15 @@ std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {
 /// What is to be shown, and why the rest is not. Throws `InvalidArgument` for a GPU that is not
 /// there.
 Survey look(const PowerOptions& options) {
-  const auto environment = [](const char* name) {
-    return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): before any thread
-  };
-  const GpuChoice choice = parse_gpu_choice(options.gpus, environment);
-  const bool wants_gpus = !choice.none() && !options.cpu_domain;
+  const GpuSelection gpus = parse_gpus(options.gpus);
+  const bool wants_gpus = !gpus.is_none() && !options.cpu_domain;
   const bool tells_gpus = wants_gpus || options.gpu_domain;
   const bool wants_others = !options.gpu_domain && !options.cpu_domain;
   DomainKinds wanted = kProcessorKinds;
   if (wants_gpus) wanted.add(DomainKinds::of({DomainCategory::gpu}));
   if (wants_others) wanted.add(DomainKinds::of({DomainCategory::other}));
   Survey found = survey(options.system, machine_clock(), wanted);
-  if (tells_gpus) keep_chosen(choice, found);
+  if (tells_gpus) keep_chosen(gpus, found);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {

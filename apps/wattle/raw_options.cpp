@@ -279,6 +279,7 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
                    "Seconds between two rows, from 0.001 to 86400")
       ->type_name("SECONDS")
       ->default_str("2");
+  command->add_option("--gpus", raw.monitor.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
   command->add_flag("--overwrite", raw.monitor.overwrite,
                     "Overwrite existing files instead of adding to them");
   command->add_flag("-q,--quiet", raw.monitor.quiet, "No summary at the end");

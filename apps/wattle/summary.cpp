@@ -11,10 +11,10 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "commands.hpp"
-#include "hardware/summary_of_folder.hpp"
-#include "hardware/summary_text.hpp"
 #include "output.hpp"
 #include "progress.hpp"
+#include "run_monitor/summary_of_folder.hpp"
+#include "run_monitor/summary_text.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::app {

@@ -4,7 +4,6 @@
 
 #include <CLI/CLI.hpp>
 #include <limits>
-#include <set>
 #include <string_view>
 
 #include "base/parse.hpp"
@@ -34,11 +33,11 @@ T parse_positive(const std::string& text, std::string_view option, std::string_v
   return static_cast<T>(*number);
 }
 
-std::set<std::string> set_of(std::string_view list) {
-  std::set<std::string> parts;
+std::vector<std::string> parts_of(std::string_view list) {
+  std::vector<std::string> parts;
   while (!list.empty()) {
     const std::size_t end = std::min(list.find(','), list.size());
-    if (end > 0) parts.emplace(list.substr(0, end));
+    if (end > 0) parts.emplace_back(list.substr(0, end));
     list.remove_prefix(std::min(end + 1, list.size()));
   }
   return parts;
@@ -130,7 +129,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
     tracker.n_expected_cores =
         parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
   }
-  if (!raw.gpu_uuids.empty()) tracker.gpu_uuids = set_of(raw.gpu_uuids);
+  if (!raw.gpu_uuids.empty()) tracker.gpus = GpuSelection::named(parts_of(raw.gpu_uuids));
   if (!raw.gpu_brand.empty()) tracker.gpu_brand = raw.gpu_brand;
   tracker.tracking_file = path_of(raw.tracking_file);
   tracker.resource_usage_file = path_of(raw.usage_file);

@@ -37,7 +37,7 @@ Response refusal_of(HeadFault fault) {
 
 }  // namespace
 
-Connection::Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport,
+Connection::Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<SocketTransport> transport,
                        Peer peer, NoPlace shortage)
     : owner_(owner),
       fd_(std::move(fd)),

@@ -38,13 +38,13 @@ class ConnectionOwner {
 };
 
 /// Threads: the loop's.
-class Connection final : public Exchange,
+class Connection final : public HttpExchange,
                          public Subscriber,
                          public std::enable_shared_from_this<Connection> {
  public:
   /// `transport` writes to `fd`. With a shortage it is a guest: it asks once, and is told of the
   /// shortage, unless it asks for the daemon's health.
-  Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<Transport> transport, Peer peer,
+  Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<SocketTransport> transport, Peer peer,
              NoPlace shortage = NoPlace::none);
   ~Connection() override;
 
@@ -62,7 +62,7 @@ class Connection final : public Exchange,
   /// Ends it where it took too long for what it is about; whether it did.
   bool check_deadline(TimePoint now);
 
-  // Exchange
+  // HttpExchange
   void answer(const Response& response) override;
   [[nodiscard]] Subscriber* begin_stream(std::shared_ptr<const StreamRight> right) override;
   // Subscriber
@@ -127,7 +127,7 @@ class Connection final : public Exchange,
 
   ConnectionOwner& owner_;
   Fd fd_;
-  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<SocketTransport> transport_;
   std::unique_ptr<Watch> watch_;
   Peer peer_;
   std::string in_;   ///< read, and not a whole request yet

@@ -16,7 +16,7 @@
 namespace wattle::daemon {
 namespace {
 
-using ExchangePtr = std::shared_ptr<Exchange>;
+using ExchangePtr = std::shared_ptr<HttpExchange>;
 using Settings = std::vector<DeviceSetting>;
 
 /// A request to set GPUs, understood.
@@ -28,20 +28,20 @@ struct Order {
 
 // What each route sets, by its own parameters.
 
-std::variant<Settings, QueryFault> power_limit(const Query& query) {
+std::variant<Settings, QueryFault> power_limit(const UrlQuery& query) {
   const auto limit = required_number(query, "power_limit_mw");
   if (const auto* const fault = std::get_if<QueryFault>(&limit)) return *fault;
   return Settings{PowerLimit{std::get<std::uint32_t>(limit)}};
 }
 
-std::variant<Settings, QueryFault> persistence_mode(const Query& query) {
+std::variant<Settings, QueryFault> persistence_mode(const UrlQuery& query) {
   const auto enabled = required_bool(query, "enabled");
   if (const auto* const fault = std::get_if<QueryFault>(&enabled)) return *fault;
   return Settings{PersistenceMode{std::get<bool>(enabled)}};
 }
 
 template <ClockKind kClock>
-std::variant<Settings, QueryFault> locked_clocks(const Query& query) {
+std::variant<Settings, QueryFault> locked_clocks(const UrlQuery& query) {
   const auto min = required_number(query, "min_clock_mhz");
   if (const auto* const fault = std::get_if<QueryFault>(&min)) return *fault;
   const auto max = required_number(query, "max_clock_mhz");
@@ -50,12 +50,12 @@ std::variant<Settings, QueryFault> locked_clocks(const Query& query) {
 }
 
 template <ClockKind... kClocks>
-std::variant<Settings, QueryFault> free_clocks(const Query& /*query*/) {
+std::variant<Settings, QueryFault> free_clocks(const UrlQuery& /*query*/) {
   return Settings{FreeClocks{kClocks}...};
 }
 
 /// The GPUs that a list names; an answer in zeusd's words where there is no such GPU.
-std::variant<Ids, Response> named_gpus(const Query& query, const Ids& known) {
+std::variant<Ids, Response> named_gpus(const UrlQuery& query, const Ids& known) {
   const auto list = query.find("gpu_ids");
   if (!list) return response_of(missing_field("gpu_ids"));
   const auto parsed = parse_ids(*list, IdKind::gpu);
@@ -70,14 +70,14 @@ std::variant<Ids, Response> named_gpus(const Query& query, const Ids& known) {
   return ids;
 }
 
-using SettingsOf = std::variant<Settings, QueryFault> (*)(const Query&);
+using SettingsOf = std::variant<Settings, QueryFault> (*)(const UrlQuery&);
 
 std::variant<Order, Response> understood(const Request& request, const Ids& known,
                                          std::initializer_list<std::string_view> parameters,
                                          SettingsOf settings_of) {
-  const auto parsed = Query::parse(request.target.query, parameters);
+  const auto parsed = UrlQuery::parse(request.target.query, parameters);
   if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
-  const auto& query = std::get<Query>(parsed);
+  const auto& query = std::get<UrlQuery>(parsed);
   Order order;
   auto ids = named_gpus(query, known);
   if (const auto* const refusal = std::get_if<Response>(&ids)) return *refusal;

@@ -24,10 +24,10 @@ struct UnixWindow {
 constexpr double kLatest = 1e11;
 
 std::variant<UnixWindow, Response> window_of(std::string_view text) {
-  const auto parsed = Query::parse(text, {"from", "to"});
+  const auto parsed = UrlQuery::parse(text, {"from", "to"});
   if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
   const auto seconds = [&](std::string_view name) {
-    const auto value = std::get<Query>(parsed).find(name);
+    const auto value = std::get<UrlQuery>(parsed).find(name);
     const auto number = value ? parse_double(*value) : std::nullopt;
     return number && *number >= 0.0 && *number <= kLatest ? number : std::nullopt;
   };
@@ -50,7 +50,7 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
   return "it was not read at the ends of this window, or not within it";
 }
 
-std::string json_of(const Past::Energy& energy, Flags more) {
+std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
   const EnergyFigure& figure = energy.figure;
   std::string flags;
   Flags all = figure.flags;
@@ -70,8 +70,8 @@ std::string json_of(const Past::Energy& energy, Flags more) {
 
 }  // namespace
 
-Response energy_answer(Past* past, std::string_view query, bool is_coarse) {
-  if (past == nullptr) {
+Response energy_answer(EnergyHistory* history, std::string_view query, bool is_coarse) {
+  if (history == nullptr) {
     return error_response(
         404, "No energy of the past is kept here: start wattled with --history SECONDS.");
   }
@@ -84,8 +84,8 @@ Response energy_answer(Past* past, std::string_view query, bool is_coarse) {
   Flags flags;
   if (wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
   std::string domains;
-  for (const Past::Energy& energy :
-       is_coarse ? past->coarse_energies(begin, end) : past->energies(begin, end)) {
+  for (const EnergyHistory::Energy& energy :
+       is_coarse ? history->coarse_energies(begin, end) : history->energies(begin, end)) {
     domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
   }
   return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",

@@ -71,7 +71,7 @@ void GpuStream::tell() {
 
 void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
   asked_.erase(id);
-  PowerUpdate update{.id = id};
+  PowerChange update{.id = id};
   if (answer.fault) {
     update.reason = answer.fault->message;
   } else {
@@ -105,14 +105,14 @@ void CpuStream::tick() {
     return;
   }
   CpuStates now = view_.read(wanted);
-  std::vector<PowerUpdate> updates;
+  std::vector<PowerChange> updates;
   for (const auto& [id, state] : now) {
     const auto before = before_.find(id);
     if (before == before_.end()) continue;
     // Nothing was read since: there is no news.
     if (state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
     const CpuPowers powers = power_between(before->second, state);
-    PowerUpdate update{.id = id,
+    PowerChange update{.id = id,
                        .timestamp_ms = unix_ms(state.cpu.at),
                        .power_mw = powers.cpu.mw,
                        .reason = std::string(powers.cpu.reason)};

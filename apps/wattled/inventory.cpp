@@ -4,25 +4,12 @@
 #include <set>
 #include <utility>
 
-#include "power/power_domain.hpp"
 #include "sampling/shared_sensor.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "service.hpp"
 
 namespace wattle::daemon {
 namespace {
-
-/// Numbers of all GPUs, also of those that are refused: numbers stay when one fails.
-std::map<Domain, std::uint32_t> number_gpus(const Survey& found) {
-  std::set<Domain> gpus;
-  for (const auto& sensor : found.sensors) {
-    if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
-  }
-  for (const SensorRefusal& refusal : found.refused) {
-    if (refusal.domain && refusal.domain->category() == DomainCategory::gpu)
-      gpus.insert(*refusal.domain);
-  }
-  return gpu_numbers(gpus);
-}
 
 Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
   Gpus::Gpu gpu{.entry = {.id = number}, .sensor = {}};
@@ -69,7 +56,7 @@ bool has(const std::vector<Scope>& enabled, Scope scope) {
 Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   const bool has_gpus = has(enabled, Scope::gpu_read) || has(enabled, Scope::gpu_control);
   const bool has_cpus = has(enabled, Scope::cpu_read);
-  const std::map<Domain, std::uint32_t> numbers = number_gpus(found);
+  const std::map<Domain, std::uint32_t> numbers = gpu_numbers(found_gpus(found));
   Inventory inventory;
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
     const bool gpu = is_gpu(*sensor);
@@ -90,8 +77,9 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   return inventory;
 }
 
-std::unique_ptr<Past> remember(Inventory& inventory, const std::vector<Scope>& enabled,
-                               const PastOptions& options, Loop& loop, const Clock& clock) {
+std::unique_ptr<EnergyHistory> remember(Inventory& inventory, const std::vector<Scope>& enabled,
+                                        const EnergyHistoryOptions& options, Loop& loop,
+                                        const Clock& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
   for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
     auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);
@@ -102,16 +90,16 @@ std::unique_ptr<Past> remember(Inventory& inventory, const std::vector<Scope>& e
   if (reads_gpus) {
     for (Gpus::Gpu& gpu : inventory.gpus) {
       const auto shared = std::make_shared<SharedSensor>(std::move(gpu.sensor), clock);
-      sensors.push_back(std::make_unique<SharedSensor>(*shared, Past::kPeriod));
+      sensors.push_back(std::make_unique<SharedSensor>(*shared, EnergyHistory::kPeriod));
       gpu.paced = std::make_shared<SharedSensor>(*shared, options.gpu_period);
       gpu.sensor = shared;
     }
   }
-  auto past = std::make_unique<Past>(std::move(sensors), loop, clock, options.kept);
+  auto history = std::make_unique<EnergyHistory>(std::move(sensors), loop, clock, options.kept);
   for (Gpus::Gpu& gpu : inventory.gpus) {
-    if (reads_gpus) gpu.thread = past->thread_of(gpu.sensor->channels().front().domain);
+    if (reads_gpus) gpu.thread = history->thread_of(gpu.sensor->channels().front().domain);
   }
-  return past;
+  return history;
 }
 
 }  // namespace wattle::daemon

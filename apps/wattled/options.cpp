@@ -15,8 +15,8 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "energy_history.hpp"
 #include "lifetime.hpp"
-#include "past.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -111,9 +111,9 @@ GpuBackend backend_of(const std::string& name) {
 
 std::chrono::seconds history_of(std::uint32_t wanted_s) {
   const std::chrono::seconds history(wanted_s);
-  if (history > kLongestPast) {
+  if (history > kLongestHistory) {
     throw InvalidArgument(fmt::format("cannot remember {} s: say --history {} at most", wanted_s,
-                                      kLongestPast.count()));
+                                      kLongestHistory.count()));
   }
   return history;
 }

@@ -20,7 +20,7 @@
 namespace wattle::daemon {
 namespace {
 
-using ExchangePtr = std::shared_ptr<Exchange>;
+using ExchangePtr = std::shared_ptr<HttpExchange>;
 
 Response json(std::string body) { return {.body = std::move(body)}; }
 
@@ -35,7 +35,7 @@ constexpr Words words_of(IdKind kind) noexcept {
 enum class AskedBy : std::uint8_t { question, stream };
 
 /// The devices that a query names, or all there are.
-std::variant<Ids, Response> chosen_ids(const Query& query, IdKind kind, const Ids& known,
+std::variant<Ids, Response> chosen_ids(const UrlQuery& query, IdKind kind, const Ids& known,
                                        AskedBy by) {
   const auto list = query.find(words_of(kind).parameter);
   if (!list) return known;
@@ -63,9 +63,9 @@ std::variant<Ids, Response> chosen_ids(const Query& query, IdKind kind, const Id
 /// The ids of a query that has no other parameter.
 std::variant<Ids, Response> only_ids(const Request& request, IdKind kind, const Ids& known,
                                      AskedBy by) {
-  const auto query = Query::parse(request.target.query, {words_of(kind).parameter});
+  const auto query = UrlQuery::parse(request.target.query, {words_of(kind).parameter});
   if (const auto* const fault = std::get_if<QueryFault>(&query)) return response_of(*fault);
-  return chosen_ids(std::get<Query>(query), kind, known, by);
+  return chosen_ids(std::get<UrlQuery>(query), kind, known, by);
 }
 
 // --- everybody ---
@@ -177,7 +177,8 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
 }
 
 void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  exchange->answer(energy_answer(service.past(), request.target.query, request.is_coarse));
+  exchange->answer(
+      energy_answer(service.energy_history(), request.target.query, request.is_coarse));
 }
 
 // --- GPUs ---
@@ -257,11 +258,11 @@ Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
 }
 
 void cpu_energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto parsed = Query::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
+  const auto parsed = UrlQuery::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
   if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
     return exchange->answer(response_of(*fault));
   }
-  const auto& query = std::get<Query>(parsed);
+  const auto& query = std::get<UrlQuery>(parsed);
   const auto cpu = required_bool(query, "cpu");
   if (const auto* const fault = std::get_if<QueryFault>(&cpu)) {
     return exchange->answer(response_of(*fault));

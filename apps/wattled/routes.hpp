@@ -13,7 +13,7 @@ struct Route {
   std::string_view method;
   std::string_view path;
   Needed needed;
-  void (*handle)(Service&, const Request&, const std::shared_ptr<Exchange>&);
+  void (*handle)(Service&, const Request&, const std::shared_ptr<HttpExchange>&);
 };
 
 /// All of them.

@@ -284,11 +284,11 @@ int serve(const ServeOptions& options) {
   const std::string user = user_after_root(options.user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Inventory inventory = take_inventory(std::move(found), options.enabled);
-  std::unique_ptr<Past> past;
+  std::unique_ptr<EnergyHistory> history;
   if (options.history.count() > 0) {
-    past = remember(inventory, options.enabled,
-                    {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop,
-                    machine_clock());
+    history = remember(inventory, options.enabled,
+                       {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop,
+                       machine_clock());
   }
   Service service(std::move(inventory), loop,
                   {.enabled = options.enabled,
@@ -304,7 +304,7 @@ int serve(const ServeOptions& options) {
   served = &service;
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));
-  service.remember(std::move(past));
+  service.remember(std::move(history));
   std::string names;
   for (const Listener& listener : listeners) {
     names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);

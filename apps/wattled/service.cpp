@@ -58,7 +58,7 @@ void Service::set_key(std::optional<std::string> key) {
   key_ = std::move(key);
 }
 
-Subscriber* Service::open_stream(const Request& request, Exchange& exchange) {
+Subscriber* Service::open_stream(const Request& request, HttpExchange& exchange) {
   if (!request.claims) return exchange.begin_stream(nullptr);
   auto right = stream_rights_.open({.token_id = request.token_id,
                                     .subject = request.claims->subject,
@@ -145,7 +145,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   return std::nullopt;
 }
 
-void Service::handle(Request& request, const std::shared_ptr<Exchange>& exchange) {
+void Service::handle(Request& request, const std::shared_ptr<HttpExchange>& exchange) {
   if (const auto refusal = denial(needed_for(request.target.path), request)) {
     exchange->answer(*refusal);
     return;

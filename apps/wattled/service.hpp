@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "access.hpp"
+#include "energy_history.hpp"
 #include "failure_limit.hpp"
 #include "gpu_control.hpp"
 #include "hub.hpp"
-#include "past.hpp"
 #include "peer.hpp"
 #include "public_cpu.hpp"
 #include "request_head.hpp"
@@ -38,9 +38,9 @@ struct Request {
 };
 
 /// One request that is to be answered, by one of these and once. Threads: the loop's.
-class Exchange {
+class HttpExchange {
  public:
-  virtual ~Exchange() = default;
+  virtual ~HttpExchange() = default;
   virtual void answer(const Response& response) = 0;
   /// Answers with a stream; null where that cannot be, and it was said. `right`: null where none is
   /// needed.
@@ -73,17 +73,17 @@ struct Inventory {
 /// Those of the groups that are switched on.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
 
-struct PastOptions {
+struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};
   std::chrono::nanoseconds gpu_period{0};  ///< of the stream of GPUs
 };
 /// Reads all of it from now on, for what was spent in the past. Each device is still read by one
 /// thread, at most as often as the fastest of all who ask: whoever has a period takes what another
 /// one has read within half of it.
-[[nodiscard]] std::unique_ptr<Past> remember(Inventory& inventory,
-                                             const std::vector<Scope>& enabled,
-                                             const PastOptions& options, Loop& loop,
-                                             const Clock& clock);
+[[nodiscard]] std::unique_ptr<EnergyHistory> remember(Inventory& inventory,
+                                                      const std::vector<Scope>& enabled,
+                                                      const EnergyHistoryOptions& options,
+                                                      Loop& loop, const Clock& clock);
 
 /// Threads: the loop's.
 class Service {
@@ -91,7 +91,7 @@ class Service {
   Service(Inventory inventory, Loop& loop, const ServiceOptions& options);
 
   /// Answers, now or later.
-  void handle(Request& request, const std::shared_ptr<Exchange>& exchange);
+  void handle(Request& request, const std::shared_ptr<HttpExchange>& exchange);
 
   /// From now on tokens are signed with it; absent: nobody needs one. Where it is another key, no
   /// stream that was opened before is good.
@@ -101,10 +101,10 @@ class Service {
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
   /// From now on what was spent can be asked for.
-  void remember(std::unique_ptr<Past> past) { past_ = std::move(past); }
+  void remember(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
 
   /// A stream for who asks; null where there is none, and it was said.
-  [[nodiscard]] Subscriber* open_stream(const Request& request, Exchange& exchange);
+  [[nodiscard]] Subscriber* open_stream(const Request& request, HttpExchange& exchange);
   /// False where a stream has to end: its token is no good any more.
   [[nodiscard]] bool is_good(const StreamRight& right) const;
 
@@ -136,7 +136,7 @@ class Service {
   /// It may set or read what the scope is for.
   [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
   /// Null where nothing is remembered.
-  [[nodiscard]] Past* past() const noexcept { return past_.get(); }
+  [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
   [[nodiscard]] const ServiceOptions& options() const noexcept { return options_; }
@@ -170,7 +170,7 @@ class Service {
   std::uint64_t dropped_ = 0;
   TimePoint started_;
   Scrape scrape_;
-  std::unique_ptr<Past> past_;
+  std::unique_ptr<EnergyHistory> history_;
 };
 
 }  // namespace wattle::daemon

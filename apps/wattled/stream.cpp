@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::chrono::seconds kSilence{1};
 
-wire::CpuPower cpu_power_of(const PowerUpdate& update) {
+wire::CpuPower cpu_power_of(const PowerChange& update) {
   return {.cpu_mw = *update.power_mw, .dram_mw = update.dram_mw};
 }
 
@@ -65,7 +65,7 @@ void Stream::remove(Subscriber& subscriber) noexcept {
   subscriber.stream_ = nullptr;
 }
 
-std::string Stream::event_of(const PowerUpdate& update) const {
+std::string Stream::event_of(const PowerChange& update) const {
   const std::string json =
       type_ == DeviceType::gpu
           ? wire::encode_event(update.timestamp_ms, update.id, *update.power_mw)
@@ -73,7 +73,7 @@ std::string Stream::event_of(const PowerUpdate& update) const {
   return chunk(wire::event(json));
 }
 
-std::string Stream::reasons_of(const PowerUpdate& update) const {
+std::string Stream::reasons_of(const PowerChange& update) const {
   // No event can say it: clients take every event for a value.
   std::string text;
   const auto add = [&](const std::string& reason, bool is_dram) {
@@ -90,7 +90,7 @@ std::string Stream::snapshot(const Ids& ids) const {
   wire::GpuPowersAt gpus;
   wire::CpuPowersAt cpus;
   for (const wire::DeviceId id : ids) {
-    const PowerUpdate& last = devices_.at(id).last;
+    const PowerChange& last = devices_.at(id).last;
     if (!last.power_mw) continue;
     gpus.timestamp_ms = std::max(gpus.timestamp_ms, last.timestamp_ms);
     gpus.powers[id] = *last.power_mw;
@@ -105,19 +105,19 @@ std::string Stream::known(const Ids& ids) const {
   const bool alone = format_ == wire::StreamFormat::per_device;
   std::string text;
   for (const wire::DeviceId id : ids) {
-    const PowerUpdate& last = devices_.at(id).last;
+    const PowerChange& last = devices_.at(id).last;
     if (last.power_mw && alone) text += event_of(last);
     text += reasons_of(last);
   }
   return alone ? text : text + snapshot(ids);
 }
 
-std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) {
+std::vector<Stream::News> Stream::take(const std::vector<PowerChange>& updates) {
   std::vector<News> news;
-  for (const PowerUpdate& update : updates) {
+  for (const PowerChange& update : updates) {
     const auto device = devices_.find(update.id);
     if (device == devices_.end()) continue;  // nobody asks any more
-    PowerUpdate& last = device->second.last;
+    PowerChange& last = device->second.last;
     const bool has_reasons = update.reason != last.reason || update.dram_reason != last.dram_reason;
     const bool is_new =
         update.power_mw != last.power_mw || update.dram_mw != last.dram_mw || has_reasons;
@@ -131,7 +131,7 @@ std::vector<Stream::News> Stream::take(const std::vector<PowerUpdate>& updates) 
   return news;
 }
 
-void Stream::publish(const std::vector<PowerUpdate>& updates, TimePoint now) {
+void Stream::publish(const std::vector<PowerChange>& updates, TimePoint now) {
   const std::vector<News> news = take(updates);
   if (news.empty()) return;
   for (auto& [ids, feed] : feeds_) {

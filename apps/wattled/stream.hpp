@@ -42,7 +42,7 @@ class Subscriber {
 };
 
 /// What is new about a device.
-struct PowerUpdate {
+struct PowerChange {
   wire::DeviceId id = 0;
   wire::UnixMs timestamp_ms = 0;
   std::optional<std::uint64_t> power_mw{};  ///< absent: not known now, for `reason`
@@ -67,7 +67,7 @@ class Stream {
   static void unsubscribe(Subscriber& subscriber) noexcept;
 
   /// Tells whoever asked for a device whose value changed.
-  void publish(const std::vector<PowerUpdate>& updates, TimePoint now);
+  void publish(const std::vector<PowerChange>& updates, TimePoint now);
   /// Tells whoever was told something, but nothing for a second, that the server is alive.
   void keep_alive(TimePoint now);
 
@@ -79,7 +79,7 @@ class Stream {
  private:
   struct Device {
     std::size_t subscribers = 0;
-    PowerUpdate last;  ///< without a power before the first
+    PowerChange last;  ///< without a power before the first
   };
   struct Feed {
     std::vector<Subscriber*> subscribers;
@@ -95,14 +95,14 @@ class Stream {
   };
 
   void remove(Subscriber& subscriber) noexcept;
-  [[nodiscard]] std::string event_of(const PowerUpdate& update) const;
+  [[nodiscard]] std::string event_of(const PowerChange& update) const;
   /// What is not known of a device, as comments in chunks; empty where all is.
-  [[nodiscard]] std::string reasons_of(const PowerUpdate& update) const;
+  [[nodiscard]] std::string reasons_of(const PowerChange& update) const;
   /// What is known of these devices, as chunks; empty where nothing is.
   [[nodiscard]] std::string known(const Ids& ids) const;
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
   /// Keeps what is new, and puts it into words.
-  [[nodiscard]] std::vector<News> take(const std::vector<PowerUpdate>& updates);
+  [[nodiscard]] std::vector<News> take(const std::vector<PowerChange>& updates);
   static void tell(Feed& feed, const Frame& frame, TimePoint now);
 
   DeviceType type_;

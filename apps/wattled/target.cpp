@@ -122,9 +122,9 @@ std::optional<Target> parse_target(std::string_view target) {
   return Target{.path = *std::move(path), .query = rest};
 }
 
-std::variant<Query, QueryFault> Query::parse(std::string_view text,
-                                             std::initializer_list<std::string_view> known) {
-  Query query;
+std::variant<UrlQuery, QueryFault> UrlQuery::parse(std::string_view text,
+                                                   std::initializer_list<std::string_view> known) {
+  UrlQuery query;
   while (!text.empty()) {
     std::string_view value_text = take_until(text, '&');
     if (value_text.empty()) continue;
@@ -145,14 +145,14 @@ std::variant<Query, QueryFault> Query::parse(std::string_view text,
   return query;
 }
 
-std::optional<std::string_view> Query::find(std::string_view name) const noexcept {
+std::optional<std::string_view> UrlQuery::find(std::string_view name) const noexcept {
   for (const auto& [own, value] : parameters_) {
     if (own == name) return value;
   }
   return std::nullopt;
 }
 
-std::variant<bool, QueryFault> required_bool(const Query& query, std::string_view name) {
+std::variant<bool, QueryFault> required_bool(const UrlQuery& query, std::string_view name) {
   const auto value = query.find(name);
   if (!value) return missing_field(name);
   if (*value == "true") return true;
@@ -160,7 +160,8 @@ std::variant<bool, QueryFault> required_bool(const Query& query, std::string_vie
   return query_fault("provided string was not `true` or `false`");
 }
 
-std::variant<std::uint32_t, QueryFault> required_number(const Query& query, std::string_view name) {
+std::variant<std::uint32_t, QueryFault> required_number(const UrlQuery& query,
+                                                        std::string_view name) {
   const auto value = query.find(name);
   if (!value) return missing_field(name);
   const auto number = parse_unsigned<std::uint32_t>(*value);

@@ -36,10 +36,10 @@ struct QueryFault {
 };
 
 /// The parameters of a query. Threads: a value type.
-class Query {
+class UrlQuery {
  public:
   /// Of this text; every name must be one of `known`, and none may come twice. '+' is a blank.
-  [[nodiscard]] static std::variant<Query, QueryFault> parse(
+  [[nodiscard]] static std::variant<UrlQuery, QueryFault> parse(
       std::string_view text, std::initializer_list<std::string_view> known);
 
   /// The decoded value: UTF-8, to be escaped where it is printed. Absent where the query does not
@@ -51,11 +51,11 @@ class Query {
 };
 
 /// `true` or `false`, and nothing else; it must be there.
-[[nodiscard]] std::variant<bool, QueryFault> required_bool(const Query& query,
+[[nodiscard]] std::variant<bool, QueryFault> required_bool(const UrlQuery& query,
                                                            std::string_view name);
 
 /// A whole number of 32 bits; it must be there.
-[[nodiscard]] std::variant<std::uint32_t, QueryFault> required_number(const Query& query,
+[[nodiscard]] std::variant<std::uint32_t, QueryFault> required_number(const UrlQuery& query,
                                                                       std::string_view name);
 
 /// What a list of ids is of; decides the words of the messages.

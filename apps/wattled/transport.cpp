@@ -17,7 +17,7 @@
 namespace wattle::daemon {
 namespace {
 
-class Plain final : public Transport {
+class Plain final : public SocketTransport {
  public:
   explicit Plain(int fd) noexcept : fd_(fd) {}
   [[nodiscard]] ssize_t receive(std::span<char> room) noexcept override {
@@ -39,7 +39,7 @@ struct FreeSsl {
   void operator()(EVP_PKEY* key) const noexcept { EVP_PKEY_free(key); }
 };
 
-class Tls final : public Transport {
+class Tls final : public SocketTransport {
  public:
   Tls(std::unique_ptr<SSL, FreeSsl> ssl, int fd) noexcept : ssl_(std::move(ssl)), fd_(fd) {}
 
@@ -144,7 +144,7 @@ std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
 
 }  // namespace
 
-std::unique_ptr<Transport> plain_transport(int fd) { return std::make_unique<Plain>(fd); }
+std::unique_ptr<SocketTransport> plain_transport(int fd) { return std::make_unique<Plain>(fd); }
 
 struct TlsServer::Context {
   std::unique_ptr<SSL_CTX, FreeSsl> ssl;
@@ -160,7 +160,7 @@ TlsServer::TlsServer(const std::string& certificate, const std::string& key,
 
 TlsServer::~TlsServer() = default;
 
-std::unique_ptr<Transport> TlsServer::accept(int fd) const {
+std::unique_ptr<SocketTransport> TlsServer::accept(int fd) const {
   std::unique_ptr<SSL, FreeSsl> ssl(SSL_new(context_->ssl.get()));
   if (!ssl || SSL_set_fd(ssl.get(), fd) != 1) return nullptr;
   SSL_set_accept_state(ssl.get());

@@ -13,9 +13,9 @@
 namespace wattle::daemon {
 
 /// Never waits. Threads: the loop's.
-class Transport {
+class SocketTransport {
  public:
-  virtual ~Transport() = default;
+  virtual ~SocketTransport() = default;
   /// Bytes that came; 0 at the end; -1, with `errno` EAGAIN where nothing is there yet.
   [[nodiscard]] virtual ssize_t receive(std::span<char> room) noexcept = 0;
   /// Bytes that were taken; -1, with `errno` EAGAIN where there is no room. Then the next call is
@@ -30,7 +30,7 @@ class Transport {
 };
 
 /// Bytes as they are. `fd` outlives it.
-[[nodiscard]] std::unique_ptr<Transport> plain_transport(int fd);
+[[nodiscard]] std::unique_ptr<SocketTransport> plain_transport(int fd);
 
 /// A server's certificate and key. Threads: the loop's.
 class TlsServer {
@@ -46,7 +46,7 @@ class TlsServer {
 
   /// TLS 1.2 or later, with forward secrecy and authenticated encryption alone. `fd` outlives it.
   /// Null where there is no memory for it.
-  [[nodiscard]] std::unique_ptr<Transport> accept(int fd) const;
+  [[nodiscard]] std::unique_ptr<SocketTransport> accept(int fd) const;
   /// For connections from now on. Throws as the constructor, and nothing has changed then.
   void read_again();
 

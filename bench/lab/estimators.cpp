@@ -6,11 +6,11 @@
 #include <memory>
 #include <utility>
 
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "fakes/temp_folder.hpp"
-#include "hardware/recording.hpp"
 #include "lab/common_ways.hpp"
 #include "power/monitor_parts.hpp"
+#include "run_monitor/recording.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle::lab {
@@ -215,7 +215,7 @@ Estimate summarized(World& world, double length_s) {
   nowhere.sysfs = folder.path() / "sys";
   Survey found;
   found.sensors.push_back(std::make_unique<BorrowedSensor>(world));
-  Recording recording(std::move(found), nowhere, world.clock(), folder.path(), {});
+  Recording recording(std::move(found), world.clock(), folder.path(), {.system = nowhere});
   world.wait_until(0.0);
   const double begin_s = world.now_s();
   const double end_s = begin_s + length_s;
@@ -261,7 +261,8 @@ EnergyMeter meter_of(World& world, bool aligned) {
   parts.sensors.push_back(std::make_unique<BorrowedChannel>(world, channel));
   parts.aligned = aligned;
   parts.keeps = false;
-  return EnergyMeter(std::make_shared<detail::EnergyColumns>(std::move(parts), world.clock()));
+  return detail::EnergyMeterMaker::meter(
+      std::make_shared<detail::MeteredDomains>(std::move(parts), world.clock()));
 }
 
 Estimate measured(World& world, double length_s, EnergyMeter meter) {

@@ -35,11 +35,14 @@
 namespace wattle {
 
 namespace detail {
-class EnergyColumns;
-}
+class MeteredDomains;
+struct EnergyMeterMaker;
+}  // namespace detail
 
-/// A device of your own with energy counters: a wall meter, a battery, a simulation.
-/// Threads: `read` is called by one thread at a time, not always the same one.
+/// A device of your own with energy counters, or that shows its power in watts: a wall meter, a
+/// battery, a simulation. Override `counters` and `read`, or `gauges` and `read_power`, or all
+/// four. Threads: each function is called by one thread at a time, not always the same one; `read`
+/// and `read_power` by two threads beside each other.
 class WATTLE_EXPORT EnergySource {
  public:
   /// What is to be known about one of its counters.
@@ -56,12 +59,26 @@ class WATTLE_EXPORT EnergySource {
     std::chrono::nanoseconds update_interval{0};
   };
 
+  /// What is to be known about one of its gauges of power.
+  struct Gauge {
+    /// As of a counter.
+    std::string name;
+    /// How often the value is renewed; 0: not known.
+    std::chrono::nanoseconds update_interval{0};
+  };
+
   virtual ~EnergySource();
   /// Asked once.
-  [[nodiscard]] virtual std::vector<Counter> counters() const = 0;
+  [[nodiscard]] virtual std::vector<Counter> counters() const { return {}; }
   /// Sets `raw[i]` for `counters()[i]`; one that cannot be read now stays empty. Must return soon:
   /// the program that is measured waits for it. Never throws.
-  virtual void read(std::span<std::optional<std::uint64_t>> raw) noexcept = 0;
+  virtual void read(std::span<std::optional<std::uint64_t>> raw) noexcept { (void)raw; }
+  /// Asked once.
+  [[nodiscard]] virtual std::vector<Gauge> gauges() const { return {}; }
+  /// Sets `power[i]` for `gauges()[i]`, from 0 W up; one that cannot be read now stays empty.
+  /// Called ten times a second, and at both ends of a section, in a thread of its own: it may take
+  /// its time. Never throws.
+  virtual void read_power(std::span<std::optional<Watts>> power) noexcept { (void)power; }
 };
 
 /// What is to be measured, and where it is looked for.
@@ -69,6 +86,8 @@ struct EnergyMeterOptions {
   /// Absent: all that is available of CPUs and GPUs: no `psys`, no custom domain. Given domains
   /// keep their order.
   std::optional<std::vector<Domain>> domains{};
+  /// Which GPUs are among all; a list of `domains` names them itself.
+  GpuSelection gpus{};
   /// Read beside the domains, in columns after theirs.
   std::vector<std::shared_ptr<EnergySource>> sources{};
   /// The tag of a section that is given none.
@@ -108,8 +127,6 @@ class WATTLE_EXPORT EnergyReader {
       : EnergyReader(EnergyMeterOptions{.domains = std::move(domains)}) {}
   EnergyReader(std::initializer_list<Domain> domains)
       : EnergyReader(EnergyMeterOptions{.domains = std::vector(domains)}) {}
-  /// For the library's own tests: over sensors and a clock of their own.
-  explicit EnergyReader(std::shared_ptr<detail::EnergyColumns> columns);
   ~EnergyReader();
   EnergyReader(EnergyReader&&) noexcept;
   EnergyReader& operator=(EnergyReader&&) noexcept;
@@ -123,6 +140,9 @@ class WATTLE_EXPORT EnergyReader {
   [[nodiscard]] std::vector<EnergyReading> read();
 
  private:
+  friend struct detail::EnergyMeterMaker;
+  explicit EnergyReader(std::shared_ptr<detail::MeteredDomains> columns);
+
   struct Start;
   std::unique_ptr<const Start> start_;
 };
@@ -151,9 +171,6 @@ class WATTLE_EXPORT EnergyMeter {
   EnergyMeter(std::initializer_list<Domain> domains, std::string default_tag = "")
       : EnergyMeter(EnergyMeterOptions{.domains = std::vector(domains),
                                        .default_tag = std::move(default_tag)}) {}
-  /// For the library's own tests: over sensors and a clock of their own.
-  explicit EnergyMeter(std::shared_ptr<detail::EnergyColumns> columns,
-                       std::string default_tag = "");
   ~EnergyMeter();
   EnergyMeter(EnergyMeter&&) noexcept;
   EnergyMeter& operator=(EnergyMeter&&) noexcept;
@@ -195,6 +212,9 @@ class WATTLE_EXPORT EnergyMeter {
   [[nodiscard]] EnergyTrace measure_idle(const EnergyTrace& trace) const;
 
  private:
+  friend struct detail::EnergyMeterMaker;
+  explicit EnergyMeter(std::shared_ptr<detail::MeteredDomains> columns, std::string default_tag);
+
   struct Records;
   /// Throws `InvalidArgument` for a meter that was moved from.
   [[nodiscard]] Records& records() const;

@@ -81,6 +81,13 @@ class WATTLE_EXPORT NotStarted : public Error {
   ~NotStarted() override;
 };
 
+/// Something is started that has started already, and cannot be started twice.
+class WATTLE_EXPORT InvalidState : public Error {
+ public:
+  using Error::Error;
+  ~InvalidState() override;
+};
+
 /// Something is asked for that is there only after the end.
 class WATTLE_EXPORT NotStopped : public Error {
  public:

@@ -43,6 +43,12 @@ struct HardwareMonitorOptions {
   /// Existing files of a hardware monitor are overwritten; otherwise rows are added after their
   /// last whole line. A file that holds something else is never touched.
   bool overwrite = false;
+  /// Which GPUs.
+  GpuSelection gpus{};
+  /// `ignore`: a machine where nothing at all can be read is no error. No file is written then.
+  IfUnavailable if_unavailable = IfUnavailable::fail;
+  /// Where to look.
+  System system = System::from_environment();
 };
 
 /// Writes what GPUs, CPUs, memory, disks and network do to files in a folder, row by row as
@@ -55,23 +61,26 @@ struct HardwareMonitorOptions {
 /// After `fork` the child's copy does nothing. Threads: one at a time.
 class WATTLE_EXPORT HardwareMonitor {
  public:
-  /// Searches for what can be read; drivers have 2 s to answer. Throws nothing where there is
-  /// nothing.
-  explicit HardwareMonitor(const System& system = System::from_environment());
+  /// Searches for what can be read; drivers have 2 s to answer. Throws `InvalidArgument` for an
+  /// option out of its range, `NoSuchDevice` for a GPU that is not there, and nothing where there
+  /// is nothing.
+  explicit HardwareMonitor(HardwareMonitorOptions options = {});
   HardwareMonitor(const HardwareMonitor&) = delete;
   HardwareMonitor& operator=(const HardwareMonitor&) = delete;
   /// Stops, where it was started.
   ~HardwareMonitor();
 
   /// Makes the folder where it does not exist, and starts. What is not monitored though it is there
-  /// is reported to the log. Throws `InvalidArgument` where it is started already, and for an
-  /// option out of its range; `WriteError` where a file cannot be made; `FormatError` for a file
-  /// that holds something else, to be moved away or removed first; `NoSuchDevice` where nothing at
-  /// all can be read; `Error` where no thread can be had. Then it is not started, and no file has
-  /// lost a row. After `stop` it may be started again, with another folder.
-  void start(const std::filesystem::path& output_dir, const HardwareMonitorOptions& options = {});
+  /// is reported to the log. Throws `InvalidState` where it is started already; `WriteError` where
+  /// a file cannot be made; `FormatError` for a file that holds something else, to be moved away or
+  /// removed first; `NoSuchDevice` where nothing at all can be read; `Error` where no thread can be
+  /// had. Then it is not started, and no file has lost a row. After `stop` it may be started again,
+  /// with another folder.
+  void start(const std::filesystem::path& output_dir);
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
-  /// not answer: that is given up after 2 s, and reported to the log. Throws `NotStarted`.
+  /// not answer: that is given up after 2 s, and reported to the log. A second time it does nothing
+  /// and returns the same. Throws `NotStarted` before the first `start`.
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the files can be found by their names, too
   HardwareFiles stop();
 
   [[nodiscard]] bool is_started() const noexcept;

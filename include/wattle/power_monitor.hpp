@@ -14,6 +14,7 @@
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/system.hpp"
 #include "wattle/units.hpp"
 
@@ -68,9 +69,8 @@ enum class Lookup : std::uint8_t {
 
 /// What to monitor, and how. Threads: a value type.
 struct WATTLE_EXPORT PowerMonitorOptions {
-  /// GPUs by their numbers (see `PowerMonitor`); absent: all. Empty, or one of them twice, is
-  /// `InvalidArgument`.
-  std::optional<std::vector<std::uint32_t>> gpu_indices{};
+  /// Which GPUs; numbers are those of `PowerMonitor`.
+  GpuSelection gpus{};
   /// How often everything is read, above 0 and up to a day. Absent: `infer_update_period` finds
   /// out, and a GPU whose driver is slow to answer is read less often. Under 50 ms is warned about;
   /// under 1 ms is raised to 1 ms.
@@ -86,6 +86,9 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   std::optional<std::vector<PowerDomain>> domains{};
   /// Whether the energy counters of CPUs are read too.
   bool cpus = true;
+  /// `ignore`: a machine where nothing can be read is no error. The monitor has no devices then,
+  /// and `missing` has the reasons.
+  IfUnavailable if_unavailable = IfUnavailable::fail;
   /// Where to look for devices.
   System system = System::from_environment();
 };
@@ -115,7 +118,8 @@ class WATTLE_EXPORT PowerMonitor {
   /// not answer within half a second. Drivers have 2 s to list their GPUs; finding out
   /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
   /// monitored alone. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a
-  /// GPU that is not there and where nothing can be read at all, with the reasons,
+  /// GPU that is not there and, unless `if_unavailable` is `ignore`, where nothing can be read at
+  /// all, with the reasons,
   /// `CapabilityError` where a power domain was asked for that no GPU has, `Error` where no thread
   /// can be started.
   explicit PowerMonitor(const PowerMonitorOptions& options = {});
@@ -128,6 +132,8 @@ class WATTLE_EXPORT PowerMonitor {
   /// was read can still be asked for. A second time it does nothing.
   void stop() noexcept;
 
+  /// What is not monitored although nobody left it out, and why.
+  [[nodiscard]] const std::vector<Refusal>& missing() const noexcept;
   /// The monitored GPUs: in the order in which they were given, else ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept;
   /// The monitored CPU domains, in their order: packages, DRAM, and what else has a counter.
@@ -230,10 +236,9 @@ class WATTLE_EXPORT PowerMonitor {
 /// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
 /// which is warned about. A model whose power changes less than four times in that time counts as
 /// updated each 0.1 s. 0.1 s where no GPU reports its power. Takes at most 1.5 s, and up to 2 s
-/// before that where a driver does not list its GPUs. `gpu_indices`: as in
-/// `PowerMonitorOptions`, and throws as there. Threads: any.
+/// before that where a driver does not list its GPUs. Throws as `PowerMonitor` for a GPU that is
+/// not there. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(
-    const std::optional<std::vector<std::uint32_t>>& gpu_indices = {},
-    const System& system = System::from_environment());
+    const GpuSelection& gpus = {}, const System& system = System::from_environment());
 
 }  // namespace wattle

@@ -1,10 +1,14 @@
-// Where Wattle reads from: every path and library name from outside enters here, so that tests need
+// What the options of all classes share: where Wattle reads from, which GPUs, and what a machine
+// without sensors means. Every path and library name from outside enters here, so that tests need
 // no privileges and a container can be given the host's trees.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <initializer_list>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "wattle/export.hpp"
 
@@ -39,6 +43,54 @@ struct WATTLE_EXPORT System {
 enum class IfUnavailable : std::uint8_t {
   fail,    ///< it throws
   ignore,  ///< it does not throw: what cannot be read is unknown, with the reason
+};
+
+/// Which GPUs are measured. Threads: a value type.
+class WATTLE_EXPORT GpuSelection {
+ public:
+  /// All of them.
+  GpuSelection() = default;
+  // NOLINTBEGIN(google-explicit-constructor): a list of numbers is a selection
+  /// By number: that of the driver for NVIDIA GPUs; those of other vendors follow after the last of
+  /// these, AMD before Intel, each in the order of its domains. Throws `InvalidArgument` for an
+  /// empty list, and for a number that occurs twice.
+  GpuSelection(std::vector<std::uint32_t> numbers);
+  GpuSelection(std::initializer_list<std::uint32_t> numbers)
+      : GpuSelection(std::vector<std::uint32_t>(numbers)) {}
+  // NOLINTEND(google-explicit-constructor)
+
+  [[nodiscard]] static GpuSelection all() noexcept { return {}; }
+  /// None: no driver of a GPU is called.
+  [[nodiscard]] static GpuSelection none() noexcept { return GpuSelection(Kind::none); }
+  /// Those that this process's environment leaves to a program that computes on GPUs, when they are
+  /// looked for: `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and `HIP_VISIBLE_DEVICES`
+  /// (AMD); all where none of them is set. If a vendor's variable is set and another's is not, the
+  /// other's GPUs are left out. Numbers in a variable are understood where the order of the GPUs
+  /// cannot differ (`CUDA_DEVICE_ORDER=PCI_BUS_ID`, one GPU, GPUs of one model, a list of all of
+  /// them); otherwise they are `InvalidArgument`, as is a part of a GPU (MIG).
+  [[nodiscard]] static GpuSelection visible() noexcept { return GpuSelection(Kind::visible); }
+  /// By name: a domain ("amd_gpu_0"), its number where one vendor alone has that, a UUID or the
+  /// start of one, a PCI address. Throws `InvalidArgument` for an empty list or name.
+  [[nodiscard]] static GpuSelection named(std::vector<std::string> names);
+  /// "all", "none", "visible", or names with commas between. Throws `InvalidArgument`.
+  [[nodiscard]] static GpuSelection parse(std::string_view text);
+
+  [[nodiscard]] bool is_all() const noexcept { return kind_ == Kind::all; }
+  [[nodiscard]] bool is_none() const noexcept { return kind_ == Kind::none; }
+  [[nodiscard]] bool is_visible() const noexcept { return kind_ == Kind::visible; }
+  /// Empty unless they were given.
+  [[nodiscard]] const std::vector<std::uint32_t>& numbers() const noexcept { return numbers_; }
+  [[nodiscard]] const std::vector<std::string>& names() const noexcept { return names_; }
+
+  friend bool operator==(const GpuSelection&, const GpuSelection&) = default;
+
+ private:
+  enum class Kind : std::uint8_t { all, none, visible, listed };
+  explicit GpuSelection(Kind kind) noexcept : kind_(kind) {}
+
+  Kind kind_ = Kind::all;
+  std::vector<std::uint32_t> numbers_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace wattle

@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -189,8 +188,8 @@ struct WATTLE_EXPORT TrackerOptions {
   /// What percentages of `main`, `descendants` and `combined` are divided by, at least 1; absent:
   /// the CPU cores of the machine.
   std::optional<unsigned> n_expected_cores{};
-  /// GPUs whose utilization counts, by UUID; absent: all. GPU memory is always that of all.
-  std::optional<std::set<std::string>> gpu_uuids{};
+  /// GPUs whose utilization counts. GPU memory and energy are always those of all.
+  GpuSelection gpus{};
   /// Nothing goes to the log (`set_log`).
   bool disable_logs = false;
   /// The process to track; absent: this one. What trackers of this process do is left out.
@@ -228,21 +227,22 @@ class WATTLE_EXPORT Tracker {
   enum class State : std::uint8_t { NEW, STARTED, STOPPED };
 
   /// Searches for GPUs, which can take two seconds where a driver does not answer. Throws
-  /// `InvalidArgument`, which lists what would be valid, for an option out of its range, a GPU that
-  /// is not there, a file that exists, a process that does not exist or has ended; `WriteError`
-  /// where a file cannot be written.
+  /// `InvalidArgument`, which lists what would be valid, for an option out of its range, a file
+  /// that exists, a process that does not exist or has ended; `NoSuchDevice` for a GPU that is not
+  /// there; `WriteError` where a file cannot be written. A machine without sensors is no error.
   explicit Tracker(const TrackerOptions& options = {});
   Tracker(const Tracker&) = delete;
   Tracker& operator=(const Tracker&) = delete;
   /// Stops where it is started; what goes wrong then is lost. The usage file stays.
   ~Tracker();
 
-  /// Waits up to half a second for GPUs whose driver is slow. Throws `Error` where it was started
-  /// before, or where no thread can be started; `InvalidArgument` where the process has ended.
+  /// Waits up to half a second for GPUs whose driver is slow. Throws `InvalidState` where it was
+  /// started before, `Error` where no thread can be started, `InvalidArgument` where the process
+  /// has ended.
   void start();
-  /// Takes a last sample, and ends within 50 ms. Throws `NotStarted` where it is not started. Where
-  /// a file could not be written to its end it throws `WriteError`, but has stopped, and
-  /// `resource_usage` has everything.
+  /// Takes a last sample, and ends within 50 ms; a second time it does nothing. Throws `NotStarted`
+  /// where it was not started. Where a file could not be written to its end it throws `WriteError`,
+  /// but has stopped, and `resource_usage` has everything.
   void stop();
 
   [[nodiscard]] State state() const noexcept;

@@ -28,6 +28,7 @@ NoSuchDevice::~NoSuchDevice() = default;
 NoSuchSample::~NoSuchSample() = default;
 CapabilityError::~CapabilityError() = default;
 NotStarted::~NotStarted() = default;
+InvalidState::~InvalidState() = default;
 NotStopped::~NotStopped() = default;
 InconsistentSamples::~InconsistentSamples() = default;
 NoSampleProcessed::~NoSampleProcessed() = default;

@@ -4,20 +4,25 @@
 
 #include <cstdlib>
 
+#include "base/environment.hpp"
+
 namespace wattle {
 namespace {
 
 /// False where the variable is not set, or empty.
 template <class Place>
 bool override_from(const char* variable, Place& place) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
-  const char* value = std::getenv(variable);
+  const char* const value = environment_variable(variable);
   if (value == nullptr || *value == '\0') return false;
   place = value;
   return true;
 }
 
 }  // namespace
+
+const char* environment_variable(const char* name) {
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody may change it meanwhile
+}
 
 System System::from_environment() {
   System system;

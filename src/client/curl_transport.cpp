@@ -80,7 +80,8 @@ void CurlTransport::put_back(Easy easy) noexcept {
 }
 
 RequestId CurlTransport::start(std::size_t server, std::string_view target,
-                               std::chrono::milliseconds timeout, Exchange& to, bool is_last) {
+                               std::chrono::milliseconds timeout, ResponseHandler& to,
+                               bool is_last) {
   const RequestId id = ++last_id_;
   Request& request = requests_[id];
   request.id = id;
@@ -251,7 +252,7 @@ void CurlTransport::fail_unstarted() {
     const RequestId id = first->first;
     const Ending ending{.failure = first->second};
     unstarted_.erase(first);
-    Exchange& to = *requests_.at(id).to;
+    ResponseHandler& to = *requests_.at(id).to;
     requests_.erase(id);
     to.ended(ending);
   }

@@ -30,7 +30,7 @@ class CurlTransport final : public Transport {
   ~CurlTransport() override;
 
   RequestId start(std::size_t server, std::string_view target, std::chrono::milliseconds timeout,
-                  Exchange& to, bool is_last) override;
+                  ResponseHandler& to, bool is_last) override;
   void cancel(RequestId id) noexcept override;
 
   /// From now on `wait` ends when `fd` is readable, too; who made that so takes it back.
@@ -46,7 +46,7 @@ class CurlTransport final : public Transport {
   struct Request {
     RequestId id = 0;
     std::size_t server = 0;
-    Exchange* to = nullptr;
+    ResponseHandler* to = nullptr;
     Easy easy{};
     int status = 0;
     std::size_t head_bytes = 0;              ///< of all heads and trailers

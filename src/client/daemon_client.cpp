@@ -12,7 +12,7 @@
 namespace wattle {
 namespace {
 
-using client::Query;
+using client::QueryText;
 using client::Questions;
 using wire::Discovery;
 
@@ -95,17 +95,17 @@ class DaemonClient::Impl {
   [[nodiscard]] Value read_gpus(std::string_view operation, std::string_view path, const Ids& ids,
                                 wire::Decoded<Value> (*decode)(std::string_view)) {
     return about(gpus, ids, "GPU",
-                 [&] { return questions.get(operation, path, Query().gpus(ids), decode); });
+                 [&] { return questions.get(operation, path, QueryText().gpus(ids), decode); });
   }
 
   template <class Value>
   [[nodiscard]] Value read_cpus(std::string_view operation, std::string_view path, const Ids& ids,
-                                Query query, wire::Decoded<Value> (*decode)(std::string_view)) {
+                                QueryText query, wire::Decoded<Value> (*decode)(std::string_view)) {
     query.cpus(ids);
     return about(cpus, ids, "CPU", [&] { return questions.get(operation, path, query, decode); });
   }
 
-  void set_gpus(std::string_view operation, std::string_view path, const Ids& ids, Query query,
+  void set_gpus(std::string_view operation, std::string_view path, const Ids& ids, QueryText query,
                 bool block) {
     if (ids.empty()) {
       throw InvalidArgument("cannot " + std::string(operation) + ": no GPU is named");
@@ -264,9 +264,9 @@ std::map<std::uint32_t, bool> DaemonClient::persistence_mode(const Ids& ids) {
 std::map<std::uint32_t, ServedCpuEnergy> DaemonClient::cpu_energy(const Ids& ids, bool cpu,
                                                                   bool dram) {
   std::map<std::uint32_t, ServedCpuEnergy> energies;
-  for (const auto& [id, energy] :
-       impl().read_cpus("read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
-                        Query().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
+  for (const auto& [id, energy] : impl().read_cpus(
+           "read the energy of CPUs", "/cpu/get_cumulative_energy", ids,
+           QueryText().flag("cpu", cpu).flag("dram", dram), wire::decode_cpu_energies)) {
     energies[id] = served(energy);
   }
   return energies;
@@ -286,18 +286,19 @@ double DaemonClient::time() {
 
 void DaemonClient::set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block) {
   impl().set_gpus("set the power limit", "/gpu/set_power_limit", ids,
-                  Query().number("power_limit_mw", limit_mw), block);
+                  QueryText().number("power_limit_mw", limit_mw), block);
 }
 
 void DaemonClient::set_persistence_mode(const Ids& ids, bool enabled, bool block) {
   impl().set_gpus("set the persistence mode", "/gpu/set_persistence_mode", ids,
-                  Query().flag("enabled", enabled), block);
+                  QueryText().flag("enabled", enabled), block);
 }
 
 void DaemonClient::set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
                                          std::uint32_t max_mhz, bool block) {
   impl().set_gpus("lock the GPU clocks", "/gpu/set_gpu_locked_clocks", ids,
-                  Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
+                  QueryText().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz),
+                  block);
 }
 
 void DaemonClient::reset_gpu_locked_clocks(const Ids& ids, bool block) {
@@ -307,7 +308,8 @@ void DaemonClient::reset_gpu_locked_clocks(const Ids& ids, bool block) {
 void DaemonClient::set_memory_locked_clocks(const Ids& ids, std::uint32_t min_mhz,
                                             std::uint32_t max_mhz, bool block) {
   impl().set_gpus("lock the memory clocks", "/gpu/set_mem_locked_clocks", ids,
-                  Query().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz), block);
+                  QueryText().number("min_clock_mhz", min_mhz).number("max_clock_mhz", max_mhz),
+                  block);
 }
 
 void DaemonClient::reset_memory_locked_clocks(const Ids& ids, bool block) {

@@ -17,7 +17,7 @@ namespace wattle::client {
 
 using Progress = FollowedServer::Progress;
 
-Engine::Engine(std::shared_ptr<Board> board, const Options& options)
+Engine::Engine(std::shared_ptr<UpdateHub> board, const Options& options)
     : board_(std::move(board)),
       book_(options.book),
       forks_(forks()),

@@ -24,7 +24,7 @@ namespace wattle::client {
 /// to the board; who asks for it, and when, is its server (`FollowedServer`).
 ///
 /// Threads: one at a time (the stream's).
-class FollowedStream final : public Exchange {
+class FollowedStream final : public ResponseHandler {
  public:
   enum class Phase : std::uint8_t {
     idle,     ///< not asked for: off, or to be asked for

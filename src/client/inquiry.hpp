@@ -26,7 +26,7 @@ struct Answer {
 };
 
 /// Threads: one at a time.
-class Inquiry final : public Exchange {
+class Inquiry final : public ResponseHandler {
  public:
   using Then = std::function<void(const Answer&)>;
 

@@ -16,9 +16,9 @@
 namespace wattle {
 namespace {
 
-using client::Board;
 using client::Engine;
 using client::Trouble;
+using client::UpdateHub;
 using std::chrono::milliseconds;
 
 void check_indices(const Server& server, const std::optional<std::vector<std::uint32_t>>& indices) {
@@ -109,10 +109,10 @@ std::string_view to_string(ConnectionStatus status) noexcept {
 class PowerStream::Impl {
  public:
   Impl(std::vector<Server> servers, PowerStreamOptions options)
-      : board_(std::make_shared<Board>(std::move(servers),
-                                       client::Delivery{.queue_limit = options.queue_limit,
-                                                        .on_update = std::move(options.on_update),
-                                                        .executor = std::move(options.executor)})),
+      : board_(std::make_shared<UpdateHub>(
+            std::move(servers), client::Delivery{.queue_limit = options.queue_limit,
+                                                 .on_update = std::move(options.on_update),
+                                                 .executor = std::move(options.executor)})),
         book_(options.history.count() > 0
                   ? std::make_shared<client::EnergyBook>(options.history, options.counter_period)
                   : nullptr),
@@ -136,7 +136,7 @@ class PowerStream::Impl {
   }
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
-  [[nodiscard]] const Board& board() const noexcept { return *board_; }
+  [[nodiscard]] const UpdateHub& board() const noexcept { return *board_; }
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> new_reader(const ReaderOptions& options) const {
     return PowerReader::Impl::make(board_, options);
@@ -149,7 +149,7 @@ class PowerStream::Impl {
   }
 
  private:
-  std::shared_ptr<Board> board_;
+  std::shared_ptr<UpdateHub> board_;
   std::shared_ptr<client::EnergyBook> book_;  ///< null: nobody asks
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;

@@ -64,14 +64,14 @@ std::size_t take(const char* bytes, std::size_t /*one*/, std::size_t count, void
 
 }  // namespace
 
-Query& Query::list(std::string_view name, const std::vector<std::uint32_t>& ids) {
+QueryText& QueryText::list(std::string_view name, const std::vector<std::uint32_t>& ids) {
   if (ids.empty()) return *this;
   std::string value;
   for (const std::uint32_t id : ids) value += (value.empty() ? "" : "%2C") + std::to_string(id);
   return add(name, value);
 }
 
-Query& Query::add(std::string_view name, std::string_view value) {
+QueryText& QueryText::add(std::string_view name, std::string_view value) {
   text_ += text_.empty() ? '?' : '&';
   text_.append(name).append("=").append(value);
   return *this;
@@ -93,8 +93,8 @@ std::string Questions::cannot(std::string_view operation) const {
   return "cannot " + std::string(operation) + ": " + name() + ": ";
 }
 
-std::string Questions::ask(std::string_view operation, std::string_view path, const Query& query,
-                           bool is_post) {
+std::string Questions::ask(std::string_view operation, std::string_view path,
+                           const QueryText& query, bool is_post) {
   // What was set for the question before is forgotten; its connection is kept.
   ::curl_easy_reset(easy_.get());
   Body body;

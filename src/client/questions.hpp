@@ -16,12 +16,12 @@ namespace wattle::client {
 
 /// What stands behind the "?" of a request. Only names and numbers of our own: nothing in it needs
 /// to be escaped but the comma between ids, which zeusd's own client escapes.
-class Query {
+class QueryText {
  public:
-  Query& gpus(const std::vector<std::uint32_t>& ids) { return list("gpu_ids", ids); }
-  Query& cpus(const std::vector<std::uint32_t>& ids) { return list("cpu_ids", ids); }
-  Query& flag(std::string_view name, bool value) { return add(name, value ? "true" : "false"); }
-  Query& number(std::string_view name, std::uint32_t value) {
+  QueryText& gpus(const std::vector<std::uint32_t>& ids) { return list("gpu_ids", ids); }
+  QueryText& cpus(const std::vector<std::uint32_t>& ids) { return list("cpu_ids", ids); }
+  QueryText& flag(std::string_view name, bool value) { return add(name, value ? "true" : "false"); }
+  QueryText& number(std::string_view name, std::uint32_t value) {
     return add(name, std::to_string(value));
   }
   /// "?a=b&c=d", or nothing.
@@ -29,8 +29,8 @@ class Query {
 
  private:
   /// Without ids nothing is added: all are meant.
-  Query& list(std::string_view name, const std::vector<std::uint32_t>& ids);
-  Query& add(std::string_view name, std::string_view value);
+  QueryText& list(std::string_view name, const std::vector<std::uint32_t>& ids);
+  QueryText& add(std::string_view name, std::string_view value);
 
   std::string text_;
 };
@@ -51,7 +51,7 @@ class Questions {
 
   /// `operation` goes on from "cannot": "read its clock". `decode`: one of wire/decode.hpp.
   template <class Value>
-  Value get(std::string_view operation, std::string_view path, const Query& query,
+  Value get(std::string_view operation, std::string_view path, const QueryText& query,
             wire::Decoded<Value> (*decode)(std::string_view)) {
     const std::string body = ask(operation, path, query, /*is_post=*/false);
     auto decoded = decode(body);
@@ -61,7 +61,7 @@ class Questions {
     return std::get<Value>(std::move(decoded));
   }
 
-  void post(std::string_view operation, std::string_view path, const Query& query) {
+  void post(std::string_view operation, std::string_view path, const QueryText& query) {
     (void)ask(operation, path, query, /*is_post=*/true);
   }
 
@@ -72,7 +72,7 @@ class Questions {
  private:
   /// The body of a 200.
   [[nodiscard]] std::string ask(std::string_view operation, std::string_view path,
-                                const Query& query, bool is_post);
+                                const QueryText& query, bool is_post);
   /// "cannot read its clock from the daemon at node7:4938: ".
   [[nodiscard]] std::string cannot(std::string_view operation) const;
 

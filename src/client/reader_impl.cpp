@@ -7,18 +7,18 @@
 
 namespace wattle {
 
-using client::Board;
+using client::UpdateHub;
 
-PowerReader::Impl::Impl(std::shared_ptr<Board> board, client::View view,
+PowerReader::Impl::Impl(std::shared_ptr<UpdateHub> board, client::View view,
                         const ReaderOptions& options)
     : board_(std::move(board)),
       wants_states_(options.states),
       view_(std::move(view)),
       queue_(options.latest_only ? 0 : board_->delivery_.queue_limit) {}
 
-std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Board> board,
+std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<UpdateHub> board,
                                                            const ReaderOptions& options) {
-  Board& from = *board;
+  UpdateHub& from = *board;
   if (from.has_ended()) {
     // Nobody is left to wait for; in a forked child, the mutex may never be free.
     client::View nothing(from.servers_);

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "client/board.hpp"
+#include "client/update_hub.hpp"
 #include "client/update_queue.hpp"
 #include "client/view.hpp"
 #include "wattle/power_stream.hpp"
@@ -18,7 +18,7 @@ namespace wattle {
 class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl> {
  public:
   /// Sees everything that is committed from now on.
-  [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::Board> board,
+  [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::UpdateHub> board,
                                                   const ReaderOptions& options);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -44,15 +44,15 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   [[nodiscard]] bool has_ended() const noexcept { return board_->has_ended(); }
 
  private:
-  friend class client::Board;
-  Impl(std::shared_ptr<client::Board> board, client::View view, const ReaderOptions& options);
+  friend class client::UpdateHub;
+  Impl(std::shared_ptr<client::UpdateHub> board, client::View view, const ReaderOptions& options);
 
   // All with the board's mutex held.
   [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || state_news_; }
   [[nodiscard]] const PowerSnapshot* take_step();
   void copy_states();
 
-  const std::shared_ptr<client::Board> board_;
+  const std::shared_ptr<client::UpdateHub> board_;
   const bool wants_states_;
 
   // The reader's own.

@@ -5,10 +5,10 @@
 #include <functional>
 
 #include "base/clock.hpp"
-#include "client/board.hpp"
 #include "client/energy_book.hpp"
 #include "client/timers.hpp"
 #include "client/transport.hpp"
+#include "client/update_hub.hpp"
 #include "wire/event.hpp"
 
 namespace wattle::client {
@@ -16,7 +16,7 @@ namespace wattle::client {
 /// Threads: one at a time (the stream's).
 struct Surroundings {
   Transport& transport;
-  Board& board;
+  UpdateHub& board;
   Timers& timers;
   const Clock& clock;
   /// From 0 up to 1.

@@ -17,9 +17,9 @@ struct Ending {
 
 /// Hears what becomes of a request. Threads: the transport's. None of these may start or cancel a
 /// request, but for `ended`.
-class Exchange {
+class ResponseHandler {
  public:
-  virtual ~Exchange() = default;
+  virtual ~ResponseHandler() = default;
   /// The head of the answer is there.
   virtual void began(int status) = 0;
   /// A part of the body; false: no more of it is wanted, the request fails.
@@ -38,7 +38,7 @@ class Transport {
   /// until it has ended or was cancelled. `timeout` 0: as long as it takes, once there is a
   /// connection. `is_last`: no other request is expected soon, the connection need not be kept.
   virtual RequestId start(std::size_t server, std::string_view target,
-                          std::chrono::milliseconds timeout, Exchange& to, bool is_last) = 0;
+                          std::chrono::milliseconds timeout, ResponseHandler& to, bool is_last) = 0;
   /// Nothing is heard of it any more. Does nothing where it has ended.
   virtual void cancel(RequestId id) noexcept = 0;
 };

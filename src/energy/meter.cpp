@@ -6,14 +6,14 @@
 #include <unordered_map>
 #include <utility>
 
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 
 using detail::ColumnEnd;
-using detail::EnergyColumns;
+using detail::MeteredDomains;
 using detail::WaitingPower;
 
 namespace {
@@ -60,7 +60,7 @@ struct EnergyMeter::Records {
     std::uint32_t begin = 0;  ///< the number of the last start or resume
   };
 
-  explicit Records(std::shared_ptr<EnergyColumns> read, std::string tag)
+  explicit Records(std::shared_ptr<MeteredDomains> read, std::string tag)
       : columns(std::move(read)), default_tag(std::move(tag)) {}
 
   [[nodiscard]] std::size_t width() const noexcept { return columns->names()->size(); }
@@ -69,7 +69,7 @@ struct EnergyMeter::Records {
   void append(detail::Edge edge, std::uint32_t tag);
   [[nodiscard]] EnergySample sample(std::size_t call) const;
 
-  std::shared_ptr<EnergyColumns> columns;
+  std::shared_ptr<MeteredDomains> columns;
   std::string default_tag;
   Tags tags;
   std::vector<Call> calls;
@@ -133,9 +133,9 @@ EnergySample EnergyMeter::Records::sample(std::size_t call) const {
 }
 
 EnergyMeter::EnergyMeter(EnergyMeterOptions options)
-    : EnergyMeter(EnergyColumns::open(options), options.default_tag) {}
+    : EnergyMeter(MeteredDomains::open(options), options.default_tag) {}
 
-EnergyMeter::EnergyMeter(std::shared_ptr<EnergyColumns> columns, std::string default_tag)
+EnergyMeter::EnergyMeter(std::shared_ptr<MeteredDomains> columns, std::string default_tag)
     : records_(std::make_unique<Records>(std::move(columns), std::move(default_tag))) {}
 
 EnergyMeter::~EnergyMeter() = default;
@@ -148,7 +148,7 @@ EnergyMeter::Records& EnergyMeter::records() const {
 }
 
 EnergyMeter EnergyMeter::shared(EnergyMeterOptions options) {
-  return EnergyMeter(EnergyColumns::share(options), std::move(options.default_tag));
+  return EnergyMeter(MeteredDomains::share(options), std::move(options.default_tag));
 }
 
 EnergyMeter EnergyMeter::another() const {

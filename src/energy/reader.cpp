@@ -1,19 +1,19 @@
 #include <utility>
 
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 
 using detail::ColumnEnd;
-using detail::EnergyColumns;
+using detail::MeteredDomains;
 
 EnergySource::~EnergySource() = default;
 
 /// What was read first.
 struct EnergyReader::Start {
-  std::shared_ptr<EnergyColumns> columns;
+  std::shared_ptr<MeteredDomains> columns;
   TimePoint at;
   std::vector<ColumnEnd> ends;
 };
@@ -21,10 +21,10 @@ struct EnergyReader::Start {
 EnergyReader::EnergyReader(EnergyMeterOptions options)
     : EnergyReader([&] {
         options.aligned = false;
-        return EnergyColumns::open(options);
+        return MeteredDomains::open(options);
       }()) {}
 
-EnergyReader::EnergyReader(std::shared_ptr<EnergyColumns> columns) {
+EnergyReader::EnergyReader(std::shared_ptr<MeteredDomains> columns) {
   Start start{.columns = std::move(columns), .at = {}, .ends = {}};
   start.ends.resize(start.columns->names()->size());
   start.at = start.columns->capture(detail::Edge::begin, start.ends, {}).returned;
@@ -49,7 +49,7 @@ std::vector<EnergyReading> EnergyReader::read() {
   if (!start_) {
     throw InvalidArgument("cannot use a reader that was moved: use the one it became");
   }
-  EnergyColumns& columns = *start_->columns;
+  MeteredDomains& columns = *start_->columns;
   std::vector<ColumnEnd> ends(start_->ends.size());
   const TimePoint now = columns.capture(detail::Edge::end, ends, {}).called;
   std::vector<EnergyReading> readings;

@@ -10,23 +10,25 @@
 namespace wattle::detail {
 namespace {
 
-const EnergySource::Counter& checked(const EnergySource::Counter& counter) {
-  const auto fail = [&](const char* what) {
-    throw InvalidArgument("cannot measure the counter \"" + printable(counter.name) +
-                          "\": " + what);
-  };
-  if (counter.name.empty()) fail("it has no name");
-  if (!std::isfinite(counter.tick.si()) || counter.tick.si() <= 0.0) {
-    fail("its tick is not above 0 J");
-  }
-  if (!std::isfinite(counter.max_power.si()) || counter.max_power.si() <= 0.0) {
-    fail("its greatest power is not above 0 W");
-  }
-  if (counter.update_interval.count() < 0) fail("its update interval is negative");
-  return counter;
+/// `part`: a counter or gauge.
+template <class Part>
+[[noreturn]] void refuse(const Part& part, const char* what) {
+  throw InvalidArgument("cannot measure \"" + printable(part.name) + "\" of a source: " + what);
+}
+template <class Part>
+void check(const Part& part) {
+  if (part.name.empty()) refuse(part, "it has no name");
+  if (part.update_interval.count() < 0) refuse(part, "its update interval is negative");
 }
 
 Channel channel_of(const EnergySource::Counter& counter, Domain domain) {
+  check(counter);
+  if (!std::isfinite(counter.tick.si()) || counter.tick.si() <= 0.0) {
+    refuse(counter, "its tick is not above 0 J");
+  }
+  if (!std::isfinite(counter.max_power.si()) || counter.max_power.si() <= 0.0) {
+    refuse(counter, "its greatest power is not above 0 W");
+  }
   return {
       .domain = domain,
       .counter = {.tick = counter.tick, .modulus = counter.modulus, .max_power = counter.max_power},
@@ -35,37 +37,81 @@ Channel channel_of(const EnergySource::Counter& counter, Domain domain) {
       .place = counter.name};
 }
 
+constexpr double kMicroWatt = 1e-6;
+
+Channel channel_of(const EnergySource::Gauge& gauge, Domain domain) {
+  check(gauge);
+  return {.domain = domain,
+          .update = {.mean = gauge.update_interval, .p99 = gauge.update_interval},
+          .source = "source",
+          .place = gauge.name,
+          .metric = Metric::power_instant,
+          .gauge = {.scale = kMicroWatt}};
+}
+
+template <class Parts>
+std::vector<Channel> channels_of(const Parts& parts, std::size_t first) {
+  std::vector<Channel> channels;
+  for (const auto& part : parts) {
+    channels.push_back(channel_of(part, source_domain(first + channels.size())));
+  }
+  return channels;
+}
+
+/// In micro-watts; absent for what is no power.
+std::optional<std::uint64_t> raw_power(const std::optional<Watts>& power) noexcept {
+  constexpr double kMostW = 1e12;
+  if (!power || !(power->si() >= 0.0 && power->si() <= kMostW)) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(power->si() / kMicroWatt));
+}
+
+Reading reading_of(const std::optional<std::uint64_t>& raw, TimePoint before, TimePoint after) {
+  const auto half_width = (after - before) / 2;
+  return {.at = before + half_width,
+          .half_width = half_width,
+          .raw = raw.value_or(0),
+          .status = raw ? ReadStatus::ok : ReadStatus::retry};
+}
+
 }  // namespace
 
-Domain SourceSensor::domain_of(std::uint32_t number) {
+Domain source_domain(std::size_t number) {
   return Domain::custom("source", std::to_string(number));
 }
 
 SourceSensor::SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock,
-                           std::uint32_t first)
-    : source_(std::move(source)), clock_(clock) {
-  if (!source_) throw InvalidArgument("cannot measure a source that is null");
-  for (const EnergySource::Counter& counter : source_->counters()) {
-    const auto number = first + static_cast<std::uint32_t>(channels_.size());
-    channels_.push_back(channel_of(checked(counter), domain_of(number)));
-    names_.push_back(counter.name);
-  }
-  raw_.resize(channels_.size());
-}
+                           std::size_t first)
+    : source_(std::move(source)),
+      clock_(clock),
+      channels_(channels_of(source_->counters(), first)),
+      raw_(channels_.size()) {}
 
 void SourceSensor::read(std::span<Reading> readings) noexcept {
   std::ranges::fill(raw_, std::nullopt);
   const TimePoint before = clock_.now();
   source_->read(raw_);
-  const auto half_width = (clock_.now() - before) / 2;
+  const TimePoint after = clock_.now();
   for (std::size_t i = 0; i < raw_.size(); ++i) {
     const std::uint64_t modulus = channels_[i].counter.modulus;
-    const std::uint64_t raw = raw_[i].value_or(0);
-    const bool is_possible = raw_[i].has_value() && (modulus == 0 || raw < modulus);
-    readings[i] = {.at = before + half_width,
-                   .half_width = half_width,
-                   .raw = raw,
-                   .status = is_possible ? ReadStatus::ok : ReadStatus::retry};
+    if (modulus != 0 && raw_[i] >= modulus) raw_[i].reset();
+    readings[i] = reading_of(raw_[i], before, after);
+  }
+}
+
+SourceGauges::SourceGauges(std::shared_ptr<EnergySource> source, const Clock& clock,
+                           std::size_t first)
+    : source_(std::move(source)),
+      clock_(clock),
+      channels_(channels_of(source_->gauges(), first)),
+      power_(channels_.size()) {}
+
+void SourceGauges::read(std::span<Reading> readings) noexcept {
+  std::ranges::fill(power_, std::nullopt);
+  const TimePoint before = clock_.now();
+  source_->read_power(power_);
+  const TimePoint after = clock_.now();
+  for (std::size_t i = 0; i < power_.size(); ++i) {
+    readings[i] = reading_of(raw_power(power_[i]), before, after);
   }
 }
 

@@ -52,22 +52,6 @@ std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept {
   }
 }
 
-const Domain& gpu_domain_of(const Sensor& sensor) noexcept {
-  return sensor.channels().front().domain;
-}
-
-std::map<Domain, std::uint32_t> gpu_numbers(const std::set<Domain>& gpus) {
-  std::map<Domain, std::uint32_t> numbers;
-  std::uint32_t next = 0;
-  // NVIDIA's come first: domains are in the order of their kinds.
-  for (const Domain& gpu : gpus) {
-    const std::uint32_t number = gpu.kind() == DomainKind::nvidia_gpu ? gpu.index() : next;
-    numbers.emplace(gpu, number);
-    next = number + 1;
-  }
-  return numbers;
-}
-
 std::string gpu_text(std::uint32_t number, const Domain& gpu) {
   return gpu.kind() == DomainKind::nvidia_gpu ? fmt::format("GPU {}", number)
                                               : fmt::format("GPU {} ({})", number, gpu.name());

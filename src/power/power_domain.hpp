@@ -4,9 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
@@ -27,13 +25,6 @@ inline constexpr std::array kPowerDomains = {
 /// Absent for what is no power over time: its energy, its limit.
 [[nodiscard]] std::optional<PowerDomain> power_domain_of(const Channel& channel) noexcept;
 
-/// What the GPU is called.
-[[nodiscard]] const Domain& gpu_domain_of(const Sensor& sensor) noexcept;
-
-/// One number for each GPU, whoever made it: NVIDIA's have the driver's, those of others follow
-/// behind the last of them, in their order. `gpus`: all there are, also those that cannot be read,
-/// so that numbers stay when one fails.
-[[nodiscard]] std::map<Domain, std::uint32_t> gpu_numbers(const std::set<Domain>& gpus);
 /// "GPU 0", "GPU 2 (amd_gpu_0)": for messages.
 [[nodiscard]] std::string gpu_text(std::uint32_t number, const Domain& gpu);
 

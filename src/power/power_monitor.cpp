@@ -108,6 +108,8 @@ PowerMonitor::~PowerMonitor() { impl_->stop(); }
 
 void PowerMonitor::stop() noexcept { impl_->stop(); }
 
+const std::vector<Refusal>& PowerMonitor::missing() const noexcept { return impl_->missing(); }
+
 const std::vector<std::uint32_t>& PowerMonitor::gpu_indices() const noexcept {
   return impl_->gpu_indices();
 }

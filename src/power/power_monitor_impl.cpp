@@ -24,7 +24,7 @@ static_assert(kLeastBytesEach >= kHistoryEventBytes + 2 * kMinTimelineBytes);
 constexpr nanoseconds kLongestGaugePeriod = milliseconds(800);
 
 std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
-  const std::size_t share = memory_limit / channels;
+  const std::size_t share = memory_limit / std::max<std::size_t>(channels, 1);
   if (share >= kLeastBytesEach) return share - kHistoryEventBytes;
   throw InvalidArgument(
       fmt::format("cannot monitor power: memory_limit must be at least {} bytes here, {} for each "
@@ -94,7 +94,7 @@ std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
 
 PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
                          const PowerMonitorOptions& options, ReadBy reader)
-    : most_samples_(options.max_samples_per_gpu), clock_(&clock) {
+    : missing_(selection.missing), most_samples_(options.max_samples_per_gpu), clock_(&clock) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
   InferredPace pace;
   if (!options.update_period) pace = infer_pace(selection.gpus, clock);

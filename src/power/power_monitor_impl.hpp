@@ -78,6 +78,7 @@ class PowerMonitor::Impl {
   [[nodiscard]] const std::vector<MonitoredCpu>& cpus() const noexcept { return cpus_; }
   [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept { return indices_; }
   [[nodiscard]] const std::vector<Domain>& cpu_domains() const noexcept { return domains_; }
+  [[nodiscard]] const std::vector<Refusal>& missing() const noexcept { return missing_; }
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept { return period_; }
 
   /// Throws `NoSuchDevice`.
@@ -133,6 +134,7 @@ class PowerMonitor::Impl {
   void start_lanes(std::vector<Work> work, const Plan& plan, std::chrono::nanoseconds cpu_period,
                    const Clock& clock);
 
+  std::vector<Refusal> missing_;
   std::chrono::nanoseconds period_{0};
   std::optional<std::size_t> most_samples_;
   std::vector<MonitoredGpu> gpus_;

@@ -6,12 +6,12 @@
 #include <algorithm>
 #include <iterator>
 #include <map>
-#include <set>
 #include <string>
 #include <utility>
 
 #include "base/log.hpp"
 #include "power/power_domain.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "sensors/refusals.hpp"
 #include "wattle/error.hpp"
 
@@ -20,29 +20,18 @@ namespace {
 
 using std::chrono::nanoseconds;
 using Gpus = std::vector<Selection::Gpu>;
+using Numbers = std::map<Domain, std::uint32_t>;
 
 [[noreturn]] void refuse(const std::string& what) {
   throw InvalidArgument("cannot monitor power: " + what);
 }
 
-template <class Value>
-bool has_repeated(std::vector<Value> values) {
-  std::ranges::sort(values);
-  return std::ranges::adjacent_find(values) != values.end();
-}
-
-void check_indices(const std::optional<std::vector<std::uint32_t>>& indices) {
-  if (!indices) return;
-  if (indices->empty()) refuse("gpu_indices names no GPU; leave it out for all GPUs");
-  if (has_repeated(*indices)) {
-    refuse(fmt::format("gpu_indices names a GPU twice: {}", fmt::join(*indices, ", ")));
-  }
-}
-
 void check_domains(const std::optional<std::vector<PowerDomain>>& domains) {
   if (!domains) return;
   if (domains->empty()) refuse("domains is empty; leave it out for all power domains");
-  if (has_repeated(*domains)) refuse("domains names a power domain twice");
+  for (const PowerDomain domain : *domains) {
+    if (std::ranges::count(*domains, domain) > 1) refuse("domains names a power domain twice");
+  }
 }
 
 /// The period that is used for the one asked for.
@@ -73,23 +62,19 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
   return indices;
 }
 
-using Numbers = std::map<Domain, std::uint32_t>;
+std::vector<std::uint32_t> indices_of(const GpuSelection& selection,
+                                      const std::vector<FoundGpu>& found) {
+  if (!selection.numbers().empty()) return selection.numbers();
+  const Numbers numbers = gpu_numbers(found);
+  std::vector<std::uint32_t> indices;
+  for (const Domain& gpu : selected_gpus(selection, found, "cannot monitor power")) {
+    indices.push_back(numbers.at(gpu));
+  }
+  return indices;
+}
 
 bool is_of_gpu(const SensorRefusal& refusal) {
   return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
-}
-
-/// Of all GPUs that were found, readable or not.
-Numbers numbers_of(const std::vector<std::shared_ptr<Sensor>>& sensors,
-                   const std::vector<SensorRefusal>& refused) {
-  std::set<Domain> gpus;
-  for (const auto& sensor : sensors) {
-    if (is_gpu(*sensor)) gpus.insert(gpu_domain_of(*sensor));
-  }
-  for (const SensorRefusal& refusal : refused) {
-    if (refusal.domain && is_of_gpu(refusal)) gpus.insert(*refusal.domain);
-  }
-  return gpu_numbers(gpus);
 }
 
 [[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there, const Numbers& numbers,
@@ -144,7 +129,6 @@ std::string reasons_text(const Selection& selection, const std::vector<SensorRef
 }  // namespace
 
 PowerMonitorOptions checked(PowerMonitorOptions options) {
-  check_indices(options.gpu_indices);
   check_domains(options.domains);
   if (options.max_samples_per_gpu == 0U) {
     refuse("max_samples_per_gpu must be at least 1; leave it out to keep all samples");
@@ -164,11 +148,10 @@ std::size_t Selection::channels() const noexcept {
 }
 
 Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
-                 const std::vector<SensorRefusal>& refused,
-                 const std::optional<std::vector<std::uint32_t>>& gpu_indices,
+                 const std::vector<SensorRefusal>& refused, const GpuSelection& selection,
                  const std::optional<std::vector<PowerDomain>>& domains) {
-  check_indices(gpu_indices);
-  const Numbers numbers = numbers_of(sensors, refused);
+  const std::vector<FoundGpu> found = found_gpus(sensors, refused);
+  const Numbers numbers = gpu_numbers(found);
   Gpus there;
   for (const auto& sensor : sensors) {
     if (!is_gpu(*sensor)) continue;
@@ -178,7 +161,8 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
                      .counter = domains ? ChannelSet() : energy_channels(*sensor)});
   }
   std::ranges::sort(there, {}, &Selection::Gpu::index);
-  Gpus chosen = gpu_indices ? named(there, numbers, refused, *gpu_indices) : std::move(there);
+  Gpus chosen = selection.is_all() ? std::move(there)
+                                   : named(there, numbers, refused, indices_of(selection, found));
   require_domains(chosen, domains);
   return chosen;
 }
@@ -199,43 +183,60 @@ void warn_of_modules(const Gpus& gpus) {
 
 }  // namespace
 
+namespace {
+
+/// What nobody left out.
+std::vector<SensorRefusal> missed(const Selection& selection,
+                                  const std::vector<SensorRefusal>& refused,
+                                  const PowerMonitorOptions& options) {
+  std::vector<Domain> measured;
+  for (const Selection::Gpu& gpu : selection.gpus) {
+    if (gpu.channels.any()) measured.push_back(gpu_domain_of(*gpu.sensor));
+  }
+  std::vector<SensorRefusal> missed;
+  std::ranges::copy_if(refused, std::back_inserter(missed), [&](const SensorRefusal& refusal) {
+    const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
+    const bool is_wanted = is_cpu ? options.cpus : options.gpus.is_all();
+    return is_wanted && !is_of_counter(refusal, measured);
+  });
+  return missed;
+}
+
+}  // namespace
+
 Selection select(Survey& found, const PowerMonitorOptions& options) {
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  Selection selection{
-      .gpus = select_gpus(sensors, found.refused, options.gpu_indices, options.domains),
-      .cpus = {}};
+  Selection selection{.gpus = select_gpus(sensors, found.refused, options.gpus, options.domains),
+                      .cpus = {}};
   std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [&](const auto& sensor) {
     return options.cpus && !is_gpu(*sensor) &&
            std::ranges::any_of(sensor->channels(), &Channel::counts_energy);
   });
   if (!options.domains) warn_of_modules(selection.gpus);
-  if (selection.channels() == 0) {
-    throw NoSuchDevice("cannot monitor power: nothing can be read here: " +
-                       reasons_text(selection, found.refused));
+  selection.missing = missing_of(missed(selection, found.refused, options));
+  if (selection.channels() > 0) return selection;
+  const std::string reasons = reasons_text(selection, found.refused);
+  if (options.if_unavailable == IfUnavailable::fail) {
+    throw NoSuchDevice("cannot monitor power: nothing can be read here: " + reasons);
+  }
+  if (selection.missing.empty()) {
+    selection.missing.push_back(
+        {.subject = "power", .reason = reasons, .remedy = "`wattle doctor` says what to do"});
   }
   return selection;
 }
 
 void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal>& refused,
                      const PowerMonitorOptions& options) {
-  std::vector<Domain> measured;
   for (const Selection::Gpu& gpu : selection.gpus) {
-    const Domain& domain = gpu_domain_of(*gpu.sensor);
-    if (gpu.channels.any()) measured.push_back(domain);
     if (gpu.channels.any() || gpu.counter.any()) continue;
     Selection::Gpu shown = gpu;
     shown.channels = power_channels(*gpu.sensor, std::nullopt);
-    log(fmt::format("power is measured without {}: {}", gpu_text(gpu.index, domain),
-                    domains_text({shown})));
+    log(fmt::format("power is measured without {}: {}",
+                    gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)), domains_text({shown})));
   }
-  std::vector<SensorRefusal> missed;
-  std::ranges::copy_if(refused, std::back_inserter(missed), [&](const SensorRefusal& refusal) {
-    const bool is_cpu = refusal.shows.has(DomainCategory::cpu);
-    const bool is_wanted = is_cpu ? options.cpus : !options.gpu_indices;
-    return is_wanted && !is_of_counter(refusal, measured);
-  });
-  log_missing("power", missed);
+  log_missing("power", missed(selection, refused, options));
 }
 
 std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {

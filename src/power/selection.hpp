@@ -25,20 +25,20 @@ struct Selection {
   };
   std::vector<Gpu> gpus;                      ///< in the order of the options, else ascending
   std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least
+  std::vector<Refusal> missing{};             ///< what nobody left out
 
   /// Channels in all.
   [[nodiscard]] std::size_t channels() const noexcept;
 };
 
-/// The GPUs that `gpu_indices` names, or all, ascending, with their channels of the power domains.
+/// The selected GPUs, all of them ascending, with their channels of the power domains.
 /// Throws `InvalidArgument`, `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
 [[nodiscard]] std::vector<Selection::Gpu> select_gpus(
     const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<SensorRefusal>& refused,
-    const std::optional<std::vector<std::uint32_t>>& gpu_indices,
-    const std::optional<std::vector<PowerDomain>>& domains);
+    const GpuSelection& selection, const std::optional<std::vector<PowerDomain>>& domains);
 
 /// Takes the sensors. `options` are checked. Throws as `select_gpus`, and `NoSuchDevice` where
-/// nothing is left.
+/// nothing is left, unless `if_unavailable` says otherwise.
 [[nodiscard]] Selection select(Survey& found, const PowerMonitorOptions& options);
 
 /// Writes to the log what is not monitored although nobody left it out: domains that cannot be

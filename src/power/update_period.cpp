@@ -106,12 +106,11 @@ InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& cl
   return inferred;
 }
 
-nanoseconds infer_update_period(const std::optional<std::vector<std::uint32_t>>& gpu_indices,
-                                const System& system) {
+nanoseconds infer_update_period(const GpuSelection& gpus, const System& system) {
   Survey found = survey(system, machine_clock(), kProcessorAndGpuKinds);
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  return infer_pace(select_gpus(sensors, found.refused, gpu_indices, std::nullopt), machine_clock())
+  return infer_pace(select_gpus(sensors, found.refused, gpus, std::nullopt), machine_clock())
       .period;
 }
 

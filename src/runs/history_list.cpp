@@ -8,13 +8,13 @@ namespace wattle {
 namespace {
 
 /// The rest of a SELECT from `runs`, with its values.
-struct Query {
+struct SqlQuery {
   std::string text;
   std::vector<SqlValue> values{};
 };
 
-Query condition_of(const HistoryFilter& filter) {
-  Query query;
+SqlQuery condition_of(const HistoryFilter& filter) {
+  SqlQuery query;
   const auto add = [&](std::string_view condition, std::initializer_list<SqlValue> values) {
     query.text += query.text.empty() ? " WHERE " : " AND ";
     query.text += condition;
@@ -39,8 +39,8 @@ Query condition_of(const HistoryFilter& filter) {
   return query;
 }
 
-Query query_of(const HistoryFilter& filter) {
-  Query query = condition_of(filter);
+SqlQuery query_of(const HistoryFilter& filter) {
+  SqlQuery query = condition_of(filter);
   query.text += " ORDER BY started DESC, number DESC";
   if (filter.limit) {
     query.text += " LIMIT ?";
@@ -77,7 +77,7 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
   };
   std::vector<RunSummary> list;
   std::vector<std::int64_t> numbers;
-  const Query asked = query_of(filter);
+  const SqlQuery asked = query_of(filter);
   const std::string columns =
       "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
       "(SELECT name FROM hosts WHERE id = host), ";
@@ -107,7 +107,7 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
 }
 
 std::size_t RunHistory::count(const HistoryFilter& filter) {
-  const Query asked = condition_of(filter);
+  const SqlQuery asked = condition_of(filter);
   std::size_t count = 0;
   query("SELECT count(*) FROM runs" + asked.text, asked.values,
         [&](const SqlRow& row) { count = static_cast<std::size_t>(row.integer(0)); });
@@ -116,7 +116,7 @@ std::size_t RunHistory::count(const HistoryFilter& filter) {
 
 std::vector<RunHistory::Found> RunHistory::numbers(const HistoryFilter& filter) {
   std::vector<Found> found;
-  const Query asked = query_of(filter);
+  const SqlQuery asked = query_of(filter);
   query("SELECT number, id FROM runs" + asked.text, asked.values, [&](const SqlRow& row) {
     found.push_back({row.integer(0), static_cast<std::uint64_t>(row.integer(1))});
   });

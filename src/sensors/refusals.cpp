@@ -129,6 +129,18 @@ std::vector<SharedCause> by_cause(const std::vector<SensorRefusal>& refused) {
   return causes;
 }
 
+std::vector<Refusal> missing_of(const std::vector<SensorRefusal>& refused) {
+  std::vector<Refusal> missing;
+  for (const SensorRefusal& refusal : refused) {
+    if (refusal.absent) continue;
+    missing.push_back({.subject = refusal.subject,
+                       .reason = refusal.reason,
+                       .remedy = refusal.remedy,
+                       .source = refusal.source});
+  }
+  return missing;
+}
+
 void log_missing(std::string_view quantity, const std::vector<SensorRefusal>& refused) {
   static std::mutex mutex;
   // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): what was logged

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "sensors/sensor.hpp"
+#include "wattle/refusal.hpp"
 
 namespace wattle {
 
@@ -33,6 +34,9 @@ namespace wattle {
 
 /// True if every GPU of the machine is known, read or refused one by one: none is not known at all.
 [[nodiscard]] bool knows_all_gpus(const std::vector<SensorRefusal>& refused) noexcept;
+
+/// For users: what is absent is not missed.
+[[nodiscard]] std::vector<Refusal> missing_of(const std::vector<SensorRefusal>& refused);
 
 /// Several refusals that differ in nothing but what they are about.
 struct SharedCause {

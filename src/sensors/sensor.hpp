@@ -229,6 +229,10 @@ class Sensor {
 
 /// True for the sensor of a GPU. All channels of a sensor are of one device.
 [[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;
+/// The domain of a GPU's sensor.
+[[nodiscard]] inline const Domain& gpu_domain_of(const Sensor& sensor) noexcept {
+  return sensor.channels().front().domain;
+}
 
 /// What the interfaces to processors show: they can replace each other.
 inline constexpr DomainKinds kProcessorKinds =

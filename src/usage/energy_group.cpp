@@ -3,6 +3,7 @@
 #include <string>
 
 #include "sampling/energy_figure.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle {
 
@@ -22,12 +23,7 @@ TrackedEnergy tracked_energy(const MeasuredWindow& window,
                               .source = result.channel.source,
                               .contained_in = outer ? outer->name() : ""});
   }
-  for (const SensorRefusal& refusal : refused) {
-    energy.refused.push_back({.subject = refusal.subject,
-                              .reason = refusal.reason,
-                              .remedy = refusal.remedy,
-                              .source = refusal.source});
-  }
+  energy.refused = missing_of(refused);
   return energy;
 }
 

@@ -1,7 +1,8 @@
 #include "usage/gpu_brand.hpp"
 
 #include <algorithm>
-#include <memory>
+
+#include "sensors/gpu_selection.hpp"
 
 namespace wattle {
 namespace {
@@ -16,14 +17,7 @@ bool is_integrated(const Domain& gpu, const std::vector<SensorRefusal>& refused)
 
 std::set<Domain> gpus_found(const Survey& found) {
   std::set<Domain> gpus;
-  for (const std::unique_ptr<Sensor>& sensor : found.sensors) {
-    if (is_gpu(*sensor)) gpus.insert(sensor->channels().front().domain);
-  }
-  for (const SensorRefusal& refusal : found.refused) {
-    if (refusal.domain && refusal.domain->category() == DomainCategory::gpu) {
-      gpus.insert(*refusal.domain);
-    }
-  }
+  for (const FoundGpu& gpu : found_gpus(found)) gpus.insert(gpu.domain);
   return gpus;
 }
 

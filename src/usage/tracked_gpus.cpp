@@ -1,19 +1,14 @@
 #include "usage/tracked_gpus.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <set>
-#include <string>
 #include <utility>
 
-#include "base/text.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "usage/energy_group.hpp"
 #include "usage/gpu_brand.hpp"
-#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -37,7 +32,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
       // More often there is nothing new.
       period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
                                     milliseconds(100))),
-      wants_refused_(!options.gpu_uuids) {
+      wants_refused_(options.gpus.is_all()) {
   Survey found = survey(options.system, clock, kProcessorAndGpuKinds);
   const std::set<Domain> members =
       gpus_of_brand(gpus_found(found), found.refused, options.gpu_brand);
@@ -50,29 +45,18 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
   refused_ = static_cast<unsigned>(members.size()) -
              static_cast<unsigned>(std::ranges::count(included_, true));
   if (knows_all_gpus(found.refused)) on_machine_ = static_cast<unsigned>(members.size());
-  counted_ = included_;
+  std::vector<FoundGpu> of_brand = found_gpus(sensors_, found.refused);
+  std::erase_if(of_brand, [&](const FoundGpu& gpu) { return !members.contains(gpu.domain); });
+  const std::vector<Domain> selected = selected_gpus(options.gpus, of_brand, "cannot track");
+  for (std::size_t i = 0; i < included_.size(); ++i) {
+    const Domain& gpu = gpu_domain_of(*sensors_[i]);
+    counted_.push_back(included_[i] && std::ranges::count(selected, gpu) > 0);
+  }
   for (std::unique_ptr<Sensor>& sensor : found.sensors) {
     if (sensor && is_of_processors(*sensor)) sensors_.push_back(std::move(sensor));
   }
   (void)take_absent(found.refused);
   not_read_ = std::move(found.refused);
-  if (options.gpu_uuids) choose(*options.gpu_uuids);
-}
-
-void TrackedGpus::choose(const std::set<std::string>& uuids) {
-  std::set<std::string> valid;
-  for (std::size_t i = 0; i < counted_.size(); ++i) {
-    const std::string& id = sensors_[i]->device()->id;
-    if (included_[i] && !id.empty()) valid.insert(id);
-    counted_[i] = included_[i] && uuids.contains(id);
-  }
-  for (const std::string& uuid : uuids) {
-    if (valid.contains(uuid)) continue;
-    throw InvalidArgument(
-        fmt::format("there is no GPU with the UUID \"{}\". {}", printable(uuid),
-                    valid.empty() ? "There is none here that can be read"
-                                  : fmt::format("Valid values are {}", fmt::join(valid, ", "))));
-  }
 }
 
 void TrackedGpus::begin() {

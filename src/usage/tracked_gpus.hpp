@@ -50,8 +50,6 @@ class TrackedGpus {
   [[nodiscard]] TrackedEnergy energy(TimePoint began, TimePoint ended) const;
 
  private:
-  void choose(const std::set<std::string>& uuids);
-
   const Clock& clock_;
   std::chrono::nanoseconds period_;
   /// Until `begin`: of the GPUs, and behind them those of the processors' energy.

@@ -112,9 +112,9 @@ class Tracker::Impl {
 
 void Tracker::Impl::start() {
   if (state_ != State::NEW) {
-    throw Error(state_ == State::STARTED
-                    ? "cannot start the tracker: it was started already"
-                    : "cannot start the tracker: it was stopped; make another one");
+    throw InvalidState(state_ == State::STARTED
+                           ? "cannot start the tracker: it was started already"
+                           : "cannot start the tracker: it was stopped; make another one");
   }
   stop_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!stop_) {
@@ -182,10 +182,8 @@ void Tracker::Impl::run() noexcept {
 }
 
 void Tracker::Impl::stop() {
-  if (state_ != State::STARTED) {
-    throw NotStarted(state_ == State::NEW ? "cannot stop the tracker: it was not started"
-                                          : "cannot stop the tracker: it was stopped already");
-  }
+  if (state_ == State::NEW) throw NotStarted("cannot stop the tracker: it was not started");
+  if (state_ == State::STOPPED) return;
   stopping_ = true;
   const std::uint64_t one = 1;
   [[maybe_unused]] const ssize_t always = ::write(stop_.get(), &one, sizeof one);

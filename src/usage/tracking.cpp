@@ -46,10 +46,6 @@ TrackerOptions checked(const TrackerOptions& options) {
     throw InvalidArgument(fmt::format(
         "\"{}\" is not a valid GPU brand. Valid values are amd, intel, nvidia", printable(*brand)));
   }
-  if (options.gpu_uuids && options.gpu_uuids->empty()) {
-    throw InvalidArgument(
-        "the set of GPU UUIDs is empty: name at least one, or leave it out for all");
-  }
   (void)bytes_in(options.ram_unit, "RAM");
   (void)bytes_in(options.gpu_ram_unit, "GPU RAM");
   return options;

@@ -169,12 +169,24 @@ TEST_F(MonitorCommand, SaysWhatCannotBeExecuted) {
 TEST_F(MonitorCommand, RefusesAWrongCommandLine) {
   for (const Words& words :
        {Words{"monitor"}, Words{"monitor", ""}, Words{"monitor", path("out"), "--interval", "0"},
-        Words{"monitor", path("out"), "--"}, Words{"monitor", path("out"), "true"}}) {
+        Words{"monitor", path("out"), "--"}, Words{"monitor", path("out"), "true"},
+        Words{"monitor", path("out"), "--gpus", "0,"}}) {
     const Outcome outcome = run(wattle(words));
     EXPECT_EQ(outcome.code(), kUsage) << words.back();
     EXPECT_THAT(outcome.err, StartsWith("wattle monitor: "));
   }
   EXPECT_FALSE(std::filesystem::exists(path("out")));
+}
+
+TEST_F(MonitorCommand, RecordsTheGpusThatAreSelected) {
+  nvml_.set_script("gpu A\npower step 0 100\ngpu A\npower step 0 50\n");
+  EXPECT_EQ(run(monitor({"--gpus", "1"}, {"true"})).code(), 0);
+  EXPECT_THAT(content_of(path("out") / "hw_samples.csv"),
+              AllOf(HasSubstr("nvidia_gpu_1"), Not(HasSubstr("nvidia_gpu_0"))));
+  const Outcome outcome = run(monitor({"--gpus", "7"}, {"touch", path("started")}));
+  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot monitor hardware: no GPU is called '7'"));
+  EXPECT_FALSE(std::filesystem::exists(path("started")));
 }
 
 TEST_F(MonitorCommand, DoesNotStartTheCommandWhereItCannotWrite) {

@@ -65,7 +65,7 @@ Connection::Connection(std::string_view path, std::string question, const Clock&
   path.copy(static_cast<char*>(address_.sun_path), sizeof address_.sun_path - 1);
 }
 
-Exchange Connection::ask(std::chrono::nanoseconds patience) noexcept {
+Reply Connection::ask(std::chrono::nanoseconds patience) noexcept {
   const SteadyTime until = steady_clock::now() + patience;
   if (const std::uint64_t now = forks(); now != forks_) {
     forks_ = now;
@@ -73,20 +73,20 @@ Exchange Connection::ask(std::chrono::nanoseconds patience) noexcept {
   }
   const bool was_kept = static_cast<bool>(socket_);
   if (!was_kept) {
-    const Exchange connected = connect();
+    const Reply connected = connect();
     if (connected.outcome != Outcome::answered) return connected;
   }
-  Exchange exchange = send_and_receive(until);
-  if (was_kept && exchange.outcome == Outcome::hung_up && received_ == 0) {
-    const Exchange connected = connect();
+  Reply reply = send_and_receive(until);
+  if (was_kept && reply.outcome == Outcome::hung_up && received_ == 0) {
+    const Reply connected = connect();
     if (connected.outcome != Outcome::answered) return connected;
-    exchange = send_and_receive(until);
+    reply = send_and_receive(until);
   }
-  return exchange;
+  return reply;
 }
 
 /// `answered` where there is a connection now.
-Exchange Connection::connect() noexcept {
+Reply Connection::connect() noexcept {
   socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
   const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);
@@ -97,24 +97,24 @@ Exchange Connection::connect() noexcept {
   return {.outcome = outcome_of(error), .error = error};
 }
 
-Exchange Connection::send_and_receive(SteadyTime until) noexcept {
-  Exchange exchange{.before = clock_.now()};
+Reply Connection::send_and_receive(SteadyTime until) noexcept {
+  Reply reply{.before = clock_.now()};
   received_ = 0;
   // The question is short: it fits into the socket's buffer, or nobody reads what is in there.
   const ssize_t sent =
       ::send(socket_.get(), question_.data(), question_.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   Head head;
-  exchange.outcome =
+  reply.outcome =
       sent == static_cast<ssize_t>(question_.size()) ? receive(until, head) : Outcome::hung_up;
-  exchange.after = clock_.now();
-  if (exchange.outcome == Outcome::answered) {
-    exchange.status = head.status;
-    exchange.body = std::string_view(room_.data(), received_).substr(head.body_at, head.body_bytes);
+  reply.after = clock_.now();
+  if (reply.outcome == Outcome::answered) {
+    reply.status = head.status;
+    reply.body = std::string_view(room_.data(), received_).substr(head.body_at, head.body_bytes);
   }
   // Whatever comes later would be taken for the answer to the next question.
   const bool has_more = received_ != head.body_at + head.body_bytes;
-  if (exchange.outcome != Outcome::answered || head.closes || has_more) socket_.reset();
-  return exchange;
+  if (reply.outcome != Outcome::answered || head.closes || has_more) socket_.reset();
+  return reply;
 }
 
 Outcome Connection::receive(SteadyTime until, Head& head) noexcept {

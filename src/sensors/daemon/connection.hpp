@@ -33,7 +33,7 @@ enum class Outcome : std::uint8_t {
 };
 
 /// What came of a question. `body` holds until the next one.
-struct Exchange {
+struct Reply {
   Outcome outcome = Outcome::failed;
   int error = 0;  ///< `errno` where nothing could be connected
   unsigned status = 0;
@@ -51,13 +51,13 @@ class Connection {
 
   /// Takes at most `patience`, however the other side behaves. Allocates nothing, never throws. A
   /// kept connection that was closed meanwhile, as daemons do with idle ones, is made anew.
-  [[nodiscard]] Exchange ask(std::chrono::nanoseconds patience) noexcept;
+  [[nodiscard]] Reply ask(std::chrono::nanoseconds patience) noexcept;
 
  private:
   using SteadyTime = std::chrono::steady_clock::time_point;
 
-  [[nodiscard]] Exchange connect() noexcept;
-  [[nodiscard]] Exchange send_and_receive(SteadyTime until) noexcept;
+  [[nodiscard]] Reply connect() noexcept;
+  [[nodiscard]] Reply send_and_receive(SteadyTime until) noexcept;
   [[nodiscard]] Outcome receive(SteadyTime until, Head& head) noexcept;
 
   sockaddr_un address_{};

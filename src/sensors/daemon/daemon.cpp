@@ -32,13 +32,13 @@ Survey probe(const System& system, const Clock& clock, const std::set<Domain>& t
   if (!asks) return refused(no_token());
 
   auto connection = std::make_unique<Connection>(path, *std::move(asks), clock);
-  const Exchange exchange = connection->ask(kProbePatience);
-  const bool is_answer = exchange.outcome == Outcome::answered && exchange.status == kOk;
-  const auto counters = is_answer ? parse_counters(exchange.body) : std::nullopt;
+  const Reply reply = connection->ask(kProbePatience);
+  const bool is_answer = reply.outcome == Outcome::answered && reply.status == kOk;
+  const auto counters = is_answer ? parse_counters(reply.body) : std::nullopt;
   if (!counters) {
     const bool is_default = system.daemon_socket == System{}.daemon_socket;
     return refused(
-        not_answered(exchange, path, is_default, /*has_token=*/!system.daemon_token.empty()));
+        not_answered(reply, path, is_default, /*has_token=*/!system.daemon_token.empty()));
   }
   auto sensor = std::make_unique<DaemonSensor>(std::move(connection), *counters, path, clock);
   if (sensor->channels().empty()) return refused(no_cpus(path));

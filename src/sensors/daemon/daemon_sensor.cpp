@@ -79,15 +79,15 @@ void DaemonSensor::read(std::span<Reading> readings) noexcept {
     for (Reading& reading : readings) reading = {.at = clock_.now(), .status = status};
   };
   if (clock_.now() < rests_until_) return fail(ReadStatus::retry);
-  const Exchange exchange = connection_->ask(kPatience);
-  if (exchange.outcome == Outcome::silent) rests_until_ = clock_.now() + kRest;
-  if (exchange.outcome != Outcome::answered) return fail(status_without_answer(exchange.outcome));
-  const auto all = exchange.status == kStatusOk ? parse_counters(exchange.body) : std::nullopt;
+  const Reply reply = connection_->ask(kPatience);
+  if (reply.outcome == Outcome::silent) rests_until_ = clock_.now() + kRest;
+  if (reply.outcome != Outcome::answered) return fail(status_without_answer(reply.outcome));
+  const auto all = reply.status == kStatusOk ? parse_counters(reply.body) : std::nullopt;
   if (!all) return fail(ReadStatus::retry);
 
-  const auto half_width = (exchange.after - exchange.before) / 2;
+  const auto half_width = (reply.after - reply.before) / 2;
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    readings[i] = {.at = exchange.before + half_width, .half_width = half_width};
+    readings[i] = {.at = reply.before + half_width, .half_width = half_width};
     take(counters_[i], *all, readings[i]);
   }
 }

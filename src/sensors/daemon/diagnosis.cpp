@@ -48,17 +48,17 @@ SensorRefusal denied(const std::string& path, const std::string& error) {
 }
 
 /// An answer that has no counters.
-SensorRefusal refused_by_daemon(const Exchange& exchange, const std::string& path, bool has_token) {
+SensorRefusal refused_by_daemon(const Reply& reply, const std::string& path, bool has_token) {
   constexpr unsigned kOk = 200;
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kForbidden = 403;
   constexpr unsigned kNotFound = 404;
   const std::string proof =
-      fmt::format("{} answers with status {}: {}", path, exchange.status, printable(exchange.body));
+      fmt::format("{} answers with status {}: {}", path, reply.status, printable(reply.body));
   const std::string token =
       "let WATTLE_TOKEN hold a token with the scope cpu-read (wattled token issue --scope cpu-read "
       "...)";
-  switch (exchange.status) {
+  switch (reply.status) {
     case kOk:
       return refusal("the daemon's answer is none that Wattle understands", proof,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
@@ -78,13 +78,13 @@ SensorRefusal refused_by_daemon(const Exchange& exchange, const std::string& pat
 
 }  // namespace
 
-SensorRefusal not_answered(const Exchange& exchange, const std::string& path, bool is_default,
+SensorRefusal not_answered(const Reply& reply, const std::string& path, bool is_default,
                            bool has_token) {
-  const std::string error = std::generic_category().message(exchange.error);
+  const std::string error = std::generic_category().message(reply.error);
   const std::string start = "sudo systemctl enable --now wattled.socket";
-  switch (exchange.outcome) {
+  switch (reply.outcome) {
     case Outcome::answered:
-      return refused_by_daemon(exchange, path, has_token);
+      return refused_by_daemon(reply, path, has_token);
     case Outcome::absent: {
       SensorRefusal refused = refusal("no daemon serves CPU energy on this machine",
                                       fmt::format("there is no socket {}", path), start);

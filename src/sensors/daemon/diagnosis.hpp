@@ -10,7 +10,7 @@ namespace wattle::daemon_source {
 
 /// No answer, or none with counters. `is_default`: nobody named this socket, so that its absence is
 /// worth little. `has_token`: one was shown.
-[[nodiscard]] SensorRefusal not_answered(const Exchange& exchange, const std::string& path,
+[[nodiscard]] SensorRefusal not_answered(const Reply& reply, const std::string& path,
                                          bool is_default, bool has_token);
 /// An answer without any CPU.
 [[nodiscard]] SensorRefusal no_cpus(const std::string& path);

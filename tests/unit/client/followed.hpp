@@ -16,11 +16,11 @@
 
 namespace wattle::client_test {
 
-using client::Board;
 using client::DeviceType;
-using client::Exchange;
 using client::FollowedServer;
 using client::RequestId;
+using client::ResponseHandler;
+using client::UpdateHub;
 using namespace std::chrono_literals;
 
 /// Answers what it was told to. What it has no answer for stays open until its time is over.
@@ -35,14 +35,15 @@ class PlayedTransport final : public client::Transport {
     std::string target;
     TimePoint started;
     std::chrono::milliseconds timeout;
-    Exchange* to = nullptr;
+    ResponseHandler* to = nullptr;
     bool has_begun = false;
   };
 
   explicit PlayedTransport(const Clock& clock) : clock_(clock) {}
 
   RequestId start(std::size_t /*server*/, std::string_view target,
-                  std::chrono::milliseconds timeout, Exchange& to, bool /*is_last*/) override {
+                  std::chrono::milliseconds timeout, ResponseHandler& to,
+                  bool /*is_last*/) override {
     asked.emplace_back(target);
     open_.push_back({++last_, std::string(target), clock_.now(), timeout, &to});
     return last_;
@@ -118,8 +119,8 @@ class Followed {
  public:
   explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false,
                     std::chrono::milliseconds longest_reconnect_delay = 5s)
-      : board(std::make_shared<Board>(std::vector<Server>{std::move(of)},
-                                      client::Delivery{.queue_limit = 1000})),
+      : board(std::make_shared<UpdateHub>(std::vector<Server>{std::move(of)},
+                                          client::Delivery{.queue_limit = 1000})),
         transport(clock),
         around{.transport = transport,
                .board = *board,
@@ -219,7 +220,7 @@ class Followed {
   double chance = 0.5;
 
   fakes::VirtualClock clock;
-  std::shared_ptr<Board> board;
+  std::shared_ptr<UpdateHub> board;
   client::Timers timers{1};
   PlayedTransport transport;
   client::EnergyBook book{10min, 1s};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/scripted_sensor.hpp"
 
@@ -36,7 +36,8 @@ class GpuMeter : public testing::Test {
     parts.sensors.push_back(
         std::make_unique<fakes::GatedSensor>(std::move(channels), gate_, clock_));
     parts.domains = {Domain::package(0), Domain::nvidia_gpu(0)};
-    return EnergyMeter(std::make_shared<detail::EnergyColumns>(std::move(parts), clock_));
+    return detail::EnergyMeterMaker::meter(
+        std::make_shared<detail::MeteredDomains>(std::move(parts), clock_));
   }
 
   const Clock& clock_ = machine_clock();
@@ -121,7 +122,8 @@ TEST_F(GpuMeter, LosesNothingBetweenStretchesOfADeviceThatIsSlowToAnswer) {
   detail::ColumnParts parts;
   parts.sensors.push_back(std::make_unique<SlowGpu>(clock_, kDelay));
   parts.domains = {Domain::nvidia_gpu(0)};
-  EnergyMeter meter(std::make_shared<detail::EnergyColumns>(std::move(parts), clock_));
+  EnergyMeter meter = detail::EnergyMeterMaker::meter(
+      std::make_shared<detail::MeteredDomains>(std::move(parts), clock_));
   const TimePoint begin = clock_.now();
   meter.start("x");
   constexpr int kStretches = 8;

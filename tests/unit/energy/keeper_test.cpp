@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "fakes/scripted_sensor.hpp"
 
 namespace wattle {
@@ -22,7 +22,7 @@ struct Counted {
   std::atomic<int> reads{0};
 
   /// Its counter wraps after 20 ms at the power that it could have.
-  std::shared_ptr<detail::EnergyColumns> columns() {
+  std::shared_ptr<detail::MeteredDomains> columns() {
     Channel channel = fakes::counter_channel(Domain::package(0));
     channel.counter.modulus = 1'000'000;
     channel.counter.max_power = Watts(1e6 / 16384.0 / 0.020);
@@ -35,7 +35,7 @@ struct Counted {
     parts.sensors.push_back(
         std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
     parts.domains.push_back(Domain::package(0));
-    return std::make_shared<detail::EnergyColumns>(std::move(parts), machine_clock());
+    return std::make_shared<detail::MeteredDomains>(std::move(parts), machine_clock());
   }
   /// False where it was not read so often in ten seconds.
   [[nodiscard]] bool is_read(int times) const {
@@ -55,14 +55,14 @@ TEST(Keeper, ReadsWhileNobodyRecords) {
 
 TEST(Keeper, ReadsForAReaderToo) {
   Counted counter;
-  const EnergyReader reader(counter.columns());
+  const EnergyReader reader = detail::EnergyMeterMaker::reader(counter.columns());
   EXPECT_TRUE(counter.is_read(4));
 }
 
 TEST(Keeper, EndsWithTheLastThatUsesIt) {
   Counted counter;
   {
-    const EnergyMeter meter(counter.columns());
+    const EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.columns());
     const EnergyMeter another = meter.another();
     EXPECT_TRUE(counter.is_read(1));
   }
@@ -73,7 +73,7 @@ TEST(Keeper, EndsWithTheLastThatUsesIt) {
 
 TEST(Keeper, LetsRecordsComeInBetween) {
   Counted counter;
-  EnergyMeter meter(counter.columns());
+  EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.columns());
   meter.start();
   for (int i = 0; i < 10'000; ++i) meter.record();
   EXPECT_TRUE(counter.is_read(10'003));

@@ -41,8 +41,9 @@ TEST(EnergyMeterFaults, CountsEveryWrapWhereTheKeeperReads) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(1000.0));
   const auto columns = machine.columns();
-  EnergyMeter meter(columns);
-  EnergyMeter keeper(columns);  // stands in for the thread: reads the same counters each minute
+  EnergyMeter meter = detail::EnergyMeterMaker::meter(columns);
+  EnergyMeter keeper = detail::EnergyMeterMaker::meter(
+      columns);  // stands in for the thread: reads the same counters each minute
   keeper.start();
   meter.start("x");
   constexpr int kMinutes = 30;  // 1.8 MJ: almost seven turns

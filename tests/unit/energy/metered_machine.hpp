@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "energy/columns.hpp"
+#include "energy/metered_domains.hpp"
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/virtual_clock.hpp"
 
@@ -44,7 +44,7 @@ class MeteredMachine {
   }
 
   /// Once, when all was said. The machine outlives what is made.
-  [[nodiscard]] std::shared_ptr<detail::EnergyColumns> columns() {
+  [[nodiscard]] std::shared_ptr<detail::MeteredDomains> columns() {
     if (!counters_.empty()) {
       parts_.sensors.push_back(
           std::make_unique<fakes::ScriptedSensor>(std::move(counters_), clock_));
@@ -52,11 +52,12 @@ class MeteredMachine {
     parts_.domains = domains_;
     parts_.keeps = false;
     parts_.sleep = [this](std::chrono::nanoseconds time) { clock_.advance(time); };
-    return std::make_shared<detail::EnergyColumns>(std::move(parts_), clock_);
+    return std::make_shared<detail::MeteredDomains>(std::move(parts_), clock_);
   }
   [[nodiscard]] EnergyMeter meter(std::string default_tag = "") {
-    return EnergyMeter(columns(), std::move(default_tag));
+    return detail::EnergyMeterMaker::meter(columns(), std::move(default_tag));
   }
+  [[nodiscard]] EnergyReader reader() { return detail::EnergyMeterMaker::reader(columns()); }
 
   [[nodiscard]] fakes::VirtualClock& clock() noexcept { return clock_; }
   void wait(std::chrono::nanoseconds time) noexcept { clock_.advance(time); }

@@ -1,12 +1,16 @@
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "energy/metered_machine.hpp"
+#include "fakes/gated_sensor.hpp"
 #include "wattle/energy_meter.hpp"
 #include "wattle/error.hpp"
 
@@ -38,7 +42,7 @@ TEST(EnergyReaderTest, CountsFromWhenItWasMade) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(100.0), 12345);
   machine.wait(1s);
-  EnergyReader reader(machine.columns());
+  EnergyReader reader = machine.reader();
   machine.wait(2s);
   EXPECT_NEAR(reader.read()[0].energy.energy->si(), 200.0, kTickJ);
   machine.wait(2s);
@@ -49,7 +53,7 @@ TEST(EnergyReaderTest, GivesEachDomainItsOwnTime) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(100.0)).draws(Domain::dram(0), Watts(100.0));
   machine.clock().advance_at_each_look(2us);
-  EnergyReader reader(machine.columns());
+  EnergyReader reader = machine.reader();
   const std::vector<EnergyReading> readings = reader.read();
   ASSERT_EQ(readings.size(), 2U);
   EXPECT_EQ(readings[0].domain, "package_0");
@@ -60,7 +64,7 @@ TEST(EnergyReaderTest, GivesEachDomainItsOwnTime) {
 TEST(EnergyReaderTest, GoesOnThroughAWrap) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(100.0), (std::uint64_t{1} << 32U) - 10);
-  EnergyReader reader(machine.columns());
+  EnergyReader reader = machine.reader();
   machine.wait(1s);
   const EnergyReading reading = reader.read()[0];
   EXPECT_NEAR(reading.energy.energy->si(), 100.0, kTickJ);
@@ -159,10 +163,53 @@ TEST(EnergySourceTest, CannotBeNull) {
   EXPECT_THROW((void)machine.columns(), InvalidArgument);
 }
 
+/// A device that shows what a test says, ten times a second.
+class PowerMeter final : public EnergySource {
+ public:
+  explicit PowerMeter(std::optional<Watts> shown) : shown_(shown) {}
+  [[nodiscard]] std::vector<Gauge> gauges() const override { return {{.name = "wall"}}; }
+  void read_power(std::span<std::optional<Watts>> power) noexcept override {
+    power[0] = shown_;
+    ++reads;
+  }
+  std::atomic<int> reads{0};
+
+ private:
+  std::optional<Watts> shown_;
+};
+
+/// A section in which `source` was read three times.
+EnergyTrace measured_with(const std::shared_ptr<PowerMeter>& source) {
+  EnergyMeter meter = detail::EnergyMeterMaker::meter(std::make_shared<detail::MeteredDomains>(
+      detail::ColumnParts{.sensors = {}, .domains = {}, .sources = {source}}, machine_clock()));
+  meter.start("x");
+  const int reads = source->reads;
+  EXPECT_TRUE(fakes::eventually([&] { return source->reads >= reads + 3; }));
+  meter.stop();
+  return meter.trace();
+}
+
+TEST(PowerSourceTest, IsIntegrated) {
+  const EnergyTrace trace = measured_with(std::make_shared<PowerMeter>(Watts(42.0)));
+  const MeasuredEnergy& energy = trace["x"].energy("wall");
+  ASSERT_TRUE(energy.energy);
+  const double known_s = trace["x"].duration().count() - energy.unknown.count();
+  EXPECT_NEAR(energy.energy->si(), 42.0 * known_s, energy.uncertainty.si() + 0.001);
+}
+
+TEST(PowerSourceTest, IsUnknownWhereItShowsNoPower) {
+  for (const std::optional<Watts> wrong :
+       {std::optional<Watts>(), std::optional(Watts(-1.0)), std::optional(Watts(std::nan(""))),
+        std::optional(Watts(1e300))}) {
+    EXPECT_EQ(measured_with(std::make_shared<PowerMeter>(wrong))["x"].energy("wall").energy,
+              std::nullopt);
+  }
+}
+
 TEST(EnergyReaderTest, RefusesToBeUsedOnceItWasMoved) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(100.0));
-  EnergyReader reader(machine.columns());
+  EnergyReader reader = machine.reader();
   EnergyReader other = std::move(reader);
   machine.wait(1s);
   EXPECT_NEAR(other.read()[0].energy.energy->si(), 100.0, kTickJ);

@@ -196,9 +196,7 @@ TEST(PowerMonitorThreads, AreGoneWithTheMonitor) {
 TEST(PowerMonitorThreads, AreGoneWhereTheConstructorFails) {
   const FakeNvml fake("gpu A\npower step 0 100\ngpu B\npower step 0 100\n");
   const std::ptrdiff_t before = threads();
-  EXPECT_THROW(
-      PowerMonitor({.gpu_indices = std::vector<std::uint32_t>{0, 5}, .system = fake.system()}),
-      NoSuchDevice);
+  EXPECT_THROW(PowerMonitor({.gpus = {0, 5}, .system = fake.system()}), NoSuchDevice);
   EXPECT_TRUE(eventually([&] { return threads() <= before; }));
 }
 

@@ -22,22 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::ThrowsMessage;
 
-PowerMonitorOptions gpus(std::vector<std::uint32_t> indices) {
-  return {.gpu_indices = std::move(indices)};
-}
-
-TEST(PowerOptions, RefuseAnEmptyListOfGpus) {
-  EXPECT_THAT([] { (void)checked(gpus({})); },
-              ThrowsMessage<InvalidArgument>(HasSubstr("leave it out for all GPUs")));
-}
-
-TEST(PowerOptions, RefuseAGpuThatIsNamedTwice) {
-  EXPECT_THAT(
-      [] {
-        (void)checked(gpus({1, 0, 1}));
-      },
-      ThrowsMessage<InvalidArgument>(HasSubstr("twice: 1, 0, 1")));
-}
+PowerMonitorOptions gpus(GpuSelection selection) { return {.gpus = std::move(selection)}; }
 
 TEST(PowerOptions, RefuseAPeriodThatIsNotAboveZero) {
   for (const auto period : {0ns, -1ns, std::chrono::nanoseconds::min()}) {
@@ -128,6 +113,25 @@ TEST_F(SelectionTest, ThrowsWithTheReasonsWhereNothingCanBeRead) {
   machine_.refuse({.source = "powercap", .subject = "CPU energy", .reason = "it takes root"});
   EXPECT_THAT([&] { (void)machine_.monitor(); },
               ThrowsMessage<NoSuchDevice>(HasSubstr("CPU energy: it takes root")));
+}
+
+TEST_F(SelectionTest, MonitorsNothingWhereThatIsNoErrorAndSaysWhy) {
+  machine_.refuse({.source = "powercap", .subject = "CPU energy", .reason = "it takes root"});
+  const PowerMonitor monitor = machine_.monitor({.if_unavailable = IfUnavailable::ignore});
+  EXPECT_THAT(monitor.gpu_indices(), IsEmpty());
+  EXPECT_THAT(monitor.cpu_domains(), IsEmpty());
+  EXPECT_THAT(monitor.energy(kBegin, kBegin + 1s), IsEmpty());
+  EXPECT_FALSE(monitor.total_energy(kBegin, kBegin + 1s).energy) << "unknown, not 0";
+  EXPECT_THAT(monitor.missing(),
+              ElementsAre(Refusal{
+                  .subject = "CPU energy", .reason = "it takes root", .source = "powercap"}));
+}
+
+TEST_F(SelectionTest, HasNoGpusWhereNoneAreSelected) {
+  machine_.add_gpu(0, always(1)).add_package(0, 50);
+  const PowerMonitor monitor = machine_.monitor(gpus(GpuSelection::none()));
+  EXPECT_THAT(monitor.gpu_indices(), IsEmpty());
+  EXPECT_THAT(monitor.missing(), IsEmpty());
 }
 
 TEST_F(SelectionTest, ThrowsWhereAGpuIsNamedOfAMachineThatHasNone) {
@@ -227,10 +231,10 @@ class MixedGpusTest : public testing::Test {
     both.nvml_library = nvidia_.system().nvml_library;
     return both;
   }
-  [[nodiscard]] PowerMonitor monitor(std::optional<std::vector<std::uint32_t>> gpus = {}) const {
+  [[nodiscard]] PowerMonitor monitor(GpuSelection gpus = {}) const {
     return PowerMonitorMaker::make(survey(system(), machine_clock(), DomainKinds::all()),
                                    machine_clock(),
-                                   {.gpu_indices = std::move(gpus), .update_period = 50ms});
+                                   {.gpus = std::move(gpus), .update_period = 50ms});
   }
 
  private:
@@ -254,11 +258,16 @@ TEST_F(MixedGpusTest, KeepTheirOwnNames) {
   EXPECT_EQ(PowerMonitorMaker::domain_of(monitor, 2), Domain::amd_gpu(0));
 }
 
+TEST_F(MixedGpusTest, AreNamedByTheirDomains) {
+  EXPECT_THAT(this->monitor(GpuSelection::named({"amd_gpu_0", "nvidia_gpu_1"})).gpu_indices(),
+              ElementsAre(2, 1));
+}
+
 TEST_F(MixedGpusTest, AreNamedByTheirNumbers) {
-  const PowerMonitor monitor = this->monitor(std::vector<std::uint32_t>{3, 0});
+  const PowerMonitor monitor = this->monitor({3, 0});
   EXPECT_THAT(monitor.gpu_indices(), ElementsAre(3, 0));
   EXPECT_EQ(monitor.power().at(3)->power, Watts(50.0));
-  EXPECT_THAT([&] { (void)this->monitor(std::vector<std::uint32_t>{7}); },
+  EXPECT_THAT([&] { (void)this->monitor({7}); },
               ThrowsMessage<NoSuchDevice>(HasSubstr("0, 1, 2, 3")));
 }
 

@@ -55,7 +55,7 @@ TEST_F(Unmonitored, DomainsThatCannotBeReadAreNamedOnce) {
 TEST_F(Unmonitored, DevicesThatWereLeftOutAreNotNamed) {
   log_unmonitored({unreadable(Domain::package(0), "permission denied (2)"),
                    unreadable(Domain::nvidia_gpu(1), "it fell off the bus (2)")},
-                  {.gpu_indices = std::vector<std::uint32_t>{0}, .cpus = false});
+                  {.gpus = {0}, .cpus = false});
   EXPECT_THAT(log_.messages(), IsEmpty());
 }
 

@@ -34,7 +34,7 @@ class TrackedMachine : public testing::Test {
   [[nodiscard]] std::string message() const {
     try {
       const Tracking tracking(options_, clock_);
-    } catch (const InvalidArgument& error) {
+    } catch (const Error& error) {
       return error.what();
     }
     return "";

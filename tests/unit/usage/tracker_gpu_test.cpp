@@ -245,7 +245,7 @@ TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
   fakes::FakeNvml fake(std::string(kTwoGpus) + "error * 15\n");
   fake.let_time_pass();
   TrackerOptions options = options_for(fake);
-  options.gpu_uuids = {"GPU-aaaa"};
+  options.gpus = GpuSelection::named({"GPU-aaaa"});
   const ResourceUsage usage = track(options);
   EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 60.0);
   EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
@@ -285,16 +285,16 @@ TEST(TrackerGpus, AreChosenByTheirUuids) {
   fakes::FakeNvml fake(kTwoGpus);
   fake.let_time_pass();
   TrackerOptions options = options_for(fake);
-  options.gpu_uuids = {"GPU-bbbb"};
+  options.gpus = GpuSelection::named({"GPU-bbbb"});
   const ResourceUsage usage = track(options);
   EXPECT_EQ(usage.gpu_utilization.gpu_percentages.mean_sum_percent, 20.0);
   EXPECT_EQ(usage.gpu_utilization.n_expected_gpus, 1U);
   EXPECT_EQ(usage.max_gpu_ram.system, 3.0) << "memory is always that of all";
-  options.gpu_uuids = {"GPU-cccc"};
+  options.gpus = GpuSelection::named({"GPU-cccc"});
   EXPECT_THAT(
       [&] { const Tracker tracker(options); },
-      testing::ThrowsMessage<std::exception>(HasSubstr("Valid values are GPU-aaaa, GPU-bb")));
-  options.gpu_uuids.reset();
+      testing::ThrowsMessage<std::exception>(HasSubstr("there are 0 (GPU-aaaa), 1 (GPU-bbbb)")));
+  options.gpus = GpuSelection::all();
   options.gpu_brand = "amd";
   EXPECT_EQ(track(options).gpu_utilization.system_gpu_count, 0U);
 }

@@ -197,10 +197,8 @@ TEST_F(TrackingTest, ListsWhatIsValid) {
   options_.gpu_brand = "intel";
   EXPECT_EQ(message(), "");
   options_ = good;
-  options_.gpu_uuids = std::set<std::string>{};
-  EXPECT_THAT(message(), HasSubstr("empty"));
-  options_.gpu_uuids = std::set<std::string>{"GPU-x"};
-  EXPECT_THAT(message(), HasSubstr("no GPU with the UUID \"GPU-x\""));
+  options_.gpus = GpuSelection::named({"GPU-x"});
+  EXPECT_THAT(message(), HasSubstr("no GPU is called 'GPU-x'; there is none to choose from"));
   options_ = good;
   options_.n_expected_cores = 0;
   EXPECT_THAT(message(), HasSubstr("at least 1"));

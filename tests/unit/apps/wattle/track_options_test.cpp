@@ -73,7 +73,7 @@ TEST(TrackOptions, AreHandedToTheTracker) {
   EXPECT_EQ(tracker.gpu_ram_unit, "megabytes");
   EXPECT_EQ(tracker.time_unit, "days");
   EXPECT_EQ(tracker.n_expected_cores, 3U);
-  EXPECT_THAT(tracker.gpu_uuids.value(), ElementsAre("a", "b"));
+  EXPECT_THAT(tracker.gpus.names(), ElementsAre("a", "b"));
   EXPECT_EQ(tracker.gpu_brand, "amd");
   EXPECT_EQ(tracker.tracking_file, "t");
   EXPECT_EQ(tracker.resource_usage_file, "u");

@@ -21,7 +21,7 @@ struct Wire {
   std::size_t room = 65536;
 };
 
-class FakeTransport final : public Transport {
+class FakeTransport final : public SocketTransport {
  public:
   explicit FakeTransport(Wire& wire) : wire_(wire) {}
   [[nodiscard]] ssize_t receive(std::span<char> room) noexcept override {

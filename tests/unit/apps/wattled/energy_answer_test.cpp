@@ -47,8 +47,8 @@ class EnergyAnswer : public testing::Test {
     counters.push_back(fakes::constant_power(channel, power, begin_, 1'000'000));
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
-    past_.reset();
-    past_.emplace(std::move(sensors), loop_, clock_, seconds(60));
+    history_.reset();
+    history_.emplace(std::move(sensors), loop_, clock_, seconds(60));
     loop_.advance(seconds(10));
   }
   ~EnergyAnswer() override { set_clock_by(0); }
@@ -60,7 +60,7 @@ class EnergyAnswer : public testing::Test {
   /// The package's energy in a window of Unix seconds.
   [[nodiscard]] Json between(double from, double to, bool is_coarse = false) {
     const Response response = energy_answer(
-        &*past_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), is_coarse);
+        &*history_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), is_coarse);
     EXPECT_EQ(response.status, 200U) << response.body;
     return Json::parse(response.body).at("domains").at(0);
   }
@@ -71,7 +71,7 @@ class EnergyAnswer : public testing::Test {
   VirtualLoop loop_;
   LoopClock clock_{loop_};
   TimePoint begin_;
-  std::optional<Past> past_;
+  std::optional<EnergyHistory> history_;
 };
 
 TEST_F(EnergyAnswer, IsThatOfTheWindow) {

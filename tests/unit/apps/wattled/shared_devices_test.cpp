@@ -87,8 +87,8 @@ TEST(SharedDevices, AreReadByOneThreadWhoeverAsks) {
   inventory.gpus.push_back(
       {.entry = {.id = 0}, .sensor = std::make_shared<CountingGpu>(calls, machine_clock())});
   EventLoop loop;
-  auto past = remember(inventory, {Scope::gpu_read}, {.kept = 60s, .gpu_period = kStreamed}, loop,
-                       machine_clock());
+  auto history = remember(inventory, {Scope::gpu_read}, {.kept = 60s, .gpu_period = kStreamed},
+                          loop, machine_clock());
   Gpus gpus(std::move(inventory.gpus), loop);
   int streamed = 0;
   int questions = 0;
@@ -113,7 +113,7 @@ TEST(SharedDevices, AreReadByOneThreadWhoeverAsks) {
   const auto periods = static_cast<int>((loop.now() - begin) / kStreamed);
   // A loaded machine shifts a reading now and then; the past alone would add every second one.
   EXPECT_LE(calls->power, periods + questions + 2 + periods / 10);
-  EXPECT_GT(past->energies(begin, loop.now()).at(0).figure.known, Seconds(0.5));
+  EXPECT_GT(history->energies(begin, loop.now()).at(0).figure.known, Seconds(0.5));
   EXPECT_EQ(calls->threads.size(), 1U);
 }
 

@@ -26,10 +26,10 @@ class StreamListener final : public Subscriber {
   std::vector<Frame> frames;
 };
 
-PowerUpdate update(wire::DeviceId id, std::uint64_t mw, wire::UnixMs at = 1000) {
+PowerChange update(wire::DeviceId id, std::uint64_t mw, wire::UnixMs at = 1000) {
   return {.id = id, .timestamp_ms = at, .power_mw = mw};
 }
-PowerUpdate loss(wire::DeviceId id) { return {.id = id, .reason = "it is lost"}; }
+PowerChange loss(wire::DeviceId id) { return {.id = id, .reason = "it is lost"}; }
 
 std::string gpu_chunk(wire::DeviceId id, std::uint64_t mw, wire::UnixMs at = 1000) {
   return chunk("data: {\"timestamp_ms\":" + std::to_string(at) + ",\"gpu_id\":" +
@@ -177,8 +177,8 @@ TEST(CpuEvents, HaveTheReasonWhyTheirMemoryIsNotKnownBehindThem) {
   Stream stream(DeviceType::cpu, StreamFormat::per_device);
   StreamListener listener;
   stream.subscribe(listener, {0});
-  const PowerUpdate known{.id = 0, .timestamp_ms = 5, .power_mw = 7};
-  PowerUpdate without = known;
+  const PowerChange known{.id = 0, .timestamp_ms = 5, .power_mw = 7};
+  PowerChange without = known;
   without.dram_reason = "it stands";
   stream.publish({without}, kNow);
   const std::string event =

@@ -95,34 +95,34 @@ TEST(Target, ShowsBytesThatAreNotUtf8AsUnknown) {
 // --- queries ---
 
 std::string fault_of(std::string_view text, std::initializer_list<std::string_view> known) {
-  const auto result = Query::parse(text, known);
+  const auto result = UrlQuery::parse(text, known);
   const auto* const fault = std::get_if<QueryFault>(&result);
   if (!fault) return "taken";
   EXPECT_FALSE(fault->is_json);
   return fault->message;
 }
 
-Query query_of(std::string_view text) {
-  return std::get<Query>(Query::parse(text, {"cpu", "dram", "cpu_ids"}));
+UrlQuery query_of(std::string_view text) {
+  return std::get<UrlQuery>(UrlQuery::parse(text, {"cpu", "dram", "cpu_ids"}));
 }
 
-TEST(Query, HasItsValuesDecoded) {
+TEST(UrlQuery, HasItsValuesDecoded) {
   EXPECT_EQ(query_of("cpu_ids=0%2C1").find("cpu_ids"), "0,1");
   EXPECT_EQ(query_of("cpu_ids=0,1").find("cpu_ids"), "0,1");
   EXPECT_EQ(query_of("cpu_ids=0,+1").find("cpu_ids"), "0, 1");
   EXPECT_EQ(query_of("cpu_ids=a=b%26%3D").find("cpu_ids"), "a=b&=");
 }
 
-TEST(Query, HasItsNamesDecoded) { EXPECT_EQ(query_of("%63pu=true").find("cpu"), "true"); }
+TEST(UrlQuery, HasItsNamesDecoded) { EXPECT_EQ(query_of("%63pu=true").find("cpu"), "true"); }
 
-TEST(Query, MayLackValuesAndParameters) {
+TEST(UrlQuery, MayLackValuesAndParameters) {
   EXPECT_EQ(query_of("cpu").find("cpu"), "");
   EXPECT_EQ(query_of("cpu=").find("cpu"), "");
   EXPECT_EQ(query_of("&&cpu=1&").find("cpu"), "1");
   EXPECT_EQ(query_of("").find("cpu"), std::nullopt);
 }
 
-TEST(Query, WithAnUnknownNameIsRefusedInZeusdsWords) {
+TEST(UrlQuery, WithAnUnknownNameIsRefusedInZeusdsWords) {
   EXPECT_EQ(fault_of("x=1", {"gpu_ids"}),
             "Query deserialize error: unknown field `x`, expected `gpu_ids`");
   EXPECT_EQ(fault_of("x=1", {"cpu", "dram"}),
@@ -134,13 +134,13 @@ TEST(Query, WithAnUnknownNameIsRefusedInZeusdsWords) {
             "Query deserialize error: unknown field ``, expected `gpu_ids`");
 }
 
-TEST(Query, WithANameTwiceIsRefused) {
+TEST(UrlQuery, WithANameTwiceIsRefused) {
   EXPECT_EQ(fault_of("cpu=true&cpu=true", {"cpu"}),
             "Query deserialize error: duplicate field `cpu`");
   EXPECT_EQ(fault_of("cpu&%63pu", {"cpu"}), "Query deserialize error: duplicate field `cpu`");
 }
 
-TEST(Query, WithAMalformedEncodingIsRefused) {
+TEST(UrlQuery, WithAMalformedEncodingIsRefused) {
   const std::string expected =
       "Query deserialize error: a '%' in `cpu` is not followed by two hexadecimal digits";
   EXPECT_EQ(fault_of("cpu=%", {"cpu"}), expected);
@@ -149,7 +149,7 @@ TEST(Query, WithAMalformedEncodingIsRefused) {
   EXPECT_EQ(fault_of("cpu=%G0", {"cpu"}), expected);
 }
 
-TEST(Query, SaysWhatIsWrongInSafeAndShortWords) {
+TEST(UrlQuery, SaysWhatIsWrongInSafeAndShortWords) {
   EXPECT_EQ(fault_of("%1B%5B%00", {"cpu"}),
             "Query deserialize error: unknown field `\\x1b[\\x00`, expected `cpu`");
   EXPECT_LT(fault_of(std::string(8000, 'x'), {"cpu"}).size(), 200U);

@@ -31,7 +31,7 @@ TEST_F(DaemonConnection, AsksForAllCountersAndGivesTheAnswer) {
   serve();
   tell("hello", 404);
   Connection connection = this->connection();
-  const Exchange exchange = connection.ask(kLong);
+  const Reply exchange = connection.ask(kLong);
   EXPECT_EQ(exchange.outcome, Outcome::answered);
   EXPECT_EQ(exchange.status, 404U);
   EXPECT_EQ(exchange.body, "hello");

@@ -1,0 +1,142 @@
+// The columns of a trace: what is read together, and what it means afterwards.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "base/forks.hpp"
+#include "base/worker.hpp"
+#include "sensors/sensor.hpp"
+#include "wattle/energy_meter.hpp"
+
+namespace wattle::detail {
+
+/// What one column showed at an end of a stretch: kept for each column and record, hence small.
+struct ColumnEnd {
+  enum class State : std::uint8_t {
+    unread,   ///< no value: its counter failed, or it has none
+    late,     ///< its device did not answer in time
+    read,     ///< read, whenever the counter was renewed before
+    aligned,  ///< this is an update of the counter
+  };
+
+  TimePoint at;
+  std::uint64_t ticks = 0;
+  /// It was at +- this; of an update: the time between the reads around it. At most 4.2 s.
+  std::uint32_t width_ns = 0;
+  /// Where it is an update that ends a stretch: how much later, and further, the update is with
+  /// which the next one begins.
+  std::uint32_t next_ns = 0;
+  std::uint32_t next_ticks = 0;
+  State state = State::unread;
+};
+
+/// The power of waiting for updates of a counter. Not a number where it was not measured.
+struct WaitingPower {
+  float mean_w = std::numeric_limits<float>::quiet_NaN();
+  float standard_uncertainty_w = 0.0F;
+};
+
+/// When a call that ends a stretch, and begins another, was made and returned. Plain ends are both
+/// at one time.
+struct Border {
+  TimePoint called;
+  TimePoint returned;
+};
+
+/// One column's part of a stretch.
+struct Stretch {
+  TimePoint begin;
+  TimePoint end;
+  ColumnEnd first;
+  ColumnEnd last;
+  WaitingPower waiting_before{};  ///< at the begin
+  WaitingPower waiting_after{};   ///< at the end
+  /// Another stretch begins with `last`: what lies between the end and that reading is in this one.
+  bool is_followed = false;
+};
+
+/// What the readings are for.
+enum class Edge : std::uint8_t { begin, border, end };
+
+/// What `MeteredDomains` is made of.
+struct ColumnParts {
+  std::vector<std::unique_ptr<Sensor>> sensors;
+  /// In the order of the columns; those that no sensor tells are unknown throughout.
+  std::vector<Domain> domains;
+  std::vector<std::shared_ptr<EnergySource>> sources{};
+  std::vector<Refusal> missing{};
+  bool aligned = false;
+  /// Without a column it measures nothing; otherwise that is refused.
+  bool may_be_empty = false;
+  /// A thread reads the counters often enough to lose no wrap.
+  bool keeps = true;
+  /// How to wait; tests let virtual time pass.
+  std::function<void(std::chrono::nanoseconds)> sleep{};
+};
+
+/// Threads: any; of several that capture, one waits for the other. After `fork` the child's copy
+/// reads nothing.
+class MeteredDomains {
+ public:
+  /// Finds the sensors. Throws as `EnergyReader` does.
+  [[nodiscard]] static std::shared_ptr<MeteredDomains> open(const EnergyMeterOptions& options);
+
+  /// As `open`, but those that were opened here with the same options, while they live. Threads:
+  /// any.
+  [[nodiscard]] static std::shared_ptr<MeteredDomains> share(const EnergyMeterOptions& options);
+
+  /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources
+  /// that make no sense, and for what cannot be aligned.
+  MeteredDomains(ColumnParts parts, const Clock& clock);
+  ~MeteredDomains();
+  MeteredDomains(const MeteredDomains&) = delete;
+  MeteredDomains& operator=(const MeteredDomains&) = delete;
+
+  [[nodiscard]] const DomainNames& names() const noexcept { return names_; }
+  [[nodiscard]] std::span<const Refusal> missing() const noexcept { return missing_; }
+  [[nodiscard]] bool aligned() const noexcept;
+
+  /// Reads all columns, back to back: `ends[i]` is that of column i. Where ends are aligned, waits
+  /// for updates; `waiting` is as long as `ends` then, else empty. At a begin it is measured; else
+  /// it is that of the begin, and becomes less certain where the power has changed since. Allocates
+  /// nothing unless a GPU is among the columns.
+  Border capture(Edge edge, std::span<ColumnEnd> ends, std::span<WaitingPower> waiting) noexcept;
+
+  [[nodiscard]] MeasuredEnergy energy(std::size_t column, const Stretch& stretch) const;
+
+  void sleep(std::chrono::nanoseconds time) const;
+
+ private:
+  struct State;
+  void watch_updates();
+  void start_keeper();
+
+  std::shared_ptr<State> state_;
+  DomainNames names_;
+  std::vector<Refusal> missing_;
+  std::uint64_t forks_;  ///< when it was made
+  std::unique_ptr<Worker> keeper_;
+};
+
+/// Meters and readers of given domains: for tests and the lab, which play the sensors and the
+/// clock.
+struct EnergyMeterMaker {
+  [[nodiscard]] static EnergyMeter meter(std::shared_ptr<MeteredDomains> domains,
+                                         std::string default_tag = "") {
+    return EnergyMeter(std::move(domains), std::move(default_tag));
+  }
+  [[nodiscard]] static EnergyReader reader(std::shared_ptr<MeteredDomains> domains) {
+    return EnergyReader(std::move(domains));
+  }
+};
+
+}  // namespace wattle::detail

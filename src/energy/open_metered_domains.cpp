@@ -1,0 +1,210 @@
+// Finds what a meter reads: the sensors of the domains that were asked for, or the reason why not.
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "base/forks.hpp"
+#include "energy/metered_domains.hpp"
+#include "sensors/gpu_selection.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle::detail {
+namespace {
+
+using Domains = std::vector<Domain>;
+
+/// What is measured where nobody says what. The platform overlaps everything, a custom domain may.
+constexpr DomainKinds kDefaultKinds = DomainKinds::of({DomainCategory::cpu, DomainCategory::gpu});
+
+bool contains(const Domains& domains, const Domain& domain) {
+  return std::ranges::find(domains, domain) != domains.end();
+}
+
+void check(const EnergyMeterOptions& options) {
+  if (!options.domains) return;
+  if (options.domains->empty() && options.sources.empty()) {
+    throw InvalidArgument(
+        "cannot measure an empty list of domains: name some, or leave the list out for all");
+  }
+  std::set<Domain> seen;
+  for (const Domain& domain : *options.domains) {
+    if (!seen.insert(domain).second) {
+      throw InvalidArgument("cannot measure " + domain.name() + " twice: name it once");
+    }
+  }
+}
+
+/// Drivers of GPUs are asked only where a GPU is wanted: that can take two seconds.
+DomainKinds asked_for(const EnergyMeterOptions& options) {
+  if (!options.domains) return options.gpus.is_none() ? kProcessorKinds : kDefaultKinds;
+  const bool are_processors = std::ranges::all_of(*options.domains, [](const Domain& domain) {
+    return kProcessorKinds.contains(domain.kind());
+  });
+  return are_processors ? kProcessorKinds : DomainKinds::all();
+}
+
+Domains domains_of(const Survey& found) {
+  std::set<Domain> told;
+  for (const auto& sensor : found.sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.tells_energy()) told.insert(channel.domain);
+    }
+  }
+  return {told.begin(), told.end()};
+}
+
+std::string names_of(const Domains& domains) {
+  if (domains.empty()) return "none";
+  std::string names;
+  for (const Domain& domain : domains) names += (names.empty() ? "" : ", ") + domain.name();
+  return names;
+}
+
+/// What is refused of the hardware that `domains` belong to; all of it where none are named.
+std::vector<const SensorRefusal*> refused_of(const Survey& found, const Domains& domains) {
+  std::vector<const SensorRefusal*> refused;
+  for (const SensorRefusal& refusal : found.refused) {
+    const bool concerns = std::ranges::any_of(
+        domains, [&](const Domain& domain) { return refusal.shows.contains(domain.kind()); });
+    if (domains.empty() || concerns) refused.push_back(&refusal);
+  }
+  return refused;
+}
+
+std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
+  std::string reasons;
+  for (const SensorRefusal* refusal : refused) {
+    if (!reasons.empty()) reasons += "; ";
+    reasons += refusal->subject + ": " + refusal->reason;
+  }
+  return reasons;
+}
+
+/// None of `domains` can be read: the reason, as an exception.
+[[noreturn]] void fail(const Survey& found, const Domains& domains) {
+  const std::vector<const SensorRefusal*> refused = refused_of(found, domains);
+  for (const SensorRefusal* refusal : refused) {
+    if (!refusal->denied_path.empty()) {
+      throw PermissionDenied(refusal->denied_path, refusal->remedy);
+    }
+  }
+  const std::string reasons = reasons_of(refused);
+  throw NoSuchDevice(
+      "cannot measure energy: " + (reasons.empty() ? "no energy counter was found" : reasons) +
+      "; `wattle doctor` says what to do");
+}
+
+/// There is no such domain, among those of its kind or at all.
+[[noreturn]] void fail_for(const Domain& domain, const Survey& found, const Domains& told) {
+  const DomainKinds hardware = shown_with(domain.kind());
+  const bool is_hardware_told = std::ranges::any_of(
+      told, [&](const Domain& other) { return hardware.contains(other.kind()); });
+  // Where nothing of its kind is shown, the reason is worth more than the list.
+  if (!is_hardware_told && !refused_of(found, {domain}).empty()) fail(found, {domain});
+  throw NoSuchDomain("cannot measure " + domain.name() +
+                         ": there is no such domain here; there are: " + names_of(told),
+                     domain.name());
+}
+
+bool ignores(const EnergyMeterOptions& options) noexcept {
+  return options.if_unavailable == IfUnavailable::ignore;
+}
+
+/// The columns: those that were asked for, or all of CPUs and GPUs: others may overlap them.
+Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
+  const Domains told = domains_of(found);
+  Domains columns;
+  if (!options.domains) {
+    std::ranges::copy_if(told, std::back_inserter(columns), [](const Domain& domain) {
+      return kDefaultKinds.contains(domain.kind());
+    });
+    if (columns.empty() && options.sources.empty() && !ignores(options)) fail(found, {});
+    return columns;
+  }
+  for (const Domain& domain : *options.domains) {
+    const bool is_refused = std::ranges::any_of(
+        found.refused, [&](const SensorRefusal& refusal) { return refusal.domain == domain; });
+    if (!contains(told, domain) && !is_refused && !ignores(options)) fail_for(domain, found, told);
+    columns.push_back(domain);
+  }
+  const bool is_any_told =
+      std::ranges::any_of(columns, [&](const Domain& domain) { return contains(told, domain); });
+  if (!is_any_told && options.sources.empty() && !ignores(options)) fail(found, columns);
+  return columns;
+}
+
+/// Adds the reasons that no refusal gives. Only without them the constructor throws.
+void add_reasons(const EnergyMeterOptions& options, const Survey& found,
+                 std::vector<Refusal>& missing) {
+  const Domains told = domains_of(found);
+  for (const Domain& domain : options.domains.value_or(Domains{})) {
+    if (contains(told, domain)) continue;
+    const std::string name = domain.name();
+    if (std::ranges::count(missing, name, &Refusal::subject) > 0) continue;
+    missing.push_back({.subject = name,
+                       .reason = "this machine has no such domain; it has: " + names_of(told),
+                       .remedy = {}});
+  }
+  if (told.empty() && missing.empty()) {
+    missing.push_back({.subject = "energy",
+                       .reason = "no energy counter was found",
+                       .remedy = "`wattle doctor` says what to do"});
+  }
+}
+
+/// Columns that meters share: those of one process, which are of no use to its children.
+struct SharedColumns {
+  EnergyMeterOptions options;
+  std::uint64_t forks = 0;
+  std::weak_ptr<MeteredDomains> columns;
+
+  [[nodiscard]] bool serves(const EnergyMeterOptions& other) const {
+    return forks == wattle::forks() && options.domains == other.domains &&
+           options.gpus == other.gpus && options.aligned == other.aligned &&
+           options.if_unavailable == other.if_unavailable && options.system == other.system;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<MeteredDomains> MeteredDomains::share(const EnergyMeterOptions& options) {
+  if (!options.sources.empty()) return open(options);
+  static std::mutex mutex;
+  static std::vector<SharedColumns> all;
+  const std::lock_guard lock(mutex);
+  std::erase_if(all, [](const SharedColumns& shared) { return shared.columns.expired(); });
+  for (const SharedColumns& shared : all) {
+    if (!shared.serves(options)) continue;
+    if (auto columns = shared.columns.lock()) return columns;
+  }
+  auto columns = open(options);
+  all.push_back({.options = options, .forks = forks(), .columns = columns});
+  return columns;
+}
+
+std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& options) {
+  check(options);
+  Survey found = survey(options.system, machine_clock(), asked_for(options));
+  if (!options.domains) keep_selected(options.gpus, found, "cannot measure energy");
+  Domains columns = columns_of(options, found);
+  std::vector<Refusal> missing = missing_of(found.refused);
+  if (!options.domains) log_missing("energy", found.refused);
+  if (ignores(options)) add_reasons(options, found, missing);
+  const bool aligned = options.aligned && !(ignores(options) && found.sensors.empty());
+  return std::make_shared<MeteredDomains>(ColumnParts{.sensors = std::move(found.sensors),
+                                                      .domains = std::move(columns),
+                                                      .sources = options.sources,
+                                                      .missing = std::move(missing),
+                                                      .aligned = aligned,
+                                                      .may_be_empty = ignores(options)},
+                                          machine_clock());
+}
+
+}  // namespace wattle::detail

@@ -1,0 +1,34 @@
+// cpu_metrics.csv: shares of processor time.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "run_monitor/row_gaps.hpp"
+#include "run_monitor/table_figures.hpp"
+
+namespace wattle {
+
+/// Takes lines `timestamp,usr_pct,idle_pct`, with a header of that begin or without. Threads: one
+/// at a time.
+class CpuTable {
+ public:
+  /// A line without its end.
+  void take(std::string_view line);
+  /// A line was there that could not be given.
+  void take_damaged() noexcept { ++bad_rows_; }
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  [[nodiscard]] std::optional<double> usr_mean_pct() const noexcept { return usr_.mean(); }
+  [[nodiscard]] std::optional<double> idle_mean_pct() const noexcept { return idle_.mean(); }
+
+ private:
+  Spread usr_;
+  Spread idle_;
+  RowGaps gaps_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t bad_rows_ = 0;
+};
+
+}  // namespace wattle

@@ -1,0 +1,53 @@
+// hw_dmon.csv: the table of `nvidia-smi dmon`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "run_monitor/table_figures.hpp"
+
+namespace wattle {
+
+/// Takes words between blanks. Which column is what stands in the header ("# gpu  sm  mem ..."),
+/// which is repeated as the table goes on: the columns depend on the options and the driver.
+/// Without a header, four columns are gpu, sm, mem, fb. Threads: one at a time.
+class DmonTable {
+ public:
+  /// A line without its end.
+  void take(std::string_view line);
+  /// A line was there that could not be given.
+  void take_damaged() noexcept { ++bad_rows_; }
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  [[nodiscard]] GpuTable result() const;
+
+ private:
+  static constexpr std::size_t kNone = ~std::size_t{0};
+  struct Columns {
+    std::size_t count = 4;
+    std::size_t gpu = 0;
+    std::size_t sm = 1;
+    std::size_t mem = 2;
+    std::size_t fb = 3;
+    std::size_t pwr = kNone;
+  };
+  struct Gpu {
+    unsigned index = 0;
+    GpuSpreads spreads;
+  };
+
+  void take_header(std::string_view names);
+  [[nodiscard]] bool take_row(std::string_view line);
+  /// Null where there are too many.
+  [[nodiscard]] Gpu* gpu(unsigned index);
+
+  Columns columns_;
+  std::vector<Gpu> gpus_;
+  std::uint64_t rows_ = 0;
+  std::uint64_t bad_rows_ = 0;
+};
+
+}  // namespace wattle

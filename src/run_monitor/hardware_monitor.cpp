@@ -1,0 +1,136 @@
+// The hardware monitor's thread, and when it may be started.
+#include "wattle/hardware_monitor.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "base/forks.hpp"
+#include "base/log.hpp"
+#include "base/worker.hpp"
+#include "run_monitor/recording.hpp"
+#include "sensors/gpu_selection.hpp"
+#include "sensors/providers.hpp"
+#include "sensors/refusals.hpp"
+#include "wattle/error.hpp"
+
+namespace wattle {
+namespace {
+
+/// A file system that does not answer for so long is given up.
+constexpr std::chrono::seconds kEndPatience{2};
+
+void check(const HardwareMonitorOptions& options) {
+  using Limits = HardwareMonitorOptions;
+  const Seconds interval = options.interval;
+  // False for NaN.
+  if (interval >= Limits::kShortestInterval && interval <= Limits::kLongestInterval) return;
+  throw InvalidArgument(fmt::format(
+      "cannot monitor hardware every {} s: the interval is from {} to {} s", interval.count(),
+      Limits::kShortestInterval.count(), Limits::kLongestInterval.count()));
+}
+
+/// What is there, but is not monitored.
+void tell(std::vector<SensorRefusal> refused) {
+  (void)take_absent(refused);
+  for (const SharedCause& cause : by_cause(refused)) {
+    const SensorRefusal& refusal = cause.refusal;
+    log(fmt::format("not monitored: {}: {}{}{}", fmt::join(cause.subjects, ", "), refusal.reason,
+                    refusal.remedy.empty() ? "" : "; ", refusal.remedy));
+  }
+}
+
+}  // namespace
+
+class HardwareMonitor::Impl {
+ public:
+  explicit Impl(HardwareMonitorOptions options)
+      : options_(std::move(options)), found_(look()), forks_(forks()) {}
+
+  void start(const std::filesystem::path& folder) {
+    if (ticking_) {
+      throw InvalidState("cannot start the hardware monitor: it is started already; stop it");
+    }
+    Survey found = found_ ? std::move(*found_) : look();
+    found_.reset();
+    tell(found.refused);
+    auto recording =
+        std::make_shared<Recording>(std::move(found), machine_clock(), folder, options_);
+    if (recording->is_empty() && options_.if_unavailable == IfUnavailable::fail) {
+      throw NoSuchDevice(
+          "cannot monitor hardware: nothing here can be read; wattle doctor says why");
+    }
+    recording->begin();
+    ticking_ = std::make_unique<Worker>(
+        Worker::every(recording->period(), [recording] { recording->tick(false); }),
+        "the sampling thread");
+    recording_ = std::move(recording);
+  }
+
+  HardwareFiles stop() {
+    if (!ticking_ && !files_) {
+      throw NotStarted("cannot stop the hardware monitor: it was not started");
+    }
+    if (!ticking_) return *files_;
+    (void)ticking_->add([recording = recording_] { recording->tick(true); });
+    if (!ticking_->finish(kEndPatience)) {
+      log("the hardware monitor's files may lack their last rows: the file system does not answer");
+    }
+    ticking_.reset();
+    files_ = std::exchange(recording_, nullptr)->files();
+    return *files_;
+  }
+
+  [[nodiscard]] bool is_started() const noexcept { return ticking_ != nullptr; }
+  [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
+
+ private:
+  [[nodiscard]] Survey look() const {
+    check(options_);
+    Survey found = survey(options_.system, machine_clock(), DomainKinds::all());
+    keep_selected(options_.gpus, found, "cannot monitor hardware");
+    return found;
+  }
+
+  HardwareMonitorOptions options_;
+  std::optional<Survey> found_;  ///< for the first start
+  std::uint64_t forks_;          ///< when it was made
+  std::shared_ptr<Recording> recording_;
+  std::optional<HardwareFiles> files_;  ///< of the last one that was stopped
+  std::unique_ptr<Worker> ticking_;
+};
+
+HardwareMonitor::HardwareMonitor(HardwareMonitorOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+HardwareMonitor::~HardwareMonitor() {
+  if (impl_->is_copy()) {
+    // The thread is the parent's, and so is everything that it uses.
+    (void)impl_.release();
+    return;
+  }
+  try {
+    if (impl_->is_started()) (void)impl_->stop();
+  } catch (const std::exception& error) {
+    log(error.what());
+  }
+}
+
+void HardwareMonitor::start(const std::filesystem::path& output_dir) {
+  if (!impl_->is_copy()) impl_->start(output_dir);
+}
+
+HardwareFiles HardwareMonitor::stop() { return impl_->is_copy() ? HardwareFiles{} : impl_->stop(); }
+
+bool HardwareMonitor::is_started() const noexcept {
+  return !impl_->is_copy() && impl_->is_started();
+}
+
+}  // namespace wattle

@@ -1,0 +1,290 @@
+#include "run_monitor/samples_table.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parse.hpp"
+#include "run_monitor/time_text.hpp"
+#include "sampling/counter.hpp"
+#include "sensors/domain_traits.hpp"
+#include "wattle/domain.hpp"
+
+namespace wattle {
+namespace {
+
+constexpr std::string_view kSamplesHeader = "time,device,index,uuid,quantity,value";
+constexpr std::size_t kCells = 6;
+constexpr double kMebibyteOfSamples = 1048576.0;
+constexpr std::string_view kFlag = "energy_flag_";
+
+/// Longer names are none of a domain.
+constexpr std::size_t kMostName = 64;
+
+/// The kind of the domain that a device is named after.
+DomainKind kind_of_device(std::string_view name) noexcept {
+  return kind_of_name(name).value_or(DomainKind::custom);
+}
+
+std::optional<Flag> flag_named(std::string_view name) noexcept {
+  const auto* const found = std::ranges::find(kFlagNames, name);
+  if (found == kFlagNames.end()) return std::nullopt;
+  return static_cast<Flag>(found - kFlagNames.begin());
+}
+
+/// The flags with one of them set, or not.
+Flags changed(Flags flags, Flag flag, bool is_set) noexcept {
+  const std::uint32_t bit = Flags::of(flag).bits();
+  return Flags::from_bits(is_set ? flags.bits() | bit : flags.bits() & ~bit);
+}
+
+std::optional<std::uint64_t> whole_bytes(const std::optional<double>& bytes) noexcept {
+  constexpr double kMostExact = 0x1p63;
+  if (!bytes || !(*bytes >= 0.0) || *bytes >= kMostExact) return std::nullopt;
+  return static_cast<std::uint64_t>(*bytes);
+}
+
+}  // namespace
+
+void SamplesTable::Grown::add(double value) noexcept {
+  // The counters start again where the machine did.
+  if (last && value >= *last) sum = sum.value_or(0.0) + (value - *last);
+  if (!sum) sum = 0.0;
+  last = value;
+}
+
+void SamplesTable::take(std::string_view line) {
+  if (trimmed(line) == kSamplesHeader) return;
+  if (take_row(line)) {
+    ++rows_;
+  } else {
+    ++bad_rows_;
+  }
+}
+
+bool SamplesTable::take_row(std::string_view line) {
+  std::array<std::string_view, kCells> cells;
+  for (std::size_t i = 0; i < kCells; ++i) {
+    const std::size_t comma = line.find(',');
+    if ((comma == std::string_view::npos) != (i + 1 == kCells)) return false;
+    cells[i] = line.substr(0, comma);
+    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+  }
+  const auto& [time, device, index, uuid, quantity, value] = cells;
+  const Cell cell = parse_cell(value);
+  if (!cell.is_number() || !move_to(time)) return false;
+  if (quantity == "not_measured") {
+    if (not_measured_.size() == kMostGpus || device.size() > kMostName) return false;
+    not_measured_.emplace(device);
+    return true;
+  }
+  if (!kind_of_name(device)) {
+    take_machine(device, quantity, cell);
+    return true;
+  }
+  Device* const known = device_named(device, index);
+  if (known == nullptr) return false;
+  take_device(*known, quantity, cell);
+  return true;
+}
+
+bool SamplesTable::move_to(std::string_view time) {
+  if (time == time_text_) return true;
+  const std::optional<std::int64_t> time_ms = parse_utc_ms(time);
+  if (!time_ms) return false;
+  weight_ = gaps_.next(*time_ms).weight();
+  time_ms_ = *time_ms;
+  time_text_ = time;
+  if (rows_ == 0) run_began_ms_ = time_ms_;
+  return true;
+}
+
+/// A monitor was started: its sums begin at 0 again, and nobody knows what was before.
+void SamplesTable::begin_run() {
+  gaps_.forget_last();
+  (void)gaps_.next(time_ms_);
+  weight_.reset();
+  run_began_ms_ = time_ms_;
+  for (Grown& grown : grown_) grown.last.reset();
+  for (Device& device : devices_) {
+    if (device.run.length_s == 0.0) continue;
+    if (device.ended.empty()) device.ended.emplace_back();
+    add(device.ended.front(), device.run);
+    device.run = {};
+  }
+}
+
+void SamplesTable::take_machine(std::string_view device, std::string_view quantity,
+                                const Cell& cell) {
+  const auto is = [&](std::string_view its_device, std::string_view its_quantity) {
+    return device == its_device && quantity == its_quantity;
+  };
+  if (is("monitor", "interval_s")) begin_run();
+  if (is("cpu", "user_percent") && is_share(cell)) cpu_user_.add(cell, weight_);
+  if (is("cpu", "idle_percent") && is_share(cell)) cpu_idle_.add(cell, weight_);
+  if (is("memory", "used_bytes")) peak_memory_ = std::max(peak_memory_.value_or(0.0), cell.value);
+  if (is("memory", "total_bytes")) memory_ = cell.value;
+  if (is("disk", "read_bytes")) grown_[0].add(cell.value);
+  if (is("disk", "written_bytes")) grown_[1].add(cell.value);
+  if (is("network", "received_bytes")) grown_[2].add(cell.value);
+  if (is("network", "sent_bytes")) grown_[3].add(cell.value);
+}
+
+void SamplesTable::take_device(Device& device, std::string_view quantity, const Cell& cell) {
+  const auto add_spread = [&](Spread& spread, Cell value) { spread.add(value, weight_); };
+  Energy& run = device.run;
+  const bool is_of_energy = quantity.starts_with("energy_");
+  if (is_of_energy) run.length_s = static_cast<double>(time_ms_ - run_began_ms_) * 1e-3;
+  if (quantity == "utilization_percent" && is_share(cell)) add_spread(device.spreads.util, cell);
+  if (quantity == "memory_utilization_percent" && is_share(cell)) {
+    add_spread(device.spreads.mem_util, cell);
+  }
+  if (quantity == "memory_used_bytes") {
+    add_spread(device.spreads.memory_mib,
+               {.kind = Cell::Kind::number, .value = std::floor(cell.value / kMebibyteOfSamples)});
+  }
+  if (quantity == "power_w") add_spread(device.spreads.power_w, cell);
+  if (quantity == "energy_j") {
+    run.is_known = true;
+    run.energy_j = cell.value;
+  }
+  if (quantity == "energy_uncertainty_j") {
+    run.has_uncertainty = true;
+    run.uncertainty_j = cell.value;
+  }
+  if (quantity == "energy_unknown_s") run.unknown_s = cell.value;
+  if (quantity == "energy_integrated_s") run.integrated_s = cell.value;
+  if (quantity.starts_with(kFlag)) {
+    const std::optional<Flag> flag = flag_named(quantity.substr(kFlag.size()));
+    if (flag) run.flags = changed(run.flags, *flag, cell.value != 0.0);
+  }
+}
+
+SamplesTable::Device* SamplesTable::device_named(std::string_view name, std::string_view index) {
+  const auto known = std::ranges::find(devices_, name, &Device::name);
+  if (known != devices_.end()) return &*known;
+  if (devices_.size() == kMostGpus || name.size() > kMostName) return nullptr;
+  return &devices_.emplace_back(
+      Device{.name = std::string(name), .index = parse_unsigned<std::uint32_t>(index).value_or(0)});
+}
+
+void SamplesTable::add(Energy& sum, const Energy& run) noexcept {
+  const bool was_empty = !sum.is_known && sum.length_s == 0.0;
+  sum.is_known = sum.is_known || run.is_known;
+  sum.energy_j += run.energy_j;
+  sum.has_uncertainty = (was_empty || sum.has_uncertainty) && run.has_uncertainty;
+  sum.uncertainty_j = std::hypot(sum.uncertainty_j, run.uncertainty_j);
+  sum.unknown_s += run.is_known ? run.unknown_s : run.length_s;
+  sum.integrated_s += run.integrated_s;
+  sum.length_s += run.length_s;
+  sum.flags |= run.flags;
+}
+
+SamplesTable::Energy SamplesTable::total_of(const Device& device) noexcept {
+  Energy sum = device.ended.empty() ? Energy{} : device.ended.front();
+  if (device.run.length_s > 0.0) add(sum, device.run);
+  return sum;
+}
+
+/// Sums up what a machine's total is made of.
+void SamplesTable::add_to(MachineSummary& machine, const Device& device, const Energy& sum) {
+  MeasuredEnergy& energy = machine.energy;
+  energy.energy = energy.energy.value_or(Joules()) + Joules(sum.energy_j);
+  energy.uncertainty = Joules(std::hypot(energy.uncertainty.si(), sum.uncertainty_j));
+  energy.unknown = std::max(energy.unknown, Seconds(sum.unknown_s));
+  energy.flags |= sum.flags;
+  machine.energy_covers.push_back(device.name);
+}
+
+void SamplesTable::add_device(SamplesResult& result, const Device& device) {
+  const DomainKind kind = kind_of_device(device.name);
+  const Energy sum = total_of(device);
+  const double known_s = sum.length_s - sum.unknown_s;
+  MeasuredEnergy energy{.uncertainty = Joules(sum.uncertainty_j),
+                        .unknown = Seconds(sum.unknown_s),
+                        .flags = sum.flags};
+  std::optional<Watts> mean;
+  if (sum.is_known) energy.energy = Joules(sum.energy_j);
+  if (sum.is_known && known_s > 0.0) mean = Watts(sum.energy_j / known_s);
+  if (sum.is_known && counts_in_total(kind)) add_to(result.machine, device, sum);
+  if (category_of(kind) != DomainCategory::gpu) {
+    if (sum.length_s > 0.0) {
+      result.domains.push_back({.name = device.name, .energy = energy, .mean_power = mean});
+    }
+    return;
+  }
+  // NVIDIA's are called by their numbers, as in every other table of theirs.
+  GpuSummary gpu{device.spreads.figures(),
+                 kind == DomainKind::nvidia_gpu ? std::to_string(device.index) : device.name};
+  gpu.set_energy(energy, sum.integrated_s > 0.0 ? Method::integrated : Method::counter);
+  if (!sum.has_uncertainty) gpu.energy_uncertainty.reset();
+  if (mean) gpu.power_watts_mean = mean->si();
+  result.gpus.gpus.push_back(std::move(gpu));
+}
+
+std::string SamplesTable::why_missing(const Device& device) const {
+  const Energy sum = total_of(device);
+  // A device whose energy no row is about has none of its own: a GPU inside of a processor.
+  if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
+  if (sum.is_known) return {};
+  const bool is_stuck = sum.flags.has(Flag::stuck);
+  return fmt::format("{}: {}", device.name, is_stuck ? kCounterStuck : "its energy is not known");
+}
+
+std::vector<MissingEnergy> SamplesTable::total_missing() const {
+  std::vector<MissingEnergy> missing;
+  for (const std::string_view kind : kKindsInTotal) {
+    const auto is_of_kind = [&](std::string_view name) {
+      return traits_of(kind_of_device(name)).in_total == kind;
+    };
+    const std::size_t before = missing.size();
+    bool is_covered = false;
+    for (const std::string& name : not_measured_) {
+      const std::string subject = name == kind ? "" : name + ": ";
+      if (name != kind && !is_of_kind(name)) continue;
+      missing.push_back({std::string(kind), subject + "the monitor could not read it"});
+    }
+    for (const Device& device : devices_) {
+      if (!is_of_kind(device.name)) continue;
+      is_covered = is_covered || total_of(device).is_known;
+      if (std::string reason = why_missing(device); !reason.empty()) {
+        missing.push_back({std::string(kind), std::move(reason)});
+      }
+    }
+    if (missing.size() == before && !is_covered) {
+      missing.push_back({std::string(kind), "no energy of it was measured"});
+    }
+  }
+  return missing;
+}
+
+SamplesResult SamplesTable::result() const {
+  SamplesResult result;
+  GpuSpreads all;
+  for (const Device& device : devices_) {
+    if (category_of(kind_of_device(device.name)) == DomainCategory::gpu) all.add(device.spreads);
+    add_device(result, device);
+  }
+  result.gpus.all = all.figures();
+  sum_energies(result.gpus);
+  Spread powers;
+  for (const GpuSummary& gpu : result.gpus.gpus) {
+    if (gpu.power_watts_mean) {
+      powers.add({.kind = Cell::Kind::number, .value = *gpu.power_watts_mean});
+    }
+  }
+  result.gpus.all.power_watts_mean = powers.mean();
+  result.machine.peak_memory_bytes = whole_bytes(peak_memory_);
+  result.machine.memory_bytes = whole_bytes(memory_);
+  result.machine.disk_read_bytes = whole_bytes(grown_[0].sum);
+  result.machine.disk_written_bytes = whole_bytes(grown_[1].sum);
+  result.machine.network_received_bytes = whole_bytes(grown_[2].sum);
+  result.machine.network_sent_bytes = whole_bytes(grown_[3].sum);
+  result.machine.total_missing = total_missing();
+  result.cpu_user_percent = cpu_user_.mean();
+  result.cpu_idle_percent = cpu_idle_.mean();
+  return result;
+}
+
+}  // namespace wattle

@@ -1,0 +1,97 @@
+// hw_samples.csv: every value that a run monitor measured.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "run_monitor/row_gaps.hpp"
+#include "run_monitor/table_figures.hpp"
+#include "wattle/hardware_monitor.hpp"
+
+namespace wattle {
+
+/// What the samples of a machine tell beside its GPUs.
+struct SamplesResult {
+  GpuTable gpus;
+  std::vector<DomainSummary> domains;
+  MachineSummary machine;
+  std::optional<double> cpu_user_percent;
+  std::optional<double> cpu_idle_percent;
+};
+
+/// Takes lines `time,device,index,uuid,quantity,value` of one run of a monitor, or of several
+/// behind each other. Threads: one at a time.
+class SamplesTable {
+ public:
+  /// A line without its end.
+  void take(std::string_view line);
+  /// A line was there that could not be given.
+  void take_damaged() noexcept { ++bad_rows_; }
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+  [[nodiscard]] SamplesResult result() const;
+
+ private:
+  /// The energy of a device: the monitor's running sums, which start again with each run of it.
+  struct Energy {
+    bool is_known = false;  ///< in this run
+    double energy_j = 0.0;
+    double uncertainty_j = 0.0;
+    bool has_uncertainty = false;
+    double unknown_s = 0.0;
+    double integrated_s = 0.0;
+    double length_s = 0.0;  ///< of the run until the newest row that tells it
+    Flags flags;
+  };
+  struct Device {
+    std::string name;
+    std::uint32_t index = 0;
+    GpuSpreads spreads{};
+    Energy run{};                 ///< of the run that goes on
+    std::vector<Energy> ended{};  ///< one entry, the sum of those before; or none
+  };
+  /// A counter since boot, and by how much it grew while the monitor ran.
+  struct Grown {
+    std::optional<double> last;
+    std::optional<double> sum;
+    void add(double value) noexcept;
+  };
+
+  [[nodiscard]] bool take_row(std::string_view line);
+  [[nodiscard]] bool move_to(std::string_view time);
+  void begin_run();
+  void take_machine(std::string_view device, std::string_view quantity, const Cell& cell);
+  void take_device(Device& device, std::string_view quantity, const Cell& cell);
+  [[nodiscard]] Device* device_named(std::string_view name, std::string_view index);
+  static void add(Energy& sum, const Energy& run) noexcept;
+  [[nodiscard]] static Energy total_of(const Device& device) noexcept;
+  static void add_to(MachineSummary& machine, const Device& device, const Energy& sum);
+  static void add_device(SamplesResult& result, const Device& device);
+  /// Why the total lacks a device; empty where it has all of it.
+  [[nodiscard]] std::string why_missing(const Device& device) const;
+  [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
+
+  std::string time_text_;  ///< of the row before
+  std::int64_t time_ms_ = 0;
+  std::int64_t run_began_ms_ = 0;
+  RowGaps gaps_;
+  std::optional<double> weight_;  ///< of the rows of this time
+  std::vector<Device> devices_;
+  std::set<std::string, std::less<>> not_measured_;  ///< domains, or kinds of them
+  Spread cpu_user_;
+  Spread cpu_idle_;
+  std::optional<double> peak_memory_;
+  std::optional<double> memory_;
+  std::array<Grown, 4> grown_{};  ///< disk read, written; network received, sent
+  std::uint64_t rows_ = 0;
+  std::uint64_t bad_rows_ = 0;
+};
+
+}  // namespace wattle

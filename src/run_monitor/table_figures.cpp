@@ -1,0 +1,37 @@
+#include "run_monitor/table_figures.hpp"
+
+#include <cmath>
+
+namespace wattle {
+
+void GpuFigures::set_energy(const MeasuredEnergy& measured, Method method) noexcept {
+  energy = measured.energy;
+  energy_unknown = measured.unknown;
+  energy_flags = measured.flags;
+  energy_uncertainty = energy ? std::optional(measured.uncertainty) : std::nullopt;
+  energy_method = energy ? std::optional(method) : std::nullopt;
+}
+
+void sum_energies(GpuTable& table) {
+  GpuFigures& all = table.all;
+  double variance_j2 = 0.0;
+  bool is_known = !table.gpus.empty();
+  bool is_first = true;
+  Joules energy;
+  for (const GpuSummary& gpu : table.gpus) {
+    is_known = is_known && gpu.energy;
+    energy += gpu.energy.value_or(Joules());
+    const double uncertainty_j = gpu.energy_uncertainty.value_or(Joules()).si();
+    variance_j2 += uncertainty_j * uncertainty_j;
+    all.energy_unknown = std::max(all.energy_unknown, gpu.energy_unknown);
+    all.energy_flags |= gpu.energy_flags;
+    const bool is_same = is_first || all.energy_method == gpu.energy_method;
+    all.energy_method = is_same ? gpu.energy_method : std::nullopt;
+    is_first = false;
+  }
+  if (!is_known) return;
+  all.energy = energy;
+  all.energy_uncertainty = Joules(std::sqrt(variance_j2));
+}
+
+}  // namespace wattle

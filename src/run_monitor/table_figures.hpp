@@ -1,0 +1,116 @@
+// What the parsers of the run monitor's tables find out.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "run_monitor/table_cell.hpp"
+#include "wattle/hardware_monitor.hpp"
+
+namespace wattle {
+
+/// Mean and maximum of numbers that are not negative. In the mean each counts for as long as it
+/// stands for. Threads: one at a time.
+class Spread {
+ public:
+  /// `weight`: the time that the number stands for, in any unit that all have. Absent where nobody
+  /// knows, as of the first row: then it counts as much as the next one.
+  void add(const Cell& cell, std::optional<double> weight = 1.0) noexcept {
+    if (!cell.is_number()) return;
+    max_ = std::max(max_, cell.value);
+    ++count_;
+    if (!weight) {
+      ++waiting_count_;
+      waiting_sum_ += cell.value;
+      return;
+    }
+    take_waiting(*weight);
+    weight_ += *weight;
+    sum_ += cell.value * *weight;
+  }
+  void add(Spread other) noexcept {
+    if (other.weight_ == 0.0) {
+      waiting_count_ += other.waiting_count_;
+      waiting_sum_ += other.waiting_sum_;
+    } else {
+      other.take_waiting(other.weight_ / other.weighed());
+    }
+    weight_ += other.weight_;
+    sum_ += other.sum_;
+    count_ += other.count_;
+    max_ = std::max(max_, other.max_);
+  }
+  [[nodiscard]] std::optional<double> mean() const noexcept {
+    if (count_ == 0) return std::nullopt;
+    Spread all = *this;
+    all.take_waiting(weight_ == 0.0 ? 1.0 : weight_ / weighed());
+    return all.sum_ / all.weight_;
+  }
+  [[nodiscard]] std::optional<double> max() const noexcept {
+    return count_ == 0 ? std::nullopt : std::optional(max_);
+  }
+
+ private:
+  /// Those whose weight is known.
+  [[nodiscard]] double weighed() const noexcept {
+    return static_cast<double>(count_ - waiting_count_);
+  }
+  void take_waiting(double weight) noexcept {
+    weight_ += weight * static_cast<double>(waiting_count_);
+    sum_ += weight * waiting_sum_;
+    waiting_count_ = 0;
+    waiting_sum_ = 0.0;
+  }
+
+  std::uint64_t count_ = 0;
+  double weight_ = 0.0;
+  double sum_ = 0.0;  ///< of numbers times their weights
+  double max_ = 0.0;
+  std::uint64_t waiting_count_ = 0;  ///< numbers whose weight is not known
+  double waiting_sum_ = 0.0;
+};
+
+/// Of one GPU, or of all.
+struct GpuSpreads {
+  Spread util;
+  Spread mem_util;
+  Spread memory_mib;
+  Spread power_w;
+
+  void add(const GpuSpreads& other) noexcept {
+    util.add(other.util);
+    mem_util.add(other.mem_util);
+    memory_mib.add(other.memory_mib);
+    power_w.add(other.power_w);
+  }
+  [[nodiscard]] GpuFigures figures() const;
+};
+
+inline GpuFigures GpuSpreads::figures() const {
+  return {.peak_vram_mb = memory_mib.max(),
+          .gpu_util_mean_pct = util.mean(),
+          .gpu_util_max_pct = util.max(),
+          .mem_util_mean_pct = mem_util.mean(),
+          .mem_util_max_pct = mem_util.max(),
+          .power_watts_mean = power_w.mean(),
+          .power_watts_max = power_w.max()};
+}
+
+/// What a table of GPUs tells.
+struct GpuTable {
+  GpuFigures all;
+  std::vector<GpuSummary> gpus;
+  std::string problem;
+};
+
+/// The energy of all GPUs from that of each: absent where one is.
+void sum_energies(GpuTable& table);
+
+/// More GPUs than any machine has: rows of others count as damaged, so that no file can take more
+/// memory than this.
+inline constexpr std::size_t kMostGpus = 1024;
+
+}  // namespace wattle

@@ -1,0 +1,48 @@
+// Energy of a GPU from the powers in a table.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "run_monitor/row_gaps.hpp"
+#include "run_monitor/table_cell.hpp"
+#include "wattle/energy.hpp"
+
+namespace wattle {
+
+/// Each power holds until the next row, but not over a pause. It is summed up, with its
+/// uncertainty, as the power of every gauge is (see `gauge_energy`), some hundred rows at a time: a
+/// table of any length takes the same memory. Threads: one at a time.
+class TablePower {
+ public:
+  /// A row of `time_ms`; `gap`: since the row before.
+  void add(std::int64_t time_ms, const RowGaps::Gap& gap, const Cell& power);
+  /// Of all rows so far. Without energy where no stretch has a power.
+  [[nodiscard]] MeasuredEnergy energy() const;
+
+ private:
+  /// A power that held from its time on.
+  struct Row {
+    std::int64_t time_ms;
+    double power_w;
+  };
+  /// Powers that follow each other without a gap, of which the last one ends the stretch.
+  struct Sum {
+    bool is_known = false;
+    double energy_j = 0.0;
+    double uncertainty2_j2 = 0.0;  ///< (2 u)^2
+    std::int64_t unknown_ms = 0;
+  };
+  static constexpr std::size_t kMostRows = 900;
+
+  /// The power of the last row held until `end_ms`; a new stretch begins.
+  void close(std::int64_t end_ms);
+  static void add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_t end_ms);
+
+  std::vector<Row> rows_;  ///< of the stretch that goes on; empty where the power is not known
+  std::int64_t last_ms_ = 0;
+  Sum sum_;
+};
+
+}  // namespace wattle

@@ -1,0 +1,55 @@
+#include "run_monitor/table_cell.hpp"
+
+#include <gtest/gtest.h>
+
+#include <clocale>
+#include <random>
+#include <string>
+
+namespace wattle {
+namespace {
+
+TEST(TableCell, IsANumberWithOrWithoutItsUnit) {
+  for (const auto& [text, value] : {std::pair{"0", 0.0},
+                                    {" 60", 60.0},
+                                    {"60 %", 60.0},
+                                    {"8500 MiB", 8500.0},
+                                    {"123.45 W ", 123.45},
+                                    {"12 MB/s", 12.0},
+                                    {"1e3", 1000.0},
+                                    {"00012.50", 12.5}}) {
+    const Cell cell = parse_cell(text);
+    EXPECT_TRUE(cell.is_number()) << text;
+    EXPECT_EQ(cell.value, value) << text;
+  }
+}
+
+TEST(TableCell, IsTheNearestNumber) {
+  std::mt19937_64 random(1);  // NOLINT: the same numbers each time
+  for (int i = 0; i < 10'000; ++i) {
+    std::string text =
+        std::to_string(random() % 1'000'000) + "." + std::to_string(random() % 100'000'000);
+    EXPECT_EQ(parse_cell(text).value, std::stod(text)) << text;
+  }
+}
+
+TEST(TableCell, MaySayThatThereIsNone) {
+  for (const char* text : {"[N/A]", " [Not Supported]", "[Insufficient Permissions]",
+                           "[Unknown Error]", "-", "N/A", "", "  "}) {
+    EXPECT_EQ(parse_cell(text).kind, Cell::Kind::missing) << text;
+  }
+}
+
+TEST(TableCell, IsBadWhereAnythingElseStandsInIt) {
+  for (const std::string& text :
+       {std::string("1."), std::string("."), std::string("12,5"), std::string("-5"),
+        std::string("nan"), std::string("inf"), std::string("1e999"), std::string("1e16"),
+        std::string("5 MiB 6"), std::string("12%"), std::string("0x10"), std::string("1 2"),
+        std::string("NVIDIA-SMI"), std::string("[N/A"), std::string("5\0", 2),
+        std::string("[\0]", 3)}) {
+    EXPECT_TRUE(parse_cell(text).is_bad()) << text;
+  }
+}
+
+}  // namespace
+}  // namespace wattle
