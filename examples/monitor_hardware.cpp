@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
   wattle::set_log([](std::string_view message) { std::cerr << message << '\n'; });
   try {
     const std::filesystem::path folder = argc > 1 ? argv[1] : "out";
-    wattle::HardwareMonitor monitor({.interval = wattle::Seconds(0.1), .overwrite = true});
+    wattle::HardwareMonitor monitor(
+        {.interval = std::chrono::milliseconds(100), .overwrite = true});
     monitor.start(folder);
     const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(550);
     double sum = 0.0;

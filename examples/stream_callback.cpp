@@ -14,9 +14,9 @@ int main(int argc, char** argv) {
     std::atomic<int> lines = 0;
     wattle::PowerStreamOptions options;
     options.on_update = [&](const wattle::PowerUpdate& update) {
-      if (lines >= 10) return;
+      if (lines >= 10 || !update.power) return;
       std::cout << servers[update.server].endpoint << (update.is_gpu ? " GPU " : " CPU ")
-                << update.device << ": " << update.power_w.value_or(0.0) << " W\n";
+                << update.device << ": " << *update.power << "\n";
       ++lines;
       lines.notify_one();
     };

@@ -29,8 +29,8 @@ Task find_peak(wattle::PowerStream& stream, std::promise<double>& found) {
     const wattle::PowerSnapshot* readings = co_await stream.next();
     if (readings == nullptr) break;  // the stream was stopped
     for (const auto& [endpoint, server] : *readings) {
-      const auto gpu = server.gpu_power_w.find(0);
-      if (gpu != server.gpu_power_w.end()) peak_w = std::max(peak_w, gpu->second);
+      const auto gpu = server.gpu_power.find(0);
+      if (gpu != server.gpu_power.end()) peak_w = std::max(peak_w, gpu->second.si());
     }
   }
   found.set_value(peak_w);

@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
     for (const wattle::PowerSnapshot& readings : stream) {
       double total_w = 0.0;
       for (const auto& [endpoint, server] : readings) {
-        for (const auto& [gpu, power_w] : server.gpu_power_w) total_w += power_w;
+        for (const auto& [gpu, power] : server.gpu_power) total_w += power.si();
       }
       std::cout << readings.size() << " server: " << total_w << " W\n";
       if (++lines == 10) break;

@@ -16,7 +16,7 @@ void work() {
 
 int main() {
   try {
-    wattle::Tracker tracker({.sleep_time = wattle::Seconds(0.5), .time_unit = "seconds"});
+    wattle::Tracker tracker({.sleep_time = std::chrono::milliseconds(500), .time_unit = "seconds"});
     {
       const wattle::TrackerScope scope(tracker);
       work();

@@ -29,8 +29,8 @@ MonitorOptions checked_monitor(RawOptions& raw, bool has_mark, std::vector<std::
   monitor.system = raw.system;
   (void)parse_gpus(monitor.gpus);
   monitor.interval = parse_seconds(raw.monitor_interval, "--interval",
-                                   HardwareMonitorOptions::kShortestInterval.count(),
-                                   HardwareMonitorOptions::kLongestInterval.count());
+                                   Seconds(HardwareMonitorOptions::kShortestInterval).count(),
+                                   Seconds(HardwareMonitorOptions::kLongestInterval).count());
   monitor.command = std::move(command);
   return monitor;
 }

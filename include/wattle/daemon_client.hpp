@@ -14,6 +14,7 @@
 
 #include "wattle/error.hpp"
 #include "wattle/export.hpp"
+#include "wattle/units.hpp"
 
 namespace wattle {
 
@@ -103,13 +104,13 @@ struct ServedCpu {
 /// Powers of one moment.
 struct GpuPowers {
   double unix_s = 0;  ///< by the daemon's clock
-  std::map<std::uint32_t, std::uint64_t> power_mw{};
+  std::map<std::uint32_t, Watts> power{};
 };
 
-/// The power of one CPU package and of its DRAM, in milliwatts.
+/// The power of one CPU package and of its DRAM.
 struct ServedCpuPower {
-  std::uint64_t cpu_mw = 0;
-  std::optional<std::uint64_t> dram_mw{};  ///< absent: not available
+  Watts cpu{};
+  std::optional<Watts> dram{};  ///< absent: not available
 };
 /// The power of CPU packages at one time, by package number.
 struct CpuPowers {
@@ -117,10 +118,11 @@ struct CpuPowers {
   std::map<std::uint32_t, ServedCpuPower> powers{};
 };
 
-/// Counters since the start of the daemon; absent: not asked for, or not available.
+/// Counters since the start of the daemon, to a micro-joule; absent: not asked for, or not
+/// available.
 struct ServedCpuEnergy {
-  std::optional<std::uint64_t> cpu_uj{};
-  std::optional<std::uint64_t> dram_uj{};
+  std::optional<Joules> cpu{};
+  std::optional<Joules> dram{};
   /// Since when both count without a break, in seconds since 1970 by the daemon's clock: where it
   /// changes, the daemon was restarted or lost track, and energies from before do not compare.
   /// Absent: the daemon does not report it (zeusd).
@@ -178,13 +180,13 @@ class WATTLE_EXPORT DaemonClient {
 
   using Ids = std::vector<std::uint32_t>;
 
-  /// Energy since the driver was loaded, in mJ. `ids` empty: all.
-  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> gpu_energy_mj(const Ids& ids = {});
+  /// Energy since the driver was loaded, to a millijoule. `ids` empty: all.
+  [[nodiscard]] std::map<std::uint32_t, Joules> gpu_energy(const Ids& ids = {});
   [[nodiscard]] GpuPowers gpu_power(const Ids& ids = {});
-  [[nodiscard]] std::map<std::uint32_t, std::uint64_t> power_limit_mw(const Ids& ids = {});
+  [[nodiscard]] std::map<std::uint32_t, Watts> power_limit(const Ids& ids = {});
   /// The least and the highest limit that each takes.
-  [[nodiscard]] std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>>
-  power_limit_range_mw(const Ids& ids = {});
+  [[nodiscard]] std::map<std::uint32_t, std::pair<Watts, Watts>> power_limit_range(
+      const Ids& ids = {});
   [[nodiscard]] std::map<std::uint32_t, bool> persistence_mode(const Ids& ids = {});
   [[nodiscard]] std::map<std::uint32_t, ServedCpuEnergy> cpu_energy(const Ids& ids = {},
                                                                     bool cpu = true,
@@ -196,7 +198,8 @@ class WATTLE_EXPORT DaemonClient {
 
   /// Settings. `block`: return when all GPUs did it, and throw where one failed; else the daemon
   /// only takes note. `ids` must not be empty (`InvalidArgument`).
-  void set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block = true);
+  /// A limit is rounded to a milliwatt; `InvalidArgument` for what is no power.
+  void set_power_limit(const Ids& ids, Watts limit, bool block = true);
   void set_persistence_mode(const Ids& ids, bool enabled, bool block = true);
   void set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz, std::uint32_t max_mhz,
                              bool block = true);

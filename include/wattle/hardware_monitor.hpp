@@ -1,6 +1,7 @@
 // The run monitor: files that show what GPUs and CPUs did, and summaries of these files.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -35,11 +36,11 @@ struct HardwareFiles {
 
 /// How to monitor. Threads: a value type.
 struct HardwareMonitorOptions {
-  static constexpr Seconds kShortestInterval{0.001};
-  static constexpr Seconds kLongestInterval{86400.0};
+  static constexpr std::chrono::nanoseconds kShortestInterval = std::chrono::milliseconds(1);
+  static constexpr std::chrono::nanoseconds kLongestInterval = std::chrono::hours(24);
 
   /// The time between two rows, from `kShortestInterval` to `kLongestInterval`.
-  Seconds interval{2.0};
+  std::chrono::nanoseconds interval = std::chrono::seconds(2);
   /// Existing files of a hardware monitor are overwritten; otherwise rows are added after their
   /// last whole line. A file that holds something else is never touched.
   bool overwrite = false;

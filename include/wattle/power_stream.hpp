@@ -19,6 +19,7 @@
 #include "wattle/daemon_client.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
+#include "wattle/units.hpp"
 
 namespace wattle {
 
@@ -41,10 +42,10 @@ struct ConnectionState {
   friend bool operator==(const ConnectionState&, const ConnectionState&) = default;
 };
 
-/// In watts. Absent: the daemon does not report it. Threads: a value type.
+/// Absent: the daemon does not report it. Threads: a value type.
 struct CpuPowerReading {
-  std::optional<double> cpu_w{};
-  std::optional<double> dram_w{};
+  std::optional<Watts> cpu{};
+  std::optional<Watts> dram{};
   friend bool operator==(const CpuPowerReading&, const CpuPowerReading&) = default;
 };
 
@@ -53,8 +54,8 @@ struct CpuPowerReading {
 /// its time and the state show how old it is. Threads: a value type.
 struct PowerReadings {
   double timestamp_s = 0;  ///< the latest of its devices; 0: nothing has come yet
-  std::map<std::uint32_t, double> gpu_power_w{};
-  std::map<std::uint32_t, CpuPowerReading> cpu_power_w{};
+  std::map<std::uint32_t, Watts> gpu_power{};
+  std::map<std::uint32_t, CpuPowerReading> cpu_power{};
   std::map<std::uint32_t, double> gpu_time_s{};  ///< when each device was read
   std::map<std::uint32_t, double> cpu_time_s{};
   /// Why a power is not known now, as its daemon reports it; only for such devices, and not by
@@ -80,8 +81,8 @@ struct PowerUpdate {
   bool is_gone = false;    ///< the daemon no longer reports it: there are no values
   bool ends_event = true;  ///< the last one of what came together
   double timestamp_s = 0;  ///< when it was read: as in `PowerReadings`
-  std::optional<double> power_w{};
-  std::optional<double> dram_w{};
+  std::optional<Watts> power{};
+  std::optional<Watts> dram{};
   friend bool operator==(const PowerUpdate&, const PowerUpdate&) = default;
 };
 

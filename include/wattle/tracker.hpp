@@ -1,6 +1,7 @@
 // What a process and all its descendants use of a machine: memory, CPU, GPUs, time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -179,7 +180,7 @@ struct WATTLE_EXPORT ResourceUsage {
 struct WATTLE_EXPORT TrackerOptions {
   /// The time between two samples, at least 0.01 s. What is counted (CPU time, the peak of a
   /// process's memory) does not depend on it.
-  Seconds sleep_time{1.0};
+  std::chrono::nanoseconds sleep_time = std::chrono::seconds(1);
   /// bytes, kilobytes, megabytes, gigabytes or terabytes, of 1000 each.
   std::string ram_unit = "gigabytes";
   std::string gpu_ram_unit = "gigabytes";

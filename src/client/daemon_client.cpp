@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <type_traits>
 #include <utility>
 
@@ -49,8 +50,20 @@ void find_missing(const Devices& devices, const std::vector<std::uint32_t>& ids,
 
 double to_seconds(wire::UnixMs ms) noexcept { return static_cast<double>(ms) / 1e3; }
 
+Watts of_mw(std::uint64_t mw) noexcept { return Watts(static_cast<double>(mw) / 1e3); }
+
+std::map<std::uint32_t, Watts> of_mw(const std::map<std::uint32_t, std::uint64_t>& all_mw) {
+  std::map<std::uint32_t, Watts> all;
+  for (const auto& [id, mw] : all_mw) all[id] = of_mw(mw);
+  return all;
+}
+
+std::optional<Joules> of_uj(const std::optional<std::uint64_t>& uj) noexcept {
+  return uj ? std::optional(Joules(static_cast<double>(*uj) / 1e6)) : std::nullopt;
+}
+
 ServedCpuEnergy served(const wire::CpuEnergy& energy) {
-  ServedCpuEnergy served{.cpu_uj = energy.cpu_uj, .dram_uj = energy.dram_uj};
+  ServedCpuEnergy served{.cpu = of_uj(energy.cpu_uj), .dram = of_uj(energy.dram_uj)};
   if (energy.since_ms) served.since_unix_s = to_seconds(*energy.since_ms);
   return served;
 }
@@ -229,29 +242,33 @@ void DaemonClient::require(const Capabilities& needed) const {
   throw CapabilityError(message);
 }
 
-std::map<std::uint32_t, std::uint64_t> DaemonClient::gpu_energy_mj(const Ids& ids) {
-  return impl().read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
-                          wire::decode_gpu_energies);
+std::map<std::uint32_t, Joules> DaemonClient::gpu_energy(const Ids& ids) {
+  std::map<std::uint32_t, Joules> energies;
+  for (const auto& [id, mj] :
+       impl().read_gpus("read the energy of GPUs", "/gpu/get_cumulative_energy", ids,
+                        wire::decode_gpu_energies)) {
+    energies[id] = Joules(static_cast<double>(mj) / 1e3);
+  }
+  return energies;
 }
 
 GpuPowers DaemonClient::gpu_power(const Ids& ids) {
-  auto powers =
+  const auto powers =
       impl().read_gpus("read the power of GPUs", "/gpu/get_power", ids, wire::decode_gpu_powers);
-  return {.unix_s = to_seconds(powers.timestamp_ms), .power_mw = std::move(powers.powers)};
+  return {.unix_s = to_seconds(powers.timestamp_ms), .power = of_mw(powers.powers)};
 }
 
-std::map<std::uint32_t, std::uint64_t> DaemonClient::power_limit_mw(const Ids& ids) {
-  return impl().read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
-                          wire::decode_power_limits);
+std::map<std::uint32_t, Watts> DaemonClient::power_limit(const Ids& ids) {
+  return of_mw(impl().read_gpus("read the power limits of GPUs", "/gpu/get_power_limit", ids,
+                                wire::decode_power_limits));
 }
 
-std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> DaemonClient::power_limit_range_mw(
-    const Ids& ids) {
-  std::map<std::uint32_t, std::pair<std::uint64_t, std::uint64_t>> ranges;
+std::map<std::uint32_t, std::pair<Watts, Watts>> DaemonClient::power_limit_range(const Ids& ids) {
+  std::map<std::uint32_t, std::pair<Watts, Watts>> ranges;
   for (const auto& [id, range] :
        impl().read_gpus("read the range of power limits", "/gpu/get_power_limit_constraints", ids,
                         wire::decode_power_limit_ranges)) {
-    ranges[id] = {range.min_mw, range.max_mw};
+    ranges[id] = {of_mw(range.min_mw), of_mw(range.max_mw)};
   }
   return ranges;
 }
@@ -276,7 +293,10 @@ CpuPowers DaemonClient::cpu_power(const Ids& ids) {
   const auto powers = impl().read_cpus("read the power of CPUs", "/cpu/get_power", ids, {},
                                        wire::decode_cpu_powers);
   CpuPowers all{.unix_s = to_seconds(powers.timestamp_ms)};
-  for (const auto& [id, power] : powers.powers) all.powers[id] = {power.cpu_mw, power.dram_mw};
+  for (const auto& [id, power] : powers.powers) {
+    all.powers[id].cpu = of_mw(power.cpu_mw);
+    if (power.dram_mw) all.powers[id].dram = of_mw(*power.dram_mw);
+  }
   return all;
 }
 
@@ -284,7 +304,12 @@ double DaemonClient::time() {
   return to_seconds(impl().questions.get("read its clock", "/time", {}, wire::decode_time));
 }
 
-void DaemonClient::set_power_limit(const Ids& ids, std::uint32_t limit_mw, bool block) {
+void DaemonClient::set_power_limit(const Ids& ids, Watts limit, bool block) {
+  constexpr double kMostW = 4e6;  // the protocol counts milliwatts in 32 bits
+  if (!(limit.si() >= 0.0 && limit.si() <= kMostW)) {
+    throw InvalidArgument("cannot set the power limit: it must be from 0 to 4 MW");
+  }
+  const auto limit_mw = static_cast<std::uint32_t>(std::llround(limit.si() * 1e3));
   impl().set_gpus("set the power limit", "/gpu/set_power_limit", ids,
                   QueryText().number("power_limit_mw", limit_mw), block);
 }

@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "wattle/units.hpp"
 #include "wire/event.hpp"
 #include "wire/messages.hpp"
 
@@ -24,8 +25,8 @@ struct Slot {
 /// Stands for a power that is not told.
 inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
 
-[[nodiscard]] inline std::optional<double> told(double power_w) noexcept {
-  return std::isnan(power_w) ? std::nullopt : std::optional(power_w);
+[[nodiscard]] inline std::optional<Watts> told(double power_w) noexcept {
+  return std::isnan(power_w) ? std::nullopt : std::optional(Watts(power_w));
 }
 
 /// One device's new value.

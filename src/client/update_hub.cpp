@@ -119,8 +119,8 @@ PowerUpdate UpdateHub::told_of(const Update& update) const {
           .is_gone = update.is_gone,
           .ends_event = update.ends_event,
           .timestamp_s = update.timestamp_s,
-          .power_w = told(update.power_w),
-          .dram_w = told(update.dram_w)};
+          .power = told(update.power_w),
+          .dram = told(update.dram_w)};
 }
 
 void UpdateHub::hand_out() {

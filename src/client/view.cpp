@@ -24,17 +24,17 @@ View::View(const std::vector<Server>& servers) {
 
 View::Place View::place_of(PowerReadings& server, const Slot& slot) {
   if (slot.type == DeviceType::gpu) {
-    return {.time_s = &server.gpu_time_s[slot.device], .gpu_w = &server.gpu_power_w[slot.device]};
+    return {.time_s = &server.gpu_time_s[slot.device], .gpu = &server.gpu_power[slot.device]};
   }
-  return {.time_s = &server.cpu_time_s[slot.device], .cpu_w = &server.cpu_power_w[slot.device]};
+  return {.time_s = &server.cpu_time_s[slot.device], .cpu = &server.cpu_power[slot.device]};
 }
 
 void View::forget(PowerReadings& server, const Slot& slot) {
   if (slot.type == DeviceType::gpu) {
-    server.gpu_power_w.erase(slot.device);
+    server.gpu_power.erase(slot.device);
     server.gpu_time_s.erase(slot.device);
   } else {
-    server.cpu_power_w.erase(slot.device);
+    server.cpu_power.erase(slot.device);
     server.cpu_time_s.erase(slot.device);
   }
   server.timestamp_s = latest_of(server);
@@ -51,10 +51,10 @@ void View::apply(const Update& update, const Slot& slot) {
   }
   if (place.time_s == nullptr) place = place_of(server, slot);
   const double time_before_s = std::exchange(*place.time_s, update.timestamp_s);
-  if (place.gpu_w != nullptr) {
-    *place.gpu_w = update.power_w;
+  if (place.gpu != nullptr) {
+    *place.gpu = Watts(update.power_w);
   } else {
-    *place.cpu_w = {.cpu_w = told(update.power_w), .dram_w = told(update.dram_w)};
+    *place.cpu = {.cpu = told(update.power_w), .dram = told(update.dram_w)};
   }
   if (update.timestamp_s >= server.timestamp_s) {
     server.timestamp_s = update.timestamp_s;

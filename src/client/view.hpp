@@ -28,8 +28,8 @@ class View {
   /// Where a device's values stand. All null: nowhere yet.
   struct Place {
     double* time_s = nullptr;
-    double* gpu_w = nullptr;
-    CpuPowerReading* cpu_w = nullptr;
+    Watts* gpu = nullptr;
+    CpuPowerReading* cpu = nullptr;
   };
 
   [[nodiscard]] static Place place_of(PowerReadings& server, const Slot& slot);

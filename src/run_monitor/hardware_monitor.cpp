@@ -5,7 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,12 +28,12 @@ constexpr std::chrono::seconds kEndPatience{2};
 
 void check(const HardwareMonitorOptions& options) {
   using Limits = HardwareMonitorOptions;
-  const Seconds interval = options.interval;
-  // False for NaN.
+  const auto interval = options.interval;
   if (interval >= Limits::kShortestInterval && interval <= Limits::kLongestInterval) return;
-  throw InvalidArgument(fmt::format(
-      "cannot monitor hardware every {} s: the interval is from {} to {} s", interval.count(),
-      Limits::kShortestInterval.count(), Limits::kLongestInterval.count()));
+  throw InvalidArgument(
+      fmt::format("cannot monitor hardware every {} s: the interval is from {} to {} s",
+                  Seconds(interval).count(), Seconds(Limits::kShortestInterval).count(),
+                  Seconds(Limits::kLongestInterval).count()));
 }
 
 /// What is there, but is not monitored.

@@ -28,10 +28,6 @@ using std::chrono::nanoseconds;
 /// waits for.
 constexpr nanoseconds kLastPatience = milliseconds(40);
 
-nanoseconds nanoseconds_of(Seconds time) noexcept {
-  return std::chrono::duration_cast<nanoseconds>(time);
-}
-
 ReadingsOptions reading_options(nanoseconds interval) {
   return {.period = interval,
           .metrics = {Metric::utilization, Metric::memory_utilization, Metric::memory_used,
@@ -82,9 +78,9 @@ Recording::Recording(Survey found, const Clock& clock, const std::filesystem::pa
     : clock_(clock),
       machine_(options.system),
       gauged_(domains_with_gauges(found.sensors)),
-      readings_(std::move(found.sensors), clock, reading_options(nanoseconds_of(options.interval))),
+      readings_(std::move(found.sensors), clock, reading_options(options.interval)),
       shown_(readings_.no_capture()) {
-  const nanoseconds interval = nanoseconds_of(options.interval);
+  const nanoseconds interval = options.interval;
   // No counter may wrap around unseen between two rows.
   ticks_per_row_ = (interval - nanoseconds(1)) / readings_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;

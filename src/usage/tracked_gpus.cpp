@@ -30,8 +30,7 @@ bool is_of_processors(const Sensor& sensor) {
 TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
     : clock_(clock),
       // More often there is nothing new.
-      period_(std::max<nanoseconds>(std::chrono::duration_cast<nanoseconds>(options.sleep_time),
-                                    milliseconds(100))),
+      period_(std::max<nanoseconds>(options.sleep_time, milliseconds(100))),
       wants_refused_(options.gpus.is_all()) {
   Survey found = survey(options.system, clock, kProcessorAndGpuKinds);
   const std::set<Domain> members =

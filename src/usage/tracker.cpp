@@ -72,7 +72,7 @@ void wait_for(int stop, int target, std::optional<nanoseconds> longest) noexcept
 class Tracker::Impl {
  public:
   explicit Impl(const TrackerOptions& options)
-      : period_(std::chrono::duration_cast<nanoseconds>(options.sleep_time)),
+      : period_(options.sleep_time),
         logs_(!options.disable_logs),
         is_own_(options.system.procfs.lexically_normal() == "/proc"),
         tracking_(options, machine_clock()),

@@ -33,8 +33,8 @@ UsageFileOptions file_options(const TrackerOptions& options) {
 TrackerOptions checked(const TrackerOptions& options) {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 86400.0;
-  const double period_s = options.sleep_time.count();
-  if (std::isnan(period_s) || period_s < kShortestS || period_s > kLongestS) {
+  const double period_s = Seconds(options.sleep_time).count();
+  if (period_s < kShortestS || period_s > kLongestS) {
     throw InvalidArgument(fmt::format("a sleep time of {} s is invalid: it must be from {} to {} s",
                                       period_s, kShortestS, kLongestS));
   }

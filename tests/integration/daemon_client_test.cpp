@@ -40,20 +40,20 @@ TEST_F(ClientAndDaemon, EveryQuestionHasItsAnswer) {
   serve();
   DaemonClient client(at_socket());
   const GpuPowers powers = client.gpu_power();
-  EXPECT_EQ(powers.power_mw.at(0), 75'000U);
-  EXPECT_EQ(powers.power_mw.at(1), 120'000U);
+  EXPECT_EQ(powers.power.at(0), Watts(75.0));
+  EXPECT_EQ(powers.power.at(1), Watts(120.0));
   EXPECT_NEAR(powers.unix_s, client.time(), 60.0);
-  EXPECT_THAT(client.gpu_power({1}).power_mw, SizeIs(1));
-  EXPECT_GE(client.gpu_energy_mj({0}).at(0), 500'000U);
-  EXPECT_EQ(client.power_limit_mw({0}).at(0), 200'000U);
-  EXPECT_EQ(client.power_limit_range_mw({0}).at(0).second, 300'000U);
+  EXPECT_THAT(client.gpu_power({1}).power, SizeIs(1));
+  EXPECT_GE(client.gpu_energy({0}).at(0), Joules(500.0));
+  EXPECT_EQ(client.power_limit({0}).at(0), Watts(200.0));
+  EXPECT_EQ(client.power_limit_range({0}).at(0).second, Watts(300.0));
   EXPECT_TRUE(client.persistence_mode({0}).at(0));
   const auto energy = client.cpu_energy();
-  EXPECT_GT(energy.at(0).cpu_uj.value(), 0U);
-  EXPECT_TRUE(energy.at(0).dram_uj);
-  EXPECT_FALSE(energy.at(1).dram_uj);
+  EXPECT_GT(energy.at(0).cpu.value(), Joules(0.0));
+  EXPECT_TRUE(energy.at(0).dram);
+  EXPECT_FALSE(energy.at(1).dram);
   EXPECT_NEAR(energy.at(0).since_unix_s.value(), client.time(), 60.0);
-  EXPECT_FALSE(client.cpu_energy({0}, false, true).at(0).cpu_uj);
+  EXPECT_FALSE(client.cpu_energy({0}, false, true).at(0).cpu);
   EXPECT_THAT(client.cpu_power().powers, SizeIs(2));
 }
 
@@ -62,9 +62,9 @@ TEST_F(ClientAndDaemon, WhatIsRefusedIsTold) {
   DaemonClient client(at_socket());
   EXPECT_THROW((void)client.gpu_power({5}), NoSuchDevice);
   EXPECT_THROW((void)client.cpu_energy({7}), NoSuchDevice);
-  EXPECT_THROW(client.set_power_limit({0}, 200'000), CapabilityError) << "it controls nothing";
-  EXPECT_THROW((void)client.gpu_energy_mj({1}), Error) << "it has no counter";
-  EXPECT_EQ(client.gpu_power({0}).power_mw.at(0), 75'000U) << "and goes on";
+  EXPECT_THROW(client.set_power_limit({0}, Watts(200.0)), CapabilityError) << "it controls nothing";
+  EXPECT_THROW((void)client.gpu_energy({1}), Error) << "it has no counter";
+  EXPECT_EQ(client.gpu_power({0}).power.at(0), Watts(75.0)) << "and goes on";
 }
 
 TEST_F(ClientAndDaemon, SettersReachTheDriverAndRefusalsSayWhy) {
@@ -72,28 +72,28 @@ TEST_F(ClientAndDaemon, SettersReachTheDriverAndRefusalsSayWhy) {
         "gpu A\nlimit 200 300\nleast_limit 100\nclock_range 210 1980 800 1593\n");
   DaemonClient client(at_socket());
   EXPECT_TRUE(client.can_control_gpu());
-  client.set_power_limit({0}, 150'000);
+  client.set_power_limit({0}, Watts(150.0));
   client.set_persistence_mode({0}, true);
   client.set_gpu_locked_clocks({0}, 210, 1410);
   client.set_memory_locked_clocks({0}, 800, 1593);
   client.reset_gpu_locked_clocks({0});
   client.reset_memory_locked_clocks({0});
   client.reset_locked_clocks({0});
-  EXPECT_EQ(client.power_limit_mw({0}).at(0), 150'000U);
+  EXPECT_EQ(client.power_limit({0}).at(0), Watts(150.0));
   EXPECT_TRUE(client.persistence_mode({0}).at(0));
   EXPECT_EQ(content_of(nvml_->script_path() + ".set"),
             "0 power_limit 150000\n0 persistence 1\n0 gpu_clocks 210 1410\n"
             "0 memory_clocks 800 1593\n0 gpu_clocks reset\n0 memory_clocks reset\n"
             "0 gpu_clocks reset\n0 memory_clocks reset\n");
   try {
-    client.set_power_limit({0}, 99'000);
+    client.set_power_limit({0}, Watts(99.0));
     FAIL() << "not refused";
   } catch (const Error& error) {
     EXPECT_THAT(error.what(), HasSubstr("outside of 100000 to 300000 mW"));
   }
-  EXPECT_THROW(client.set_power_limit({7}, 150'000), NoSuchDevice);
+  EXPECT_THROW(client.set_power_limit({7}, Watts(150.0)), NoSuchDevice);
   // Through TCP nobody sets anything without a token.
-  EXPECT_THROW(DaemonClient(at_port()).set_power_limit({0}, 150'000), CapabilityError);
+  EXPECT_THROW(DaemonClient(at_port()).set_power_limit({0}, Watts(150.0)), CapabilityError);
 }
 
 TEST_F(ClientAndDaemon, ATokenPermitsWhatItSays) {
@@ -106,7 +106,7 @@ TEST_F(ClientAndDaemon, ATokenPermitsWhatItSays) {
   DaemonClient client(server);
   EXPECT_EQ(client.auth_error(), "");
   EXPECT_THAT(client.granted_scopes(), ElementsAre("gpu-read"));
-  EXPECT_EQ(client.gpu_power({0}).power_mw.at(0), 75'000U);
+  EXPECT_EQ(client.gpu_power({0}).power.at(0), Watts(75.0));
   EXPECT_FALSE(client.can_read_cpu());
   EXPECT_THROW((void)client.cpu_energy(), CapabilityError);
   server.token = "made.up.token";
@@ -127,14 +127,14 @@ TEST_F(ClientAndDaemon, AStreamFollowsADaemonThatChangesItsGenerationAndItsDevic
   serve();
   const Server server = at_socket();
   PowerStream stream({server}, {.reconnect_delay = std::chrono::milliseconds(20)});
-  const auto powers = [&] { return stream.snapshot().at(server.endpoint).gpu_power_w; };
-  using Powers = std::map<std::uint32_t, double>;
-  EXPECT_EQ(powers(), (Powers{{0, 75.0}, {1, 120.0}}));
+  const auto powers = [&] { return stream.snapshot().at(server.endpoint).gpu_power; };
+  using Powers = std::map<std::uint32_t, Watts>;
+  EXPECT_EQ(powers(), (Powers{{0, Watts(75.0)}, {1, Watts(120.0)}}));
   serve({"--stream-format", "snapshot"}, "gpu A\npower step 0 90\ngpu B\npower step 0 60\n");
-  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, 90.0}, {1, 60.0}}; }));
+  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, Watts(90.0)}, {1, Watts(60.0)}}; }));
   EXPECT_EQ(stream.snapshot().at(server.endpoint).gpu.status, ConnectionStatus::live);
   serve({}, "gpu A\npower step 0 30\n");
-  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, 30.0}}; }));
+  EXPECT_TRUE(eventually([&] { return powers() == Powers{{0, Watts(30.0)}}; }));
 }
 
 TEST_F(ClientAndDaemon, ThroughTcpIsGivenTheReasonWhyCpusAreShownInPart) {

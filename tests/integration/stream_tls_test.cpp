@@ -55,7 +55,7 @@ TEST_F(ClientOverTls, IsAnsweredAndFollowsWhereItKnowsTheAuthority) {
   const PowerStream stream({server});
   const PowerReadings readings = stream.snapshot().at(server.endpoint);
   EXPECT_EQ(readings.gpu.status, ConnectionStatus::live);
-  EXPECT_EQ(readings.gpu_power_w.at(0), 75.0);
+  EXPECT_EQ(readings.gpu_power.at(0).si(), 75.0);
 }
 
 TEST_F(ClientOverTls, RefusesADaemonWhoseAuthorityItDoesNotKnow) {

@@ -113,7 +113,7 @@ TEST_F(DaemonClientFaults, AnIndexThatIsNotServedIsNamedWithThoseThatAre) {
                 (void)client.gpu_power({0, 5});
               }),
               AllOf(HasSubstr("GPU 5 not found"), HasSubstr("(available: 0, 2)")));
-  EXPECT_THAT(message_of<NoSuchDevice>([&] { client.set_power_limit({5}, 1); }),
+  EXPECT_THAT(message_of<NoSuchDevice>([&] { client.set_power_limit({5}, Watts(1.0)); }),
               HasSubstr("GPU index 5 does not exist."));
   EXPECT_THAT(message_of<NoSuchDevice>([&] { (void)client.cpu_power({7}); }),
               HasSubstr("(available: 0, 1)"));
@@ -125,7 +125,7 @@ TEST_F(DaemonClientFaults, ARequestThatIsRefusedForAnotherReasonIsNoMissingDevic
   EXPECT_THROW(
       {
         try {
-          client.set_power_limit({0}, 5);
+          client.set_power_limit({0}, Watts(5.0));
         } catch (const NoSuchDevice&) {
           ADD_FAILURE() << "GPU 0 is served";
         }

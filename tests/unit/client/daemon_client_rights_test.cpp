@@ -109,15 +109,15 @@ TEST_F(DaemonClientRights, OfATokenThatEndsAreThoseOfOneThatDoesNot) {
 TEST_F(DaemonClientRights, AnOperationThatFailsIsNamedWithItsServerAndTheReason) {
   using Ask = std::function<void(DaemonClient&)>;
   const std::pair<const char*, Ask> operations[] = {
-      {"read the energy of GPUs", [](DaemonClient& c) { (void)c.gpu_energy_mj(); }},
+      {"read the energy of GPUs", [](DaemonClient& c) { (void)c.gpu_energy(); }},
       {"read the power of GPUs", [](DaemonClient& c) { (void)c.gpu_power(); }},
-      {"read the power limits of GPUs", [](DaemonClient& c) { (void)c.power_limit_mw(); }},
-      {"read the range of power limits", [](DaemonClient& c) { (void)c.power_limit_range_mw(); }},
+      {"read the power limits of GPUs", [](DaemonClient& c) { (void)c.power_limit(); }},
+      {"read the range of power limits", [](DaemonClient& c) { (void)c.power_limit_range(); }},
       {"read the persistence mode of GPUs", [](DaemonClient& c) { (void)c.persistence_mode(); }},
       {"read the energy of CPUs", [](DaemonClient& c) { (void)c.cpu_energy(); }},
       {"read the power of CPUs", [](DaemonClient& c) { (void)c.cpu_power(); }},
       {"read its clock", [](DaemonClient& c) { (void)c.time(); }},
-      {"set the power limit", [](DaemonClient& c) { c.set_power_limit({0}, 1); }},
+      {"set the power limit", [](DaemonClient& c) { c.set_power_limit({0}, Watts(1.0)); }},
       {"set the persistence mode", [](DaemonClient& c) { c.set_persistence_mode({0}, true); }},
       {"lock the GPU clocks", [](DaemonClient& c) { c.set_gpu_locked_clocks({0}, 1, 2); }},
       {"unlock the GPU clocks", [](DaemonClient& c) { c.reset_gpu_locked_clocks({0}); }},

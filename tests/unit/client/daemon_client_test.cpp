@@ -118,20 +118,20 @@ TEST_F(DaemonClientTest, ReadsEnergiesAndPowers) {
   answer("/cpu/get_power",
          {200, R"({"timestamp_ms":2500,"power_mw":{"0":{"cpu_mw":85000,"dram_mw":null}}})"});
   DaemonClient client(address());
-  EXPECT_THAT(client.gpu_energy_mj(), ElementsAre(Pair(0U, 123456U), Pair(2U, 7U)));
+  EXPECT_THAT(client.gpu_energy(), ElementsAre(Pair(0U, Joules(123.456)), Pair(2U, Joules(0.007))));
   const GpuPowers gpus = client.gpu_power();
   EXPECT_EQ(gpus.unix_s, 1.5);
-  EXPECT_THAT(gpus.power_mw, ElementsAre(Pair(0U, 75000U), Pair(2U, 120000U)));
+  EXPECT_THAT(gpus.power, ElementsAre(Pair(0U, Watts(75.0)), Pair(2U, Watts(120.0))));
   const auto energies = client.cpu_energy();
   ASSERT_THAT(energies, SizeIs(2));
-  EXPECT_EQ(energies.at(0).dram_uj, 6U);
-  EXPECT_EQ(energies.at(1).cpu_uj, 7U);
-  EXPECT_EQ(energies.at(1).dram_uj, std::nullopt);
+  EXPECT_EQ(energies.at(0).dram, Joules(6e-6));
+  EXPECT_EQ(energies.at(1).cpu, Joules(7e-6));
+  EXPECT_EQ(energies.at(1).dram, std::nullopt);
   const CpuPowers cpus = client.cpu_power();
   EXPECT_EQ(cpus.unix_s, 2.5);
   ASSERT_TRUE(cpus.powers.contains(0));
-  EXPECT_EQ(cpus.powers.at(0).cpu_mw, 85000U);
-  EXPECT_EQ(cpus.powers.at(0).dram_mw, std::nullopt);
+  EXPECT_EQ(cpus.powers.at(0).cpu, Watts(85.0));
+  EXPECT_EQ(cpus.powers.at(0).dram, std::nullopt);
 }
 
 TEST_F(DaemonClientTest, ReadsSettingsAndTime) {
@@ -141,8 +141,8 @@ TEST_F(DaemonClientTest, ReadsSettingsAndTime) {
   answer("/gpu/get_persistence_mode", {200, R"({"0":{"enabled":true}})"});
   answer("/time", {200, R"({"timestamp_ms":1762000000123})"});
   DaemonClient client(address());
-  EXPECT_THAT(client.power_limit_mw(), ElementsAre(Pair(0U, 200000U)));
-  EXPECT_THAT(client.power_limit_range_mw(), ElementsAre(Pair(0U, Pair(100000U, 300000U))));
+  EXPECT_THAT(client.power_limit(), ElementsAre(Pair(0U, Watts(200.0))));
+  EXPECT_THAT(client.power_limit_range(), ElementsAre(Pair(0U, Pair(Watts(100.0), Watts(300.0)))));
   EXPECT_THAT(client.persistence_mode(), ElementsAre(Pair(0U, true)));
   EXPECT_DOUBLE_EQ(client.time(), 1762000000.123);
 }
@@ -152,12 +152,12 @@ TEST_F(DaemonClientTest, EachQuestionHasItsPathAndQuery) {
   const Ids some = {0, 2};
   using Ask = std::function<void(DaemonClient&)>;
   const std::pair<Ask, const char*> questions[] = {
-      {[&](DaemonClient& c) { (void)c.gpu_energy_mj(some); },
+      {[&](DaemonClient& c) { (void)c.gpu_energy(some); },
        "GET /gpu/get_cumulative_energy?gpu_ids=0%2C2"},
-      {[](DaemonClient& c) { (void)c.gpu_energy_mj(); }, "GET /gpu/get_cumulative_energy"},
+      {[](DaemonClient& c) { (void)c.gpu_energy(); }, "GET /gpu/get_cumulative_energy"},
       {[](DaemonClient& c) { (void)c.gpu_power({2}); }, "GET /gpu/get_power?gpu_ids=2"},
-      {[](DaemonClient& c) { (void)c.power_limit_mw(); }, "GET /gpu/get_power_limit"},
-      {[](DaemonClient& c) { (void)c.power_limit_range_mw(); },
+      {[](DaemonClient& c) { (void)c.power_limit(); }, "GET /gpu/get_power_limit"},
+      {[](DaemonClient& c) { (void)c.power_limit_range(); },
        "GET /gpu/get_power_limit_constraints"},
       {[](DaemonClient& c) { (void)c.persistence_mode(); }, "GET /gpu/get_persistence_mode"},
       {[](DaemonClient& c) { (void)c.cpu_energy(); },
@@ -166,7 +166,7 @@ TEST_F(DaemonClientTest, EachQuestionHasItsPathAndQuery) {
        "GET /cpu/get_cumulative_energy?cpu=true&dram=false&cpu_ids=0%2C2"},
       {[](DaemonClient& c) { (void)c.cpu_power({1}); }, "GET /cpu/get_power?cpu_ids=1"},
       {[](DaemonClient& c) { (void)c.time(); }, "GET /time"},
-      {[&](DaemonClient& c) { c.set_power_limit(some, 200000); },
+      {[&](DaemonClient& c) { c.set_power_limit(some, Watts(200.0)); },
        "POST /gpu/set_power_limit?power_limit_mw=200000&gpu_ids=0%2C2&block=true"},
       {[](DaemonClient& c) { c.set_persistence_mode({0}, false, false); },
        "POST /gpu/set_persistence_mode?enabled=false&gpu_ids=0&block=false"},
@@ -192,7 +192,7 @@ TEST_F(DaemonClientTest, EachQuestionHasItsPathAndQuery) {
 TEST_F(DaemonClientTest, ASettingIsMadeByAPostWithoutABody) {
   answer("/gpu/set_power_limit", {200, ""});
   DaemonClient client(address_with("abc"));
-  client.set_power_limit({0}, 200000);
+  client.set_power_limit({0}, Watts(200.0));
   const auto request = server_.requests().back();
   EXPECT_EQ(request.method, "POST");
   EXPECT_EQ(request.field("Content-Length"), "0");
@@ -201,7 +201,7 @@ TEST_F(DaemonClientTest, ASettingIsMadeByAPostWithoutABody) {
 
 TEST_F(DaemonClientTest, ASettingNamesItsGpus) {
   DaemonClient client(address());
-  EXPECT_THROW(client.set_power_limit({}, 200000), InvalidArgument);
+  EXPECT_THROW(client.set_power_limit({}, Watts(200.0)), InvalidArgument);
   EXPECT_THROW(client.reset_locked_clocks({}), InvalidArgument);
   EXPECT_THAT(server_.requests(), SizeIs(1)) << "only what is served was asked";
 }

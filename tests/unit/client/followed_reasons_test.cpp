@@ -13,14 +13,14 @@ wire::UnknownPower stuck(bool is_dram = false) {
 TEST(AFollowedServer, HasNoPowerOfWhatItSaysIsNotKnownButTheReason) {
   Followed followed;
   followed.start();
-  ASSERT_TRUE(followed.readings().cpu_power_w.contains(0));
+  ASSERT_TRUE(followed.readings().cpu_power.contains(0));
   followed.send("/cpu/", wire::encode(stuck()));
-  EXPECT_FALSE(followed.readings().cpu_power_w.contains(0));
+  EXPECT_FALSE(followed.readings().cpu_power.contains(0));
   EXPECT_EQ(followed.readings().cpu_reason.at(0), "does not move");
   EXPECT_EQ(followed.cpu(), ConnectionStatus::live);
   const wire::CpuPower known{60'000, std::nullopt};
   followed.send("/cpu/", wire::event(wire::encode_event(followed.daemon_ms(), 0, known)));
-  EXPECT_EQ(followed.readings().cpu_power_w.at(0).cpu_w, 60.0);
+  EXPECT_EQ(followed.readings().cpu_power.at(0).cpu, Watts(60.0));
   EXPECT_TRUE(followed.readings().cpu_reason.empty());
 }
 
@@ -30,7 +30,7 @@ TEST(AFollowedServer, SaysWhyTheMemoryOfACpuIsNotKnown) {
   const wire::CpuPower without{60'000, std::nullopt};
   followed.send("/cpu/", wire::event(wire::encode_event(followed.daemon_ms(), 0, without)) +
                              wire::encode(stuck(true)));
-  EXPECT_EQ(followed.readings().cpu_power_w.at(0).cpu_w, 60.0);
+  EXPECT_EQ(followed.readings().cpu_power.at(0).cpu, Watts(60.0));
   EXPECT_EQ(followed.readings().dram_reason.at(0), "does not move");
   const wire::CpuPower whole{60'000, 9'000};
   followed.send("/cpu/", wire::event(wire::encode_event(followed.daemon_ms(), 0, whole)));
@@ -45,7 +45,7 @@ TEST(AFollowedServer, SaysNothingOfDevicesThatItDoesNotServe) {
   followed.send("/cpu/", wire::encode(other));
   followed.send("/gpu/", wire::encode(stuck()));  // no stream of CPUs
   EXPECT_TRUE(followed.readings().cpu_reason.empty());
-  EXPECT_TRUE(followed.readings().cpu_power_w.contains(0));
+  EXPECT_TRUE(followed.readings().cpu_power.contains(0));
 }
 
 TEST(AFollowedServer, GivesNoReasonOfBeforeItWasLost) {

@@ -223,7 +223,7 @@ TEST(AFollowedServer, IsStaleAfterThreeSecondsOfSilence) {
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   followed.advance(1200ms);
   EXPECT_EQ(followed.gpu(), ConnectionStatus::stale);
-  EXPECT_EQ(followed.readings().gpu_power_w.at(0), 100.0) << "with its own time";
+  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 100.0) << "with its own time";
   followed.send_gpu(0, 5000);
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   EXPECT_EQ(followed.cpu(), ConnectionStatus::stale);
@@ -289,7 +289,7 @@ TEST(AFollowedServer, ThatDoesNotTellTheTimeIsFollowedWithoutKnowingIt) {
   const PowerReadings readings = followed.readings();
   EXPECT_EQ(readings.clock_offset_s, 0.0);
   EXPECT_TRUE(std::isinf(readings.clock_offset_uncertainty_s));
-  EXPECT_EQ(readings.gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(readings.gpu_power.at(0).si(), 5.0);
 }
 
 // Weakness 8: the clock's offset is estimated once.
@@ -320,8 +320,8 @@ TEST(AFollowedServer, TellsADevicesValueWhoseTimeGoesBack) {
   const auto at = followed.daemon_ms();
   followed.send("/gpu/", wire::event(wire::encode_event(at + 1000, 0, 5000)));
   followed.send("/gpu/", wire::event(wire::encode_event(at - 1000, 0, 6000)));
-  EXPECT_EQ(followed.readings().gpu_power_w.at(0), 6.0);
-  EXPECT_EQ(followed.readings().gpu_power_w.at(1), 200.0);
+  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 6.0);
+  EXPECT_EQ(followed.readings().gpu_power.at(1).si(), 200.0);
 }
 
 TEST(AFollowedServer, IsFollowedToAnotherListOfDevices) {
@@ -331,7 +331,8 @@ TEST(AFollowedServer, IsFollowedToAnotherListOfDevices) {
   followed.gpu_mw = {{1, 1000}, {2, 2000}};
   followed.hang_up("/gpu/");
   followed.advance(1100ms);
-  EXPECT_EQ(followed.readings().gpu_power_w, (std::map<std::uint32_t, double>{{1, 1.0}, {2, 2.0}}));
+  EXPECT_EQ(followed.readings().gpu_power,
+            (std::map<std::uint32_t, Watts>{{1, Watts(1.0)}, {2, Watts(2.0)}}));
 }
 
 TEST(AFollowedServer, IsFollowedFromOneGenerationToTheOther) {
@@ -343,7 +344,8 @@ TEST(AFollowedServer, IsFollowedFromOneGenerationToTheOther) {
   followed.send(
       "/gpu/",
       wire::event(wire::encode(wire::GpuPowersAt{followed.daemon_ms(), {{0, 7000}, {1, 8000}}})));
-  EXPECT_EQ(followed.readings().gpu_power_w, (std::map<std::uint32_t, double>{{0, 7.0}, {1, 8.0}}));
+  EXPECT_EQ(followed.readings().gpu_power,
+            (std::map<std::uint32_t, Watts>{{0, Watts(7.0)}, {1, Watts(8.0)}}));
 }
 
 TEST(AFollowedServer, TellsOfNoDeviceThatASnapshotLeavesOut) {
@@ -351,8 +353,8 @@ TEST(AFollowedServer, TellsOfNoDeviceThatASnapshotLeavesOut) {
   followed.start();
   followed.send("/gpu/",
                 wire::event(wire::encode(wire::GpuPowersAt{followed.daemon_ms(), {{1, 8000}}})));
-  EXPECT_EQ(followed.readings().gpu_power_w, (std::map<std::uint32_t, double>{{1, 8.0}}));
-  EXPECT_THAT(followed.readings().cpu_power_w, SizeIs(1));
+  EXPECT_EQ(followed.readings().gpu_power, (std::map<std::uint32_t, Watts>{{1, Watts(8.0)}}));
+  EXPECT_THAT(followed.readings().cpu_power, SizeIs(1));
 }
 
 TEST(AFollowedServer, HasWhatItSaysWrongRefusedWithOneLineInTheLog) {
@@ -366,7 +368,7 @@ TEST(AFollowedServer, HasWhatItSaysWrongRefusedWithOneLineInTheLog) {
   EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("GPU stream of node:1: an event is no JSON")));
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   followed.send_gpu(0, 5000);
-  EXPECT_EQ(followed.readings().gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 5.0);
   followed.advance(61s);
   followed.send("/gpu/", wire::event("5"));
   EXPECT_THAT(log.messages(), SizeIs(2));
@@ -402,7 +404,7 @@ TEST(AFollowedServer, ThatSendsWithoutALineEndIsReportedOnce) {
   EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("is longer than 1 MiB")));
   followed.send("/gpu/", "\n\n");
   followed.send_gpu(0, 5000);
-  EXPECT_EQ(followed.readings().gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 5.0);
 }
 
 TEST(AFollowedServer, ThatFloodsWithEventsIsLost) {

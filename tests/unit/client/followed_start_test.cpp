@@ -31,8 +31,9 @@ TEST(AFollowedServer, TellsThePowersOfNowBeforeAnythingChanges) {
   Followed followed;
   followed.start();
   const PowerReadings readings = followed.readings();
-  EXPECT_EQ(readings.gpu_power_w, (std::map<std::uint32_t, double>{{0, 100.0}, {1, 200.0}}));
-  EXPECT_EQ(readings.cpu_power_w.at(0), (CpuPowerReading{.cpu_w = 50.0, .dram_w = 10.0}));
+  EXPECT_EQ(readings.gpu_power,
+            (std::map<std::uint32_t, Watts>{{0, Watts(100.0)}, {1, Watts(200.0)}}));
+  EXPECT_EQ(readings.cpu_power.at(0), (CpuPowerReading{.cpu = Watts(50.0), .dram = Watts(10.0)}));
 }
 
 TEST(AFollowedServer, PrefersWhatTheStreamSaysToAnOlderSinglePower) {
@@ -45,8 +46,8 @@ TEST(AFollowedServer, PrefersWhatTheStreamSaysToAnOlderSinglePower) {
   followed.answers["/gpu/get_power"] = {
       {.body = wire::encode(wire::GpuPowersAt{asked, {{0, 1}, {1, 222'000}}})}};
   followed.advance(100ms);
-  EXPECT_EQ(followed.readings().gpu_power_w,
-            (std::map<std::uint32_t, double>{{0, 111.0}, {1, 222.0}}));
+  EXPECT_EQ(followed.readings().gpu_power,
+            (std::map<std::uint32_t, Watts>{{0, Watts(111.0)}, {1, Watts(222.0)}}));
 }
 
 TEST(AFollowedServer, AsksForTheDevicesThatWereAskedForAlone) {

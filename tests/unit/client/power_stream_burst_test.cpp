@@ -42,8 +42,8 @@ struct Sequence {
     return ++count < kBurst;
   }
   bool take(const PowerSnapshot& view) {
-    const auto& powers = view.begin()->second.gpu_power_w;
-    return take(std::max(powers.at(0), powers.at(1)));
+    const auto& powers = view.begin()->second.gpu_power;
+    return take(std::max(powers.at(0), powers.at(1)).si());
   }
 };
 
@@ -100,7 +100,7 @@ TEST(APowerStream, GivesABurstToTheCallbackInOrder) {
   std::atomic<bool> is_done = false;
   PowerStreamOptions options;
   options.on_update = [&](const PowerUpdate& update) {
-    if (!is_done && !sequence.take(update.power_w.value())) is_done = true;
+    if (!is_done && !sequence.take(update.power.value().si())) is_done = true;
   };
   const PowerStream stream({daemon.server()}, options);
   send_burst(daemon);
@@ -116,13 +116,13 @@ TEST(APowerStream, LosesNothingToAReaderThatWorksMeanwhile) {
   send_burst(daemon);
   const double last_w = 1e-3 * static_cast<double>(kFirstMw + kBurst - 1);
   ASSERT_TRUE(eventually([&] {
-    return stream.snapshot().begin()->second.gpu_power_w.at((kBurst - 1) % 2) == last_w;
+    return stream.snapshot().begin()->second.gpu_power.at((kBurst - 1) % 2).si() == last_w;
   }));
   Sequence sequence;
   while (sequence.take(*reader.wait())) continue;
   EXPECT_WHOLE(sequence);
   EXPECT_EQ(reader.dropped(), 0U);
-  EXPECT_EQ(other.wait()->begin()->second.gpu_power_w.at((kBurst - 1) % 2), last_w);
+  EXPECT_EQ(other.wait()->begin()->second.gpu_power.at((kBurst - 1) % 2).si(), last_w);
   EXPECT_EQ(other.updates().size(), 2U) << "the newest of each device";
 }
 
@@ -134,14 +134,15 @@ TEST(APowerStream, TellsAReaderThatIsTooSlowWhatIsStillTrue) {
   PowerReader reader = stream.reader();
   daemon.send_gpu(1, 777'000);
   for (std::uint64_t i = 0; i < 100; ++i) daemon.send_gpu(0, kFirstMw + i);
-  ASSERT_TRUE(
-      eventually([&] { return stream.snapshot().begin()->second.gpu_power_w.at(0) == 1000.099; }));
+  ASSERT_TRUE(eventually(
+      [&] { return stream.snapshot().begin()->second.gpu_power.at(0).si() == 1000.099; }));
   const PowerSnapshot* const view = reader.wait();
-  EXPECT_EQ(view->begin()->second.gpu_power_w.at(1), 777.0) << "which was dropped from the queue";
-  EXPECT_EQ(view->begin()->second.gpu_power_w.at(0), 1000.090);
+  EXPECT_EQ(view->begin()->second.gpu_power.at(1).si(), 777.0)
+      << "which was dropped from the queue";
+  EXPECT_EQ(view->begin()->second.gpu_power.at(0).si(), 1000.090);
   EXPECT_GE(reader.dropped(), 91U);
   for (int i = 91; i < 100; ++i) {
-    EXPECT_NEAR(reader.wait()->begin()->second.gpu_power_w.at(0), 1000.0 + 1e-3 * i, 1e-9);
+    EXPECT_NEAR(reader.wait()->begin()->second.gpu_power.at(0).si(), 1000.0 + 1e-3 * i, 1e-9);
   }
 }
 
@@ -168,7 +169,7 @@ TEST(APowerStream, GivesABurstInOrderToReadersOfAllStylesBesideEachOther) {
   Told awaited_next;
   PowerStreamOptions options;
   options.on_update = [&](const PowerUpdate& update) {
-    if (!called.is_done && !called.sequence.take(update.power_w.value())) called.is_done = true;
+    if (!called.is_done && !called.sequence.take(update.power.value().si())) called.is_done = true;
   };
   PowerStream stream({daemon.server()}, options);
 
@@ -267,7 +268,7 @@ TEST(APowerStream, GivesTheBurstsOfSeveralServersToOneReader) {
   while (has_more[0] || has_more[1]) {
     ASSERT_NE(reader.wait(), nullptr);
     for (const PowerUpdate& update : reader.updates()) {
-      has_more.at(update.server) = sequences.at(update.server).take(update.power_w.value());
+      has_more.at(update.server) = sequences.at(update.server).take(update.power.value().si());
     }
   }
   for (const Sequence& sequence : sequences) {

@@ -91,7 +91,7 @@ TEST(AHalfDeadServer, KeepsNoOtherFromBeingFollowed) {
   good.send_gpu(0, 5000);
   ASSERT_TRUE(eventually([&] {
     return reader.wait() != nullptr &&
-           reader.readings().at(good.server().endpoint).gpu_power_w.at(0) == 5.0;
+           reader.readings().at(good.server().endpoint).gpu_power.at(0).si() == 5.0;
   }));
   EXPECT_EQ(stream.snapshot().at(dead.server().endpoint).gpu.status, ConnectionStatus::connecting);
 }
@@ -105,7 +105,7 @@ TEST(AHalfDeadServer, WhoseStreamBeginsAndSaysNothingIsReadyAtOnce) {
   const PowerStream stream({daemon.server()});
   const PowerSnapshot snapshot = stream.snapshot();
   EXPECT_EQ(only_server(snapshot).gpu.status, ConnectionStatus::live);
-  EXPECT_EQ(only_server(snapshot).gpu_power_w.at(0), 1.0) << "as a single question told it";
+  EXPECT_EQ(only_server(snapshot).gpu_power.at(0).si(), 1.0) << "as a single question told it";
 }
 
 TEST(AHalfDeadServer, WhoseStreamNeverBeginsIsTriedAgain) {
@@ -141,7 +141,7 @@ TEST(AServer, ThatClosesInTheMiddleOfAnEventTellsNothingOfIt) {
   std::vector<double> told;
   std::atomic<bool> is_over = false;
   options.on_update = [&](const PowerUpdate& update) {
-    const double power_w = update.power_w.value();
+    const double power_w = update.power.value().si();
     if (power_w > 3.0) told.push_back(power_w);
     if (power_w == 6.0) is_over = true;
   };
@@ -160,7 +160,7 @@ TEST(AServer, ThatSaysAByteAtATimeWithAnyLineEndsIsUnderstood) {
     daemon.send(std::string(1, byte));
   }
   ASSERT_NE(reader.wait(), nullptr);
-  EXPECT_EQ(only_server(reader.readings()).gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(only_server(reader.readings()).gpu_power.at(0).si(), 5.0);
 }
 
 TEST(AServer, ThatSaysWhatIsNoEventIsFollowedOn) {
@@ -180,7 +180,7 @@ TEST(AServer, ThatSaysWhatIsNoEventIsFollowedOn) {
   }
   daemon.send_gpu(0, 5000);
   ASSERT_NE(reader.wait(), nullptr);
-  EXPECT_EQ(only_server(reader.readings()).gpu_power_w.at(0), 5.0) << "the first that is told";
+  EXPECT_EQ(only_server(reader.readings()).gpu_power.at(0).si(), 5.0) << "the first that is told";
   EXPECT_EQ(only_server(reader.readings()).gpu.status, ConnectionStatus::live);
   EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("an event is no JSON object")));
 }
@@ -219,7 +219,8 @@ TEST(AServer, ThatSendsAGigabyteWithoutALineEndTakesNoMemory) {
     peer.stall();
   });
   PowerStream stream({daemon.server()});
-  EXPECT_TRUE(eventually([&] { return only_server(stream.snapshot()).gpu_power_w.at(0) == 5.0; }));
+  EXPECT_TRUE(
+      eventually([&] { return only_server(stream.snapshot()).gpu_power.at(0).si() == 5.0; }));
   stream.stop();
   EXPECT_GT(before_mib, 0U);
   EXPECT_LT(most_mib, before_mib + kMostMib);

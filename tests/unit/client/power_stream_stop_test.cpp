@@ -89,7 +89,7 @@ TEST(TheEndOfAStream, ComesOnce) {
   stream.stop();
   stream.stop();
   EXPECT_EQ(stream.snapshot().begin()->second.gpu.status, ConnectionStatus::gone);
-  EXPECT_EQ(stream.snapshot().begin()->second.gpu_power_w.at(0), 1.0) << "what was known last";
+  EXPECT_EQ(stream.snapshot().begin()->second.gpu_power.at(0).si(), 1.0) << "what was known last";
 }
 
 TEST(TheEndOfAStream, LeavesNothingToRead) {
@@ -98,7 +98,7 @@ TEST(TheEndOfAStream, LeavesNothingToRead) {
   PowerReader reader = stream.reader();
   daemon.send_gpu(0, 5000);
   ASSERT_TRUE(
-      eventually([&] { return stream.snapshot().begin()->second.gpu_power_w.at(0) == 5.0; }));
+      eventually([&] { return stream.snapshot().begin()->second.gpu_power.at(0).si() == 5.0; }));
   stream.stop();
   EXPECT_EQ(reader.wait(), nullptr);
   EXPECT_TRUE(reader.has_ended());
@@ -111,7 +111,7 @@ TEST(TheEndOfAStream, IsSeenByAReaderThatOutlivesIt) {
   PowerReader reader = stream->reader();
   stream.reset();
   EXPECT_EQ(reader.wait(), nullptr);
-  EXPECT_EQ(reader.readings().begin()->second.gpu_power_w.at(0), 1.0);
+  EXPECT_EQ(reader.readings().begin()->second.gpu_power.at(0).si(), 1.0);
 }
 
 TEST(TheEndOfAStream, WakesWhoeverWaits) {
@@ -285,7 +285,7 @@ TEST(ACoroutineOfAStream, IsResumedThroughTheExecutor) {
   const auto follow = [&](PowerReader reader) -> Detached {
     while (const PowerSnapshot* const readings = co_await reader.next()) {
       resumed_on.push_back(std::this_thread::get_id());
-      power_w = readings->begin()->second.gpu_power_w.at(0);
+      power_w = readings->begin()->second.gpu_power.at(0).si();
     }
     power_w = -1.0;
   };
@@ -315,7 +315,7 @@ TEST(AForkedChild, HasAStreamThatDoesNothing) {
   auto reader = std::make_unique<PowerReader>(stream->reader());
   const pid_t child = ::fork();
   if (child == 0) {
-    const bool is_inert = stream->snapshot().begin()->second.gpu_power_w.empty() &&
+    const bool is_inert = stream->snapshot().begin()->second.gpu_power.empty() &&
                           reader->wait() == nullptr && reader->has_ended() &&
                           stream->reader().wait() == nullptr;
     stream->stop();

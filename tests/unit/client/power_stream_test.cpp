@@ -33,7 +33,7 @@ TEST(APowerStream, KnowsThePowersWhenItIsMade) {
   const PowerSnapshot snapshot = stream.snapshot();
   ASSERT_EQ(snapshot.size(), 1U);
   const PowerReadings& readings = snapshot.at(daemon.server().endpoint);
-  EXPECT_EQ(readings.gpu_power_w, (std::map<std::uint32_t, double>{{0, 1.0}, {1, 2.0}}));
+  EXPECT_EQ(readings.gpu_power, (std::map<std::uint32_t, Watts>{{0, Watts(1.0)}, {1, Watts(2.0)}}));
   EXPECT_EQ(readings.gpu.status, ConnectionStatus::live);
   EXPECT_EQ(readings.cpu.status, ConnectionStatus::off);
   EXPECT_LT(readings.clock_offset_uncertainty_s, 1.0);
@@ -47,7 +47,7 @@ TEST(APowerStream, GoesThroughUnixSockets) {
   daemon.send_gpu(0, 5000);
   const PowerSnapshot* const readings = reader.wait();
   ASSERT_NE(readings, nullptr);
-  EXPECT_EQ(readings->at((folder.path() / "socket").string()).gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(readings->at((folder.path() / "socket").string()).gpu_power.at(0).si(), 5.0);
 }
 
 TEST(APowerStream, GivesCopiesThatStay) {
@@ -57,8 +57,8 @@ TEST(APowerStream, GivesCopiesThatStay) {
   PowerReader reader = stream.reader();
   daemon.send_gpu(0, 5000);
   ASSERT_NE(reader.wait(), nullptr);
-  EXPECT_EQ(before.begin()->second.gpu_power_w.at(0), 1.0);
-  EXPECT_EQ(stream.snapshot().begin()->second.gpu_power_w.at(0), 5.0);
+  EXPECT_EQ(before.begin()->second.gpu_power.at(0).si(), 1.0);
+  EXPECT_EQ(stream.snapshot().begin()->second.gpu_power.at(0).si(), 5.0);
 }
 
 TEST(APowerStream, HasNoStepsForAReaderThatWasMoved) {
@@ -90,7 +90,7 @@ TEST(APowerStream, TellsWhatAStepChanged) {
   EXPECT_FALSE(reader.updates()[0].ends_event);
   EXPECT_TRUE(reader.updates()[1].ends_event);
   EXPECT_EQ(reader.updates()[1].device, 1U);
-  EXPECT_EQ(reader.updates()[1].power_w, 6.0);
+  EXPECT_EQ(reader.updates()[1].power, Watts(6.0));
   EXPECT_TRUE(reader.updates()[1].is_gpu);
 }
 
@@ -103,8 +103,8 @@ TEST(APowerStream, FollowsSeveralServers) {
   two.send_gpu(0, 6000);
   ASSERT_NE(reader.wait(), nullptr);
   ASSERT_NE(reader.wait(), nullptr);
-  EXPECT_EQ(reader.readings().at(one.server().endpoint).gpu_power_w.at(0), 5.0);
-  EXPECT_EQ(reader.readings().at(two.server().endpoint).gpu_power_w.at(0), 6.0);
+  EXPECT_EQ(reader.readings().at(one.server().endpoint).gpu_power.at(0).si(), 5.0);
+  EXPECT_EQ(reader.readings().at(two.server().endpoint).gpu_power.at(0).si(), 6.0);
 }
 
 TEST(APowerStream, WaitsNoLongerThanItIsTold) {
@@ -132,8 +132,9 @@ TEST(APowerStream, IsBackWhereADaemonRestarts) {
   ASSERT_TRUE(eventually(
       [&] { return stream.snapshot().begin()->second.gpu.status == ConnectionStatus::live; }));
   daemon->send_gpu(0, 5000);
-  ASSERT_TRUE(eventually(
-      [&] { return reader.wait() && reader.readings().begin()->second.gpu_power_w.at(0) == 5.0; }));
+  ASSERT_TRUE(eventually([&] {
+    return reader.wait() && reader.readings().begin()->second.gpu_power.at(0).si() == 5.0;
+  }));
 }
 
 TEST(APowerStream, IsNotMadeOfTheSameServerTwice) {

@@ -42,7 +42,7 @@ std::string content(const std::filesystem::path& path) {
 }
 
 [[noreturn]] void monitor_forever(const System& system, const std::filesystem::path& folder) {
-  HardwareMonitor monitor({.interval = Seconds(0.001), .system = system});
+  HardwareMonitor monitor({.interval = std::chrono::milliseconds(1), .system = system});
   monitor.start(folder);
   for (;;) ::pause();
 }

@@ -75,7 +75,7 @@ class HardwareMonitorTest : public testing::Test {
   HeardLog heard_;
 };
 
-constexpr Seconds kQuick(0.005);
+constexpr auto kQuick = std::chrono::milliseconds(5);
 
 TEST_F(HardwareMonitorTest, WritesFilesThatTheOriginalsReaderReads) {
   HardwareMonitor monitor(options({.interval = kQuick}));
@@ -189,9 +189,11 @@ TEST_F(HardwareMonitorTest, TellsHowItMayNotBeUsed) {
 }
 
 TEST_F(HardwareMonitorTest, RefusesIntervalsThatAreNone) {
-  for (const double interval :
-       {0.0, -1.0, 0.0009, 86401.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-    EXPECT_THAT([&] { const HardwareMonitor monitor(options({.interval = Seconds(interval)})); },
+  using namespace std::chrono_literals;
+  for (const std::chrono::nanoseconds interval :
+       {0ns, -1ns, 999'999ns, std::chrono::nanoseconds(24h) + 1ns,
+        std::chrono::nanoseconds::max()}) {
+    EXPECT_THAT([&] { const HardwareMonitor monitor(options({.interval = interval})); },
                 ThrowsMessage<InvalidArgument>(HasSubstr("the interval is from 0.001 to 86400 s")));
   }
 }
@@ -210,7 +212,7 @@ TEST_F(HardwareMonitorTest, IsStartedAgainAndGoesOnBehindTheLastRow) {
 }
 
 TEST_F(HardwareMonitorTest, TellsWhereTheRowsOfThisRunBegin) {
-  HardwareMonitor monitor(options({.interval = Seconds(3600)}));  // rows at the ends alone
+  HardwareMonitor monitor(options({.interval = std::chrono::hours(1)}));  // rows at the ends alone
   monitor.start(out_);
   const HardwareFiles first = monitor.stop();
   EXPECT_EQ(first.gpu_csv_begin, 0U);
@@ -424,7 +426,7 @@ TEST_F(HardwareMonitorTest, WritesPointsUnderAGermanLocale) {
 }
 
 TEST_F(HardwareMonitorTest, DoesNothingInAForkedChild) {
-  HardwareMonitor monitor(options({.interval = Seconds(3600)}));
+  HardwareMonitor monitor(options({.interval = std::chrono::hours(1)}));
   monitor.start(out_);
   const auto before = lines("hw_metrics.csv");
   const pid_t child = ::fork();

@@ -91,7 +91,7 @@ class RecordingTest : public testing::Test {
         fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(power_w), kBegin));
     sensors_.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
   }
-  void start(Seconds interval = Seconds(2)) {
+  void start(std::chrono::nanoseconds interval = std::chrono::seconds(2)) {
     recording_ = std::make_unique<Recording>(
         Survey{.sensors = std::move(sensors_), .refused = std::move(refused_)}, clock_,
         folder_.path(), HardwareMonitorOptions{.interval = interval, .system = system_});
@@ -199,7 +199,7 @@ TEST_F(RecordingTest, SumsTheEnergyOfProcessors) {
 
 TEST_F(RecordingTest, BeginsEachRunWithItsInterval) {
   add_package(50.0);
-  start(Seconds(2));
+  start(std::chrono::seconds(2));
   EXPECT_THAT(lines("hw_samples.csv").at(1), HasSubstr(",monitor,,,interval_s,2"));
   pass(2s);
   EXPECT_THAT(samples("monitor", "interval_s"), ElementsAre(2.0));
@@ -259,7 +259,7 @@ TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
 
 TEST_F(RecordingTest, KeepsTheSumOverAnyNumberOfRows) {
   add_package(50.0);
-  start(Seconds(1));
+  start(std::chrono::seconds(1));
   for (int row = 0; row < 2000; ++row) pass(1s);
   EXPECT_NEAR(samples("package_0", "energy_j").back(), 1e5, 1.0);
 }
@@ -274,7 +274,7 @@ TEST_F(RecordingTest, SaysWhichPartOfTheEnergyIsFromAGauge) {
 
 TEST_F(RecordingTest, LosesNoWrapBetweenRowsThatAreFarApart) {
   add_package(1000.0);  // 262144 J, so it wraps in about four minutes
-  start(Seconds(3600));
+  start(std::chrono::hours(1));
   EXPECT_LE(recording_->period(), 60s);
   for (auto time = 0ns; time < 3600s; time += recording_->period()) pass(recording_->period());
   const std::vector<double> energies = samples("package_0", "energy_j");

@@ -33,7 +33,7 @@ TrackerOptions options_for(const fakes::FakeNvml& fake) {
   options.resource_usage_file = "";
   options.system.sysfs = fake.system().sysfs;
   options.system.nvml_library = fake.system().nvml_library;
-  options.sleep_time = Seconds(0.02);
+  options.sleep_time = std::chrono::milliseconds(20);
   return options;
 }
 
@@ -172,7 +172,7 @@ TEST(TrackerGpus, AreLookedAtOnceMoreAtTheEnd) {
                          fmt::format("process compute {} 40000000000 from 5\n", ::getpid()));
     fake.set_time(Seconds(1.0));
     TrackerOptions options = options_for(fake);
-    options.sleep_time = Seconds(60.0);  // no look in between
+    options.sleep_time = std::chrono::milliseconds(60000);  // no look in between
     Tracker tracker(options);
     tracker.start();
     fake.set_time(Seconds(10.0));
@@ -186,7 +186,7 @@ TEST(TrackerGpus, ListTheirProcessesAsOftenAsTheyAreLookedAt) {
   fakes::FakeNvml fake("gpu A\n");
   fake.let_time_pass();
   TrackerOptions options = options_for(fake);
-  options.sleep_time = Seconds(0.1);
+  options.sleep_time = std::chrono::milliseconds(100);
   Tracker tracker(options);
   tracker.start();
   const auto lists = [&] { return fake.calls("nvmlDeviceGetComputeRunningProcesses_v3"); };

@@ -25,7 +25,7 @@ class TrackedVendors : public testing::Test {
     others_.add_apu(0, "0000:04:00.0");
     others_.add_arc(1, "0000:83:00.0");
     options_.resource_usage_file = "";
-    options_.sleep_time = Seconds(0.02);
+    options_.sleep_time = std::chrono::milliseconds(20);
     options_.system.sysfs = others_.system().sysfs;
     options_.system.nvml_library = nvidia_.system().nvml_library;
   }

@@ -53,7 +53,7 @@ TEST(Tracker, GoesThroughItsStates) {
 
 TEST(Tracker, HasTheDefaultsThatUsersKnow) {
   const TrackerOptions options;
-  EXPECT_EQ(options.sleep_time.count(), 1.0);
+  EXPECT_EQ(options.sleep_time, std::chrono::seconds(1));
   EXPECT_EQ(options.ram_unit, "gigabytes");
   EXPECT_EQ(options.gpu_ram_unit, "gigabytes");
   EXPECT_EQ(options.time_unit, "hours");
@@ -63,7 +63,7 @@ TEST(Tracker, HasTheDefaultsThatUsersKnow) {
 
 TEST(Tracker, TracksThisProcessButNotItself) {
   TrackerOptions options = without_gpus();
-  options.sleep_time = Seconds(0.01);
+  options.sleep_time = std::chrono::milliseconds(10);
   std::thread([] {}).join();  // a sanitizer begins one of its own with the first
   const auto threads = static_cast<unsigned>(
       std::distance(std::filesystem::directory_iterator("/proc/self/task"), {}));
@@ -82,11 +82,11 @@ TEST(Tracker, TracksThisProcessButNotItself) {
 }
 
 TEST(Tracker, StopsWithin50MillisecondsWhateverThePeriod) {
-  for (const double period_s : {0.01, 1.0, 3600.0}) {
+  for (const std::chrono::nanoseconds period : {10ms, 1000ms, 3600000ms}) {
     auto shortest = std::chrono::nanoseconds::max();
     for (int i = 0; i < 5; ++i) {  // the machine may do something else meanwhile
       TrackerOptions options = without_gpus();
-      options.sleep_time = Seconds(period_s);
+      options.sleep_time = period;
       Tracker tracker(options);
       tracker.start();
       const auto begin = std::chrono::steady_clock::now();
@@ -94,7 +94,7 @@ TEST(Tracker, StopsWithin50MillisecondsWhateverThePeriod) {
       shortest =
           std::min<std::chrono::nanoseconds>(shortest, std::chrono::steady_clock::now() - begin);
     }
-    EXPECT_LT(shortest, 50ms) << period_s;
+    EXPECT_LT(shortest, 50ms) << period.count();
   }
 }
 
@@ -125,7 +125,8 @@ TEST(Tracker, SeesTheEndOfItsProcessAndRests) {
   }
   TrackerOptions options = without_gpus();
   options.process_id = child;
-  options.sleep_time = Seconds(3600);  // so that only the end itself can wake it
+  options.sleep_time =
+      std::chrono::milliseconds(3600000);  // so that only the end itself can wake it
   Tracker tracker(options);
   tracker.start();
   ::kill(child, SIGKILL);
@@ -157,7 +158,7 @@ TEST(Tracker, IsNotWokenUpAfterItsProcessHasEnded) {
   }
   TrackerOptions options = without_gpus();
   options.process_id = child;
-  options.sleep_time = Seconds(0.01);
+  options.sleep_time = std::chrono::milliseconds(10);
   Tracker tracker(options);
   tracker.start();
   ::kill(child, SIGKILL);
@@ -173,7 +174,7 @@ TEST(Tracker, IsNotWokenUpAfterItsProcessHasEnded) {
 TEST(Tracker, TellsWhichFileCouldNotBeWrittenButKeepsItsFigures) {
   TrackerOptions options = without_gpus();
   options.resource_usage_file = "/dev/full";
-  options.sleep_time = Seconds(0.01);
+  options.sleep_time = std::chrono::milliseconds(10);
   Tracker tracker(options);
   tracker.start();
   EXPECT_THROW(tracker.stop(), WriteError);

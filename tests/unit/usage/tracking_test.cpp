@@ -94,8 +94,8 @@ INSTANTIATE_TEST_SUITE_P(Rhythms, PeriodicLoad, testing::ValuesIn([] {
                          });
 
 TEST_F(TrackingTest, TellsTheTimeOfTheRegionWhateverThePeriod) {
-  for (const double period_s : {0.1, 1.0, 5.0}) {
-    options_.sleep_time = Seconds(period_s);
+  for (const std::chrono::nanoseconds period : {100ms, 1000ms, 5000ms}) {
+    options_.sleep_time = period;
     Tracking tracking(options_, clock_);
     tracking.begin();
     clock_.advance(950ms);
@@ -205,11 +205,12 @@ TEST_F(TrackingTest, ListsWhatIsValid) {
 }
 
 TEST_F(TrackingTest, TakesAPeriodFromAHundredthOfASecond) {
-  for (const double wrong : {0.0, 0.0099, -1.0, 1e9, std::nan("")}) {
-    options_.sleep_time = Seconds(wrong);
-    EXPECT_THAT(message(), HasSubstr("from 0.01 to")) << wrong;
+  for (const std::chrono::nanoseconds wrong :
+       {0ns, 9'999'999ns, -1ns, std::chrono::nanoseconds::max()}) {
+    options_.sleep_time = wrong;
+    EXPECT_THAT(message(), HasSubstr("from 0.01 to")) << wrong.count();
   }
-  options_.sleep_time = Seconds(0.01);
+  options_.sleep_time = std::chrono::milliseconds(10);
   EXPECT_EQ(message(), "");
 }
 

@@ -86,9 +86,9 @@ TEST(StreamLines, EndWithTheEnergiesAndMeanPowersOfAllTime) {
 TEST(StreamedServers, HaveTheDevicesOfPowersAndOfEnergies) {
   PowerSnapshot snapshot;
   PowerReadings& readings = snapshot["node1:4938"];
-  readings.gpu_power_w[1] = 120.0;
+  readings.gpu_power[1] = Watts(120.0);
   readings.gpu_time_s[1] = 5.0;
-  readings.cpu_power_w[0] = {.cpu_w = 85.0, .dram_w = 12.0};
+  readings.cpu_power[0] = {.cpu = Watts(85.0), .dram = Watts(12.0)};
   std::map<std::string, ServerEnergy> energies;
   energies["node1:4938"].gpus[0] = {.energy = Joules(3.0)};
   const auto servers = servers_of(snapshot, energies);
@@ -105,7 +105,7 @@ TEST(StreamedServers, SayWhyADeviceHasNoPower) {
   PowerSnapshot snapshot;
   PowerReadings& readings = snapshot["node1:4938"];
   readings.cpu = kLive;
-  readings.cpu_power_w[0] = {.cpu_w = 85.0};
+  readings.cpu_power[0] = {.cpu = Watts(85.0)};
   readings.dram_reason[0] = "its counter does not move";
   readings.cpu_reason[1] = "its counter does not move";
   const auto servers = servers_of(snapshot, {});

@@ -30,7 +30,7 @@ TEST(TrackOptions, HaveGpuTrackersDefaults) {
   const auto* track = std::get_if<TrackOptions>(&options);
   ASSERT_NE(track, nullptr);
   EXPECT_EQ(track->tracker.process_id, 42);
-  EXPECT_EQ(track->tracker.sleep_time.count(), 1.0);
+  EXPECT_EQ(track->tracker.sleep_time, std::chrono::seconds(1));
   EXPECT_EQ(track->tracker.time_unit, "hours");
   EXPECT_FALSE(track->duration);
   EXPECT_FALSE(track->tracker.tracking_file);
@@ -68,7 +68,7 @@ TEST(TrackOptions, AreHandedToTheTracker) {
   EXPECT_EQ(track->duration, std::chrono::milliseconds(2500));
   EXPECT_EQ(track->json_path, "j");
   const TrackerOptions& tracker = track->tracker;
-  EXPECT_EQ(tracker.sleep_time.count(), 0.01);
+  EXPECT_EQ(tracker.sleep_time, std::chrono::milliseconds(10));
   EXPECT_EQ(tracker.ram_unit, "bytes");
   EXPECT_EQ(tracker.gpu_ram_unit, "megabytes");
   EXPECT_EQ(tracker.time_unit, "days");
