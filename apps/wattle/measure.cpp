@@ -95,11 +95,8 @@ Results measure_here(Sensor& sensor, const std::vector<Phase>& phases) {
 
 /// The sensor's channels that no sensor before it has shown.
 ChannelSet new_channels(const Sensor& sensor, const std::vector<Measured>& measured) {
-  ChannelSet wanted;
-  for (std::size_t i = 0; i < sensor.channels().size(); ++i) {
-    wanted[i] = find(measured, sensor.channels()[i]) == nullptr;
-  }
-  return wanted;
+  return channels_where(sensor,
+                        [&](const Channel& channel) { return find(measured, channel) == nullptr; });
 }
 
 nanoseconds length_of(const std::vector<Phase>& phases) {

@@ -84,10 +84,7 @@ GpuAnswer ask_all(Sensor& sensor) {
   const auto channels = sensor.channels();
   GpuAnswer answer;
   answer.readings.resize(channels.size());
-  ChannelSet wanted;
-  for (std::size_t i = 0; i < std::min(channels.size(), wanted.size()); ++i) {
-    wanted[i] = !channels[i].costly;
-  }
+  const ChannelSet wanted = channels_where(sensor, [](const Channel& c) { return !c.costly; });
   sensor.read_some(wanted, answer.readings);
   // What was not asked for has no value.
   for (std::size_t i = 0; i < channels.size(); ++i) {

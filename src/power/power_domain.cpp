@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/text.hpp"
 #include "wattle/error.hpp"
@@ -59,29 +60,20 @@ std::string gpu_text(std::uint32_t number, const Domain& gpu) {
 
 ChannelSet power_channels(const Sensor& sensor,
                           const std::optional<std::vector<PowerDomain>>& domains) {
-  const auto channels = sensor.channels();
-  const bool module_alone = shows_module_power_alone(channels);
+  const bool module_alone = shows_module_power_alone(sensor.channels());
   std::array<bool, kPowerDomains.size()> is_wanted{};
   for (const PowerDomain domain : kPowerDomains) {
     is_wanted.at(place_of(domain)) =
         domains ? std::ranges::count(*domains, domain) > 0 : !is_of_module(domain) || module_alone;
   }
-  ChannelSet chosen;
-  for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {
-    const auto domain = power_domain_of(channels[i]);
-    if (!domain || !is_wanted.at(place_of(*domain))) continue;
-    is_wanted.at(place_of(*domain)) = false;
-    chosen.set(i);
-  }
-  return chosen;
+  return channels_where(sensor, [&](const Channel& channel) {
+    const auto domain = power_domain_of(channel);
+    return domain && std::exchange(is_wanted.at(place_of(*domain)), false);
+  });
 }
 
 ChannelSet energy_channels(const Sensor& sensor) {
-  ChannelSet chosen;
-  for (std::size_t i = 0; i < std::min(sensor.channels().size(), chosen.size()); ++i) {
-    if (sensor.channels()[i].counts_energy()) chosen.set(i);
-  }
-  return chosen;
+  return channels_where(sensor, [](const Channel& channel) { return channel.counts_energy(); });
 }
 
 }  // namespace wattle

@@ -23,6 +23,9 @@ static_assert(kLeastBytesEach >= kHistoryEventBytes + 2 * kMinTimelineBytes);
 /// A driver that is slow to answer is asked down to so often, where nobody said how often to ask.
 constexpr nanoseconds kLongestGaugePeriod = milliseconds(800);
 
+/// Two of these, one for a last reading and one for the end, are within what `stop` may take.
+constexpr nanoseconds kStopPatience = milliseconds(40);
+
 std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
   const std::size_t share = memory_limit / std::max<std::size_t>(channels, 1);
   if (share >= kLeastBytesEach) return share - kHistoryEventBytes;
@@ -94,108 +97,66 @@ std::optional<PowerDomain> MonitoredGpu::default_domain() const noexcept {
 
 PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
                          const PowerMonitorOptions& options, ReadBy reader)
-    : missing_(selection.missing), most_samples_(options.max_samples_per_gpu), clock_(&clock) {
+    : missing_(selection.missing), most_samples_(options.max_samples_per_gpu) {
   const std::size_t bytes = bytes_each(options.memory_limit, selection.channels());
   InferredPace pace;
   if (!options.update_period) pace = infer_pace(selection.gpus, clock);
   period_ = options.update_period.value_or(pace.period);
-  const Plan plan{
-      .bytes_each = bytes,
+  const LaneOptions gpu_lane{
       .period = period_,
       .longest_backoff =
-          options.update_period ? 1 : std::max(1, static_cast<int>(kLongestGaugePeriod / period_))};
-  const nanoseconds counters = cpu_period(selection, period_);
+          options.update_period ? 1 : std::max(1, static_cast<int>(kLongestGaugePeriod / period_)),
+      .patience = kStopPatience};
+  const LaneOptions cpu_lane{.period = cpu_period(selection, period_), .patience = kStopPatience};
 
   // All that takes memory comes before the first thread.
-  std::vector<Work> work;
+  std::vector<ReadingWork> work;
   work.reserve(selection.gpus.size() + 1);
   for (const Selection::Gpu& gpu : selection.gpus) {
-    work.push_back(gpu_work(gpu, pace.channels_of(*gpu.sensor), plan));
+    work.push_back(gpu_work(gpu, pace.channels_of(*gpu.sensor), gpu_lane, bytes));
   }
-  work.push_back(cpu_work(selection, plan, counters));
+  if (!selection.cpus.empty()) work.push_back(cpu_work(selection, cpu_lane, bytes));
   std::ranges::sort(cpus_, {}, &MonitoredCpu::domain);
   domains_.reserve(cpus_.size());
   for (const MonitoredCpu& cpu : cpus_) domains_.push_back(cpu.domain);
   faults_ = std::make_shared<FaultReport>(watched_);
-  if (reader == ReadBy::hand) {
-    by_hand_ = std::move(work);
-  } else {
-    start_lanes(std::move(work), plan, counters, clock);
-  }
+  for (ReadingWork& part : work) part.is_prompt = reader == ReadBy::hand;
+  readings_.emplace(std::move(work), clock);
+  if (reader == ReadBy::hand) return;
+  telling_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), telling()),
+                                      "the sampling thread");
+  readings_->wait_for_first(clock.now() + milliseconds(500));
 }
 
-PowerMonitor::Impl::Work PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu,
-                                                      std::vector<Channel> channels,
-                                                      const Plan& plan) {
+ReadingWork PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
+                                         const LaneOptions& lane, std::size_t bytes) {
   const auto watched = std::make_shared<WatchedSensor>(gpu.sensor, std::move(channels));
-  std::size_t bytes = plan.bytes_each;
-  if (most_samples_) bytes = std::min(bytes, timeline_bytes_for(*most_samples_));
-  auto recorder = std::make_unique<Recorder>(
-      watched, gpu.channels,
-      HistoryOptions{.period = plan.period,
-                     .longest_period = plan.period * plan.longest_backoff,
-                     .memory_limit = bytes});
+  ReadingWork work{.lane = lane};
   MonitoredGpu monitored{.index = gpu.index, .device = gpu_domain_of(*gpu.sensor)};
-  for (const History& history : recorder->histories()) {
+  const std::size_t kept = most_samples_ ? timeline_bytes_for(*most_samples_) : bytes;
+  for (const History& history : work.add(watched, gpu.channels, std::min(bytes, kept))) {
     const auto domain = power_domain_of(history.channel());
     if (domain) monitored.histories.at(place_of(*domain)) = &history;
   }
+  if (gpu.counter.any()) {
+    const unsigned every = counter_ticks(*gpu.sensor, gpu.counter, lane.period);
+    monitored.counter = &work.add(watched, gpu.counter, bytes, every).front();
+  }
   indices_.push_back(gpu.index);
   watched_.push_back({.gpu = gpu_text(gpu.index, monitored.device), .sensor = watched});
-  Work work;
-  work.push_back({.recorder = std::move(recorder)});
-  if (gpu.counter.any()) {
-    const unsigned every = counter_ticks(*gpu.sensor, gpu.counter, plan.period);
-    work.push_back({.recorder = counter_recorder(gpu, watched, plan, every), .every = every});
-    monitored.counter = &work.back().recorder->histories().front();
-  }
   gpus_.push_back(monitored);
   return work;
 }
 
-std::unique_ptr<Recorder> PowerMonitor::Impl::counter_recorder(const Selection::Gpu& gpu,
-                                                               std::shared_ptr<Sensor> sensor,
-                                                               const Plan& plan, unsigned every) {
-  const unsigned longest = std::max(every, static_cast<unsigned>(plan.longest_backoff));
-  return std::make_unique<Recorder>(std::move(sensor), gpu.counter,
-                                    HistoryOptions{.period = plan.period * every,
-                                                   .longest_period = plan.period * longest,
-                                                   .memory_limit = plan.bytes_each});
-}
-
-PowerMonitor::Impl::Work PowerMonitor::Impl::cpu_work(const Selection& selection, const Plan& plan,
-                                                      nanoseconds period) {
-  Work work;
+ReadingWork PowerMonitor::Impl::cpu_work(const Selection& selection, const LaneOptions& lane,
+                                         std::size_t bytes) {
+  ReadingWork work{.lane = lane};
   for (const auto& sensor : selection.cpus) {
-    work.push_back({.recorder = std::make_unique<Recorder>(
-                        sensor, energy_channels(*sensor),
-                        HistoryOptions{.period = period, .memory_limit = plan.bytes_each})});
-    for (const History& history : work.back().recorder->histories()) {
+    for (const History& history : work.add(sensor, energy_channels(*sensor), bytes)) {
       cpus_.push_back({.domain = history.channel().domain, .history = &history});
     }
   }
   return work;
-}
-
-void PowerMonitor::Impl::start_lanes(std::vector<Work> work, const Plan& plan,
-                                     nanoseconds cpu_period, const Clock& clock) {
-  // Two of these, one for a last reading and one for the end, are within what `stop` may take.
-  constexpr nanoseconds kPatience = milliseconds(40);
-  constexpr nanoseconds kFirstReading = milliseconds(500);
-  for (std::size_t i = 0; i < work.size(); ++i) {
-    if (work[i].empty()) continue;  // no counters
-    const bool is_gpu = i < gpus_.size();
-    const LaneOptions options{.period = is_gpu ? plan.period : cpu_period,
-                              .longest_backoff = is_gpu ? plan.longest_backoff : 1,
-                              .patience = kPatience};
-    lanes_.push_back(std::make_unique<Lane>(std::move(work[i]), options, clock));
-    if (!is_gpu) cpu_lane_ = lanes_.back().get();
-  }
-  telling_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), telling()),
-                                      "the sampling thread");
-  const TimePoint deadline = clock.now() + kFirstReading;
-  constexpr std::uint64_t kStart = 1;  // the reading that nobody asked for
-  for (const auto& lane : lanes_) (void)lane->wait_for(kStart, deadline);
 }
 
 Worker::Job PowerMonitor::Impl::telling() const {
@@ -207,27 +168,18 @@ Worker::Job PowerMonitor::Impl::telling() const {
 
 void PowerMonitor::Impl::stop() noexcept {
   if (std::exchange(stopped_, true)) return;
-  constexpr nanoseconds kPatience = milliseconds(40);
-  const auto begin = std::chrono::steady_clock::now();
+  const TimePoint begin = std::chrono::steady_clock::now();
+  const TimePoint end_by = begin + 2 * kStopPatience;
   try {
-    std::vector<std::uint64_t> asked;
-    asked.reserve(lanes_.size());
-    for (const auto& lane : lanes_) asked.push_back(lane->ask());
-    for (std::size_t i = 0; i < lanes_.size(); ++i) {
-      (void)lanes_[i]->wait_for(asked[i], begin + kPatience);
-    }
+    (void)readings_->read_now(begin + kStopPatience);
   } catch (const std::exception&) {
     // Out of memory: the newest readings are those of the last period.
   }
-  for (const auto& lane : lanes_) (void)lane->stop(nanoseconds(0));
-  for (const auto& lane : lanes_) {
-    (void)lane->stop(std::max<nanoseconds>(begin + 2 * kPatience - std::chrono::steady_clock::now(),
-                                           nanoseconds(0)));
-  }
+  readings_->stop(end_by);
   try {
     if (telling_ && telling_->add(telling())) {
-      (void)telling_->finish(std::max<nanoseconds>(
-          begin + 2 * kPatience - std::chrono::steady_clock::now(), nanoseconds(0)));
+      (void)telling_->finish(
+          std::max<nanoseconds>(end_by - std::chrono::steady_clock::now(), nanoseconds(0)));
     }
   } catch (const std::exception&) {
     // Out of memory: the log lacks what was counted last.
@@ -235,49 +187,26 @@ void PowerMonitor::Impl::stop() noexcept {
 }
 
 bool PowerMonitor::Impl::read_now(nanoseconds patience) const {
-  if (stopped_ || lanes_.empty()) return false;
-  const TimePoint deadline = std::chrono::steady_clock::now() + patience;
-  std::vector<std::uint64_t> asked;
-  asked.reserve(lanes_.size());
-  for (const auto& lane : lanes_) asked.push_back(lane->ask());
-  bool all = true;
-  for (std::size_t i = lanes_.size(); i-- > 0;) {
-    all = lanes_[i]->wait_for(asked[i], deadline).has_value() && all;
-  }
-  return all;
+  return !stopped_ && readings_->read_now(std::chrono::steady_clock::now() + patience);
 }
 
 void PowerMonitor::Impl::catch_up(const PowerWindow& window, bool is_gpu) const {
   // A GPU's driver is not asked more often than its values are renewed.
   constexpr nanoseconds kNewsOfGpu = milliseconds(10);
   constexpr nanoseconds kPatience = milliseconds(100);
-  if (stopped_ || lanes_.empty()) return;
-  const TimePoint now = clock_->now();
+  if (stopped_) return;
+  const TimePoint now = readings_->clock().now();
   const TimePoint wanted = std::min(window.end, is_gpu ? now - kNewsOfGpu : now);
-  std::vector<std::pair<Lane*, std::uint64_t>> asked;
-  const auto ask = [&](const History* history, Lane& lane) {
-    const bool is_asked = !asked.empty() && asked.back().first == &lane;
-    if (history == nullptr || is_asked) return;
-    const std::optional<TimePoint> newest = history->values().newest();
-    if (newest && *newest < wanted) asked.emplace_back(&lane, lane.ask());
-  };
+  std::vector<const History*> shown;
   if (is_gpu) {
-    for (std::size_t i = 0; i < gpus_.size(); ++i) {
-      const std::optional<PowerDomain> shown = gpus_[i].default_domain();
-      ask(gpus_[i].counter, *lanes_[i]);
-      if (shown) ask(gpus_[i].history(*shown), *lanes_[i]);
+    for (const MonitoredGpu& gpu : gpus_) {
+      const std::optional<PowerDomain> usual = gpu.default_domain();
+      shown.insert(shown.end(), {gpu.counter, usual ? gpu.history(*usual) : nullptr});
     }
-  } else if (cpu_lane_ != nullptr) {
-    for (const MonitoredCpu& cpu : cpus_) ask(cpu.history, *cpu_lane_);
+  } else {
+    for (const MonitoredCpu& cpu : cpus_) shown.push_back(cpu.history);
   }
-  const TimePoint deadline = std::chrono::steady_clock::now() + kPatience;
-  for (const auto& [lane, number] : asked) (void)lane->wait_for(number, deadline);
-}
-
-void PowerMonitor::Impl::read_by_hand() noexcept {
-  for (const Work& work : by_hand_) {
-    for (const LaneTask& task : work) task.recorder->read();
-  }
+  readings_->catch_up(shown, wanted, std::chrono::steady_clock::now() + kPatience);
 }
 
 const MonitoredGpu& PowerMonitor::Impl::gpu(std::uint32_t index) const {

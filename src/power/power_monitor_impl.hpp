@@ -11,8 +11,7 @@
 #include "power/fault_report.hpp"
 #include "power/monitor_parts.hpp"
 #include "power/watched_sensor.hpp"
-#include "sampling/energy_figure.hpp"
-#include "sampling/lane.hpp"
+#include "sampling/readings.hpp"
 #include "wattle/power_monitor.hpp"
 
 namespace wattle {
@@ -68,7 +67,7 @@ class PowerMonitor::Impl {
        ReadBy reader);
 
   void stop() noexcept;
-  void read_by_hand() noexcept;
+  void read_by_hand() noexcept { readings_->read(); }
   /// False where one did not answer.
   // NOLINTNEXTLINE(modernize-use-nodiscard)
   bool read_now(std::chrono::nanoseconds patience) const;
@@ -106,33 +105,19 @@ class PowerMonitor::Impl {
   [[nodiscard]] std::optional<TimePoint> kept_since(const History& history) const noexcept;
 
  private:
-  /// How much room each history has, and how often it is read.
-  struct Plan {
-    std::size_t bytes_each;
-    std::chrono::nanoseconds period;
-    int longest_backoff;
-  };
-  /// What one lane is to read.
-  using Work = std::vector<LaneTask>;
-
   /// By every way that there is, or by one power domain alone.
   [[nodiscard]] EnergyFigure energy_of(const MonitoredGpu& gpu, const PowerWindow& window,
                                        std::optional<PowerDomain> only) const;
   [[noreturn]] void refuse(std::string_view what, std::string_view lacked) const;
   /// Reads what lacks the end of the window: who asks for the time until now gets it.
   void catch_up(const PowerWindow& window, bool is_gpu) const;
-  [[nodiscard]] static std::unique_ptr<Recorder> counter_recorder(const Selection::Gpu& gpu,
-                                                                  std::shared_ptr<Sensor> sensor,
-                                                                  const Plan& plan, unsigned every);
-  /// `channels`: those of its sensor, with what was found out of them.
-  [[nodiscard]] Work gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
-                              const Plan& plan);
-  [[nodiscard]] Work cpu_work(const Selection& selection, const Plan& plan,
-                              std::chrono::nanoseconds period);
+  /// `channels`: those of its sensor, with what was found out of them. `bytes`: for each history.
+  [[nodiscard]] ReadingWork gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
+                                     const LaneOptions& lane, std::size_t bytes);
+  [[nodiscard]] ReadingWork cpu_work(const Selection& selection, const LaneOptions& lane,
+                                     std::size_t bytes);
   /// What is done once a second, and at the end.
   [[nodiscard]] Worker::Job telling() const;
-  void start_lanes(std::vector<Work> work, const Plan& plan, std::chrono::nanoseconds cpu_period,
-                   const Clock& clock);
 
   std::vector<Refusal> missing_;
   std::chrono::nanoseconds period_{0};
@@ -143,11 +128,7 @@ class PowerMonitor::Impl {
   std::vector<Domain> domains_;
   std::vector<GpuSensor> watched_;
   std::shared_ptr<FaultReport> faults_;
-
-  std::vector<std::unique_ptr<Lane>> lanes_;  ///< of the GPUs in their order, then the CPUs'
-  Lane* cpu_lane_ = nullptr;                  ///< the last of them; null where there are no CPUs
-  const Clock* clock_;
-  std::vector<Work> by_hand_;  ///< instead of lanes
+  std::optional<Readings> readings_;
   std::unique_ptr<Worker> telling_;
   bool stopped_ = false;
 };

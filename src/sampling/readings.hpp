@@ -1,15 +1,9 @@
 // The one reader of devices: it owns the sensors and keeps what they showed. Windows are its
-// callers'.
-//
-//   sensors that answer at once:   `read`, in the caller's thread
-//   each device that may block:    a lane of its own
-//   what is costly about it:       a second, slow lane of its own, once a second; the processes
-//                                  on it too, once a second or as often as is asked for
+// callers'. What is read, and how often, is in reading_work.hpp.
 #pragma once
 
 #include <chrono>
 #include <cstdint>
-#include <deque>
 #include <memory>
 #include <optional>
 #include <span>
@@ -20,34 +14,12 @@
 #include "base/clock.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/integrate.hpp"
-#include "sampling/lane.hpp"
-#include "sampling/recorder.hpp"
+#include "sampling/reading_work.hpp"
 
 namespace wattle {
 
 /// How long both ends of a window wait for drivers that are slow to answer.
 inline constexpr std::chrono::nanoseconds kDriverPatience = std::chrono::milliseconds(500);
-
-struct ReadingsOptions {
-  /// How often the lanes read power. A driver is never asked more than ten times a second unless
-  /// this is shorter.
-  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
-  /// Read beside energy and power, twice a second; costly ones once a second.
-  std::vector<Metric> metrics{};
-  /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
-  bool only_when_asked = false;
-  /// Ask devices every `list_period` which processes use them.
-  bool lists_processes = false;
-  std::chrono::nanoseconds list_period = std::chrono::seconds(1);
-  /// Tell the energy of these only; absent: of every domain that the sensors know.
-  std::optional<std::vector<Domain>> domains{};
-  /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
-  /// constructor throws.
-  bool keeps_going = false;
-  /// Most that the history of a counter that answers at once takes. Histories are shorter if there
-  /// is not so much memory.
-  std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
-};
 
 /// An end of a window, as the devices showed it. A value: who measures owns it, and there are as
 /// many windows at a time as anybody likes.
@@ -60,25 +32,26 @@ struct Capture {
   std::vector<Shown> domains{};  ///< by their places in `Readings::domains`
 };
 
-/// Threads: one at a time.
+/// Threads: one at a time, except where a function says otherwise.
 class Readings {
  public:
   /// Starts the lanes, none where no sensor may block. `clock` outlives everything that may be
   /// stuck in a driver.
   Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
            const ReadingsOptions& options = {});
+  /// Reads what the caller chose. Throws `Error` if a thread cannot be started.
+  Readings(std::vector<ReadingWork> work, const Clock& clock);
   Readings(Readings&&) = default;
   Readings& operator=(Readings&&) = delete;
   /// Stops all lanes; those that are stuck in a driver are waited for together, for a moment.
   ~Readings();
 
-  /// Tells the lanes to end, and waits for none of them: what they have read stays.
-  void stop() noexcept;
+  /// Stops the lanes, and waits until `deadline` for their threads to end, by default not at all.
+  /// What they have read stays.
+  void stop(TimePoint deadline = {}) noexcept;
   /// Threads that read, and the processor time that they used so far.
-  [[nodiscard]] std::size_t lane_threads() const noexcept {
-    return lanes_.size() + slow_lanes_.size();
-  }
-  [[nodiscard]] std::chrono::nanoseconds lane_cpu() const noexcept;
+  [[nodiscard]] std::size_t lane_threads() const noexcept { return lanes_.size(); }
+  [[nodiscard]] std::chrono::nanoseconds lane_cpu() const noexcept { return sum(&Lane::cpu); }
 
   /// Reads every counter that answers at once. Allocates nothing.
   void read() noexcept;
@@ -87,9 +60,22 @@ class Readings {
   /// Has the lanes read now, all at the same time, waits until `deadline` for them, and puts what
   /// they showed into `capture`; true if every one has. One that has not answered the last time yet
   /// is not waited for again.
-  bool read_lanes(Capture& capture, TimePoint deadline);
+  bool read_lanes(Capture& capture, TimePoint deadline) {
+    return read_lanes(capture, deadline, false);
+  }
   /// As `read_lanes`, and has the lanes for processes and for what is costly read too.
-  bool read_all_lanes(Capture& capture, TimePoint deadline);
+  bool read_all_lanes(Capture& capture, TimePoint deadline) {
+    return read_lanes(capture, deadline, true);
+  }
+  /// Waits until every lane has read once, but no longer than `deadline`. Threads: any.
+  void wait_for_first(TimePoint deadline) const;
+  /// Has every lane read now, and waits for all of them until `deadline`; true if every one has
+  /// read, and there is one. Threads: any.
+  [[nodiscard]] bool read_now(TimePoint deadline) const;
+  /// The same for the lanes of those `histories` whose newest value is from before `wanted`. Null
+  /// pointers are ignored. Threads: any.
+  void catch_up(std::span<const History* const> histories, TimePoint wanted,
+                TimePoint deadline) const;
   /// A capture of nothing, with room for every domain.
   [[nodiscard]] Capture no_capture() const {
     return {.domains = std::vector<Capture::Shown>(tracks_.size())};
@@ -107,11 +93,17 @@ class Readings {
   /// The counter, or the gauge where there is none.
   [[nodiscard]] const Channel& channel(std::size_t domain) const noexcept;
   /// Null where it has none. Threads: any.
-  [[nodiscard]] const History* counter(std::size_t domain) const noexcept;
+  [[nodiscard]] const History* counter(std::size_t domain) const noexcept {
+    return tracks_[domain].counter;
+  }
   /// Its gauges of power, those without much delay first; empty where it has none. Threads: any.
-  [[nodiscard]] std::span<const History* const> gauges(std::size_t domain) const noexcept;
+  [[nodiscard]] std::span<const History* const> gauges(std::size_t domain) const noexcept {
+    return tracks_[domain].gauges;
+  }
   /// It is read in a lane.
-  [[nodiscard]] bool may_block(std::size_t domain) const noexcept;
+  [[nodiscard]] bool may_block(std::size_t domain) const noexcept {
+    return tracks_[domain].lane.has_value();
+  }
 
   /// Its energy in a window, and its mean power: the only ways from a window to a number.
   /// Threads: any.
@@ -123,12 +115,13 @@ class Readings {
     Domain domain;
     const DeviceInfo* info;  ///< null where nothing is known; else lives as long as the readings
     std::vector<const History*> gauges{};
-    std::size_t number = 0;  ///< of its lane
+    std::size_t lane = 0;                       ///< the place of its lane
+    std::optional<std::size_t> slow_lane = {};  ///< likewise
   };
   [[nodiscard]] const std::vector<Device>& devices() const noexcept { return devices_; }
   /// The thread that reads a device: for jobs between two readings. It ends with the readings.
   [[nodiscard]] const std::shared_ptr<Worker>& worker(const Device& device) const noexcept {
-    return lanes_[device.number]->worker();
+    return lanes_[device.lane].lane->worker();
   }
   /// The newest value of a device's gauge, power too, in SI units; absent where there is none to be
   /// believed, or it was read before `since`. What is costly is read at times of its own: then
@@ -139,8 +132,8 @@ class Readings {
   [[nodiscard]] std::optional<ProcessList> processes(const Device& device) const;
 
   /// Times that lanes have read, and deadlines that they missed.
-  [[nodiscard]] std::uint64_t lane_ticks() const noexcept;
-  [[nodiscard]] std::uint64_t lane_missed() const noexcept;
+  [[nodiscard]] std::uint64_t lane_ticks() const noexcept { return sum(&Lane::ticks); }
+  [[nodiscard]] std::uint64_t lane_missed() const noexcept { return sum(&Lane::missed); }
 
  private:
   /// One domain, and what tells its energy.
@@ -152,21 +145,39 @@ class Readings {
     std::size_t place = 0;                 ///< of the counter among the lane's boundaries
   };
 
+  struct OwnedLane {
+    std::unique_ptr<Lane> lane;
+    bool is_slow = false;    ///< only `read_all_lanes` and what asks every lane ask it
+    std::uint64_t owed = 0;  ///< what `read_lanes` asked it for last; 0: nothing yet
+  };
+  /// What a lane answered.
+  struct Answer {
+    std::optional<std::uint64_t> asked{};     ///< absent: it was not asked
+    std::optional<Lane::Boundaries> shown{};  ///< absent: it did not answer in time
+  };
+
   void add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& options);
-  void add_prompt(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options);
-  void add_device(std::shared_ptr<Sensor> sensor, const ReadingsOptions& options);
+  void add(ReadingWork work);
   /// What `add` began, for a sensor with these channels.
   void forget(std::span<const Channel> channels, std::size_t lanes, const std::string& reason);
-  void track(const std::deque<History>& histories, std::optional<std::size_t> lane,
-             std::size_t first_place);
+  void track(const History& history, std::optional<std::size_t> lane, std::size_t place);
+  /// Has the lanes that `is_wanted` chooses read, all at the same time, and waits until `deadline`;
+  /// one answer for each lane.
+  template <class IsWanted>
+  std::vector<Answer> ask(IsWanted is_wanted, TimePoint deadline) const;
+  bool read_lanes(Capture& capture, TimePoint deadline, bool asks_slow);
+  template <class Value>
+  [[nodiscard]] Value sum(Value (Lane::*of)() const noexcept) const noexcept {
+    Value sum{};
+    for (const OwnedLane& own : lanes_) sum += ((*own.lane).*of)();
+    return sum;
+  }
   [[nodiscard]] std::optional<double> latest(const History& gauge, TimePoint since) const noexcept;
 
   const Clock& clock_;
   SuspendWatch suspend_;
   std::vector<std::unique_ptr<Recorder>> prompt_;
-  std::vector<std::unique_ptr<Lane>> lanes_;
-  std::vector<std::unique_ptr<Lane>> slow_lanes_;  ///< one for each of `devices_`; null: no work
-  std::vector<std::uint64_t> owed_;  ///< what each lane was asked for last; 0: nothing yet
+  std::vector<OwnedLane> lanes_;
   std::vector<Device> devices_;
   std::vector<Track> tracks_;
   std::vector<SensorRefusal> left_out_;

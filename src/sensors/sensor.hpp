@@ -7,6 +7,7 @@
 
 #include <sys/types.h>
 
+#include <algorithm>
 #include <bitset>
 #include <chrono>
 #include <cstdint>
@@ -226,6 +227,17 @@ class Sensor {
   /// its driver is asked. Allocates, and takes as long as the driver.
   [[nodiscard]] virtual std::optional<SettingFailure> set(const DeviceSetting& setting);
 };
+
+/// The channels of a sensor that `is_wanted` chooses.
+template <class IsWanted>
+[[nodiscard]] ChannelSet channels_where(const Sensor& sensor, IsWanted is_wanted) {
+  ChannelSet chosen;
+  const auto channels = sensor.channels();
+  for (std::size_t i = 0; i < std::min(channels.size(), chosen.size()); ++i) {
+    chosen[i] = is_wanted(channels[i]);
+  }
+  return chosen;
+}
 
 /// True for the sensor of a GPU. All channels of a sensor are of one device.
 [[nodiscard]] bool is_gpu(const Sensor& sensor) noexcept;

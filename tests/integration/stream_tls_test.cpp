@@ -51,7 +51,7 @@ class ClientOverTls : public DaemonTest {
 TEST_F(ClientOverTls, IsAnsweredAndFollowsWhereItKnowsTheAuthority) {
   serve_tls();
   const Server server = at_port("cert.pem");
-  EXPECT_EQ(DaemonClient(server).gpu_power({0}).power_mw.at(0), 75'000U);
+  EXPECT_EQ(DaemonClient(server).gpu_power({0}).power.at(0), Watts(75.0));
   const PowerStream stream({server});
   const PowerReadings readings = stream.snapshot().at(server.endpoint);
   EXPECT_EQ(readings.gpu.status, ConnectionStatus::live);

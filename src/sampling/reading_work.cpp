@@ -1,0 +1,118 @@
+#include "sampling/reading_work.hpp"
+
+#include <algorithm>
+#include <new>
+#include <utility>
+
+namespace wattle {
+
+using std::chrono::nanoseconds;
+
+namespace {
+
+/// How often a lane reads what is not power, and what is costly or tells energy beside a gauge.
+constexpr nanoseconds kCalmPeriod = std::chrono::milliseconds(500);
+constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
+/// A driver that takes too much time is asked down to so often.
+constexpr nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
+constexpr int kLongestBackoff = 8;
+
+unsigned ticks_in(nanoseconds length, nanoseconds period) noexcept {
+  return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
+}
+
+int longest_backoff(nanoseconds period) noexcept {
+  return std::max(kLongestBackoff, static_cast<int>(kLongestPeriod / period));
+}
+
+/// True if the energy of the channel's domain is to be told, and the channel tells it.
+bool tells(const Channel& channel, const ReadingsOptions& options) noexcept {
+  return channel.tells_energy() &&
+         (!options.domains ||
+          std::ranges::find(*options.domains, channel.domain) != options.domains->end());
+}
+
+/// Of anything but energy the newest values are all that is asked for.
+constexpr std::size_t kMetricHistoryBytes = std::size_t{256} << 10U;
+
+/// Adds histories of the largest size up to `bytes` that there is memory for.
+const std::deque<History>& add_fitting(ReadingWork& work, const std::shared_ptr<Sensor>& sensor,
+                                       ChannelSet channels, std::size_t bytes, unsigned every) {
+  constexpr std::size_t kFactor = 8;
+  for (;; bytes /= kFactor) {
+    try {
+      return work.add(sensor, channels, bytes, every);
+    } catch (const std::bad_alloc&) {
+      if (bytes / kFactor < kMinTimelineBytes) throw;
+    }
+  }
+}
+
+std::vector<ReadingWork> device_work(const std::shared_ptr<Sensor>& sensor,
+                                     const ReadingsOptions& options) {
+  const bool has_gauge = std::ranges::any_of(sensor->channels(), [](const Channel& channel) {
+    return channel.tells_energy() && channel.metric != Metric::energy && !channel.costly;
+  });
+  // Beside a gauge a counter matters at the ends of a window only, where it is asked for.
+  const auto is_seldom_read = [&](const Channel& channel) {
+    return channel.costly || (has_gauge && channel.metric == Metric::energy);
+  };
+  const auto telling = [&](const Channel& channel) { return tells(channel, options); };
+  const auto is_asked_for = [&](const Channel& channel) {
+    return channel.scope == Scope::device && !channel.tells_energy() &&
+           std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
+  };
+  const auto add = [&](ReadingWork& work, nanoseconds every, const auto& wanted) {
+    const ChannelSet chosen = channels_where(*sensor, wanted);
+    const bool counts = (chosen & channels_where(*sensor, telling)).any();
+    const std::size_t bytes = counts ? HistoryOptions{}.memory_limit : kMetricHistoryBytes;
+    add_fitting(work, sensor, chosen, bytes, ticks_in(every, work.lane.period));
+  };
+  ReadingWork usual{.lane = {.period = options.period,
+                             .only_when_asked = options.only_when_asked,
+                             .longest_backoff = longest_backoff(options.period)}};
+  add(usual, options.period, [&](const Channel& c) { return telling(c) && !is_seldom_read(c); });
+  add(usual, kSlowPeriod, [&](const Channel& c) { return telling(c) && is_seldom_read(c); });
+  add(usual, kCalmPeriod, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
+  ReadingWork slow{.lane = {.period = options.list_period,
+                            .longest_backoff = longest_backoff(options.list_period)},
+                   .is_slow = true};
+  // The first: `Readings::processes` asks it.
+  add(slow, options.list_period, [](const Channel&) { return false; });
+  slow.tasks.back().lists_processes = options.lists_processes && is_gpu(*sensor);
+  add(slow, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; });
+  std::vector<ReadingWork> all;
+  all.push_back(std::move(usual));
+  const bool has_work =
+      slow.tasks.front().lists_processes || !slow.tasks.back().recorder->histories().empty();
+  if (has_work) all.push_back(std::move(slow));
+  return all;
+}
+
+}  // namespace
+
+const std::deque<History>& ReadingWork::add(const std::shared_ptr<Sensor>& sensor,
+                                            ChannelSet channels, std::size_t bytes,
+                                            unsigned every) {
+  const auto longest = std::max(every, static_cast<unsigned>(lane.longest_backoff));
+  const HistoryOptions options{.period = lane.period * every,
+                               .longest_period = lane.period * longest,
+                               .memory_limit = bytes};
+  tasks.push_back(
+      {.recorder = std::make_unique<Recorder>(sensor, channels, options), .every = every});
+  return tasks.back().recorder->histories();
+}
+
+std::vector<ReadingWork> work_of(const std::shared_ptr<Sensor>& sensor,
+                                 const ReadingsOptions& options) {
+  if (sensor->may_block()) return device_work(sensor, options);
+  std::vector<ReadingWork> all(1);
+  all[0].lane.period = options.period;
+  all[0].is_prompt = true;
+  const ChannelSet telling =
+      channels_where(*sensor, [&](const Channel& c) { return tells(c, options); });
+  if (telling.any()) add_fitting(all[0], sensor, telling, options.prompt_history_bytes, 1);
+  return all;
+}
+
+}  // namespace wattle

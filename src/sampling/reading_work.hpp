@@ -1,0 +1,57 @@
+// What is read together, how often, and how much of it is kept. `Readings` reads it.
+//
+//   sensors that answer at once:   in the caller's thread
+//   each device that may block:    a lane of its own
+//   what is costly about it:       a second, slow lane of its own, once a second; the processes
+//                                  on it too, once a second or as often as is asked for
+#pragma once
+
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "sampling/lane.hpp"
+
+namespace wattle {
+
+struct ReadingsOptions {
+  /// How often the lanes read power. A driver is never asked more than ten times a second unless
+  /// this is shorter.
+  std::chrono::nanoseconds period = std::chrono::milliseconds(100);
+  /// Read beside energy and power, twice a second; costly ones once a second.
+  std::vector<Metric> metrics{};
+  /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
+  bool only_when_asked = false;
+  /// Ask devices every `list_period` which processes use them.
+  bool lists_processes = false;
+  std::chrono::nanoseconds list_period = std::chrono::seconds(1);
+  /// Tell the energy of these only; absent: of every domain that the sensors know.
+  std::optional<std::vector<Domain>> domains{};
+  /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
+  /// constructor throws.
+  bool keeps_going = false;
+  /// Most that the history of a counter that answers at once takes. Histories are shorter if there
+  /// is not so much memory.
+  std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
+};
+
+/// What one lane reads, or the caller's thread.
+struct ReadingWork {
+  LaneOptions lane{};
+  bool is_prompt = false;         ///< `Readings::read` reads it, not a lane
+  bool is_slow = false;           ///< for a slow lane; comes after the device's other work
+  std::vector<LaneTask> tasks{};  ///< of a lane one at least
+
+  /// Adds channels that are read every `every` ticks. Each of the histories takes `bytes` at most;
+  /// throws `std::bad_alloc` if there is not enough memory.
+  const std::deque<History>& add(const std::shared_ptr<Sensor>& sensor, ChannelSet channels,
+                                 std::size_t bytes, unsigned every = 1);
+};
+
+/// What is read of a sensor. Histories are shorter if there is not enough memory.
+[[nodiscard]] std::vector<ReadingWork> work_of(const std::shared_ptr<Sensor>& sensor,
+                                               const ReadingsOptions& options);
+
+}  // namespace wattle
