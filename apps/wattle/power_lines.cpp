@@ -28,27 +28,6 @@ std::optional<double> uncertainty_of(const MeasuredEnergy& energy) {
   return energy.energy ? std::optional(with_two_digits(energy.uncertainty).si()) : std::nullopt;
 }
 
-Json flags_json(const Flags& flags) {
-  Json names = Json::array();
-  flags.each([&](std::string_view name) { names.push_back(name); });
-  return names;
-}
-
-Json alternatives_json(const std::vector<AlternativeEnergy>& alternatives) {
-  Json list = Json::array();
-  for (const AlternativeEnergy& other : alternatives) {
-    list.push_back(
-        {{"method", to_string(other.method)},
-         {"quantity", other.quantity},
-         {"energy_j", number_or_null(si(other.energy))},
-         {"uncertainty_j",
-          number_or_null(other.energy ? si(std::optional(with_two_digits(other.uncertainty)))
-                                      : std::nullopt)},
-         {"flags", flags_json(other.flags)}});
-  }
-  return list;
-}
-
 Json device_json(const PowerOptions& options, const DeviceEnergy& device, Seconds length,
                  bool is_total) {
   const BestEnergy& energy = device.energy;
@@ -66,9 +45,9 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
   json["unknown_s"] = energy.unknown.count();
   json["coverage"] = number_or_null(energy.coverage);
   if (is_total || options.shows == PowerShows::energy) {
-    json["alternatives"] = alternatives_json(energy.alternatives);
+    json["alternatives"] = json_of(energy.alternatives);
   }
-  json["flags"] = flags_json(energy.flags);
+  json["flags"] = json_of(energy.flags);
   return json;
 }
 

@@ -124,8 +124,7 @@ struct BestEnergy : MeasuredEnergy {
 /// What a domain of this machine spent. Threads: a value type.
 struct DomainEnergy {
   std::string domain;  ///< "package_0", "nvidia_gpu_0" ...
-  MeasuredEnergy energy;
-  std::string method;        ///< "counter", "integrated"
+  BestEnergy energy;
   std::string source;        ///< "perf", "powercap", "nvml" ...
   std::string contained_in;  ///< the domain whose energy includes this one's; empty: none
 };

@@ -15,27 +15,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json to_json(const Flags& flags) {
-  Json names = Json::array();
-  flags.each([&](std::string_view name) { names.push_back(name); });
-  return names;
-}
-
 std::string device_of(const Domain& domain) {
   const std::string_view device = traits_of(domain).device;
   return device.empty() ? domain.name() : fmt::format("{}:{}", device, domain.index());
-}
-
-Json to_json(const std::vector<AlternativeEnergy>& alternatives) {
-  Json list = Json::array();
-  for (const AlternativeEnergy& other : alternatives) {
-    list.push_back({{"method", to_string(other.method)},
-                    {"quantity", other.quantity},
-                    {"energy_j", or_null(other.energy)},
-                    {"uncertainty_j", uncertainty_or_null(other.energy, other.uncertainty)},
-                    {"flags", to_json(other.flags)}});
-  }
-  return list;
 }
 
 Json to_json(const DomainFigure& domain) {
@@ -54,9 +36,9 @@ Json to_json(const DomainFigure& domain) {
           {"quantity", figure.quantity},
           {"source", domain.source},
           {"coverage", or_null(figure.coverage)},
-          {"alternatives", to_json(figure.alternatives)},
+          {"alternatives", json_of(figure.alternatives)},
           {"contained_in", domain.contained_in ? Json(domain.contained_in->name()) : Json(nullptr)},
-          {"flags", to_json(figure.flags)}};
+          {"flags", json_of(figure.flags)}};
 }
 
 Json to_json(const EnergyReport& energy) {
@@ -140,7 +122,7 @@ Json to_json(const std::vector<PhaseReport>& phases) {
                          {"energy_j", or_null(figure.energy)},
                          {"uncertainty_j", uncertainty_or_null(figure.energy, figure.uncertainty)},
                          {"unknown_s", whole_nanoseconds(figure.unknown)},
-                         {"flags", to_json(figure.flags)}});
+                         {"flags", json_of(figure.flags)}});
     }
     const Total& total = phase.total;
     list.push_back({{"name", phase.name},

@@ -12,14 +12,9 @@ TrackedEnergy tracked_energy(const MeasuredWindow& window,
                              TimePoint ended) {
   TrackedEnergy energy;
   for (const MeasuredWindow::Result& result : window.results(began, ended)) {
-    const EnergyFigure& figure = result.figure;
     const auto& outer = result.channel.contained_in;
     energy.domains.push_back({.domain = result.channel.domain.name(),
-                              .energy = {.energy = figure.energy,
-                                         .uncertainty = figure.uncertainty,
-                                         .unknown = figure.unknown,
-                                         .flags = figure.flags},
-                              .method = std::string(to_string(figure.method)),
+                              .energy = result.figure.best(),
                               .source = result.channel.source,
                               .contained_in = outer ? outer->name() : ""});
   }

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/json_read.hpp"
+#include "sensors/sensor.hpp"
 
 namespace wattle {
 namespace {
@@ -14,6 +15,8 @@ using Json = nlohmann::ordered_json;
 using wattle::take;
 
 // Of those that are members of others.
+template <class T>
+void take_list(const Json& json, std::vector<T>& into);
 void take(const Json& json, RSSValues& into);
 void take(const Json& json, ProcessingUnitPercentages& into);
 void take(const Json& json, MaxRAM& into);
@@ -106,13 +109,41 @@ Flags flags_of(const Json& json) {
   return flags;
 }
 
+Method method_of(const Json& json) {
+  const Json& word = at(json, "method");
+  for (const Method method : {Method::integrated, Method::estimated}) {
+    if (word == to_string(method)) return method;
+  }
+  return Method::counter;
+}
+
+/// The metric's own name, which lives as long as the program.
+std::string_view quantity_of(const Json& json) {
+  const Json& word = at(json, "quantity");
+  for (const Metric metric : {Metric::power_instant, Metric::power_average}) {
+    if (word == to_string(metric)) return to_string(metric);
+  }
+  return to_string(Metric::energy);
+}
+
+void take(const Json& json, AlternativeEnergy& into) {
+  into.method = method_of(json);
+  into.quantity = quantity_of(json);
+  take(json, "energy_j", into.energy);
+  take(json, "uncertainty_j", into.uncertainty);
+  into.flags = flags_of(at(json, "flags"));
+}
+
 void take(const Json& json, DomainEnergy& into) {
   take(json, "name", into.domain);
   take(json, "energy_j", into.energy.energy);
   take(json, "uncertainty_j", into.energy.uncertainty);
   take(json, "unknown_s", into.energy.unknown);
   into.energy.flags = flags_of(at(json, "flags"));
-  take(json, "method", into.method);
+  into.energy.method = method_of(json);
+  into.energy.quantity = quantity_of(json);
+  take(json, "coverage", into.energy.coverage);
+  take_list(at(json, "alternatives"), into.energy.alternatives);
   take(json, "source", into.source);
   take(json, "contained_in", into.contained_in);
 }

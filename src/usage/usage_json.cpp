@@ -77,22 +77,45 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
   return list;
 }
 
+}  // namespace
+
+Json json_of(const Flags& flags) {
+  Json names = Json::array();
+  flags.each([&](std::string_view name) { names.push_back(name); });
+  return names;
+}
+
+Json json_of(const std::vector<AlternativeEnergy>& alternatives) {
+  Json list = Json::array();
+  for (const AlternativeEnergy& other : alternatives) {
+    list.push_back({{"method", to_string(other.method)},
+                    {"quantity", other.quantity},
+                    {"energy_j", or_null(other.energy)},
+                    {"uncertainty_j", uncertainty_or_null(other.energy, other.uncertainty)},
+                    {"flags", json_of(other.flags)}});
+  }
+  return list;
+}
+
+namespace {
+
 Json to_json(const std::optional<TrackedEnergy>& energy) {
   if (!energy) return nullptr;
   Json domains = Json::array();
   for (const DomainEnergy& domain : energy->domains) {
-    const MeasuredEnergy& measured = domain.energy;
-    Json flags = Json::array();
-    measured.flags.each([&](std::string_view name) { flags.push_back(name); });
+    const BestEnergy& measured = domain.energy;
     domains.push_back(
         {{"name", domain.domain},
          {"energy_j", or_null(measured.energy)},
          {"uncertainty_j", uncertainty_or_null(measured.energy, measured.uncertainty)},
          {"unknown_s", measured.unknown.count()},
-         {"method", domain.method},
+         {"method", to_string(measured.method)},
+         {"quantity", measured.quantity},
          {"source", domain.source},
+         {"coverage", or_null(measured.coverage)},
+         {"alternatives", json_of(measured.alternatives)},
          {"contained_in", text_or_null(domain.contained_in)},
-         {"flags", std::move(flags)}});
+         {"flags", json_of(measured.flags)}});
   }
   Json refused = Json::array();
   for (const Refusal& refusal : energy->refused) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/quantity.hpp"
 #include "wattle/tracker.hpp"
@@ -44,6 +45,9 @@ template <class Tag>
 [[nodiscard]] inline nlohmann::ordered_json text_or_null(const std::string& text) {
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
+
+[[nodiscard]] nlohmann::ordered_json json_of(const Flags& flags);
+[[nodiscard]] nlohmann::ordered_json json_of(const std::vector<AlternativeEnergy>& alternatives);
 
 /// The five groups, in their order.
 [[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);

@@ -167,8 +167,8 @@ TEST_F(DaemonCommands, HaveNoEffectWithoutControlAndTheLogSaysSo) {
 
 TEST_F(DaemonCommands, ThatTheGroupMayChangeAreWarnedAbout) {
   nvml_ = std::make_unique<fakes::FakeNvml>(kGpusForCommands);
-  serve({"--enable", "gpu-control", "--keep-settings", "--gpu-command-overrides",
-         overrides(recorder(), 0664)},
+  serve({"--enable", "gpu-control", "--keep-settings", "--settings-journal",
+         path("settings").string(), "--gpu-command-overrides", overrides(recorder(), 0664)},
         "");
   EXPECT_THAT(log(),
               HasSubstr("the group of " + path("overrides.toml").string() + " may write it"));

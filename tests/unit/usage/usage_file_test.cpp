@@ -61,13 +61,21 @@ TEST(UsageFile, GivesAllThatATrackerTells) {
   usage.mechanisms = {{{"processes"}, "how"}};
   usage.energy.emplace();
   usage.energy->domains.push_back({.domain = "core_0",
-                                   .energy = {.energy = Joules(12.5),
-                                              .uncertainty = Joules(0.25),
-                                              .unknown = Seconds(0.5),
-                                              .flags = Flags::of(Flag::reset)},
-                                   .method = "counter",
+                                   .energy = {{.energy = Joules(12.5),
+                                               .uncertainty = Joules(0.25),
+                                               .unknown = Seconds(0.5),
+                                               .flags = Flags::of(Flag::reset)}},
                                    .source = "perf",
                                    .contained_in = "package_0"});
+  usage.energy->domains.push_back(
+      {.domain = "nvidia_gpu_0",
+       .energy = {{.energy = Joules(2.5)},
+                  Method::integrated,
+                  "power_instant",
+                  0.25,
+                  {{Method::counter, "energy", Joules(2.25), Joules(0.5), {}}}},
+       .source = "nvml",
+       .contained_in = {}});
   usage.energy->refused.push_back(
       {.subject = "GPUs", .reason = "why", .remedy = "ask", .source = "nvml"});
   usage.tracker_cpu = Seconds(0.25);

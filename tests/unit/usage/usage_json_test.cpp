@@ -135,19 +135,19 @@ TEST(UsageJson, TellsTheEnergyOfTheMachine) {
   ResourceUsage usage = usage_of_two_processors();
   usage.energy.emplace();
   usage.energy->domains.push_back({.domain = "core_0",
-                                   .energy = {.energy = Joules(12.5),
-                                              .uncertainty = Joules(0.25),
-                                              .unknown = Seconds(0.5),
-                                              .flags = Flags::of(Flag::reset)},
-                                   .method = "counter",
+                                   .energy = {{.energy = Joules(12.5),
+                                               .uncertainty = Joules(0.25),
+                                               .unknown = Seconds(0.5),
+                                               .flags = Flags::of(Flag::reset)}},
                                    .source = "perf",
                                    .contained_in = "package_0"});
   usage.energy->refused.push_back({.subject = "GPUs", .reason = "why", .source = "nvml"});
   const auto json = nlohmann::ordered_json::parse(usage.to_native_json());
   EXPECT_EQ(dumped(json["energy"]),
             R"({"scope":"machine","domains":[{"name":"core_0","energy_j":12.5,)"
-            R"("uncertainty_j":0.25,"unknown_s":0.5,"method":"counter","source":"perf",)"
-            R"("contained_in":"package_0","flags":["reset"]}],"refused":[{"source":"nvml",)"
+            R"("uncertainty_j":0.25,"unknown_s":0.5,"method":"counter","quantity":"energy",)"
+            R"("source":"perf","coverage":null,"alternatives":[],"contained_in":"package_0",)"
+            R"("flags":["reset"]}],"refused":[{"source":"nvml",)"
             R"("subject":"GPUs","reason":"why","remedy":null}]})");
 }
 
