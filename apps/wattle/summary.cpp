@@ -13,8 +13,7 @@
 #include "commands.hpp"
 #include "output.hpp"
 #include "progress.hpp"
-#include "run_monitor/summary_of_folder.hpp"
-#include "run_monitor/summary_text.hpp"
+#include "run_monitor/resource_summary.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle::app {

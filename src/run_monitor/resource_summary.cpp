@@ -1,3 +1,5 @@
+#include "run_monitor/resource_summary.hpp"
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,7 +15,6 @@
 #include "run_monitor/dmon_table.hpp"
 #include "run_monitor/gpu_table.hpp"
 #include "run_monitor/samples_table.hpp"
-#include "run_monitor/summary_of_folder.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {

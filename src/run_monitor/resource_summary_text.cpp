@@ -16,7 +16,7 @@
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "run_monitor/json_text.hpp"
-#include "run_monitor/summary_text.hpp"
+#include "run_monitor/resource_summary.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 #include "wattle/run_log.hpp"

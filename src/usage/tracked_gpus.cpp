@@ -7,7 +7,6 @@
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
-#include "usage/energy_group.hpp"
 #include "usage/gpu_brand.hpp"
 
 namespace wattle {
@@ -100,7 +99,15 @@ GpuMonitor::Now TrackedGpus::now() const noexcept {
 }
 
 TrackedEnergy TrackedGpus::energy(TimePoint began, TimePoint ended) const {
-  return tracked_energy(*window_, not_read_, began, ended);
+  TrackedEnergy energy{.domains = {}, .refused = missing_of(not_read_)};
+  for (const MeasuredWindow::Result& result : window_->results(began, ended)) {
+    const auto& outer = result.channel.contained_in;
+    energy.domains.push_back({.domain = result.channel.domain.name(),
+                              .energy = result.figure.best(),
+                              .source = result.channel.source,
+                              .contained_in = outer ? outer->name() : ""});
+  }
+  return energy;
 }
 
 GpusUsage TrackedGpus::usage(TimePoint began, TimePoint ended) const {

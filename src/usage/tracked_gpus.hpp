@@ -1,16 +1,23 @@
 // The sensors of a tracker, its GPUs above all: chosen when it is made, read while it is started.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "sampling/measured_window.hpp"
 #include "usage/gpu_monitor.hpp"
-#include "usage/tracker_cost.hpp"
 #include "wattle/tracker.hpp"
 
 namespace wattle {
+
+/// What the tracking itself takes: processor time, and threads that there are.
+struct TrackerCost {
+  std::chrono::nanoseconds cpu{0};
+  std::uint64_t threads = 0;
+};
 
 /// `begin`, `read_processors`, `sample` any number of times, `end` or `stop`. Threads: one at a
 /// time.

@@ -9,7 +9,6 @@
 
 #include "usage/machine.hpp"
 #include "usage/tracked_gpus.hpp"
-#include "usage/tracker_cost.hpp"
 #include "usage/tracking_row.hpp"
 #include "usage/tree_reader.hpp"
 #include "usage/usage_files.hpp"

@@ -1,3 +1,5 @@
+#include "run_monitor/resource_summary.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +17,6 @@
 
 #include "fakes/temp_folder.hpp"
 #include "golden.hpp"
-#include "run_monitor/summary_of_folder.hpp"
-#include "run_monitor/summary_text.hpp"
 #include "wattle/error.hpp"
 #include "wattle/hardware_monitor.hpp"
 

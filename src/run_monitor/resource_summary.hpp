@@ -1,10 +1,12 @@
-// The summary of all files of a run monitor in one folder.
+// Summaries of a run monitor's files: of all files in a folder, and as text for a terminal.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <string>
 
+#include "base/text_style.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
@@ -16,5 +18,8 @@ using SummaryProgress = std::function<void(std::uint64_t bytes)>;
 /// there have a problem.
 [[nodiscard]] ResourceSummary summary_of_folder(const std::filesystem::path& folder,
                                                 const SummaryProgress& progress);
+
+/// `ResourceSummary::to_text`, for a terminal.
+[[nodiscard]] std::string summary_text(const ResourceSummary& summary, const TextStyle& style);
 
 }  // namespace wattle
