@@ -3,11 +3,9 @@
 
 #include <sys/types.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -23,80 +21,9 @@
 #include "usage/procfs.hpp"
 #include "usage/pss_budget.hpp"
 #include "usage/tracker_mark.hpp"
+#include "usage/tree_state.hpp"
 
 namespace wattle {
-
-struct TreeOptions {
-  PssPolicy pss = PssPolicy::budget;
-  /// A process that orphans of the tree become children of (a subreaper), but for these children.
-  std::optional<pid_t> adopter{};
-  std::set<pid_t> strangers{};
-  /// Descriptors that may stay open; absent: half of what this process may have, at most 4096.
-  std::optional<std::size_t> most_kept_files{};
-  /// Of the process, as `root_start_time` told it; absent: whoever has its number now.
-  std::optional<std::uint64_t> start_time{};
-  /// The process is about to execute another program: its memory now is not worth reading.
-  bool is_launcher = false;
-};
-
-/// Some processes of a tree at one time.
-struct GroupState {
-  std::chrono::nanoseconds cpu{0};  ///< since the tree came under watch; never falls
-  std::uint64_t rss_bytes = 0;      ///< sum: what processes share counts in each of them
-  std::uint64_t pss_bytes = 0;      ///< sum; of processes whose own is not known, their RSS
-  std::uint64_t private_bytes = 0;
-  std::uint64_t threads = 0;
-  std::size_t processes = 0;
-  bool is_estimated = false;  ///< the last but two: an upper bound, as some PSS is not known
-};
-
-/// A tree at one time.
-struct TreeState {
-  TimePoint at;
-  bool has_ended = false;    ///< the process itself; then the rest is what was last seen
-  bool is_complete = false;  ///< everything was read, children that came and went unseen included
-  GroupState main;
-  GroupState descendants;
-  GroupState combined;  ///< memory alone: bounds of a sum are not the sum of bounds
-};
-
-/// Largest resident memory of single processes, by the kernel's own account: it knows what they
-/// held between two looks too. 0: nobody was looked at.
-struct PeakMemory {
-  std::uint64_t main_bytes = 0;
-  std::uint64_t descendant_bytes = 0;  ///< of the largest one
-  std::uint64_t other_bytes = 0;       ///< of the process itself or a descendant
-  void see(std::uint64_t bytes, bool is_main) noexcept {
-    std::uint64_t& peak = is_main ? main_bytes : descendant_bytes;
-    peak = std::max(peak, bytes);
-  }
-  [[nodiscard]] std::uint64_t largest_bytes() const noexcept {
-    return std::max({main_bytes, descendant_bytes, other_bytes});
-  }
-};
-
-/// Why the PSS of processes was not read, and how often.
-struct PssGaps {
-  std::uint64_t denied = 0;     ///< rights
-  std::uint64_t too_large = 0;  ///< it would have taken too long
-  std::uint64_t budget = 0;     ///< it would have taken too much of all time
-  [[nodiscard]] bool any() const noexcept { return denied + too_large + budget > 0; }
-};
-
-/// Why the I/O of a process is not known.
-enum class IoGap : std::uint8_t {
-  none,
-  denied,  ///< to this user
-  absent,  ///< the kernel keeps no account of it
-};
-
-/// One process that was seen, for reports.
-struct ProcessRow {
-  pid_t pid = 0;
-  std::string name;
-  Seconds cpu{0};
-  std::uint64_t peak_rss_bytes = 0;
-};
 
 /// Follows a tree. Every tick reads the CPU clock, `statm` and `children` of each process; `stat`
 /// and the peak of its memory once a second, and when it appears. A descendant stays one when its
