@@ -11,6 +11,7 @@
 #include <set>
 #include <string>
 
+#include "usage/activity.hpp"
 #include "usage/pss_budget.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"
@@ -79,6 +80,21 @@ enum class IoGap : std::uint8_t {
   none,
   denied,  ///< to this user
   absent,  ///< the kernel does not count it
+};
+
+/// I/O, page faults and context switches of several processes.
+struct ActivitySum {
+  ActivityTotals totals;
+  IoGap io_gap = IoGap::none;   ///< of some process, whose I/O `totals` lacks
+  bool hides_switches = false;  ///< some process does: `totals` lacks its context switches
+};
+
+/// What several processes used.
+struct TreeTotals {
+  std::chrono::nanoseconds cpu{0};
+  double user_ns = 0.0;  ///< the part of `cpu` in user mode
+  ActivitySum activity;
+  std::uint64_t processes = 0;
 };
 
 /// One process, for reports.
