@@ -74,6 +74,11 @@ Fd Procfs::open_status(pid_t pid, pid_t thread) const noexcept {
   return open_at(root_.get(), path.data());
 }
 
+std::string_view text_at_start(const Fd& file, std::span<char> buffer) noexcept {
+  const ssize_t count = file ? read_at_start(file.get(), buffer) : -1;
+  return {buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
 KeptFile::KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept
     : procfs_(&procfs), pid_(pid), file_(file) {
   if (procfs.left_ == 0) return;

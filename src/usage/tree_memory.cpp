@@ -1,97 +1,85 @@
-// How a tree reader finds what processes have in memory, each page once.
+#include "usage/tree_memory.hpp"
+
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <optional>
-#include <string_view>
 
-#include "usage/tree_reader.hpp"
+#include "usage/memory_sum.hpp"
 
 namespace wattle {
 namespace {
 
-/// /proc/PID/smaps_rollup is shorter, and so is the part of /proc/meminfo that is needed.
-using RollupText = std::array<char, 4096>;
-
-std::string_view read_part(const RollupText& text, ssize_t count) noexcept {
-  return {text.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+void set_bounds(GroupState& group, const MemoryBounds& bounds) noexcept {
+  group.pss_bytes = bounds.total_bytes;
+  group.private_bytes = bounds.private_bytes;
+  group.is_estimated = bounds.are_upper;
 }
 
 }  // namespace
 
-/// As far as the budget goes, beginning behind where it ended the last time.
-void TreeReader::read_proportional() {
-  const std::size_t count = watched_.size();
-  pss_turn_ %= std::max<std::size_t>(count, 1);
-  const std::size_t first = pss_turn_;
-  for (std::size_t i = 0; i < count; ++i) {
-    Watched& process = watched_[(first + i) % count];
-    process.proportional.reset();
-    const std::uint64_t rss = process.memory.rss_bytes;
-    if (rss == 0 || process.is_tracker || options_.is_launcher) {
-      process.proportional.emplace();
-    } else if (process.is_denied) {
-      ++gaps_.denied;
-    } else if (budget_.is_too_large(rss)) {
-      ++gaps_.too_large;
-    } else if (!budget_.allows(rss)) {
-      ++gaps_.budget;
-    } else {
-      process.proportional = proportional(process);
-      pss_turn_ = first + i + 1;
-    }
-  }
-}
-
-std::optional<ProportionalMemory> TreeReader::proportional(Watched& process) {
-  const TimePoint begin = clock_.now();
-  // Not kept open: it belongs to one program, and ends where another is executed.
-  const Fd fd = procfs_.open(process.pid, ProcessFile::smaps_rollup);
-  process.is_denied = !fd && (errno == EACCES || errno == EPERM);
-  if (process.is_denied) ++gaps_.denied;
-  RollupText text;
-  const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
-  budget_.spend(clock_.now() - begin);
-  return parse_smaps_rollup(read_part(text, count));
-}
-
-void TreeReader::sum_memory(TreeState& state) {
+void TreeMemory::read(TimePoint now, std::span<WatchedProcess> processes, TreeState& state) {
+  budget_.advance(now);
   MemorySum main;
   MemorySum descendants;
-  for (const Watched& process : watched_) {
-    if (process.is_tracker) continue;
-    const bool is_main = process.pid == root_;
-    MemorySum& sum = is_main ? main : descendants;
-    if (process.proportional) {
-      sum.add(*process.proportional);
+  turn_ %= processes.size();
+  const std::size_t end = turn_ + processes.size();
+  for (std::size_t turn = turn_; turn < end; ++turn) {
+    WatchedProcess& process = processes[turn % processes.size()];
+    const ProcessState& last = process.state();
+    if (last.is_tracker || last.memory.rss_bytes == 0) continue;
+    std::optional<ProportionalMemory> pss;
+    if (std::uint64_t* const gap = gap_of(process)) {
+      ++*gap;
     } else {
-      sum.add_without_pss(process.memory);
+      pss = read_pss(process);
+      turn_ = turn + 1;
     }
-    (is_main ? state.main : state.descendants).rss_bytes += process.memory.rss_bytes;
+    (last.is_root ? state.main : state.descendants).rss_bytes += last.memory.rss_bytes;
+    MemorySum& sum = last.is_root ? main : descendants;
+    if (pss) sum.add(*pss);
+    if (!pss) sum.add_without_pss(last.memory);
   }
-  MemorySum both = main;
-  both.add(descendants);
-  std::optional<MappedMemory> machine;
-  if (both.needs_bounds()) {
-    RollupText text;
-    if (!meminfo_) meminfo_ = open_for_reading(meminfo_path_);
-    machine = parse_mapped_memory(read_part(text, read_at_start(meminfo_.get(), text)));
-  }
-  const auto fill = [&](GroupState& group, const MemorySum& sum) {
-    const MemoryBounds bounds = sum.bounds(machine);
-    group.pss_bytes = bounds.total_bytes;
-    group.private_bytes = bounds.private_bytes;
-    group.is_estimated = bounds.are_upper;
-  };
-  fill(state.main, main);
-  fill(state.descendants, descendants);
-  fill(state.combined, both);
+  MemorySum combined = main;
+  combined.add(descendants);
+  const auto machine = combined.needs_bounds() ? read_machine() : std::nullopt;
+  set_bounds(state.main, main.bounds(machine));
+  set_bounds(state.descendants, descendants.bounds(machine));
+  set_bounds(state.combined, combined.bounds(machine));
   state.combined.rss_bytes = state.main.rss_bytes + state.descendants.rss_bytes;
-  // What the two have in common is private to neither.
-  for (GroupState* part : {&state.main, &state.descendants}) {
-    if (!part->is_estimated) continue;
-    part->private_bytes = std::min(part->private_bytes, state.combined.private_bytes);
+  // Pages that both groups have are private to neither.
+  for (GroupState* group : {&state.main, &state.descendants}) {
+    if (!group->is_estimated) continue;
+    group->private_bytes = std::min(group->private_bytes, state.combined.private_bytes);
   }
+}
+
+/// The counter of the reason why the PSS of a process is not read; null if it is read.
+std::uint64_t* TreeMemory::gap_of(const WatchedProcess& process) noexcept {
+  const std::uint64_t rss = process.state().memory.rss_bytes;
+  if (process.denies_proportional()) return &gaps_.denied;
+  if (budget_.is_too_large(rss)) return &gaps_.too_large;
+  return budget_.allows(rss) ? nullptr : &gaps_.budget;
+}
+
+std::optional<ProportionalMemory> TreeMemory::read_pss(WatchedProcess& process) {
+  const TimePoint start = clock_.now();
+  const auto memory = process.read_proportional();
+  budget_.spend(clock_.now() - start);
+  if (process.denies_proportional()) ++gaps_.denied;
+  return memory;
+}
+
+std::optional<MappedMemory> TreeMemory::read_machine() {
+  std::array<char, 4096> text;  // the lines that are needed come first
+  if (!meminfo_) meminfo_ = open_for_reading(meminfo_path_);
+  return parse_mapped_memory(text_at_start(meminfo_, text));
+}
+
+std::string TreeMemory::mechanism() const {
+  return std::string("/proc/PID/smaps_rollup at each sample") +
+         (policy_ == PssPolicy::budget ? ", within 1 % of a core" : ", whatever it takes") +
+         "; a peak of one process between two samples is known by VmHWM, of a sum it is missed; of "
+         "processes without it the resident sets, at most what /proc/meminfo reports for the "
+         "machine";
 }
 
 }  // namespace wattle
