@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "usage/tree_reader.hpp"
+#include "usage/tree_state.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"
 

@@ -306,7 +306,8 @@ double DaemonClient::time() {
 
 void DaemonClient::set_power_limit(const Ids& ids, Watts limit, bool block) {
   constexpr double kMostW = 4e6;  // the protocol counts milliwatts in 32 bits
-  if (!(limit.si() >= 0.0 && limit.si() <= kMostW)) {
+  const bool is_power = limit.si() >= 0.0 && limit.si() <= kMostW;  // false for NaN
+  if (!is_power) {
     throw InvalidArgument("cannot set the power limit: it must be from 0 to 4 MW");
   }
   const auto limit_mw = static_cast<std::uint32_t>(std::llround(limit.si() * 1e3));

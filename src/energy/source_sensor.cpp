@@ -52,6 +52,7 @@ Channel channel_of(const EnergySource::Gauge& gauge, Domain domain) {
 template <class Parts>
 std::vector<Channel> channels_of(const Parts& parts, std::size_t first) {
   std::vector<Channel> channels;
+  channels.reserve(parts.size());
   for (const auto& part : parts) {
     channels.push_back(channel_of(part, source_domain(first + channels.size())));
   }
@@ -61,8 +62,10 @@ std::vector<Channel> channels_of(const Parts& parts, std::size_t first) {
 /// In micro-watts; absent for what is no power.
 std::optional<std::uint64_t> raw_power(const std::optional<Watts>& power) noexcept {
   constexpr double kMostW = 1e12;
-  if (!power || !(power->si() >= 0.0 && power->si() <= kMostW)) return std::nullopt;
-  return static_cast<std::uint64_t>(std::llround(power->si() / kMicroWatt));
+  const double power_w = power ? power->si() : -1.0;
+  const bool is_power = power_w >= 0.0 && power_w <= kMostW;  // false for NaN
+  if (!is_power) return std::nullopt;
+  return static_cast<std::uint64_t>(std::llround(power_w / kMicroWatt));
 }
 
 Reading reading_of(const std::optional<std::uint64_t>& raw, TimePoint before, TimePoint after) {

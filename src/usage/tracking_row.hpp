@@ -8,7 +8,7 @@
 #include "usage/gpu_monitor.hpp"
 #include "usage/machine.hpp"
 #include "usage/tracking_table.hpp"
-#include "usage/tree_reader.hpp"
+#include "usage/tree_state.hpp"
 
 namespace wattle {
 
