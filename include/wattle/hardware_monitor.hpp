@@ -46,7 +46,7 @@ struct HardwareMonitorOptions {
   bool overwrite = false;
   /// Which GPUs.
   GpuSelection gpus{};
-  /// `ignore`: a machine where nothing at all can be read is no error. No file is written then.
+  /// `ignore`: a machine where nothing at all can be read, or without a selected GPU, is no error.
   IfUnavailable if_unavailable = IfUnavailable::fail;
   /// Where to look.
   System system = System::from_environment();

@@ -86,8 +86,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   std::optional<std::vector<PowerDomain>> domains{};
   /// Whether the energy counters of CPUs are read too.
   bool cpus = true;
-  /// `ignore`: a machine where nothing can be read is no error. The monitor has no devices then,
-  /// and `missing` has the reasons.
+  /// `ignore`: a machine where nothing can be read, or without a selected GPU, is no error. The
+  /// monitor has the other devices, if any, and `missing` has the reasons.
   IfUnavailable if_unavailable = IfUnavailable::fail;
   /// Where to look for devices.
   System system = System::from_environment();

@@ -192,9 +192,14 @@ std::shared_ptr<MeteredDomains> MeteredDomains::share(const EnergyMeterOptions& 
 std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& options) {
   check(options);
   Survey found = survey(options.system, machine_clock(), asked_for(options));
-  if (!options.domains) keep_selected(options.gpus, found, "cannot measure energy");
+  std::vector<Refusal> absent;
+  if (!options.domains) {
+    keep_selected(options.gpus, found, "cannot measure energy",
+                  ignores(options) ? &absent : nullptr);
+  }
   Domains columns = columns_of(options, found);
   std::vector<Refusal> missing = missing_of(found.refused);
+  missing.insert(missing.end(), absent.begin(), absent.end());
   if (!options.domains) log_missing("energy", found.refused);
   if (ignores(options)) add_reasons(options, found, missing);
   const bool aligned = options.aligned && !(ignores(options) && found.sensors.empty());

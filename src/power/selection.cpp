@@ -63,11 +63,12 @@ std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
 }
 
 std::vector<std::uint32_t> indices_of(const GpuSelection& selection,
-                                      const std::vector<FoundGpu>& found) {
+                                      const std::vector<FoundGpu>& found,
+                                      std::vector<Refusal>* missing) {
   if (!selection.numbers().empty()) return selection.numbers();
   const Numbers numbers = gpu_numbers(found);
   std::vector<std::uint32_t> indices;
-  for (const Domain& gpu : selected_gpus(selection, found, "cannot monitor power")) {
+  for (const Domain& gpu : selected_gpus(selection, found, "cannot monitor power", missing)) {
     indices.push_back(numbers.at(gpu));
   }
   return indices;
@@ -77,27 +78,31 @@ bool is_of_gpu(const SensorRefusal& refusal) {
   return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
 }
 
-[[noreturn]] void refuse_gpu(std::uint32_t index, const Gpus& there, const Numbers& numbers,
-                             const std::vector<SensorRefusal>& refused) {
+std::string why_not_there(std::uint32_t index, const Gpus& there, const Numbers& numbers,
+                          const std::vector<SensorRefusal>& refused) {
   for (const SensorRefusal& refusal : refused) {
     if (refusal.domain && is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
-      throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, refusal.reason));
+      return refusal.reason;
     }
   }
-  const std::string others = there.empty()
-                                 ? "no GPU can be read"
-                                 : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
-                                               fmt::join(indices_of(there), ", "));
-  throw NoSuchDevice(fmt::format("cannot monitor GPU {}: {}", index, others));
+  return there.empty() ? "no GPU can be read"
+                       : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
+                                     fmt::join(indices_of(there), ", "));
 }
 
 Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<SensorRefusal>& refused,
-           const std::vector<std::uint32_t>& indices) {
+           const std::vector<std::uint32_t>& indices, std::vector<Refusal>* missing) {
   Gpus chosen;
   for (const std::uint32_t index : indices) {
     const auto found = std::ranges::find(there, index, &Selection::Gpu::index);
-    if (found == there.end()) refuse_gpu(index, there, numbers, refused);
-    chosen.push_back(*found);
+    if (found != there.end()) {
+      chosen.push_back(*found);
+      continue;
+    }
+    const std::string reason = why_not_there(index, there, numbers, refused);
+    const std::string gpu = fmt::format("GPU {}", index);
+    if (missing == nullptr) throw NoSuchDevice("cannot monitor " + gpu + ": " + reason);
+    missing->push_back({.subject = gpu, .reason = reason});
   }
   return chosen;
 }
@@ -149,6 +154,7 @@ std::size_t Selection::channels() const noexcept {
 
 Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
                  const std::vector<SensorRefusal>& refused, const GpuSelection& selection,
+                 std::vector<Refusal>* missing,
                  const std::optional<std::vector<PowerDomain>>& domains) {
   const std::vector<FoundGpu> found = found_gpus(sensors, refused);
   const Numbers numbers = gpu_numbers(found);
@@ -162,7 +168,8 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
   }
   std::ranges::sort(there, {}, &Selection::Gpu::index);
   Gpus chosen = selection.is_all() ? std::move(there)
-                                   : named(there, numbers, refused, indices_of(selection, found));
+                                   : named(there, numbers, refused,
+                                           indices_of(selection, found, missing), missing);
   require_domains(chosen, domains);
   return chosen;
 }
@@ -207,7 +214,10 @@ std::vector<SensorRefusal> missed(const Selection& selection,
 Selection select(Survey& found, const PowerMonitorOptions& options) {
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  Selection selection{.gpus = select_gpus(sensors, found.refused, options.gpus, options.domains),
+  const bool ignores = options.if_unavailable == IfUnavailable::ignore;
+  std::vector<Refusal> absent;
+  Selection selection{.gpus = select_gpus(sensors, found.refused, options.gpus,
+                                          ignores ? &absent : nullptr, options.domains),
                       .cpus = {}};
   std::ranges::copy_if(sensors, std::back_inserter(selection.cpus), [&](const auto& sensor) {
     return options.cpus && !is_gpu(*sensor) &&
@@ -215,9 +225,10 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
   });
   if (!options.domains) warn_of_modules(selection.gpus);
   selection.missing = missing_of(missed(selection, found.refused, options));
+  selection.missing.insert(selection.missing.end(), absent.begin(), absent.end());
   if (selection.channels() > 0) return selection;
   const std::string reasons = reasons_text(selection, found.refused);
-  if (options.if_unavailable == IfUnavailable::fail) {
+  if (!ignores) {
     throw NoSuchDevice("cannot monitor power: nothing can be read here: " + reasons);
   }
   if (selection.missing.empty()) {

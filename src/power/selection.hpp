@@ -32,10 +32,12 @@ struct Selection {
 };
 
 /// The selected GPUs, all of them ascending, with their channels of the power domains.
-/// Throws `InvalidArgument`, `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
+/// What is not there is added to `missing`, unless that is null. Throws `InvalidArgument`,
+/// `NoSuchDevice`, `CapabilityError` as `PowerMonitor` does.
 [[nodiscard]] std::vector<Selection::Gpu> select_gpus(
     const std::vector<std::shared_ptr<Sensor>>& sensors, const std::vector<SensorRefusal>& refused,
-    const GpuSelection& selection, const std::optional<std::vector<PowerDomain>>& domains);
+    const GpuSelection& selection, std::vector<Refusal>* missing,
+    const std::optional<std::vector<PowerDomain>>& domains);
 
 /// Takes the sensors. `options` are checked. Throws as `select_gpus`, and `NoSuchDevice` where
 /// nothing is left, unless `if_unavailable` says otherwise.

@@ -110,7 +110,8 @@ nanoseconds infer_update_period(const GpuSelection& gpus, const System& system) 
   Survey found = survey(system, machine_clock(), kProcessorAndGpuKinds);
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  return infer_pace(select_gpus(sensors, found.refused, gpus, std::nullopt), machine_clock())
+  return infer_pace(select_gpus(sensors, found.refused, gpus, nullptr, std::nullopt),
+                    machine_clock())
       .period;
 }
 

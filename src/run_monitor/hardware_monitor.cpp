@@ -94,7 +94,10 @@ class HardwareMonitor::Impl {
   [[nodiscard]] Survey look() const {
     check(options_);
     Survey found = survey(options_.system, machine_clock(), DomainKinds::all());
-    keep_selected(options_.gpus, found, "cannot monitor hardware");
+    std::vector<Refusal> absent;
+    const bool ignores = options_.if_unavailable == IfUnavailable::ignore;
+    keep_selected(options_.gpus, found, "cannot monitor hardware", ignores ? &absent : nullptr);
+    for (const Refusal& gpu : absent) log(gpu.reason);
     return found;
   }
 

@@ -231,26 +231,40 @@ std::map<Domain, std::uint32_t> gpu_numbers(const Gpus& gpus) {
 }
 
 std::vector<Domain> selected_gpus(const GpuSelection& selection, const Gpus& gpus,
-                                  std::string_view who, const Environment& environment) {
+                                  std::string_view who, std::vector<Refusal>* missing,
+                                  const Environment& environment) {
   std::vector<Domain> selected;
   const auto select = [&](const Domain& domain) {
     if (std::ranges::count(selected, domain) == 0) selected.push_back(domain);
+  };
+  const auto select_found = [&](const std::string& name, const auto& find) {
+    try {
+      select(find());
+    } catch (const NoSuchDevice& absent) {
+      if (missing == nullptr) throw;
+      missing->push_back({.subject = "GPU " + printable(name), .reason = absent.what()});
+    }
   };
   if (selection.is_all()) {
     for (const FoundGpu& gpu : gpus) select(gpu.domain);
   } else if (selection.is_visible()) {
     for (const FoundGpu& gpu : visible_gpus(gpus, who, environment)) select(gpu.domain);
   }
-  for (const std::uint32_t number : selection.numbers()) select(find_numbered(gpus, number, who));
-  for (const std::string& name : selection.names()) select(find_named(gpus, name, who));
+  for (const std::uint32_t number : selection.numbers()) {
+    select_found(std::to_string(number), [&] { return find_numbered(gpus, number, who); });
+  }
+  for (const std::string& name : selection.names()) {
+    select_found(name, [&] { return find_named(gpus, name, who); });
+  }
   return selected;
 }
 
 std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
-                                  std::string_view who, const Environment& environment) {
+                                  std::string_view who, std::vector<Refusal>* missing,
+                                  const Environment& environment) {
   if (selection.is_all()) return {};
   const Gpus gpus = found_gpus(found);
-  const std::vector<Domain> selected = selected_gpus(selection, gpus, who, environment);
+  const std::vector<Domain> selected = selected_gpus(selection, gpus, who, missing, environment);
   const auto is_left_out = [&](const Domain& domain) {
     return domain.category() == DomainCategory::gpu && std::ranges::count(selected, domain) == 0;
   };

@@ -9,6 +9,7 @@
 
 #include "base/environment.hpp"
 #include "sensors/sensor.hpp"
+#include "wattle/refusal.hpp"
 #include "wattle/system.hpp"
 
 namespace wattle {
@@ -47,17 +48,18 @@ template <class Sensors>
 [[nodiscard]] std::map<Domain, std::uint32_t> gpu_numbers(const std::vector<FoundGpu>& gpus);
 
 /// The selected ones among `gpus`, in the order in which they were given, else ascending; each
-/// once. `who` starts the messages: "--gpus". Throws `NoSuchDevice` for a GPU that is not there,
-/// and `InvalidArgument` for a name that several have and as `GpuSelection::visible` says.
+/// once. `who` starts the messages: "--gpus". A GPU that is not there is added to `missing`; where
+/// that is null, it is `NoSuchDevice`. Throws `InvalidArgument` for a name that several GPUs have,
+/// and as `GpuSelection::visible` says.
 [[nodiscard]] std::vector<Domain> selected_gpus(
     const GpuSelection& selection, const std::vector<FoundGpu>& gpus, std::string_view who,
-    const Environment& environment = environment_variable);
+    std::vector<Refusal>* missing = nullptr, const Environment& environment = environment_variable);
 
 /// Leaves the selected GPUs in `found`; the others, in the order of their domains. Throws as
 /// `selected_gpus`.
 // NOLINTNEXTLINE(modernize-use-nodiscard): who leaves GPUs out need not say which
 std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
-                                  std::string_view who,
+                                  std::string_view who, std::vector<Refusal>* missing = nullptr,
                                   const Environment& environment = environment_variable);
 
 }  // namespace wattle

@@ -127,6 +127,16 @@ TEST_F(SelectionTest, MonitorsNothingWhereThatIsNoErrorAndSaysWhy) {
                   .subject = "CPU energy", .reason = "it takes root", .source = "powercap"}));
 }
 
+TEST_F(SelectionTest, MonitorsTheOthersWhereASelectedGpuIsNotThereAndThatIsNoError) {
+  machine_.add_gpu(0, always(1));
+  PowerMonitorOptions options = gpus({0, 5});
+  options.if_unavailable = IfUnavailable::ignore;
+  const PowerMonitor monitor = machine_.monitor(options);
+  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0));
+  EXPECT_THAT(monitor.missing(),
+              ElementsAre(Refusal{.subject = "GPU 5", .reason = "there is only 0"}));
+}
+
 TEST_F(SelectionTest, HasNoGpusWhereNoneAreSelected) {
   machine_.add_gpu(0, always(1)).add_package(0, 50);
   const PowerMonitor monitor = machine_.monitor(gpus(GpuSelection::none()));

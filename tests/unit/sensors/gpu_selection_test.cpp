@@ -83,7 +83,8 @@ std::vector<std::string> keep(const std::string& text, Survey& found,
     return variable == variables.end() ? nullptr : variable->second.c_str();
   };
   std::vector<std::string> left_out;
-  for (const Domain& gpu : keep_selected(GpuSelection::parse(text), found, "--gpus", environment)) {
+  for (const Domain& gpu :
+       keep_selected(GpuSelection::parse(text), found, "--gpus", nullptr, environment)) {
     left_out.push_back(gpu.name());
   }
   return left_out;
@@ -306,6 +307,16 @@ TEST(GpuSelections, RefuseAnEmptyListAndANumberThatStandsTwice) {
   EXPECT_THROW((void)GpuSelection(std::vector<std::uint32_t>()), InvalidArgument);
   EXPECT_THROW((void)GpuSelection::named({}), InvalidArgument);
   EXPECT_THROW((void)GpuSelection({1, 0, 1}), InvalidArgument);
+}
+
+TEST(GpuSelections, OfWhatIsNotThereCanBeMissed) {
+  std::vector<Refusal> missing;
+  EXPECT_THAT(
+      selected_gpus(GpuSelection::named({"7", "1"}), found_gpus(three_gpus()), "test", &missing),
+      ElementsAre(Domain::nvidia_gpu(1)));
+  ASSERT_EQ(missing.size(), 1U);
+  EXPECT_EQ(missing[0].subject, "GPU 7");
+  EXPECT_THAT(missing[0].reason, HasSubstr("no GPU is called '7'"));
 }
 
 TEST(GpuSelections, ByNumberCountTheGpusOfAllVendors) {
