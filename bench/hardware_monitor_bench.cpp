@@ -145,8 +145,8 @@ void compare(const std::filesystem::path& folder, const Driver& driver, int roun
   fakes::VirtualClock clock;
   System system;
   system.procfs = folder / "proc";
-  Recording recording({.sensors = gpus(driver, clock), .refused = {}}, system, clock,
-                      folder / "out", {.interval = kInterval});
+  Recording recording({.sensors = gpus(driver, clock), .refused = {}}, clock, folder / "out",
+                      {.interval = kInterval, .system = system});
   recording.begin();
 
   std::vector<std::unique_ptr<Sensor>> sensors = gpus(driver, clock);

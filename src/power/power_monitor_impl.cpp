@@ -125,7 +125,7 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   if (reader == ReadBy::hand) return;
   telling_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), telling()),
                                       "the sampling thread");
-  readings_->wait_for_first(clock.now() + milliseconds(500));
+  readings_->wait_for_first(clock.now() + kDriverPatience);
 }
 
 ReadingWork PowerMonitor::Impl::gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,
