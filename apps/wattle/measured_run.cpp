@@ -15,6 +15,7 @@
 #include "patient_poll.hpp"
 #include "run_estimate.hpp"
 #include "run_report.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
 #include "ticker.hpp"
@@ -23,9 +24,6 @@
 
 namespace wattle::app {
 namespace {
-
-constexpr DomainKinds kAllButGpus =
-    DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::other});
 
 /// Those of one brand, of the chosen ones; all of them are in the host's list.
 GpusOfGroups gpus_of_groups(const std::set<Domain>& on_machine, const Survey& chosen) {
@@ -78,8 +76,8 @@ FoundSensors find_sensors(const RunOptions& options, Report& report) {
   const std::string& left_out = report.energy.left_out;
   if (!left_out.empty()) return {.sensors = {}, .gpus = {.unknown = left_out}};
   const GpuSelection selection = parse_gpus(options.gpus);
-  Survey found = survey(options.system, machine_clock(),
-                        selection.is_none() ? kAllButGpus : DomainKinds::all());
+  Survey found =
+      survey(options.system, machine_clock(), kinds_to_find(DomainKinds::all(), selection));
   const std::set<Domain> on_machine = gpus_found(found);
   keep_chosen(selection, found);
   GpusOfGroups gpus = gpus_of_groups(on_machine, found);

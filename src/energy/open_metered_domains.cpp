@@ -43,7 +43,7 @@ void check(const EnergyMeterOptions& options) {
 
 /// Drivers of GPUs are asked only where a GPU is wanted: that can take two seconds.
 DomainKinds asked_for(const EnergyMeterOptions& options) {
-  if (!options.domains) return options.gpus.is_none() ? kProcessorKinds : kDefaultKinds;
+  if (!options.domains) return kinds_to_find(kDefaultKinds, options.gpus);
   const bool are_processors = std::ranges::all_of(*options.domains, [](const Domain& domain) {
     return kProcessorKinds.contains(domain.kind());
   });

@@ -6,6 +6,7 @@
 
 #include "power/power_monitor_impl.hpp"
 #include "sampling/integrate.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 #include "wattle/error.hpp"
 
@@ -96,7 +97,8 @@ void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);
-  Survey found = survey(right.system, machine_clock(), kProcessorAndGpuKinds);
+  Survey found =
+      survey(right.system, machine_clock(), kinds_to_find(kProcessorAndGpuKinds, right.gpus));
   const Selection selection = select(found, right);
   log_unmonitored(selection, found.refused, right);
   impl_ = std::make_unique<Impl>(selection, machine_clock(), right, ReadBy::lanes);

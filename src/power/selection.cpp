@@ -101,7 +101,9 @@ Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<SensorRe
     }
     const std::string reason = why_not_there(index, there, numbers, refused);
     const std::string gpu = fmt::format("GPU {}", index);
-    if (missing == nullptr) throw NoSuchDevice("cannot monitor " + gpu + ": " + reason);
+    if (missing == nullptr) {
+      throw NoSuchDevice(fmt::format("cannot monitor {}: {}", gpu, reason));
+    }
     missing->push_back({.subject = gpu, .reason = reason});
   }
   return chosen;

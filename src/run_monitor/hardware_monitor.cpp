@@ -93,7 +93,8 @@ class HardwareMonitor::Impl {
  private:
   [[nodiscard]] Survey look() const {
     check(options_);
-    Survey found = survey(options_.system, machine_clock(), DomainKinds::all());
+    Survey found =
+        survey(options_.system, machine_clock(), kinds_to_find(DomainKinds::all(), options_.gpus));
     std::vector<Refusal> absent;
     const bool ignores = options_.if_unavailable == IfUnavailable::ignore;
     keep_selected(options_.gpus, found, "cannot monitor hardware", ignores ? &absent : nullptr);

@@ -112,6 +112,7 @@ class DomainKinds {
   }
 
   constexpr void add(DomainKinds others) noexcept { bits_ |= others.bits_; }
+  constexpr void remove(DomainKinds others) noexcept { bits_ &= ~others.bits_; }
   [[nodiscard]] constexpr bool contains(DomainKind kind) const noexcept {
     return (bits_ & bit(kind)) != 0;
   }

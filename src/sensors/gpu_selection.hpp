@@ -47,6 +47,13 @@ template <class Sensors>
 /// so that numbers stay when one fails.
 [[nodiscard]] std::map<Domain, std::uint32_t> gpu_numbers(const std::vector<FoundGpu>& gpus);
 
+/// `kinds`, without those of GPUs where none is selected: then no driver of a GPU is called.
+[[nodiscard]] inline DomainKinds kinds_to_find(DomainKinds kinds,
+                                               const GpuSelection& selection) noexcept {
+  if (selection.is_none()) kinds.remove(DomainKinds::of({DomainCategory::gpu}));
+  return kinds;
+}
+
 /// The selected ones among `gpus`, in the order in which they were given, else ascending; each
 /// once. `who` starts the messages: "--gpus". A GPU that is not there is added to `missing`; where
 /// that is null, it is `NoSuchDevice`. Throws `InvalidArgument` for a name that several GPUs have,

@@ -355,6 +355,14 @@ class DriverTest : public testing::Test {
   }
 };
 
+TEST_F(DriverTest, IsNotCalledWhereNoGpuIsSelected) {
+  const FakeNvml fake("gpu A\npower step 0 100\n");
+  const PowerMonitor monitor({.gpus = GpuSelection::none(),
+                              .if_unavailable = IfUnavailable::ignore,
+                              .system = fake.system()});
+  EXPECT_EQ(fake.calls("nvmlInit_v2"), 0U);
+}
+
 TEST_F(DriverTest, TellsItsThreeDomainsOfEachGpu) {
   with_monitor("gpu A\npower step 0 100\nmemory_power step 0 20\ngpu B\npower step 0 200\n",
                {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml&) {
