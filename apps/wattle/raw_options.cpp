@@ -120,8 +120,8 @@ void add_roots(CLI::App& command, RawOptions& raw) {
 }
 
 constexpr const char* kGpusHelp =
-    "GPUs: all, none, visible (by CUDA_VISIBLE_DEVICES), or numbers, UUIDs, PCI addresses with "
-    "commas between";
+    "GPUs: all, none, visible (to CUDA and HIP programs), or comma-separated numbers, UUIDs, PCI "
+    "addresses";
 
 /// What `wattle track` has too.
 void add_tracking(CLI::App& run, RunOptions& options) {
