@@ -39,7 +39,7 @@ use_command() {
   local status=0
   as bob wattle doctor --verbose >"$root/tmp/doctor" || status=$?
   [[ $status == [012] ]] || wrong "wattle doctor exits with 0, 1 or 2, not $status"
-  grep --quiet '^  cause ' "$root/tmp/doctor" || wrong "wattle doctor names a cause"
+  grep --quiet '^  reason ' "$root/tmp/doctor" || wrong "wattle doctor names a reason"
   status=0
   as bob wattle run --json /tmp/run.json -- sh -c 'exit 3' 2>/dev/null || status=$?
   [[ $status == 3 ]] || wrong "wattle run exits as its command, with 3, not with $status"
