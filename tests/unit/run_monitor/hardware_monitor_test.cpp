@@ -32,6 +32,7 @@ using namespace std::chrono_literals;
 using fakes::eventually;
 using power_test::HeardLog;
 using testing::AllOf;
+using testing::Contains;
 using testing::ContainsRegex;
 using testing::Each;
 using testing::EndsWith;
@@ -410,6 +411,32 @@ TEST_F(HardwareMonitorTest, DoesNotStartWhereThereIsNothing) {
   EXPECT_THAT([&] { monitor.start(out_); },
               ThrowsMessage<NoSuchDevice>(HasSubstr("wattle doctor says why")));
   EXPECT_FALSE(monitor.is_started());
+}
+
+TEST_F(HardwareMonitorTest, StartsWhereThereIsNothingAndThatIsNoError) {
+  system_.nvml_library = "/nowhere/libnvidia-ml.so.1";
+  system_.procfs = "/nowhere";
+  HardwareMonitor monitor(options({.if_unavailable = IfUnavailable::ignore}));
+  monitor.start(out_);
+  EXPECT_TRUE(monitor.is_started());
+  const HardwareFiles files = monitor.stop();
+  EXPECT_FALSE(files.gpu_csv || files.dmon_csv || files.cpu_csv || files.samples_csv);
+}
+
+TEST_F(HardwareMonitorTest, RecordsTheSelectedGpusAlone) {
+  HardwareMonitor monitor(options({.gpus = {1}}));
+  monitor.start(out_);
+  (void)monitor.stop();
+  EXPECT_EQ(lines("hw_metrics.csv").size(), 2U) << "one GPU at both ends";
+}
+
+TEST_F(HardwareMonitorTest, RefusesAGpuThatIsNotThereUnlessThatIsNoError) {
+  EXPECT_THROW(HardwareMonitor(options({.gpus = {0, 7}})), NoSuchDevice);
+  HardwareMonitor monitor(options({.gpus = {0, 7}, .if_unavailable = IfUnavailable::ignore}));
+  EXPECT_THAT(heard_.messages(), Contains(HasSubstr("no GPU has the number 7")));
+  monitor.start(out_);
+  (void)monitor.stop();
+  EXPECT_EQ(lines("hw_metrics.csv").size(), 2U);
 }
 
 TEST_F(HardwareMonitorTest, WritesPointsUnderAGermanLocale) {
