@@ -16,13 +16,6 @@ using Json = nlohmann::ordered_json;
 
 Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
-std::optional<double> si(const std::optional<Watts>& power) {
-  return power ? std::optional(power->si()) : std::nullopt;
-}
-std::optional<double> si(const std::optional<Joules>& energy) {
-  return energy ? std::optional(energy->si()) : std::nullopt;
-}
-
 /// Means something where the energy is known.
 std::optional<double> uncertainty_of(const MeasuredEnergy& energy) {
   return energy.energy ? std::optional(with_two_digits(energy.uncertainty).si()) : std::nullopt;

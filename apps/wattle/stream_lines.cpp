@@ -33,10 +33,6 @@ std::set<std::uint32_t> indices_of(const Maps&... maps) {
   return indices;
 }
 
-std::optional<double> in_watts(const std::optional<Watts>& power) noexcept {
-  return power ? std::optional(power->si()) : std::nullopt;
-}
-
 std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const ServerEnergy& energy) {
   std::vector<StreamedDevice> devices;
   const auto reason_in = [](const std::map<std::uint32_t, std::string>& reasons,
@@ -45,7 +41,7 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
   };
   for (const std::uint32_t gpu : indices_of(readings.gpu_power, energy.gpus, readings.gpu_reason)) {
     devices.push_back({.domain = fmt::format("gpu_{}", gpu),
-                       .power_w = in_watts(value_in(readings.gpu_power, gpu)),
+                       .power_w = si(value_in(readings.gpu_power, gpu)),
                        .read_unix_s = value_in(readings.gpu_time_s, gpu),
                        .energy = value_in(energy.gpus, gpu),
                        .reason = reason_in(readings.gpu_reason, gpu)});
@@ -55,12 +51,12 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
     const auto power = value_in(readings.cpu_power, cpu).value_or(CpuPowerReading{});
     const auto at = value_in(readings.cpu_time_s, cpu);
     devices.push_back({.domain = fmt::format("package_{}", cpu),
-                       .power_w = in_watts(power.cpu),
+                       .power_w = si(power.cpu),
                        .read_unix_s = at,
                        .energy = value_in(energy.cpus, cpu),
                        .reason = reason_in(readings.cpu_reason, cpu)});
     StreamedDevice dram{.domain = fmt::format("dram_{}", cpu),
-                        .power_w = in_watts(power.dram),
+                        .power_w = si(power.dram),
                         .read_unix_s = at,
                         .energy = value_in(energy.drams, cpu),
                         .reason = reason_in(readings.dram_reason, cpu)};

@@ -105,6 +105,12 @@ std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
   return text;
 }
 
+Tracker open_tracker(const TrackerOptions& options) try {
+  return Tracker(options);
+} catch (const NoSuchDevice& error) {
+  throw InvalidArgument(error.what());  // --gpu-uuids names it
+}
+
 int follow(const TrackOptions& options) {
   const Fd end = end_signals();
   set_log(warn);
@@ -117,7 +123,7 @@ int follow(const TrackOptions& options) {
     return 0;
   }
   const TrackerMark mark;  // other trackers leave this process out
-  Tracker tracker(options.tracker);
+  Tracker tracker = open_tracker(options.tracker);
   std::optional<EnergyEstimator> estimator;
   if (options.estimate) estimator.emplace(EstimatorOptions{.system = options.tracker.system});
   tracker.start();
@@ -127,7 +133,7 @@ int follow(const TrackOptions& options) {
   int status = 0;
   try {
     tracker.stop();
-  } catch (const WriteError&) {  // the log has told it when it happened
+  } catch (const WriteError&) {  // the log had it when it happened
     status = kRunFailed;
   }
   const ResourceUsage& usage = tracker.resource_usage();

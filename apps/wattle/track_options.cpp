@@ -129,7 +129,14 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
     tracker.n_expected_cores =
         parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
   }
-  if (!raw.gpu_uuids.empty()) tracker.gpus = GpuSelection::named(parts_of(raw.gpu_uuids));
+  if (!raw.gpu_uuids.empty()) {
+    const std::vector<std::string> uuids = parts_of(raw.gpu_uuids);
+    if (uuids.empty()) {
+      throw InvalidArgument("--gpu-uuids takes UUIDs with commas between, not '" +
+                            printable(raw.gpu_uuids) + "'");
+    }
+    tracker.gpus = GpuSelection::named(uuids);
+  }
   if (!raw.gpu_brand.empty()) tracker.gpu_brand = raw.gpu_brand;
   tracker.tracking_file = path_of(raw.tracking_file);
   tracker.resource_usage_file = path_of(raw.usage_file);

@@ -60,7 +60,7 @@ class GpuStream {
   Loop& loop_;
   Stream stream_;
   std::map<wire::DeviceId, TimePoint> asked_;  ///< and not answered yet
-  std::vector<PowerChange> answered_;          ///< and not told yet
+  std::vector<PowerChange> answered_;          ///< and not sent yet
   Pace pace_;
 };
 

@@ -63,8 +63,8 @@ struct HardwareMonitorOptions {
 class WATTLE_EXPORT HardwareMonitor {
  public:
   /// Searches for what can be read; drivers have 2 s to answer. Throws `InvalidArgument` for an
-  /// option out of its range, `NoSuchDevice` for a GPU that is not there, and nothing where there
-  /// is nothing.
+  /// option out of its range, `NoSuchDevice` for a GPU that is not there, unless
+  /// `if_unavailable` is `ignore`, and nothing where there is nothing.
   explicit HardwareMonitor(HardwareMonitorOptions options = {});
   HardwareMonitor(const HardwareMonitor&) = delete;
   HardwareMonitor& operator=(const HardwareMonitor&) = delete;
@@ -74,9 +74,9 @@ class WATTLE_EXPORT HardwareMonitor {
   /// Makes the folder where it does not exist, and starts. What is not monitored though it is there
   /// is reported to the log. Throws `InvalidState` where it is started already; `WriteError` where
   /// a file cannot be made; `FormatError` for a file that holds something else, to be moved away or
-  /// removed first; `NoSuchDevice` where nothing at all can be read; `Error` where no thread can be
-  /// had. Then it is not started, and no file has lost a row. After `stop` it may be started again,
-  /// with another folder.
+  /// removed first; `NoSuchDevice` where nothing at all can be read, unless that is
+  /// ignored; `Error` where no thread can be started. Then it is not started, and no file has lost
+  /// a row. After `stop` it may be started again, with another folder.
   void start(const std::filesystem::path& output_dir);
   /// Writes rows for the last, partial interval, and ends; within 100 ms, unless a file system does
   /// not answer: that is given up after 2 s, and reported to the log. A second time it does nothing

@@ -117,11 +117,10 @@ class WATTLE_EXPORT PowerMonitor {
   /// Starts monitoring; the first readings are there when it returns, but those of a GPU that does
   /// not answer within half a second. Drivers have 2 s to list their GPUs; finding out
   /// the update period takes up to 1.5 s more. With no GPU, and none asked for, the CPU domains are
-  /// monitored alone. Throws `InvalidArgument` for an option out of its range, `NoSuchDevice` for a
-  /// GPU that is not there and, unless `if_unavailable` is `ignore`, where nothing can be read at
-  /// all, with the reasons,
-  /// `CapabilityError` where a power domain was asked for that no GPU has, `Error` where no thread
-  /// can be started.
+  /// monitored alone. Throws `InvalidArgument` for an option out of its range; `NoSuchDevice` for a
+  /// GPU that is not there and where nothing can be read at all, with the reasons, unless
+  /// `if_unavailable` is `ignore`; `CapabilityError` where a power domain was asked for that no GPU
+  /// has; `Error` where no thread can be started.
   explicit PowerMonitor(const PowerMonitorOptions& options = {});
   PowerMonitor(const PowerMonitor&) = delete;
   PowerMonitor& operator=(const PowerMonitor&) = delete;

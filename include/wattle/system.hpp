@@ -60,7 +60,7 @@ class WATTLE_EXPORT GpuSelection {
   // NOLINTEND(google-explicit-constructor)
 
   [[nodiscard]] static GpuSelection all() noexcept { return {}; }
-  /// None: no driver of a GPU is called.
+  /// None. Where the selected GPUs alone are read, no driver of a GPU is called.
   [[nodiscard]] static GpuSelection none() noexcept { return GpuSelection(Kind::none); }
   /// Those that this process's environment leaves to a program that computes on GPUs, when they are
   /// looked for: `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and `HIP_VISIBLE_DEVICES`

@@ -2,12 +2,20 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "wattle/export.hpp"
 #include "wattle/units.hpp"
 
 namespace wattle {
+
+/// The value in its SI unit, where it is known.
+template <class Tag>
+[[nodiscard]] constexpr std::optional<double> si(
+    const std::optional<Quantity<Tag>>& quantity) noexcept {
+  return quantity ? std::optional(quantity->si()) : std::nullopt;
+}
 
 /// The two digits of an uncertainty that mean something, in texts and in every JSON: 0.12 for
 /// 0.1234, 540 for 538.7. What is not above 0 stays as it is.

@@ -21,7 +21,7 @@ bool override_from(const char* variable, Place& place) {
 }  // namespace
 
 const char* environment_variable(const char* name) {
-  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nobody may change it meanwhile
+  return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): see the header
 }
 
 System System::from_environment() {

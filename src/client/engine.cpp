@@ -17,14 +17,14 @@ namespace wattle::client {
 
 using Progress = FollowedServer::Progress;
 
-Engine::Engine(std::shared_ptr<UpdateHub> board, const Options& options)
-    : board_(std::move(board)),
+Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
+    : hub_(std::move(hub)),
       book_(options.book),
       forks_(forks()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
-      timers_(board_->servers().size()),
-      transport_(std::make_unique<CurlTransport>(board_->servers(), options.timeout)),
-      progress_(board_->servers().size(), Progress::asking) {
+      timers_(hub_->servers().size()),
+      transport_(std::make_unique<CurlTransport>(hub_->servers(), options.timeout)),
+      progress_(hub_->servers().size(), Progress::asking) {
   if (!wake_) {
     throw Error("no power can be streamed: eventfd: " + std::generic_category().message(errno));
   }
@@ -35,7 +35,7 @@ Engine::Engine(std::shared_ptr<UpdateHub> board, const Options& options)
   // It cannot be moved, which std::make_unique would do with an aggregate's named members.
   // NOLINTNEXTLINE(modernize-make-unique)
   around_.reset(new Surroundings{.transport = *transport_,
-                                 .board = *board_,
+                                 .hub = *hub_,
                                  .timers = timers_,
                                  .clock = machine_clock(),
                                  .chance = std::move(chance),
@@ -43,7 +43,7 @@ Engine::Engine(std::shared_ptr<UpdateHub> board, const Options& options)
                                  .longest_reconnect_delay = options.longest_reconnect_delay,
                                  .timeout = options.timeout,
                                  .book = book_.get()});
-  for (std::size_t i = 0; i < board_->servers().size(); ++i) servers_.emplace_back(i, *around_);
+  for (std::size_t i = 0; i < hub_->servers().size(); ++i) servers_.emplace_back(i, *around_);
 }
 
 Engine::~Engine() {
@@ -73,7 +73,7 @@ Engine::Start Engine::wait_for_start(TimePoint deadline, bool tolerates_connecti
     if (connection_trouble_) return {.trouble = connection_trouble_};
     const auto late = std::ranges::find(progress_, Progress::asking);
     if (late != progress_.end()) {
-      const Server& server = board_->servers()[static_cast<std::size_t>(late - progress_.begin())];
+      const Server& server = hub_->servers()[static_cast<std::size_t>(late - progress_.begin())];
       return {.trouble = Trouble{.what = printable(server.endpoint) + " does not answer in time"}};
     }
   }
@@ -82,7 +82,7 @@ Engine::Start Engine::wait_for_start(TimePoint deadline, bool tolerates_connecti
 
 void Engine::stop() noexcept {
   if (forks_ != forks()) return;
-  board_->end();
+  hub_->end();
   is_stopping_ = true;
   (void)::eventfd_write(wake_.get(), 1);
   if (thread_.load() == std::this_thread::get_id()) return;
@@ -103,7 +103,7 @@ void Engine::run() noexcept {
   thread_ = std::this_thread::get_id();
   follow();
   for (FollowedServer& server : servers_) server.end();
-  board_->close();  // what takes long comes after it
+  hub_->close();  // what takes long comes after it
   {
     const std::scoped_lock lock(mutex_);
     is_quiet_ = true;
@@ -125,9 +125,9 @@ void Engine::follow() {
     transport_->wait(timers_.next());
     around_->look_at_clock();
     if (book_) look_for_suspend();
-    transport_->run([&] { board_->commit(); });
+    transport_->run([&] { hub_->commit(); });
     while (!is_stopping_ && timers_.next() <= around_->now) servers_[timers_.first()].tick();
-    board_->commit();
+    hub_->commit();
   }
 }
 

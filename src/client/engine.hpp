@@ -44,7 +44,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   static constexpr std::chrono::milliseconds kPatience{80};
 
   /// Throws as `CurlTransport`.
-  Engine(std::shared_ptr<UpdateHub> board, const Options& options);
+  Engine(std::shared_ptr<UpdateHub> hub, const Options& options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();
@@ -65,7 +65,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void tell_progress();
   void look_for_suspend();
 
-  const std::shared_ptr<UpdateHub> board_;
+  const std::shared_ptr<UpdateHub> hub_;
   const std::shared_ptr<EnergyBook> book_;
   const std::uint64_t forks_;
   Fd wake_;

@@ -58,7 +58,7 @@ wire::PowerEvent event_of(const wire::PowersAt<Power>& powers,
 
 FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
     : place_(place),
-      server_(around.board.servers()[place]),
+      server_(around.hub.servers()[place]),
       around_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
       streams_{FollowedStream(place, DeviceType::gpu, around),
@@ -253,7 +253,7 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
         clock_due_ = around_.now + kClockPeriod;
         if (std::isfinite(best_round_trip_.uncertainty_s)) {
           for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
-          around_.board.set_clock(place_, best_round_trip_);
+          around_.hub.set_clock(place_, best_round_trip_);
         }
         if (then) then();
       },

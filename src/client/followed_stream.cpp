@@ -31,7 +31,7 @@ FollowedStream::~FollowedStream() {
 
 std::string FollowedStream::name() const {
   return std::string(type_ == DeviceType::gpu ? "GPU" : "CPU") + " stream of " +
-         printable(around_.board.servers()[server_].endpoint);
+         printable(around_.hub.servers()[server_].endpoint);
 }
 
 void FollowedStream::set_state(ConnectionStatus status, const std::string& reason) {
@@ -39,7 +39,7 @@ void FollowedStream::set_state(ConnectionStatus status, const std::string& reaso
   if (state_.status != status) state_.since = around_.now;
   state_.status = status;
   state_.reason = reason;
-  around_.board.set_state(server_, type_, state_);
+  around_.hub.set_state(server_, type_, state_);
 }
 
 void FollowedStream::serve(const std::vector<DeviceId>& devices) {
@@ -48,10 +48,10 @@ void FollowedStream::serve(const std::vector<DeviceId>& devices) {
     if (!device.is_served && device.has_value) put_gone(device);
     if (!device.is_served) clear_reasons(device);
   }
-  around_.board.end_event();
+  around_.hub.end_event();
   for (const DeviceId id : devices) {
     if (find(id) != nullptr) continue;
-    const std::uint32_t slot = around_.board.new_slot(
+    const std::uint32_t slot = around_.hub.new_slot(
         {.server = static_cast<std::uint32_t>(server_), .device = id, .type = type_});
     const auto place = std::ranges::upper_bound(devices_, id, {}, &Device::id);
     devices_.insert(place, {.id = id, .slot = slot, .is_served = true});
@@ -210,14 +210,14 @@ void FollowedStream::take_comment(std::string_view comment) {
   set_reason(*device, unknown->is_dram, std::move(unknown->reason));
   if (unknown->is_dram || !device->has_value) return;
   put_gone(*device);
-  around_.board.end_event();
+  around_.hub.end_event();
 }
 
 void FollowedStream::set_reason(Device& device, bool is_dram, std::string reason) {
   bool& has_reason = is_dram ? device.has_dram_reason : device.has_reason;
   if (!has_reason && reason.empty()) return;
   has_reason = !reason.empty();
-  around_.board.set_reason(
+  around_.hub.set_reason(
       server_, {.type = type_, .id = device.id, .is_dram = is_dram, .reason = std::move(reason)});
 }
 
@@ -247,7 +247,7 @@ void FollowedStream::apply(const wire::PowerEvent& event) {
       if (device.has_value && device.event != events_) put_gone(device);
     }
   }
-  around_.board.end_event();
+  around_.hub.end_event();
 }
 
 void FollowedStream::seed(const wire::PowerEvent& powers) {
@@ -256,7 +256,7 @@ void FollowedStream::seed(const wire::PowerEvent& powers) {
     if (device == nullptr || !device->is_served) continue;
     if (powers.timestamp_ms > device->timestamp_ms) put(*device, power, powers.timestamp_ms);
   }
-  around_.board.end_event();
+  around_.hub.end_event();
 }
 
 void FollowedStream::put(Device& device, const wire::DevicePower& power, double timestamp_ms) {
@@ -272,17 +272,17 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
   if (power.power_mw) set_reason(device, false, {});
   if (power.dram_mw) set_reason(device, true, {});
   if (around_.book != nullptr) book_power(device, power, timestamp_s);
-  around_.board.add({.timestamp_s = timestamp_s,
-                     .power_w = 1e-3 * power.power_mw.value_or(kNotTold),
-                     .dram_w = 1e-3 * power.dram_mw.value_or(kNotTold),
-                     .slot = device.slot});
+  around_.hub.add({.timestamp_s = timestamp_s,
+                   .power_w = 1e-3 * power.power_mw.value_or(kNoPower),
+                   .dram_w = 1e-3 * power.dram_mw.value_or(kNoPower),
+                   .slot = device.slot});
 }
 
 void FollowedStream::put_gone(Device& device) {
   device.has_value = false;
   each_booked(device,
               [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
-  around_.board.add({.timestamp_s = around_.unix_now_s, .slot = device.slot, .is_gone = true});
+  around_.hub.add({.timestamp_s = around_.unix_now_s, .slot = device.slot, .is_gone = true});
 }
 
 void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,

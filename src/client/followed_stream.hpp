@@ -21,7 +21,7 @@
 namespace wattle::client {
 
 /// From the request for a stream to its end, and the wait before the next one. What it hears goes
-/// to the board; who asks for it, and when, is its server (`FollowedServer`).
+/// to the hub; who asks for it, and when, is its server (`FollowedServer`).
 ///
 /// Threads: one at a time (the stream's).
 class FollowedStream final : public ResponseHandler {

@@ -109,7 +109,7 @@ std::string_view to_string(ConnectionStatus status) noexcept {
 class PowerStream::Impl {
  public:
   Impl(std::vector<Server> servers, PowerStreamOptions options)
-      : board_(std::make_shared<UpdateHub>(
+      : hub_(std::make_shared<UpdateHub>(
             std::move(servers), client::Delivery{.queue_limit = options.queue_limit,
                                                  .on_update = std::move(options.on_update),
                                                  .executor = std::move(options.executor)})),
@@ -117,10 +117,10 @@ class PowerStream::Impl {
                   ? std::make_shared<client::EnergyBook>(options.history, options.counter_period)
                   : nullptr),
         engine_(std::make_shared<Engine>(
-            board_, Engine::Options{.reconnect_delay = options.reconnect_delay,
-                                    .longest_reconnect_delay = options.longest_reconnect_delay,
-                                    .timeout = options.timeout,
-                                    .book = book_})) {}
+            hub_, Engine::Options{.reconnect_delay = options.reconnect_delay,
+                                  .longest_reconnect_delay = options.longest_reconnect_delay,
+                                  .timeout = options.timeout,
+                                  .book = book_})) {}
 
   void start(milliseconds timeout, bool start_partial) {
     const TimePoint deadline = TimePoint::clock::now() + timeout;
@@ -136,10 +136,10 @@ class PowerStream::Impl {
   }
 
   [[nodiscard]] Engine& engine() noexcept { return *engine_; }
-  [[nodiscard]] const UpdateHub& board() const noexcept { return *board_; }
+  [[nodiscard]] const UpdateHub& hub() const noexcept { return *hub_; }
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> new_reader(const ReaderOptions& options) const {
-    return PowerReader::Impl::make(board_, options);
+    return PowerReader::Impl::make(hub_, options);
   }
   /// The one that `next` goes on with.
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> own_reader() {
@@ -149,7 +149,7 @@ class PowerStream::Impl {
   }
 
  private:
-  std::shared_ptr<UpdateHub> board_;
+  std::shared_ptr<UpdateHub> hub_;
   std::shared_ptr<client::EnergyBook> book_;  ///< null: nobody asks
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
@@ -162,14 +162,14 @@ std::map<std::string, ServerEnergy> PowerStream::Impl::energy(TimePoint begin,
     throw InvalidArgument("this power stream keeps no readings for energies: set `history`");
   }
   if (end < begin) throw InvalidArgument("a window that ends before it starts has no energy");
-  if (board_->is_forked()) return {};
+  if (hub_->is_forked()) return {};
   // So far, whatever was asked for, that lengths of time fit.
   const TimePoint now = TimePoint::clock::now();
   constexpr std::chrono::days kFar{3650};
   begin = std::clamp(begin, now - kFar, now + kFar);
   end = std::clamp(end, now - kFar, now + kFar);
   std::map<std::string, ServerEnergy> energies;
-  const std::vector<Server>& servers = board_->servers();
+  const std::vector<Server>& servers = hub_->servers();
   for (std::size_t i = 0; i < servers.size(); ++i) {
     energies.emplace(servers[i].endpoint, book_->energy(i, begin, end));
   }
@@ -189,11 +189,9 @@ PowerStream::~PowerStream() { stop(); }
 
 void PowerStream::stop() noexcept { impl_->engine().stop(); }
 
-const std::vector<Server>& PowerStream::servers() const noexcept {
-  return impl_->board().servers();
-}
+const std::vector<Server>& PowerStream::servers() const noexcept { return impl_->hub().servers(); }
 
-PowerSnapshot PowerStream::snapshot() const { return impl_->board().snapshot(); }
+PowerSnapshot PowerStream::snapshot() const { return impl_->hub().snapshot(); }
 
 std::map<std::string, ServerEnergy> PowerStream::energy(TimePoint begin, TimePoint end) const {
   return impl_->energy(begin, end);

@@ -14,11 +14,11 @@
 
 namespace wattle {
 
-/// Threads: one at a time, beside the board, which shares what its mutex guards.
+/// Threads: one at a time, beside the hub, which shares what its mutex guards.
 class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl> {
  public:
   /// Sees everything that is committed from now on.
-  [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::UpdateHub> board,
+  [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::UpdateHub> hub,
                                                   const ReaderOptions& options);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
@@ -41,18 +41,18 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   [[nodiscard]] const PowerSnapshot& readings() const noexcept { return view_.readings(); }
   [[nodiscard]] const std::vector<PowerUpdate>& updates() const noexcept { return updates_; }
   [[nodiscard]] std::uint64_t dropped() const;
-  [[nodiscard]] bool has_ended() const noexcept { return board_->has_ended(); }
+  [[nodiscard]] bool has_ended() const noexcept { return hub_->has_ended(); }
 
  private:
   friend class client::UpdateHub;
-  Impl(std::shared_ptr<client::UpdateHub> board, client::View view, const ReaderOptions& options);
+  Impl(std::shared_ptr<client::UpdateHub> hub, client::View view, const ReaderOptions& options);
 
-  // All with the board's mutex held.
+  // All with the hub's mutex held.
   [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || state_news_; }
   [[nodiscard]] const PowerSnapshot* take_step();
   void copy_states();
 
-  const std::shared_ptr<client::UpdateHub> board_;
+  const std::shared_ptr<client::UpdateHub> hub_;
   const bool wants_states_;
 
   // The reader's own.
@@ -60,7 +60,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   std::vector<PowerUpdate> updates_;
   std::uint64_t meta_version_ = 0;  ///< of what it knows of the servers
 
-  // Guarded by the board's mutex.
+  // Guarded by the hub's mutex.
   client::UpdateQueue queue_;
   bool state_news_ = false;
   bool is_blocked_ = false;

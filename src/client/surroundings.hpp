@@ -16,7 +16,7 @@ namespace wattle::client {
 /// Threads: one at a time (the stream's).
 struct Surroundings {
   Transport& transport;
-  UpdateHub& board;
+  UpdateHub& hub;
   Timers& timers;
   const Clock& clock;
   /// From 0 up to 1.

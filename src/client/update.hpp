@@ -15,25 +15,25 @@ namespace wattle::client {
 using wire::DeviceId;
 using wire::DeviceType;
 
-/// A device of a server. Its number is its place among all that ever were told of, and stays.
+/// A device of a server. Its number is its place among all that were ever reported, and stays.
 struct Slot {
   std::uint32_t server = 0;  ///< place among the servers
   DeviceId device = 0;
   DeviceType type = DeviceType::gpu;
 };
 
-/// Stands for a power that is not told.
-inline constexpr double kNotTold = std::numeric_limits<double>::quiet_NaN();
+/// A power that is not reported.
+inline constexpr double kNoPower = std::numeric_limits<double>::quiet_NaN();
 
-[[nodiscard]] inline std::optional<Watts> told(double power_w) noexcept {
+[[nodiscard]] inline std::optional<Watts> known_power(double power_w) noexcept {
   return std::isnan(power_w) ? std::nullopt : std::optional(Watts(power_w));
 }
 
 /// One device's new value.
 struct Update {
   double timestamp_s = 0.0;  ///< Unix, by this machine's clock
-  double power_w = kNotTold;
-  double dram_w = kNotTold;
+  double power_w = kNoPower;
+  double dram_w = kNoPower;
   std::uint32_t slot = 0;
   bool is_gone = false;
   bool ends_event = true;

@@ -82,7 +82,7 @@ void UpdateHub::commit() {
   if (delivery_.on_update) {
     for (const Update& update : batch_) {
       if (has_ended()) break;
-      delivery_.on_update(told_of(update));
+      delivery_.on_update(public_update(update));
     }
   }
   batch_.clear();
@@ -111,7 +111,7 @@ PowerSnapshot UpdateHub::snapshot() const {
 }
 
 /// For the stream's thread too, which alone adds slots, without the mutex.
-PowerUpdate UpdateHub::told_of(const Update& update) const {
+PowerUpdate UpdateHub::public_update(const Update& update) const {
   const Slot& slot = slots_[update.slot];
   return {.server = slot.server,
           .device = slot.device,
@@ -119,8 +119,8 @@ PowerUpdate UpdateHub::told_of(const Update& update) const {
           .is_gone = update.is_gone,
           .ends_event = update.ends_event,
           .timestamp_s = update.timestamp_s,
-          .power = told(update.power_w),
-          .dram = told(update.dram_w)};
+          .power = known_power(update.power_w),
+          .dram = known_power(update.dram_w)};
 }
 
 void UpdateHub::hand_out() {

@@ -86,7 +86,7 @@ class UpdateHub {
     [[nodiscard]] Reasons& reasons(DeviceType type, bool is_dram) noexcept;
   };
 
-  [[nodiscard]] PowerUpdate told_of(const Update& update) const;
+  [[nodiscard]] PowerUpdate public_update(const Update& update) const;
   // With the mutex held.
   [[nodiscard]] View view() const;
   void hand_out();

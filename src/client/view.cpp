@@ -54,7 +54,7 @@ void View::apply(const Update& update, const Slot& slot) {
   if (place.gpu != nullptr) {
     *place.gpu = Watts(update.power_w);
   } else {
-    *place.cpu = {.cpu = told(update.power_w), .dram = told(update.dram_w)};
+    *place.cpu = {.cpu = known_power(update.power_w), .dram = known_power(update.dram_w)};
   }
   if (update.timestamp_s >= server.timestamp_s) {
     server.timestamp_s = update.timestamp_s;

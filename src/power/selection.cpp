@@ -137,6 +137,7 @@ std::string reasons_text(const Selection& selection, const std::vector<SensorRef
 
 PowerMonitorOptions checked(PowerMonitorOptions options) {
   check_domains(options.domains);
+  options.gpus = resolved(options.gpus);
   if (options.max_samples_per_gpu == 0U) {
     refuse("max_samples_per_gpu must be at least 1; leave it out to keep all samples");
   }

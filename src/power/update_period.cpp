@@ -13,6 +13,7 @@
 #include "base/call_with_deadline.hpp"
 #include "base/log.hpp"
 #include "sampling/update_observer.hpp"
+#include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
 
 namespace wattle {
@@ -110,7 +111,7 @@ nanoseconds infer_update_period(const GpuSelection& gpus, const System& system) 
   Survey found = survey(system, machine_clock(), kProcessorAndGpuKinds);
   std::vector<std::shared_ptr<Sensor>> sensors;
   std::ranges::move(found.sensors, std::back_inserter(sensors));
-  return infer_pace(select_gpus(sensors, found.refused, gpus, nullptr, std::nullopt),
+  return infer_pace(select_gpus(sensors, found.refused, resolved(gpus), nullptr, std::nullopt),
                     machine_clock())
       .period;
 }

@@ -1,15 +1,8 @@
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "runs/history.hpp"
 
 namespace wattle {
-namespace {
-
-std::optional<double> si(const std::optional<Joules>& energy) {
-  return energy ? std::optional(energy->si()) : std::nullopt;
-}
-
-}  // namespace
-
 RunSummary summary_of(const RunRecord& record) {
   const std::optional<Seconds> cpu = record.cpu();
   return {.id = {},

@@ -10,10 +10,10 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// How often a lane reads what is not power, and what is costly or tells energy beside a gauge.
+/// How often a lane reads other channels than power, and costly ones or counters beside a gauge.
 constexpr nanoseconds kCalmPeriod = std::chrono::milliseconds(500);
 constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
-/// A driver that takes too much time is asked down to so often.
+/// The longest time between two readings of a driver that takes too much time.
 constexpr nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
 constexpr int kLongestBackoff = 8;
 
@@ -25,14 +25,14 @@ int longest_backoff(nanoseconds period) noexcept {
   return std::max(kLongestBackoff, static_cast<int>(kLongestPeriod / period));
 }
 
-/// True if the energy of the channel's domain is to be told, and the channel tells it.
+/// True if the channel shows the energy of a domain that is asked for.
 bool tells(const Channel& channel, const ReadingsOptions& options) noexcept {
   return channel.tells_energy() &&
          (!options.domains ||
           std::ranges::find(*options.domains, channel.domain) != options.domains->end());
 }
 
-/// Of anything but energy the newest values are all that is asked for.
+/// Of other channels than energy only the newest values are asked for.
 constexpr std::size_t kMetricHistoryBytes = std::size_t{256} << 10U;
 
 /// Adds histories of the largest size up to `bytes` that there is memory for.

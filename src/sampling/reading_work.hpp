@@ -27,7 +27,7 @@ struct ReadingsOptions {
   /// Ask devices every `list_period` which processes use them.
   bool lists_processes = false;
   std::chrono::nanoseconds list_period = std::chrono::seconds(1);
-  /// Tell the energy of these only; absent: of every domain that the sensors know.
+  /// Report the energy of these only; absent: of every domain that the sensors know.
   std::optional<std::vector<Domain>> domains{};
   /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
   /// constructor throws.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <array>
 #include <optional>
 #include <string>
 #include <utility>
@@ -158,7 +159,7 @@ Gpus of_kind(const Gpus& gpus, DomainKind kind) {
   return some;
 }
 
-/// See `GpuSelection::visible`.
+/// See `GpuSelection::visible`. One of the variables is set.
 Gpus visible_gpus(const Gpus& gpus, std::string_view who, const Environment& environment) {
   const char* const order = environment("CUDA_DEVICE_ORDER");
   const bool by_bus = order != nullptr && std::string_view(order) == "PCI_BUS_ID";
@@ -172,7 +173,6 @@ Gpus visible_gpus(const Gpus& gpus, std::string_view who, const Environment& env
   if (!by_hip && nvidia.empty()) {
     by_hip = left_by("CUDA_VISIBLE_DEVICES", left_by_rocr, by_bus, who, environment);
   }
-  if (!by_cuda && !by_rocr && !by_hip) return gpus;
   Gpus visible = by_cuda.value_or(Gpus{});
   const Gpus of_amd = by_hip ? *by_hip : by_rocr.value_or(Gpus{});
   visible.insert(visible.end(), of_amd.begin(), of_amd.end());
@@ -230,6 +230,14 @@ std::map<Domain, std::uint32_t> gpu_numbers(const Gpus& gpus) {
   return numbers;
 }
 
+GpuSelection resolved(const GpuSelection& selection, const Environment& environment) {
+  const std::array variables = {"CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                "HIP_VISIBLE_DEVICES"};
+  const bool hides = std::ranges::any_of(
+      variables, [&](const char* name) { return environment(name) != nullptr; });
+  return selection.is_visible() && !hides ? GpuSelection::all() : selection;
+}
+
 std::vector<Domain> selected_gpus(const GpuSelection& selection, const Gpus& gpus,
                                   std::string_view who, std::vector<Refusal>* missing,
                                   const Environment& environment) {
@@ -245,7 +253,7 @@ std::vector<Domain> selected_gpus(const GpuSelection& selection, const Gpus& gpu
       missing->push_back({.subject = "GPU " + printable(name), .reason = absent.what()});
     }
   };
-  if (selection.is_all()) {
+  if (resolved(selection, environment).is_all()) {
     for (const FoundGpu& gpu : gpus) select(gpu.domain);
   } else if (selection.is_visible()) {
     for (const FoundGpu& gpu : visible_gpus(gpus, who, environment)) select(gpu.domain);
@@ -262,7 +270,7 @@ std::vector<Domain> selected_gpus(const GpuSelection& selection, const Gpus& gpu
 std::vector<Domain> keep_selected(const GpuSelection& selection, Survey& found,
                                   std::string_view who, std::vector<Refusal>* missing,
                                   const Environment& environment) {
-  if (selection.is_all()) return {};
+  if (resolved(selection, environment).is_all()) return {};
   const Gpus gpus = found_gpus(found);
   const std::vector<Domain> selected = selected_gpus(selection, gpus, who, missing, environment);
   const auto is_left_out = [&](const Domain& domain) {

@@ -47,6 +47,10 @@ template <class Sensors>
 /// so that numbers stay when one fails.
 [[nodiscard]] std::map<Domain, std::uint32_t> gpu_numbers(const std::vector<FoundGpu>& gpus);
 
+/// The same selection; all GPUs, where they are the visible ones and the environment hides none.
+[[nodiscard]] GpuSelection resolved(const GpuSelection& selection,
+                                    const Environment& environment = environment_variable);
+
 /// `kinds`, without those of GPUs where none is selected: then no driver of a GPU is called.
 [[nodiscard]] inline DomainKinds kinds_to_find(DomainKinds kinds,
                                                const GpuSelection& selection) noexcept {

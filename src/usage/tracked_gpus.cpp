@@ -30,7 +30,7 @@ TrackedGpus::TrackedGpus(const TrackerOptions& options, const Clock& clock)
     : clock_(clock),
       // More often there is nothing new.
       period_(std::max<nanoseconds>(options.sleep_time, milliseconds(100))),
-      wants_refused_(options.gpus.is_all()) {
+      wants_refused_(resolved(options.gpus).is_all()) {
   Survey found = survey(options.system, clock, kProcessorAndGpuKinds);
   const std::set<Domain> members =
       gpus_of_brand(gpus_found(found), found.refused, options.gpu_brand);

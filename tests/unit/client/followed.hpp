@@ -119,11 +119,11 @@ class Followed {
  public:
   explicit Followed(Server of = {.endpoint = "node:1"}, bool keeps_energy = false,
                     std::chrono::milliseconds longest_reconnect_delay = 5s)
-      : board(std::make_shared<UpdateHub>(std::vector<Server>{std::move(of)},
-                                          client::Delivery{.queue_limit = 1000})),
+      : hub(std::make_shared<UpdateHub>(std::vector<Server>{std::move(of)},
+                                        client::Delivery{.queue_limit = 1000})),
         transport(clock),
         around{.transport = transport,
-               .board = *board,
+               .hub = *hub,
                .timers = timers,
                .clock = clock,
                .chance = [this] { return chance; },
@@ -157,7 +157,7 @@ class Followed {
       const bool was_asked = transport.pump();
       const bool is_due = timers.next() <= around.now;
       if (is_due) server.tick();
-      board->commit();
+      hub->commit();
       if (!was_asked && !is_due) return;
     }
   }
@@ -177,7 +177,7 @@ class Followed {
   [[nodiscard]] wire::UnixMs daemon_ms() const {
     return static_cast<wire::UnixMs>(1e3 * (to_unix(clock.at()) - offset_s));
   }
-  [[nodiscard]] PowerReadings readings() const { return board->snapshot().begin()->second; }
+  [[nodiscard]] PowerReadings readings() const { return hub->snapshot().begin()->second; }
   [[nodiscard]] ConnectionStatus gpu() const { return readings().gpu.status; }
   [[nodiscard]] ConnectionStatus cpu() const { return readings().cpu.status; }
   [[nodiscard]] std::size_t times_asked(const std::string& target) const {
@@ -220,7 +220,7 @@ class Followed {
   double chance = 0.5;
 
   fakes::VirtualClock clock;
-  std::shared_ptr<UpdateHub> board;
+  std::shared_ptr<UpdateHub> hub;
   client::Timers timers{1};
   PlayedTransport transport;
   client::EnergyBook book{10min, 1s};

@@ -105,7 +105,7 @@ TEST(AHalfDeadServer, WhoseStreamBeginsAndSaysNothingIsReadyAtOnce) {
   const PowerStream stream({daemon.server()});
   const PowerSnapshot snapshot = stream.snapshot();
   EXPECT_EQ(only_server(snapshot).gpu.status, ConnectionStatus::live);
-  EXPECT_EQ(only_server(snapshot).gpu_power.at(0).si(), 1.0) << "as a single question told it";
+  EXPECT_EQ(only_server(snapshot).gpu_power.at(0).si(), 1.0) << "by a single question";
 }
 
 TEST(AHalfDeadServer, WhoseStreamNeverBeginsIsTriedAgain) {
@@ -180,7 +180,8 @@ TEST(AServer, ThatSaysWhatIsNoEventIsFollowedOn) {
   }
   daemon.send_gpu(0, 5000);
   ASSERT_NE(reader.wait(), nullptr);
-  EXPECT_EQ(only_server(reader.readings()).gpu_power.at(0).si(), 5.0) << "the first that is told";
+  EXPECT_EQ(only_server(reader.readings()).gpu_power.at(0).si(), 5.0)
+      << "the first one that is reported";
   EXPECT_EQ(only_server(reader.readings()).gpu.status, ConnectionStatus::live);
   EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("an event is no JSON object")));
 }
