@@ -11,6 +11,7 @@
 #include <cstring>
 #include <ctime>
 #include <exception>
+#include <initializer_list>
 #include <system_error>
 
 #include "base/clock.hpp"
@@ -20,16 +21,17 @@ namespace {
 
 /// A folder with the mode 0700; empty with `errno` set where that fails.
 std::string make_private_folder() {
-  for (const char* variable : {"XDG_RUNTIME_DIR", "TMPDIR"}) {
-    const char* const parent = ::secure_getenv(variable);
+  // /dev/shm is in memory: on a disk, making and removing the folder is a tenth of what a run
+  // costs.
+  for (const char* const parent : std::initializer_list<const char*>{
+           ::secure_getenv("XDG_RUNTIME_DIR"), ::secure_getenv("TMPDIR"), "/dev/shm", "/tmp"}) {
     if (parent == nullptr || *parent != '/') continue;
     std::string folder = std::string(parent) + "/wattle-run-XXXXXX";
     // The address of a socket has room for 107 bytes.
     constexpr std::size_t kMostBytes = 100;
     if (folder.size() <= kMostBytes && ::mkdtemp(folder.data()) != nullptr) return folder;
   }
-  std::string folder = "/tmp/wattle-run-XXXXXX";
-  return ::mkdtemp(folder.data()) != nullptr ? folder : std::string();
+  return {};
 }
 
 /// 0, or an `errno`.

@@ -13,8 +13,8 @@ namespace wattle::app {
 /// A socket in a folder of its own, which nobody but this user can enter. Threads: one at a time.
 class MarkSocket {
  public:
-  /// Makes the folder and the socket: in XDG_RUNTIME_DIR, or in TMPDIR or /tmp. Where that fails
-  /// the run has no phases, and `failure` says why.
+  /// Makes the folder and the socket: in XDG_RUNTIME_DIR, TMPDIR, /dev/shm or /tmp, the first where
+  /// it can be made. Where all fail the run has no phases, and `failure` says why.
   MarkSocket() noexcept;
   /// Removes both.
   ~MarkSocket();

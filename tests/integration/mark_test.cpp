@@ -211,5 +211,21 @@ TEST_F(MarkCommand, LeavesNoFiles) {
   EXPECT_TRUE(std::filesystem::is_empty(runtime));
 }
 
+TEST_F(MarkCommand, TakesTheNextFolderWhereOneCannotBeUsed) {
+  Start start = wattle_run({"--quiet"}, {"sh", "-c", "echo $WATTLE_RUN"});
+  start.environment["XDG_RUNTIME_DIR"] = path("absent").string();
+  const std::string temporary = path("temporary").string();
+  std::filesystem::create_directory(temporary);
+  start.environment["TMPDIR"] = temporary;
+  EXPECT_THAT(run(start).out, testing::StartsWith(temporary + "/wattle-run-"));
+}
+
+TEST_F(MarkCommand, TakesAFolderInMemoryWhereNoneIsNamed) {
+  Start start = wattle_run({"--quiet"}, {"sh", "-c", "echo $WATTLE_RUN"});
+  start.environment["XDG_RUNTIME_DIR"] = "";
+  start.environment["TMPDIR"] = "";
+  EXPECT_THAT(run(start).out, testing::StartsWith("/dev/shm/wattle-run-"));
+}
+
 }  // namespace
 }  // namespace wattle::integration
