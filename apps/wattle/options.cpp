@@ -273,7 +273,7 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = "wattle " + version_text() + "\n"};
   } catch (const CLI::ExtrasError&) {
-    return error(context, unexpected(command));
+    return error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
     if (name == "top") return error(context, "it prints one table: wattle top --once");
     if (known) return error(context, fmt::format("say which folder: wattle {} DIR", name));

@@ -217,7 +217,7 @@ std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::
   } catch (const CLI::CallForHelp&) {
     return StreamAnswer{.text = app.help()};
   } catch (const CLI::ExtrasError&) {
-    return wrong(unexpected(app));
+    return wrong(unexpected(app, app));
   } catch (const CLI::ParseError& error) {
     return wrong(printable(error.what()));
   } catch (const Error& error) {

@@ -63,9 +63,10 @@ std::string unexpected(const CLI::App& command, std::string_view word) {
   return fmt::format("unknown option {}{}", printable(name), did_you_mean(name, names));
 }
 
-std::string unexpected(const CLI::App& command) {
-  const std::vector<std::string> words = command.remaining(true);
-  return unexpected(command, words.empty() ? std::string_view() : words.front());
+std::string unexpected(const CLI::App& command, const CLI::App& parsed) {
+  std::vector<std::string> words = parsed.remaining(true);
+  std::erase(words, "--");
+  return unexpected(command, words.empty() ? std::string_view("--") : words.front());
 }
 
 std::string unknown_command(const CLI::App& app, const std::vector<std::string>& words) {

@@ -16,8 +16,9 @@ namespace wattle::app {
 
 /// The message for an option or argument that `command` does not have.
 [[nodiscard]] std::string unexpected(const CLI::App& command, std::string_view word);
-/// The same for the first one that was left when `command` was parsed.
-[[nodiscard]] std::string unexpected(const CLI::App& command);
+/// The same for the first one that was left when `parsed`, which is `command` or has it as a
+/// sub-command, was parsed: what stands behind "--" is left to the outer one.
+[[nodiscard]] std::string unexpected(const CLI::App& command, const CLI::App& parsed);
 
 /// The message for a line `words` whose first word is no sub-command of `app`: a mistyped one, or a
 /// program to be measured.

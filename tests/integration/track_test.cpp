@@ -59,6 +59,14 @@ TEST_F(TrackCommand, MarksMemoryThatIsAnUpperBound) {
   EXPECT_EQ(usage["max_ram"]["combined"]["total_rss"], 6'144'000'000.0) << "the machine's memory";
 }
 
+TEST_F(TrackCommand, RefusesAGpuThatIsNotThere) {
+  const Process target(kSleeper);
+  const Outcome outcome = run(track(target, {"--gpu-uuids", "GPU-x"}));
+  EXPECT_EQ(outcome.code(), 64);
+  EXPECT_THAT(outcome.err, HasSubstr("cannot track: no GPU is called 'GPU-x'"));
+  EXPECT_THAT(outcome.out, IsEmpty());
+}
+
 TEST_F(TrackCommand, EndsWithItsProcess) {
   Process target(kSleeper);
   Process tracker(track(target, {"--sleep-time", "0.01", "--tracking-file", path("t").string()}));

@@ -197,6 +197,22 @@ TEST(VisibleGpus, AreAllWhereNothingIsHidden) {
   EXPECT_THAT(kept_by("visible"), ElementsAre("package_0", "nvidia_gpu_0", "nvidia_gpu_1"));
 }
 
+TEST(VisibleGpus, KeepTheReasonsOfAllWhereNothingIsHidden) {
+  Survey found = three_gpus();
+  keep("visible", found, {});
+  EXPECT_THAT(refused(found), ElementsAre("nvidia_gpu_2: the GPU has fallen off the bus"));
+}
+
+TEST(VisibleGpus, AreTheSelectionOfAllWhereNothingIsHidden) {
+  const auto hidden = [](const char* name) -> const char* {
+    return std::string_view(name) == "HIP_VISIBLE_DEVICES" ? "0" : nullptr;
+  };
+  const auto nothing = [](const char* /*name*/) -> const char* { return nullptr; };
+  EXPECT_TRUE(resolved(GpuSelection::visible(), nothing).is_all());
+  EXPECT_TRUE(resolved(GpuSelection::visible(), hidden).is_visible());
+  EXPECT_FALSE(resolved(GpuSelection::none(), nothing).is_all());
+}
+
 TEST(VisibleGpus, AreNoneWhereTheListIsEmpty) {
   for (const char* list : {"", "-1", "NoDevFiles"}) {
     EXPECT_THAT(kept_by("visible", {{"CUDA_VISIBLE_DEVICES", list}}), ElementsAre("package_0"))

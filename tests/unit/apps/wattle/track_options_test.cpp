@@ -89,6 +89,8 @@ TEST(TrackOptions, TellWhatIsWrong) {
   EXPECT_THAT(track_error({"--pid", "1", "--sleep-time", "0"}), HasSubstr("from 0.01"));
   EXPECT_THAT(track_error({"--pid", "1", "--expected-cores", "0"}), HasSubstr("from 1 on"));
   EXPECT_THAT(track_error({"--pid", "1", "--duration", "-1"}), HasSubstr("--duration takes"));
+  EXPECT_THAT(track_error({"--pid", "1", "--gpu-uuids", ","}), HasSubstr("--gpu-uuids takes"));
+  EXPECT_THAT(track_error({"--", "true"}), HasSubstr("unexpected argument true"));
   EXPECT_THAT(track_error({"--pid", "1", "--recover", "f"}), HasSubstr("--recover"));
 }
 
