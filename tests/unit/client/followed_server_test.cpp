@@ -10,7 +10,6 @@ namespace wattle::client_test {
 namespace {
 
 using Progress = FollowedServer::Progress;
-using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::SizeIs;
 
@@ -355,94 +354,6 @@ TEST(AFollowedServer, TellsOfNoDeviceThatASnapshotLeavesOut) {
                 wire::event(wire::encode(wire::GpuPowersAt{followed.daemon_ms(), {{1, 8000}}})));
   EXPECT_EQ(followed.readings().gpu_power, (std::map<std::uint32_t, Watts>{{1, Watts(8.0)}}));
   EXPECT_THAT(followed.readings().cpu_power, SizeIs(1));
-}
-
-TEST(AFollowedServer, HasWhatItSaysWrongRefusedWithOneLineInTheLog) {
-  const power_test::HeardLog log;
-  Followed followed;
-  followed.start();
-  for (int i = 0; i < 100; ++i) {
-    followed.send("/gpu/", wire::event("5") + wire::event("{\"power_mw\":\"x\"}") +
-                               wire::event(wire::encode_event(followed.daemon_ms(), 9, 1)));
-  }
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("GPU stream of node:1: an event is no JSON")));
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-  followed.send_gpu(0, 5000);
-  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 5.0);
-  followed.advance(61s);
-  followed.send("/gpu/", wire::event("5"));
-  EXPECT_THAT(log.messages(), SizeIs(2));
-  EXPECT_THAT(log.messages().back(), HasSubstr("(and 299 before)"));
-}
-
-TEST(AFollowedServer, ThatCannotBeReachedIsReportedOnceForEachOutage) {
-  const power_test::HeardLog log;
-  Followed followed;
-  for (const std::size_t outages : {1U, 2U}) {
-    followed.answers["/discover"] = {{.status = 500}};
-    if (outages == 1) {
-      followed.start();
-    } else {
-      followed.hang_up("/gpu/");
-      followed.hang_up("/cpu/");
-    }
-    followed.advance(60s);
-    EXPECT_THAT(log.messages(), SizeIs(outages));
-    EXPECT_THAT(log.messages().back(),
-                HasSubstr("node:1 is tried again now and then: /discover: "));
-    followed.answers.clear();
-    followed.advance(10s);
-    EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
-  }
-}
-
-TEST(AFollowedServer, ThatSendsWithoutALineEndIsReportedOnce) {
-  const power_test::HeardLog log;
-  Followed followed;
-  followed.start();
-  for (int i = 0; i < 40; ++i) followed.send("/gpu/", "data: " + std::string(100'000, 'x'));
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("is longer than 1 MiB")));
-  followed.send("/gpu/", "\n\n");
-  followed.send_gpu(0, 5000);
-  EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 5.0);
-}
-
-TEST(AFollowedServer, ThatFloodsWithEventsIsLost) {
-  Followed followed;
-  followed.start();
-  const std::string event = wire::event(wire::encode_event(followed.daemon_ms(), 0, 5000));
-  std::string thousand;
-  for (int i = 0; i < 1000; ++i) thousand += event;
-  const auto admitted = static_cast<int>(client::FollowedStream::kEventBurst / 1000);
-  for (int i = 0; i < admitted; ++i)
-    EXPECT_TRUE(followed.transport.takes("/gpu/stream_power", thousand));
-  EXPECT_FALSE(followed.transport.takes("/gpu/stream_power", thousand));
-  followed.hang_up("/gpu/", "Failed writing received data");
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::connecting);
-  EXPECT_THAT(followed.readings().gpu.reason, HasSubstr("far more than a daemon"));
-}
-
-TEST(AFollowedServer, ThatSendsAsFastAsADaemonCanIsFollowed) {
-  Followed followed;
-  followed.start();
-  constexpr int kSeconds = 100;
-  constexpr int kEventsPerSecond = 2000;
-  for (int second = 0; second < kSeconds; ++second) {
-    const std::string event = wire::event(wire::encode_event(followed.daemon_ms(), 0, 5000));
-    for (int i = 0; i < kEventsPerSecond; ++i) {
-      ASSERT_TRUE(followed.transport.takes("/gpu/stream_power", event)) << second;
-    }
-    followed.advance(1s);
-  }
-}
-
-TEST(AFollowedServer, IsGoneAfterTheEnd) {
-  Followed followed;
-  followed.discovery.cpus.clear();
-  followed.start();
-  followed.server.end();
-  EXPECT_EQ(followed.gpu(), ConnectionStatus::gone);
-  EXPECT_EQ(followed.cpu(), ConnectionStatus::off);
 }
 
 }  // namespace

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,15 +10,12 @@
 #include <clocale>
 #include <csignal>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <locale>
-#include <memory>
 #include <string>
 #include <thread>
-#include <vector>
 
 #include "base/fd.hpp"
+#include "csv_file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
@@ -36,50 +32,6 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing_samples::joules;
 using testing_samples::sample;
-
-constexpr testing_samples::Facts kOneTwo = {.timestamp_unix_s = 1.0, .duration_s = 2.0};
-
-/// A sample whose row is "1.0;TAG;2.0;1.0;2.0".
-EnergyTrace one_row(const std::string& tag) {
-  return EnergyTrace({sample(tag, {{"d1", joules(1e-6)}, {"d2", joules(2e-6)}}, kOneTwo)});
-}
-
-constexpr const char* kHeader = "timestamp;tag;duration;d1;d2\n";
-
-class CsvHandlerTest : public testing::Test {
- protected:
-  CsvHandlerTest() {
-    set_log([this](std::string_view message) { messages_.emplace_back(message); });
-  }
-  ~CsvHandlerTest() override { set_log({}); }
-
-  [[nodiscard]] std::string content() const {
-    std::ifstream file(path_, std::ios::binary);
-    return {std::istreambuf_iterator<char>(file), {}};
-  }
-  void write(const std::string& content) { folder_.write("trace.csv", content); }
-  void save(const EnergyTrace& trace) {
-    CsvHandler handler(path_);
-    handler.process(trace);
-    handler.save_data();
-  }
-  /// The `errno` of the `WriteError` that saving to `path` throws; 0 where it throws none.
-  int error_of_saving_to(const std::filesystem::path& path) {
-    CsvHandler handler(path);
-    handler.process(one_row("a"));
-    try {
-      handler.save_data();
-    } catch (const WriteError& error) {
-      EXPECT_EQ(error.path(), path.string());
-      return error.error_number();
-    }
-    return 0;
-  }
-
-  fakes::TempFolder folder_;
-  std::filesystem::path path_ = folder_.path() / "trace.csv";
-  std::vector<std::string> messages_;
-};
 
 TEST_F(CsvHandlerTest, WritesAHeaderAndARowForEachSample) {
   save(EnergyTrace({sample("sample1", {{"d1", joules(1e-6)}, {"d2", joules(2e-6)}}, kOneTwo),
@@ -324,96 +276,6 @@ TEST_F(CsvHandlerTest, SaysOnceThatSamplesWereNotSaved) {
 }
 
 /// The child's handler is a copy: the parent answers for the samples.
-TEST_F(CsvHandlerTest, SaysNothingOfUnsavedSamplesInAForkedProcess) {
-  auto handler = std::make_unique<CsvHandler>(path_);
-  handler->process(one_row("a"));
-  const pid_t child = ::fork();
-  ASSERT_GE(child, 0);
-  if (child == 0) {
-    handler.reset();
-    ::_exit(messages_.empty() ? 0 : 1);
-  }
-  int status = -1;
-  ::waitpid(child, &status, 0);
-  EXPECT_EQ(status, 0);
-  handler->save_data();
-}
-
-/// The number of lines, if each is a header at the top or a whole row below it; 0 otherwise.
-std::size_t count_whole_rows(const std::string& text, const std::string& row_begin) {
-  const auto count = [&text](const std::string& what) {
-    std::size_t found = 0;
-    for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) {
-      ++found;
-    }
-    return found;
-  };
-  const std::size_t rows = count("\n" + row_begin);
-  const bool whole = text.starts_with(kHeader) && count(";2.0;1.0;2.0\n") == rows &&
-                     count("\n") == rows + 1 && count("timestamp") == 1;
-  return whole ? rows : 0;
-}
-
-TEST_F(CsvHandlerTest, IsSharedByManyThreads) {
-  constexpr int kThreads = 16;
-  constexpr int kEach = 50;
-  CsvHandler handler(path_);
-  {
-    std::vector<std::jthread> threads;
-    for (int i = 0; i < kThreads; ++i) {
-      threads.emplace_back([&handler] {
-        for (int n = 0; n < kEach; ++n) {
-          handler.process(one_row("x"));
-          try {
-            if (n % 10 == 0) handler.save_data();
-          } catch (const NoSampleProcessed&) {
-            // Another thread saved ours.
-          }
-        }
-      });
-    }
-  }
-  handler.save_data();
-  EXPECT_EQ(count_whole_rows(content(), "1.0;x"), 800U);
-}
-
-TEST_F(CsvHandlerTest, SharesAFileWithOtherProcesses) {
-  constexpr int kProcesses = 4;
-  constexpr int kEach = 50;
-  std::vector<pid_t> children;
-  for (int i = 0; i < kProcesses; ++i) {
-    const pid_t child = ::fork();
-    ASSERT_GE(child, 0);
-    if (child == 0) {
-      CsvHandler handler(path_);
-      for (int n = 0; n < kEach; ++n) {
-        handler.process(one_row(std::string(5000, 'x')));
-        if (n % 20 == 0) handler.save_data();
-      }
-      handler.save_data();
-      ::_exit(0);
-    }
-    children.push_back(child);
-  }
-  for (const pid_t child : children) {
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    EXPECT_EQ(status, 0);
-  }
-  EXPECT_EQ(count_whole_rows(content(), "1.0;x"), 200U);
-}
-
-TEST_F(CsvHandlerTest, WritesAMillionRows) {
-  CsvHandler handler(path_);
-  constexpr std::size_t kMany = kSanitized ? 100'000 : 1'000'000;
-  constexpr std::uintmax_t kDigits = kSanitized ? 488'890 : 5'888'890;  // of the tags "0", "1", ...
-  handler.process(testing_samples::many_samples(kMany));
-  handler.save_data();
-  // "1669000000.0;" TAG ";0.5;1000000.0;2000000\n"
-  constexpr std::uintmax_t kHeaderBytes = 46;
-  EXPECT_EQ(std::filesystem::file_size(path_), kHeaderBytes + kMany * 36U + kDigits);
-}
-
 /// A second of two whose energy nobody knows: a counter restarted.
 MeasuredEnergy lower_bound() {
   return {.energy = Joules(600.0),
