@@ -1,5 +1,5 @@
 // Shares of processor time that a run monitor wrote.
-#include "base/file.hpp"
+#include "base/split.hpp"
 #include "check.hpp"
 #include "run_monitor/cpu_table.hpp"
 

@@ -5,7 +5,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/file.hpp"
+#include "base/split.hpp"
 #include "check.hpp"
 #include "run_monitor/table_figures.hpp"
 #include "wattle/hardware_monitor.hpp"

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.hpp"
+#include "base/split.hpp"
 #include "check.hpp"
 #include "wattle/error.hpp"
 

@@ -2,8 +2,8 @@
 #include <cstdint>
 #include <string_view>
 
-#include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "check.hpp"
 #include "sensors/powercap/counter_sensor.hpp"
 

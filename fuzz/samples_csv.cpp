@@ -1,5 +1,5 @@
 // What a run monitor measured, value by value.
-#include "base/file.hpp"
+#include "base/split.hpp"
 #include "check.hpp"
 #include "run_monitor/samples_table.hpp"
 

@@ -9,6 +9,7 @@
 #include <initializer_list>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -32,9 +33,7 @@ std::optional<unsigned> first_number(const Environment& environment,
 /// Slurm's list of tasks on each machine, "4(x2),3": those on the machine of this number.
 std::optional<unsigned> tasks_on(std::string_view list, unsigned machine) {
   while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    std::string_view part = list.substr(0, end);
-    list.remove_prefix(std::min(end + 1, list.size()));
+    std::string_view part = take_until(list, ',');
     unsigned times = 1;
     if (const std::size_t mark = part.find("(x"); mark != std::string_view::npos) {
       if (!part.ends_with(')')) return std::nullopt;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/marks.hpp"
+#include "base/split.hpp"
 #include "last_resort.hpp"
 #include "options.hpp"
 #include "privileges.hpp"
@@ -113,10 +114,8 @@ bool is_in_path(const std::string& name) {
   const char* value = std::getenv("PATH");  // NOLINT(concurrency-mt-unsafe): one thread
   std::string_view rest = value != nullptr ? value : "";
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find(':'), rest.size());
-    const std::string folder(rest.substr(0, end));
+    const std::string folder(take_until(rest, ':'));
     if (::access(((folder.empty() ? "." : folder) + "/" + name).c_str(), F_OK) == 0) return true;
-    rest.remove_prefix(std::min(end + 1, rest.size()));
   }
   return false;
 }

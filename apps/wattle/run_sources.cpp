@@ -10,6 +10,7 @@
 #include "base/anchor.hpp"
 #include "base/clock.hpp"
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "history_query.hpp"
 #include "runs/record_text.hpp"

@@ -8,6 +8,7 @@
 
 #include "base/file.hpp"
 #include "base/nearest.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -16,25 +17,16 @@ namespace {
 
 constexpr std::array<std::string_view, 3> kNames = {"save", "history", "tags"};
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(kBlanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
-}
-
 /// A line "name = value"; absent for a comment or an empty line.
 struct SettingLine {
   std::string name;
   std::string value;
 };
 std::optional<SettingLine> parse_line(std::string_view line) {
-  line = trimmed(line);
+  line = trimmed(line, " \t\r");
   if (line.empty() || line.front() == '#') return std::nullopt;
-  const std::size_t mark = std::min(line.find('='), line.size());
-  return SettingLine{
-      .name = std::string(trimmed(line.substr(0, mark))),
-      .value = std::string(mark < line.size() ? trimmed(line.substr(mark + 1)) : "")};
+  const std::string_view name = take_until(line, '=');
+  return SettingLine{.name = std::string(trimmed(name)), .value = std::string(trimmed(line))};
 }
 
 std::optional<bool> parse_switch(std::string_view text) {
@@ -49,10 +41,8 @@ std::optional<bool> parse_switch(std::string_view text) {
 Tags parse_tags(std::string_view list, std::string_view option) {
   Tags tags;
   while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    const auto [key, value] = parse_tag(trimmed(list.substr(0, end)), option);
+    const auto [key, value] = parse_tag(trimmed(take_until(list, ',')), option);
     tags.insert_or_assign(key, value);
-    list.remove_prefix(std::min(end + 1, list.size()));
   }
   return tags;
 }

@@ -14,6 +14,7 @@
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "options.hpp"
 #include "unexpected.hpp"
@@ -100,16 +101,14 @@ std::optional<std::vector<std::uint32_t>> parse_indices(std::string_view list,
   if (list == "none") return indices;
   const std::string_view whole = list;
   for (bool more = true; more;) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    const auto index = parse_unsigned<std::uint32_t>(list.substr(0, end));
+    more = list.find(',') != std::string_view::npos;
+    const auto index = parse_unsigned<std::uint32_t>(take_until(list, ','));
     if (!index) {
       throw InvalidArgument(
           fmt::format("{} takes all, none, or numbers with commas between, not '{}'", option,
                       printable(whole)));
     }
     indices.push_back(*index);
-    more = end < list.size();
-    list.remove_prefix(std::min(end + 1, list.size()));
   }
   return indices;
 }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "energy_words.hpp"
 
@@ -268,13 +269,11 @@ std::string table_of(const StreamedPower& power, const StreamTable& table, const
   std::string_view rest = whole;
   std::string text;
   for (std::size_t i = 0; i < shown; ++i) {
-    const std::size_t end = rest.find('\n');
-    const std::string_view line = rest.substr(0, end);
+    const std::string_view line = take_line(rest);
     // A long word that is not broken would break the terminal's line.
     const bool is_wide = style.width != 0 && columns_of(line) > style.width;
     text += is_wide ? cut(line, style.width) : std::string(line);
     text += '\n';
-    rest.remove_prefix(end + 1);
   }
   if (shown < lines)
     text += cut(fmt::format("... {} lines more", lines - shown), style.width) + "\n";

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -31,16 +32,6 @@ T parse_positive(const std::string& text, std::string_view option, std::string_v
     throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, what, printable(text)));
   }
   return static_cast<T>(*number);
-}
-
-std::vector<std::string> parts_of(std::string_view list) {
-  std::vector<std::string> parts;
-  while (!list.empty()) {
-    const std::size_t end = std::min(list.find(','), list.size());
-    if (end > 0) parts.emplace_back(list.substr(0, end));
-    list.remove_prefix(std::min(end + 1, list.size()));
-  }
-  return parts;
 }
 
 std::optional<std::filesystem::path> path_of(const std::string& text) {
@@ -130,7 +121,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
         parse_positive<unsigned>(raw.expected_cores, "--expected-cores", "a number from 1 on");
   }
   if (!raw.gpu_uuids.empty()) {
-    const std::vector<std::string> uuids = parts_of(raw.gpu_uuids);
+    const std::vector<std::string> uuids = items_of(raw.gpu_uuids);
     if (uuids.empty()) {
       throw InvalidArgument("--gpu-uuids takes UUIDs with commas between, not '" +
                             printable(raw.gpu_uuids) + "'");

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "token.hpp"
 #include "wattle/error.hpp"

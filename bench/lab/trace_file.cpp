@@ -11,6 +11,7 @@
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 

@@ -9,14 +9,9 @@
 #include <memory>
 
 #include "base/fd.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
-namespace {
-
-constexpr std::string_view kBlanks = " \t\r\n";
-
-}  // namespace
-
 std::optional<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   const Fd fd = open_for_reading(path);
   if (!fd) return std::nullopt;
@@ -39,13 +34,10 @@ std::optional<std::string> read_line(const std::string& path) {
   const ssize_t count = fd ? read_at_start(fd.get(), text) : -1;
   if (count < 0) return std::nullopt;
   std::string_view rest(text.data(), static_cast<std::size_t>(count));
-  std::string_view line = take_line(rest);
-  const std::size_t begin = line.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) {
-    errno = 0;
-    return std::nullopt;
-  }
-  return std::string(line.substr(begin, line.find_last_not_of(kBlanks) - begin + 1));
+  const std::string_view line = trimmed(take_line(rest), " \t\r\n");
+  if (!line.empty()) return std::string(line);
+  errno = 0;
+  return std::nullopt;
 }
 
 FolderListing list_folder(const std::string& path) {
@@ -64,21 +56,6 @@ FolderListing list_folder(const std::string& path) {
   }
   listing.error = errno;
   return listing;
-}
-
-std::string_view take_line(std::string_view& text) noexcept {
-  const std::size_t end = std::min(text.find('\n'), text.size());
-  const std::string_view line = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return line;
-}
-
-std::string_view take_word(std::string_view& text) noexcept {
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  const std::size_t end = std::min(text.find_first_of(kBlanks), text.size());
-  const std::string_view word = text.substr(0, end);
-  text.remove_prefix(end);
-  return word;
 }
 
 }  // namespace wattle

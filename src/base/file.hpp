@@ -30,10 +30,4 @@ struct FolderListing {
 /// Unlike `std::filesystem::directory_iterator`, it may run out of memory: then it throws.
 [[nodiscard]] FolderListing list_folder(const std::string& path);
 
-/// Takes the first line off `text` and returns it, without its line end.
-[[nodiscard]] std::string_view take_line(std::string_view& text) noexcept;
-
-/// Takes the first word off `text` (blanks before it are skipped) and returns it; empty at the end.
-std::string_view take_word(std::string_view& text) noexcept;
-
 }  // namespace wattle

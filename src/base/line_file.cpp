@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "base/appending.hpp"
-#include "base/file.hpp"
 #include "base/piece.hpp"
+#include "base/split.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

@@ -5,6 +5,7 @@
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 namespace {

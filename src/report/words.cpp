@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/quantity.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "report/estimate_words.hpp"
 #include "usage/usage_units.hpp"
@@ -35,20 +36,13 @@ bool is_lower_bound(const Total& total) {
          });
 }
 
-/// "CPU" of "cpu".
-std::string title_of(std::string_view kind) {
-  std::string title(kind);
-  std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
-  return title;
-}
-
 /// Where there is no energy at all the headline gives the CPU's reason: what others say.
 std::vector<std::string> other_reasons(const Total& total) {
   const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);
   std::vector<std::string> lines;
   for (const Refusal& kind : total.missing) {
     if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
-    lines.push_back(fmt::format("no {}: {}", title_of(kind.subject), kind.reason));
+    lines.push_back(fmt::format("no {}: {}", upper(kind.subject), kind.reason));
   }
   return lines;
 }
@@ -159,7 +153,7 @@ std::string headline_of(const Report& report) {
 std::vector<std::string> coverage_of(const Total& total) {
   if (!total.energy) return other_reasons(total);
   std::vector<std::string> covers;
-  std::ranges::transform(total.covers, std::back_inserter(covers), title_of);
+  std::ranges::transform(total.covers, std::back_inserter(covers), upper);
   std::string text = fmt::format("includes {}", join(covers, " and "));
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
@@ -170,7 +164,7 @@ std::vector<std::string> coverage_of(const Total& total) {
     const char* separator = "; ";
     for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
       text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
-                          title_of(kind->subject));
+                          upper(kind->subject));
       separator = ", ";
     }
     text += ": " + reason;

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "base/split.hpp"
 #include "run_monitor/time_text.hpp"
 
 namespace wattle {

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 namespace {

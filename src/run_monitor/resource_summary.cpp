@@ -10,6 +10,7 @@
 
 #include "base/fd.hpp"
 #include "base/line_reader.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "run_monitor/cpu_table.hpp"
 #include "run_monitor/dmon_table.hpp"

@@ -14,6 +14,7 @@
 
 #include "base/python_repr.hpp"
 #include "base/quantity.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "run_monitor/json_text.hpp"
 #include "run_monitor/resource_summary.hpp"
@@ -214,13 +215,6 @@ bool has_part_of(const MachineSummary& machine, std::string_view kind) {
   });
 }
 
-/// "DRAM" of "dram".
-std::string title_of(std::string_view kind) {
-  std::string title(kind);
-  std::ranges::transform(title, title.begin(), [](unsigned char c) { return std::toupper(c); });
-  return title;
-}
-
 /// The total, and what it lacks.
 std::string total_text(const MachineSummary& machine) {
   if (!machine.energy.energy) return {};
@@ -230,7 +224,7 @@ std::string total_text(const MachineSummary& machine) {
     const bool is_part = has_part_of(machine, part.kind);
     is_lower_bound = is_lower_bound || is_part;
     missing += fmt::format("{:<12}  {} {}: {}\n", "", is_part ? "not all of" : "no",
-                           title_of(part.kind), printable(part.reason));
+                           upper(part.kind), printable(part.reason));
   }
   return fmt::format("{:<12}  {}{} ({}){}\n", "energy", is_lower_bound ? "at least " : "",
                      to_text(*machine.energy.energy, machine.energy.uncertainty),

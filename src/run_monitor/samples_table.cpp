@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "run_monitor/time_text.hpp"
 #include "sampling/counter.hpp"
 #include "sensors/domain_traits.hpp"
@@ -66,10 +67,9 @@ void SamplesTable::take(std::string_view line) {
 bool SamplesTable::take_row(std::string_view line) {
   std::array<std::string_view, kCells> cells;
   for (std::size_t i = 0; i < kCells; ++i) {
-    const std::size_t comma = line.find(',');
-    if ((comma == std::string_view::npos) != (i + 1 == kCells)) return false;
-    cells[i] = line.substr(0, comma);
-    line.remove_prefix(comma == std::string_view::npos ? line.size() : comma + 1);
+    const bool is_last = line.find(',') == std::string_view::npos;
+    if (is_last != (i + 1 == kCells)) return false;
+    cells[i] = take_until(line, ',');
   }
   const auto& [time, device, index, uuid, quantity, value] = cells;
   const Cell cell = parse_cell(value);

@@ -4,11 +4,11 @@
 #include <array>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 namespace {
 
-constexpr bool is_space_or_tab(char c) noexcept { return c == ' ' || c == '\t'; }
 constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
 constexpr bool is_unit(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '%' || c == '/';
@@ -45,12 +45,6 @@ bool is_missing(std::string_view text) noexcept {
 }
 
 }  // namespace
-
-std::string_view trimmed(std::string_view text) noexcept {
-  while (!text.empty() && is_space_or_tab(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_space_or_tab(text.back())) text.remove_suffix(1);
-  return text;
-}
 
 Cell parse_cell(std::string_view text) noexcept {
   text = trimmed(text);

@@ -16,9 +16,6 @@ struct Cell {
   [[nodiscard]] bool is_bad() const noexcept { return kind == Kind::bad; }
 };
 
-/// `text` without blanks at both ends.
-[[nodiscard]] std::string_view trimmed(std::string_view text) noexcept;
-
 /// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit behind a
 /// blank ("8500 MiB", "60 %").
 [[nodiscard]] Cell parse_cell(std::string_view text) noexcept;

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
@@ -18,11 +19,6 @@ namespace {
 
 std::string counted_text(std::size_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
-
-std::string upper_case(std::string text) {
-  std::ranges::transform(text, text.begin(), [](unsigned char c) { return std::toupper(c); });
-  return text;
 }
 
 /// "0, 2 to 5, 9"
@@ -61,7 +57,7 @@ std::vector<std::string> node_lacks(const JobReport& report) {
     if (!node.energy) add("no energy: " + printable(node.no_energy), node.name);
     for (const Refusal& kind : node.missing) {
       const bool has_some = std::ranges::count(node.covers, kind.subject) > 0;
-      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper_case(kind.subject),
+      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper(kind.subject),
                       printable(kind.reason)),
           node.name);
     }
@@ -167,7 +163,7 @@ std::vector<std::string> remarks_on(const JobReport& report) {
 
 std::vector<std::string> node_cells(const NodeReport& node) {
   std::vector<std::string> covers;
-  std::ranges::transform(node.covers, std::back_inserter(covers), upper_case);
+  std::ranges::transform(node.covers, std::back_inserter(covers), upper);
   std::string what = fmt::format("{}", fmt::join(covers, ", "));
   if (node.unmeasured > Seconds(0)) {
     what += fmt::format("; {} not measured", to_text(node.unmeasured));

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/file.hpp"
 #include "base/json_read.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 
 namespace wattle {

@@ -10,6 +10,7 @@
 #include "base/fd.hpp"
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 
 namespace wattle {

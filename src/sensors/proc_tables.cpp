@@ -5,8 +5,8 @@
 #include <cctype>
 #include <limits>
 
-#include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 namespace {

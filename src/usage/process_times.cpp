@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "usage/process.hpp"
 #include "usage/process_list.hpp"

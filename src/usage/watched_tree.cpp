@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "usage/process_list.hpp"
 #include "wattle/error.hpp"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/appended_file.hpp"
-#include "base/file.hpp"
 #include "base/piece.hpp"
+#include "base/split.hpp"
 #include "energy/handlers/csv_text.hpp"
 #include "energy/handlers/same_domains.hpp"
 #include "energy/handlers/sample_details.hpp"

@@ -9,6 +9,7 @@
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 
 namespace wattle::drm {

@@ -2,8 +2,8 @@
 
 #include <limits>
 
-#include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle::drm {
 namespace {

@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 
 namespace wattle::nvml {
 namespace {

@@ -10,6 +10,7 @@
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "sensors/known_sensors.hpp"
 

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::powercap {

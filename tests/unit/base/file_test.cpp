@@ -69,28 +69,5 @@ TEST_F(File, LineOfAHugeFileIsCut) {
   EXPECT_EQ(read_line(path(std::string(1'000'000, 'x'))), std::string(4096, 'x'));
 }
 
-TEST(TakeLine, GivesLineAfterLine) {
-  std::string_view text = "one\n\nthree";
-  EXPECT_EQ(take_line(text), "one");
-  EXPECT_EQ(take_line(text), "");
-  EXPECT_EQ(take_line(text), "three");
-  EXPECT_TRUE(text.empty());
-  EXPECT_EQ(take_line(text), "");
-}
-
-TEST(TakeLine, LeavesNothingBehindALastLineEnd) {
-  std::string_view text = "one\n";
-  EXPECT_EQ(take_line(text), "one");
-  EXPECT_TRUE(text.empty());
-}
-
-TEST(TakeWord, GivesWordAfterWord) {
-  std::string_view text = "  cpu \t12\r";
-  EXPECT_EQ(take_word(text), "cpu");
-  EXPECT_EQ(take_word(text), "12");
-  EXPECT_EQ(take_word(text), "");
-  EXPECT_EQ(take_word(text), "");
-}
-
 }  // namespace
 }  // namespace wattle

@@ -7,6 +7,7 @@
 #include <fstream>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 
 namespace wattle::testing_support {
 

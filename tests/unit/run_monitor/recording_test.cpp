@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/temp_folder.hpp"
