@@ -91,6 +91,7 @@ class Bench {
     record_.ended_unix_s = to_unix(machine_clock().now());
     record_.is_interrupted = is_interrupted;
     record_.warnings = conditions_.warnings();
+    find_partial(record_);
     for (std::size_t i = 0; i < estimates_.size(); ++i) {
       record_.commands[i].estimate = mean_of(estimates_[i]);
     }
@@ -182,9 +183,13 @@ class Bench {
     RunCost cost = cost_of(report);
     cost.round = round;
     if (report.usage.still_running) left_behind_ += report.usage.still_running->size();
-    record_.energy_covers = report.energy.total.covers;
-    record_.energy_missing = report.energy.total.missing;
-    record_.commands[i].runs.push_back(cost);
+    // Of the run with the most domains: what others lack is a warning.
+    if (most_domains_ < 0 || std::ssize(cost.energy_domains) > most_domains_) {
+      most_domains_ = std::ssize(cost.energy_domains);
+      record_.energy_covers = report.energy.total.covers;
+      record_.energy_missing = report.energy.total.missing;
+    }
+    record_.commands[i].runs.push_back(std::move(cost));
     if (report.estimate) estimates_[i].push_back(*report.estimate);
   }
 
@@ -242,6 +247,7 @@ class Bench {
   std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
   std::vector<SavedRun> to_save_;
   std::size_t left_behind_ = 0;
+  std::ptrdiff_t most_domains_ = -1;  ///< of a run so far
 };
 
 /// Writes one output; a failure is reported, and answered with true.

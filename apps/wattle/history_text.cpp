@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "run_monitor/time_text.hpp"
 #include "runs/saved_run_json.hpp"
@@ -34,7 +35,8 @@ std::string exit_text_of(const RunSummary& run) {
 
 std::string energy_text_of(const RunSummary& run) {
   if (!run.energy_j) return "-";
-  return to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
+  return (run.energy_is_lower_bound.value_or(false) ? "at least " : "") +
+         to_text(Joules(*run.energy_j), Joules(run.energy_uncertainty_j.value_or(0.0)));
 }
 
 std::string tags_text(const Tags& tags) {
@@ -92,14 +94,15 @@ std::string list_csv(const std::vector<RunSummary>& runs) {
   std::string text =
       "id,started_unix_s,wall_s,energy_j,energy_uncertainty_j,cpu_s,peak_rss_bytes,exit_code,"
       "signal,"
-      "host,git_commit,git_dirty,tags,command\n";
+      "host,git_commit,git_dirty,tags,command,energy_is_lower_bound\n";
   for (const RunSummary& run : runs) {
-    text += fmt::format(
-        "{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s, run.wall_s,
-        number_cell(run.energy_j), number_cell(run.energy_uncertainty_j), number_cell(run.cpu_s),
-        number_cell(run.peak_rss_bytes), number_cell(run.exit_code), number_cell(run.signal),
-        csv_cell(run.host), run.git_commit, number_cell(run.git_dirty),
-        csv_cell(tags_text(run.tags)), csv_cell(run.command));
+    text +=
+        fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n", run.id, run.started_unix_s,
+                    run.wall_s, number_cell(run.energy_j), number_cell(run.energy_uncertainty_j),
+                    number_cell(run.cpu_s), number_cell(run.peak_rss_bytes),
+                    number_cell(run.exit_code), number_cell(run.signal), csv_cell(run.host),
+                    run.git_commit, number_cell(run.git_dirty), csv_cell(tags_text(run.tags)),
+                    csv_cell(run.command), number_cell(run.energy_is_lower_bound));
   }
   return text;
 }
@@ -123,6 +126,11 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
     if (domain.energy) value = to_text(*domain.energy, domain.uncertainty.value_or(Joules(0.0)));
     if (!domain.contained_in.empty()) value += ", in " + printable(domain.contained_in);
     add("  " + printable(domain.name), value);
+  }
+  for (const Refusal& kind : record.energy.missing) {
+    const bool is_part = std::ranges::count(record.energy.covers, kind.subject) > 0;
+    add("", fmt::format("{} {}: {}", is_part ? "not all of" : "no", upper(kind.subject),
+                        printable(kind.reason)));
   }
   add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : "unknown");
   add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : "unknown");

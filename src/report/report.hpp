@@ -74,6 +74,13 @@ struct Total {
   std::vector<Refusal> missing;  ///< kinds: "cpu", "dram", "gpu"
 };
 
+/// True if kinds are covered of which a part is missing, so that a sum of what is there is less
+/// than what was spent.
+[[nodiscard]] bool lacks_a_part(const std::vector<std::string>& covers,
+                                const std::vector<Refusal>& missing);
+/// The same, or a part of the time is unknown.
+[[nodiscard]] bool is_lower_bound(const Total& total);
+
 struct EnergyReport {
   std::vector<DomainFigure> domains;  ///< in the order of `Domain`
   Total total;

@@ -109,6 +109,16 @@ void add_missing(Total& total, const std::vector<DomainFigure>& domains,
 
 }  // namespace
 
+bool lacks_a_part(const std::vector<std::string>& covers, const std::vector<Refusal>& missing) {
+  return std::ranges::any_of(missing, [&](const Refusal& kind) {
+    return std::ranges::find(covers, kind.subject) != covers.end();
+  });
+}
+
+bool is_lower_bound(const Total& total) {
+  return total.unknown > Seconds(0) || lacks_a_part(total.covers, total.missing);
+}
+
 EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
   if (windows.size() == 1) return windows.front();
   EnergyFigure sum;

@@ -30,12 +30,6 @@ bool has_part_of(const Total& total, const Refusal& missing) {
   return std::ranges::find(total.covers, missing.subject) != total.covers.end();
 }
 
-bool is_lower_bound(const Total& total) {
-  return total.unknown.count() > 0 || std::ranges::any_of(total.missing, [&](const Refusal& kind) {
-           return has_part_of(total, kind);
-         });
-}
-
 /// Where there is no energy at all the headline gives the CPU's reason: what others say.
 std::vector<std::string> other_reasons(const Total& total) {
   const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);

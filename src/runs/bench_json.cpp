@@ -16,7 +16,8 @@ using Json = nlohmann::ordered_json;
 Json summary_json(const std::vector<double>& values) {
   if (values.empty()) return nullptr;
   const Summary summary = summarize(values);
-  return {{"mean", summary.mean},
+  return {{"runs", values.size()},
+          {"mean", summary.mean},
           {"sd", or_null(summary.sd)},
           {"median", summary.median},
           {"min", summary.min},
@@ -38,6 +39,10 @@ Json values_json(const std::vector<RunCost>& runs) {
   add("energy_j", [](const RunCost& run) { return or_null(run.energy); });
   add("uncertainty_j", [](const RunCost& run) {
     return uncertainty_or_null(run.energy, run.uncertainty.value_or(Joules(0.0)));
+  });
+  add("energy_domains", [](const RunCost& run) { return Json(run.energy_domains); });
+  add("energy_unknown_s", [](const RunCost& run) {
+    return run.energy ? Json(run.energy_unknown.count()) : Json(nullptr);
   });
   add("mean_w", [](const RunCost& run) { return or_null(run.mean_power); });
   add("cpu_user_s", [](const RunCost& run) { return or_null(run.cpu_user); });
@@ -104,6 +109,8 @@ RunCost run_at(const Json& values, std::size_t i) {
   take(run_value(values, "wall_s", i), run.wall);
   take(run_value(values, "energy_j", i), run.energy);
   take(run_value(values, "uncertainty_j", i), run.uncertainty);
+  take(run_value(values, "energy_domains", i), run.energy_domains);
+  take(run_value(values, "energy_unknown_s", i), run.energy_unknown);
   take(run_value(values, "mean_w", i), run.mean_power);
   take(run_value(values, "cpu_user_s", i), run.cpu_user);
   take(run_value(values, "cpu_system_s", i), run.cpu_system);

@@ -46,6 +46,9 @@ struct BenchRecord {
 
 inline constexpr const char* kBenchSchema = "wattle.bench/1";
 
+/// `find_partial` for the runs of all commands.
+void find_partial(BenchRecord& bench);
+
 /// One line with its line end.
 [[nodiscard]] std::string to_json(const BenchRecord& bench);
 /// Throws `FormatError` as `parse_run_record`.

@@ -28,10 +28,22 @@ std::string run_numbers(const std::vector<std::size_t>& indices) {
 
 }  // namespace
 
-std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values) {
+void find_partial(BenchRecord& bench) {
+  std::vector<std::vector<RunCost>*> beside;
+  for (BenchCommand& command : bench.commands) beside.push_back(&command.runs);
+  find_partial(beside);
+}
+
+std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs) {
+  const std::vector<double> values = values_of(cost, runs);
+  if (values.empty()) return {};
+  std::string name(name_of(cost));
+  if (values.size() < runs.size()) {
+    name += fmt::format(" ({} of {} runs)", values.size(), runs.size());
+  }
   const Summary summary = summarize(values);
   const auto text = [&](double value) { return text_of(cost, value); };
-  return {std::string(name_of(cost)),
+  return {std::move(name),
           text(summary.mean),
           summary.sd ? "± " + text(*summary.sd) : "-",
           text(summary.median),
@@ -57,7 +69,9 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
     for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
       kinds.push_back(kind->subject);
     }
-    std::string line = fmt::format("no energy of {}: {}", fmt::join(kinds, ", "), reason);
+    const bool has_some = std::ranges::count(bench.energy_covers, kinds.front()) > 0;
+    std::string line = fmt::format("{} energy of {}: {}", has_some ? "not all" : "no",
+                                   fmt::join(kinds, ", "), reason);
     const bool has_hint = std::ranges::count(kinds, "cpu") > 0 && !is_estimated;
     if (has_hint) line += fmt::format("; {}", kEstimateHint);
     lines.push_back(std::move(line));
@@ -90,8 +104,7 @@ std::string to_text(const BenchCommand& command, const TextStyle& style) {
               style, 2);
   table.add({kCostTitles.begin(), kCostTitles.end()}, true);
   for (const Cost cost : kCosts) {
-    const std::vector<double> values = values_of(cost, command.runs);
-    if (!values.empty()) table.add(cost_cells(cost, values));
+    if (const auto cells = cost_cells(cost, command.runs); !cells.empty()) table.add(cells);
   }
   text += table.text();
   for (const std::string& line : estimate_words(command)) {
@@ -122,6 +135,16 @@ std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
 std::vector<std::string> warnings_of(const BenchCommand& command) {
   std::vector<std::string> warnings;
   const std::string name = printable(command.name);
+  for (const std::string& note : notes_on_energy(command.runs)) {
+    warnings.push_back(fmt::format("{}: {}", name, note));
+  }
+  const auto unknown = std::ranges::count_if(
+      command.runs, [](const RunCost& run) { return !run.peak_rss_bytes.has_value(); });
+  if (unknown > 0) {
+    warnings.push_back(fmt::format(
+        "{}: the peak memory of {} of {} runs is too small to be known, so there is no mean", name,
+        unknown, command.runs.size()));
+  }
   const auto has_energy = !values_of(Cost::energy, command.runs).empty();
   const Cost cost = has_energy ? Cost::energy : Cost::time;
   const std::vector<double> values = values_of(cost, command.runs);

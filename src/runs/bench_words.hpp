@@ -12,8 +12,8 @@ namespace wattle {
 /// Of the columns of `cost_cells`.
 inline constexpr std::array<const char*, 6> kCostTitles = {
     "", "mean", "± sd", "median", "min .. max", "95 % of the mean"};
-/// A cost of at least one run, beginning with its name.
-[[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<double>& values);
+/// A cost of the runs, beginning with its name; no cells where it is not known.
+[[nodiscard]] std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs);
 
 /// Kinds of energy that are in no total, and why: sentences.
 [[nodiscard]] std::vector<std::string> missing_energy(const BenchRecord& bench);

@@ -125,6 +125,7 @@ std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool 
       throw Error(fmt::format("cannot compare {} with {}: one of them has no runs",
                               printable(a.name), printable(b.name)));
     }
+    find_partial({&pair.a.runs, &pair.b.runs});
     for (const Cost cost : kCosts) {
       const Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
       if (found.ratio) pair.comparisons.push_back(found);
@@ -160,6 +161,9 @@ std::vector<std::string> notes_on(const RunSource& a, const RunSource& b,
     lacks_energy =
         lacks_energy || std::ranges::count(pair.comparisons, Cost::energy, &Comparison::cost) == 0;
     for (const auto& [source, command] : {std::pair(&a, &pair.a), std::pair(&b, &pair.b)}) {
+      for (const std::string& note : notes_on_energy(command->runs)) {
+        notes.push_back(fmt::format("{}: {}", printable(source->name), note));
+      }
       if (command->failed == 0) continue;
       notes.push_back(fmt::format("{}: {} of {} runs failed, and are in the figures",
                                   printable(source->name), command->failed, command->runs.size()));

@@ -19,6 +19,7 @@ Json comparison_json(const Comparison& comparison, const std::string& reference,
                {"is_paired", comparison.is_paired},
                {"runs", ratio.runs},
                {"outliers", ratio.outliers},
+               {"outliers_of", ratio.weighed},
                {"is_by_sampling", ratio.is_by_sampling},
                {"more_runs", nullptr},
                {"more_runs_show_percent", nullptr}};

@@ -163,6 +163,7 @@ void RunHistory::prepare() {
           steps.remove_prefix(steps.find(';') + 1);
         }
       }
+      if (found > 0) find_lower_bounds();
       run(fmt::format("PRAGMA application_id = {}", kHistoryMark));
       run(fmt::format("PRAGMA user_version = {}", kNewest));
     });
@@ -173,6 +174,24 @@ void RunHistory::prepare() {
     if (error != 0 && error != EBUSY) fail(error);
   }
   run("PRAGMA synchronous = FULL");
+}
+
+void RunHistory::find_lower_bounds() {
+  std::vector<std::pair<std::int64_t, bool>> bounds;
+  query(
+      "SELECT dictionary, record, run FROM records JOIN runs ON run = number "
+      "WHERE energy IS NOT NULL AND lower_bound IS NULL",
+      {}, [&](const SqlRow& row) {
+        try {
+          const RunRecord record = parse_run_record(record_of(row), "the record");
+          bounds.emplace_back(row.integer(2), record.energy.is_lower_bound());
+        } catch (const Error&) {
+          return;  // a damaged record is refused when it is read
+        }
+      });
+  for (const auto& [number, is_lower_bound] : bounds) {
+    run("UPDATE runs SET lower_bound = ? WHERE number = ?", {std::int64_t{is_lower_bound}, number});
+  }
 }
 
 std::int64_t RunHistory::number_in(std::string_view table, std::string_view column,
@@ -260,12 +279,14 @@ bool RunHistory::insert(const SavedRun& saved, std::uint64_t& id) {
   const std::int64_t host = number_in("hosts", "name", summary.host);
   const GitState git = saved.git.value_or(GitState{});
   run("INSERT INTO runs (id, started, wall, command, host, exit_code, signal, energy, uncertainty, "
-      "cpu, memory, git_commit, git_dirty) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+      "cpu, memory, git_commit, git_dirty, lower_bound) "
+      "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
       {static_cast<std::int64_t>(id), summary.started_unix_s, summary.wall_s,
        number_in("commands", "line", summary.command), host, sql_value(summary.exit_code),
        sql_value(summary.signal), sql_value(summary.energy_j),
        sql_value(summary.energy_uncertainty_j), sql_value(summary.cpu_s),
-       sql_value(summary.peak_rss_bytes), sql_value(git.commit), sql_value(git.dirty)});
+       sql_value(summary.peak_rss_bytes), sql_value(git.commit), sql_value(git.dirty),
+       sql_value(summary.energy_is_lower_bound)});
   const std::int64_t number = database_.last_row_id();
   insert_record(number, saved, host, record.wattle_version);
   for (const auto& [key, value] : saved.tags) {

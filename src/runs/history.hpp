@@ -43,6 +43,7 @@ struct RunSummary {
   std::optional<int> signal{};
   std::optional<double> energy_j{};
   std::optional<double> energy_uncertainty_j{};
+  std::optional<bool> energy_is_lower_bound{};  ///< absent without energy
   std::optional<double> cpu_s{};
   std::optional<std::uint64_t> peak_rss_bytes{};
   std::string git_commit{};  ///< empty: none
@@ -117,6 +118,7 @@ class RunHistory {
     std::uint64_t id;
   };
   void prepare();
+  void find_lower_bounds();
   [[nodiscard]] bool reads_alone();
   [[nodiscard]] std::int64_t version();
   void run(std::string_view sql, const std::vector<SqlValue>& values = {});

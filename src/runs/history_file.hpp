@@ -13,7 +13,7 @@ inline constexpr int kHistoryMark = 0x5774746c;
 
 /// What makes the tables of each version from those of the version before; the first makes the
 /// first ones. A released one never changes.
-inline constexpr std::array<std::string_view, 2> kHistoryVersions = {
+inline constexpr std::array<std::string_view, 3> kHistoryVersions = {
     R"(
 CREATE TABLE hosts (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE commands (id INTEGER PRIMARY KEY, line TEXT NOT NULL UNIQUE);
@@ -60,6 +60,11 @@ CREATE TABLE records (
     R"(
 DROP INDEX runs_by_start;
 CREATE INDEX runs_by_start ON runs (started, host);
+)",
+    // Whether the energy is a lower bound; of runs that are there already it is found in their
+    // records.
+    R"(
+ALTER TABLE runs ADD COLUMN lower_bound INTEGER;
 )"};
 
 /// What a file is, by its first bytes. Nothing else is done to it.

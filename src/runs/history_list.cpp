@@ -73,7 +73,8 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
     cpu_column,
     memory_column,
     commit_column,
-    dirty_column
+    dirty_column,
+    lower_bound_column
   };
   std::vector<RunSummary> list;
   std::vector<std::int64_t> numbers;
@@ -81,8 +82,8 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
   const std::string columns =
       "SELECT number, id, started, wall, (SELECT line FROM commands WHERE id = command), "
       "(SELECT name FROM hosts WHERE id = host), ";
-  query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty " +
-            "FROM runs" + asked.text,
+  query(columns + "exit_code, signal, energy, uncertainty, cpu, memory, git_commit, git_dirty, " +
+            "lower_bound FROM runs" + asked.text,
         asked.values, [&](const SqlRow& row) {
           RunSummary& run = list.emplace_back();
           numbers.push_back(row.integer(number_column));
@@ -101,6 +102,9 @@ std::vector<RunSummary> RunHistory::list(const HistoryFilter& filter) {
           }
           run.git_commit = row.text(commit_column);
           if (!row.is_null(dirty_column)) run.git_dirty = row.integer(dirty_column) != 0;
+          if (!row.is_null(lower_bound_column)) {
+            run.energy_is_lower_bound = row.integer(lower_bound_column) != 0;
+          }
         });
   for (std::size_t i = 0; i < list.size(); ++i) list[i].tags = tags_of(numbers[i]);
   return list;

@@ -17,6 +17,7 @@ namespace {
 /// Two runs of one machine whose windows overlap by less than this follow each other: the second
 /// began while the first ended.
 constexpr double kOverlapS = 0.005;
+constexpr double kShortestS = 1e-9;
 
 bool is_measured(const RunRecord& record) { return record.energy.total.has_value(); }
 
@@ -43,7 +44,9 @@ std::vector<const NamedRecord*> without_overlap(std::vector<const NamedRecord*> 
         runs.begin(), runs.begin() + static_cast<std::ptrdiff_t>(i), begin(runs[i]), {},
         [](const NamedRecord* run) { return run->record.ended_unix_s; });
     before[i] = static_cast<std::size_t>(earlier - runs.begin());
-    best[i + 1] = std::max(best[i], best[before[i]] + runs[i]->record.wall.count());
+    // One that took no time has an energy too.
+    const double length = std::max(runs[i]->record.wall.count(), kShortestS);
+    best[i + 1] = std::max(best[i], best[before[i]] + length);
   }
   std::vector<const NamedRecord*> chosen;
   for (std::size_t i = runs.size(); i > 0;) {
@@ -126,9 +129,7 @@ std::optional<Joules> calibration_of(const std::set<const NamedRecord*>& counted
   std::map<std::tuple<std::string, std::string>, double> by_model;
   for (const NamedRecord* run : counted) {
     for (const RecordedDomain& domain : run->record.energy.domains) {
-      const bool is_part = !domain.contained_in.empty() || domain.name.starts_with("psys") ||
-                           domain.name.starts_with("host");
-      if (is_part || !domain.energy) continue;
+      if (!domain.counts_in_total() || !domain.energy) continue;
       if (!domain.calibration_percent) return std::nullopt;
       by_model[{domain.source, run->record.host.cpu}] +=
           domain.energy->si() * *domain.calibration_percent / 100.0;
@@ -202,6 +203,11 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
 }
 
 }  // namespace
+
+bool NodeReport::is_lower_bound() const {
+  return !energy || unmeasured > Seconds(0) || unknown > Seconds(0) ||
+         lacks_a_part(covers, missing);
+}
 
 std::vector<JobReport> job_reports(const std::vector<NamedRecord>& records) {
   std::map<std::string, std::vector<const NamedRecord*>> by_job;

@@ -43,6 +43,9 @@ struct NodeReport {
   std::vector<std::string> covers{};  ///< "cpu", "dram", "gpu"
   std::vector<Refusal> missing{};
   std::string no_energy{};  ///< why `energy` is absent; else empty
+
+  /// The energy is less than what was spent, or absent.
+  [[nodiscard]] bool is_lower_bound() const;
 };
 
 /// All runs of one job, or all runs that belong to none.

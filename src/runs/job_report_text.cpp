@@ -37,9 +37,7 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
 /// True if the energy is less than what was spent.
 bool is_job_lower_bound(const JobReport& report) {
   return !report.missing_ranks.empty() ||
-         std::ranges::any_of(report.nodes, [](const NodeReport& node) {
-           return !node.energy || node.unmeasured > Seconds(0) || node.unknown > Seconds(0);
-         });
+         std::ranges::any_of(report.nodes, &NodeReport::is_lower_bound);
 }
 
 /// What nodes lack; nodes that lack the same for the same reason stand together.
@@ -103,6 +101,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"measured_s", whole_nanoseconds(node.measured)},
           {"unmeasured_s", whole_nanoseconds(node.unmeasured)},
           {"unknown_s", whole_nanoseconds(node.unknown)},
+          {"is_lower_bound", node.energy && node.is_lower_bound()},
           {"covers", node.covers},
           {"missing", std::move(missing)},
           {"no_energy", text_or_null(node.no_energy)}};
@@ -174,7 +173,9 @@ std::vector<std::string> node_cells(const NodeReport& node) {
       printable(node.name),
       fmt::format("{}", node.runs),
       node.energy ? to_text(node.measured) : "-",
-      node.energy ? to_text(*node.energy, node.uncertainty) : "unknown",
+      node.energy
+          ? (node.is_lower_bound() ? "at least " : "") + to_text(*node.energy, node.uncertainty)
+          : "unknown",
       has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
       what};
 }

@@ -64,7 +64,8 @@ LogRatio paired_log_ratio(const Series& a, const Series& b) {
                         .interval = {},
                         .error = mean.standard_error,
                         .runs = ratios.size(),
-                        .outliers = mean.outliers},
+                        .outliers = mean.outliers,
+                        .weighed = ratios.size()},
                        critical_of(ratios.size()) * mean.standard_error,
                        sampling_variance(a) + sampling_variance(b));
 }
@@ -97,7 +98,8 @@ LogRatio unpaired_log_ratio(const Series& a, const Series& b) {
                         .interval = {},
                         .error = std::sqrt(variance),
                         .runs = runs,
-                        .outliers = outliers},
+                        .outliers = outliers,
+                        .weighed = a.values.size() + b.values.size()},
                        half, sampling_variance(a) + sampling_variance(b));
 }
 
@@ -109,10 +111,13 @@ std::optional<Resolution> resolution_of(const LogRatio& ratio) {
   constexpr double kEqual = 1e-9;  // what doubles make of equal values
   if (!ratio.interval || ratio.is_shown() || !(ratio.error > kEqual)) return std::nullopt;
   const double half = (ratio.interval->high - ratio.interval->low) / 2.0;
-  const double change = round_part_below(half + kPower * ratio.error);
+  const double change = round_part_below(std::expm1(half + kPower * ratio.error));
+  if (!std::isfinite(change)) return std::nullopt;
+  const double log_change = std::log1p(change);
   const double per_run = ratio.error * std::sqrt(static_cast<double>(ratio.runs));
   const auto shows = [&](std::size_t runs) {
-    return (critical_of(runs) + kPower) * per_run / std::sqrt(static_cast<double>(runs)) <= change;
+    return (critical_of(runs) + kPower) * per_run / std::sqrt(static_cast<double>(runs)) <=
+           log_change;
   };
   std::size_t fails = ratio.runs;
   std::size_t enough = ratio.runs + kMostRuns;

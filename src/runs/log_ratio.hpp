@@ -24,7 +24,8 @@ struct LogRatio {
   double error = 0.0;                ///< standard error of the estimate; 0 without an interval
   /// Pairs, or runs of the command that has fewer.
   std::size_t runs = 0;
-  std::size_t outliers = 0;     ///< pairs or runs without weight
+  std::size_t outliers = 0;     ///< pairs, or runs of either command, without weight
+  std::size_t weighed = 0;      ///< the pairs, or runs of both, that these are among
   bool is_by_sampling = false;  ///< the ± of the measurements is wider than what the runs show
 
   [[nodiscard]] bool is_shown() const noexcept { return interval && !interval->contains(0.0); }
@@ -42,7 +43,7 @@ struct LogRatio {
 
 /// A change that is not shown, and how many more runs would show it with a probability of 80 %.
 struct Resolution {
-  double change = 0.0;  ///< a round part: 0.05, 0.02, 0.01 ...
+  double change = 0.0;  ///< a round part by which B is above A: 0.05, 0.02, 0.01 ...
   std::size_t more_runs = 0;
 };
 /// Absent where the ratio has no interval, or is shown, or the number is beyond 10,000.

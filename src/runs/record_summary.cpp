@@ -14,6 +14,8 @@ RunSummary summary_of(const RunRecord& record) {
           .signal = record.exit.signal,
           .energy_j = si(record.energy.total),
           .energy_uncertainty_j = si(record.energy.uncertainty),
+          .energy_is_lower_bound =
+              record.energy.total ? std::optional(record.energy.is_lower_bound()) : std::nullopt,
           .cpu_s = cpu ? std::optional(cpu->count()) : std::nullopt,
           .peak_rss_bytes = record.peak_rss_bytes};
 }

@@ -1,13 +1,17 @@
 #include "runs/run_cost.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "base/quantity.hpp"
+#include "sensors/domain_traits.hpp"
 
 namespace wattle {
 namespace {
@@ -77,8 +81,16 @@ bool are_positive(const CostValues& of) {
   });
 }
 
+/// True if `cost` of these runs would be that of the large ones alone: a small peak is unknown.
+bool is_biased(Cost cost, std::span<const RunCost> runs) {
+  return cost == Cost::memory && !std::ranges::all_of(runs, [](const RunCost& run) {
+           return run.peak_rss_bytes.has_value();
+         });
+}
+
 CostValues all_values(Cost cost, std::span<const RunCost> runs) {
   CostValues values;
+  if (is_biased(cost, runs)) return values;
   for (const RunCost& run : runs) {
     if (const auto value = value_of(cost, run)) values.add(cost, run, *value);
   }
@@ -89,6 +101,7 @@ CostValues all_values(Cost cost, std::span<const RunCost> runs) {
 std::pair<CostValues, CostValues> values_by_round(Cost cost, std::span<const RunCost> a,
                                                   std::span<const RunCost> b) {
   std::pair<CostValues, CostValues> values;
+  if (is_biased(cost, a) || is_biased(cost, b)) return values;
   std::map<std::size_t, const RunCost*> rounds;
   for (const RunCost& run : a) rounds.emplace(run.round, &run);
   for (const RunCost& run : b) {
@@ -112,6 +125,7 @@ RunCost cost_of(const Report& report) {
                .wall = report.wall,
                .energy = total.energy,
                .uncertainty = {},
+               .energy_unknown = total.unknown,
                .mean_power = total.mean,
                .cpu_user = report.usage.cpu_user,
                .cpu_system = report.usage.cpu_system,
@@ -120,22 +134,70 @@ RunCost cost_of(const Report& report) {
                .code = report.exit.code,
                .signal = report.exit.signal};
   if (total.energy) cost.uncertainty = total.uncertainty;
+  for (const DomainFigure& domain : report.energy.domains) {
+    const bool is_part = counts_in_total(domain.domain.kind()) && domain.figure.energy;
+    if (is_part) cost.energy_domains.push_back(domain.domain.name());
+  }
   return cost;
 }
 
 RunCost cost_of(const RunRecord& record) {
-  return {.round = 0,
-          .started_unix_s = record.started_unix_s,
-          .wall = record.wall,
-          .energy = record.energy.total,
-          .uncertainty = record.energy.uncertainty,
-          .mean_power = record.energy.mean,
-          .cpu_user = record.cpu_user,
-          .cpu_system = record.cpu_system,
-          .peak_rss_bytes = record.peak_rss_bytes,
-          .other_cores = {},
-          .code = record.exit.code,
-          .signal = record.exit.signal};
+  RunCost cost{.round = 0,
+               .started_unix_s = record.started_unix_s,
+               .wall = record.wall,
+               .energy = record.energy.total,
+               .uncertainty = record.energy.uncertainty,
+               .energy_unknown = record.energy.unknown.value_or(Seconds(0)),
+               .mean_power = record.energy.mean,
+               .cpu_user = record.cpu_user,
+               .cpu_system = record.cpu_system,
+               .peak_rss_bytes = record.peak_rss_bytes,
+               .other_cores = {},
+               .code = record.exit.code,
+               .signal = record.exit.signal};
+  for (const RecordedDomain& domain : record.energy.domains) {
+    if (domain.counts_in_total() && domain.energy) cost.energy_domains.push_back(domain.name);
+  }
+  return cost;
+}
+
+void find_partial(const std::vector<std::vector<RunCost>*>& beside) {
+  std::set<std::string> all;
+  for (const std::vector<RunCost>* const runs : beside) {
+    for (const RunCost& run : *runs)
+      all.insert(run.energy_domains.begin(), run.energy_domains.end());
+  }
+  for (std::vector<RunCost>* const runs : beside) {
+    for (RunCost& run : *runs) {
+      run.lacking.clear();
+      std::ranges::copy_if(all, std::back_inserter(run.lacking), [&](const std::string& domain) {
+        return std::ranges::count(run.energy_domains, domain) == 0;
+      });
+    }
+  }
+}
+
+std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
+  std::set<std::string> lacking;
+  std::size_t partial = 0;
+  std::size_t bounds = 0;
+  for (const RunCost& run : runs) {
+    lacking.insert(run.lacking.begin(), run.lacking.end());
+    if (!run.lacking.empty()) ++partial;
+    if (run.lacking.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
+  }
+  std::vector<std::string> notes;
+  if (partial > 0) {
+    notes.push_back(fmt::format(
+        "the energy of {} of {} runs is in no figure, because {} was not measured in {}", partial,
+        runs.size(), fmt::join(lacking, ", "), partial == 1 ? "it" : "them"));
+  }
+  if (bounds > 0) {
+    notes.push_back(
+        fmt::format("the energy of {} of {} runs is a lower bound: a part of the time is unknown",
+                    bounds, runs.size()));
+  }
+  return notes;
 }
 
 std::string_view name_of(Cost cost) noexcept {
@@ -173,11 +235,12 @@ std::string_view key_of(Cost cost) noexcept {
 std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
   switch (cost) {
     case Cost::energy:
-      return run.energy ? std::optional(run.energy->si()) : std::nullopt;
+      return run.energy && run.lacking.empty() ? std::optional(run.energy->si()) : std::nullopt;
     case Cost::time:
       return run.wall.count();
     case Cost::power:
-      return run.mean_power ? std::optional(run.mean_power->si()) : std::nullopt;
+      return run.mean_power && run.lacking.empty() ? std::optional(run.mean_power->si())
+                                                   : std::nullopt;
     case Cost::cpu:
       if (!run.cpu_user || !run.cpu_system) return std::nullopt;
       return (*run.cpu_user + *run.cpu_system).count();
@@ -189,11 +252,7 @@ std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
 }
 
 std::vector<double> values_of(Cost cost, std::span<const RunCost> runs) {
-  std::vector<double> values;
-  for (const RunCost& run : runs) {
-    if (const auto value = value_of(cost, run)) values.push_back(*value);
-  }
-  return values;
+  return all_values(cost, runs).values;
 }
 
 std::string text_of(Cost cost, double value) {
@@ -250,7 +309,7 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
     }
   }
   if (ratio.outliers > 0) {
-    text += fmt::format("; {} of {} {} without weight: outliers", ratio.outliers, ratio.runs,
+    text += fmt::format("; {} of {} {} without weight: outliers", ratio.outliers, ratio.weighed,
                         comparison.is_paired ? "rounds" : "runs");
   }
   return text;

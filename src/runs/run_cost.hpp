@@ -22,7 +22,12 @@ struct RunCost {
   double started_unix_s = 0.0;
   Seconds wall{0};
   std::optional<Joules> energy;
-  std::optional<Joules> uncertainty;  ///< k = 2; absent without energy
+  std::optional<Joules> uncertainty;          ///< k = 2; absent without energy
+  std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
+  Seconds energy_unknown{0};                  ///< time that is not in the energy
+  /// Domains whose energy runs beside this one have. With any, no figure has its energy and power,
+  /// which are smaller for that alone. See `find_partial`.
+  std::vector<std::string> lacking{};
   std::optional<Watts> mean_power;
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
@@ -36,6 +41,12 @@ struct RunCost {
 [[nodiscard]] RunCost cost_of(const Report& report);
 [[nodiscard]] RunCost cost_of(const RunRecord& record);
 
+/// Sets `lacking` of runs that are to be in one figure, or in figures that are compared.
+void find_partial(const std::vector<std::vector<RunCost>*>& beside);
+/// Which energies of the runs are in no figure, or are lower bounds: sentences that go on after
+/// the name of the runs.
+[[nodiscard]] std::vector<std::string> notes_on_energy(std::span<const RunCost> runs);
+
 enum class Cost : std::uint8_t { energy, time, power, cpu, memory };
 inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cost::cpu,
                                       Cost::memory};
@@ -44,9 +55,9 @@ inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cos
 [[nodiscard]] std::string_view name_of(Cost cost) noexcept;
 /// The key in JSON, with the unit: "energy_j", "wall_s", "mean_w", "cpu_s", "peak_rss_bytes".
 [[nodiscard]] std::string_view key_of(Cost cost) noexcept;
-/// In the unit of the key; absent where unknown.
+/// In the unit of the key; absent where unknown, or not for figures.
 [[nodiscard]] std::optional<double> value_of(Cost cost, const RunCost& run) noexcept;
-/// Those that are known.
+/// Those that are known. Peak memory: none where one is unknown, since the small ones are.
 [[nodiscard]] std::vector<double> values_of(Cost cost, std::span<const RunCost> runs);
 /// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
 [[nodiscard]] std::string text_of(Cost cost, double value);

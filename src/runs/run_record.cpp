@@ -9,6 +9,7 @@
 #include "base/json_read.hpp"
 #include "base/text.hpp"
 #include "runs/record_text.hpp"
+#include "sensors/domain_traits.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -145,6 +146,16 @@ RunRecord record_of(const Json& json, const std::string& name) {
 }
 
 }  // namespace
+
+bool RecordedDomain::counts_in_total() const {
+  return std::ranges::any_of(all_domain_traits(), [&](const DomainTraits& kind) {
+    return !kind.in_total.empty() && name.starts_with(std::string(kind.name) + "_");
+  });
+}
+
+bool RecordedEnergy::is_lower_bound() const {
+  return total && (unknown.value_or(Seconds(0)) > Seconds(0) || lacks_a_part(covers, missing));
+}
 
 bool RecordedHost::is_same_machine(const RecordedHost& other) const {
   return name == other.name && cpu == other.cpu && gpus == other.gpus;

@@ -37,6 +37,9 @@ struct RecordedDomain {
   std::optional<Watts> max;
   Seconds unknown{0};
   std::vector<std::string> flags;
+
+  /// It is a part of totals: its energy is in no other domain's.
+  [[nodiscard]] bool counts_in_total() const;
 };
 
 struct RecordedEnergy {
@@ -48,6 +51,9 @@ struct RecordedEnergy {
   std::vector<Refusal> missing;
   std::string left_out;  ///< why it was not measured on purpose; else empty
   std::vector<RecordedDomain> domains;
+
+  /// The total is less than what was spent: a part of a kind, or of the time, is unknown.
+  [[nodiscard]] bool is_lower_bound() const;
 };
 
 /// A stretch of an outermost phase: those within others are not in it.

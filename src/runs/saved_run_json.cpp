@@ -184,6 +184,7 @@ Json summary_json(const RunSummary& run) {
           {"signal", or_null(run.signal)},
           {"energy_j", or_null(run.energy_j)},
           {"energy_uncertainty_j", or_null(run.energy_uncertainty_j)},
+          {"energy_is_lower_bound", bool_or_null(run.energy_is_lower_bound)},
           {"cpu_s", or_null(run.cpu_s)},
           {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
           {"git_commit", text_or_null(run.git_commit)},

@@ -93,8 +93,8 @@ void add_command(Page& page, const BenchCommand& command, std::size_t most_liste
     table.columns.push_back({kCostTitles.at(i), true});
   }
   for (const Cost cost : kCosts) {
-    const std::vector<double> values = values_of(cost, command.runs);
-    if (!values.empty()) table.rows.push_back(cost_cells(cost, values));
+    auto cells = cost_cells(cost, command.runs);
+    if (!cells.empty()) table.rows.push_back(std::move(cells));
   }
   page.blocks.emplace_back(std::move(table));
   if (auto lines = estimate_words(command); !lines.empty()) {

@@ -51,6 +51,40 @@ TEST(BenchRecord, ShowsNamesInDocumentsAsTheyAre) {
   EXPECT_EQ(shown("x[1] *y* {z}"), Shown("`x[1] *y* {z}`", "`pass:c[x[1\\] *y* {z}]`"));
 }
 
+TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
+  BenchRecord bench = sample_bench(true);
+  for (BenchCommand& command : bench.commands) {
+    for (RunCost& run : command.runs) run.energy_domains = {"package_0", "package_1"};
+  }
+  for (const std::size_t broken : {1U, 4U}) {
+    RunCost& run = bench.commands[1].runs[broken];
+    run.energy_domains = {"package_0"};
+    run.energy = Joules(20.0);
+  }
+  find_partial(bench);
+  const std::string text = to_text(bench.commands[1], {});
+  EXPECT_THAT(text, HasSubstr("energy (4 of 6 runs)"));
+  EXPECT_THAT(text, testing::Not(HasSubstr("20.00 J")));
+  EXPECT_THAT(warnings_of(bench.commands[1]),
+              Contains("B: the energy of 2 of 6 runs is in no figure, because package_1 was not "
+                       "measured in them"));
+  const auto json = nlohmann::json::parse(to_json(bench));
+  EXPECT_EQ(json["results"][1]["energy_j"]["runs"], 4);
+  EXPECT_EQ(json["results"][1]["values"]["energy_j"][1], 20.0) << "as it was measured";
+  BenchRecord again = parse_bench_record(to_json(bench), "b");
+  find_partial(again);
+  EXPECT_THAT(again.commands[1].runs[1].lacking, testing::ElementsAre("package_1"));
+}
+
+TEST(BenchRecord, HasNoPeakMemoryOfTheLargeRunsAlone) {
+  BenchRecord bench = sample_bench(false);
+  bench.commands[0].runs[2].peak_rss_bytes.reset();
+  EXPECT_THAT(to_text(bench.commands[0], {}), testing::Not(HasSubstr("peak memory")));
+  EXPECT_THAT(warnings_of(bench.commands[0]),
+              Contains("A: the peak memory of 1 of 6 runs is too small to be known, so there is no "
+                       "mean"));
+}
+
 /// It is in the text and in the JSON, apart, and in no table; nothing is compared by it.
 TEST(BenchRecord, HasAnEstimateWhereNoMeasurementStands) {
   BenchRecord bench = sample_bench(false);

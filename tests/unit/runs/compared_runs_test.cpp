@@ -3,7 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "golden.hpp"
 #include "sample_reports.hpp"
@@ -88,6 +90,78 @@ TEST(ComparedRuns, SayWhatIsWrongWithAFile) {
   EXPECT_EQ(error_of(R"({"schema":"wattle.bench/2"})", good),
             "cannot read a.json: it has the schema wattle.bench/2, and this wattle reads "
             "wattle.bench/1; use the wattle that wrote it, or a newer one");
+}
+
+/// The same with `partial` of them without package 1.
+std::string lines_without_package_1(int runs, int partial) {
+  std::string lines;
+  for (int i = 0; i < runs; ++i) {
+    Report report = measured();
+    if (i < partial) {
+      report.energy.domains[1].figure.energy.reset();
+      report.energy.total.energy = *report.energy.total.energy - Joules(80.5);
+    }
+    lines += to_json(report);
+  }
+  return lines;
+}
+
+TEST(ComparedRuns, LeaveOutEnergiesOfFewerDomains) {
+  const RunSource a = read_source(lines_without_package_1(4, 0), "a.json");
+  const RunSource b = read_source(lines_without_package_1(4, 1), "b.json");
+  const auto all = compared(a, b, false);
+  ASSERT_EQ(all[0].comparisons.front().cost, Cost::energy);
+  EXPECT_DOUBLE_EQ(all[0].comparisons.front().ratio->estimate, 0.0);
+  EXPECT_THAT(
+      to_text(a, b, all, {}),
+      HasSubstr("note: b.json: the energy of 1 of 4 runs is in no figure, because package_1 "
+                "was not measured in it"));
+}
+
+TEST(ComparedRuns, DoNotCompareEnergiesOfOtherDomains) {
+  const RunSource a = read_source(lines_without_package_1(3, 0), "a.json");
+  const RunSource b = read_source(lines_without_package_1(3, 3), "b.json");
+  const auto all = compared(a, b, false);
+  EXPECT_EQ(all[0].comparisons.front().cost, Cost::time) << "no energy";
+  EXPECT_EQ(std::ranges::count(all[0].comparisons, Cost::power, &Comparison::cost), 0);
+  const std::vector<std::string> notes = notes_on(a, b, all);
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("b.json: the energy of 3 of 3 runs is in no")));
+  EXPECT_THAT(notes, testing::Contains(HasSubstr("no comparison of energy")));
+}
+
+TEST(ComparedRuns, SayWhichEnergiesAreLowerBounds) {
+  std::string lines;
+  for (int i = 0; i < 3; ++i) {
+    Report report = measured();
+    report.energy.total.unknown = Seconds(i == 0 ? 0.5 : 0.0);
+    lines += to_json(report);
+  }
+  const RunSource source = read_source(lines, "a.json");
+  EXPECT_THAT(notes_on(source, source, compared(source, source, false)),
+              testing::Contains("a.json: the energy of 1 of 3 runs is a lower bound: a part of the "
+                                "time is unknown"));
+}
+
+TEST(ComparedRuns, CountOutliersAmongTheRunsOfBothSides) {
+  std::string lines = lines_of(6, 1.0);
+  const RunSource few = read_source(lines_of(3, 1.0), "few");
+  lines += lines_of(1, 9.0);
+  const RunSource many = read_source(lines, "many");
+  const auto all = compared(few, many, false);
+  EXPECT_EQ(all[0].comparisons.front().ratio->outliers, 1U);
+  EXPECT_THAT(to_text(few, many, all, {}), HasSubstr("1 of 10 runs without weight"));
+}
+
+TEST(ComparedRuns, OfWhichSomePeakMemoryIsTooSmallToBeKnownDoNotCompareIt) {
+  std::string lines;
+  for (int i = 0; i < 3; ++i) {
+    Report report = measured();
+    if (i == 0) report.usage.peak_rss_bytes.reset();
+    lines += to_json(report);
+  }
+  const RunSource source = read_source(lines, "a.json");
+  const auto all = compared(source, source, false);
+  EXPECT_EQ(std::ranges::count(all[0].comparisons, Cost::memory, &Comparison::cost), 0);
 }
 
 TEST(ComparedRuns, WithoutEnergySaySo) {

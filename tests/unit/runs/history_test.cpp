@@ -104,6 +104,7 @@ TEST_F(RunHistoryTest, LeavesWhatIsUnknownUnknown) {
   RunHistory history(file());
   const std::string id = history.save(saved_run({.energy_j = -1.0}));
   EXPECT_EQ(history.list({})[0].energy_j, std::nullopt);
+  EXPECT_EQ(history.list({})[0].energy_is_lower_bound, std::nullopt);
   EXPECT_EQ(history.list({})[0].git_dirty, std::nullopt);
   EXPECT_FALSE(history.get(id).git);
   EXPECT_FALSE(history.get(id).series);
@@ -208,14 +209,22 @@ TEST_F(RunHistoryTest, LeavesForeignFilesAsTheyAre) {
 }
 
 TEST_F(RunHistoryTest, BringsAnOlderFileToTheNewestVersion) {
-  RunHistory(file()).save(saved_run());
+  {
+    RunHistory history(file());
+    history.save(saved_run());
+    history.save(saved_run({.started_unix_s = 1'763'690'001.0, .unknown_s = 0.5}));
+  }
   {
     SqliteDatabase older(file().string());
+    ASSERT_EQ(older.run("ALTER TABLE runs DROP COLUMN lower_bound"), 0);
     ASSERT_EQ(older.run("DROP INDEX runs_by_start"), 0);
     ASSERT_EQ(older.run("CREATE INDEX runs_by_start ON runs (started)"), 0);
     ASSERT_EQ(older.run("PRAGMA user_version = 1"), 0);
   }
-  EXPECT_EQ(RunHistory(file()).count({}), 1U);
+  const auto list = RunHistory(file()).list({});
+  ASSERT_THAT(list, testing::SizeIs(2));
+  EXPECT_EQ(list[0].energy_is_lower_bound, true) << "found in the record";
+  EXPECT_EQ(list[1].energy_is_lower_bound, false);
   SqliteDatabase newest(file().string());
   std::string index;
   ASSERT_EQ(newest.query("SELECT sql FROM sqlite_master WHERE name = 'runs_by_start'", {},
@@ -232,7 +241,7 @@ TEST_F(RunHistoryTest, LeavesTheFileOfANewerWattleAsItIs) {
   }
   const std::string before = bytes_of(file());
   EXPECT_THAT(refusal_of(file()),
-              HasSubstr("is of version 99, and this wattle reads up to 2; use a newer wattle"));
+              HasSubstr("is of version 99, and this wattle reads up to 3; use a newer wattle"));
   EXPECT_EQ(bytes_of(file()), before);
 }
 

@@ -100,6 +100,22 @@ TEST(JobReport, ChoosesRunsThatCoverTheLongestTime) {
   EXPECT_EQ(reports[0].nodes[0].unmeasured, Seconds(0.0));
 }
 
+TEST(JobReport, SaysThatAPartOfAKindIsMissing) {
+  NamedRecord run = run_of({});
+  run.record.energy.missing = {
+      {.subject = "cpu", .reason = "package_1: its counter does not move"}};
+  const auto reports = job_reports({run});
+  EXPECT_TRUE(reports[0].nodes[0].is_lower_bound());
+  EXPECT_THAT(to_text(reports, {}), AllOf(StartsWith("job 77: 1 node, 1 run, at least 100.0 J"),
+                                          HasSubstr("not all of CPU: package_1")));
+  EXPECT_THAT(to_json(reports), HasSubstr(R"("is_lower_bound":true,"cpu_s")"));
+}
+
+TEST(JobReport, CountsARunThatTookNoTime) {
+  const auto reports = job_reports({run_of({.length_s = 0.0, .energy_j = 1.0})});
+  EXPECT_EQ(reports[0].energy, Joules(1.0));
+}
+
 TEST(JobReport, SaysWhatItLeavesOut) {
   const auto reports = job_reports({run_of({.begin_s = 1000.0, .length_s = 10.0}, "a"),
                                     run_of({.begin_s = 1008.0, .length_s = 5.0}, "b")});

@@ -104,6 +104,17 @@ TEST(Resolution, IsAbsentWhereADifferenceIsShown) {
                        .outliers = 0,
                        .is_by_sampling = false};
   EXPECT_FALSE(resolution_of(shown));
+
+  // Twice as much is a logarithm of 0.69.
+  const LogRatio coarse{.estimate = 0.0,
+                        .interval = Interval{-0.6, 0.6},
+                        .error = 0.3,
+                        .runs = 20,
+                        .outliers = 0,
+                        .is_by_sampling = false};
+  ASSERT_TRUE(resolution_of(coarse));
+  EXPECT_DOUBLE_EQ(resolution_of(coarse)->change, 1.0);
+  EXPECT_GE(resolution_of(coarse)->more_runs, 1U);
   EXPECT_FALSE(resolution_of({}));
 }
 

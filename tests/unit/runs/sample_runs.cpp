@@ -17,6 +17,7 @@ std::string run_record(const RecordFacts& facts) {
     report.energy.total.energy = Joules(facts.energy_j);
     report.energy.total.uncertainty = Joules(0.5);
     report.energy.total.covers = {"cpu"};
+    report.energy.total.unknown = Seconds(facts.unknown_s);
   }
   report.usage.cpu_user = Seconds(1.0);
   report.usage.cpu_system = Seconds(0.5);

@@ -13,6 +13,7 @@ struct RecordFacts {
   std::string host = "n1";
   double started_unix_s = 1'763'690'000.0;
   double energy_j = 100.0;  ///< below 0: unknown
+  double unknown_s = 0.0;   ///< of the time of the energy
   int code = 0;
 };
 /// As `wattle run --json` writes it.
