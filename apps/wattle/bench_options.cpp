@@ -143,7 +143,7 @@ void add_numbers(CLI::App& bench, RawBenchOptions& raw) {
 
 void add_exports(CLI::App& bench, BenchOptions& options) {
   const auto add = [&](const char* name, std::string& into, const char* help) {
-    bench.add_option(name, into, help)->type_name("FILE")->check(reject_empty);
+    bench.add_option(name, into, help)->type_name("FILE");
   };
   add("--export-json", options.json_path, "Write the results with all runs to FILE as JSON");
   add("--export-csv", options.csv_path, "Write one row per command to FILE as CSV");

@@ -195,6 +195,25 @@ Line read_line(int argc, const char* const* argv) {
   return line;
 }
 
+/// An empty value is a variable of a script that is not set, not a wish for the default. A command
+/// to be run beside others may be empty, as hyperfine has it.
+void refuse_empty_values(CLI::App& app) {
+  for (CLI::App* const command : app.get_subcommands({})) {
+    for (CLI::Option* const option : command->get_options([](const CLI::Option* it) {
+           const bool is_value = it->nonpositional() || it->get_expected_max() == 1;
+           const bool may_be_empty = it->get_type_name() == "CMD" && !it->check_lname("reference");
+           return is_value && it->get_type_size() == 1 && !may_be_empty;
+         })) {
+      const std::string type = option->get_type_name();
+      const bool is_path = type == "FILE" || type == "DIR" || type == "PATH";
+      option->check([is_path](const std::string& value) {
+        return value.empty() ? fmt::format("takes a {}, not nothing", is_path ? "path" : "value")
+                             : std::string();
+      });
+    }
+  }
+}
+
 Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   const std::string& name = command.get_name();
   choose_roots(raw);
@@ -255,6 +274,7 @@ Options parse_options(int argc, const char* const* argv) {
   app.set_version_flag("-V,--version", "wattle " + version_text());
   app.require_subcommand(1);
   add_commands(app, raw, name);
+  refuse_empty_values(app);
   const auto commands = app.get_subcommands({});
   const auto named =
       std::ranges::find(commands, name, [](const CLI::App* it) { return it->get_name(); });

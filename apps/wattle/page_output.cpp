@@ -11,8 +11,7 @@ namespace wattle::app {
 
 void add_html(CLI::App& app, std::string& path) {
   app.add_option("--html", path, "Write the result as a page for a browser to FILE (-: stdout)")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
 }
 
 void check_page_path(const std::string& path, bool is_json) {

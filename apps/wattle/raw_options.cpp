@@ -107,16 +107,13 @@ class HelpText : public CLI::Formatter {
 
 void add_roots(CLI::App& command, RawOptions& raw) {
   command.add_option("--sysfs", raw.sysfs, "Folder to read instead of /sys (WATTLE_SYSFS)")
-      ->type_name("DIR")
-      ->check(reject_empty);
+      ->type_name("DIR");
   command.add_option("--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR")
-      ->check(reject_empty);
+      ->type_name("DIR");
   command
       .add_option("--nvml-library", raw.nvml_library,
                   "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
-      ->type_name("PATH")
-      ->check(reject_empty);
+      ->type_name("PATH");
 }
 
 constexpr const char* kGpusHelp =
@@ -127,14 +124,12 @@ constexpr const char* kGpusHelp =
 void add_tracking(CLI::App& run, RunOptions& options) {
   run.add_option("--tracking-file", options.tracking_path,
                  "Write one row per interval to FILE: SQLite if it ends in .sqlite, else CSV")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   run.add_option(
          "--usage-file", options.usage_path,
          "Keep in FILE what is known so far, for wattle track --recover; removed at the end "
          "(default: in the state folder)")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   run.add_option("--ram-unit", options.ram_unit,
                  "Unit of max_ram in the JSON: bytes, kilobytes, megabytes, gigabytes, terabytes")
       ->type_name("UNIT")
@@ -153,20 +148,16 @@ void add_run(CLI::App& app, RawOptions& raw) {
   run->footer(kRunFooter);
   run->prefix_command();
   run->add_option("-o,--output", raw.run.report_path, "Write the report to FILE, not to stderr")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   run->add_option("--json", raw.run.json_path, "Write the report as JSON to FILE (-: stdout)")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   run->add_option(
          "--html", raw.run.html_path,
          "Write the report with plots of power as a page for a browser to FILE (-: stdout)")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   run->add_option("--series", raw.run.series_path,
                   "Write power and use over time to FILE, one row an interval and domain (CSV)")
-      ->type_name("FILE")
-      ->check(reject_empty);
+      ->type_name("FILE");
   add_tracking(*run, raw.run);
   add_save(*run, raw.save, "the run");
   run->add_option("--gpus", raw.run.gpus, kGpusHelp)->type_name("LIST")->default_str("all");
@@ -178,8 +169,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
       ->default_str("0.1");
   run->add_option("--status", raw.status,
                   "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory")
-      ->type_name("SECONDS")
-      ->check(reject_empty);
+      ->type_name("SECONDS");
   run->add_flag("--every-rank", raw.run.every_rank,
                 "Measure energy in every MPI or Slurm rank, not only in one a machine");
   run->add_flag("--task-clock", raw.run.task_clock,
@@ -228,8 +218,7 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
                        "Show this alone: device_instant, device_average, memory_average, "
                        "module_instant or module_average of GPUs, "
                        "package or dram of CPUs")
-          ->type_name("DOMAIN")
-          ->check(reject_empty);
+          ->type_name("DOMAIN");
   add_estimate(*command, raw.run.estimate)->excludes(domain);
   command->add_option("--period", raw.period, "Seconds between two lines")
       ->type_name("SECONDS")
@@ -270,10 +259,7 @@ void add_monitor(CLI::App& app, RawOptions& raw) {
   CLI::App* command =
       app.add_subcommand("monitor", "Record GPUs, CPUs, memory and disks to files in a folder");
   command->footer(kMonitorFooter);
-  command->add_option("DIR", raw.monitor.folder, "The folder")
-      ->type_name("")
-      ->required()
-      ->check(reject_empty);
+  command->add_option("DIR", raw.monitor.folder, "The folder")->type_name("")->required();
   command
       ->add_option("--interval", raw.monitor_interval,
                    "Seconds between two rows, from 0.001 to 86400")
@@ -290,10 +276,7 @@ void add_summary(CLI::App& app, RawOptions& raw) {
   CLI::App* command =
       app.add_subcommand("summary", "Summarize the files that a run monitor left in a folder");
   command->footer(kSummaryFooter);
-  command->add_option("DIR", raw.summary.folder, "The folder")
-      ->type_name("")
-      ->required()
-      ->check(reject_empty);
+  command->add_option("DIR", raw.summary.folder, "The folder")->type_name("")->required();
   command->add_flag("--json", raw.json, "As JSON on stdout");
   command
       ->add_option(

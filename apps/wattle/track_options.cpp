@@ -40,10 +40,6 @@ std::optional<std::filesystem::path> path_of(const std::string& text) {
 
 }  // namespace
 
-std::string reject_empty(const std::string& path) {
-  return path.empty() ? "takes a path, not nothing" : "";
-}
-
 CLI::Option* add_estimate(CLI::App& command, bool& estimate) {
   return command.add_flag(
       "--estimate", estimate,
@@ -58,7 +54,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
     return track->add_option(name, into, help)->type_name(type);
   };
   const auto add_file = [&](const char* name, std::string& into, const char* help) {
-    return add(name, into, "FILE", help)->check(reject_empty);
+    return add(name, into, "FILE", help);
   };
   CLI::Option* pid = add("--pid", raw.pid, "PID", "The process");
   add("--duration", raw.duration, "SECONDS", "Stop after SECONDS");
@@ -71,11 +67,9 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
   add("--expected-cores", raw.expected_cores, "NUMBER",
       "Divide CPU percentages by this (default: the machine's CPU cores)");
-  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between")
-      ->check(reject_empty);
+  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between");
   add("--gpu-brand", raw.gpu_brand, "BRAND",
-      "nvidia, amd or intel: the GPUs of this brand (default: one, in this order)")
-      ->check(reject_empty);
+      "nvidia, amd or intel: the GPUs of this brand (default: one, in this order)");
   add_file("--tracking-file", raw.tracking_file,
            "Write one row per sample to FILE: SQLite if it ends in .sqlite, else CSV");
   add_file("--usage-file", raw.usage_file,

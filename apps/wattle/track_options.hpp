@@ -32,9 +32,6 @@ struct RawTrackOptions {
   bool estimate = false;
 };
 
-/// An empty path is a variable of a script that is not set, not a wish for no file.
-[[nodiscard]] std::string reject_empty(const std::string& path);
-
 /// `--estimate`, which means the same everywhere.
 CLI::Option* add_estimate(CLI::App& command, bool& estimate);
 

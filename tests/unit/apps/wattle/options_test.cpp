@@ -302,11 +302,31 @@ TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
   EXPECT_THAT(all.command, ElementsAre("ls", "-q", "--", "x"));
 }
 
+/// It is a variable of a script that is not set.
+TEST(AnOption, TakesNoEmptyValue) {
+  const std::vector<std::vector<const char*>> lines = {{"compare", "a", "b", "--fail-above", ""},
+                                                       {"track", "--pid", "1", "--duration", ""},
+                                                       {"bench", "true", "--runs", ""},
+                                                       {"bench", "true", "--reference", ""},
+                                                       {"history", "--since", ""},
+                                                       {"history", "--tag", ""},
+                                                       {"monitor", "out", "--interval", ""},
+                                                       {"power", "--domain", ""}};
+  for (const auto& words : lines) {
+    EXPECT_THAT(answer_of(words).text, HasSubstr(": takes a value, not nothing")) << words[0];
+  }
+  EXPECT_THAT(answer_of({"run", "--json", "", "--", "true"}).text,
+              HasSubstr("--json: takes a path, not nothing"));
+  EXPECT_THAT(answer_of({"summary", ""}).text, HasSubstr("takes a path, not nothing"));
+  EXPECT_TRUE(std::holds_alternative<BenchOptions>(parse({"bench", "true", "--prepare", ""})))
+      << "as hyperfine has it: nothing to be done before this command";
+}
+
 TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
   EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: say which folder"));
   EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
               StartsWith("wattle monitor: no command given after --"));
-  for (const char* interval : {"0", "-1", "0.0009", "86401", "x", ""}) {
+  for (const char* interval : {"0", "-1", "0.0009", "86401", "x"}) {
     const Answer answer = answer_of({"monitor", "out", "--interval", interval});
     EXPECT_EQ(answer.exit_status, kUsageError) << interval;
     EXPECT_THAT(answer.text, HasSubstr("--interval takes a number of seconds from 0.001 to 86400"));
