@@ -81,15 +81,16 @@ class Bench {
   void run() {
     std::vector<std::size_t> all(plan_.commands.size());
     std::iota(all.begin(), all.end(), std::size_t{0});
+    groups_left_ = record_.is_interleaved ? 1 : all.size();
     if (record_.is_interleaved) return run_group(all);
     for (const std::size_t one : all) run_group({one});
   }
 
   /// The record with what is known at the end.
-  BenchRecord end(bool is_interrupted) {
+  BenchRecord end() {
     progress_.clear();
     record_.ended_unix_s = to_unix(machine_clock().now());
-    record_.is_interrupted = is_interrupted;
+    record_.is_interrupted = groups_left_ > 0;
     record_.warnings = conditions_.warnings();
     find_partial(record_);
     for (std::size_t i = 0; i < estimates_.size(); ++i) {
@@ -157,6 +158,7 @@ class Bench {
         rounds = rounds_of(options_, shortest_run(group));
       }
     }
+    --groups_left_;
     for (const std::size_t i : group) {
       runner_.unmeasured(plan_.commands[i].cleanup, "cleanup command");
     }
@@ -247,6 +249,7 @@ class Bench {
   std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
   std::vector<SavedRun> to_save_;
   std::size_t left_behind_ = 0;
+  std::size_t groups_left_ = 1;       ///< of commands, some of whose runs have not been made
   std::ptrdiff_t most_domains_ = -1;  ///< of a run so far
 };
 
@@ -297,7 +300,7 @@ int bench(const BenchOptions& options) {
   } catch (const Interrupted& interrupted) {
     signal = interrupted.signal;
   }
-  const BenchRecord record = bench.end(!failure.empty() || signal);
+  const BenchRecord record = bench.end();
   const auto has_runs = [](const BenchCommand& command) { return !command.runs.empty(); };
   const bool has_failed =
       std::ranges::any_of(record.commands, has_runs) && print(record, out, exports);

@@ -180,7 +180,8 @@ std::vector<std::string> scanned_values(const std::string& least, const std::str
   const double high = number_of(most);
   const double width = number_of(step);
   const double steps = (high - low) / width;
-  if (width == 0.0 || !(steps >= 0.0)) {
+  if (width == 0.0) throw InvalidArgument("--parameter-step-size takes a number other than 0");
+  if (!(steps >= 0.0)) {
     throw InvalidArgument(
         fmt::format("--parameter-scan from {} to {} is empty in steps of {}: change the sign of "
                     "--parameter-step-size",

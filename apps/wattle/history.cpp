@@ -66,7 +66,7 @@ int export_all(RunHistory& history, const HistoryOptions& options) {
 
 /// Adds the runs of one file. Lines that are no run are named and left out; false if there is one.
 bool import_file(RunHistory& history, const std::string& path) {
-  Fd file = open_for_reading(path);
+  Fd file = open_for_reading(path == "-" ? "/dev/stdin" : path);
   if (!file) {
     complain(
         fmt::format("cannot read {}: {}", printable(path), std::generic_category().message(errno)));
@@ -75,7 +75,7 @@ bool import_file(RunHistory& history, const std::string& path) {
   constexpr std::size_t kMostLineBytes = std::size_t{16} << 20U;
   constexpr std::size_t kAtOnce = 1000;
   constexpr std::size_t kMostComplaints = 5;
-  LineReader lines(std::move(file), kMostLineBytes);
+  LineReader lines(std::move(file), kMostLineBytes, LineReader::LastLine::is_whole_without_end);
   std::vector<SavedRun> runs;
   std::size_t number = 0;
   std::size_t added = 0;
@@ -99,8 +99,7 @@ bool import_file(RunHistory& history, const std::string& path) {
   save();
   if (lines.damaged() > 0) {
     bad += lines.damaged();
-    complain(fmt::format("{}: its last line has no end, or a line is longer than {}",
-                         printable(path), "16 MiB"));
+    complain(fmt::format("{}: a line is longer than 16 MiB", printable(path)));
   }
   if (lines.error() != 0) {
     complain(fmt::format("cannot read {}: {}", printable(path),

@@ -101,7 +101,10 @@ std::optional<double> parse_date(const std::string& text) {
     const char* const end = ::strptime(text.c_str(), form, &time);
     if (end == nullptr || *end != '\0') continue;
     time.tm_isdst = -1;  // whichever holds then
-    return static_cast<double>(std::mktime(&time));
+    const int day = time.tm_mday;
+    const std::time_t seconds = std::mktime(&time);
+    if (time.tm_mday != day) return std::nullopt;  // there is no 30th of February
+    return static_cast<double>(seconds);
   }
   return std::nullopt;
 }

@@ -189,6 +189,10 @@ TimePoint Instruments::end() {
   if (const auto moment = share_moment(ended_)) share_moments_.end(*moment);
   (void)window_.read_lanes(ended_ + kDriverPatience);
   look_at_gpus();
+  if (series_) {
+    window_.end_rest(ended_);
+    series_->add(window_, machine_, ended_, ended_ - began_);
+  }
   if (files_) {
     write_files();
     files_->end();

@@ -12,6 +12,7 @@
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "gpu_choice.hpp"
+#include "output.hpp"
 #include "raw_options.hpp"
 #include "unexpected.hpp"
 #include "usage/usage_units.hpp"
@@ -89,6 +90,9 @@ RunOptions checked_run(RawOptions& raw) {
   if (!run.report_path.empty() && run.report_path == run.json_path) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
+  }
+  if (is_stdout(run.html_path) && (is_stdout(run.json_path) || is_stdout(run.report_path))) {
+    throw InvalidArgument("a page on stdout is alone there: give --html a file");
   }
   (void)bytes_in(run.ram_unit, "RAM");
   (void)bytes_in(run.gpu_ram_unit, "GPU RAM");
@@ -204,7 +208,8 @@ void refuse_empty_values(CLI::App& app) {
            const bool may_be_empty = it->get_type_name() == "CMD" && !it->check_lname("reference");
            return is_value && it->get_type_size() == 1 && !may_be_empty;
          })) {
-      const std::string type = option->get_type_name();
+      const std::string type =
+          option->nonpositional() ? option->get_type_name() : option->get_name();
       const bool is_path = type == "FILE" || type == "DIR" || type == "PATH";
       option->check([is_path](const std::string& value) {
         return value.empty() ? fmt::format("takes a {}, not nothing", is_path ? "path" : "value")

@@ -24,7 +24,6 @@ std::vector<ShareSpan> spans_of(const Instruments& instruments,
                                 const std::vector<std::string>& domains, Seconds cpu_time) {
   std::vector<ShareSpan> spans;
   const std::vector<ShareMoment>& moments = instruments.share_moments();
-  if (moments.size() < 2) return spans;
   // Processes between two samples are in the exact sum alone.
   const Seconds seen = moments.back().command - moments.front().command;
   const double scale = seen > Seconds(0) ? cpu_time / seen : 0.0;
@@ -66,11 +65,19 @@ void fill_balance(EnergyShare& share, const Report& report, const Instruments& i
     measured += *domain.figure.energy;
     domains.insert(domain.domain.name());
   }
+  if (domains.empty()) return;
   const auto cpu_time = cpu_time_of(report.usage);
-  if (domains.empty() || !cpu_time) return;
+  const std::vector<ShareMoment>& moments = instruments.share_moments();
+  if (!cpu_time || moments.size() < 2) {
+    share.unknown = cpu_time ? "the CPU time of the whole machine is not known"
+                             : "the CPU time of the command is not known";
+    return;
+  }
   share.covers.assign(domains.begin(), domains.end());
   const std::vector<ShareSpan> spans = spans_of(instruments, share.covers, *cpu_time);
   if (spans.empty()) {
+    share.unknown =
+        why_not_shared(instruments.window(), share.covers, moments.front().at, moments.back().at);
     share.covers.clear();
     return;
   }
@@ -117,7 +124,9 @@ void fill_share(Report& report, const Instruments& instruments, const System& sy
   EnergyShare share;
   fill_balance(share, report, instruments, system);
   fill_gpu_shares(share, report, instruments);
-  if (share.balance || !share.gpus.empty()) report.share = std::move(share);
+  if (share.balance || !share.unknown.empty() || !share.gpus.empty()) {
+    report.share = std::move(share);
+  }
 }
 
 }  // namespace wattle::app

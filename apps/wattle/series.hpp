@@ -18,8 +18,8 @@ class Series {
   /// one, which gets no second header; throws `WriteError`.
   Series(const std::string& path, bool append);
 
-  /// The rows of the interval that ended at `now`, `elapsed` after the run's begin. After a row
-  /// that could not be written it does nothing.
+  /// The rows of the interval, or the rest of one, that ended at `now`, `elapsed` after the begin.
+  /// After a row that could not be written it does nothing.
   void add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
            Seconds elapsed);
 

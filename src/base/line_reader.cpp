@@ -16,9 +16,10 @@ constexpr std::size_t kBufferBytes = std::size_t{192} << 10U;
 
 }  // namespace
 
-LineReader::LineReader(Fd file, std::size_t max_line_bytes)
+LineReader::LineReader(Fd file, std::size_t max_line_bytes, LastLine last)
     : file_(std::move(file)),
       max_line_bytes_(max_line_bytes),
+      last_(last),
       buffer_(max_line_bytes + kBufferBytes) {
   // Advice: where it is not taken, nothing is lost.
   (void)::posix_fadvise(file_.get(), 0, 0, POSIX_FADV_SEQUENTIAL);
@@ -48,8 +49,12 @@ std::optional<std::string_view> LineReader::next() {
       begin_ = end_ = searched = 0;
     }
     if (!fill()) {
-      if (begin_ != end_ || too_long_) ++damaged_;
+      const std::string_view rest(buffer_.data() + begin_, end_ - begin_);
+      const bool is_line =
+          !rest.empty() && !too_long_ && error_ == 0 && last_ == LastLine::is_whole_without_end;
       begin_ = end_ = 0;
+      if (is_line) return rest;
+      if (!rest.empty() || too_long_) ++damaged_;
       too_long_ = false;
       return std::nullopt;
     }

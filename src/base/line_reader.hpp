@@ -16,7 +16,10 @@ class LineReader {
   /// Lines of more bytes are passed over, and counted as one.
   static constexpr std::size_t kMaxLineBytes = std::size_t{64} << 10U;
 
-  explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes);
+  /// What stands behind the last line end may be cut off, or is a line.
+  enum class LastLine : bool { is_damaged_without_end, is_whole_without_end };
+  explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes,
+                      LastLine last = LastLine::is_damaged_without_end);
 
   /// The next line, without its end ("\n" or "\r\n"); valid until the next call.
   /// Absent at the end of the file, or of what can be read of it: `error` tells.
@@ -33,6 +36,7 @@ class LineReader {
 
   Fd file_;
   std::size_t max_line_bytes_;
+  LastLine last_;
   std::vector<char> buffer_;
   std::size_t begin_ = 0;  ///< of what was not given yet
   std::size_t end_ = 0;

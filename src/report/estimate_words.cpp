@@ -101,6 +101,9 @@ std::vector<std::string> words_of(const EnergyShare& share) {
     lines.push_back("  " + balance_text(*share.balance));
     lines.push_back("  " + (share.idle_basis.empty() ? share.idle_unknown : share.idle_basis));
   }
+  if (!share.unknown.empty()) {
+    lines.push_back("no share of this command: " + share.unknown);
+  }
   for (const GpuShare& gpu : share.gpus) lines.push_back(gpu_text(gpu));
   return lines;
 }
@@ -137,6 +140,7 @@ Json json_of(const std::optional<EnergyShare>& share) {
   Json json = Json::object();
   const std::optional<ShareBalance>& balance = share->balance;
   put_range(json, balance ? std::optional(balance->command) : std::nullopt);
+  json["unknown"] = text_or_null(share->unknown);
   json["method"] = "cpu_time";
   json["basis"] =
       "CPU times of the command and of everything else, power above idle as a function "

@@ -25,9 +25,11 @@ struct GpuShare {
 /// Of packages and DRAM together, and of each GPU.
 struct EnergyShare {
   std::optional<ShareBalance> balance{};  ///< absent where no CPU energy was measured
-  std::vector<std::string> covers{};      ///< the domains of the balance
-  std::string idle_basis{};               ///< the baseline; empty where there is none
-  std::string idle_unknown{};             ///< why there is none; else empty
+  /// Why there is no balance, though energy of a CPU or its memory was measured; else empty.
+  std::string unknown{};
+  std::vector<std::string> covers{};  ///< the domains of the balance
+  std::string idle_basis{};           ///< the baseline; empty where there is none
+  std::string idle_unknown{};         ///< why there is none; else empty
   std::vector<GpuShare> gpus{};
 };
 

@@ -30,13 +30,16 @@ Refusal why_missing(std::string_view kind, bool has_cpu,
   } else if (has_cpu && kind == "dram") {
     missing.reason = "this processor has no counter for its memory";
   } else {
-    // An interface that shows nothing says more than a part of one that is not understood.
+    // An interface that shows nothing says more than a part of one that is not understood, and a
+    // daemon that somebody started or named says more than either.
+    const auto weight_of = [](const SensorRefusal& refusal) {
+      if (refusal.source == "daemon" && refusal.scope != RefusalScope::spare) return 2;
+      return refusal.scope == RefusalScope::part ? 0 : 1;
+    };
     const SensorRefusal* cause = nullptr;
     for (const SensorRefusal& refusal : refused) {
       if (refusal.domain || !refusal.shows.has(DomainCategory::cpu)) continue;
-      const bool says_more = cause != nullptr && cause->scope == RefusalScope::part &&
-                             refusal.scope != RefusalScope::part;
-      if (cause == nullptr || says_more) cause = &refusal;
+      if (cause == nullptr || weight_of(refusal) > weight_of(*cause)) cause = &refusal;
     }
     if (cause != nullptr) {
       missing.reason = cause->reason;

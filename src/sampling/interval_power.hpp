@@ -18,6 +18,9 @@ class IntervalPower {
     ++count_;
   }
 
+  /// What is left of a window behind its last whole interval: no part of `max`.
+  void add_rest(std::optional<Watts> power) noexcept { last_ = power; }
+
   /// Of the last one.
   [[nodiscard]] std::optional<Watts> last() const noexcept { return last_; }
   /// The highest; absent under two intervals.

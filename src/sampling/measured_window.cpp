@@ -25,25 +25,30 @@ void MeasuredWindow::read(bool ends_interval) noexcept {
     if (!has_begun_) part.first = part.interval_begin = part.last;
   }
   has_begun_ = true;
-  if (ends_interval) end_interval();
+  if (ends_interval) end_interval(readings_.clock().now(), Interval::whole);
 }
 
-void MeasuredWindow::end_interval() noexcept {
-  const TimePoint now = readings_.clock().now();
+void MeasuredWindow::end_rest(TimePoint at) noexcept { end_interval(at, Interval::rest); }
+
+void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    CounterWindowAsked interval{.begin = interval_began_, .end = now};
+    CounterWindowAsked asked{.begin = interval_began_, .end = at};
     const bool is_counted = part.has_counter && !part.may_block;
     if (is_counted) {
-      interval.last = shown_.domains[i].counter;
-      interval.first = std::exchange(part.interval_begin, interval.last);
+      asked.last = shown_.domains[i].counter;
+      asked.first = std::exchange(part.interval_begin, asked.last);
     }
-    const bool is_read = !is_counted || (interval.first && interval.last);
-    const MeanPower mean = is_read ? readings_.mean_power(i, interval) : MeanPower();
+    const bool is_read = !is_counted || (asked.first && asked.last);
+    const MeanPower mean = is_read ? readings_.mean_power(i, asked) : MeanPower();
     if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
-    part.intervals.add(mean.power);
+    if (interval == Interval::whole) {
+      part.intervals.add(mean.power);
+    } else {
+      part.intervals.add_rest(mean.power);
+    }
   }
-  interval_began_ = now;
+  interval_began_ = at;
 }
 
 bool MeasuredWindow::read_lanes(TimePoint deadline) {
@@ -66,8 +71,8 @@ void MeasuredWindow::take_lanes() {
     if (!lanes_have_begun_) part.first = part.last;
     part.is_late = part.is_late || !shown_.domains[i].has_answered;
   }
+  if (!lanes_have_begun_) interval_began_ = readings_.clock().now();
   lanes_have_begun_ = true;
-  interval_began_ = readings_.clock().now();
 }
 
 std::optional<Watts> MeasuredWindow::interval_power() const noexcept {

@@ -22,6 +22,10 @@ class MeasuredWindow {
   bool read_lanes(TimePoint deadline);
   bool read_all_lanes(TimePoint deadline);
 
+  /// The rest of the window behind the last whole interval ends at `at`: `interval_power` is that
+  /// of the rest from then on, and `max` stays as it is.
+  void end_rest(TimePoint at) noexcept;
+
   /// Mean power of the domains that make up a total over the last interval that ended; absent
   /// where there is none, or one of them is unknown. A counter that is stuck does not count.
   [[nodiscard]] std::optional<Watts> interval_power() const noexcept;
@@ -53,7 +57,8 @@ class MeasuredWindow {
     IntervalPower intervals{};
   };
 
-  void end_interval() noexcept;
+  enum class Interval : bool { whole, rest };
+  void end_interval(TimePoint at, Interval interval) noexcept;
   void take_lanes();
 
   Readings& readings_;

@@ -72,6 +72,12 @@ TEST_F(BenchCommandTest, PassesParametersOnAsTheyAre) {
   EXPECT_EQ(content_of(log), "two ' words\nand , a line");
 }
 
+TEST_F(BenchCommandTest, IsWholeThoughItsCleanupFails) {
+  const Outcome outcome = run(bench({"-r", "2", "--cleanup", "false", "true"}));
+  EXPECT_EQ(outcome.code(), 1);
+  EXPECT_THAT(outcome.out, testing::Not(HasSubstr("stopped before the end")));
+}
+
 TEST_F(BenchCommandTest, StopsAtACommandThatFails) {
   const Outcome outcome = run(bench({"-r", "3", "true", "exit 3"}));
   EXPECT_EQ(outcome.code(), 1);

@@ -127,6 +127,22 @@ TEST_F(HistoryCommand, ImportsRecordsOfRunsAndNamesBadLines) {
   EXPECT_THAT(list(), SizeIs(2));
 }
 
+TEST_F(HistoryCommand, ImportsFromStdinAndALastLineWithoutAnEnd) {
+  const std::string file = path("runs.jsonl").string();
+  (void)run(wattle_run({"--quiet", "--json", file}, {"true"}));
+  std::string line = content_of(file);
+  line.pop_back();
+  std::ofstream(file) << line;
+  Start start = at_home(wattle({"history", "import", "-"}));
+  start.command = {"sh", "-c", "\"$@\" < '" + file + "'", "sh"};
+  for (const std::string& word : wattle({"history", "import", "-"}).command) {
+    start.command.push_back(word);
+  }
+  const Outcome imported = run(start);
+  EXPECT_EQ(imported.code(), 0) << imported.err;
+  EXPECT_THAT(list(), SizeIs(1));
+}
+
 TEST_F(HistoryCommand, SaysWhyAFolderCannotBeImported) {
   const Outcome imported = history({"import", path("").string()});
   EXPECT_EQ(imported.code(), kFailed);

@@ -356,6 +356,16 @@ TEST_F(RunWithGpus, WritesASeries) {
   EXPECT_THAT(lines[3], HasSubstr(",nvidia_gpu_1,150.000,"));
 }
 
+TEST_F(RunWithGpus, EndsASeriesWithTheRestOfTheLastInterval) {
+  const Json report =
+      measure_with(kTwoPlayedGpus, {"--quiet", "--interval", "0.2", "--series", path("run.csv")},
+                   {"sleep", "0.3"});
+  const std::vector<std::string> lines = lines_of("run.csv");
+  EXPECT_EQ(lines.size(), 1U + 3U * 2U);
+  EXPECT_THAT(lines.back(),
+              HasSubstr(fmt::format(",{:.6f},nvidia_gpu_1,150", report["wall_s"].get<double>())));
+}
+
 TEST_F(RunWithGpus, AppendsToASeriesWithoutASecondHeader) {
   for (int i = 0; i < 2; ++i) {
     const Words options = {"--quiet", "--append", "--series", path("run.csv"), "--gpus", "none"};

@@ -86,9 +86,14 @@ SensorRefusal not_answered(const Reply& reply, const std::string& path, bool is_
     case Outcome::answered:
       return refused_by_daemon(reply, path, has_token);
     case Outcome::absent: {
-      SensorRefusal refused = refusal("no daemon serves CPU energy on this machine",
-                                      fmt::format("there is no socket {}", path), start);
-      if (is_default) refused.scope = RefusalScope::spare;
+      const std::string proof = fmt::format("there is no socket {}", path);
+      if (!is_default) {
+        return refusal(
+            fmt::format("no daemon listens on {}", printable(path)), proof,
+            "let WATTLE_SOCK_PATH name the daemon's socket, or start the daemon: " + start);
+      }
+      SensorRefusal refused = refusal("no daemon serves CPU energy on this machine", proof, start);
+      refused.scope = RefusalScope::spare;
       return refused;
     }
     case Outcome::deserted:

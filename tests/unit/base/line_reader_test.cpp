@@ -48,6 +48,17 @@ TEST(LineReader, KeepsToItselfALastLineThatWasCutOff) {
   EXPECT_EQ(lines.damaged, 1U);
 }
 
+TEST(LineReader, GivesALastLineWithoutItsEndWhereThatIsAsked) {
+  const fakes::TempFolder folder;
+  folder.write("f", "a\nb");
+  LineReader reader(open_for_reading((folder.path() / "f").string()), LineReader::kMaxLineBytes,
+                    LineReader::LastLine::is_whole_without_end);
+  EXPECT_EQ(reader.next(), "a");
+  EXPECT_EQ(reader.next(), "b");
+  EXPECT_FALSE(reader.next());
+  EXPECT_EQ(reader.damaged(), 0U);
+}
+
 TEST(LineReader, PassesOverLinesThatAreTooLong) {
   const std::string most(LineReader::kMaxLineBytes, 'm');
   for (const std::size_t length : {LineReader::kMaxLineBytes + 1, std::size_t{1'000'000}}) {

@@ -27,6 +27,13 @@ TEST(ReportText, WithoutSensors) {
 
 TEST(ReportText, WithAnEstimate) { expect_golden("estimated.txt", text_of(estimated())); }
 
+TEST(ReportText, WithoutAShareSaysWhy) {
+  Report report = measured();
+  report.share = EnergyShare{.unknown = "the CPU time of the whole machine is not known"};
+  EXPECT_THAT(text_of(report), testing::HasSubstr("no share of this command: the CPU time of the "
+                                                  "whole machine is not known"));
+}
+
 TEST(ReportText, WithAShare) { expect_golden("shared.txt", text_of(shared())); }
 
 TEST(ReportText, NamesTheOptionOnlyWhereItWouldHelp) {

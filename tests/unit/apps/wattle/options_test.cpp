@@ -302,6 +302,13 @@ TEST(MonitorOptions, AreAFolderAndPerhapsACommand) {
   EXPECT_THAT(all.command, ElementsAre("ls", "-q", "--", "x"));
 }
 
+TEST(RunOptions, LeaveStdoutToAPage) {
+  for (const char* other : {"-o", "--json"}) {
+    EXPECT_THAT(answer_of({"run", other, "-", "--html", "-", "--", "true"}).text,
+                HasSubstr("a page on stdout is alone there: give --html a file"));
+  }
+}
+
 /// It is a variable of a script that is not set.
 TEST(AnOption, TakesNoEmptyValue) {
   const std::vector<std::vector<const char*>> lines = {{"compare", "a", "b", "--fail-above", ""},
