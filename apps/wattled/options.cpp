@@ -6,13 +6,16 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <limits>
 #include <string_view>
+#include <utility>
 
 #include "base/nearest.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
 #include "energy_history.hpp"
@@ -27,20 +30,18 @@ constexpr std::uint32_t kHighestHz = 1000;
 
 constexpr const char* kServeFooter = R"(
 Serves the power and energy of this machine's CPUs and GPUs over HTTP, in the protocol of zeusd.
-What cannot be read is left out, and /discover says why. Logs go to stderr. SIGTERM ends it, SIGHUP
-has it read the signing key again.
+Devices that cannot be read are left out; /discover has the reasons. The log goes to stderr.
+SIGTERM stops the daemon; SIGHUP makes it read the signing key again.
 
-Without a key, whoever may open the socket file may read everything; through TCP, where only this
-machine reaches it, CPU energy is shown in whole joules once a second, unless --public-cpu-period
-says otherwise. Any other address needs a key.
+Without a key, every user who may open the socket may read everything. TCP then serves only this
+machine, and shows CPU energy in whole joules once a second unless --public-cpu-period is given.
+Any other address needs a key.
 )";
 
 /// What the options are read into before they are checked.
 struct Raw {
   std::string mode = "uds";
   std::string permissions = "660";
-  std::optional<std::uint32_t> uid;
-  std::optional<std::uint32_t> gid;
   std::string tcp = "127.0.0.1:4938";
   std::string enable = "gpu-read,cpu-read";
   std::string stream_format = "per-device";
@@ -56,27 +57,47 @@ struct Raw {
   TokenOptions token;
 };
 
-std::vector<std::string> split(std::string_view list) {
-  std::vector<std::string> items;
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    if (comma > 0) items.emplace_back(list.substr(0, comma));
-    list.remove_prefix(std::min(comma + 1, list.size()));
-  }
-  return items;
+/// A word that an option takes, and what it means.
+template <class Value>
+struct Word {
+  std::string_view word;
+  Value value;
+};
+
+enum class Mode : std::uint8_t { file, tcp };
+constexpr std::array kModes = {Word{"uds", Mode::file}, Word{"tcp", Mode::tcp}};
+constexpr std::array kScopes = {Word{"gpu-read", Scope::gpu_read},
+                                Word{"cpu-read", Scope::cpu_read},
+                                Word{"gpu-control", Scope::gpu_control}};
+constexpr std::array kStreamFormats = {Word{"per-device", wire::StreamFormat::per_device},
+                                       Word{"snapshot", wire::StreamFormat::snapshot}};
+constexpr std::array kBackends = {Word{"auto", GpuBackend::all}, Word{"nvml", GpuBackend::nvidia},
+                                  Word{"amdsmi", GpuBackend::amd}};
+
+[[noreturn]] void refuse(std::string_view option, std::string_view takes, std::string_view given) {
+  throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));
 }
 
-std::vector<Scope> scopes_of(const std::string& list) {
-  std::vector<Scope> scopes;
-  for (const std::string& name : split(list)) {
-    const auto scope = parse_scope(name);
-    if (!scope) {
-      throw InvalidArgument(
-          fmt::format("there is no '{}': say gpu-read, cpu-read or gpu-control", printable(name)));
-    }
-    if (std::ranges::find(scopes, *scope) == scopes.end()) scopes.push_back(*scope);
+template <class Value, std::size_t kSize>
+Value chosen(std::string_view option, std::string_view given,
+             const std::array<Word<Value>, kSize>& words) {
+  const auto* const found = std::ranges::find(words, given, &Word<Value>::word);
+  if (found != words.end()) return found->value;
+  std::vector<std::string_view> known;
+  for (const auto& each : words) known.push_back(each.word);
+  refuse(option, fmt::format("{}", fmt::join(known, " or ")), given);
+}
+
+/// Each item of a list once.
+template <class Value, std::size_t kSize>
+std::vector<Value> all_chosen(std::string_view option, std::string_view list,
+                              const std::array<Word<Value>, kSize>& words) {
+  std::vector<Value> all;
+  for (const std::string& item : items_of(list)) {
+    const Value value = chosen(option, item, words);
+    if (std::ranges::count(all, value) == 0) all.push_back(value);
   }
-  return scopes;
+  return all;
 }
 
 mode_t permissions_of(const std::string& text) {
@@ -85,8 +106,7 @@ mode_t permissions_of(const std::string& text) {
   const char* const end = text.data() + text.size();
   const auto [stopped, error] = std::from_chars(text.data(), end, mode, 8);
   if (error != std::errc{} || stopped != end || mode > kAll) {
-    throw InvalidArgument(fmt::format(
-        "'{}' is no mode of a file: say --socket-permissions 660, in octal", printable(text)));
+    refuse("--socket-permissions", "a file mode in octal, such as 660", text);
   }
   return static_cast<mode_t>(mode);
 }
@@ -101,73 +121,35 @@ std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
   return chosen;
 }
 
-GpuBackend backend_of(const std::string& name) {
-  if (name == "auto") return GpuBackend::all;
-  if (name == "nvml") return GpuBackend::nvidia;
-  if (name == "amdsmi") return GpuBackend::amd;
-  throw InvalidArgument(
-      fmt::format("there is no backend '{}': say auto, nvml or amdsmi", printable(name)));
-}
-
-std::chrono::seconds history_of(std::uint32_t wanted_s) {
-  const std::chrono::seconds history(wanted_s);
-  if (history > kLongestHistory) {
-    throw InvalidArgument(fmt::format("cannot remember {} s: say --history {} at most", wanted_s,
-                                      kLongestHistory.count()));
-  }
-  return history;
-}
-
 std::chrono::milliseconds public_period_of(const std::string& text) {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 3600.0;
   const auto seconds = parse_double(text);
-  // NaN is in no range.
   const bool is_period = seconds && *seconds >= kShortestS && *seconds <= kLongestS;
   if (!is_period && seconds != 0.0) {
-    throw InvalidArgument(
-        fmt::format("'{}' is no period: say --public-cpu-period SECONDS, 0.01 to 3600, or 0 for no "
-                    "limit",
-                    printable(text)));
+    refuse("--public-cpu-period", "a number of seconds from 0.01 to 3600, or 0 for no limit", text);
   }
   return std::chrono::milliseconds(std::llround(*seconds * 1000.0));
 }
 
 ServeOptions checked_serve(Raw raw) {
   ServeOptions serve = std::move(raw.serve);
-  serve.serves_file = serve.serves_tcp = false;
-  for (const std::string& mode : split(raw.mode)) {
-    if (mode == "uds") {
-      serve.serves_file = true;
-    } else if (mode == "tcp") {
-      serve.serves_tcp = true;
-    } else {
-      throw InvalidArgument(
-          fmt::format("there is no mode '{}': say uds, tcp or uds,tcp", printable(mode)));
-    }
-  }
-  if (!serve.serves_file && !serve.serves_tcp) {
-    throw InvalidArgument("nothing to serve at: say --mode uds, tcp or uds,tcp");
-  }
+  const std::vector<Mode> modes = all_chosen("--mode", raw.mode, kModes);
+  if (modes.empty()) refuse("--mode", "uds, tcp or uds,tcp", raw.mode);
+  serve.serves_file = std::ranges::count(modes, Mode::file) > 0;
+  serve.serves_tcp = std::ranges::count(modes, Mode::tcp) > 0;
   serve.socket.mode = permissions_of(raw.permissions);
-  if (raw.uid) serve.socket.owner = *raw.uid;
-  if (raw.gid) serve.socket.group = *raw.gid;
   serve.tcp = parse_tcp_address(raw.tcp);
   if (!serve.tls_certificate.empty() && serve.tls_key.empty()) {
-    throw InvalidArgument("a certificate needs its key: say --tls-key FILE");
+    throw InvalidArgument("--tls-cert needs --tls-key FILE, the key of the certificate");
   }
-  serve.enabled = scopes_of(raw.enable);
-  if (raw.stream_format == "snapshot") {
-    serve.stream_format = wire::StreamFormat::snapshot;
-  } else if (raw.stream_format != "per-device") {
-    throw InvalidArgument(fmt::format("there is no stream format '{}': say per-device or snapshot",
-                                      printable(raw.stream_format)));
-  }
+  serve.enabled = all_chosen("--enable", raw.enable, kScopes);
+  serve.stream_format = chosen("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
   serve.public_cpu_period = public_period_of(raw.public_cpu_period);
-  serve.history = history_of(raw.history_s);
-  serve.gpu_backend = backend_of(raw.gpu_backend);
+  serve.history = std::chrono::seconds(raw.history_s);
+  serve.gpu_backend = chosen("--gpu-backend", raw.gpu_backend, kBackends);
   serve.system = System::from_environment();
   serve.system.daemon_socket.clear();  // that is us, or somebody who knows no more than we do
   serve.system.sysfs = default_sysfs(serve.system.sysfs);
@@ -179,155 +161,144 @@ ServeOptions checked_serve(Raw raw) {
 
 TokenOptions checked_token(Raw raw) {
   TokenOptions token = std::move(raw.token);
-  token.scopes = scopes_of(raw.scope);
+  token.scopes = all_chosen("--scope", raw.scope, kScopes);
   const auto lifetime = parse_lifetime(raw.expires);
-  if (!lifetime) {
-    throw InvalidArgument(fmt::format("'{}' is no length of time: say --expires 7d, 12h or never",
-                                      printable(raw.expires)));
-  }
+  if (!lifetime) refuse("--expires", "a length of time such as 7d or 12h, or never", raw.expires);
   if (*lifetime > 0) token.lifetime_s = *lifetime;
   return token;
 }
 
 /// An option that takes a path or a name. An empty one, of a variable that is not set, is an error:
 /// it would switch off what was asked for.
-CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help) {
+CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help,
+                       const char* type = "FILE") {
   const auto refuse_empty = [](const std::string& given) {
-    return given.empty() ? std::string("it is empty") : std::string();
+    return given.empty() ? std::string("is empty") : std::string();
   };
   return app.add_option(name, to, help)
-      ->type_name("FILE")
+      ->type_name(type)
       ->check(CLI::Validator(refuse_empty, "", ""));
 }
 
+/// An option that takes a whole number.
+template <class Number>
+CLI::Option* add_number(CLI::App& app, const char* name, Number& to, const char* help,
+                        const char* type, std::uint32_t least = 0,
+                        std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) {
+  const auto refuse_others = [least, most](const std::string& given) {
+    const auto number = parse_unsigned<std::uint32_t>(given);
+    if (number && *number >= least && *number <= most) return std::string();
+    return fmt::format("'{}' is not a whole number from {} to {}", given, least, most);
+  };
+  return app.add_option(name, to, help)
+      ->type_name(type)
+      ->check(CLI::Validator(refuse_others, "", ""));
+}
+
 void add_serve(CLI::App& app, Raw& raw) {
-  CLI::App* const serve = app.add_subcommand("serve", "Serve power and energy over HTTP");
-  serve->footer(kServeFooter);
+  CLI::App& serve = *app.add_subcommand("serve", "Serve power and energy over HTTP");
+  serve.footer(kServeFooter);
+  serve.option_defaults()->always_capture_default();
   ServeOptions& to = raw.serve;
-  serve->add_option("--mode", raw.mode, "Where to serve: uds, tcp or uds,tcp")->default_str("uds");
-  add_named(*serve, "--socket-path", to.socket.path, "The Unix socket")
-      ->type_name("PATH")
-      ->default_str(to.socket.path);
-  serve->add_option("--socket-permissions", raw.permissions, "Its mode, in octal")
-      ->type_name("MODE")
-      ->default_str("660");
-  serve->add_option("--socket-uid", raw.uid, "The user it is given to")->type_name("UID");
+  serve.add_option("--mode", raw.mode, "Where to listen: uds, tcp or uds,tcp")->type_name("TEXT");
+  add_named(serve, "--socket-path", to.socket.path, "Path of the Unix socket", "PATH");
+  serve.add_option("--socket-permissions", raw.permissions, "Mode of the socket, in octal")
+      ->type_name("MODE");
+  add_number(serve, "--socket-uid", to.socket.owner, "Owner of the socket", "UID");
   CLI::Option* const gid =
-      serve->add_option("--socket-gid", raw.gid, "The group it is given to")->type_name("GID");
-  add_named(*serve, "--socket-group", to.socket_group,
-            "The group it is given to, by its name (default, started by root: wattle or wattled)")
-      ->type_name("NAME")
+      add_number(serve, "--socket-gid", to.socket.group, "Group of the socket", "GID");
+  add_named(serve, "--socket-group", to.socket_group,
+            "Group of the socket, by name (default if root starts it: wattle or wattled)", "NAME")
       ->excludes(gid);
-  serve->add_option("--tcp-bind-address", raw.tcp, "The address for --mode tcp")
-      ->type_name("HOST:PORT")
-      ->default_str("127.0.0.1:4938");
-  CLI::Option* const certificate = add_named(*serve, "--tls-cert", to.tls_certificate,
-                                             "Encrypt TCP with this certificate (PEM)");
-  add_named(*serve, "--tls-key", to.tls_key, "The certificate's key (PEM)")->needs(certificate);
-  add_named(*serve, "--tls-client-ca", to.tls_client_authorities,
-            "Serve through TCP only clients with a certificate that these authorities signed (PEM)")
+  serve.add_option("--tcp-bind-address", raw.tcp, "Address for --mode tcp")->type_name("HOST:PORT");
+  CLI::Option* const certificate =
+      add_named(serve, "--tls-cert", to.tls_certificate, "Encrypt TCP with this certificate (PEM)");
+  add_named(serve, "--tls-key", to.tls_key, "Key of the certificate (PEM)")->needs(certificate);
+  add_named(serve, "--tls-client-ca", to.tls_client_authorities,
+            "Over TCP, serve only clients whose certificate these authorities signed (PEM)")
       ->needs(certificate);
-  serve->add_flag("--allow-plain-http", to.allows_plain_http,
-                  "Serve other machines without encryption");
-  serve->add_option("--enable", raw.enable, "What to serve: gpu-read, cpu-read, gpu-control")
-      ->type_name("LIST")
-      ->default_str("gpu-read,cpu-read");
-  serve->add_flag("--keep-settings", to.keeps_settings,
-                  "Leave GPUs as clients set them; else they are put back at the end");
-  add_named(*serve, "--settings-journal", to.journal_path,
-            "The file in which it remembers how GPUs were before")
-      ->default_str(to.journal_path);
-  add_named(*serve, "--gpu-command-overrides", to.overrides_path,
-            "Set GPUs by the commands in this file (TOML)");
+  serve.add_flag("--allow-plain-http", to.allows_plain_http,
+                 "Serve other machines without encryption");
   serve
-      ->add_option("--stream-format", raw.stream_format,
-                   "per-device for Zeus 0.16 and later, snapshot for 0.14 and 0.15")
-      ->default_str("per-device");
-  serve->add_option("--gpu-power-poll-hz", to.gpu_hz, "How often GPUs are read for a stream")
-      ->type_name("HZ")
-      ->default_str("20");
-  serve->add_option("--cpu-power-poll-hz", to.cpu_hz, "How often CPUs are")
-      ->type_name("HZ")
-      ->default_str("10");
+      .add_option("--enable", raw.enable,
+                  "What to serve, comma-separated: gpu-read, cpu-read, gpu-control")
+      ->type_name("LIST");
+  serve.add_flag("--keep-settings", to.keeps_settings,
+                 "Keep GPUs as clients set them (default: restore them at the end)");
+  add_named(serve, "--settings-journal", to.journal_path,
+            "File with the settings of GPUs to restore");
+  add_named(serve, "--gpu-command-overrides", to.overrides_path,
+            "Set GPUs with the commands in this file (TOML)");
+  serve.add_option("--stream-format", raw.stream_format,
+                   "per-device for Zeus 0.16 and later, snapshot for 0.14 and 0.15");
+  add_number(serve, "--gpu-power-poll-hz", to.gpu_hz,
+             "GPU samples per second for a stream, 1 to 1000 (0 is taken as 1)", "HZ");
+  add_number(serve, "--cpu-power-poll-hz", to.cpu_hz,
+             "CPU samples per second for a stream, 1 to 1000 (0 is taken as 1)", "HZ");
   serve
-      ->add_option(
-          "--public-cpu-period", raw.public_cpu_period,
-          "How often CPUs are read for clients of TCP without a key, in steps of a watt; 0: "
-          "as for all others")
-      ->type_name("SECONDS")
-      ->default_str("1");
-  serve
-      ->add_option("--history", raw.history_s,
-                   "How far back /api/v1/energy can be asked; all is read 10 times a second then")
-      ->type_name("SECONDS")
-      ->default_str("0");
-  serve->add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi")
-      ->default_str("auto");
-  serve->add_option("--num-workers", to.workers, "Without effect, as zeusd has it")->type_name("N");
-  add_named(*serve, "--signing-key-path", to.key_path, "Ask for tokens signed with this key");
-  add_named(*serve, "--revoked", to.revoked_path, "Refuse the tokens in this file");
-  add_named(*serve, "--audience", to.audience, "Take also tokens that are for this server (aud)")
-      ->type_name("NAME");
-  serve->add_option("--max-connections", to.most_connections, "Connections at the same time")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->default_str("4096");
-  serve
-      ->add_option("--max-connections-per-client", to.most_per_client,
-                   "Connections of one address through TCP (default: a quarter of all)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  serve
-      ->add_option("--max-failures-per-client", to.most_failures_per_client,
-                   "Failures to authenticate of one address or user at once; then one a second")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber)
-      ->default_str("20");
-  serve
-      ->add_option("--max-streams-per-token", to.most_per_token,
-                   "Streams of one token (default: a quarter of all connections)")
-      ->type_name("N")
-      ->check(CLI::PositiveNumber);
-  add_named(*serve, "--user", to.user,
-            "Started by root: whose the process is once everything is open; root: nothing changes")
-      ->type_name("NAME")
+      .add_option("--public-cpu-period", raw.public_cpu_period,
+                  "Period of CPU samples for TCP clients without a key, who see power in steps of "
+                  "1 W; 0: no limit")
+      ->type_name("SECONDS");
+  add_number(serve, "--history", raw.history_s,
+             "Keep energy for /api/v1/energy for SECONDS; reads all devices 10 times a second",
+             "SECONDS", 0, static_cast<std::uint32_t>(kLongestHistory.count()));
+  serve.add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi");
+  add_number(serve, "--num-workers", to.workers, "Ignored; accepted for zeusd compatibility", "N");
+  add_named(serve, "--signing-key-path", to.key_path, "Require tokens signed with this key");
+  add_named(serve, "--revoked", to.revoked_path, "Refuse the tokens in this file");
+  add_named(serve, "--audience", to.audience, "Also accept tokens for this server (aud)", "NAME");
+  add_number(serve, "--max-connections", to.most_connections, "Connections at the same time", "N",
+             1);
+  add_number(serve, "--max-connections-per-client", to.most_per_client,
+             "Connections per TCP address (default: a quarter of all)", "N", 1)
+      ->default_str("");
+  add_number(serve, "--max-failures-per-client", to.most_failures_per_client,
+             "Failed authentications per address or user at once; then one per second", "N", 1);
+  add_number(serve, "--max-streams-per-token", to.most_per_token,
+             "Streams per token (default: a quarter of all connections)", "N", 1)
+      ->default_str("");
+  add_named(serve, "--user", to.user,
+            "If root starts it: user to become once everything is open; root: stay root", "NAME")
       ->default_str("wattled");
-  add_named(*serve, "--sysfs", raw.sysfs,
-            "Folder to read instead of /sys (WATTLE_SYSFS; /zeus_sys or /host/sys if there)")
-      ->type_name("DIR");
-  add_named(*serve, "--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)")
-      ->type_name("DIR");
-  add_named(*serve, "--nvml-library", raw.nvml_library,
-            "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)")
-      ->type_name("PATH");
+  add_named(serve, "--sysfs", raw.sysfs,
+            "Folder to read instead of /sys (WATTLE_SYSFS; /zeus_sys or /host/sys if there)",
+            "DIR");
+  add_named(serve, "--procfs", raw.procfs, "Folder to read instead of /proc (WATTLE_PROCFS)",
+            "DIR");
+  add_named(serve, "--nvml-library", raw.nvml_library,
+            "Library to use instead of libnvidia-ml.so.1 (WATTLE_NVML_LIBRARY)", "PATH");
 }
 
 void add_token(CLI::App& app, Raw& raw) {
-  CLI::App* const token = app.add_subcommand("token", "Tokens for clients");
+  CLI::App* const token = app.add_subcommand("token", "Make tokens for clients");
   token->require_subcommand(1);
-  CLI::App* const issue = token->add_subcommand("issue", "Print a token");
-  add_named(*issue, "--signing-key-path", raw.token.key_path, "The key, as the server has it")
-      ->required();
-  issue->add_option("--user", raw.token.user, "Who it is for")->type_name("NAME")->required();
-  add_named(*issue, "--audience", raw.token.audience, "The server that it is for (default: any)")
-      ->type_name("NAME");
-  issue->add_option("--scope", raw.scope, "What it is good for: gpu-read, cpu-read, gpu-control")
+  CLI::App& issue = *token->add_subcommand("issue", "Print a token");
+  add_named(issue, "--signing-key-path", raw.token.key_path, "Key of the server")->required();
+  issue.add_option("--user", raw.token.user, "User of the token")->type_name("NAME")->required();
+  add_named(issue, "--audience", raw.token.audience, "Server that the token is for (default: any)",
+            "NAME");
+  issue
+      .add_option("--scope", raw.scope,
+                  "What it permits, comma-separated: gpu-read, cpu-read, gpu-control")
       ->type_name("LIST");
-  issue->add_option("--expires", raw.expires, "In how long: 1h, 7d, 30days, 1y ..., or never")
+  issue.add_option("--expires", raw.expires, "Lifetime: 1h, 7d, 30days, 1y ..., or never")
       ->type_name("TIME")
       ->required();
 }
 
-/// The sub-command that was named last.
-const CLI::App& asked(const CLI::App& app) {
-  const CLI::App* found = &app;
-  while (!found->get_subcommands().empty()) found = found->get_subcommands().front();
-  return *found;
+/// The sub-command that was named last, and how to name it: "wattled token issue".
+std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
+  std::pair<const CLI::App*, std::string> found{&app, app.get_name()};
+  while (!found.first->get_subcommands().empty()) {
+    found.first = found.first->get_subcommands().front();
+    found.second += ' ' + found.first->get_name();
+  }
+  return found;
 }
 
 /// The message for the first unknown word, with what may have been meant, or for a missing command.
-std::string unexpected(const CLI::App& app) {
-  const CLI::App& command = asked(app);
+std::string unexpected(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
   const std::string commands = fmt::format("{}", fmt::join(known, " or "));
@@ -343,39 +314,41 @@ std::string unexpected(const CLI::App& app) {
   return fmt::format("{} {}{}", what, shell_quoted(name), did_you_mean(name, known));
 }
 
+Answer usage_error(std::string_view message) {
+  return {
+      .text = fmt::format("wattled: {}\n", message), .is_error = true, .exit_status = kUsageError};
+}
+
 }  // namespace
 
 Options parse_options(int argc, const char* const* argv) {
   Raw raw;
-  CLI::App app("Serves the power and energy of this machine", "wattled");
+  CLI::App app("Serve the power and energy of this machine", "wattled");
   app.require_subcommand(1);
   app.set_version_flag("-V,--version", "wattled " + version_text());
   add_serve(app, raw);
   add_token(app, raw);
   try {
     app.parse(argc, argv);
-    const bool serves = app.got_subcommand("serve");
-    if (serves) return checked_serve(std::move(raw));
+    if (app.got_subcommand("serve")) return checked_serve(std::move(raw));
     return checked_token(std::move(raw));
   } catch (const CLI::CallForVersion& asked) {
     return Answer{.text = std::string(asked.what()) + "\n"};
   } catch (const CLI::CallForHelp&) {
-    return Answer{.text = asked(app).help()};
+    return Answer{.text = app.help()};
   } catch (const CLI::ParseError& error) {
+    const auto [command, name] = asked(app);
     const auto is = [&](CLI::ExitCodes code) {
       return error.get_exit_code() == static_cast<int>(code);
     };
-    const bool is_missing =
-        is(CLI::ExitCodes::RequiredError) && !asked(app).get_subcommands({}).empty();
-    const bool is_unexpected = is_missing || is(CLI::ExitCodes::ExtrasError);
-    return Answer{.text = fmt::format("wattled: {} (see wattled --help)\n",
-                                      is_unexpected ? unexpected(app) : printable(error.what())),
-                  .is_error = true,
-                  .exit_status = kUsageError};
+    const bool is_unexpected =
+        is(CLI::ExitCodes::ExtrasError) ||
+        (is(CLI::ExitCodes::RequiredError) && !command->get_subcommands({}).empty());
+    return usage_error(
+        fmt::format("{} (see {} --help)",
+                    is_unexpected ? unexpected(app, *command) : printable(error.what()), name));
   } catch (const InvalidArgument& error) {
-    return Answer{.text = fmt::format("wattled: {}\n", error.what()),
-                  .is_error = true,
-                  .exit_status = kUsageError};
+    return usage_error(error.what());
   }
 }
 

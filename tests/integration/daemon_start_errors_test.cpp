@@ -38,9 +38,9 @@ TEST_F(DaemonOptions, AskWhetherANearOneWasMeant) {
             "wattled: unknown command srve; did you mean serve? (see wattled --help)\n");
   EXPECT_EQ(said({"serve", "--max-connection", "4"}),
             "wattled: unknown option --max-connection; did you mean --max-connections? (see "
-            "wattled --help)\n");
+            "wattled serve --help)\n");
   EXPECT_EQ(said({}), "wattled: no command given: serve or token (see wattled --help)\n");
-  EXPECT_EQ(said({"token"}), "wattled: no command given: issue (see wattled --help)\n");
+  EXPECT_EQ(said({"token"}), "wattled: no command given: issue (see wattled token --help)\n");
 }
 
 TEST_F(DaemonStartErrors, OfAPortThatIsInUse) {

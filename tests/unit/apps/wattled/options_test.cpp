@@ -1,0 +1,117 @@
+// The daemon's command line.
+#include "options.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+namespace wattle::daemon {
+namespace {
+
+Options parsed(std::vector<const char*> words) {
+  words.insert(words.begin(), "wattled");
+  return parse_options(static_cast<int>(words.size()), words.data());
+}
+
+ServeOptions serve(std::vector<const char*> words) {
+  words.insert(words.begin(), "serve");
+  const Options options = parsed(std::move(words));
+  const auto* const answer = std::get_if<Answer>(&options);
+  EXPECT_EQ(answer, nullptr) << (answer != nullptr ? answer->text : "");
+  return answer == nullptr ? std::get<ServeOptions>(options) : ServeOptions{};
+}
+
+std::string error_of(std::vector<const char*> words) {
+  const Options options = parsed(std::move(words));
+  const auto* const answer = std::get_if<Answer>(&options);
+  if (answer == nullptr || !answer->is_error) return "";
+  EXPECT_EQ(answer->exit_status, kUsageError);
+  return answer->text;
+}
+
+TEST(DaemonOptions, HaveTheirDefaults) {
+  const ServeOptions options = serve({});
+  EXPECT_TRUE(options.serves_file);
+  EXPECT_FALSE(options.serves_tcp);
+  EXPECT_EQ(options.socket.path, "/run/wattled/wattled.sock");
+  EXPECT_EQ(options.socket.mode, 0660U);
+  EXPECT_EQ(options.socket.owner, std::nullopt);
+  EXPECT_EQ(options.tcp.port, 4938);
+  EXPECT_EQ(options.enabled, (std::vector{Scope::gpu_read, Scope::cpu_read}));
+  EXPECT_EQ(options.stream_format, wire::StreamFormat::per_device);
+  EXPECT_EQ(options.gpu_hz, 20U);
+  EXPECT_EQ(options.cpu_hz, 10U);
+  EXPECT_EQ(options.history.count(), 0);
+  EXPECT_EQ(options.gpu_backend, GpuBackend::all);
+  EXPECT_EQ(options.workers, std::nullopt);
+  EXPECT_EQ(options.most_connections, 4096U);
+  EXPECT_EQ(options.most_per_client, 0U);
+}
+
+TEST(DaemonOptions, ChooseModesAndGroups) {
+  const ServeOptions options =
+      serve({"--mode", "tcp", "--enable", "cpu-read,gpu-control,cpu-read", "--socket-uid", "5",
+             "--stream-format", "snapshot", "--gpu-backend", "amdsmi", "--num-workers", "3"});
+  EXPECT_FALSE(options.serves_file);
+  EXPECT_TRUE(options.serves_tcp);
+  EXPECT_EQ(options.enabled, (std::vector{Scope::cpu_read, Scope::gpu_control}));
+  EXPECT_EQ(options.socket.owner, 5U);
+  EXPECT_EQ(options.stream_format, wire::StreamFormat::snapshot);
+  EXPECT_EQ(options.gpu_backend, GpuBackend::amd);
+  EXPECT_EQ(options.workers, 3U);
+}
+
+// zeusd does the same.
+TEST(DaemonOptions, TakeNoSamplesASecondAsOne) {
+  const ServeOptions options = serve({"--gpu-power-poll-hz", "0", "--cpu-power-poll-hz", "0"});
+  EXPECT_EQ(options.gpu_hz, 1U);
+  EXPECT_EQ(options.cpu_hz, 1U);
+  EXPECT_EQ(serve({"--gpu-power-poll-hz", "100000"}).gpu_hz, 1000U);
+}
+
+TEST(DaemonOptions, NameTheOptionOfAWrongNumberAndWhatItTakes) {
+  for (const char* const given : {"-1", "x", "", "1.5", "345601"}) {
+    EXPECT_EQ(error_of({"serve", "--history", given}),
+              "wattled: --history: '" + std::string(given) +
+                  "' is not a whole number from 0 to 345600 (see wattled serve --help)\n");
+  }
+  for (const char* const option :
+       {"--socket-uid", "--socket-gid", "--gpu-power-poll-hz", "--cpu-power-poll-hz",
+        "--num-workers", "--max-connections", "--max-connections-per-client",
+        "--max-failures-per-client", "--max-streams-per-token"}) {
+    EXPECT_THAT(error_of({"serve", option, "-1"}),
+                testing::MatchesRegex("wattled: " + std::string(option) +
+                                      ": '-1' is not a whole number from [01] to 4294967295 \\(see "
+                                      "wattled serve --help\\)\n"));
+  }
+  EXPECT_NE(error_of({"serve", "--max-connections", "0"}), "");
+}
+
+TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
+  EXPECT_EQ(error_of({"serve", "--mode", "pigeon"}),
+            "wattled: --mode takes uds or tcp, not 'pigeon'\n");
+  EXPECT_EQ(error_of({"serve", "--mode", ","}),
+            "wattled: --mode takes uds, tcp or uds,tcp, not ','\n");
+  EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
+            "wattled: --enable takes gpu-read or cpu-read or gpu-control, not 'gpu-weather'\n");
+  EXPECT_EQ(error_of({"serve", "--socket-permissions", "9"}),
+            "wattled: --socket-permissions takes a file mode in octal, such as 660, not '9'\n");
+  EXPECT_EQ(error_of({"serve", "--tls-cert", "f"}),
+            "wattled: --tls-cert needs --tls-key FILE, the key of the certificate\n");
+}
+
+TEST(DaemonOptions, PointToTheHelpThatListsThem) {
+  EXPECT_EQ(error_of({"serve", "--bogus"}),
+            "wattled: unknown option --bogus (see wattled serve --help)\n");
+  EXPECT_EQ(error_of({"token", "issue", "--signing-key-path", "f", "--user", "u", "--expires", "1h",
+                      "--scopes", "x"}),
+            "wattled: unknown option --scopes; did you mean --scope? (see wattled token issue "
+            "--help)\n");
+  const Options options = parsed({"serve", "--help"});
+  EXPECT_THAT(std::get<Answer>(options).text, testing::HasSubstr("\nUsage: wattled serve ["));
+}
+
+}  // namespace
+}  // namespace wattle::daemon
