@@ -44,6 +44,15 @@ sockaddr_un unix_address(const std::string& path) {
   return address;
 }
 
+void make_folder(const SocketFileOptions& options) {
+  const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
+  std::error_code ignored;
+  if (!std::filesystem::create_directories(folder, ignored) || !options.folder_owner) return;
+  constexpr auto kSameGroup = static_cast<gid_t>(-1);
+  [[maybe_unused]] const int socket_stays_at_worst =
+      ::lchown(folder.c_str(), *options.folder_owner, kSameGroup);
+}
+
 /// Takes away what an earlier daemon left; throws where it is anything else.
 void clear_the_way(const std::string& path, sockaddr_un& address) {
   struct stat status {};
@@ -102,8 +111,7 @@ bool is_loopback(const sockaddr_storage& address) {
 Listener listen_at_file(const SocketFileOptions& options) {
   const std::string& path = options.path;
   sockaddr_un address = unix_address(path);
-  std::error_code ignored;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), ignored);
+  make_folder(options);
   clear_the_way(path, address);
   Listener listener{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     .is_local_socket = true,
@@ -117,6 +125,11 @@ Listener listen_at_file(const SocketFileOptions& options) {
   ::umask(umask_before);
   if (bound != 0) fail("", path, error_text(bind_error));
   if (options.owner || options.group) give_to(options);
+  struct stat made {};
+  if (::lstat(path.c_str(), &made) == 0) {
+    listener.device = made.st_dev;
+    listener.inode = made.st_ino;
+  }
   // Nobody can connect before.
   if (::listen(listener.fd.get(), kBacklog) != 0) fail("", path, error_text(errno));
   return listener;
@@ -190,18 +203,10 @@ Listener adopt_listener(Fd fd) {
 }
 
 void remove_socket_file(const Listener& listener) noexcept {
-  if (!listener.is_local_socket || listener.name.empty() || listener.name.front() != '/') return;
-  struct stat of_file {};
-  if (::lstat(listener.name.c_str(), &of_file) != 0 || !S_ISSOCK(of_file.st_mode)) return;
-  // Another daemon's socket of the same name answers; ours, closed by now, does not.
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (listener.name.size() >= sizeof address.sun_path) return;
-  std::memcpy(address.sun_path, listener.name.data(), listener.name.size());
-  const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const bool refused =
-      ::connect(probe.get(), generic(&address), sizeof address) != 0 && errno == ECONNREFUSED;
-  if (refused) ::unlink(listener.name.c_str());
+  struct stat now {};
+  const bool is_ours = listener.inode != 0 && ::lstat(listener.name.c_str(), &now) == 0 &&
+                       now.st_dev == listener.device && now.st_ino == listener.inode;
+  if (is_ours) ::unlink(listener.name.c_str());
 }
 
 }  // namespace wattle::daemon

@@ -11,12 +11,15 @@
 
 namespace wattle::daemon {
 
-/// A socket that is listened at. The file of a Unix socket goes with it, if it is still the same.
+/// A socket that is listened at.
 struct Listener {
   Fd fd;
   bool is_local_socket = false;
   bool is_loopback = false;  ///< only this machine reaches it
   std::string name;          ///< "/run/wattled/wattled.sock", "127.0.0.1:4938"
+  /// Of the socket's file that was made here; 0: none was.
+  dev_t device = 0;
+  ino_t inode = 0;
 };
 
 struct SocketFileOptions {
@@ -24,6 +27,8 @@ struct SocketFileOptions {
   mode_t mode = 0660;
   std::optional<uid_t> owner{};
   std::optional<gid_t> group{};
+  /// Whose the folder is to be, if one has to be made: who may remove the socket at the end.
+  std::optional<uid_t> folder_owner{};
 };
 
 /// Makes parent folders. A socket file that nobody listens at any more is replaced; throws `Error`
@@ -43,7 +48,8 @@ struct TcpAddress {
 /// A socket that was made by the service manager. Throws `Error` where it is none.
 [[nodiscard]] Listener adopt_listener(Fd fd);
 
-/// Takes the socket's file away, if it is the one made here.
+/// Removes the socket's file, if it is still the one made here. To be called while the socket is
+/// open: no other file can have the same inode then.
 void remove_socket_file(const Listener& listener) noexcept;
 
 }  // namespace wattle::daemon

@@ -113,13 +113,14 @@ void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& 
 }
 
 /// What can be refused comes before the socket's file: a start that fails leaves none behind.
-std::vector<Listener> listen(ServeOptions options) {
+std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   std::vector<Listener> listeners = adopted_listeners();
   const bool is_service = !listeners.empty();
   if (!is_service && options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
   check_exposure(listeners, options);
   if (is_service || !options.serves_file) return listeners;
   choose_socket_group(options);
+  options.socket.folder_owner = uid_of(user);
   listeners.insert(listeners.begin(), listen_at_file(options.socket));
   return listeners;
 }
@@ -171,15 +172,16 @@ Survey look_around(const ServeOptions& options) {
 /// Who root becomes; empty: it stays who it is.
 std::string user_after_root(const std::string& chosen) {
   constexpr const char* kDefaultUser = "wattled";
-  if (!is_root()) {
-    if (!chosen.empty()) log_info("--user has no effect: only root becomes another user");
-    return {};
+  if (!is_root() || chosen == "root") return {};
+  return chosen.empty() && is_user(kDefaultUser) ? kDefaultUser : chosen;
+}
+
+void log_user(const std::string& chosen, const std::string& user) {
+  if (!is_root() && !chosen.empty()) {
+    log_info("--user has no effect: only root becomes another user");
+  } else if (is_root() && user.empty() && chosen != "root") {
+    log_warning("runs as root, which it does not need; name a user with --user");
   }
-  if (chosen == "root") return {};
-  if (!chosen.empty()) return chosen;
-  if (is_user(kDefaultUser)) return kDefaultUser;
-  log_warning("runs as root, which it does not need: give a user with --user");
-  return {};
 }
 
 /// Root's rights were needed to open what is open by now.
@@ -256,7 +258,8 @@ int serve(const ServeOptions& options) {
     tls = std::make_unique<TlsServer>(options.tls_certificate, options.tls_key,
                                       options.tls_client_authorities);
   }
-  std::vector<Listener> listeners = listen(options);
+  const std::string user = user_after_root(options.user);
+  std::vector<Listener> listeners = listen(options, user);
   set_log([](std::string_view message) { log_warning(message); });
   log_commands(commands.get(), options);
 
@@ -281,7 +284,7 @@ int serve(const ServeOptions& options) {
   const std::size_t most_per_token = options.most_per_token > 0
                                          ? options.most_per_token
                                          : std::max<std::size_t>(1, most_connections / 4);
-  const std::string user = user_after_root(options.user);
+  log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Inventory inventory = take_inventory(std::move(found), options.enabled);
   std::unique_ptr<EnergyHistory> history;

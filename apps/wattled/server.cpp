@@ -69,8 +69,8 @@ Server::~Server() {
   }
   for (Door& door : doors_) {
     door.watch.reset();
-    door.listener.fd.reset();
     remove_socket_file(door.listener);
+    door.listener.fd.reset();
   }
 }
 

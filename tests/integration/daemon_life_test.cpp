@@ -54,6 +54,36 @@ TEST_F(DaemonLife, ASocketThatIsInUseStays) {
   EXPECT_EQ(get("/time").status, 200);
 }
 
+TEST_F(DaemonLife, RemovesItsSocketAtTheEnd) {
+  for (const int signal : {SIGTERM, SIGINT}) {
+    for (const std::string& name : {socket(), std::string("relative.sock")}) {
+      Start start = wattled({"serve", "--socket-path", name});
+      start.prepare = [redirect = start.prepare, folder = folder_.path().string()] {
+        redirect();
+        (void)!::chdir(folder.c_str());
+      };
+      Process daemon(start);
+      const std::string file = (folder_.path() / name).string();
+      ASSERT_TRUE(eventually([&] { return ::access(file.c_str(), F_OK) == 0; }));
+      ASSERT_TRUE(eventually([&] { return log().find("serves") != std::string::npos; }));
+      daemon.send(signal);
+      EXPECT_EQ(daemon.wait().code(), 0);
+      EXPECT_NE(::access(file.c_str(), F_OK), 0) << name;
+    }
+  }
+}
+
+TEST_F(DaemonLife, RemovesItsSocketAlsoOnceItIsNoLongerRoot) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  socket_ = path("made/s.sock").string();
+  serve({"--user", "nobody"});
+  daemon_->send(SIGTERM);
+  EXPECT_EQ(daemon_->wait().code(), 0);
+  EXPECT_NE(::access(socket().c_str(), F_OK), 0);
+}
+
 TEST_F(DaemonLife, AStaleSocketIsReplaced) {
   serve();
   daemon_->send(SIGKILL);
@@ -259,7 +289,7 @@ TEST_F(DaemonLife, WrongOptionsAreNamed) {
         Words{"token", "issue", "--user", "x", "--signing-key-path", "y", "--expires", "soon"}}) {
     EXPECT_EQ(run(wattled(words)).code(), 64) << testing::PrintToString(words);
   }
-  EXPECT_THAT(log(), HasSubstr("say uds, tcp or uds,tcp"));
+  EXPECT_THAT(log(), HasSubstr("--mode takes uds or tcp"));
 }
 
 TEST_F(DaemonLife, AnEmptyPathIsAnErrorAndSwitchesNothingOff) {

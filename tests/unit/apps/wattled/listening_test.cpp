@@ -37,6 +37,34 @@ TEST_F(SocketFile, HasItsModeWhateverTheUmaskIs) {
   }
 }
 
+TEST_F(SocketFile, IsRemovedIfItIsStillTheSame) {
+  const Listener listener = listen_at_file({.path = path()});
+  ASSERT_EQ(::unlink(path().c_str()), 0);
+  const Listener other = listen_at_file({.path = path()});
+  remove_socket_file(listener);
+  EXPECT_EQ(::access(path().c_str(), F_OK), 0);
+  remove_socket_file(other);
+  EXPECT_NE(::access(path().c_str(), F_OK), 0);
+  remove_socket_file(other);
+}
+
+TEST_F(SocketFile, StaysWhereTheServiceManagerMadeIt) {
+  Listener made = listen_at_file({.path = path()});
+  remove_socket_file(adopt_listener(std::move(made.fd)));
+  EXPECT_EQ(::access(path().c_str(), F_OK), 0);
+}
+
+TEST_F(SocketFile, IsInAFolderOfTheUserWhoRemovesIt) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives folders away";
+  constexpr uid_t kUser = 65'534;
+  const std::string folder = (folder_.path() / "made").string();
+  for (const uid_t owner : {kUser, kUser - 1}) {
+    const Listener listener = listen_at_file({.path = folder + "/socket", .folder_owner = owner});
+    EXPECT_EQ(status_of(folder).st_uid, kUser) << "one that is there stays as it is";
+    remove_socket_file(listener);
+  }
+}
+
 TEST_F(SocketFile, IsGivenToItsUserAndGroup) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives files away";
   constexpr uid_t kUser = 65'534;
