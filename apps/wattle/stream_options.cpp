@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cerrno>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
@@ -27,11 +28,12 @@ namespace {
 constexpr std::size_t kLongestToken = std::size_t{64} << 10U;
 
 constexpr const char* kFooter = R"(
-SERVER is host:port, https://host:port, unix:/path or /path; without one what ZEUSD_SOCK_PATH
-or ZEUSD_HOST_PORT names, else the daemon of this machine. On a terminal a table is kept up to date;
-elsewhere each period prints a JSON line a server. Ctrl-C ends it, with the totals. The token is
-read from a file or from ZEUSD_TOKEN: a command line is there for everybody to read.
-Exit status: 0 after Ctrl-C, 2 where no server tells anything, 64 for a wrong option.
+SERVER is host:port, https://host:port, unix:/path or /path. Without one it is the daemon that
+WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names, else /run/wattled/wattled.sock.
+On a terminal a table is kept up to date; elsewhere every period prints one JSON line per server.
+Ctrl-C stops it and prints the totals. The token is read from a file or from WATTLE_TOKEN, else
+ZEUSD_TOKEN: every user can read a command line.
+Exit status: 0 after Ctrl-C, 2 if no server provides the requested data, 64 for a wrong option.
 
 examples:
   wattle stream node1:4938 node2:4938
@@ -81,7 +83,8 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
       ->type_name("WHAT")
       ->default_str("name");
   app.add_flag("--energy", raw.energy, "Also print the energy since the start");
-  app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
+  app.add_option("--token-file", raw.token_file,
+                 "A file with the token (WATTLE_TOKEN, ZEUSD_TOKEN)")
       ->type_name("FILE");
   app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
       ->type_name("FILE");
@@ -127,8 +130,11 @@ std::string read_token(const std::string& path) {
 
 std::string token_of(const RawStreamOptions& raw, const Environment& environment) {
   if (!raw.token_file.empty()) return read_token(raw.token_file);
-  const char* token = environment("ZEUSD_TOKEN");
-  return token == nullptr ? "" : token;
+  for (const char* const name : {"WATTLE_TOKEN", "ZEUSD_TOKEN"}) {
+    const char* const token = environment(name);
+    if (token != nullptr && *token != '\0') return token;
+  }
+  return {};
 }
 
 /// The lines of a file of servers.
@@ -151,7 +157,16 @@ std::vector<std::string> read_hosts(const std::string& path) {
   return hosts;
 }
 
-std::vector<Server> servers_of(const RawStreamOptions& raw) {
+/// The daemon that the other commands ask, or the one of Zeus's clients.
+Server usual_server(const Environment& environment) {
+  const std::filesystem::path socket = System::from_environment().daemon_socket;
+  const char* const own = environment("WATTLE_SOCK_PATH");
+  const bool is_named = own != nullptr && *own != '\0' && !socket.empty();
+  if (is_named) return Server::unix_socket(socket.string());
+  return Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string()));
+}
+
+std::vector<Server> servers_of(const RawStreamOptions& raw, const Environment& environment) {
   std::vector<std::string> names = raw.servers;
   if (!raw.hosts_file.empty()) {
     std::ranges::copy(read_hosts(raw.hosts_file), std::back_inserter(names));
@@ -160,7 +175,7 @@ std::vector<Server> servers_of(const RawStreamOptions& raw) {
   servers.reserve(names.size() + 1);
   for (const std::string& name : names) servers.push_back(Server::parse(name));
   if (!servers.empty()) return servers;
-  servers.push_back(Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string())));
+  servers.push_back(usual_server(environment));
   return servers;
 }
 
@@ -182,7 +197,7 @@ StreamTable table_of(const RawStreamOptions& raw) {
 StreamOptions checked(const RawStreamOptions& raw, const Environment& environment) {
   constexpr double kShortestS = 0.01;
   constexpr double kLongestS = 3600.0;
-  StreamOptions options{.servers = servers_of(raw),
+  StreamOptions options{.servers = servers_of(raw, environment),
                         .period = parse_seconds(raw.period, "--period", kShortestS, kLongestS),
                         .table = table_of(raw),
                         .as_json = raw.json};

@@ -6,6 +6,7 @@
 
 #include <fstream>
 
+#include "base/environment.hpp"
 #include "fakes/temp_folder.hpp"
 
 namespace wattle::app {
@@ -53,6 +54,20 @@ TEST(StreamOptions, MeanEverythingOfThisMachinesDaemonWithoutWords) {
   EXPECT_EQ(options.servers[0].gpu_indices, std::nullopt);
   EXPECT_EQ(options.period, std::chrono::seconds(1));
   EXPECT_FALSE(options.table.shows_energy);
+}
+
+TEST(StreamOptions, MeanTheDaemonThatTheOtherCommandsAsk) {
+  ::setenv("ZEUSD_SOCK_PATH", "/tmp/zeusd.sock", 1);
+  const auto endpoint_where_it_is = [](const char* value) {
+    ::setenv("WATTLE_SOCK_PATH", value, 1);
+    return options_of({}, environment_variable).servers.at(0).endpoint;
+  };
+  EXPECT_EQ(endpoint_where_it_is("/tmp/w.sock"), "/tmp/w.sock");
+  EXPECT_EQ(endpoint_where_it_is(""), "/tmp/zeusd.sock");
+  EXPECT_EQ(endpoint_where_it_is("none"), "/tmp/zeusd.sock");
+  EXPECT_EQ(options_of({"node1:4938"}, environment_variable).servers.at(0).endpoint, "node1:4938");
+  ::unsetenv("WATTLE_SOCK_PATH");
+  ::unsetenv("ZEUSD_SOCK_PATH");
 }
 
 TEST(StreamOptions, ChooseDevicesOfAllServers) {
