@@ -148,7 +148,8 @@ void sensors(Service& service, const Request& /*request*/, const ExchangePtr& ex
         R"({}{{"subject":{},"source":{},"reason":{},"proof":{},"remedy":{},"absent":{}}})",
         refused.empty() ? "" : ",", wire::json_string(refusal.subject),
         wire::json_string(refusal.source), wire::json_string(refusal.reason),
-        wire::json_string(refusal.proof), wire::json_string(refusal.remedy), refusal.absent);
+        wire::json_string_or_null(refusal.proof), wire::json_string_or_null(refusal.remedy),
+        refusal.absent);
   }
   exchange->answer(json(fmt::format(
       R"({{"schema":"wattled.sensors/1","channels":[{}],"refused":[{}]}})", channels, refused)));

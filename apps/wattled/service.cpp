@@ -154,9 +154,12 @@ void Service::handle(Request& request, const std::shared_ptr<HttpExchange>& exch
   // A HEAD is answered as a GET, without the body (RFC 9110, 9.3.2).
   std::string_view method = request.head.method;
   if (method == "HEAD") method = "GET";
-  if (route == nullptr || route->method != method) {
-    exchange->answer({.status = 404});
-    return;
+  if (route == nullptr) {
+    return exchange->answer(error_response(404, "There is no such path on this server."));
+  }
+  if (route->method != method) {
+    return exchange->answer(
+        error_response(404, fmt::format("This path takes {} requests only.", route->method)));
   }
   const bool is_limited = options_.public_cpu_period.count() > 0;
   request.is_coarse = is_limited && !key_ && !request.peer.is_local_socket;

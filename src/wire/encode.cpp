@@ -57,7 +57,7 @@ std::string object(const CpuEntry& cpu) {
 std::string object(const RefusedEntry& entry) {
   return fmt::format(R"({{"subject":{},"source":{},"reason":{},"remedy":{}}})",
                      json_string(entry.subject), json_string(entry.source),
-                     json_string(entry.reason), json_string(entry.remedy));
+                     json_string(entry.reason), json_string_or_null(entry.remedy));
 }
 
 std::string object(const CpuLimit& limit) {
@@ -79,6 +79,10 @@ std::string ids(const std::vector<Entry>& entries) {
 
 std::string json_string(std::string_view text) {
   return nlohmann::json(text).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::string json_string_or_null(std::string_view text) {
+  return text.empty() ? "null" : json_string(text);
 }
 
 std::string encode(const Discovery& discovery) {

@@ -35,6 +35,8 @@ namespace wattle::wire {
 
 /// `text` in quotes; bytes that are not UTF-8 as U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
+/// The same; null if `text` is empty.
+[[nodiscard]] std::string json_string_or_null(std::string_view text);
 
 /// A line of server-sent events around one JSON object.
 [[nodiscard]] std::string event(std::string_view json);

@@ -124,7 +124,7 @@ TEST_F(DaemonAuth, WhatIsNotThereIsNotFoundWithAToken) {
   serve_with_key();
   const HttpAnswer answer = ask("/gpu/no_such_thing", kAlice);
   EXPECT_EQ(answer.status, 404);
-  EXPECT_EQ(answer.body, "");
+  EXPECT_EQ(answer.body, R"({"error":"There is no such path on this server."})");
 }
 
 TEST_F(DaemonAuth, WhoFailsTooOftenIsToldToStop) {

@@ -171,7 +171,7 @@ TEST_P(DaemonReads, WhatIsNotThereIsNotFound) {
                                    "/GPU/get_power", "/gpu/./get_power", "/gpu%2Fget_power"}) {
     const HttpAnswer answer = ask(target);
     EXPECT_EQ(answer.status, 404) << target;
-    EXPECT_EQ(answer.body, "") << target;
+    EXPECT_EQ(answer.body, R"({"error":"There is no such path on this server."})") << target;
   }
   EXPECT_EQ(ask("/auth/whoami").body,
             R"({"error":"Authentication is not enabled on this server."})");
@@ -183,7 +183,7 @@ TEST_P(DaemonReads, AnotherMethodIsNotFound) {
   for (const char* const method : {"POST", "PUT", "DELETE", "OPTIONS", "PATCH"}) {
     const HttpAnswer answer = client.ask(method, "/gpu/get_power", "Content-Length: 0\r\n");
     EXPECT_EQ(answer.status, 404) << method;
-    EXPECT_EQ(answer.body, "") << method;
+    EXPECT_EQ(answer.body, R"({"error":"This path takes GET requests only."})") << method;
   }
 }
 

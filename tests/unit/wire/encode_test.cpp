@@ -41,6 +41,7 @@ TEST(Encode, DiscoverySaysWhatIsRefusedAndWhy) {
   const auto json = nlohmann::json::parse(encode(
       Discovery{.refused = {{.subject = "package_0", .source = "powercap", .reason = "x"}}}));
   EXPECT_EQ(json["refused"][0]["subject"], "package_0");
+  EXPECT_EQ(json["refused"][0]["remedy"], nullptr);
   EXPECT_EQ(json["gpus"], nlohmann::json::array());
 }
 
