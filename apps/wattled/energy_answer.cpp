@@ -5,7 +5,6 @@
 #include <cmath>
 #include <optional>
 #include <string>
-#include <variant>
 
 #include "base/parse.hpp"
 #include "base/quantity.hpp"
@@ -23,23 +22,23 @@ struct UnixWindow {
 /// Unix seconds of which neither clock knows any more: the year 5138.
 constexpr double kLatest = 1e11;
 
-std::variant<UnixWindow, Response> window_of(std::string_view text) {
-  const auto parsed = UrlQuery::parse(text, {"from", "to"});
-  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
+UnixWindow window_of(std::string_view text) {
+  const UrlQuery query = UrlQuery::parse(text, {"from", "to"});
   const auto seconds = [&](std::string_view name) {
-    const auto value = std::get<UrlQuery>(parsed).find(name);
+    const auto value = query.find(name);
     const auto number = value ? parse_double(*value) : std::nullopt;
     return number && *number >= 0.0 && *number <= kLatest ? number : std::nullopt;
   };
   const auto from = seconds("from");
   const auto to = seconds("to");
   if (!from || !to) {
-    return error_response(400,
-                          "The energy of a window needs its start and its end, in Unix "
-                          "seconds: ?from=1762000000&to=1762000060.5");
+    throw QueryFault(
+        "The energy of a window needs its start and its end, in Unix seconds: "
+        "?from=1762000000&to=1762000060.5",
+        QueryFault::Form::json);
   }
-  if (*from >= *to) return error_response(400, "`from` must lie before `to`.");
-  return UnixWindow{.from = *from, .to = *to};
+  if (*from >= *to) throw QueryFault("`from` must lie before `to`.", QueryFault::Form::json);
+  return {.from = *from, .to = *to};
 }
 
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
@@ -75,9 +74,7 @@ Response energy_answer(EnergyHistory* history, std::string_view query, bool is_c
     return error_response(
         404, "No energy of the past is kept here: start wattled with --history SECONDS.");
   }
-  const auto parsed = window_of(query);
-  if (const auto* const refusal = std::get_if<Response>(&parsed)) return *refusal;
-  UnixWindow window = std::get<UnixWindow>(parsed);
+  UnixWindow window = window_of(query);
   if (is_coarse) window = {.from = std::floor(window.from), .to = std::floor(window.to)};
   const TimePoint begin = from_unix(window.from);
   const TimePoint end = from_unix(window.to);

@@ -2,42 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <array>
+#include <utility>
+
 #include "wire/encode.hpp"
 
 namespace wattle::daemon {
 namespace {
 
+/// Of the statuses that this server answers with.
+constexpr std::array<std::pair<unsigned, std::string_view>, 13> kReasons = {
+    {{200, "OK"},
+     {400, "Bad Request"},
+     {401, "Unauthorized"},
+     {403, "Forbidden"},
+     {404, "Not Found"},
+     {408, "Request Timeout"},
+     {413, "Content Too Large"},
+     {421, "Misdirected Request"},
+     {429, "Too Many Requests"},
+     {431, "Request Header Fields Too Large"},
+     {500, "Internal Server Error"},
+     {503, "Service Unavailable"},
+     {505, "HTTP Version Not Supported"}}};
+
 std::string_view reason_of(unsigned status) noexcept {
-  switch (status) {
-    case 200:
-      return "OK";
-    case 400:
-      return "Bad Request";
-    case 401:
-      return "Unauthorized";
-    case 403:
-      return "Forbidden";
-    case 404:
-      return "Not Found";
-    case 408:
-      return "Request Timeout";
-    case 413:
-      return "Content Too Large";
-    case 421:
-      return "Misdirected Request";
-    case 429:
-      return "Too Many Requests";
-    case 431:
-      return "Request Header Fields Too Large";
-    case 500:
-      return "Internal Server Error";
-    case 503:
-      return "Service Unavailable";
-    case 505:
-      return "HTTP Version Not Supported";
-    default:
-      return "Unknown";
+  for (const auto& [known, reason] : kReasons) {
+    if (known == status) return reason;
   }
+  return "Unknown";
 }
 
 }  // namespace
@@ -70,12 +63,9 @@ Response error_response(unsigned status, std::string_view message) {
   return {.status = status, .body = wire::encode_error(message)};
 }
 
-Response text_response(unsigned status, std::string text) {
-  return {.status = status, .body = std::move(text), .content_type = "text/plain; charset=utf-8"};
-}
-
 Response response_of(const QueryFault& fault) {
-  return fault.is_json ? error_response(400, fault.message) : text_response(400, fault.message);
+  if (fault.form == QueryFault::Form::json) return error_response(400, fault.what());
+  return {.status = 400, .body = fault.what(), .content_type = "text/plain; charset=utf-8"};
 }
 
 }  // namespace wattle::daemon

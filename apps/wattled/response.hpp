@@ -23,7 +23,6 @@ struct Response {
 
 /// `{"error":"..."}`
 [[nodiscard]] Response error_response(unsigned status, std::string_view message);
-[[nodiscard]] Response text_response(unsigned status, std::string text);
 /// What zeusd answers to such a query.
 [[nodiscard]] Response response_of(const QueryFault& fault);
 

@@ -35,15 +35,12 @@ constexpr Words words_of(IdKind kind) noexcept {
 enum class AskedBy : std::uint8_t { question, stream };
 
 /// The devices that a query names, or all there are.
-std::variant<Ids, Response> chosen_ids(const UrlQuery& query, IdKind kind, const Ids& known,
-                                       AskedBy by) {
+Ids chosen_ids(const UrlQuery& query, IdKind kind, const Ids& known, AskedBy by) {
   const auto list = query.find(words_of(kind).parameter);
   if (!list) return known;
-  const auto parsed = parse_ids(*list, kind);
-  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) return response_of(*fault);
   Ids ids;
   std::vector<std::uint64_t> unknown;
-  for (const std::uint64_t id : std::get<std::vector<std::uint64_t>>(parsed)) {
+  for (const std::uint64_t id : parse_ids(*list, kind)) {
     const bool exists = std::ranges::find(known, id) != known.end();
     if (exists) {
       ids.push_back(static_cast<wire::DeviceId>(id));
@@ -54,18 +51,18 @@ std::variant<Ids, Response> chosen_ids(const UrlQuery& query, IdKind kind, const
   if (unknown.empty()) return ids;
   const std::string_view device = words_of(kind).device;
   if (by == AskedBy::question) {
-    return error_response(400, fmt::format("{} {} not found", device, unknown.front()));
+    throw QueryFault(fmt::format("{} {} not found", device, unknown.front()),
+                     QueryFault::Form::json);
   }
-  return error_response(400, fmt::format("Unknown {} indices: [{}]. Available: [{}]", device,
-                                         fmt::join(unknown, ", "), fmt::join(known, ", ")));
+  throw QueryFault(fmt::format("Unknown {} indices: [{}]. Available: [{}]", device,
+                               fmt::join(unknown, ", "), fmt::join(known, ", ")),
+                   QueryFault::Form::json);
 }
 
 /// The ids of a query that has no other parameter.
-std::variant<Ids, Response> only_ids(const Request& request, IdKind kind, const Ids& known,
-                                     AskedBy by) {
-  const auto query = UrlQuery::parse(request.target.query, {words_of(kind).parameter});
-  if (const auto* const fault = std::get_if<QueryFault>(&query)) return response_of(*fault);
-  return chosen_ids(std::get<UrlQuery>(query), kind, known, by);
+Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) {
+  return chosen_ids(UrlQuery::parse(request.target.query, {words_of(kind).parameter}), kind, known,
+                    by);
 }
 
 // --- everybody ---
@@ -184,19 +181,6 @@ void energy(Service& service, const Request& request, const ExchangePtr& exchang
 
 // --- GPUs ---
 
-/// Which devices failed; absent where none did.
-std::optional<Response> failures_of(const Gpus::Answers& answers) {
-  std::map<wire::DeviceId, std::string> messages;
-  unsigned status = 0;
-  for (const auto& [id, answer] : answers) {
-    if (!answer.fault) continue;
-    messages[id] = answer.fault->message;
-    status = std::max(status, answer.fault->status);
-  }
-  if (messages.empty()) return std::nullopt;
-  return Response{.status = status, .body = wire::encode_errors(messages)};
-}
-
 std::map<wire::DeviceId, std::uint64_t> values_of(const Gpus::Answers& answers) {
   std::map<wire::DeviceId, std::uint64_t> values;
   for (const auto& [id, answer] : answers) values[id] = answer.value;
@@ -231,22 +215,16 @@ std::string persistence_json(const Gpus::Answers& answers) {
 
 template <GpuQuestion kQuestion, std::string (*kText)(const Gpus::Answers&)>
 void ask_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::question);
-  if (const auto* const refusal = std::get_if<Response>(&ids)) {
-    exchange->answer(*refusal);
-    return;
-  }
-  service.gpus().ask(std::get<Ids>(ids), kQuestion, [exchange](const Gpus::Answers& answers) {
+  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::question);
+  service.gpus().ask(ids, kQuestion, [exchange](const Gpus::Answers& answers) {
     exchange->answer(failures_of(answers).value_or(json(kText(answers))));
   });
 }
 
 void stream_gpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
-  if (const auto* const refusal = std::get_if<Response>(&ids)) {
-    exchange->answer(*refusal);
-  } else if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
-    service.gpu_stream().subscribe(*subscriber, std::get<Ids>(ids));
+  const Ids ids = only_ids(request, IdKind::gpu, service.gpus().ids(), AskedBy::stream);
+  if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
+    service.gpu_stream().subscribe(*subscriber, ids);
   }
 }
 
@@ -259,21 +237,10 @@ Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
 }
 
 void cpu_energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto parsed = UrlQuery::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
-  if (const auto* const fault = std::get_if<QueryFault>(&parsed)) {
-    return exchange->answer(response_of(*fault));
-  }
-  const auto& query = std::get<UrlQuery>(parsed);
-  const auto cpu = required_bool(query, "cpu");
-  if (const auto* const fault = std::get_if<QueryFault>(&cpu)) {
-    return exchange->answer(response_of(*fault));
-  }
-  const auto dram = required_bool(query, "dram");
-  if (const auto* const fault = std::get_if<QueryFault>(&dram)) {
-    return exchange->answer(response_of(*fault));
-  }
-  const auto ids = chosen_ids(query, IdKind::cpu, service.cpus().ids(), AskedBy::question);
-  if (const auto* const refusal = std::get_if<Response>(&ids)) return exchange->answer(*refusal);
+  const UrlQuery query = UrlQuery::parse(request.target.query, {"cpu", "dram", "cpu_ids"});
+  const bool cpu = query.boolean("cpu");
+  const bool dram = query.boolean("dram");
+  const Ids ids = chosen_ids(query, IdKind::cpu, service.cpus().ids(), AskedBy::question);
 
   std::map<wire::DeviceId, wire::CpuEnergy> energies;
   std::map<wire::DeviceId, std::string> errors;
@@ -283,10 +250,10 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
     if (!state.is_known) errors[id] = kUnreadable;
     energy = static_cast<std::uint64_t>(state.energy_uj);
   };
-  for (const auto& [id, state] : service.view(request).read(std::get<Ids>(ids))) {
+  for (const auto& [id, state] : service.view(request).read(ids)) {
     wire::CpuEnergy& energy = energies[id];
-    take(std::get<bool>(cpu), state.cpu, id, energy.cpu_uj);
-    if (state.dram) take(std::get<bool>(dram), *state.dram, id, energy.dram_uj);
+    take(cpu, state.cpu, id, energy.cpu_uj);
+    if (state.dram) take(dram, *state.dram, id, energy.dram_uj);
     energy.since_ms = std::max(state.cpu.since_ms, state.dram ? state.dram->since_ms : 0);
   }
   exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
@@ -309,26 +276,22 @@ Response cpu_powers(const CpuStates& before, const CpuStates& after) {
 }
 
 void cpu_power(Service& service, const Request& request, const ExchangePtr& exchange) {
-  auto ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::question);
-  if (const auto* const refusal = std::get_if<Response>(&ids)) return exchange->answer(*refusal);
+  const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::question);
   CpuView& view = service.view(request);
-  CpuStates before = view.read(std::get<Ids>(ids));
+  CpuStates before = view.read(ids);
   const auto period = std::max(service.options().hub.cpu_period, view.least_period());
   const std::shared_ptr<Timer> timer = service.loop().make_timer();
   // The timer holds what it calls, which holds the timer until it has been called.
-  timer->start(
-      service.loop().now() + period,
-      [timer, exchange, &view, ids = std::get<Ids>(std::move(ids)), before = std::move(before)] {
-        exchange->answer(cpu_powers(before, view.read(ids)));
-      });
+  timer->start(service.loop().now() + period,
+               [timer, exchange, &view, ids, before = std::move(before)] {
+                 exchange->answer(cpu_powers(before, view.read(ids)));
+               });
 }
 
 void stream_cpus(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const auto ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
-  if (const auto* const refusal = std::get_if<Response>(&ids)) {
-    exchange->answer(*refusal);
-  } else if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
-    service.cpu_stream(request).subscribe(*subscriber, std::get<Ids>(ids));
+  const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::stream);
+  if (Subscriber* const subscriber = service.open_stream(request, *exchange)) {
+    service.cpu_stream(request).subscribe(*subscriber, ids);
   }
 }
 
@@ -361,22 +324,33 @@ constexpr std::array kReadRoutes = {
 
 }  // namespace
 
-std::vector<Route> routes() {
-  std::vector<Route> all(kReadRoutes.begin(), kReadRoutes.end());
-  all.insert(all.end(), control_routes().begin(), control_routes().end());
+const std::vector<Route>& routes() {
+  static const std::vector<Route> all = [] {
+    std::vector<Route> made(kReadRoutes.begin(), kReadRoutes.end());
+    made.insert(made.end(), control_routes().begin(), control_routes().end());
+    return made;
+  }();
   return all;
 }
 
-const Route* find_route(std::string_view path) noexcept {
-  for (const std::span<const Route> some :
-       {std::span<const Route>(kReadRoutes), control_routes()}) {
-    const auto found = std::ranges::find(some, path, &Route::path);
-    if (found != some.end()) return &*found;
-  }
-  return nullptr;
+const Route* find_route(std::string_view path) {
+  const auto found = std::ranges::find(routes(), path, &Route::path);
+  return found == routes().end() ? nullptr : &*found;
 }
 
-Needed needed_for(std::string_view path) noexcept {
+std::optional<Response> failures_of(const Gpus::Answers& answers) {
+  std::map<wire::DeviceId, std::string> messages;
+  unsigned status = 0;
+  for (const auto& [id, answer] : answers) {
+    if (!answer.fault) continue;
+    messages[id] = answer.fault->message;
+    status = std::max(status, answer.fault->status);
+  }
+  if (messages.empty()) return std::nullopt;
+  return Response{.status = status, .body = wire::encode_errors(messages)};
+}
+
+Needed needed_for(std::string_view path) {
   if (const Route* const route = find_route(path)) return route->needed;
   if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_")) return Scope::gpu_control;
   if (path.starts_with("/gpu/")) return Scope::gpu_read;

@@ -163,7 +163,11 @@ void Service::handle(Request& request, const std::shared_ptr<HttpExchange>& exch
   }
   const bool is_limited = options_.public_cpu_period.count() > 0;
   request.is_coarse = is_limited && !key_ && !request.peer.is_local_socket;
-  route->handle(*this, request, exchange);
+  try {
+    route->handle(*this, request, exchange);
+  } catch (const QueryFault& fault) {
+    exchange->answer(response_of(fault));
+  }
 }
 
 }  // namespace wattle::daemon

@@ -1,11 +1,13 @@
 #include "target.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <span>
+#include <charconv>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 
 namespace wattle::daemon {
@@ -14,20 +16,14 @@ namespace {
 /// Of foreign text in a message.
 constexpr std::size_t kShownBytes = 64;
 
-std::optional<unsigned> hex_digit(char c) {
-  if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
-  const char lower = static_cast<char>(static_cast<unsigned char>(c) | 0x20U);
-  if (lower >= 'a' && lower <= 'f') return static_cast<unsigned>(lower - 'a') + 10U;
-  return std::nullopt;
-}
-
 /// The byte that a text beginning with '%' stands for.
 std::optional<char> encoded_byte(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
-  const auto high = hex_digit(text[1]);
-  const auto low = hex_digit(text[2]);
-  if (!high || !low) return std::nullopt;
-  return static_cast<char>(*high << 4U | *low);
+  unsigned char byte = 0;
+  const char* const end = text.data() + 3;
+  const auto [stopped, error] = std::from_chars(text.data() + 1, end, byte, 16);
+  if (error != std::errc{} || stopped != end) return std::nullopt;
+  return static_cast<char>(byte);
 }
 
 bool is_control(char c) {
@@ -75,39 +71,16 @@ std::optional<std::string> decoded_word(std::string_view word) {
   return valid_utf8(decoded);
 }
 
-QueryFault query_fault(const std::string& what) {
-  return {.message = "Query deserialize error: " + what};
-}
-
-QueryFault list_fault(std::string message) {
-  return {.message = std::move(message), .is_json = true};
+[[noreturn]] void refuse(const std::string& what) {
+  throw QueryFault("Query deserialize error: " + what);
 }
 
 std::string quoted(std::string_view name) { return '`' + printable(name, kShownBytes) + '`'; }
 
 /// "`a`", "`a` or `b`", "one of `a`, `b`, `c`".
-std::string alternatives(std::span<const std::string_view> names) {
-  if (names.size() == 2) return quoted(names[0]) + " or " + quoted(names[1]);
-  std::string text = names.size() > 2 ? "one of " : "";
-  for (const std::string_view name : names) {
-    text += (name == names.front() ? "" : ", ") + quoted(name);
-  }
-  return text;
-}
-
-std::string_view trimmed_item(std::string_view text) {
-  constexpr std::string_view kBlanks = " \t\n\v\f\r";
-  const std::size_t begin = text.find_first_not_of(kBlanks);
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(kBlanks) - begin + 1);
-}
-
-/// Takes what stands before the first `separator` off `text`, and returns it.
-std::string_view take_until(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  const std::string_view taken = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  return taken;
+std::string alternatives(std::initializer_list<std::string_view> names) {
+  return fmt::format("{}`{}`", names.size() > 2 ? "one of " : "",
+                     fmt::join(names, names.size() == 2 ? "` or `" : "`, `"));
 }
 
 }  // namespace
@@ -122,8 +95,7 @@ std::optional<Target> parse_target(std::string_view target) {
   return Target{.path = *std::move(path), .query = rest};
 }
 
-std::variant<UrlQuery, QueryFault> UrlQuery::parse(std::string_view text,
-                                                   std::initializer_list<std::string_view> known) {
+UrlQuery UrlQuery::parse(std::string_view text, std::initializer_list<std::string_view> known) {
   UrlQuery query;
   while (!text.empty()) {
     std::string_view value_text = take_until(text, '&');
@@ -132,14 +104,12 @@ std::variant<UrlQuery, QueryFault> UrlQuery::parse(std::string_view text,
     auto name = decoded_word(name_text);
     auto value = decoded_word(value_text);
     if (!name || !value) {
-      return query_fault("a '%' in " + quoted(name_text) +
-                         " is not followed by two hexadecimal digits");
+      refuse("a '%' in " + quoted(name_text) + " is not followed by two hexadecimal digits");
     }
     if (std::ranges::find(known, *name) == known.end()) {
-      return query_fault("unknown field " + quoted(*name) + ", expected " +
-                         alternatives({known.begin(), known.size()}));
+      refuse("unknown field " + quoted(*name) + ", expected " + alternatives(known));
     }
-    if (query.find(*name)) return query_fault("duplicate field " + quoted(*name));
+    if (query.find(*name)) refuse("duplicate field " + quoted(*name));
     query.parameters_.emplace_back(*std::move(name), *std::move(value));
   }
   return query;
@@ -152,43 +122,45 @@ std::optional<std::string_view> UrlQuery::find(std::string_view name) const noex
   return std::nullopt;
 }
 
-std::variant<bool, QueryFault> required_bool(const UrlQuery& query, std::string_view name) {
-  const auto value = query.find(name);
-  if (!value) return missing_field(name);
-  if (*value == "true") return true;
-  if (*value == "false") return false;
-  return query_fault("provided string was not `true` or `false`");
+std::string_view UrlQuery::text(std::string_view name) const {
+  const auto value = find(name);
+  if (!value) refuse("missing field " + quoted(name));
+  return *value;
 }
 
-std::variant<std::uint32_t, QueryFault> required_number(const UrlQuery& query,
-                                                        std::string_view name) {
-  const auto value = query.find(name);
-  if (!value) return missing_field(name);
-  const auto number = parse_unsigned<std::uint32_t>(*value);
-  if (number) return *number;
-  return query_fault(quoted(*value) + " in " + quoted(name) + " is no whole number of 32 bits");
+bool UrlQuery::boolean(std::string_view name) const {
+  const std::string_view value = text(name);
+  if (value != "true" && value != "false") refuse("provided string was not `true` or `false`");
+  return value == "true";
 }
 
-QueryFault missing_field(std::string_view name) {
-  return query_fault("missing field " + quoted(name));
+std::uint32_t UrlQuery::number(std::string_view name) const {
+  const std::string_view value = text(name);
+  const auto number = parse_unsigned<std::uint32_t>(value);
+  if (!number) {
+    refuse(quoted(value) + " in " + quoted(name) + " is no whole number of 32 bits");
+  }
+  return *number;
 }
 
-std::variant<std::vector<std::uint64_t>, QueryFault> parse_ids(std::string_view list, IdKind kind) {
+std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind) {
+  constexpr std::string_view kBlanks = " \t\n\v\f\r";
   const std::string_view field = kind == IdKind::gpu ? "gpu_ids" : "cpu_ids";
   const std::string_view device = kind == IdKind::gpu ? "GPU" : "CPU";
-  if (trimmed_item(list).empty()) {
-    return list_fault(fmt::format("{} must contain at least one {} index", field, device));
+  const auto refuse_list = [](const std::string& message) {
+    throw QueryFault(message, QueryFault::Form::json);
+  };
+  if (trimmed(list, kBlanks).empty()) {
+    refuse_list(fmt::format("{} must contain at least one {} index", field, device));
   }
   std::vector<std::uint64_t> ids;
-  for (std::size_t left = 1 + static_cast<std::size_t>(std::ranges::count(list, ',')); left > 0;
-       --left) {
-    const std::string_view item = trimmed_item(take_until(list, ','));
-    if (item.empty())
-      return list_fault(fmt::format("{} contains an empty {} index", field, device));
+  for (auto left = 1 + std::ranges::count(list, ','); left > 0; --left) {
+    const std::string_view item = trimmed(take_until(list, ','), kBlanks);
+    if (item.empty()) refuse_list(fmt::format("{} contains an empty {} index", field, device));
     // zeusd's parser of numbers takes a plus.
     const auto id = parse_unsigned<std::uint64_t>(item.substr(item.starts_with('+') ? 1 : 0));
     if (!id) {
-      return list_fault(fmt::format("Invalid {} index: {}", device, printable(item, kShownBytes)));
+      refuse_list(fmt::format("Invalid {} index: {}", device, printable(item, kShownBytes)));
     }
     ids.push_back(*id);
   }

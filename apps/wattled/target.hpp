@@ -5,10 +5,10 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace wattle::daemon {
@@ -27,46 +27,39 @@ struct Target {
 /// begins no pair of hexadecimal digits or stands for a control character. Threads: any.
 [[nodiscard]] std::optional<Target> parse_target(std::string_view target);
 
-/// Why a query is refused, for an answer with status 400.
-struct QueryFault {
-  std::string message;   ///< safe to print
-  bool is_json = false;  ///< answered as {"error": message} rather than as plain text
-
-  bool operator==(const QueryFault&) const = default;
+/// Why a query is refused, in words that are safe to print: `Service` answers with status 400.
+struct QueryFault : std::runtime_error {
+  enum class Form : std::uint8_t { text, json };
+  explicit QueryFault(const std::string& message, Form form = Form::text)
+      : std::runtime_error(message), form(form) {}
+  Form form;  ///< plain text, or {"error": message}
 };
 
 /// The parameters of a query. Threads: a value type.
 class UrlQuery {
  public:
-  /// Of this text; every name must be one of `known`, and none may come twice. '+' is a blank.
-  [[nodiscard]] static std::variant<UrlQuery, QueryFault> parse(
-      std::string_view text, std::initializer_list<std::string_view> known);
+  /// Of this text; '+' is a blank. Throws `QueryFault` where a name is none of `known`, or comes
+  /// twice.
+  [[nodiscard]] static UrlQuery parse(std::string_view text,
+                                      std::initializer_list<std::string_view> known);
 
   /// The decoded value: UTF-8, to be escaped where it is printed. Absent where the query does not
   /// have it.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
+  /// Throws `QueryFault` where the query does not have it, or where the value is another one.
+  [[nodiscard]] std::string_view text(std::string_view name) const;
+  [[nodiscard]] bool boolean(std::string_view name) const;
+  [[nodiscard]] std::uint32_t number(std::string_view name) const;
 
  private:
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-/// `true` or `false`, and nothing else; it must be there.
-[[nodiscard]] std::variant<bool, QueryFault> required_bool(const UrlQuery& query,
-                                                           std::string_view name);
-
-/// A whole number of 32 bits; it must be there.
-[[nodiscard]] std::variant<std::uint32_t, QueryFault> required_number(const UrlQuery& query,
-                                                                      std::string_view name);
-
 /// What a list of ids is of; decides the words of the messages.
 enum class IdKind : std::uint8_t { gpu, cpu };
 
-/// The fault of a query without the parameter.
-[[nodiscard]] QueryFault missing_field(std::string_view name);
-
-/// The ids of a list as "0,1" (blanks around each are left out), ascending, each once. Whether
-/// there are such devices is for the caller to say.
-[[nodiscard]] std::variant<std::vector<std::uint64_t>, QueryFault> parse_ids(std::string_view list,
-                                                                             IdKind kind);
+/// The ids of a list as "0,1" (blanks around each are left out), ascending, each once. Throws
+/// `QueryFault`. Whether there are such devices is for the caller to say.
+[[nodiscard]] std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind);
 
 }  // namespace wattle::daemon
