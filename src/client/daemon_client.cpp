@@ -1,5 +1,8 @@
 #include "wattle/daemon_client.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -180,6 +183,17 @@ class DaemonClient::Impl {
   }
 };
 
+namespace {
+
+/// A member of what a client is made of; an empty one of a client that was moved.
+template <class Impl, class Value>
+const Value& kept_in(const std::unique_ptr<Impl>& impl, Value Impl::*member) noexcept {
+  static const Value none{};
+  return impl ? impl.get()->*member : none;
+}
+
+}  // namespace
+
 DaemonClient::DaemonClient(Server server, std::chrono::milliseconds timeout)
     : impl_(std::make_unique<Impl>(std::move(server), timeout)) {}
 DaemonClient::DaemonClient() : DaemonClient(Server::from_env()) {}
@@ -197,25 +211,20 @@ const Server& DaemonClient::server() const noexcept {
   return impl_ ? impl_->questions.server() : none;
 }
 const std::vector<ServedGpu>& DaemonClient::gpus() const noexcept {
-  static const std::vector<ServedGpu> none;
-  return impl_ ? impl_->gpus : none;
+  return kept_in(impl_, &Impl::gpus);
 }
 const std::vector<ServedCpu>& DaemonClient::cpus() const noexcept {
-  static const std::vector<ServedCpu> none;
-  return impl_ ? impl_->cpus : none;
+  return kept_in(impl_, &Impl::cpus);
 }
-bool DaemonClient::auth_required() const noexcept { return impl_ && impl_->auth_required; }
+bool DaemonClient::auth_required() const noexcept { return kept_in(impl_, &Impl::auth_required); }
 const std::string& DaemonClient::auth_error() const noexcept {
-  static const std::string none;
-  return impl_ ? impl_->auth_error : none;
+  return kept_in(impl_, &Impl::auth_error);
 }
 const std::vector<std::string>& DaemonClient::granted_scopes() const noexcept {
-  static const std::vector<std::string> none;
-  return impl_ ? impl_->scopes : none;
+  return kept_in(impl_, &Impl::scopes);
 }
 const std::string& DaemonClient::cpu_limit() const noexcept {
-  static const std::string none;
-  return impl_ ? impl_->cpu_limit : none;
+  return kept_in(impl_, &Impl::cpu_limit);
 }
 bool DaemonClient::can_read_gpu() const noexcept { return impl_ && impl_->can(kReadGpu); }
 bool DaemonClient::can_read_cpu() const noexcept { return impl_ && impl_->can(kReadCpu); }
@@ -237,9 +246,8 @@ void DaemonClient::require(const Capabilities& needed) const {
   find_missing(impl().gpus, needed.gpu_ids, "GPU", missing);
   find_missing(impl().cpus, needed.cpu_ids, "CPU", missing);
   if (missing.empty()) return;
-  std::string message = impl().questions.name() + " does not offer what is needed: ";
-  for (std::size_t i = 0; i < missing.size(); ++i) message += (i > 0 ? "; " : "") + missing[i];
-  throw CapabilityError(message);
+  throw CapabilityError(fmt::format("{} does not offer what is needed: {}", impl().questions.name(),
+                                    fmt::join(missing, "; ")));
 }
 
 std::map<std::uint32_t, Joules> DaemonClient::gpu_energy(const Ids& ids) {

@@ -36,18 +36,6 @@ Domain domain_of(const EnergyBook::Key& key) {
   return Domain::dram(key.device);
 }
 
-DomainKind kind_of(Quantity quantity) noexcept {
-  switch (quantity) {
-    case Quantity::gpu:
-      return DomainKind::nvidia_gpu;
-    case Quantity::cpu:
-      return DomainKind::package;
-    case Quantity::dram:
-      break;
-  }
-  return DomainKind::dram;
-}
-
 std::size_t bytes_for(double readings) noexcept {
   return std::max(kMinTimelineBytes,
                   static_cast<std::size_t>(readings * static_cast<double>(kBytesPerReading)));
@@ -101,7 +89,7 @@ std::unique_ptr<History> EnergyBook::counter_history(const Key& key) const {
   const Channel channel{
       .domain = domain_of(key),
       .counter = {.tick = Joules(is_gpu ? 1e-3 : 1e-6),
-                  .max_power = traits_of(kind_of(key.quantity)).max_power},
+                  .max_power = traits_of(domain_of(key).kind()).max_power},
       .update = is_gpu ? kNvmlCounterUpdate : kRaplUpdate,
   };
   const double readings = history_ / Seconds(counter_period_);

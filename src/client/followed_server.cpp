@@ -46,12 +46,14 @@ wire::DevicePower power_of(DeviceId id, const wire::CpuPower& power) {
   return told;
 }
 
-/// The powers of a single answer as an event; `devices` is its room.
+/// Gives the powers of a single answer to the stream, as an event.
 template <class Power>
-wire::PowerEvent event_of(const wire::PowersAt<Power>& powers,
-                          std::vector<wire::DevicePower>& devices) {
-  for (const auto& [id, power] : powers.powers) devices.push_back(power_of(id, power));
-  return {.timestamp_ms = static_cast<double>(powers.timestamp_ms), .devices = devices};
+void seed(FollowedStream& stream, const wire::Decoded<wire::PowersAt<Power>>& decoded) {
+  const auto* const powers = std::get_if<wire::PowersAt<Power>>(&decoded);
+  if (powers == nullptr) return;
+  std::vector<wire::DevicePower> devices;
+  for (const auto& [id, power] : powers->powers) devices.push_back(power_of(id, power));
+  stream.seed({.timestamp_ms = static_cast<double>(powers->timestamp_ms), .devices = devices});
 }
 
 }  // namespace
@@ -126,15 +128,23 @@ void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   }
 }
 
-void FollowedServer::take_discovery(const Answer& answer) {
+template <class Value>
+std::optional<Value> FollowedServer::take(std::string_view path, const Answer& answer,
+                                          wire::Decoded<Value> (*decode)(std::string_view)) {
   if (!answer.is_good()) {
-    return fail_set_up("/discover: " + answer.reason(), answer.failure.empty());
+    fail_set_up(fmt::format("{}: {}", path, answer.reason()), answer.failure.empty());
+    return std::nullopt;
   }
-  auto decoded = wire::decode_discovery(answer.body);
-  if (const auto* wrong = std::get_if<wire::Malformed>(&decoded)) {
-    return fail_set_up("/discover: " + wrong->why);
-  }
-  discovery_ = std::move(std::get<wire::Discovery>(decoded));
+  auto decoded = decode(answer.body);
+  if (auto* const value = std::get_if<Value>(&decoded)) return std::move(*value);
+  fail_set_up(fmt::format("{}: {}", path, std::get<wire::Malformed>(decoded).why));
+  return std::nullopt;
+}
+
+void FollowedServer::take_discovery(const Answer& answer) {
+  auto taken = take("/discover", answer, wire::decode_discovery);
+  if (!taken) return;
+  discovery_ = *std::move(taken);
   if (std::max(discovery_.gpus.size(), discovery_.cpus.size()) > kMostDevices) {
     return fail_set_up("/discover: names more devices than a machine has");
   }
@@ -151,13 +161,8 @@ void FollowedServer::take_identity(const Answer& answer) {
     token_trouble_ = "the token is not accepted: " + answer.reason();
     return decide();
   }
-  if (!answer.is_good()) return fail_set_up("/auth/whoami: " + answer.reason());
-  auto decoded = wire::decode_identity(answer.body);
-  if (const auto* wrong = std::get_if<wire::Malformed>(&decoded)) {
-    return fail_set_up("/auth/whoami: " + wrong->why);
-  }
-  identity_ = std::move(std::get<wire::Identity>(decoded));
-  decide();
+  identity_ = take("/auth/whoami", answer, wire::decode_identity);
+  if (identity_) decide();
 }
 
 void FollowedServer::decide() {
@@ -288,17 +293,10 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
       [this, &stream](const Answer& answer) {
         --seeds_asked_;
         // A daemon that cannot tell them now tells them when they change.
-        if (answer.is_good()) {
-          std::vector<wire::DevicePower> devices;
-          if (stream.type() == DeviceType::gpu) {
-            const auto decoded = wire::decode_gpu_powers(answer.body);
-            const auto* powers = std::get_if<wire::GpuPowersAt>(&decoded);
-            if (powers != nullptr) stream.seed(event_of(*powers, devices));
-          } else {
-            const auto decoded = wire::decode_cpu_powers(answer.body);
-            const auto* powers = std::get_if<wire::CpuPowersAt>(&decoded);
-            if (powers != nullptr) stream.seed(event_of(*powers, devices));
-          }
+        if (answer.is_good() && stream.type() == DeviceType::gpu) {
+          seed(stream, wire::decode_gpu_powers(answer.body));
+        } else if (answer.is_good()) {
+          seed(stream, wire::decode_cpu_powers(answer.body));
         }
         look_for_settled();
       },

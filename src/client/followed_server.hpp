@@ -13,6 +13,7 @@
 #include "client/inquiry.hpp"
 #include "client/server_counters.hpp"
 #include "client/surroundings.hpp"
+#include "wire/decode.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::client {
@@ -70,6 +71,10 @@ class FollowedServer {
   void ask(std::string target, Inquiry::Then then, bool is_last = false);
   void set_up();
   void fail_set_up(const std::string& reason, bool is_answered = true);
+  /// What the answer says; absent where it is none, and then the set-up has failed.
+  template <class Value>
+  [[nodiscard]] std::optional<Value> take(std::string_view path, const Answer& answer,
+                                          wire::Decoded<Value> (*decode)(std::string_view));
   void take_discovery(const Answer& answer);
   void take_identity(const Answer& answer);
   void decide();

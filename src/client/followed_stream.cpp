@@ -184,10 +184,7 @@ void FollowedStream::ended(const Ending& ending) {
   // Its server looks whether that was the last thing to wait for.
   around_.timers.set_at_latest(server_, around_.now);
   std::string reason = ending.failure;
-  if (status_ != 0 && status_ != 200) {
-    const std::string said = wire::decode_error(refusal_);
-    reason = "answers " + std::to_string(status_) + (said.empty() ? "" : ": " + said);
-  }
+  if (status_ != 0 && status_ != 200) reason = refusal_text(status_, refusal_);
   if (std::exchange(was_flooded_, false)) reason = "it sends far more than a daemon does";
   if (status_ == 401 || status_ == 403 || status_ == 404) return deny(reason);
   lose(reason.empty() ? "the daemon ended the stream" : reason);

@@ -12,7 +12,10 @@ constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
 }  // namespace
 
 std::string Answer::reason() const {
-  if (!failure.empty()) return failure;
+  return failure.empty() ? refusal_text(status, body) : failure;
+}
+
+std::string refusal_text(int status, std::string_view body) {
   const std::string said = wire::decode_error(body);
   return "answers " + std::to_string(status) + (said.empty() ? "" : ": " + said);
 }

@@ -25,6 +25,9 @@ struct Answer {
   [[nodiscard]] std::string reason() const;
 };
 
+/// "answers 404: ...", with the daemon's own words, safe to print.
+[[nodiscard]] std::string refusal_text(int status, std::string_view body);
+
 /// Threads: one at a time.
 class Inquiry final : public ResponseHandler {
  public:

@@ -1,6 +1,7 @@
 #include "wattle/power_stream.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <mutex>
 #include <new>
@@ -88,21 +89,10 @@ void check_options(const PowerStreamOptions& options) {
 }  // namespace
 
 std::string_view to_string(ConnectionStatus status) noexcept {
-  switch (status) {
-    case ConnectionStatus::off:
-      return "off";
-    case ConnectionStatus::connecting:
-      return "connecting";
-    case ConnectionStatus::live:
-      return "live";
-    case ConnectionStatus::stale:
-      return "stale";
-    case ConnectionStatus::denied:
-      return "denied";
-    case ConnectionStatus::gone:
-      break;
-  }
-  return "gone";
+  constexpr std::array<std::string_view, 6> kNames = {"off",   "connecting", "live",
+                                                      "stale", "denied",     "gone"};
+  static_assert(static_cast<std::size_t>(ConnectionStatus::gone) == kNames.size() - 1);
+  return kNames.at(static_cast<std::size_t>(status));
 }
 
 /// Threads: as `PowerStream`.

@@ -1,5 +1,8 @@
 #include "client/questions.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <limits>
 #include <utility>
 
@@ -66,9 +69,7 @@ std::size_t take(const char* bytes, std::size_t /*one*/, std::size_t count, void
 
 QueryText& QueryText::list(std::string_view name, const std::vector<std::uint32_t>& ids) {
   if (ids.empty()) return *this;
-  std::string value;
-  for (const std::uint32_t id : ids) value += (value.empty() ? "" : "%2C") + std::to_string(id);
-  return add(name, value);
+  return add(name, fmt::format("{}", fmt::join(ids, "%2C")));
 }
 
 QueryText& QueryText::add(std::string_view name, std::string_view value) {

@@ -81,11 +81,17 @@ std::uint64_t to_power(const json& value, std::string_view key) {
   return mw;
 }
 
-UnixMs to_time(const json& object) { return to_ms(member(object, "timestamp_ms"), "timestamp_ms"); }
+/// The member as `to_value` understands it. Throws where there is none.
+template <class ToValue>
+auto required(const json& object, const char* key, ToValue to_value) {
+  return to_value(member(object, key), key);
+}
 
-std::optional<std::uint64_t> unsigned_or_nothing(const json& object, const char* key) {
-  const json* const value = find(object, key);
-  return value == nullptr ? std::nullopt : std::optional(to_unsigned(*value, key));
+/// Puts the member, as `to_value` understands it, into `to`; leaves that as it is where there is
+/// none.
+template <class Value, class ToValue>
+void take(const json& object, const char* key, Value& to, ToValue to_value) {
+  if (const json* const value = find(object, key)) to = to_value(*value, key);
 }
 
 std::vector<std::string> texts(const json& list, std::string_view key) {
@@ -110,21 +116,16 @@ std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
 template <class Value, class ToValue>
 std::map<DeviceId, Value> one_key_each(const json& object, const char* key, ToValue to_value) {
   return by_device<Value>(object, [&](const json& device) {
-    return to_value(member(as_object(device, "a device"), key), key);
+    return required(as_object(device, "a device"), key, to_value);
   });
 }
 
 GpuEntry gpu_of(const json& entry) {
-  GpuEntry gpu{.id = to_id(member(as_object(entry, "an item of 'gpus'"), "id"), "id")};
-  if (const json* name = find(entry, "name")) gpu.name = to_text(*name, "name");
-  if (const json* address = find(entry, "pci_address")) {
-    gpu.pci_address = to_text(*address, "pci_address");
-  }
-  constexpr const char* kCounter = "cumulative_energy_available";
-  gpu.cumulative_energy_available.reset();
-  if (const json* counter = find(entry, kCounter)) {
-    gpu.cumulative_energy_available = to_bool(*counter, kCounter);
-  }
+  GpuEntry gpu{.id = required(as_object(entry, "an item of 'gpus'"), "id", to_id),
+               .cumulative_energy_available = std::nullopt};
+  take(entry, "name", gpu.name, to_text);
+  take(entry, "pci_address", gpu.pci_address, to_text);
+  take(entry, "cumulative_energy_available", gpu.cumulative_energy_available, to_bool);
   return gpu;
 }
 
@@ -144,9 +145,9 @@ std::vector<CpuEntry> cpus_of(const json& answer) {
   std::vector<CpuEntry> cpus;
   if (const json* entries = find(answer, "cpus")) {
     for (const json& entry : as_list(*entries, "cpus")) {
-      const json* const dram = find(as_object(entry, "an item of 'cpus'"), "dram_available");
-      cpus.push_back({.id = to_id(member(entry, "id"), "id"),
-                      .dram_available = dram != nullptr && to_bool(*dram, "dram_available")});
+      CpuEntry& cpu = cpus.emplace_back();
+      cpu.id = required(as_object(entry, "an item of 'cpus'"), "id", to_id);
+      take(entry, "dram_available", cpu.dram_available, to_bool);
     }
     return cpus;
   }
@@ -215,25 +216,19 @@ Discovery discovery_of(const json& answer) {
   Discovery discovery{.gpus = gpus_of(answer), .cpus = cpus_of(answer)};
   require_distinct(discovery.gpus, "GPU");
   require_distinct(discovery.cpus, "CPU");
-  if (const json* groups = find(answer, "enabled_api_groups")) {
-    discovery.enabled_api_groups = texts(*groups, "enabled_api_groups");
-  }
-  if (const json* required = find(answer, "auth_required")) {
-    discovery.auth_required = to_bool(*required, "auth_required");
-  }
+  take(answer, "enabled_api_groups", discovery.enabled_api_groups, texts);
+  take(answer, "auth_required", discovery.auth_required, to_bool);
   const json* const format = find(answer, "stream_format");
   if (format != nullptr && *format == "snapshot") discovery.stream_format = StreamFormat::snapshot;
   discovery.refused = refused_of(answer);
-  if (const json* granted = find(answer, "granted_scopes")) {
-    discovery.granted_scopes = texts(*granted, "granted_scopes");
-  }
+  take(answer, "granted_scopes", discovery.granted_scopes, texts);
   discovery.cpu_limit = cpu_limit_of(answer);
   return discovery;
 }
 
 Identity identity_of(const json& answer) {
-  Identity identity{.subject = to_text(member(answer, "sub"), "sub"),
-                    .scopes = texts(member(answer, "scopes"), "scopes")};
+  Identity identity{.subject = required(answer, "sub", to_text),
+                    .scopes = required(answer, "scopes", texts)};
   if (const json* expiry = find(answer, "exp")) {
     const std::uint64_t at = to_unsigned(*expiry, "exp");
     constexpr std::uint64_t kMost = std::numeric_limits<std::int64_t>::max();
@@ -243,26 +238,23 @@ Identity identity_of(const json& answer) {
 }
 
 CpuPower cpu_power_of(const json& device) {
-  as_object(device, "a device");
-  const json* const dram = find(device, "dram_mw");
-  return {.cpu_mw = to_power(member(device, "cpu_mw"), "cpu_mw"),
-          .dram_mw = dram == nullptr ? std::nullopt : std::optional(to_power(*dram, "dram_mw"))};
+  CpuPower power{.cpu_mw = required(as_object(device, "a device"), "cpu_mw", to_power)};
+  take(device, "dram_mw", power.dram_mw, to_power);
+  return power;
 }
 
 CpuEnergy cpu_energy_of(const json& device) {
-  as_object(device, "a device");
-  CpuEnergy energy{.cpu_uj = unsigned_or_nothing(device, "cpu_energy_uj"),
-                   .dram_uj = unsigned_or_nothing(device, "dram_energy_uj")};
-  if (const json* since = find(device, "since_ms")) energy.since_ms = to_ms(*since, "since_ms");
+  CpuEnergy energy;
+  take(as_object(device, "a device"), "cpu_energy_uj", energy.cpu_uj, to_unsigned);
+  take(device, "dram_energy_uj", energy.dram_uj, to_unsigned);
+  take(device, "since_ms", energy.since_ms, to_ms);
   return energy;
 }
 
 PowerLimitRange range_of(const json& device) {
   as_object(device, "a device");
-  constexpr const char* kMin = "min_power_limit_mw";
-  constexpr const char* kMax = "max_power_limit_mw";
-  return {.min_mw = to_unsigned(member(device, kMin), kMin),
-          .max_mw = to_unsigned(member(device, kMax), kMax)};
+  return {.min_mw = required(device, "min_power_limit_mw", to_unsigned),
+          .max_mw = required(device, "max_power_limit_mw", to_unsigned)};
 }
 
 /// An answer as `value_of` understands it. Nothing throws, want of memory included.
@@ -290,11 +282,14 @@ Decoded<Identity> decode_identity(std::string_view text) {
   return decode<Identity>(text, identity_of);
 }
 
-Decoded<UnixMs> decode_time(std::string_view text) { return decode<UnixMs>(text, to_time); }
+Decoded<UnixMs> decode_time(std::string_view text) {
+  return decode<UnixMs>(text,
+                        [](const json& answer) { return required(answer, "timestamp_ms", to_ms); });
+}
 
 Decoded<GpuPowersAt> decode_gpu_powers(std::string_view text) {
   return decode<GpuPowersAt>(text, [](const json& answer) {
-    return GpuPowersAt{to_time(answer),
+    return GpuPowersAt{required(answer, "timestamp_ms", to_ms),
                        by_device<std::uint64_t>(member(answer, "power_mw"), [](const json& value) {
                          return to_power(value, "power_mw");
                        })};
@@ -303,7 +298,7 @@ Decoded<GpuPowersAt> decode_gpu_powers(std::string_view text) {
 
 Decoded<CpuPowersAt> decode_cpu_powers(std::string_view text) {
   return decode<CpuPowersAt>(text, [](const json& answer) {
-    return CpuPowersAt{to_time(answer),
+    return CpuPowersAt{required(answer, "timestamp_ms", to_ms),
                        by_device<CpuPower>(member(answer, "power_mw"), cpu_power_of)};
   });
 }
@@ -371,8 +366,7 @@ std::string decode_error(std::string_view body) {
         return printable(all, all.size());
       }
     }
-    const std::size_t end = body.find_last_not_of(" \t\r\n");
-    return printable(body.substr(0, end == std::string_view::npos ? 0 : end + 1));
+    return printable(body.substr(0, body.find_last_not_of(" \t\r\n") + 1));
   } catch (const std::exception&) {
     return {};
   }
