@@ -1,57 +1,44 @@
 #include "base64url.hpp"
 
-#include <array>
-#include <cstdint>
+#include <openssl/evp.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace wattle::daemon {
 namespace {
 
-constexpr std::string_view kAlphabet =
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
-constexpr std::uint8_t kNone = 64;
+unsigned char* bytes_of(std::string& text) {
+  return static_cast<unsigned char*>(static_cast<void*>(text.data()));
+}
 
-/// The six bits that a character stands for, or `kNone`.
-constexpr auto kValues = [] {
-  std::array<std::uint8_t, 256> values{};
-  values.fill(kNone);
-  for (std::size_t i = 0; i < kAlphabet.size(); ++i) {
-    values[static_cast<unsigned char>(kAlphabet[i])] = static_cast<std::uint8_t>(i);
-  }
-  return values;
-}();
+const unsigned char* bytes_of(std::string_view text) {
+  return static_cast<const unsigned char*>(static_cast<const void*>(text.data()));
+}
 
 }  // namespace
 
 std::string to_base64url(std::string_view bytes) {
-  std::string text;
-  text.reserve((bytes.size() * 4 + 2) / 3);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : bytes) {
-    bits = (bits << 8U) | static_cast<unsigned char>(c);
-    for (count += 8; count >= 6; count -= 6) text += kAlphabet[(bits >> (count - 6)) & 63U];
-  }
-  if (count > 0) text += kAlphabet[(bits << (6 - count)) & 63U];
+  std::string text((bytes.size() + 2) / 3 * 4 + 1, '\0');  // a zero byte at the end
+  ::EVP_EncodeBlock(bytes_of(text), bytes_of(bytes), static_cast<int>(bytes.size()));
+  text.resize((bytes.size() * 4 + 2) / 3);  // without padding
+  std::ranges::replace(text, '+', '-');
+  std::ranges::replace(text, '/', '_');
   return text;
 }
 
 std::optional<std::string> from_base64url(std::string_view text) {
-  std::string bytes;
-  bytes.reserve(text.size() * 3 / 4);
-  std::uint32_t bits = 0;
-  int count = 0;
-  for (const char c : text) {
-    const std::uint8_t value = kValues[static_cast<unsigned char>(c)];
-    if (value == kNone) return std::nullopt;
-    bits = (bits << 6U) | value;
-    count += 6;
-    if (count < 8) continue;
-    count -= 8;
-    bytes += static_cast<char>((bits >> count) & 0xFFU);
-  }
-  // Six bits left over are a lone character, which no byte ends in.
-  const bool is_canonical = count < 6 && (bits & ((1U << count) - 1U)) == 0;
-  if (!is_canonical) return std::nullopt;
+  std::string padded(text);
+  std::ranges::replace(padded, '-', '+');
+  std::ranges::replace(padded, '_', '/');
+  padded.resize((text.size() + 3) / 4 * 4, '=');
+  std::string bytes(padded.size(), '\0');
+  const int size = ::EVP_DecodeBlock(bytes_of(bytes), bytes_of(std::as_const(padded)),
+                                     static_cast<int>(padded.size()));
+  if (size < 0) return std::nullopt;
+  bytes.resize(text.size() * 3 / 4);
+  // OpenSSL takes more than the one text of these bytes: blanks at the ends, bits past the end.
+  if (to_base64url(bytes) != text) return std::nullopt;
   return bytes;
 }
 

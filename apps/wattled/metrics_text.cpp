@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <iterator>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 
 namespace wattle::daemon {
@@ -48,38 +50,26 @@ std::string braced(const std::vector<Label>& labels) {
   return text + '}';
 }
 
-std::string_view ending_of(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::counter:
-      return "_total";
-    case MetricKind::info:
-      return "_info";
-    case MetricKind::gauge:
-      break;
-  }
-  return "";
-}
+struct KindTexts {
+  std::string_view ending;
+  std::string_view open_metrics_type;
+};
+/// By `MetricKind`.
+constexpr std::array<KindTexts, 3> kKindTexts = {
+    {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}}};
+static_assert(static_cast<std::size_t>(MetricKind::info) == kKindTexts.size() - 1);
 
-std::string_view type_in_open_metrics(MetricKind kind) {
-  switch (kind) {
-    case MetricKind::counter:
-      return "counter";
-    case MetricKind::info:
-      return "info";
-    case MetricKind::gauge:
-      break;
-  }
-  return "gauge";
-}
+const KindTexts& texts_of(MetricKind kind) { return kKindTexts.at(static_cast<std::size_t>(kind)); }
 
 /// A family is named without its ending, and when a counter was created stands beside its value.
 void write_open_metrics(std::string& text, const MetricFamily& family) {
-  append(text, "# TYPE {} {}\n", family.name, type_in_open_metrics(family.kind));
+  append(text, "# TYPE {} {}\n", family.name, texts_of(family.kind).open_metrics_type);
   if (!family.unit.empty()) append(text, "# UNIT {} {}\n", family.name, family.unit);
   append(text, "# HELP {} {}\n", family.name, family.help);
   for (const MetricSample& sample : family.samples) {
     const std::string labels = braced(sample.labels);
-    append(text, "{}{}{} {}\n", family.name, ending_of(family.kind), labels, number(sample.value));
+    append(text, "{}{}{} {}\n", family.name, texts_of(family.kind).ending, labels,
+           number(sample.value));
     if (sample.created_unix_s) {
       append(text, "{}_created{} {}\n", family.name, labels, number(*sample.created_unix_s));
     }
@@ -88,7 +78,7 @@ void write_open_metrics(std::string& text, const MetricFamily& family) {
 
 /// Every name is a family of its own.
 void write_prometheus(std::string& text, const MetricFamily& family) {
-  const std::string name = fmt::format("{}{}", family.name, ending_of(family.kind));
+  const std::string name = fmt::format("{}{}", family.name, texts_of(family.kind).ending);
   append(text, "# HELP {} {}\n", name, family.help);
   append(text, "# TYPE {} {}\n", name, family.kind == MetricKind::counter ? "counter" : "gauge");
   for (const MetricSample& sample : family.samples) {
@@ -107,12 +97,7 @@ void write_prometheus(std::string& text, const MetricFamily& family) {
 }
 
 std::string_view take_item(std::string_view& text, char separator) {
-  const std::size_t end = text.find(separator);
-  std::string_view taken = text.substr(0, end);
-  text.remove_prefix(end == std::string_view::npos ? text.size() : end + 1);
-  while (taken.starts_with(' ')) taken.remove_prefix(1);
-  while (taken.ends_with(' ')) taken.remove_suffix(1);
-  return taken;
+  return trimmed(take_until(text, separator), " ");
 }
 
 /// The preference (0 to 1) that an entry of an `Accept` header states in its parameters; 0 where it

@@ -57,22 +57,16 @@ struct Raw {
   TokenOptions token;
 };
 
-/// A word that an option takes, and what it means.
-template <class Value>
-struct Word {
-  std::string_view word;
-  Value value;
-};
-
 enum class Mode : std::uint8_t { file, tcp };
-constexpr std::array kModes = {Word{"uds", Mode::file}, Word{"tcp", Mode::tcp}};
-constexpr std::array kScopes = {Word{"gpu-read", Scope::gpu_read},
-                                Word{"cpu-read", Scope::cpu_read},
-                                Word{"gpu-control", Scope::gpu_control}};
-constexpr std::array kStreamFormats = {Word{"per-device", wire::StreamFormat::per_device},
-                                       Word{"snapshot", wire::StreamFormat::snapshot}};
-constexpr std::array kBackends = {Word{"auto", GpuBackend::all}, Word{"nvml", GpuBackend::nvidia},
-                                  Word{"amdsmi", GpuBackend::amd}};
+
+/// The words that an option takes, and what they mean.
+template <class Value, std::size_t kSize>
+using WordTable = std::array<std::pair<std::string_view, Value>, kSize>;
+constexpr WordTable<Mode, 2> kModes = {{{"uds", Mode::file}, {"tcp", Mode::tcp}}};
+constexpr WordTable<wire::StreamFormat, 2> kStreamFormats = {
+    {{"per-device", wire::StreamFormat::per_device}, {"snapshot", wire::StreamFormat::snapshot}}};
+constexpr WordTable<GpuBackend, 3> kBackends = {
+    {{"auto", GpuBackend::all}, {"nvml", GpuBackend::nvidia}, {"amdsmi", GpuBackend::amd}}};
 
 [[noreturn]] void refuse(std::string_view option, std::string_view takes, std::string_view given) {
   throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));
@@ -80,18 +74,19 @@ constexpr std::array kBackends = {Word{"auto", GpuBackend::all}, Word{"nvml", Gp
 
 template <class Value, std::size_t kSize>
 Value chosen(std::string_view option, std::string_view given,
-             const std::array<Word<Value>, kSize>& words) {
-  const auto* const found = std::ranges::find(words, given, &Word<Value>::word);
-  if (found != words.end()) return found->value;
+             const WordTable<Value, kSize>& words) {
   std::vector<std::string_view> known;
-  for (const auto& each : words) known.push_back(each.word);
+  for (const auto& [word, value] : words) {
+    if (word == given) return value;
+    known.push_back(word);
+  }
   refuse(option, fmt::format("{}", fmt::join(known, " or ")), given);
 }
 
 /// Each item of a list once.
 template <class Value, std::size_t kSize>
 std::vector<Value> all_chosen(std::string_view option, std::string_view list,
-                              const std::array<Word<Value>, kSize>& words) {
+                              const WordTable<Value, kSize>& words) {
   std::vector<Value> all;
   for (const std::string& item : items_of(list)) {
     const Value value = chosen(option, item, words);

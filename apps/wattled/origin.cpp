@@ -3,8 +3,9 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <cctype>
 #include <string>
+
+#include "base/split.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -23,11 +24,7 @@ std::string name_of_host(const std::string& host) {
       (rest.front() == ':' && rest.find_first_not_of("0123456789", 1) == std::string_view::npos);
   if (!is_port) return {};
   if (has_brackets) return host.substr(1, end - 1);
-  std::string name = host.substr(0, end);
-  std::ranges::transform(name, name.begin(), [](char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  });
-  return name;
+  return lower(std::string_view(host).substr(0, end));
 }
 
 bool is_this_machine(const std::string& host) {

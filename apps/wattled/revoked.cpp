@@ -17,23 +17,17 @@ constexpr std::size_t kIdDigits = 32;
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kBlanks = " \t\r";
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(kBlanks) + 1);
-}
-
 }  // namespace
 
 Revoked Revoked::parse(std::string_view text) {
   Revoked revoked;
   for (int number = 1; !text.empty(); ++number) {
     const std::string_view whole = take_line(text);
-    const std::string_view line = trimmed(whole.substr(0, whole.find('#')));
+    const std::string_view line = trimmed(whole.substr(0, whole.find('#')), kBlanks);
     if (line.empty()) continue;
     std::string_view name = line;
     const std::string_view kind = take_word(name);
-    name = trimmed(name);
+    name = trimmed(name, kBlanks);
     if (kind == "user" && !name.empty()) {
       revoked.users_.emplace(name);
     } else if (kind == "id" && name.size() == kIdDigits &&

@@ -20,23 +20,11 @@ bool is_bare(char c) noexcept {
 /// What stands after a backslash in a "basic" string; absent: nothing does, or it names a code
 /// point.
 std::optional<char> unescaped(char c) noexcept {
-  switch (c) {
-    case 'b':
-      return '\b';
-    case 't':
-      return '\t';
-    case 'n':
-      return '\n';
-    case 'f':
-      return '\f';
-    case 'r':
-      return '\r';
-    case '"':
-    case '\\':
-      return c;
-    default:
-      return std::nullopt;
-  }
+  constexpr std::string_view kWritten = "btnfr\"\\";
+  constexpr std::string_view kMeant = "\b\t\n\f\r\"\\";
+  static_assert(kWritten.size() == kMeant.size());
+  const std::size_t at = kWritten.find(c);
+  return at == std::string_view::npos ? std::nullopt : std::optional(kMeant[at]);
 }
 
 /// Goes through the text once.

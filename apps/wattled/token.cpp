@@ -1,5 +1,6 @@
 #include "token.hpp"
 
+#include <fmt/ranges.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -19,10 +20,6 @@ namespace wattle::daemon {
 namespace {
 
 using Json = nlohmann::json;
-
-constexpr std::array kScopes{std::pair{Scope::gpu_control, std::string_view("gpu-control")},
-                             std::pair{Scope::gpu_read, std::string_view("gpu-read")},
-                             std::pair{Scope::cpu_read, std::string_view("cpu-read")}};
 
 constexpr std::string_view kHeader = R"({"typ":"JWT","alg":"HS256"})";
 
@@ -150,16 +147,14 @@ bool is_too_early(const Json& json, std::int64_t now_unix_s) {
 }  // namespace
 
 std::string_view name_of(Scope scope) noexcept {
-  const auto* const entry =
-      std::ranges::find(kScopes, scope, &decltype(kScopes)::value_type::first);
-  return entry == kScopes.end() ? std::string_view() : entry->second;
+  return std::ranges::find(kScopes, scope, [](const auto& each) { return each.second; })->first;
 }
 
 std::optional<Scope> parse_scope(std::string_view name) noexcept {
-  const auto* const entry =
-      std::ranges::find(kScopes, name, &decltype(kScopes)::value_type::second);
-  if (entry == kScopes.end()) return std::nullopt;
-  return entry->first;
+  for (const auto& [known, scope] : kScopes) {
+    if (known == name) return scope;
+  }
+  return std::nullopt;
 }
 
 std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view key,
@@ -188,13 +183,7 @@ std::string token_id(std::string_view token) {
       1) {
     throw Error("cannot name a token: OpenSSL computes no SHA-256 here; check OPENSSL_CONF");
   }
-  std::string id;
-  for (std::size_t i = 0; i < kBytes; ++i) {
-    constexpr std::string_view kDigits = "0123456789abcdef";
-    id += kDigits[hash.at(i) >> 4U];
-    id += kDigits[hash.at(i) & 0xFU];
-  }
-  return id;
+  return fmt::format("{:02x}", fmt::join(hash.begin(), hash.begin() + kBytes, ""));
 }
 
 std::string issue(const Claims& claims, std::string_view key) {

@@ -1,11 +1,13 @@
 // Who may ask: tokens (JWT, HS256 only) as zeusd makes and takes them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,7 +16,11 @@ namespace wattle::daemon {
 /// What a token may be good for. Each route of the server names the one it needs.
 enum class Scope : std::uint8_t { gpu_control, gpu_read, cpu_read };
 
-/// As it is written in tokens: "gpu-control", "gpu-read", "cpu-read".
+/// As they are written in tokens.
+inline constexpr std::array<std::pair<std::string_view, Scope>, 3> kScopes = {
+    {{"gpu-read", Scope::gpu_read},
+     {"cpu-read", Scope::cpu_read},
+     {"gpu-control", Scope::gpu_control}}};
 [[nodiscard]] std::string_view name_of(Scope scope) noexcept;
 [[nodiscard]] std::optional<Scope> parse_scope(std::string_view name) noexcept;
 

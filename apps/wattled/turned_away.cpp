@@ -5,35 +5,25 @@
 namespace wattle::daemon {
 namespace {
 
-std::string_view reason_of(TurnedAway reason) noexcept {
-  switch (reason) {
-    case TurnedAway::full:
-      return "all places are taken";
-    case TurnedAway::client:
-      return "too many connections of one client";
-    case TurnedAway::token:
-      return "too many streams of one token";
-    case TurnedAway::unread:
-      return "answers that were not read";
-  }
-  return {};
+struct Texts {
+  std::string_view name;
+  std::string_view reason;
+};
+/// By `TurnedAway`.
+constexpr std::array<Texts, kTurnedAway.size()> kTexts = {
+    {{"full", "all places are taken"},
+     {"client", "too many connections of one client"},
+     {"token", "too many streams of one token"},
+     {"unread", "answers that were not read"}}};
+static_assert(!kTexts.back().name.empty());
+
+const Texts& texts_of(TurnedAway reason) noexcept {
+  return kTexts.at(static_cast<std::size_t>(reason));
 }
 
 }  // namespace
 
-std::string_view name_of(TurnedAway reason) noexcept {
-  switch (reason) {
-    case TurnedAway::full:
-      return "full";
-    case TurnedAway::client:
-      return "client";
-    case TurnedAway::token:
-      return "token";
-    case TurnedAway::unread:
-      return "unread";
-  }
-  return {};
-}
+std::string_view name_of(TurnedAway reason) noexcept { return texts_of(reason).name; }
 
 void TurnedAwayCounts::count(TurnedAway reason) noexcept {
   ++counts_.at(static_cast<std::size_t>(reason));
@@ -46,7 +36,7 @@ std::optional<std::string> TurnedAwayCounts::news(TimePoint now) {
     const auto index = static_cast<std::size_t>(reason);
     const std::uint64_t more = counts_.at(index) - told_.at(index);
     if (more == 0) continue;
-    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", more, reason_of(reason));
+    text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", more, texts_of(reason).reason);
   }
   told_ = counts_;
   told_at_ = now;
