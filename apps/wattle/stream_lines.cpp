@@ -90,15 +90,19 @@ void put_energy(const StreamedDevice& device, Json& json) {
   json["flags"] = std::move(flags);
 }
 
-Json line_of(const StreamedPower& power, const StreamedServer& server, std::string_view type) {
-  return {{"schema", "wattle.stream/1"},          {"type", type},
-          {"time_unix_s", power.time_unix_s},     {"elapsed_s", power.elapsed.count()},
-          {"server", printable(server.endpoint)}, {"gpus", state_json(server.gpu)},
-          {"cpus", state_json(server.cpu)}};
-}
-
-std::string text_of(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+/// A line for each server, with what `json_of` makes of its devices.
+template <class JsonOf>
+std::string lines_of(const StreamedPower& power, std::string_view type, JsonOf json_of) {
+  std::string lines;
+  for (const StreamedServer& server : power.servers) {
+    Json line = {{"schema", "wattle.stream/1"},          {"type", type},
+                 {"time_unix_s", power.time_unix_s},     {"elapsed_s", power.elapsed.count()},
+                 {"server", printable(server.endpoint)}, {"gpus", state_json(server.gpu)},
+                 {"cpus", state_json(server.cpu)},       {"devices", Json::array()}};
+    for (const StreamedDevice& device : server.devices) line["devices"].push_back(json_of(device));
+    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  }
+  return lines;
 }
 
 }  // namespace
@@ -125,40 +129,24 @@ std::vector<std::string> troubles_of(const StreamedServer& server) {
 }
 
 std::string json_lines_of(const StreamedPower& power, bool shows_energy) {
-  std::string lines;
-  for (const StreamedServer& server : power.servers) {
-    Json line = line_of(power, server, "reading");
-    Json devices = Json::array();
-    for (const StreamedDevice& device : server.devices) {
-      Json json = {{"domain", device.domain},
-                   {"power_w", or_null(device.power_w)},
-                   {"reason", device.reason.empty() ? Json() : Json(device.reason)},
-                   {"read_unix_s", or_null(device.read_unix_s)}};
-      if (shows_energy) put_energy(device, json);
-      devices.push_back(std::move(json));
-    }
-    line["devices"] = std::move(devices);
-    lines += text_of(line);
-  }
-  return lines;
+  return lines_of(power, "reading", [&](const StreamedDevice& device) {
+    Json json = {{"domain", device.domain},
+                 {"power_w", or_null(device.power_w)},
+                 {"reason", device.reason.empty() ? Json() : Json(device.reason)},
+                 {"read_unix_s", or_null(device.read_unix_s)}};
+    if (shows_energy) put_energy(device, json);
+    return json;
+  });
 }
 
 std::string json_totals_of(const StreamedPower& total) {
-  std::string lines;
-  for (const StreamedServer& server : total.servers) {
-    Json line = line_of(total, server, "total");
-    Json devices = Json::array();
-    for (const StreamedDevice& device : server.devices) {
-      Json json = {{"domain", device.domain}};
-      put_energy(device, json);
-      const auto mean = mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed);
-      json["mean_w"] = mean ? Json(mean->si()) : Json();
-      devices.push_back(std::move(json));
-    }
-    line["devices"] = std::move(devices);
-    lines += text_of(line);
-  }
-  return lines;
+  return lines_of(total, "total", [&](const StreamedDevice& device) {
+    Json json = {{"domain", device.domain}};
+    put_energy(device, json);
+    json["mean_w"] =
+        or_null(si(mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed)));
+    return json;
+  });
 }
 
 }  // namespace wattle::app

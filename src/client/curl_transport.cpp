@@ -43,7 +43,7 @@ CurlTransport::CurlTransport(const std::vector<Server>& servers,
                              std::chrono::milliseconds connect_timeout)
     : servers_(servers), connect_timeout_(connect_timeout), epoll_(::epoll_create1(EPOLL_CLOEXEC)) {
   if (!epoll_) {
-    throw ConnectionError("no power can be streamed: epoll_create1: " +
+    throw ConnectionError("cannot stream power: epoll_create1: " +
                           std::generic_category().message(errno));
   }
   ready_.reserve(kMostReady);

@@ -26,7 +26,7 @@ Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
       transport_(std::make_unique<CurlTransport>(hub_->servers(), options.timeout)),
       progress_(hub_->servers().size(), Progress::asking) {
   if (!wake_) {
-    throw Error("no power can be streamed: eventfd: " + std::generic_category().message(errno));
+    throw Error("cannot stream power: eventfd: " + std::generic_category().message(errno));
   }
   transport_->add_wake(wake_.get());
   auto chance = [random = std::minstd_rand(std::random_device{}())]() mutable {
@@ -55,7 +55,7 @@ void Engine::start() {
     const std::scoped_lock lock(mutex_);
     worker_ = start_thread([self = shared_from_this()] { self->run(); });
   } catch (const std::system_error& error) {
-    throw Error("no thread can be started for a stream of power: " + error.code().message());
+    throw Error("cannot start the thread of a power stream: " + error.code().message());
   }
 }
 

@@ -190,7 +190,7 @@ std::map<std::string, ServerEnergy> PowerStream::energy(TimePoint begin, TimePoi
 std::map<std::string, ServerEnergy> PowerStream::energy(double begin_unix_s,
                                                         double end_unix_s) const {
   if (!std::isfinite(begin_unix_s) || !std::isfinite(end_unix_s)) {
-    throw InvalidArgument("the energy of what is no time");
+    throw InvalidArgument("cannot compute an energy: the times must be finite");
   }
   const TimePoint begin = from_unix(begin_unix_s);
   const TimePoint end = from_unix(end_unix_s);
