@@ -78,7 +78,7 @@ std::string fill_in(std::string_view word, const ControlCall& call, std::uint32_
     const std::size_t end = word.find_first_of("{}", 1);
     const bool is_pair = word.front() == '{' && end != std::string_view::npos && word[end] == '}';
     if (!is_pair) {
-      throw InvalidArgument(fmt::format("a brace has no partner in '{}'", printable(word)));
+      throw InvalidArgument(fmt::format("unmatched brace in '{}'", printable(word)));
     }
     const std::string_view name = word.substr(1, end - 1);
     const auto found = std::ranges::find(known, name, &Placeholder::name);
@@ -125,19 +125,11 @@ CommandOverride override_of(const TomlTable& table, ControlOperation operation) 
       made.timeout = std::chrono::seconds(seconds);
     } else {
       throw InvalidArgument(
-          fmt::format("there is no key '{}': say commands, error_pattern or timeout_s", key));
+          fmt::format("unknown key '{}'; known: commands, error_pattern, timeout_s", key));
     }
   }
   if (made.commands.empty()) throw InvalidArgument("commands are missing");
   return made;
-}
-
-std::optional<ControlOperation> operation_named(std::string_view name) {
-  for (std::size_t i = 0; i < kControlOperations; ++i) {
-    const auto operation = static_cast<ControlOperation>(i);
-    if (name_of(operation) == name) return operation;
-  }
-  return std::nullopt;
 }
 
 [[noreturn]] void refuse_overrides(const std::string& path, std::string_view why) {
@@ -148,14 +140,13 @@ std::optional<ControlOperation> operation_named(std::string_view name) {
 void check_trust(const std::string& path, const struct stat& status) {
   if (!S_ISREG(status.st_mode)) refuse_overrides(path, "it is not a regular file");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
-    refuse_overrides(path,
-                     fmt::format("it is a file of user {}, who could have any command run; run "
-                                 "'chown root FILE'",
-                                 status.st_uid));
+    refuse_overrides(
+        path, fmt::format("user {} owns it, and could run any command; run 'chown root FILE'",
+                          status.st_uid));
   }
   if ((status.st_mode & S_IWOTH) != 0) {
     refuse_overrides(path,
-                     "every user may write it, and so have any command run; run 'chmod o-w FILE'");
+                     "every user can change it, and so run any command; run 'chmod o-w FILE'");
   }
 }
 
@@ -164,17 +155,14 @@ void check_trust(const std::string& path, const struct stat& status) {
 CommandOverrides CommandOverrides::parse(std::string_view text) {
   CommandOverrides all;
   for (const TomlTable& table : parse_simple_toml(text)) {
-    const auto operation = operation_named(table.name);
-    if (!operation) {
-      std::vector<std::string_view> names;
-      for (std::size_t i = 0; i < kControlOperations; ++i) {
-        names.push_back(name_of(static_cast<ControlOperation>(i)));
-      }
-      throw InvalidArgument(fmt::format("there is no operation '{}'; there are {}", table.name,
-                                        fmt::join(names, ", ")));
+    const auto* const name = std::ranges::find(kControlNames, table.name);
+    if (name == kControlNames.end()) {
+      throw InvalidArgument(fmt::format("unknown operation '{}'; known: {}", table.name,
+                                        fmt::join(kControlNames, ", ")));
     }
+    const auto operation = static_cast<ControlOperation>(name - kControlNames.begin());
     try {
-      all.overrides_.at(static_cast<std::size_t>(*operation)) = override_of(table, *operation);
+      all.overrides_.at(static_cast<std::size_t>(operation)) = override_of(table, operation);
     } catch (const InvalidArgument& error) {
       throw InvalidArgument(fmt::format("[{}]: {}", table.name, error.what()));
     }

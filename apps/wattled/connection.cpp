@@ -236,35 +236,26 @@ void Connection::process() {
 
 void Connection::handle_head(std::string_view head) {
   auto parsed = parse_head(head);
-  if (const auto* const fault = std::get_if<HeadFault>(&parsed)) {
-    refuse(refusal_of(*fault));
-    return;
-  }
+  if (const auto* const fault = std::get_if<HeadFault>(&parsed)) return refuse(refusal_of(*fault));
   Request request;
   request.head = std::get<RequestHead>(std::move(parsed));
   request.peer = peer_;
   is_head_ = request.head.method == "HEAD";
   if (request.head.has_body) {
-    refuse(error_response(413, "Requests to this server have no body."));
-    return;
+    return refuse(error_response(413, "Requests must not have a body."));
   }
   // An origin is compared with the host.
   if (const auto denied = foreign_page(request.head, peer_)) {
-    owner_.service().audit(peer_, "was refused: the request is one of another site's page");
-    refuse(*denied);
-    return;
+    owner_.service().audit(peer_, "was refused: the request comes from a page of another site");
+    return refuse(*denied);
   }
   // The query lies in the head's text.
   const auto target = parse_target(request.head.target);
-  if (!target) {
-    refuse(error_response(400, "The target of the request is malformed."));
-    return;
-  }
+  if (!target) return refuse(error_response(400, "The target of the request is malformed."));
   request.target = *target;
   if (is_guest() && request.target.path != "/health") {
     owner_.service().turn_away(reason_of(shortage_));
-    refuse(response_of(shortage_));
-    return;
+    return refuse(response_of(shortage_));
   }
   owner_.set_busy(*this, true);
   state_ = State::answering;
@@ -327,10 +318,7 @@ void Connection::write() {
 }
 
 void Connection::answered() {
-  if (!keeps_alive_) {
-    end();
-    return;
-  }
+  if (!keeps_alive_) return end();
   state_ = State::reading;
   is_head_ = false;
   owner_.set_busy(*this, false);

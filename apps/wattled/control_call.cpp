@@ -5,11 +5,6 @@
 namespace wattle::daemon {
 namespace {
 
-constexpr std::array<std::string_view, kControlOperations> kNames = {
-    "set_persistence_mode",    "set_power_limit",       "set_gpu_locked_clocks",
-    "reset_gpu_locked_clocks", "set_mem_locked_clocks", "reset_mem_locked_clocks",
-    "reset_locked_clocks"};
-
 struct CallOf {
   ControlCall operator()(const PowerLimit& limit) const {
     return {ControlOperation::set_power_limit, {limit.mw}};
@@ -31,7 +26,7 @@ struct CallOf {
 }  // namespace
 
 std::string_view name_of(ControlOperation operation) noexcept {
-  return kNames.at(static_cast<std::size_t>(operation));
+  return kControlNames.at(static_cast<std::size_t>(operation));
 }
 
 ControlCall call_of(std::span<const DeviceSetting> settings) {

@@ -19,9 +19,16 @@ enum class ControlOperation : std::uint8_t {
   reset_mem_locked_clocks,
   reset_locked_clocks,
 };
-inline constexpr std::size_t kControlOperations = 7;
+/// Of each, in their order: the last part of its route.
+inline constexpr std::array<std::string_view, 7> kControlNames = {
+    "set_persistence_mode",    "set_power_limit",       "set_gpu_locked_clocks",
+    "reset_gpu_locked_clocks", "set_mem_locked_clocks", "reset_mem_locked_clocks",
+    "reset_locked_clocks"};
+inline constexpr std::size_t kControlOperations = kControlNames.size();
+static_assert(static_cast<std::size_t>(ControlOperation::reset_locked_clocks) ==
+              kControlOperations - 1);
 
-/// "set_power_limit": the last part of its route. Threads: any.
+/// Threads: any.
 [[nodiscard]] std::string_view name_of(ControlOperation operation) noexcept;
 
 /// One operation and its values. Threads: a value type.

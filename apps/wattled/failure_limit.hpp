@@ -33,8 +33,6 @@ class FailureLimit {
   /// Failures that were not admitted since this was last asked: for one line of the log.
   [[nodiscard]] std::uint64_t take_suppressed() noexcept;
 
-  [[nodiscard]] std::size_t peers() const noexcept { return spent_until_.size(); }
-
  private:
   void forget_one();
 

@@ -208,10 +208,7 @@ void Gpus::gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin
     round->answers[id].fault = no_answer();
     if (begin(id, take)) ++round->missing;
   }
-  if (round->missing == 0) {
-    round->finish();
-    return;
-  }
+  if (round->missing == 0) return round->finish();
   round->deadline->start(loop_.now() + patience, [round] { round->finish(); });
 }
 

@@ -72,20 +72,12 @@ MetricFamily resets_of(const DaemonMetrics& metrics) {
   return family;
 }
 
-MetricFamily gauge_of(const DaemonMetrics& metrics, const DomainGauge& gauge) {
-  MetricFamily family{.name = gauge.name, .help = gauge.help, .unit = gauge.unit};
+/// A sample of each domain of which `value_of` knows a value.
+template <class ValueOf>
+MetricFamily gauge_of(const DaemonMetrics& metrics, MetricFamily family, ValueOf value_of) {
   for (const DomainMetrics& domain : metrics.domains) {
-    if (const auto value = domain.*gauge.value)
-      family.samples.push_back({labels_of(domain), *value});
-  }
-  return family;
-}
-
-MetricFamily up_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_sensor_up",
-                      .help = "1 if the last reading succeeded and the counter moves."};
-  for (const DomainMetrics& domain : metrics.domains) {
-    family.samples.push_back({labels_of(domain), domain.up ? 1.0 : 0.0});
+    const std::optional<double> value = value_of(domain);
+    if (value) family.samples.push_back({labels_of(domain), *value});
   }
   return family;
 }
@@ -111,25 +103,12 @@ MetricFamily refused_of(const DaemonMetrics& metrics) {
   return family;
 }
 
-MetricFamily dropped_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_samples_dropped",
-                      .help = "Samples that a stream's reader did not get.",
-                      .kind = MetricKind::counter};
-  for (const DroppedMetrics& dropped : metrics.dropped) {
-    family.samples.push_back({{{"reason", printable(dropped.reason)}},
-                              static_cast<double>(dropped.samples),
-                              metrics.started_unix_s});
-  }
-  return family;
-}
-
-MetricFamily turned_away_of(const DaemonMetrics& metrics) {
-  MetricFamily family{.name = "wattle_clients_turned_away",
-                      .help = "Clients that got no place, or lost it.",
-                      .kind = MetricKind::counter};
-  for (const TurnedAwayMetrics& turned : metrics.turned_away) {
-    family.samples.push_back({{{"reason", printable(turned.reason)}},
-                              static_cast<double>(turned.clients),
+MetricFamily counted_of(const DaemonMetrics& metrics, std::string_view name, std::string_view help,
+                        const std::vector<ReasonMetrics>& reasons) {
+  MetricFamily family{.name = name, .help = help, .kind = MetricKind::counter};
+  for (const ReasonMetrics& each : reasons) {
+    family.samples.push_back({{{"reason", printable(each.reason)}},
+                              static_cast<double>(each.count),
                               metrics.started_unix_s});
   }
   return family;
@@ -146,12 +125,22 @@ MetricFamily build_of(const DaemonMetrics& metrics) {
 
 std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   std::vector<MetricFamily> families{energy_of(metrics)};
-  for (const DomainGauge& gauge : kGauges) families.push_back(gauge_of(metrics, gauge));
-  families.push_back(up_of(metrics));
+  for (const DomainGauge& gauge : kGauges) {
+    families.push_back(gauge_of(metrics,
+                                {.name = gauge.name, .help = gauge.help, .unit = gauge.unit},
+                                [&](const DomainMetrics& domain) { return domain.*gauge.value; }));
+  }
+  families.push_back(gauge_of(metrics,
+                              {.name = "wattle_sensor_up",
+                               .help = "1 if the last reading succeeded and the counter moves."},
+                              [](const DomainMetrics& domain) { return domain.up ? 1.0 : 0.0; }));
   families.push_back(refused_of(metrics));
   families.push_back(resets_of(metrics));
-  families.push_back(dropped_of(metrics));
-  families.push_back(turned_away_of(metrics));
+  families.push_back(counted_of(metrics, "wattle_samples_dropped",
+                                "Samples that a stream's reader did not get.", metrics.dropped));
+  families.push_back(counted_of(metrics, "wattle_clients_turned_away",
+                                "Clients that were refused or disconnected to make room.",
+                                metrics.turned_away));
   families.push_back(build_of(metrics));
   return families;
 }

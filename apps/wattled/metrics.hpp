@@ -40,14 +40,10 @@ struct RefusalMetrics {
   std::string reason;
 };
 
-struct DroppedMetrics {
-  std::string reason;  ///< "slow_reader"
-  std::uint64_t samples = 0;
-};
-
-struct TurnedAwayMetrics {
-  std::string reason;  ///< "full", "client", "token", "unread"
-  std::uint64_t clients = 0;
+/// How often something happened for a reason.
+struct ReasonMetrics {
+  std::string reason;
+  std::uint64_t count = 0;
 };
 
 struct DaemonMetrics {
@@ -55,8 +51,8 @@ struct DaemonMetrics {
   double started_unix_s = 0;
   std::vector<DomainMetrics> domains;
   std::vector<RefusalMetrics> refused;
-  std::vector<DroppedMetrics> dropped;
-  std::vector<TurnedAwayMetrics> turned_away{};
+  std::vector<ReasonMetrics> dropped;        ///< samples: "slow_reader"
+  std::vector<ReasonMetrics> turned_away{};  ///< clients: "full", "client", "token", "unread"
 };
 
 /// For `metrics_text`.

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <functional>
 #include <map>
 #include <utility>
 
@@ -35,6 +36,17 @@ void set_buffers(int fd) {
   (void)::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kSocketBytes, sizeof kSocketBytes);
 }
 
+/// Cuts the one that has been in the list longest of those that suit; false where none does.
+template <class Suits>
+bool cut_first(Connections& list, Suits suits) {
+  const auto found =
+      std::ranges::find_if(list, [&](const auto& connection) { return suits(*connection); });
+  if (found == list.end()) return false;
+  const std::shared_ptr<Connection> longest = *found;
+  longest->cut();
+  return true;
+}
+
 bool somebody_waits_at(int listener) {
   pollfd door{.fd = listener, .events = POLLIN, .revents = 0};
   return ::poll(&door, 1, 0) > 0;
@@ -57,7 +69,8 @@ Server::Server(Loop& loop, Service& service, std::vector<Listener> listeners,
       door.is_waiting = false;
       rest();
     });
-    if (!door.watch) throw Error(fmt::format("cannot wait at {}: no memory", door.listener.name));
+    if (!door.watch)
+      throw Error(fmt::format("cannot listen at {}: out of memory", door.listener.name));
     wait_at(door);
   }
 }
@@ -197,12 +210,7 @@ void Server::set_half(Connection& /*connection*/, bool is_half) {
   }
   if (++half_records_ <= options_.places.half_records) return;
   for (Connections* const list : {&waiting_, &guests_, &busy_}) {
-    const auto found =
-        std::ranges::find_if(*list, [](const auto& each) { return each->is_half(); });
-    if (found == list->end()) continue;
-    const std::shared_ptr<Connection> longest = *found;
-    longest->cut();
-    return;
+    if (cut_first(*list, std::mem_fn(&Connection::is_half))) return;
   }
 }
 
@@ -216,13 +224,10 @@ void Server::set_unread(Connection& connection, std::size_t bytes) {
 bool Server::cut_unread() {
   for (const bool is_local : {false, true}) {
     for (Connections* const list : {&guests_, &waiting_}) {
-      const auto found = std::ranges::find_if(*list, [&](const auto& each) {
-        return each->unread_bytes() > 0 && each->peer().is_local_socket == is_local;
-      });
-      if (found == list->end()) continue;
-      const std::shared_ptr<Connection> longest = *found;
-      longest->cut();
-      return true;
+      const auto suits = [&](const Connection& each) {
+        return each.unread_bytes() > 0 && each.peer().is_local_socket == is_local;
+      };
+      if (cut_first(*list, suits)) return true;
     }
   }
   return false;
