@@ -165,7 +165,7 @@ std::chrono::seconds CommandRunner::longest(ControlOperation operation) const no
 std::optional<std::string> CommandRunner::run(const ControlCall& call, std::uint32_t gpu) const {
   constexpr const char* kGone = "the process that runs commands is gone; restart the daemon";
   auto [ours, theirs] = connected_pair();
-  if (!ours) return "no socket can be had: " + std::generic_category().message(errno);
+  if (!ours) return "cannot make a socket: " + std::generic_category().message(errno);
   const CommandRequest asked{
       .operation = static_cast<std::uint32_t>(call.operation), .gpu = gpu, .values = call.values};
   if (send_request(requests_.get(), asked, theirs.get()) != 0) return kGone;
@@ -173,7 +173,7 @@ std::optional<std::string> CommandRunner::run(const ControlCall& call, std::uint
   pollfd answer{.fd = ours.get(), .events = POLLIN, .revents = 0};
   const auto patience = std::chrono::milliseconds(longest(call.operation) + kCommandGrace);
   if (::poll(&answer, 1, static_cast<int>(patience.count())) == 0) {
-    return "its commands have not ended in time";
+    return "its commands did not end in time";
   }
   std::string failure(kMostAnswerBytes, '\0');
   const ssize_t size = ::recv(ours.get(), failure.data(), failure.size(), 0);

@@ -224,8 +224,8 @@ std::vector<sock_filter> make_filter() {
 }
 
 [[noreturn]] void fail(const char* what) {
-  throw Error(
-      fmt::format("cannot be confined: {}: {}", what, std::generic_category().message(errno)));
+  throw Error(fmt::format("cannot confine the daemon: {}: {}", what,
+                          std::generic_category().message(errno)));
 }
 
 }  // namespace

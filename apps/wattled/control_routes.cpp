@@ -62,7 +62,7 @@ void log_outcome(const std::string& who, const Settings& settings, const Gpus::A
   }
   for (const auto& [id, answer] : answers) {
     if (answer.fault) {
-      log_warning(fmt::format("{} asked for GPU {}: {}; it failed: {}", who, id, what,
+      log_warning(fmt::format("{} could not set GPU {}: {}: {}", who, id, what,
                               printable(answer.fault->message)));
     } else {
       log_info(fmt::format("{} set GPU {}: {}", who, id, what));

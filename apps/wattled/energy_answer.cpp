@@ -33,7 +33,7 @@ UnixWindow window_of(std::string_view text) {
   const auto to = seconds("to");
   if (!from || !to) {
     throw QueryFault(
-        "The energy of a window needs its start and its end, in Unix seconds: "
+        "Give the start and the end of the window in Unix seconds: "
         "?from=1762000000&to=1762000060.5",
         QueryFault::Form::json);
   }
@@ -45,7 +45,7 @@ std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
   if (figure.flags.has(Flag::stuck)) return kCounterStuck;
   if (figure.flags.has(Flag::reset)) return "its counter restarted";
-  if (figure.flags.has(Flag::implausible)) return "its counter showed what cannot be";
+  if (figure.flags.has(Flag::implausible)) return "its counter showed an impossible value";
   return "it was not read at the ends of this window, or not within it";
 }
 
@@ -72,7 +72,7 @@ std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
 Response energy_answer(EnergyHistory* history, std::string_view query, bool is_coarse) {
   if (history == nullptr) {
     return error_response(
-        404, "No energy of the past is kept here: start wattled with --history SECONDS.");
+        404, "This server keeps no energy history: start wattled with --history SECONDS.");
   }
   UnixWindow window = window_of(query);
   if (is_coarse) window = {.from = std::floor(window.from), .to = std::floor(window.to)};

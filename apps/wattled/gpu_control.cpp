@@ -75,7 +75,7 @@ std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string&
   const int error = journal.begin({.device = device, .kind = kind, .before = before.value_or(0)});
   if (error == 0) return std::nullopt;
   return DeviceFault{
-      500, fmt::format("IOError: cannot write {}, from which settings are put back: {}",
+      500, fmt::format("IOError: cannot write {}, the journal of settings to restore: {}",
                        printable(journal.path()), std::generic_category().message(error))};
 }
 
@@ -164,15 +164,15 @@ void restore_one(wire::DeviceId id, Sensor& sensor, const ChangedSetting& change
   const auto now = value_of(sensor.settings(), change.kind);
   if (now && change.set && *now != *change.set) {
     if (*now != change.before) {
-      log_warning(fmt::format("{} is not put back to {}: somebody else has set it since",
+      log_warning(fmt::format("{} is not restored to {}: another program has changed it",
                               printable(change.device), to_string(before)));
     }
   } else if (const auto fault = apply(id, sensor, {&before, 1}, tools)) {
-    log_error(fmt::format("{} cannot be put back to {}: {}", printable(change.device),
+    log_error(fmt::format("cannot restore {} to {}: {}", printable(change.device),
                           to_string(before), fault->message));
     return;
   } else {
-    log_info(fmt::format("{} is put back to {}", printable(change.device), to_string(before)));
+    log_info(fmt::format("restored {} to {}", printable(change.device), to_string(before)));
   }
   tools.journal->forget(change.device, change.kind);
 }
@@ -205,9 +205,9 @@ std::chrono::nanoseconds GpuControl::patience_for(std::span<const DeviceSetting>
 void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then then) {
   if (has_ended_) {
     Gpus::Answers answers;
-    for (const wire::DeviceId id : ids) answers[id].fault = DeviceFault{503, "the daemon ends"};
-    then(answers);
-    return;
+    for (const wire::DeviceId id : ids)
+      answers[id].fault = DeviceFault{503, "the daemon is stopping"};
+    return then(answers);
   }
   const std::chrono::nanoseconds patience = patience_for(settings);
   gpus_.act(
@@ -233,10 +233,7 @@ void GpuControl::restore(Work then) {
       }
     }
   }
-  if (ids.empty()) {
-    then();
-    return;
-  }
+  if (ids.empty()) return then();
   gpus_.act(
       ids,
       [tools = Tools{journal_, commands_}](wire::DeviceId id, Sensor& sensor) {
@@ -246,7 +243,7 @@ void GpuControl::restore(Work then) {
       [then = std::move(then)](const Gpus::Answers& answers) {
         for (const auto& [id, answer] : answers) {
           if (answer.fault) {
-            log_error(fmt::format("GPU {} is not put back: {}", id, answer.fault->message));
+            log_error(fmt::format("cannot restore GPU {}: {}", id, answer.fault->message));
           }
         }
         then();

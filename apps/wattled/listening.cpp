@@ -60,13 +60,14 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
     if (errno == ENOENT) return;
     fail("", path, error_text(errno));
   }
-  if (!S_ISSOCK(status.st_mode)) fail("there is a file of that name, which is no socket", path, "");
+  if (!S_ISSOCK(status.st_mode))
+    fail("a file of that name is there, and it is not a socket", path, "");
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (::connect(probe.get(), generic(&address), sizeof address) == 0 || errno == EAGAIN) {
-    fail("another program listens at it", path, "");
+    fail("another program is listening there", path, "");
   }
   if (errno != ECONNREFUSED) {
-    fail("cannot find out whether the socket is in use: ", path, error_text(errno));
+    fail("cannot check whether the socket is in use: ", path, error_text(errno));
   }
   if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
 }
@@ -77,7 +78,7 @@ void give_to(const SocketFileOptions& options) {
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && S_ISSOCK(status.st_mode) &&
                        status.st_uid == ::geteuid() && (status.st_mode & 07777U) == options.mode;
-  if (!is_ours) fail("its file is another one by now", options.path, "");
+  if (!is_ours) fail("another program has replaced its file", options.path, "");
   const uid_t owner = options.owner.value_or(static_cast<uid_t>(-1));
   const gid_t group = options.group.value_or(static_cast<gid_t>(-1));
   if (::fchownat(file.get(), "", owner, group, AT_EMPTY_PATH) == 0) return;
@@ -146,7 +147,7 @@ TcpAddress parse_tcp_address(const std::string& text) {
   const bool is_clear = has_brackets || host.find(':') == std::string::npos;
   if (!port || host.empty() || !is_clear) {
     throw InvalidArgument(
-        fmt::format("'{}' is no address to listen at: say HOST:PORT, or [ADDRESS]:PORT for IPv6",
+        fmt::format("--tcp-bind-address takes HOST:PORT, or [ADDRESS]:PORT for IPv6, not '{}'",
                     printable(text)));
   }
   return {.host = host, .port = *port};
@@ -190,7 +191,8 @@ Listener adopt_listener(Fd fd) {
       ::getsockname(fd.get(), generic(&bound), &length) == 0 &&
       ::getsockopt(fd.get(), SOL_SOCKET, SO_ACCEPTCONN, &listens, &listens_length) == 0 &&
       listens != 0;
-  if (!is_listening) throw Error("cannot use a descriptor of the service manager: not listening");
+  if (!is_listening)
+    throw Error("cannot use a descriptor of the service manager: it is not a listening socket");
   Listener listener{.fd = std::move(fd), .name = {}};
   if (bound.ss_family == AF_UNIX) {
     listener.is_local_socket = listener.is_loopback = true;

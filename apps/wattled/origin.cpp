@@ -44,7 +44,7 @@ bool is_this_machine(const std::string& host) {
 std::optional<Response> foreign_page(const RequestHead& head, const Peer& peer) {
   if (peer.is_local_socket) return std::nullopt;
   if (peer.at_loopback && head.host && !is_this_machine(*head.host)) {
-    return error_response(421, "This server does not go by that name.");
+    return error_response(421, "This server does not have that name.");
   }
   // What a browser says of its page; no page can change it. Old browsers say nothing.
   const std::string site = head.fetch_site.value_or("none");

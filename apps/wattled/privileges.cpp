@@ -79,7 +79,7 @@ void give_up_root(const std::string& user, Kept kept) {
   if (::setresgid(to.gid, to.gid, to.gid) != 0) fail("setresgid", errno);
   if (::setresuid(to.uid, to.uid, to.uid) != 0) fail("setresuid", errno);
   if (keeps) keep_administration();
-  if (::setuid(0) == 0) throw Error("cannot give up root: it can be had back");
+  if (::setuid(0) == 0) throw Error("cannot give up root: the process can become root again");
   confine();
 }
 

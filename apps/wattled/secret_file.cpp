@@ -44,7 +44,7 @@ std::string read_secret_file(const std::string& path, std::string_view secret) {
   if (size < 0) refuse_secret(path, secret, std::generic_category().message(errno));
   bytes.resize(static_cast<std::size_t>(size));
   if (bytes.size() > kMaxSecretBytes) {
-    refuse_secret(path, secret, "it is larger than 64 KiB, which no key is");
+    refuse_secret(path, secret, "it is larger than 64 KiB: too large for a key");
   }
   return bytes;
 }

@@ -1,11 +1,13 @@
 #include "serve.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/resource.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <ranges>
 #include <utility>
 
 #include "base/text.hpp"
@@ -43,7 +45,7 @@ std::size_t possible_connections(std::size_t wanted) {
   const rlim_t room = limit.rlim_cur > 2 * kSpareDescriptors ? limit.rlim_cur - kSpareDescriptors
                                                              : limit.rlim_cur / 2;
   log_warning(
-      fmt::format("{} connections at most: the limit of open files is {}", room, limit.rlim_cur));
+      fmt::format("at most {} connections: the limit of open files is {}", room, limit.rlim_cur));
   return room;
 }
 
@@ -67,10 +69,8 @@ void log_commands(const CommandRunner* commands, const ServeOptions& options) {
   const CommandOverrides& overrides = commands->overrides();
   log_info(fmt::format("commands in {} set GPUs: {}", path, overrides.names()));
   if (overrides.is_writable_by_group()) {
-    log_warning(
-        fmt::format("the group of {} may write it, and so have any command run; run 'chmod g-w "
-                    "FILE'",
-                    path));
+    log_warning(fmt::format(
+        "the group of {} can change it, and so run any command; run 'chmod g-w FILE'", path));
   }
 }
 
@@ -188,7 +188,7 @@ void log_user(const std::string& chosen, const std::string& user) {
 void leave_root(const std::string& user, const ServeOptions& options) {
   if (user.empty()) return;
   give_up_root(user, controls_gpus(options) ? Kept::administration : Kept::nothing);
-  log_info(fmt::format("runs as {} from now on", printable(user)));
+  log_info(fmt::format("now runs as {}", printable(user)));
 }
 
 /// What an earlier daemon left, if it was killed. Null where settings stay as they are.
@@ -223,9 +223,9 @@ void check_journal(const SettingsJournal& journal) {
 void read_again(std::string_view what, const Work& read) {
   try {
     read();
-    log_info(fmt::format("the {} was read again", what));
+    log_info(fmt::format("reloaded the {}", what));
   } catch (const Error& error) {
-    log_error(fmt::format("the {} stays as it was: {}", what, error.what()));
+    log_error(fmt::format("cannot reload the {}, which stays as it was: {}", what, error.what()));
   }
 }
 
@@ -275,7 +275,7 @@ int serve(const ServeOptions& options) {
     });
   }
 
-  if (options.workers) log_info("--num-workers has no effect: one thread serves everybody");
+  if (options.workers) log_info("--num-workers is ignored: one thread serves all clients");
   Survey found = look_around(options);
   tell_what_is_refused(found);
   using std::chrono::nanoseconds;
@@ -308,10 +308,8 @@ int serve(const ServeOptions& options) {
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));
   service.remember(std::move(history));
-  std::string names;
-  for (const Listener& listener : listeners) {
-    names += fmt::format("{}{}", names.empty() ? "" : " and ", listener.name);
-  }
+  const std::string names =
+      fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   tell_who_may_connect(listeners);
   Server server(
       loop, service, std::move(listeners),
@@ -329,7 +327,7 @@ int serve(const ServeOptions& options) {
   ServiceManager::tell_ready();
   loop.run();
   ServiceManager::tell_stopping();
-  log_info("ends");
+  log_info("stopped");
   return has_ended ? 0 : kFailed;
 }
 

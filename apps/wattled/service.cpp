@@ -96,7 +96,7 @@ void Service::tick() {
 std::optional<Response> Service::denial(const Needed& needed, Request& request) {
   const Scope* const scope = std::get_if<Scope>(&needed);
   if (scope != nullptr && !is_enabled(*scope)) {
-    if (*scope == Scope::gpu_control) audit(request.peer, "asked for control of GPUs");
+    if (*scope == Scope::gpu_control) audit(request.peer, "tried to control GPUs");
     return response_of(group_disabled(*scope));
   }
   if (!key_) {
@@ -105,7 +105,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
       return std::nullopt;
     }
     // Reading through a port of this machine is for all of its users, setting is not.
-    audit(request.peer, "asked for control of GPUs through TCP without a token");
+    audit(request.peer, "tried to control GPUs through TCP without a token");
     return response_of(control_needs_key());
   }
   const auto& header = request.head.authorization;
@@ -147,8 +147,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
 
 void Service::handle(Request& request, const std::shared_ptr<HttpExchange>& exchange) {
   if (const auto refusal = denial(needed_for(request.target.path), request)) {
-    exchange->answer(*refusal);
-    return;
+    return exchange->answer(*refusal);
   }
   const Route* const route = find_route(request.target.path);
   // A HEAD is answered as a GET, without the body (RFC 9110, 9.3.2).

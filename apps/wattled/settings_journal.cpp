@@ -57,8 +57,8 @@ Fd lock_folder_of(const std::string& path) {
   Fd fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (fd && ::flock(fd.get(), LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     throw Error(
-        fmt::format("cannot remember settings in {}: another wattled does; name another "
-                    "folder with --settings-journal",
+        fmt::format("cannot use the settings journal {}: another wattled uses its folder; name "
+                    "another with --settings-journal",
                     printable(path)));
   }
   return fd;
@@ -71,7 +71,7 @@ std::variant<std::string, const char*> read_trusted(const std::string& path, uid
   if (!file && errno == ELOOP) return "it is a link";
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) return "it cannot be read";
-  if (!S_ISREG(status.st_mode)) return "it is no regular file";
+  if (!S_ISREG(status.st_mode)) return "it is not a regular file";
   const bool is_ours = status.st_uid == 0 || status.st_uid == ::geteuid() || status.st_uid == owner;
   if (!is_ours || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0)
     return "others could have written it";
@@ -91,7 +91,7 @@ SettingsJournal::SettingsJournal(std::string path, uid_t owner)
   if (const auto* const text = std::get_if<std::string>(&found)) {
     take(*text);
   } else {
-    problem_ = fmt::format("{} is left out: {}", printable(path_), std::get<const char*>(found));
+    problem_ = fmt::format("{} is ignored: {}", printable(path_), std::get<const char*>(found));
   }
 }
 

@@ -38,7 +38,7 @@ class TomlReader {
       if (take('[')) {
         tables.push_back({.name = table_name(tables), .values = {}});
       } else {
-        if (tables.empty()) fail("a key outside of any table");
+        if (tables.empty()) fail("a key before the first table");
         add_value(tables.back());
       }
       end_line();
@@ -82,7 +82,7 @@ class TomlReader {
   void end_line() {
     skip_blanks();
     skip_comment();
-    if (!is_at_end() && !take('\n')) fail("the line goes on after its value");
+    if (!is_at_end() && !take('\n')) fail("the line has text after its value");
   }
 
   std::string bare_name() {
@@ -99,7 +99,7 @@ class TomlReader {
     std::string name = bare_name();
     expect(']');
     if (std::ranges::find(tables, name, &TomlTable::name) != tables.end()) {
-      fail(fmt::format("the table '{}' is there twice", name));
+      fail(fmt::format("the table '{}' appears twice", name));
     }
     return name;
   }
@@ -109,7 +109,7 @@ class TomlReader {
     expect('=');
     skip_blanks();
     for (const auto& [known, value] : table.values) {
-      if (known == key) fail(fmt::format("the key '{}' is there twice", key));
+      if (known == key) fail(fmt::format("the key '{}' appears twice", key));
     }
     table.values.emplace_back(std::move(key), value());
   }
@@ -135,7 +135,7 @@ class TomlReader {
         continue;
       }
       const auto meant = unescaped(next());
-      if (!meant) fail("a backslash before what is no escape; 'single quotes' take it as it is");
+      if (!meant) fail("unknown escape; use 'single quotes' for a plain backslash");
       read += *meant;
       ++at_;
     }
@@ -145,7 +145,7 @@ class TomlReader {
   std::vector<std::string> list() {
     std::vector<std::string> items;
     while (skip_to_content() && next() != ']') {
-      if (next() != '"' && next() != '\'') fail("a list takes strings");
+      if (next() != '"' && next() != '\'') fail("a list must contain strings");
       items.push_back(string());
       if (!skip_to_content() || !take(',')) break;
     }
@@ -160,7 +160,7 @@ class TomlReader {
     const std::string_view word = text_.substr(begin, at_ - begin);
     const auto read = parse_unsigned<std::uint64_t>(word.substr(word.starts_with('+') ? 1 : 0));
     if (!read) {
-      fail(fmt::format("'{}' is no string, no list and no whole number", printable(word, 40)));
+      fail(fmt::format("'{}' is not a string, a list or a whole number", printable(word, 40)));
     }
     return *read;
   }

@@ -37,8 +37,8 @@ std::string mac_of(std::string_view message, std::string_view key) {
                            bytes.size(), mac.data(), nullptr) != nullptr;
   if (!done) {
     throw Error(
-        "cannot sign a token: OpenSSL computes no HMAC-SHA256 here; check OPENSSL_CONF and "
-        "whether the key is of a sane length");
+        "cannot sign a token: OpenSSL has no HMAC-SHA256, or the key is too long; check "
+        "OPENSSL_CONF");
   }
   return {mac.begin(), mac.end()};
 }
@@ -181,7 +181,7 @@ std::string token_id(std::string_view token) {
   std::array<unsigned char, EVP_MAX_MD_SIZE> hash{};
   if (::EVP_Digest(token.data(), token.size(), hash.data(), nullptr, ::EVP_sha256(), nullptr) !=
       1) {
-    throw Error("cannot name a token: OpenSSL computes no SHA-256 here; check OPENSSL_CONF");
+    throw Error("cannot compute the id of a token: OpenSSL has no SHA-256; check OPENSSL_CONF");
   }
   return fmt::format("{:02x}", fmt::join(hash.begin(), hash.begin() + kBytes, ""));
 }

@@ -112,8 +112,8 @@ TEST_F(DaemonCommands, ThatFailAreAFaultOfTheGpuWithWhatTheyPrinted) {
               AllOf(testing::StartsWith("Override command failed: command '/bin/sh -c "),
                     HasSubstr("exited with code 4"), HasSubstr("stderr: no rights")));
   end();
-  EXPECT_THAT(log(), HasSubstr("asked for GPU 0: power limit 150999 mW; it failed"));
-  EXPECT_THAT(log(), Not(HasSubstr("put back"))) << "nothing was set";
+  EXPECT_THAT(log(), HasSubstr("could not set GPU 0: power limit 150999 mW: "));
+  EXPECT_THAT(log(), Not(HasSubstr("restore"))) << "nothing was set";
 }
 
 TEST_F(DaemonCommands, ThatTakeTooLongAreKilled) {
@@ -171,7 +171,7 @@ TEST_F(DaemonCommands, ThatTheGroupMayChangeAreWarnedAbout) {
          path("settings").string(), "--gpu-command-overrides", overrides(recorder(), 0664)},
         "");
   EXPECT_THAT(log(),
-              HasSubstr("the group of " + path("overrides.toml").string() + " may write it"));
+              HasSubstr("the group of " + path("overrides.toml").string() + " can change it"));
 }
 
 TEST_F(DaemonCommands, ThatEveryUserMayChangeOrThatMeanNothingRefuseTheStart) {
@@ -183,7 +183,7 @@ TEST_F(DaemonCommands, ThatEveryUserMayChangeOrThatMeanNothingRefuseTheStart) {
     EXPECT_FALSE(std::filesystem::exists(socket()));
     return log();
   };
-  EXPECT_THAT(why_refused(overrides(recorder(), 0666)), HasSubstr("every user may write it"));
+  EXPECT_THAT(why_refused(overrides(recorder(), 0666)), HasSubstr("every user can change it"));
   EXPECT_THAT(why_refused(overrides("[set_power_limit]\ncommands = [\"x {enabled}\"]\n")),
               HasSubstr("set_power_limit has no value '{enabled}'"));
   EXPECT_THAT(why_refused(path("nothing").string()), HasSubstr("No such file or directory"));

@@ -44,13 +44,13 @@ TEST_F(DaemonLife, TheSocketHasTheModeThatWasAskedFor) {
 
 TEST_F(DaemonLife, AFileThatIsNoSocketStays) {
   std::ofstream(socket()) << "precious";
-  expect_no_start({"--socket-path", socket()}, "which is no socket");
+  expect_no_start({"--socket-path", socket()}, "it is not a socket");
   EXPECT_EQ(content_of(socket()), "precious");
 }
 
 TEST_F(DaemonLife, ASocketThatIsInUseStays) {
   serve();
-  expect_no_start({"--socket-path", socket()}, "another program listens at it");
+  expect_no_start({"--socket-path", socket()}, "another program is listening there");
   EXPECT_EQ(get("/time").status, 200);
 }
 
@@ -330,7 +330,7 @@ TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItsOwnCodeRuns) {
 
 TEST_F(DaemonLife, SaysThatANumberOfWorkersHasNoEffect) {
   serve({"--num-workers", "10"});
-  EXPECT_THAT(log(), HasSubstr("--num-workers has no effect"));
+  EXPECT_THAT(log(), HasSubstr("--num-workers is ignored"));
 }
 
 TEST_F(DaemonLife, ServesTheGpusOfTheBackendThatWasAskedFor) {

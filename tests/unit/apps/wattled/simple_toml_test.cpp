@@ -47,16 +47,16 @@ TEST(SimpleToml, HasEscapesInBasicStringsAlone) {
 TEST(SimpleToml, OfNothingHasNoTables) { EXPECT_THAT(parse_simple_toml(" \n# x\n"), IsEmpty()); }
 
 TEST(SimpleToml, ThatIsNoneIsRefusedWithItsLine) {
-  EXPECT_THAT(why_no_toml("x = 1\n"), HasSubstr("line 1: a key outside of any table"));
+  EXPECT_THAT(why_no_toml("x = 1\n"), HasSubstr("line 1: a key before the first table"));
   EXPECT_THAT(why_no_toml("[a\nx = 1\n"), HasSubstr("line 1: ']' is missing"));
   EXPECT_THAT(why_no_toml("[a]\n\nx\n"), HasSubstr("line 3: '=' is missing"));
-  EXPECT_THAT(why_no_toml("[a]\nx = \n"), HasSubstr("line 2: '' is no string"));
+  EXPECT_THAT(why_no_toml("[a]\nx = \n"), HasSubstr("line 2: '' is not a string"));
   EXPECT_THAT(why_no_toml("[a]\nx = \"b\n"), HasSubstr("a string has no end"));
   EXPECT_THAT(why_no_toml("[a]\nx = [\"b\"\n"), HasSubstr("a list has no end"));
   EXPECT_THAT(why_no_toml("[a]\nx = [\"b\" \"c\"]\n"), HasSubstr("']' is missing"));
-  EXPECT_THAT(why_no_toml("[a]\nx = 1 2\n"), HasSubstr("the line goes on"));
-  EXPECT_THAT(why_no_toml("[a]\n[a]\n"), HasSubstr("the table 'a' is there twice"));
-  EXPECT_THAT(why_no_toml("[a]\nx = 1\nx = 2\n"), HasSubstr("line 3: the key 'x' is there twice"));
+  EXPECT_THAT(why_no_toml("[a]\nx = 1 2\n"), HasSubstr("the line has text after its value"));
+  EXPECT_THAT(why_no_toml("[a]\n[a]\n"), HasSubstr("the table 'a' appears twice"));
+  EXPECT_THAT(why_no_toml("[a]\nx = 1\nx = 2\n"), HasSubstr("line 3: the key 'x' appears twice"));
 }
 
 TEST(SimpleToml, RefusesOtherTypesOfToml) {
