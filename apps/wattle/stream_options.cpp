@@ -31,8 +31,8 @@ constexpr const char* kFooter = R"(
 SERVER is host:port, https://host:port, unix:/path or /path. Without one it is the daemon that
 WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names, else /run/wattled/wattled.sock.
 On a terminal a table is kept up to date; elsewhere every period prints one JSON line per server.
-Ctrl-C stops it and prints the totals. The token is read from a file or from WATTLE_TOKEN, else
-ZEUSD_TOKEN: every user can read a command line.
+Ctrl-C stops it and prints the totals. The token is read from a file or from ZEUSD_TOKEN
+(WATTLE_TOKEN for the socket of a daemon without SERVER): every user can read a command line.
 Exit status: 0 after Ctrl-C, 2 if no server provides the requested data, 64 for a wrong option.
 
 examples:
@@ -83,8 +83,7 @@ void add_options(CLI::App& app, RawStreamOptions& raw) {
       ->type_name("WHAT")
       ->default_str("name");
   app.add_flag("--energy", raw.energy, "Also print the energy since the start");
-  app.add_option("--token-file", raw.token_file,
-                 "A file with the token (WATTLE_TOKEN, ZEUSD_TOKEN)")
+  app.add_option("--token-file", raw.token_file, "A file with the token (ZEUSD_TOKEN)")
       ->type_name("FILE");
   app.add_option("--ca-file", raw.ca_file, "Certificates to trust instead of the system's")
       ->type_name("FILE");
@@ -130,11 +129,8 @@ std::string read_token(const std::string& path) {
 
 std::string token_of(const RawStreamOptions& raw, const Environment& environment) {
   if (!raw.token_file.empty()) return read_token(raw.token_file);
-  for (const char* const name : {"WATTLE_TOKEN", "ZEUSD_TOKEN"}) {
-    const char* const token = environment(name);
-    if (token != nullptr && *token != '\0') return token;
-  }
-  return {};
+  const char* token = environment("ZEUSD_TOKEN");
+  return token == nullptr ? "" : token;
 }
 
 /// The lines of a file of servers.
@@ -159,11 +155,15 @@ std::vector<std::string> read_hosts(const std::string& path) {
 
 /// The daemon that the other commands ask, or the one of Zeus's clients.
 Server usual_server(const Environment& environment) {
-  const std::filesystem::path socket = System::from_environment().daemon_socket;
+  const System system = System::from_environment();
   const char* const own = environment("WATTLE_SOCK_PATH");
-  const bool is_named = own != nullptr && *own != '\0' && !socket.empty();
-  if (is_named) return Server::unix_socket(socket.string());
-  return Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string()));
+  const bool is_named = own != nullptr && *own != '\0' && !system.daemon_socket.empty();
+  Server server = is_named
+                      ? Server::unix_socket(system.daemon_socket.string())
+                      : Server::from_env_or(Server::unix_socket(System{}.daemon_socket.string()));
+  // Their token too, which goes to no other machine.
+  if (server.transport == Server::Transport::unix_socket) server.token = system.daemon_token;
+  return server;
 }
 
 std::vector<Server> servers_of(const RawStreamOptions& raw, const Environment& environment) {
@@ -203,7 +203,7 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
                         .as_json = raw.json};
   const std::string token = token_of(raw, environment);
   for (Server& server : options.servers) {
-    server.token = token;
+    if (!raw.token_file.empty() || server.token.empty()) server.token = token;
     server.ca_file = raw.ca_file;
     server.uses_proxy = raw.proxy;
     server.gpu_indices = parse_indices(raw.gpus, "--gpus");

@@ -65,9 +65,19 @@ TEST(StreamOptions, MeanTheDaemonThatTheOtherCommandsAsk) {
   EXPECT_EQ(endpoint_where_it_is("/tmp/w.sock"), "/tmp/w.sock");
   EXPECT_EQ(endpoint_where_it_is(""), "/tmp/zeusd.sock");
   EXPECT_EQ(endpoint_where_it_is("none"), "/tmp/zeusd.sock");
-  EXPECT_EQ(options_of({"node1:4938"}, environment_variable).servers.at(0).endpoint, "node1:4938");
-  ::unsetenv("WATTLE_SOCK_PATH");
+  ::setenv("WATTLE_TOKEN", "own", 1);
+  ::setenv("ZEUSD_TOKEN", "zeus", 1);
+  EXPECT_EQ(options_of({}, environment_variable).servers.at(0).token, "own");
+  const Server named = options_of({"node1:4938"}, environment_variable).servers.at(0);
+  EXPECT_EQ(named.endpoint, "node1:4938");
+  EXPECT_EQ(named.token, "zeus") << "our own daemon's goes nowhere else";
   ::unsetenv("ZEUSD_SOCK_PATH");
+  ::setenv("ZEUSD_HOST_PORT", "node2:4938", 1);
+  EXPECT_EQ(options_of({}, environment_variable).servers.at(0).token, "zeus");
+  for (const char* const name :
+       {"WATTLE_SOCK_PATH", "WATTLE_TOKEN", "ZEUSD_TOKEN", "ZEUSD_HOST_PORT"}) {
+    ::unsetenv(name);
+  }
 }
 
 TEST(StreamOptions, ChooseDevicesOfAllServers) {
