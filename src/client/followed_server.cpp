@@ -52,6 +52,7 @@ void seed(FollowedStream& stream, const wire::Decoded<wire::PowersAt<Power>>& de
   const auto* const powers = std::get_if<wire::PowersAt<Power>>(&decoded);
   if (powers == nullptr) return;
   std::vector<wire::DevicePower> devices;
+  devices.reserve(powers->powers.size());
   for (const auto& [id, power] : powers->powers) devices.push_back(power_of(id, power));
   stream.seed({.timestamp_ms = static_cast<double>(powers->timestamp_ms), .devices = devices});
 }
