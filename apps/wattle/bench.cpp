@@ -29,21 +29,26 @@
 namespace wattle::app {
 namespace {
 
-/// Where results go: opened before anything runs, since a bad path is better known then.
-struct Exports {
-  std::optional<Output> json;
-  std::optional<Output> csv;
-  std::optional<Output> markdown;
-  std::optional<Output> asciidoc;
-  std::optional<Output> html;
+/// A result that goes to a file: opened before anything runs, since a bad path is better known
+/// then.
+struct Export {
+  std::optional<Output> output;
+  std::string (*text)(const BenchRecord&);
 };
 
-Exports open_exports(const BenchOptions& options) {
+std::vector<Export> open_exports(const BenchOptions& options) {
   const auto opened = [](const std::string& path) {
     return path.empty() ? std::nullopt : std::optional(Output::open(path, false));
   };
-  return {opened(options.json_path), opened(options.csv_path), opened(options.markdown_path),
-          opened(options.asciidoc_path), opened(options.html_path)};
+  std::vector<Export> exports;
+  exports.push_back({opened(options.json_path), to_json});
+  exports.push_back({opened(options.csv_path), to_csv});
+  exports.push_back({opened(options.markdown_path), to_markdown});
+  exports.push_back({opened(options.asciidoc_path), to_asciidoc});
+  exports.push_back({opened(options.html_path), [](const BenchRecord& record) {
+                       return html::to_html(html::page_of(record));
+                     }});
+  return exports;
 }
 
 RecordedHost host_of(const Report& report) {
@@ -254,9 +259,9 @@ class Bench {
 };
 
 /// Writes one output; a failure is reported, and answered with true.
-bool export_failed(std::optional<Output>& output, const std::string& text) {
+bool has_failed_to_write(Output& output, const std::string& text) {
   try {
-    if (output) output->write(text);
+    output.write(text);
     return false;
   } catch (const Error& error) {
     write_to_stderr(fmt::format("wattle bench: {}\n", error.what()));
@@ -265,19 +270,17 @@ bool export_failed(std::optional<Output>& output, const std::string& text) {
 }
 
 /// True if something could not be written. Without `out` the text goes to stderr.
-bool print(const BenchRecord& record, std::optional<Output>& out, Exports& exports) {
+bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Export>& exports) {
   const TextStyle style = style_of(out ? STDOUT_FILENO : STDERR_FILENO);
   std::string text;
   for (const BenchCommand& command : record.commands) text += to_text(command, style) + "\n";
   text += summary_text(record, style);
   if (!out) write_to_stderr(text);
-  bool has_failed = export_failed(out, text);
-  has_failed = export_failed(exports.json, to_json(record)) || has_failed;
-  has_failed = export_failed(exports.csv, to_csv(record)) || has_failed;
-  has_failed = export_failed(exports.markdown, to_markdown(record)) || has_failed;
-  has_failed = export_failed(exports.asciidoc, to_asciidoc(record)) || has_failed;
-  if (!exports.html) return has_failed;
-  return export_failed(exports.html, html::to_html(html::page_of(record))) || has_failed;
+  bool has_failed = out && has_failed_to_write(*out, text);
+  for (Export& one : exports) {
+    if (one.output) has_failed |= has_failed_to_write(*one.output, one.text(record));
+  }
+  return has_failed;
 }
 
 }  // namespace
@@ -287,7 +290,7 @@ int bench(const BenchOptions& options) {
   std::optional<Output> out;
   const bool is_taken = std::ranges::any_of(result_paths(options), is_stdout);
   if (!is_taken) out = Output::open("-", false);
-  Exports exports = open_exports(options);
+  std::vector<Export> exports = open_exports(options);
   std::set<pid_t> strangers;
   const RunSaver saver("wattle bench", options.saving, strangers);
   Bench bench(options, saver);

@@ -26,6 +26,7 @@
 #include "progress.hpp"
 #include "sensors/providers.hpp"
 #include "sensors/refusals.hpp"
+#include "usage/usage_json.hpp"
 
 namespace wattle::app {
 namespace {
@@ -61,8 +62,6 @@ std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
   }
   return all;
 }
-
-Json text_json(const std::string& text) { return text.empty() ? Json() : Json(text); }
 
 Json counter_json(const Channel& channel) {
   const CounterTraits& counter = channel.counter;
@@ -111,10 +110,10 @@ Json channel_json(const Ways& ways, const Measured* measured) {
 Json device_json(const DeviceInfo& device, const Domain& domain) {
   return {{"domain", domain.name()},
           {"kind", to_string(domain.category())},
-          {"model", text_json(device.model)},
-          {"id", text_json(device.id)},
-          {"pci_address", text_json(device.pci_address)},
-          {"driver", text_json(device.driver)}};
+          {"model", text_or_null(device.model)},
+          {"id", text_or_null(device.id)},
+          {"pci_address", text_or_null(device.pci_address)},
+          {"driver", text_or_null(device.driver)}};
 }
 
 std::string reach_text(const CounterTraits& counter) {
@@ -179,17 +178,6 @@ std::string subjects_text(const SharedCause& cause) {
   return fmt::format("{}", fmt::join(cause.subjects, ", "));
 }
 
-Json refused_list(const std::vector<SensorRefusal>& refused) {
-  Json list = Json::array();
-  for (const SensorRefusal& refusal : refused) {
-    list.push_back({{"source", refusal.source},
-                    {"subject", refusal.subject},
-                    {"reason", refusal.reason},
-                    {"remedy", text_json(refusal.remedy)}});
-  }
-  return list;
-}
-
 /// What each interface has and lacks, whether it is used or not.
 Json sources_json(const std::vector<Survey>& surveys) {
   Json sources = Json::array();
@@ -203,7 +191,7 @@ Json sources_json(const std::vector<Survey>& surveys) {
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
     sources.push_back({{"source", providers()[i].name},
                        {"domains", std::move(domains)},
-                       {"refused", refused_list(surveys[i].refused)}});
+                       {"refused", refusals_json(surveys[i].refused)}});
   }
   return sources;
 }
@@ -276,8 +264,8 @@ int sensors(const SensorsOptions& options) {
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
-               {"channels", std::move(channels)}, {"refused", refused_list(refused)},
-               {"absent", refused_list(absent)},  {"sources", std::move(sources)}};
+               {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
+               {"absent", refusals_json(absent)}, {"sources", std::move(sources)}};
   if (options.cross_check) {
     const CrossChecks checked = measure_cross_checks(std::move(surveys));
     text += cross_check_text(checked);

@@ -42,10 +42,6 @@ Json to_json(const DomainFigure& domain) {
 }
 
 Json to_json(const EnergyReport& energy) {
-  Json missing = Json::array();
-  for (const Refusal& kind : energy.total.missing) {
-    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
-  }
   Json domains = Json::array();
   for (const DomainFigure& domain : energy.domains) domains.push_back(to_json(domain));
   const Total& total = energy.total;
@@ -55,7 +51,7 @@ Json to_json(const EnergyReport& energy) {
           {"total_mean_w", or_null(total.mean)},
           {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
           {"total_covers", total.covers},
-          {"total_missing", std::move(missing)},
+          {"total_missing", kinds_json(total.missing)},
           {"left_out", text_or_null(energy.left_out)},
           {"domains", std::move(domains)}};
 }
@@ -74,17 +70,6 @@ Json to_json(const std::optional<Rank>& rank) {
           {"local_rank", or_null(rank->local_rank)},
           {"size", or_null(rank->size)},
           {"local_size", or_null(rank->local_size)}};
-}
-
-Json to_json(const std::vector<SensorRefusal>& refused) {
-  Json list = Json::array();
-  for (const SensorRefusal& refusal : refused) {
-    list.push_back({{"source", refusal.source},
-                    {"subject", refusal.subject},
-                    {"reason", refusal.reason},
-                    {"remedy", text_or_null(refusal.remedy)}});
-  }
-  return list;
 }
 
 Json to_json(const std::optional<std::vector<GpuUsage>>& gpus) {
@@ -177,7 +162,7 @@ std::string to_json(const Report& report) {
                      {"share", json_of(report.share)},
                      {"resource_usage", usage_json(report.usage)},
                      {"phases", to_json(report.phases)},
-                     {"refused", to_json(report.refused)},
+                     {"refused", refusals_json(report.refused)},
                      {"overhead",
                       {{"cpu_s", whole_nanoseconds(report.overhead.cpu)},
                        {"samples", report.overhead.samples},

@@ -139,10 +139,6 @@ BenchCommand recorded_command(const Json& json) {
 }  // namespace
 
 std::string to_json(const BenchRecord& bench) {
-  Json missing = Json::array();
-  for (const Refusal& kind : bench.energy_missing) {
-    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
-  }
   Json results = Json::array();
   for (const BenchCommand& command : bench.commands) results.push_back(command_json(command));
   const bool has_reference = bench.reference < bench.commands.size();
@@ -158,7 +154,10 @@ std::string to_json(const BenchRecord& bench) {
       {"warmup", bench.warmup},
       {"is_interrupted", bench.is_interrupted},
       {"reference", has_reference ? Json(bench.commands[bench.reference].name) : Json(nullptr)},
-      {"energy", {{"scope", "machine"}, {"covers", bench.energy_covers}, {"missing", missing}}},
+      {"energy",
+       {{"scope", "machine"},
+        {"covers", bench.energy_covers},
+        {"missing", kinds_json(bench.energy_missing)}}},
       {"results", std::move(results)},
       {"comparisons", comparisons_json(bench)},
       {"warnings", bench.warnings}};

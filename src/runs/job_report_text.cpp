@@ -90,10 +90,6 @@ std::string text_of(const JobReport& report, const TextStyle& style) {
 }
 
 nlohmann::ordered_json json_of(const NodeReport& node) {
-  nlohmann::ordered_json missing = nlohmann::ordered_json::array();
-  for (const Refusal& kind : node.missing) {
-    missing.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
-  }
   return {{"name", node.name},
           {"runs", node.runs},
           {"energy_j", or_null(node.energy)},
@@ -103,7 +99,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"unknown_s", whole_nanoseconds(node.unknown)},
           {"is_lower_bound", node.energy && node.is_lower_bound()},
           {"covers", node.covers},
-          {"missing", std::move(missing)},
+          {"missing", kinds_json(node.missing)},
           {"no_energy", text_or_null(node.no_energy)}};
 }
 

@@ -39,22 +39,20 @@ std::string percent_text(double part) {
 struct CostWords {
   std::string_view verb;
   std::string_view noun;
+  std::string_view name;
+  std::string_view key;
 };
 
-CostWords words_of_cost(Cost cost) noexcept {
-  switch (cost) {
-    case Cost::energy:
-      return {"uses", "energy"};
-    case Cost::time:
-      return {"takes", "time"};
-    case Cost::power:
-      return {"draws", "power"};
-    case Cost::cpu:
-      return {"uses", "CPU time"};
-    case Cost::memory:
-      break;
-  }
-  return {"needs", "memory"};
+/// In the order of `Cost`.
+constexpr std::array<CostWords, kCosts.size()> kCostWords = {
+    {{"uses", "energy", "energy", "energy_j"},
+     {"takes", "time", "time", "wall_s"},
+     {"draws", "power", "mean power", "mean_w"},
+     {"uses", "CPU time", "CPU time", "cpu_s"},
+     {"needs", "memory", "peak memory", "peak_rss_bytes"}}};
+
+constexpr const CostWords& words_of_cost(Cost cost) noexcept {
+  return kCostWords.at(static_cast<std::size_t>(cost));
 }
 
 /// The values of a cost, and their standard errors where there are any.
@@ -200,37 +198,9 @@ std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
   return notes;
 }
 
-std::string_view name_of(Cost cost) noexcept {
-  switch (cost) {
-    case Cost::energy:
-      return "energy";
-    case Cost::time:
-      return "time";
-    case Cost::power:
-      return "mean power";
-    case Cost::cpu:
-      return "CPU time";
-    case Cost::memory:
-      break;
-  }
-  return "peak memory";
-}
+std::string_view name_of(Cost cost) noexcept { return words_of_cost(cost).name; }
 
-std::string_view key_of(Cost cost) noexcept {
-  switch (cost) {
-    case Cost::energy:
-      return "energy_j";
-    case Cost::time:
-      return "wall_s";
-    case Cost::power:
-      return "mean_w";
-    case Cost::cpu:
-      return "cpu_s";
-    case Cost::memory:
-      break;
-  }
-  return "peak_rss_bytes";
-}
+std::string_view key_of(Cost cost) noexcept { return words_of_cost(cost).key; }
 
 std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
   switch (cost) {
@@ -285,7 +255,7 @@ Comparison compare(Cost cost, std::span<const RunCost> a, std::span<const RunCos
 std::string sentence_of(const Comparison& comparison, std::string_view a, std::string_view b) {
   if (!comparison.ratio) return {};
   const LogRatio& ratio = *comparison.ratio;
-  const auto [verb, noun] = words_of_cost(comparison.cost);
+  const auto& [verb, noun, name, key] = words_of_cost(comparison.cost);
   const double change = change_of(ratio.estimate);
   const char* const more = change < 0.0 ? "less" : "more";
   if (!ratio.interval) {
@@ -301,8 +271,8 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
                        percent_text(std::abs(change)), more, noun, a, percent_text(least),
                        percent_text(most));
   } else {
-    text = fmt::format("{} and {}: no difference in {} shown (95 %: {} to {} %)", a, b,
-                       name_of(comparison.cost), percent_text(low), percent_text(high));
+    text = fmt::format("{} and {}: no difference in {} shown (95 %: {} to {} %)", a, b, name,
+                       percent_text(low), percent_text(high));
     if (const auto resolution = resolution_of(ratio)) {
       text += fmt::format("; {} more {} would show one of {:g} %", resolution->more_runs,
                           resolution->more_runs == 1 ? "run" : "runs", 100.0 * resolution->change);

@@ -98,7 +98,8 @@ std::vector<MeasuredWindow::Result> MeasuredWindow::results(TimePoint begin, Tim
     Result result{.channel = readings_.channel(i),
                   .figure = readings_.energy(
                       i, {.begin = begin, .end = end, .first = part.first, .last = part.last})};
-    result.figure.max = part.intervals.max();
+    // The peak of a counter that does not move is not 0.
+    if (!result.figure.flags.has(Flag::stuck)) result.figure.max = part.intervals.max();
     if (part.is_late) result.figure.flags.set(Flag::late);
     results.push_back(std::move(result));
   }

@@ -79,6 +79,14 @@ Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
 
 }  // namespace
 
+nlohmann::ordered_json kinds_json(const std::vector<Refusal>& missing) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Refusal& kind : missing) {
+    list.push_back({{"kind", kind.subject}, {"reason", kind.reason}});
+  }
+  return list;
+}
+
 Json json_of(const Flags& flags) {
   Json names = Json::array();
   flags.each([&](std::string_view name) { names.push_back(name); });
@@ -117,14 +125,9 @@ Json to_json(const std::optional<TrackedEnergy>& energy) {
          {"contained_in", text_or_null(domain.contained_in)},
          {"flags", json_of(measured.flags)}});
   }
-  Json refused = Json::array();
-  for (const Refusal& refusal : energy->refused) {
-    refused.push_back({{"source", refusal.source},
-                       {"subject", refusal.subject},
-                       {"reason", refusal.reason},
-                       {"remedy", text_or_null(refusal.remedy)}});
-  }
-  return {{"scope", "machine"}, {"domains", std::move(domains)}, {"refused", std::move(refused)}};
+  return {{"scope", "machine"},
+          {"domains", std::move(domains)},
+          {"refused", refusals_json(energy->refused)}};
 }
 
 /// Words that gpu_tracker writes otherwise than by their key.

@@ -47,6 +47,20 @@ template <class Tag>
 }
 
 [[nodiscard]] nlohmann::ordered_json json_of(const Flags& flags);
+/// `source`, `subject`, `reason` and `remedy` of each.
+template <class Refused>
+[[nodiscard]] nlohmann::ordered_json refusals_json(const std::vector<Refused>& refused) {
+  auto list = nlohmann::ordered_json::array();
+  for (const Refused& refusal : refused) {
+    list.push_back({{"source", refusal.source},
+                    {"subject", refusal.subject},
+                    {"reason", refusal.reason},
+                    {"remedy", text_or_null(refusal.remedy)}});
+  }
+  return list;
+}
+/// `kind` and `reason` of what is missing in a sum.
+[[nodiscard]] nlohmann::ordered_json kinds_json(const std::vector<Refusal>& missing);
 [[nodiscard]] nlohmann::ordered_json json_of(const std::vector<AlternativeEnergy>& alternatives);
 
 /// The five groups, in their order.

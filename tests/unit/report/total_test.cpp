@@ -87,6 +87,18 @@ TEST(Total, SaysWhatIsMissingAndWhy) {
                           Pair("dram", "this is a virtual machine"), Pair("gpu", kNoGpus)));
 }
 
+TEST(Total, GivesTheReasonOfADaemonThatSomebodyNamed) {
+  SensorRefusal daemon = refusal("CPU energy", "no daemon listens on /wrong");
+  daemon.source = "daemon";
+  SensorRefusal machine = refusal("CPU energy", "this is a virtual machine");
+  machine.scope = RefusalScope::interface;
+  EXPECT_THAT(missing(total_of({}, {machine, daemon})),
+              testing::Contains(Pair("cpu", "no daemon listens on /wrong")));
+  daemon.scope = RefusalScope::spare;
+  EXPECT_THAT(missing(total_of({}, {machine, daemon})),
+              testing::Contains(Pair("cpu", "this is a virtual machine")));
+}
+
 TEST(Total, SaysSomethingEvenIfNobodyKnowsWhy) {
   EXPECT_THAT(missing(total_of({}, {})),
               ElementsAre(Pair("cpu", "no sensor was found"), Pair("dram", "no sensor was found"),
