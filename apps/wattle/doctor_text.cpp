@@ -42,13 +42,6 @@ std::string fix_of(const SensorRefusal& refusal, const Diagnosis& found) {
   return refusal.remedy.size() <= kShort ? refusal.remedy : "wattle doctor --verbose";
 }
 
-/// The reason with the name of a file instead of its path.
-std::string short_reason(const SensorRefusal& refusal) {
-  const std::string& path = refusal.denied_path;
-  if (path.empty() || !refusal.reason.starts_with(path)) return refusal.reason;
-  return refusal.reason.substr(path.rfind('/') + 1);
-}
-
 std::vector<Finding> lines_of(const Diagnosis& found) {
   std::vector<Finding> lines;
   const auto add_measured = [&](const char* subject, DomainKinds kinds) {
@@ -68,7 +61,7 @@ std::vector<Finding> lines_of(const Diagnosis& found) {
     }
     lines.push_back({.is_measured = false,
                      .subject = subjects_of(cause),
-                     .text = short_reason(cause.refusal),
+                     .text = cause.refusal.reason,
                      .fix = fix_of(cause.refusal, found)});
   }
   lines.push_back({.is_measured = true, .subject = "CPU time, memory, I/O of commands"});

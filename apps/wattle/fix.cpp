@@ -53,10 +53,10 @@ void apply(const Fix& fix) {
 
 }  // namespace
 
-int fix(const DoctorOptions& options) {
+int fix(const DoctorOptions& options) try {
   const Fix plan = plan_fix(*options.fix, find_facts(options.system));
   if (!plan.obstacle.empty()) {
-    write_to_stderr(fmt::format("wattle: no command helps here: {}\n", plan.obstacle));
+    write_to_stderr(fmt::format("wattle doctor: no command helps here: {}\n", plan.obstacle));
     return kNothingToDo;
   }
   if (options.apply) {
@@ -65,6 +65,9 @@ int fix(const DoctorOptions& options) {
     Output::open("-", false).write(script_of(plan));
   }
   return 0;
+} catch (const Error& failed) {
+  write_to_stderr(fmt::format("wattle doctor: {}\n", failed.what()));
+  return kRunFailed;
 }
 
 }  // namespace wattle::app

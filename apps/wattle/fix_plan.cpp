@@ -30,12 +30,38 @@ void load_rapl(Fix& fix) {
        .risk = "It replaces this file if it exists."});
 }
 
-Fix plan_cpu(const FixFacts& facts) {
-  if (facts.is_virtual) {
-    return {.obstacle =
-                "this is a virtual machine; the host does not expose energy counters to it; "
-                "measure on the host"};
+/// True if no right and no module helps: there is nothing to read.
+bool lacks_counters(const FixFacts& facts) {
+  return facts.is_virtual && !facts.has_event && !facts.has_zones;
+}
+constexpr const char* kOfVirtualMachine =
+    "this is a virtual machine; the host does not expose energy counters to it; measure on the "
+    "host";
+
+/// What may be done instead of the commands of `plan_cpu`, the safest first.
+std::vector<std::string> other_ways(const FixFacts& facts, bool counts_events) {
+  std::vector<std::string> ways;
+  if (facts.has_unit) {
+    ways.emplace_back(
+        "the daemon, which reads the counters for its group: wattle doctor --fix daemon");
   }
+  ways.emplace_back("run wattle as root");
+  if (facts.has_event && !facts.has_perfmon) {
+    ways.push_back(
+        fmt::format("setcap cap_sys_admin+ep {}: nearly root, but this Linux has no less for perf",
+                    shell_quoted(facts.program)));
+  }
+  ways.emplace_back(
+      counts_events
+          ? "until the next boot, for every user, who can then profile the kernel and other users' "
+            "processes too: sysctl kernel.perf_event_paranoid=0"
+          : "until the next boot, for a group: chgrp GROUP /sys/class/powercap/*/energy_uj; "
+            "chmod g+r /sys/class/powercap/*/energy_uj");
+  return ways;
+}
+
+Fix plan_cpu(const FixFacts& facts) {
+  if (lacks_counters(facts)) return {.obstacle = kOfVirtualMachine};
   Fix fix;
   if (!facts.has_event && !facts.has_zones) load_rapl(fix);
   const bool counts_events = facts.has_event && facts.has_perfmon;
@@ -46,6 +72,7 @@ Fix plan_cpu(const FixFacts& facts) {
   fix.steps.push_back({.command = {"setcap", capability, facts.program},
                        .purpose = std::move(purpose),
                        .risk = rapl_risk("Every user who may run wattle")});
+  fix.others = other_ways(facts, counts_events);
   return fix;
 }
 
@@ -106,6 +133,7 @@ Fix plan_gpu(const FixFacts& facts) {
 }
 
 Fix plan_daemon(const FixFacts& facts) {
+  if (lacks_counters(facts)) return {.obstacle = kOfVirtualMachine};
   if (!facts.has_unit) {
     return {.obstacle = "the daemon's units are not installed: install the package wattled"};
   }
@@ -146,6 +174,8 @@ std::string command_line(const FixStep& step) { return shell_line(step.command);
 
 std::string script_of(const Fix& fix) {
   std::string script = "set -e\n";
+  if (!fix.others.empty()) script += "\n# Other ways, the safest first:\n";
+  for (const std::string& way : fix.others) script += fmt::format("# - {}\n", way);
   for (const FixStep& step : fix.steps) {
     script += fmt::format("\n# {}\n# Risk: {}\n{}\n", step.purpose, step.risk, command_line(step));
   }

@@ -37,8 +37,9 @@ struct FixStep {
 };
 
 struct Fix {
-  std::vector<FixStep> steps{};  ///< in the order in which they are to run
-  std::string obstacle{};        ///< why there are no steps; empty if there are
+  std::vector<FixStep> steps{};       ///< in the order in which they are to run
+  std::vector<std::string> others{};  ///< what may be done instead of them
+  std::string obstacle{};             ///< why there are no steps; empty if there are
 };
 
 [[nodiscard]] Fix plan_fix(FixTarget target, const FixFacts& facts);

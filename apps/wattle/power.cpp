@@ -102,8 +102,8 @@ void tell_refused(std::vector<SensorRefusal> refused, std::string_view command,
   });
   for (const SharedCause& cause : by_cause(refused)) {
     const bool has_hint = !hint.empty() && cause.refusal.shows.has(DomainCategory::cpu);
-    tell(command, fmt::format("not shown: {}: {}{}{}", fmt::join(cause.subjects, ", "),
-                              cause.refusal.reason, has_hint ? "; " : "", has_hint ? hint : ""));
+    tell(command, fmt::format("not shown: {}{}{}", cause_text(cause), has_hint ? "\n  or: " : "",
+                              has_hint ? hint : ""));
   }
 }
 
@@ -168,7 +168,7 @@ class Watched {
     others_.read(shown_);
     (void)others_.read_lanes(shown_, machine_clock().now() + kPatience);
   }
-  /// The next line's stretch of time starts.
+  /// The next line's time starts.
   void end_line() {
     if (estimates_) estimates_->end_line();
   }
@@ -308,8 +308,8 @@ int monitor(const PowerOptions& options, std::string_view command) {
     follow(monitor.get(), watched, options, end);
   } catch (const NoSuchDevice& none) {
     tell(command,
-         fmt::format("{}\nwattle doctor says what to do{}{}",
-                     cannot_text(none.what(), options.shows), hint.empty() ? "" : "; ", hint));
+         fmt::format("{}\n  fix: see wattle doctor{}{}", cannot_text(none.what(), options.shows),
+                     hint.empty() ? "" : "\n  or: ", hint));
     return kNothingToMeasure;
   } catch (const CapabilityError& none) {
     tell_refused(refused, command, hint);

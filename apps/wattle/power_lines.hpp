@@ -14,7 +14,7 @@
 
 namespace wattle::app {
 
-/// The energy of a device in a stretch of time.
+/// The energy of a device in a time.
 struct DeviceEnergy {
   Domain domain;
   BestEnergy energy;

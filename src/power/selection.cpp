@@ -124,13 +124,15 @@ void require_domains(const Gpus& gpus, const std::optional<std::vector<PowerDoma
   }
 }
 
-std::string reasons_text(const Selection& selection, const std::vector<SensorRefusal>& refused) {
-  std::string text = selection.gpus.empty() ? "" : domains_text(selection.gpus);
+std::vector<std::string> reasons_of(const Selection& selection,
+                                    const std::vector<SensorRefusal>& refused) {
+  std::vector<std::string> reasons;
+  if (!selection.gpus.empty()) reasons.push_back(domains_text(selection.gpus));
   for (const SharedCause& cause : by_cause(refused)) {
-    if (!text.empty()) text += "; ";
-    text += fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason);
+    reasons.push_back(fmt::format("{}: {}", fmt::join(cause.subjects, ", "), cause.refusal.reason));
   }
-  return text.empty() ? "there is no sensor for it" : text;
+  if (reasons.empty()) reasons.emplace_back("there is no sensor for it");
+  return reasons;
 }
 
 }  // namespace
@@ -230,13 +232,15 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
   selection.missing = missing_of(missed(selection, found.refused, options));
   selection.missing.insert(selection.missing.end(), absent.begin(), absent.end());
   if (selection.channels() > 0) return selection;
-  const std::string reasons = reasons_text(selection, found.refused);
+  const std::vector<std::string> reasons = reasons_of(selection, found.refused);
   if (!ignores) {
-    throw NoSuchDevice("cannot monitor power: nothing can be read here: " + reasons);
+    throw NoSuchDevice(fmt::format("cannot monitor power: nothing can be read here\n  {}",
+                                   fmt::join(reasons, "\n  ")));
   }
   if (selection.missing.empty()) {
-    selection.missing.push_back(
-        {.subject = "power", .reason = reasons, .remedy = "`wattle doctor` says what to do"});
+    selection.missing.push_back({.subject = "power",
+                                 .reason = fmt::format("{}", fmt::join(reasons, "; ")),
+                                 .remedy = "`wattle doctor` says what to do"});
   }
   return selection;
 }

@@ -66,7 +66,7 @@ bool is_named(const FoundGpu& gpu, const std::string& name) {
          starts_id_of(gpu, name);
 }
 
-/// What there is to choose from: "are 0 (GPU-1a2b), 1 (GPU-3c4d)".
+/// "there are 0 (GPU-1a2b), 1 (GPU-3c4d)".
 std::string choices(const Gpus& gpus) {
   std::vector<std::string> names;
   names.reserve(gpus.size());
@@ -78,7 +78,7 @@ std::string choices(const Gpus& gpus) {
                                    : gpu.domain.name();
     names.push_back(gpu.info.id.empty() ? called : fmt::format("{} ({})", called, gpu.info.id));
   }
-  return names.empty() ? "is none to choose from" : fmt::format("are {}", fmt::join(names, ", "));
+  return names.empty() ? "no GPU was found" : fmt::format("there are {}", fmt::join(names, ", "));
 }
 
 Domain find_named(const Gpus& gpus, const std::string& name, std::string_view who) {
@@ -86,7 +86,7 @@ Domain find_named(const Gpus& gpus, const std::string& name, std::string_view wh
   const auto count = std::ranges::count_if(gpus, matches);
   if (count == 1) return std::ranges::find_if(gpus, matches)->domain;
   const auto sentence = [&](std::string_view problem) {
-    return fmt::format("{}: {} '{}'; there {}", who, problem, printable(name), choices(gpus));
+    return fmt::format("{}: {} '{}'; {}", who, problem, printable(name), choices(gpus));
   };
   if (count == 0) throw NoSuchDevice(sentence("no GPU is called"));
   throw InvalidArgument(sentence(number_in(name) ? "GPUs of several vendors have the number"
@@ -97,8 +97,7 @@ Domain find_numbered(const Gpus& gpus, std::uint32_t number, std::string_view wh
   for (const auto& [domain, of_domain] : gpu_numbers(gpus)) {
     if (of_domain == number) return domain;
   }
-  throw NoSuchDevice(
-      fmt::format("{}: no GPU has the number {}; there {}", who, number, choices(gpus)));
+  throw NoSuchDevice(fmt::format("{}: no GPU has the number {}; {}", who, number, choices(gpus)));
 }
 
 /// No runtime can count them in another order than that of the bus.

@@ -25,10 +25,14 @@ inline constexpr std::string_view kRaplRisk =
     "users who read these counters finely can infer what other processes compute "
     "(PLATYPUS, CVE-2020-8694)";
 
-/// What lets users read RAPL counters and nobody else: the first thing to be recommended.
-inline constexpr std::string_view kDaemonRemedy =
-    "run the daemon, which reads the counters for the members of its group (sudo systemctl enable "
-    "--now wattled.socket; sudo usermod -aG wattle \"$USER\", and log in again)";
+/// What lets users read RAPL counters: these commands depend on the machine.
+inline constexpr std::string_view kRaplRemedy =
+    "wattle doctor --fix cpu prints the commands that allow it";
+
+/// What lets a container read them.
+inline constexpr std::string_view kContainerRemedy =
+    "give the container the socket of the daemon on its host: docker run -v "
+    "/run/wattled:/run/wattled ...";
 
 /// NVIDIA's energy counter, before anybody looked: about every 100 ms on current GPUs (docs of
 /// github.com/ml-energy/zeus), 20 to 100 ms in all (github.com/alumet-dev/alumet). How regularly is

@@ -129,6 +129,18 @@ std::vector<SharedCause> by_cause(const std::vector<SensorRefusal>& refused) {
   return causes;
 }
 
+std::string cause_text(const SharedCause& cause) {
+  const std::string& remedy = cause.refusal.remedy;
+  return fmt::format("{}: {}{}{}", fmt::join(cause.subjects, ", "), cause.refusal.reason,
+                     remedy.empty() ? "" : "\n  fix: ", remedy);
+}
+
+std::string_view why_no_sensor(std::string_view kind, bool has_cpu) noexcept {
+  if (kind == "gpu") return "no GPU with its own power sensor was found";
+  return kind == "dram" && has_cpu ? "this processor has no counter for its memory"
+                                   : "no sensor was found";
+}
+
 std::vector<Refusal> missing_of(const std::vector<SensorRefusal>& refused) {
   std::vector<Refusal> missing;
   for (const SensorRefusal& refusal : refused) {
@@ -151,10 +163,8 @@ void log_missing(std::string_view quantity, const std::vector<SensorRefusal>& re
     return !refusal.absent && (is_part || refusal.scope == RefusalScope::interface);
   });
   for (const SharedCause& cause : by_cause(missed)) {
-    const SensorRefusal& refusal = cause.refusal;
     const std::string message =
-        fmt::format("{} is measured without {}: {}{}{}", quantity, fmt::join(cause.subjects, ", "),
-                    refusal.reason, refusal.remedy.empty() ? "" : "; ", refusal.remedy);
+        fmt::format("{} is measured without {}", quantity, cause_text(cause));
     {
       const std::scoped_lock lock(mutex);
       if (!logged.insert(message).second) continue;

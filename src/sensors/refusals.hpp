@@ -47,6 +47,14 @@ struct SharedCause {
 /// In the order of the first of each.
 [[nodiscard]] std::vector<SharedCause> by_cause(const std::vector<SensorRefusal>& refused);
 
+/// "package_0, dram_0: energy_uj is readable by root only", and in a line of its own what would
+/// change that: "  fix: ...". Without the last line end.
+[[nodiscard]] std::string cause_text(const SharedCause& cause);
+
+/// Why a machine has no energy of a kind ("cpu", "dram", "gpu") though nothing was refused.
+/// `has_cpu`: it has that of CPUs.
+[[nodiscard]] std::string_view why_no_sensor(std::string_view kind, bool has_cpu) noexcept;
+
 /// Writes to the log what a scope that nobody chose lacks: "energy is measured without package_0:
 /// ...", a line for each cause, once in a process: a scope that is opened in a loop is no reason to
 /// repeat it. Parts of other domains, and what is absent, are not missed. Threads: any.

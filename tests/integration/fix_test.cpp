@@ -106,8 +106,9 @@ TEST_F(DoctorFix, SaysWhereNoCommandHelps) {
       run(wattle({"doctor", "--fix", "gpu", "--sysfs", system.sysfs, "--procfs", system.procfs}));
   EXPECT_EQ(outcome.code(), 1);
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_EQ(outcome.err,
-            "wattle: no command helps here: there is no GPU on the PCI bus of this machine\n");
+  EXPECT_EQ(
+      outcome.err,
+      "wattle doctor: no command helps here: there is no GPU on the PCI bus of this machine\n");
 }
 
 TEST_F(DoctorFix, FindsGpusWithoutADriver) {

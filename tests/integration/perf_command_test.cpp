@@ -115,7 +115,7 @@ TEST_F(PerfCommand, DoctorTellsAUserOneRemedyForAllDomains) {
   const Outcome outcome = run(start);
   if (outcome.code() != 2) GTEST_SKIP() << "users may count here: " << outcome.out << outcome.err;
   EXPECT_THAT(outcome.out, HasSubstr("package_0, dram_0 (perf) are not measured"));
-  EXPECT_THAT(outcome.out, HasSubstr("setcap cap_perfmon+ep"));
+  EXPECT_THAT(outcome.out, HasSubstr("wattle doctor --fix cpu"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("powercap"))) << "one remedy is enough";
 }
 

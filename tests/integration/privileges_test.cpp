@@ -161,7 +161,7 @@ TEST_F(Privileges, WithoutAnyCountersOfRootAreRefusedWithTheRemedy) {
   EXPECT_EQ(outcome.code(), kNothingReadable);
   EXPECT_THAT(outcome.out, HasSubstr("energy_uj is readable by root only"));
   EXPECT_THAT(outcome.out, HasSubstr("mode 0400, owner 0"));
-  EXPECT_THAT(outcome.out, HasSubstr("setcap cap_dac_read_search+ep"));
+  EXPECT_THAT(outcome.out, HasSubstr("wattle doctor --fix cpu"));
 }
 
 TEST_F(Privileges, DoNotLetReportsBeWrittenWithTheFileCapability) {

@@ -24,7 +24,6 @@ std::string proc_line(const System& system, const char* file) {
 /// What was seen when an event was opened.
 struct Attempt {
   std::string proof;
-  std::string release;  ///< of the kernel
   bool filtered;
 };
 
@@ -36,7 +35,6 @@ Attempt look(int error, const System& system) {
                            "Linux {}",
                            std::generic_category().message(error),
                            proc_line(system, "sys/kernel/perf_event_paranoid"), release),
-      .release = release,
       .filtered = status && is_filtered(*status)};
   if (attempt.filtered) attempt.proof += "; /proc/self/status says Seccomp: 2";
   return attempt;
@@ -45,43 +43,21 @@ Attempt look(int error, const System& system) {
 /// The system call itself is kept from this process.
 void explain_filter(SensorRefusal& refused) {
   refused.reason = "a system-call filter (seccomp) keeps perf_event_open from this process";
-  refused.remedy =
-      "in a container: give it the socket of the daemon on its host (docker run -v "
-      "/run/wattled:/run/wattled ...); or docker run --cap-add PERFMON ..., or "
-      "securityContext.capabilities.add: [PERFMON], which lets the usual filters pass the call; or "
-      "measure outside the container";
+  refused.remedy = kContainerRemedy;
   refused.risk = kRaplRisk;
 }
 
 /// Root, and yet not: the capability is asked for in the machine's own user namespace.
 void explain_container(SensorRefusal& refused) {
   refused.reason = "the root of this container may not count what the whole machine does";
-  refused.remedy =
-      "give the container the socket of the daemon on its host (docker run -v "
-      "/run/wattled:/run/wattled ...); or start it with the capability (docker run --cap-add "
-      "PERFMON ...), not rootless; or measure outside the container";
+  refused.remedy = kContainerRemedy;
   refused.risk = kRaplRisk;
 }
 
-void explain_permission(SensorRefusal& refused, const std::string& release) {
+void explain_permission(SensorRefusal& refused) {
   refused.reason = "only privileged processes may count what the whole machine does";
-  const std::string everybody =
-      "let every user count until the next boot: sudo sysctl kernel.perf_event_paranoid=0";
-  const std::string sysctl_risk =
-      "; with the sysctl every user can also profile the kernel and other users' processes";
-  if (knows_cap_perfmon(release)) {
-    refused.remedy = fmt::format(
-        "{}; or sudo setcap cap_perfmon+ep \"$(command -v wattle)\": wattle opens the counters, "
-        "then drops the capability before your command starts; or run wattle as root; or {}",
-        kDaemonRemedy, everybody);
-    refused.risk = std::string(kRaplRisk) + sysctl_risk;
-    return;
-  }
-  refused.remedy = fmt::format(
-      "{}; or run wattle as root; or {}; or sudo setcap cap_sys_admin+ep \"$(command -v wattle)\" "
-      "(this kernel has no narrower capability; wattle drops it before your command starts)",
-      kDaemonRemedy, everybody);
-  refused.risk = std::string(kRaplRisk) + sysctl_risk + "; cap_sys_admin is nearly root";
+  refused.remedy = kRaplRemedy;
+  refused.risk = kRaplRisk;
 }
 
 }  // namespace
@@ -128,7 +104,7 @@ SensorRefusal not_opened(const Domain& domain, int error, const System& system, 
   } else if (forbidden && as_root) {
     explain_container(refused);
   } else if (forbidden) {
-    explain_permission(refused, attempt.release);
+    explain_permission(refused);
     refused.denied_path = (system.sysfs / "bus/event_source/devices/power").string();
   } else if (error == ENOSYS) {
     refused.reason = "this kernel was built without perf_event_open";

@@ -78,7 +78,7 @@ class Probe {
     }
     const auto number = type ? parse_unsigned<std::uint32_t>(*type) : std::nullopt;
     if (!number) {
-      refuse_all("the PMU's number cannot be told", content_of(pmu_ / "type", type));
+      refuse_all("the PMU's number cannot be read", content_of(pmu_ / "type", type));
       return std::move(found_);
     }
     type_ = *number;

@@ -47,15 +47,9 @@ std::string masking_mount(const System& system) {
   return {};
 }
 
-SensorRefusal masked(const System& system, std::string proof) {
-  return refusal(
-      std::string(kSubject), "this container hides the energy counters", std::move(proof),
-      fmt::format("give the container the socket of the daemon on its host (docker run -v "
-                  "/run/wattled:/run/wattled ...); or start it with the host's sysfs mounted "
-                  "beside its own (docker run -v /sys:/host/sys:ro ...) and use --sysfs "
-                  "/host/sys, or measure outside the container (looked in {})",
-                  system.sysfs.string()),
-      kRaplRisk);
+SensorRefusal masked(std::string proof) {
+  return refusal(std::string(kSubject), "this container hides the energy counters",
+                 std::move(proof), std::string(kContainerRemedy), kRaplRisk);
 }
 
 }  // namespace
@@ -88,9 +82,9 @@ SensorRefusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) 
   }
   const std::string mount = has_class ? masking_mount(system) : "";
   if (!mount.empty()) {
-    return masked(system, fmt::format("a file system is mounted over {}", mount));
+    return masked(fmt::format("a file system is mounted over {}", mount));
   }
-  if (dangling) return masked(system, fmt::format("the links in {} lead nowhere", zones));
+  if (dangling) return masked(fmt::format("the links in {} lead nowhere", zones));
   const std::string proof = fmt::format("{} holds no zones", zones);
   if (cpu.error != 0) {
     return refusal(subject, "the kernel shows no energy counters, and the processor is unknown",
@@ -142,16 +136,13 @@ SensorRefusal unreadable(const Domain& domain, const std::string& path, int erro
       ::stat(path.c_str(), &status) == 0
           ? fmt::format("mode {:04o}, owner {}", status.st_mode & 07777U, status.st_uid)
           : cause;
-  refused.reason = fmt::format("{} is readable by root only", path);
+  refused.reason = "energy_uj is readable by root only";
   refused.denied_path = path;
+  // Without the name of the zone: domains with one cause share a line.
   refused.proof =
-      fmt::format("{}; Linux {} (since 5.10 the kernel keeps energy counters from users)", mode,
-                  kernel_release());
-  refused.remedy = fmt::format(
-      "{0}; or sudo setcap cap_dac_read_search+ep \"$(command -v wattle)\": wattle opens the "
-      "counters, then drops the capability before your command starts; or run wattle as root; or "
-      "let a group read them until the next boot: sudo chgrp GROUP {1} && sudo chmod g+r {1}",
-      kDaemonRemedy, (system.sysfs / "class/powercap/*/energy_uj").string());
+      fmt::format("{}: {}; Linux {} (since 5.10 the kernel keeps energy counters from users)",
+                  (system.sysfs / "class/powercap/*/energy_uj").string(), mode, kernel_release());
+  refused.remedy = kRaplRemedy;
   refused.risk = kRaplRisk;
   return refused;
 }

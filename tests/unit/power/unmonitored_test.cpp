@@ -48,8 +48,9 @@ TEST_F(Unmonitored, DomainsThatCannotBeReadAreNamedOnce) {
   }
   EXPECT_THAT(
       log_.messages(),
-      ElementsAre("power is measured without package_0: permission denied (1); run as root",
-                  "power is measured without nvidia_gpu_1: it fell off the bus; run as root"));
+      ElementsAre(
+          "power is measured without package_0: permission denied (1)\n  fix: run as root",
+          "power is measured without nvidia_gpu_1: it fell off the bus\n  fix: run as root"));
 }
 
 TEST_F(Unmonitored, DevicesThatWereLeftOutAreNotNamed) {

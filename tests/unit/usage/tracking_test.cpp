@@ -198,7 +198,7 @@ TEST_F(TrackingTest, ListsWhatIsValid) {
   EXPECT_EQ(message(), "");
   options_ = good;
   options_.gpus = GpuSelection::named({"GPU-x"});
-  EXPECT_THAT(message(), HasSubstr("no GPU is called 'GPU-x'; there is none to choose from"));
+  EXPECT_THAT(message(), HasSubstr("no GPU is called 'GPU-x'; no GPU was found"));
   options_ = good;
   options_.n_expected_cores = 0;
   EXPECT_THAT(message(), HasSubstr("at least 1"));

@@ -14,7 +14,7 @@ using testing::Not;
 SensorRefusal unreadable_package() {
   return {.source = "powercap",
           .subject = "package_0",
-          .reason = "/sys/class/powercap/intel-rapl:0/energy_uj is readable by root only",
+          .reason = "energy_uj is readable by root only",
           .proof = "mode 0400, owner 0; Linux 6.1.0",
           .remedy = "run the daemon, or many other things, which would not fit into a line",
           .risk = "energy counters show what other processes do",

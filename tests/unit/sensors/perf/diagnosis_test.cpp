@@ -55,7 +55,7 @@ class NotOpened : public testing::Test {
   System system_;
 };
 
-TEST_F(NotOpened, ForUsersNamesTheCapability) {
+TEST_F(NotOpened, ForUsersNamesTheCommandThatHelps) {
   for (const int error : {EACCES, EPERM}) {
     const SensorRefusal refused = because_of(error);
     EXPECT_EQ(refused.source, "perf");
@@ -64,26 +64,15 @@ TEST_F(NotOpened, ForUsersNamesTheCapability) {
     EXPECT_THAT(refused.reason, HasSubstr("only privileged processes"));
     EXPECT_THAT(refused.proof, HasSubstr("kernel.perf_event_paranoid is 3"));
     EXPECT_THAT(refused.proof, HasSubstr("Linux 6.1.0-18-amd64"));
-    EXPECT_THAT(refused.remedy, HasSubstr("setcap cap_perfmon+ep"));
-    EXPECT_THAT(refused.remedy, HasSubstr("sysctl kernel.perf_event_paranoid=0"));
+    EXPECT_EQ(refused.remedy, "wattle doctor --fix cpu prints the commands that allow it");
     EXPECT_THAT(refused.risk, HasSubstr("PLATYPUS"));
-    EXPECT_THAT(refused.risk, HasSubstr("profile the kernel"));
   }
-}
-
-TEST_F(NotOpened, OnOldKernelsNamesTheWideCapabilityLast) {
-  folder_.write("proc/sys/kernel/osrelease", "4.18.0-553.el8_10.x86_64\n");
-  const SensorRefusal refused = because_of(EACCES);
-  EXPECT_THAT(refused.remedy, Not(HasSubstr("cap_perfmon")));
-  EXPECT_THAT(refused.remedy, HasSubstr("cap_sys_admin"));
-  EXPECT_LT(refused.remedy.find("as root"), refused.remedy.find("cap_sys_admin"));
-  EXPECT_THAT(refused.risk, HasSubstr("cap_sys_admin is nearly root"));
 }
 
 TEST_F(NotOpened, ForTheRootOfAContainerNamesTheContainer) {
   const SensorRefusal refused = because_of(EACCES, true);
   EXPECT_THAT(refused.reason, HasSubstr("root of this container"));
-  EXPECT_THAT(refused.remedy, HasSubstr("--cap-add PERFMON"));
+  EXPECT_THAT(refused.remedy, HasSubstr("docker run -v /run/wattled:/run/wattled"));
 }
 
 TEST_F(NotOpened, BehindAFilterNamesTheFilter) {
@@ -93,7 +82,7 @@ TEST_F(NotOpened, BehindAFilterNamesTheFilter) {
       const SensorRefusal refused = because_of(error, as_root);
       EXPECT_THAT(refused.reason, HasSubstr("seccomp"));
       EXPECT_THAT(refused.proof, HasSubstr("Seccomp: 2"));
-      EXPECT_THAT(refused.remedy, HasSubstr("--cap-add PERFMON"));
+      EXPECT_THAT(refused.remedy, HasSubstr("docker run -v /run/wattled:/run/wattled"));
     }
   }
 }

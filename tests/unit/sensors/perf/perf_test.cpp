@@ -222,7 +222,7 @@ TEST_F(PerfProbe, WithoutPermissionRefusesEachDomainWithTheWaysOut) {
   EXPECT_EQ(found_.refused[1].domain, Domain::dram(0));
   EXPECT_EQ(found_.refused[0].reason, found_.refused[1].reason);
   EXPECT_THAT(found_.refused[0].proof, HasSubstr("kernel.perf_event_paranoid is 2"));
-  EXPECT_THAT(found_.refused[0].remedy, HasSubstr("setcap cap_perfmon+ep"));
+  EXPECT_THAT(found_.refused[0].remedy, HasSubstr("wattle doctor --fix cpu"));
 }
 
 TEST_F(PerfProbe, TriesToOpenWhateverTheSysctlSays) {

@@ -5,8 +5,11 @@
 
 #include <cerrno>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "fakes/temp_folder.hpp"
+#include "sensors/refusals.hpp"
 
 namespace wattle::powercap {
 namespace {
@@ -81,7 +84,7 @@ TEST_F(NoZones, BecauseTheContainerMountsOverThem) {
     EXPECT_EQ(refused.reason, "this container hides the energy counters");
     EXPECT_THAT(refused.proof,
                 HasSubstr("a file system is mounted over " + (system_.sysfs / hidden).string()));
-    EXPECT_THAT(refused.remedy, HasSubstr("docker run -v /sys:/host/sys:ro"));
+    EXPECT_THAT(refused.remedy, HasSubstr("docker run -v /run/wattled:/run/wattled"));
     EXPECT_THAT(refused.risk, HasSubstr("PLATYPUS"));
   }
 }
@@ -135,7 +138,7 @@ TEST_F(NoZones, AMaskSaysMoreThanAVirtualMachine) {
             "this container hides the energy counters");
 }
 
-TEST(Unreadable, ForUsersSaysTheKernelRuleAndTheWaysOut) {
+TEST(Unreadable, ForUsersSaysTheKernelRuleAndTheCommandThatHelps) {
   const fakes::TempFolder folder;
   folder.write("class/powercap/intel-rapl:0/energy_uj", "1\n");
   const std::string path = (folder.path() / "class/powercap/intel-rapl:0/energy_uj").string();
@@ -144,12 +147,30 @@ TEST(Unreadable, ForUsersSaysTheKernelRuleAndTheWaysOut) {
   const SensorRefusal refused = unreadable(Domain::package(0), path, EACCES, system);
   EXPECT_EQ(refused.subject, "package_0");
   EXPECT_EQ(refused.domain, Domain::package(0));
-  EXPECT_EQ(refused.reason, path + " is readable by root only");
-  EXPECT_THAT(refused.proof, testing::MatchesRegex("mode 0[0-7]+, owner [0-9]+; Linux .*"));
-  EXPECT_THAT(refused.remedy, HasSubstr("setcap cap_dac_read_search+ep"));
-  EXPECT_THAT(refused.remedy,
-              HasSubstr("chmod g+r " + (folder.path() / "class/powercap/*/energy_uj").string()));
+  EXPECT_EQ(refused.reason, "energy_uj is readable by root only");
+  EXPECT_EQ(refused.denied_path, path);
+  EXPECT_THAT(refused.proof, HasSubstr("class/powercap/*/energy_uj: mode 0"));
+  EXPECT_THAT(refused.proof, testing::ContainsRegex("mode 0[0-7]+, owner [0-9]+; Linux .*"));
+  EXPECT_EQ(refused.remedy, "wattle doctor --fix cpu prints the commands that allow it");
   EXPECT_THAT(refused.risk, HasSubstr("PLATYPUS"));
+}
+
+TEST(Unreadable, ForUsersIsOneCauseOfAllDomains) {
+  const fakes::TempFolder folder;
+  std::vector<SensorRefusal> refused;
+  for (const auto& [domain, zone] : {std::pair(Domain::package(0), "intel-rapl:0"),
+                                     std::pair(Domain::dram(0), "intel-rapl:0:0")}) {
+    const std::string name = std::string("class/powercap/") + zone + "/energy_uj";
+    folder.write(name, "1\n");
+    System system;
+    system.sysfs = folder.path();
+    refused.push_back(unreadable(domain, (folder.path() / name).string(), EACCES, system));
+  }
+  const std::vector<SharedCause> causes = by_cause(refused);
+  ASSERT_EQ(causes.size(), 1U);
+  EXPECT_EQ(cause_text(causes[0]),
+            "package_0, dram_0: energy_uj is readable by root only\n"
+            "  fix: wattle doctor --fix cpu prints the commands that allow it");
 }
 
 TEST(Unreadable, ForAnotherCauseSaysThat) {

@@ -45,9 +45,10 @@ TEST_F(PowercapProbe, RefusesACounterThatAUserMayNotRead) {
   EXPECT_THAT(domains(), ElementsAre("package_1")) << "one that fails does not hide the others";
   const SensorRefusal& refused = only_refusal();
   EXPECT_EQ(refused.domain, Domain::package(0));
-  EXPECT_THAT(refused.reason, HasSubstr("intel-rapl:0/energy_uj is readable by root only"));
+  EXPECT_EQ(refused.reason, "energy_uj is readable by root only");
+  EXPECT_THAT(refused.denied_path, HasSubstr("intel-rapl:0/energy_uj"));
   EXPECT_THAT(refused.proof, HasSubstr("mode 0000"));
-  EXPECT_THAT(refused.remedy, HasSubstr("setcap"));
+  EXPECT_THAT(refused.remedy, HasSubstr("wattle doctor --fix cpu"));
   EXPECT_THAT(refused.risk, Not(IsEmpty()));
 }
 
