@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -11,6 +13,8 @@
 #include "base/quantity.hpp"
 #include "energy_words.hpp"
 #include "report/estimate_words.hpp"
+#include "sampling/energy_figure.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::app {
@@ -20,15 +24,31 @@ constexpr std::size_t kTimeWidth = 12;
 /// The longest name of a quantity and a gap.
 constexpr std::size_t kValueWidth = 16;
 
-/// No digit that the energy's uncertainty does not support.
-std::string power_text(const MeasuredEnergy& energy, Seconds length) {
+/// A cell: a power, or an energy.
+struct Shown {
+  std::optional<Uncertain> number;
+  bool is_lower_bound = false;
+};
+
+std::optional<Uncertain> power_of(const MeasuredEnergy& energy, Seconds length) {
   const auto power = mean_power(energy, length);
-  return power ? rounded_text(*power, energy.uncertainty / (length - energy.unknown)) : "-";
+  if (!power) return std::nullopt;
+  return Uncertain{power->si(), energy.uncertainty.si() / (length - energy.unknown).count()};
 }
 
-std::string value_text(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
-  if (options.shows == PowerShows::power) return power_text(energy, length);
-  return energy.energy ? rounded_text(*energy.energy, energy.uncertainty) : "-";
+/// The power of a part of the time is no lower bound of a mean.
+Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
+  if (options.shows == PowerShows::power) return {power_of(energy, length)};
+  if (!energy.energy) return {};
+  return {Uncertain{energy.energy->si(), energy.uncertainty.si()}, energy.unknown > Seconds(0)};
+}
+
+/// No digit that the uncertainty does not support, which counts as `limit` if it is larger.
+std::string number_text(PowerShows shows, const std::optional<Uncertain>& number, double limit) {
+  if (!number) return "-";
+  const double uncertainty = std::min(number->uncertainty, limit);
+  return shows == PowerShows::power ? rounded_text(Watts(number->value), Watts(uncertainty))
+                                    : rounded_text(Joules(number->value), Joules(uncertainty));
 }
 
 /// What stands below a device's name, where not all say the same.
@@ -63,31 +83,63 @@ bool has_total(const PowerOptions& options, const PowerLine& line) {
          });
 }
 
-/// Of all devices; nothing is known where one of them is not.
-MeasuredEnergy sum_of(const PowerLine& line) {
-  MeasuredEnergy sum{.energy = Joules(0.0)};
+/// The devices that are added up, those that are known.
+struct Total {
+  MeasuredEnergy energy;
+  std::optional<Uncertain> power;  ///< the sum of the mean powers, whose gaps differ
+  bool is_lower_bound = false;
+};
+
+Total total_of(const PowerLine& line) {
+  Total total;
+  EnergySum sum(Seconds(0));
+  double squares_w2 = 0.0;
   for (const DeviceEnergy& device : line.devices) {
     if (is_apart(device)) continue;
-    if (!device.energy.energy) return {};
-    *sum.energy += *device.energy.energy;
-    sum.uncertainty += device.energy.uncertainty;
-    sum.unknown = std::max(sum.unknown, device.energy.unknown);
+    const auto power = power_of(device.energy, line.length);
+    if (power) {
+      total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
+      squares_w2 += power->uncertainty * power->uncertainty;
+    }
+    if (device.energy.energy) sum.add(device.energy);
+    total.is_lower_bound |= !device.energy.energy || device.energy.unknown > Seconds(0);
   }
-  return sum;
+  if (total.power) total.power->uncertainty = std::sqrt(squares_w2);
+  total.energy = sum.result();
+  return total;
 }
 
-/// The sum of the mean powers, which can have gaps at different times.
-std::string total_power_text(const PowerLine& line) {
-  Watts power(0.0);
-  Watts uncertainty(0.0);
+/// True if a device that is added up has no power, though others have.
+bool lacks_power(const PowerLine& line) {
+  return std::ranges::any_of(line.devices, [&](const DeviceEnergy& device) {
+    return !is_apart(device) && !mean_power(device.energy, line.length);
+  });
+}
+
+/// The total, if there is one, and the devices that it adds up.
+std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& line) {
+  std::vector<Shown> cells;
+  std::vector<Uncertain> parts;
   for (const DeviceEnergy& device : line.devices) {
-    if (is_apart(device)) continue;
-    const auto mean = mean_power(device.energy, line.length);
-    if (!mean) return "-";
-    power += *mean;
-    uncertainty += device.energy.uncertainty / (line.length - device.energy.unknown);
+    cells.push_back(shown(options, device.energy, line.length));
+    if (cells.back().number && !is_apart(device)) parts.push_back(*cells.back().number);
   }
-  return rounded_text(power, uncertainty);
+  double limit = std::numeric_limits<double>::infinity();
+  if (has_total(options, line)) {
+    const Total total = total_of(line);
+    const Shown sum =
+        options.shows == PowerShows::power
+            ? Shown{total.power, lacks_power(line)}
+            : Shown{shown(options, total.energy, line.length).number, total.is_lower_bound};
+    if (sum.number) limit = limit_that_adds_up(*sum.number, parts);
+    cells.insert(cells.begin(), sum);
+  }
+  std::vector<std::string> texts;
+  for (const Shown& cell : cells) {
+    const char* const mark = cell.number && cell.is_lower_bound ? "≥" : "";
+    texts.push_back(mark + number_text(options.shows, cell.number, limit));
+  }
+  return texts;
 }
 
 /// Cells at the right of their columns, as many in a line as there is room for; without its end.
@@ -101,7 +153,7 @@ std::string folded(std::string_view first, const std::vector<std::string>& cells
   std::string text = fmt::format("{:>{}}", first, kTimeWidth);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0 && i % most == 0) text += fmt::format("\n{:>{}}", "", kTimeWidth);
-    text += fmt::format("{:>{}}", cells[i], kValueWidth);
+    text += fmt::format("{:>{}}", spelled(cells[i], style), kValueWidth);
   }
   return text;
 }
@@ -135,6 +187,36 @@ std::string remarks(const MeasuredEnergy& energy) {
   return text + (text.empty() ? "" : ", ") + flags_text(energy.flags, ", ");
 }
 
+/// What the total lacks, and why: a line for each reason.
+std::string missing_text(const PowerLine& total) {
+  std::vector<std::pair<std::string_view, std::string>> names_by_reason;
+  for (const DeviceEnergy& device : total.devices) {
+    if (is_apart(device) || device.energy.energy) continue;
+    const std::string_view reason = why_unknown(device.energy.flags);
+    const auto known =
+        std::ranges::find(names_by_reason, reason, [](const auto& entry) { return entry.first; });
+    if (known == names_by_reason.end()) {
+      names_by_reason.emplace_back(reason, device.domain.name());
+    } else {
+      known->second += ", " + device.domain.name();
+    }
+  }
+  std::string text;
+  for (const auto& [reason, names] : names_by_reason) {
+    text += fmt::format("not in the total: {}: {}\n", names, reason);
+  }
+  return text;
+}
+
+std::vector<Uncertain> powers_of(const PowerLine& line) {
+  std::vector<Uncertain> powers;
+  for (const DeviceEnergy& device : line.devices) {
+    const auto power = power_of(device.energy, line.length);
+    if (power && !is_apart(device)) powers.push_back(*power);
+  }
+  return powers;
+}
+
 std::string energy_text(const std::optional<Joules>& energy, Joules uncertainty) {
   return energy ? to_text(*energy, uncertainty) : "not known";
 }
@@ -164,16 +246,7 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
 }
 
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
-  std::vector<std::string> values;
-  if (has_total(options, line)) {
-    values.push_back(options.shows == PowerShows::power
-                         ? total_power_text(line)
-                         : value_text(options, sum_of(line), line.length));
-  }
-  for (const DeviceEnergy& device : line.devices) {
-    values.push_back(value_text(options, device.energy, line.length));
-  }
-  std::string row = folded(to_text(line.elapsed), values, style);
+  std::string row = folded(to_text(line.elapsed), cells_of(options, line), style);
   if (line.estimate) row = with_estimate(std::move(row), estimate_cell(options, line), style);
   return row + "\n";
 }
@@ -181,26 +254,36 @@ std::string power_row(const PowerOptions& options, const PowerLine& line, const 
 std::string power_totals(const PowerOptions& options, const PowerLine& total,
                          const TextStyle& style) {
   Table table({Align::left, Align::left, Align::right, Align::right, Align::left}, style, 0);
+  const bool is_sum = has_total(options, total);
+  const Total sum = is_sum ? total_of(total) : Total{};
+  const double limit = is_sum && sum.power ? limit_that_adds_up(*sum.power, powers_of(total))
+                                           : std::numeric_limits<double>::infinity();
+  const auto power_text = [&](const std::optional<Uncertain>& power) {
+    return power ? number_text(PowerShows::power, power, limit) : "";
+  };
   for (const DeviceEnergy& device : total.devices) {
     const BestEnergy& energy = device.energy;
     table.add({device.domain.name(), std::string(energy.quantity),
                energy_text(energy.energy, energy.uncertainty),
-               energy.energy ? power_text(energy, total.length) : "", remarks(energy)});
+               power_text(power_of(energy, total.length)), remarks(energy)});
     for (const AlternativeEnergy& other : energy.alternatives) {
       table.add({"  or by", std::string(other.quantity),
                  energy_text(other.energy, other.uncertainty), "", flags_text(other.flags, ", ")},
                 true);
     }
   }
-  if (has_total(options, total)) {
-    const MeasuredEnergy sum = sum_of(total);
-    table.add({"total", "", energy_text(sum.energy, sum.uncertainty),
-               sum.energy ? total_power_text(total) : "", remarks(sum)});
+  if (is_sum) {
+    MeasuredEnergy energy = sum.energy;
+    energy.flags = {};  // the devices have them
+    const bool is_bound = energy.energy && sum.is_lower_bound;
+    table.add({"total", is_bound ? "at least" : "", energy_text(energy.energy, energy.uncertainty),
+               power_text(sum.power), remarks(energy)});
   }
   const std::string headline =
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),
                   total.devices.empty() ? "" : ", ± of the sampling (k=2)");
   std::string text = fitted(headline, style) + table.text();
+  if (is_sum && sum.energy.energy) text += fitted(missing_text(total), style);
   if (!total.estimate) return text;
   for (const std::string& line : words_of(*total.estimate)) text += fitted(line, style) + "\n";
   return text;

@@ -94,6 +94,27 @@ std::string rounded_text(Joules energy, Joules uncertainty) {
   return rounded_with_unit(energy.si(), uncertainty.si(), "J");
 }
 
+double limit_that_adds_up(const Uncertain& sum, std::span<const Uncertain> parts) {
+  double limit = 0.0;  // at the start no coarser than the parts
+  double finest = 0.0;
+  for (const Uncertain& part : parts) {
+    limit = std::max(limit, part.uncertainty);
+    const double tenth = part.uncertainty / 10.0;
+    if (tenth > 0.0) finest = finest > 0.0 ? std::min(finest, tenth) : tenth;
+  }
+  for (; finest > 0.0 && limit > finest; limit /= 10.0) {
+    double added = 0.0;
+    for (const Uncertain& part : parts) {
+      added += without_unsupported(part.value, std::min(part.uncertainty, limit), 1);
+    }
+    const double error = std::min(sum.uncertainty, limit);
+    if (without_unsupported(added, error, 1) == without_unsupported(sum.value, error, 1)) {
+      return limit;
+    }
+  }
+  return finest;
+}
+
 std::string to_text(Watts power) { return with_unit(power.si(), "W"); }
 
 std::string to_text(Seconds time) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "wattle/export.hpp"
@@ -30,6 +31,17 @@ template <class Tag>
 /// is 0.4 W, "0 W" where it is ten times the value. At most 4 significant digits.
 [[nodiscard]] std::string rounded_text(Watts power, Watts uncertainty);
 [[nodiscard]] std::string rounded_text(Joules energy, Joules uncertainty);
+/// A number and its uncertainty, in one unit.
+struct Uncertain {
+  double value = 0.0;
+  double uncertainty = 0.0;
+};
+/// The most that the uncertainties of `sum` and its `parts` may be for `rounded_text`, so that the
+/// rounded parts add up to the rounded sum: "100 J" and "50 J" do not make "140 J", but "97 J" and
+/// "48 J" make "145 J". As much as will do: from the largest uncertainty of a part to a tenth of
+/// the smallest.
+[[nodiscard]] double limit_that_adds_up(const Uncertain& sum, std::span<const Uncertain> parts);
+
 /// "75.12 W", "12.04 kW".
 [[nodiscard]] std::string to_text(Watts power);
 /// "0.002 s", "12.35 s", "83 min 20 s", "5 h 03 min".

@@ -56,8 +56,9 @@ std::pair<std::size_t, std::size_t> first_of(std::string_view text) noexcept {
 }
 
 std::string_view ascii_of(std::string_view character) noexcept {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kSpellings = {{
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 13> kSpellings = {{
       {"±", "+/-"},
+      {"≥", ">="},
       {"µ", "u"},
       {"×", "x"},
       {"…", "..."},

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "sampling/energy_sum.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -133,20 +134,11 @@ const MeasuredEnergy& EnergySample::energy(std::string_view domain) const {
 }
 
 MeasuredEnergy EnergySample::total() const {
-  MeasuredEnergy total;
-  double variance = 0.0;
+  EnergySum sum(duration_);
   for (std::size_t i = 0; i < energies_.size(); ++i) {
-    if (!is_in_total((*domains_)[i])) continue;
-    const MeasuredEnergy& measured = energies_[i];
-    total.flags |= measured.flags;
-    total.unknown = std::max(total.unknown, measured.energy ? measured.unknown : duration_);
-    if (!measured.energy) continue;
-    total.energy = total.energy.value_or(Joules(0.0)) + *measured.energy;
-    variance += measured.uncertainty.si() * measured.uncertainty.si();
+    if (is_in_total((*domains_)[i])) sum.add(energies_[i]);
   }
-  if (!total.energy) total.unknown = duration_;
-  total.uncertainty = Joules(std::sqrt(variance));
-  return total;
+  return sum.result();
 }
 
 bool EnergySample::is_complete(std::size_t index) const {

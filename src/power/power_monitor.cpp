@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "power/power_monitor_impl.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sampling/integrate.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
@@ -235,39 +236,19 @@ std::map<std::uint32_t, BestEnergy> PowerMonitor::energy(double start_unix_s, do
 
 namespace {
 
-/// Adds parts up that do not overlap.
-class EnergySum {
- public:
-  void add(const MeasuredEnergy& part, Seconds window) {
-    sum_.flags |= part.flags;
-    sum_.unknown = std::max(sum_.unknown, part.energy ? part.unknown : window);
-    if (!part.energy) return;
-    sum_.energy = sum_.energy.value_or(Joules(0.0)) + *part.energy;
-    sum_.uncertainty = Joules(std::hypot(sum_.uncertainty.si(), part.uncertainty.si()));
-  }
-  [[nodiscard]] MeasuredEnergy result(Seconds window) const {
-    MeasuredEnergy result = sum_;
-    if (!result.energy) result.unknown = window;
-    return result;
-  }
-
- private:
-  MeasuredEnergy sum_;
-};
-
 MeasuredEnergy total_of(const PowerMonitor& monitor,
                         const std::map<std::uint32_t, BestEnergy>& gpus,
                         const std::map<Domain, MeasuredEnergy>& cpus, Seconds window) {
-  EnergySum sum;
+  EnergySum sum(window);
   for (const auto& [domain, energy] : cpus) {
-    if (counts_in_total(domain.kind())) sum.add(energy, window);
+    if (counts_in_total(domain.kind())) sum.add(energy);
   }
   for (const auto& [gpu, energy] : gpus) {
     const auto usual = monitor.default_domain(gpu);
     const bool has_own = monitor.has_counter(gpu) || (usual && !is_of_module(*usual));
-    if (has_own || cpus.empty()) sum.add(energy, window);
+    if (has_own || cpus.empty()) sum.add(energy);
   }
-  return sum.result(window);
+  return sum.result();
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "report/report.hpp"
-#include "sampling/counter.hpp"
+#include "sampling/energy_sum.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/refusals.hpp"
 
@@ -19,17 +19,17 @@ namespace {
 /// Why nothing of `kind` is in the total, where no domain of it was refused.
 Refusal why_missing(std::string_view kind, bool has_cpu,
                     const std::vector<SensorRefusal>& refused) {
-  Refusal missing{.subject = std::string(kind), .reason = "no sensor was found"};
+  Refusal missing{.subject = std::string(kind),
+                  .reason = std::string(why_no_sensor(kind, has_cpu))};
   if (kind == "gpu") {
     const auto cause = std::ranges::find_if(refused, [](const SensorRefusal& refusal) {
       return refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::gpu);
     });
-    missing.reason =
-        cause != refused.end() ? cause->reason : "no GPU with its own power sensor was found";
-    if (cause != refused.end()) missing.remedy = cause->remedy;
-  } else if (has_cpu && kind == "dram") {
-    missing.reason = "this processor has no counter for its memory";
-  } else {
+    if (cause != refused.end()) {
+      missing.reason = cause->reason;
+      missing.remedy = cause->remedy;
+    }
+  } else if (!has_cpu || kind != "dram") {
     // An interface that shows nothing says more than a part of one that is not understood, and a
     // daemon that somebody started or named says more than either.
     const auto weight_of = [](const SensorRefusal& refusal) {
@@ -78,11 +78,6 @@ std::vector<Refusal> refused_of(std::string_view kind, const std::vector<DomainF
   return missing;
 }
 
-/// Why a domain has no energy.
-std::string_view reason_of(const EnergyFigure& figure) noexcept {
-  return figure.flags.has(Flag::stuck) ? kCounterStuck : "its sensor failed";
-}
-
 void add_missing(Total& total, const std::vector<DomainFigure>& domains,
                  const std::vector<SensorRefusal>& refused) {
   const auto covered = [&](std::string_view kind) {
@@ -92,8 +87,8 @@ void add_missing(Total& total, const std::vector<DomainFigure>& domains,
     std::vector<Refusal> missing = refused_of(kind, domains, refused);
     for (const DomainFigure& domain : domains) {
       if (traits_of(domain.domain).in_total != kind || domain.figure.energy) continue;
-      missing.push_back({std::string(kind),
-                         fmt::format("{}: {}", domain.domain.name(), reason_of(domain.figure))});
+      missing.push_back({std::string(kind), fmt::format("{}: {}", domain.domain.name(),
+                                                        why_unknown(domain.figure.flags))});
     }
     if (missing.empty() && !covered(kind)) {
       missing.push_back(why_missing(kind, covered("cpu"), refused));
@@ -150,20 +145,21 @@ EnergyFigure sum_of(const std::vector<EnergyFigure>& windows) {
 Total total_of(const std::vector<DomainFigure>& domains,
                const std::vector<SensorRefusal>& refused) {
   Total total;
-  double variance = 0.0;
+  EnergySum sum(Seconds(0));  // of what is known alone: the rest is missing
   Watts mean;
   bool mean_known = true;
   for (const DomainFigure& domain : domains) {
     const std::string kind(traits_of(domain.domain).in_total);
     if (kind.empty() || !domain.figure.energy) continue;
-    total.energy = total.energy.value_or(Joules(0.0)) + *domain.figure.energy;
+    sum.add(domain.figure.measured());
     mean_known = mean_known && domain.figure.mean;
     mean += domain.figure.mean.value_or(Watts(0.0));
-    total.unknown = std::max(total.unknown, domain.figure.unknown);
-    variance += domain.figure.uncertainty.si() * domain.figure.uncertainty.si();
     if (std::ranges::find(total.covers, kind) == total.covers.end()) total.covers.push_back(kind);
   }
-  total.uncertainty = Joules(std::sqrt(variance));
+  const MeasuredEnergy known = sum.result();
+  total.energy = known.energy;
+  total.uncertainty = known.uncertainty;
+  total.unknown = known.unknown;
   if (total.energy && mean_known) total.mean = mean;
   add_missing(total, domains, refused);
   return total;

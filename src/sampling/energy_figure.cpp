@@ -1,5 +1,7 @@
 #include "sampling/energy_figure.hpp"
 
+#include "sampling/counter.hpp"
+
 namespace wattle {
 
 std::string_view to_string(Method method) noexcept {
@@ -12,6 +14,11 @@ std::string_view to_string(Method method) noexcept {
       return "estimated";
   }
   return "";
+}
+
+std::string_view why_unknown(const Flags& flags) noexcept {
+  if (flags.has(Flag::stuck)) return kCounterStuck;
+  return flags.has(Flag::late) ? "its driver does not answer" : "its sensor failed";
 }
 
 MeasuredEnergy EnergyFigure::measured() const noexcept {

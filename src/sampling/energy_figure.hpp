@@ -18,6 +18,9 @@ namespace wattle {
   return std::max(time, std::chrono::nanoseconds(0));
 }
 
+/// Why an energy with these flags is absent.
+[[nodiscard]] std::string_view why_unknown(const Flags& flags) noexcept;
+
 struct EnergyFigure {
   /// Sum over the stretches that are known: a lower bound where `unknown` is above 0. Absent
   /// where nothing is known.

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace wattle {
@@ -40,6 +42,24 @@ TEST(QuantityText, OfAPower) {
   EXPECT_EQ(to_text(Watts(75.123)), "75.12 W");
   EXPECT_EQ(to_text(Watts(1204.4)), "1204 W");
   EXPECT_EQ(to_text(Watts(12'040.0)), "12.04 kW");
+}
+
+TEST(RoundedNumbers, AddUpToTheirRoundedSum) {
+  const std::array parts = {Uncertain{97.0, 10.0}, Uncertain{48.0, 6.0}};
+  const double limit = limit_that_adds_up({145.0, 12.0}, parts);
+  EXPECT_EQ(rounded_text(Watts(97.0), Watts(std::min(10.0, limit))), "100 W");
+  EXPECT_EQ(rounded_text(Watts(48.0), Watts(std::min(6.0, limit))), "48 W");
+  EXPECT_EQ(rounded_text(Watts(145.0), Watts(std::min(12.0, limit))), "150 W");
+  const std::array alike = {Uncertain{96.0, 9.0}, Uncertain{48.0, 5.0}};
+  EXPECT_EQ(limit_that_adds_up({144.0, 11.0}, alike), 9.0) << "144, not 140";
+  const std::array wrong = {Uncertain{96.0, 10.0}, Uncertain{47.0, 10.0}};
+  EXPECT_LT(limit_that_adds_up({143.0, 14.0}, wrong), 10.0) << "100 and 50 do not make 140";
+}
+
+TEST(RoundedNumbers, HaveAtMostADigitMoreThanTheSmallestUncertainty) {
+  const std::array parts = {Uncertain{1.264, 0.1}, Uncertain{1.264, 0.1}, Uncertain{1.264, 0.1}};
+  EXPECT_DOUBLE_EQ(limit_that_adds_up({3.792, 0.17}, parts), 0.01) << "1.26 three times is 3.78";
+  EXPECT_EQ(limit_that_adds_up({3.0, 0.0}, std::array{Uncertain{1.0}, Uncertain{2.0}}), 0.0);
 }
 
 TEST(AnUncertainty, HasTwoDigits) {

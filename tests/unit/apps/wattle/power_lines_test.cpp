@@ -1,5 +1,6 @@
 #include "power_lines.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -64,10 +65,11 @@ TEST(PowerLines, AreColumnsOfText) {
   EXPECT_EQ(header_of(power, line()),
             "     elapsed           total    nvidia_gpu_0       package_0\n");
   EXPECT_EQ(line_of(power, line()),
-            "     10.00 s               -          50.0 W               -\n");
+            "     10.00 s         ≥50.0 W          50.0 W               -\n");
   const auto energy = options(PowerShows::energy, PowerFormat::text);
   EXPECT_EQ(line_of(energy, line()),
-            "     10.00 s               -           100 J               -\n");
+            "     10.00 s          ≥100 J          ≥100 J               -\n");
+  EXPECT_THAT(line_of(energy, line(), {.unicode = false}), HasSubstr("         >=100 J"));
 }
 
 TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
@@ -76,7 +78,8 @@ TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
             "nvidia_gpu_0  power_instant  100.0 J ±1.5 J  50.0 W  0.500 s unknown, gap\n"
             "  or by       energy             90 J ±20 J          gap\n"
             "package_0     energy              not known          stuck\n"
-            "total                             not known\n");
+            "total         at least       100.0 J ±1.5 J  50.0 W  0.500 s unknown\n"
+            "not in the total: package_0: its counter does not move\n");
 }
 
 /// Two sockets and eight GPUs.
@@ -108,9 +111,40 @@ TEST(PowerLines, FitTheTerminal) {
 
 TEST(PowerLines, AddUpTheDevices) {
   const auto power = options(PowerShows::power, PowerFormat::text);
-  EXPECT_THAT(line_of(power, large_line()), HasSubstr("     10.00 s           800 W"));
+  EXPECT_THAT(line_of(power, large_line()), HasSubstr("     10.00 s         800.0 W"));
+  // The squares of the uncertainties add up: 8 of 1.5 J, 4 of 0.05 J.
   EXPECT_THAT(totals_of(power, large_line()),
-              HasSubstr("total                              1800 J ±12 J    800 W"));
+              HasSubstr("total         at least          1800.0 J ±4.2 J  800.0 W"));
+}
+
+/// Two packages of this energy and its uncertainty, in a second.
+PowerLine two_packages(Joules first, Joules second, Joules uncertainty) {
+  PowerLine line{.elapsed = Seconds(1.0), .length = Seconds(1.0), .devices = {}};
+  for (const auto& [domain, energy] :
+       {std::pair(Domain::package(0), first), std::pair(Domain::package(1), second)}) {
+    DeviceEnergy device{domain, {}};
+    device.energy.energy = energy;
+    device.energy.uncertainty = uncertainty;
+    line.devices.push_back(device);
+  }
+  return line;
+}
+
+TEST(PowerLines, HaveColumnsThatAddUp) {
+  // Rounded one by one: 100 and 50 would make 140.
+  const PowerLine coarse = two_packages(Joules(96.0), Joules(47.0), Joules(10.0));
+  for (const auto shows : {PowerShows::power, PowerShows::energy}) {
+    const char unit = shows == PowerShows::power ? 'W' : 'J';
+    EXPECT_EQ(
+        line_of(options(shows, PowerFormat::text), coarse),
+        fmt::format("     1.000 s           143 {0}            96 {0}            47 {0}\n", unit));
+  }
+  EXPECT_THAT(totals_of(options(PowerShows::energy, PowerFormat::text), coarse),
+              HasSubstr("143 J ±14 J  143 W\n"));
+  // These add up as they are.
+  EXPECT_EQ(line_of(options(PowerShows::energy, PowerFormat::text),
+                    two_packages(Joules(102.0), Joules(51.0), Joules(10.0))),
+            "     1.000 s           150 J           100 J            50 J\n");
 }
 
 TEST(PowerLines, AddUpNoPartsOfDevices) {
