@@ -107,13 +107,14 @@ std::optional<int> monitor_command(const MonitorOptions& options, const std::str
       patient_poll({&waited, 1}, -1);
     } while (waited.revents == 0 || !supervisor.handle());
   }
-  const HardwareFiles files = monitor.is_started() ? monitor.stop() : HardwareFiles{};
+  std::optional<HardwareFiles> files;
+  if (monitor.is_started()) files = monitor.stop();
   if (failure) {
     tell(fmt::format("cannot execute {}: {}", shell_quoted(options.command.front()),
                      std::generic_category().message(failure->error_number)));
     return failure->exit_status();
   }
-  if (!options.quiet) write_to_stderr(summary_of(files));
+  if (!options.quiet && files) write_to_stderr(summary_of(*files));
   return std::nullopt;
 }
 

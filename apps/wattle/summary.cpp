@@ -19,7 +19,7 @@
 namespace wattle::app {
 namespace {
 
-constexpr int kNothingToTell = 2;
+constexpr int kNothingFound = 2;
 
 /// Those in the folder itself.
 std::uint64_t bytes_of_files(const std::filesystem::path& folder) {
@@ -58,22 +58,24 @@ int summary(const SummaryOptions& options) {
     write_to_stderr(fmt::format("wattle summary: cannot read the folder {}: {}\n",
                                 printable(options.folder),
                                 error ? error.message() : "it is not a folder"));
-    return kNothingToTell;
+    return kNothingFound;
   }
   Output output = Output::open("-", false);
   ResourceSummary summary = summarized(folder);
   if (options.allocator_peak_mb) summary.set_allocator_peak(*options.allocator_peak_mb);
-  const bool tells_something =
+  const bool has_rows =
       std::ranges::any_of(summary.files, [](const SummaryFile& file) { return file.rows > 0; });
-  if (!tells_something && !options.json) {
-    write_to_stderr(
-        fmt::format("wattle summary: no row of hw_metrics.csv, cpu_metrics.csv or hw_dmon.csv can "
-                    "be read in {}\n",
-                    printable(options.folder)));
-    return kNothingToTell;
+  if (!has_rows && !options.json) {
+    std::string text =
+        fmt::format("wattle summary: no row can be read in {}\n", printable(options.folder));
+    for (const SummaryFile& file : summary.files) {
+      text += fmt::format("  {}: {}\n", printable(file.path.filename().string()), file.problem);
+    }
+    write_to_stderr(text);
+    return kNothingFound;
   }
   output.write(options.json ? summary.to_json() : summary_text(summary, style_of(STDOUT_FILENO)));
-  return tells_something ? 0 : kNothingToTell;
+  return has_rows ? 0 : kNothingFound;
 }
 
 }  // namespace wattle::app

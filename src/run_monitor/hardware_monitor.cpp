@@ -37,12 +37,22 @@ void check(const HardwareMonitorOptions& options) {
 }
 
 /// What is there, but is not monitored.
-void tell(std::vector<SensorRefusal> refused) {
+void tell(const Survey& found) {
+  std::vector<SensorRefusal> refused = found.refused;
   (void)take_absent(refused);
+  std::vector<Domain> measured;
+  for (const auto& sensor : found.sensors) {
+    for (const Channel& channel : sensor->channels()) {
+      if (channel.tells_energy()) measured.push_back(channel.domain);
+    }
+  }
   for (const SharedCause& cause : by_cause(refused)) {
-    const SensorRefusal& refusal = cause.refusal;
-    log(fmt::format("not monitored: {}: {}{}{}", fmt::join(cause.subjects, ", "), refusal.reason,
-                    refusal.remedy.empty() ? "" : "; ", refusal.remedy));
+    if (is_of_counter(cause.refusal, measured)) {
+      log(fmt::format("{}: no counter, its energy is calculated from its power: {}",
+                      fmt::join(cause.subjects, ", "), cause.refusal.reason));
+    } else {
+      log("not monitored: " + cause_text(cause));
+    }
   }
 }
 
@@ -59,7 +69,7 @@ class HardwareMonitor::Impl {
     }
     Survey found = found_ ? std::move(*found_) : look();
     found_.reset();
-    tell(found.refused);
+    tell(found);
     auto recording =
         std::make_shared<Recording>(std::move(found), machine_clock(), folder, options_);
     if (recording->is_empty() && options_.if_unavailable == IfUnavailable::fail) {

@@ -163,10 +163,14 @@ void SampleRows::add(const MachineState& machine) {
 
 std::string device_cells(std::string_view device, std::optional<std::uint32_t> index,
                          std::string_view uuid) {
-  std::string id = printable(uuid);
-  std::ranges::replace(id, ',', ';');
-  std::ranges::replace(id, '"', '\'');
-  return fmt::format("{},{},{},", device, index ? fmt::format("{}", *index) : "", id);
+  return fmt::format("{},{},{},", device, index ? fmt::format("{}", *index) : "", cell_text(uuid));
+}
+
+std::string cell_text(std::string_view text) {
+  std::string cell = printable(text);
+  std::ranges::replace(cell, ',', ';');
+  std::ranges::replace(cell, '"', '\'');
+  return cell;
 }
 
 }  // namespace wattle

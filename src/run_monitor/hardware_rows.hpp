@@ -74,4 +74,7 @@ class SampleRows {
 [[nodiscard]] std::string device_cells(std::string_view device, std::optional<std::uint32_t> index,
                                        std::string_view uuid);
 
+/// Foreign text as a cell: no comma, no quote, nothing that cannot be printed.
+[[nodiscard]] std::string cell_text(std::string_view text);
+
 }  // namespace wattle

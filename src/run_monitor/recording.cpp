@@ -85,7 +85,7 @@ Recording::Recording(Survey found, const Clock& clock, const std::filesystem::pa
   ticks_per_row_ = (interval - nanoseconds(1)) / readings_.keeper_period() + 1;
   period_ = interval / ticks_per_row_;
   name_devices();
-  name_missing(found.refused);
+  name_missing(found.refused, options.gpus);
   open_files(folder, options.overwrite);
   folder_ = hold_folder(folder);
   if (options.overwrite) clear_files();
@@ -106,25 +106,29 @@ void Recording::name_devices() {
   }
 }
 
-void Recording::name_missing(const std::vector<SensorRefusal>& refused) {
+void Recording::name_missing(const std::vector<SensorRefusal>& refused, const GpuSelection& gpus) {
   const std::vector<Domain> measured = readings_.domains();
+  const auto add = [&](std::string_view name, std::string_view reason) {
+    if (!name.empty()) missing_.try_emplace(std::string(name), reason);
+  };
+  if (gpus.is_none()) add("gpu", "GPUs are left out");
   for (const SensorRefusal& refusal : refused) {
     if (refusal.absent) continue;
     const auto& domain = refusal.domain;
     if (domain && std::ranges::find(measured, *domain) == measured.end() &&
         counts_in_total(domain->kind())) {
-      missing_.insert(domain->name());
+      add(domain->name(), refusal.reason);
     }
     if (domain) continue;
     for (const DomainKind kind : refusal.hidden.kinds) {
-      missing_.insert(std::string(traits_of(kind).in_total));
+      add(traits_of(kind).in_total, refusal.reason);
     }
-    if (hides_gpus(refusal)) missing_.insert("gpu");
+    if (hides_gpus(refusal)) add("gpu", refusal.reason);
     if (refusal.scope == RefusalScope::interface && refusal.shows.has(DomainCategory::cpu)) {
-      missing_.insert("cpu");
+      add("cpu", refusal.reason);
+      if (refusal.shows.contains(DomainKind::dram)) add("dram", refusal.reason);
     }
   }
-  missing_.erase("");
 }
 
 void Recording::open_files(const std::filesystem::path& folder, bool overwrite) {
@@ -185,7 +189,9 @@ void Recording::write(nanoseconds patience, bool last) {
   samples_.begin(utc_time);
   if (ticks_ == 0) {
     samples_.add("monitor,,,", "interval_s", Seconds(period_ * ticks_per_row_).count());
-    for (const std::string& name : missing_) samples_.add(name + ",,,", "not_measured", 1.0);
+    for (const auto& [name, reason] : missing_) {
+      samples_.add(name + ",,,", "not_measured: " + cell_text(reason), 1.0);
+    }
   }
   if (!gpus_.empty()) add_gpus(now, local_text(unix_s));
   add_cpu(machine, last, utc_time);

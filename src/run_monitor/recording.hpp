@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -72,7 +73,7 @@ class Recording {
   };
 
   void name_devices();
-  void name_missing(const std::vector<SensorRefusal>& refused);
+  void name_missing(const std::vector<SensorRefusal>& refused, const GpuSelection& gpus);
   void open_files(const std::filesystem::path& folder, bool overwrite);
   void clear_files();
   /// Of a row at `now`; to the millisecond, and no two rows have the same.
@@ -91,8 +92,8 @@ class Recording {
   Capture shown_;                 ///< in the newest row
   std::vector<Gpu> gpus_;         ///< as `readings_.devices()`
   std::vector<Energy> energies_;  ///< as `readings_.domains()`
-  /// Domains, and kinds (see `kKindsInTotal`), that a total may lack.
-  std::set<std::string> missing_;
+  /// Domains, and kinds (see `kKindsInTotal`), that a total may lack, and why.
+  std::map<std::string, std::string> missing_;
   Fd folder_;  ///< locked: no other monitor writes there
   std::optional<RowFile> gpu_file_;
   std::optional<RowFile> dmon_file_;

@@ -16,6 +16,7 @@
 #include "run_monitor/dmon_table.hpp"
 #include "run_monitor/gpu_table.hpp"
 #include "run_monitor/samples_table.hpp"
+#include "sensors/refusals.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
@@ -183,6 +184,10 @@ ResourceSummary summary_of(const Source& gpu_csv, const Source& cpu_csv, const S
   if (cpu_csv.path) take_cpu_csv(summary, *cpu_csv.path, cpu_csv.begin, read);
   if (dmon_csv.path) take_dmon(summary, *dmon_csv.path, dmon_csv.begin, is_measured, read);
   if (samples_file) summary.files.push_back(std::move(*samples_file));
+  if (is_measured || summary.gpus.empty()) return summary;
+  for (MissingEnergy& part : summary.machine.total_missing) {
+    if (part.reason == why_no_sensor("gpu", false)) part.reason = "hw_samples.csv has none of it";
+  }
   return summary;
 }
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "base/text_style.hpp"
@@ -18,6 +19,9 @@ using SummaryProgress = std::function<void(std::uint64_t bytes)>;
 /// there have a problem.
 [[nodiscard]] ResourceSummary summary_of_folder(const std::filesystem::path& folder,
                                                 const SummaryProgress& progress);
+
+/// The sum of the mean powers of all GPUs, in W; absent where one of them is not known.
+[[nodiscard]] std::optional<double> total_mean_power(const ResourceSummary& summary);
 
 /// `ResourceSummary::to_text`, for a terminal.
 [[nodiscard]] std::string summary_text(const ResourceSummary& summary, const TextStyle& style);

@@ -8,8 +8,9 @@
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "run_monitor/time_text.hpp"
-#include "sampling/counter.hpp"
+#include "sampling/energy_figure.hpp"
 #include "sensors/domain_traits.hpp"
+#include "sensors/refusals.hpp"
 #include "wattle/domain.hpp"
 
 namespace wattle {
@@ -19,6 +20,10 @@ constexpr std::string_view kSamplesHeader = "time,device,index,uuid,quantity,val
 constexpr std::size_t kCells = 6;
 constexpr double kMebibyteOfSamples = 1048576.0;
 constexpr std::string_view kFlag = "energy_flag_";
+/// "not_measured: REASON", of older monitors without the reason.
+constexpr std::string_view kNotMeasured = "not_measured";
+constexpr std::string_view kReasonNotRecorded = "hw_samples.csv does not say why";
+constexpr std::size_t kMostReason = 300;
 
 /// Longer names are none of a domain.
 constexpr std::size_t kMostName = 64;
@@ -74,9 +79,10 @@ bool SamplesTable::take_row(std::string_view line) {
   const auto& [time, device, index, uuid, quantity, value] = cells;
   const Cell cell = parse_cell(value);
   if (!cell.is_number() || !move_to(time)) return false;
-  if (quantity == "not_measured") {
+  if (std::string_view reason = quantity; take_until(reason, ':') == kNotMeasured) {
     if (not_measured_.size() == kMostGpus || device.size() > kMostName) return false;
-    not_measured_.emplace(device);
+    reason = trimmed(reason).substr(0, kMostReason);
+    not_measured_.try_emplace(std::string(device), reason.empty() ? kReasonNotRecorded : reason);
     return true;
   }
   if (!kind_of_name(device)) {
@@ -187,17 +193,7 @@ SamplesTable::Energy SamplesTable::total_of(const Device& device) noexcept {
   return sum;
 }
 
-/// Sums up what a machine's total is made of.
-void SamplesTable::add_to(MachineSummary& machine, const Device& device, const Energy& sum) {
-  MeasuredEnergy& energy = machine.energy;
-  energy.energy = energy.energy.value_or(Joules()) + Joules(sum.energy_j);
-  energy.uncertainty = Joules(std::hypot(energy.uncertainty.si(), sum.uncertainty_j));
-  energy.unknown = std::max(energy.unknown, Seconds(sum.unknown_s));
-  energy.flags |= sum.flags;
-  machine.energy_covers.push_back(device.name);
-}
-
-void SamplesTable::add_device(SamplesResult& result, const Device& device) {
+void SamplesTable::add_device(SamplesResult& result, EnergySum& machine, const Device& device) {
   const DomainKind kind = kind_of_device(device.name);
   const Energy sum = total_of(device);
   const double known_s = sum.length_s - sum.unknown_s;
@@ -207,7 +203,10 @@ void SamplesTable::add_device(SamplesResult& result, const Device& device) {
   std::optional<Watts> mean;
   if (sum.is_known) energy.energy = Joules(sum.energy_j);
   if (sum.is_known && known_s > 0.0) mean = Watts(sum.energy_j / known_s);
-  if (sum.is_known && counts_in_total(kind)) add_to(result.machine, device, sum);
+  if (sum.is_known && counts_in_total(kind)) {
+    machine.add(energy);
+    result.machine.energy_covers.push_back(device.name);
+  }
   if (category_of(kind) != DomainCategory::gpu) {
     if (sum.length_s > 0.0) {
       result.domains.push_back({.name = device.name, .energy = energy, .mean_power = mean});
@@ -228,22 +227,22 @@ std::string SamplesTable::why_missing(const Device& device) const {
   // A device whose energy no row is about has none of its own: a GPU inside of a processor.
   if (sum.length_s == 0.0 || not_measured_.contains(device.name)) return {};
   if (sum.is_known) return {};
-  const bool is_stuck = sum.flags.has(Flag::stuck);
-  return fmt::format("{}: {}", device.name, is_stuck ? kCounterStuck : "its energy is not known");
+  return fmt::format("{}: {}", device.name, why_unknown(sum.flags));
 }
 
 std::vector<MissingEnergy> SamplesTable::total_missing() const {
   std::vector<MissingEnergy> missing;
+  bool has_cpu = false;  // the first of the kinds
   for (const std::string_view kind : kKindsInTotal) {
     const auto is_of_kind = [&](std::string_view name) {
       return traits_of(kind_of_device(name)).in_total == kind;
     };
     const std::size_t before = missing.size();
     bool is_covered = false;
-    for (const std::string& name : not_measured_) {
+    for (const auto& [name, reason] : not_measured_) {
       const std::string subject = name == kind ? "" : name + ": ";
       if (name != kind && !is_of_kind(name)) continue;
-      missing.push_back({std::string(kind), subject + "the monitor could not read it"});
+      missing.push_back({std::string(kind), subject + reason});
     }
     for (const Device& device : devices_) {
       if (!is_of_kind(device.name)) continue;
@@ -252,8 +251,11 @@ std::vector<MissingEnergy> SamplesTable::total_missing() const {
         missing.push_back({std::string(kind), std::move(reason)});
       }
     }
+    has_cpu = has_cpu || (is_covered && kind == "cpu");
     if (missing.size() == before && !is_covered) {
-      missing.push_back({std::string(kind), "no energy of it was measured"});
+      missing.push_back({std::string(kind),
+                         rows_ == 0 ? "there are no rows of hw_samples.csv, which has the energy"
+                                    : std::string(why_no_sensor(kind, has_cpu))});
     }
   }
   return missing;
@@ -262,10 +264,12 @@ std::vector<MissingEnergy> SamplesTable::total_missing() const {
 SamplesResult SamplesTable::result() const {
   SamplesResult result;
   GpuSpreads all;
+  EnergySum machine(Seconds(0));  // of what is known alone: `total_missing` has the rest
   for (const Device& device : devices_) {
     if (category_of(kind_of_device(device.name)) == DomainCategory::gpu) all.add(device.spreads);
-    add_device(result, device);
+    add_device(result, machine, device);
   }
+  result.machine.energy = machine.result();
   result.gpus.all = all.figures();
   sum_energies(result.gpus);
   Spread powers;

@@ -4,14 +4,15 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "run_monitor/row_gaps.hpp"
 #include "run_monitor/table_figures.hpp"
+#include "sampling/energy_sum.hpp"
 #include "wattle/hardware_monitor.hpp"
 
 namespace wattle {
@@ -72,8 +73,8 @@ class SamplesTable {
   [[nodiscard]] Device* device_named(std::string_view name, std::string_view index);
   static void add(Energy& sum, const Energy& run) noexcept;
   [[nodiscard]] static Energy total_of(const Device& device) noexcept;
-  static void add_to(MachineSummary& machine, const Device& device, const Energy& sum);
-  static void add_device(SamplesResult& result, const Device& device);
+  /// `machine`: the sum of what counts in its total.
+  static void add_device(SamplesResult& result, EnergySum& machine, const Device& device);
   /// Why the total lacks a device; empty where it has all of it.
   [[nodiscard]] std::string why_missing(const Device& device) const;
   [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
@@ -84,7 +85,8 @@ class SamplesTable {
   RowGaps gaps_;
   std::optional<double> weight_;  ///< of the rows of this time
   std::vector<Device> devices_;
-  std::set<std::string, std::less<>> not_measured_;  ///< domains, or kinds of them
+  /// Domains, or kinds of them, and why.
+  std::map<std::string, std::string, std::less<>> not_measured_;
   Spread cpu_user_;
   Spread cpu_idle_;
   std::optional<double> peak_memory_;

@@ -29,7 +29,7 @@ TEST_F(SummaryCommand, TellsOfTheFilesOfAFolder) {
   EXPECT_THAT(outcome.err, IsEmpty());
   EXPECT_THAT(outcome.out, AllOf(HasSubstr("2000.0 MiB"), HasSubstr(" 100 W"), HasSubstr("201 J ±"),
                                  HasSubstr("25.0 % user, 75.0 % idle"),
-                                 HasSubstr("hw_metrics.csv: 2 rows, 1 damaged ones left out\n"),
+                                 HasSubstr("hw_metrics.csv: 2 rows, 1 damaged row skipped\n"),
                                  HasSubstr("hw_dmon.csv: 0 rows: No such file or directory\n")));
 }
 
@@ -80,7 +80,11 @@ TEST_F(SummaryCommand, SaysThatAFolderHoldsNoRows) {
   const Outcome outcome = run(wattle({"summary", path("empty")}));
   EXPECT_EQ(outcome.code(), kNothingFound);
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, HasSubstr("no row of hw_metrics.csv"));
+  EXPECT_THAT(outcome.err, StartsWith("wattle summary: no row can be read in "));
+  for (const char* name : {"hw_metrics.csv", "cpu_metrics.csv", "hw_dmon.csv", "hw_samples.csv"}) {
+    EXPECT_THAT(outcome.err,
+                HasSubstr(std::string("\n  ") + name + ": No such file or directory\n"));
+  }
 }
 
 TEST_F(SummaryCommand, AsksForAFolder) {

@@ -233,11 +233,15 @@ TEST_F(RecordingTest, SaysThatACounterIsStuck) {
 TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
   add_package(50.0);
   const auto refuse = [&](SensorRefusal refusal) { refused_.push_back(std::move(refusal)); };
-  refuse({.source = "powercap", .subject = "package_1", .domain = Domain::package(1)});
+  refuse({.source = "powercap",
+          .subject = "package_1",
+          .reason = "denied, by \"root\"",
+          .domain = Domain::package(1)});
   refuse({.source = "powercap", .subject = "package_0", .domain = Domain::package(0)});  // is read
   refuse({.source = "powercap", .subject = "core_1", .domain = Domain::core(1)});
   refuse({.source = "nvml",
           .subject = "NVIDIA GPUs",
+          .reason = "no driver",
           .scope = RefusalScope::interface,
           .shows = {DomainKind::nvidia_gpu}});
   refuse({.source = "drm",
@@ -247,14 +251,17 @@ TEST_F(RecordingTest, NamesOnceWhatATotalLacks) {
           .shows = {DomainKind::amd_gpu, DomainKind::intel_gpu}});
   refuse({.source = "powercap",
           .subject = "intel-rapl:3",
+          .reason = "no name",
           .hidden = {.kinds = {DomainKind::dram}, .expected = 0}});
   start();
   pass(2s);
-  for (const char* const name : {"package_1", "gpu", "dram"}) {
-    EXPECT_THAT(samples(name, "not_measured"), ElementsAre(1.0)) << name;
-  }
-  for (const char* const name : {"package_0", "core_1", "cpu"}) {
-    EXPECT_THAT(samples(name, "not_measured"), IsEmpty()) << name;
+  EXPECT_THAT(samples("package_1", "not_measured: denied; by 'root'"), ElementsAre(1.0));
+  EXPECT_THAT(samples("gpu", "not_measured: no driver"), ElementsAre(1.0));
+  EXPECT_THAT(samples("dram", "not_measured: no name"), ElementsAre(1.0));
+  for (const std::string& line : lines("hw_samples.csv")) {
+    for (const char* const name : {",package_0,", ",core_1,", ",cpu,"}) {
+      EXPECT_THAT(line, Not(AllOf(HasSubstr(name), HasSubstr("not_measured"))));
+    }
   }
 }
 

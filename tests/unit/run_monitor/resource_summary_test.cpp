@@ -194,10 +194,13 @@ TEST(ResourceSummary, SaysInItsTextWhatIsNotKnown) {
   const std::string text =
       build_resource_summary(folder.path() / "hw_metrics.csv", fixture("cpu_metrics.csv"))
           .to_text();
-  EXPECT_THAT(text, HasSubstr("utilization, mean                -\n"));
+  EXPECT_THAT(text, Not(HasSubstr("all GPUs"))) << "no table of nothing";
+  EXPECT_THAT(text, HasSubstr("energy        unknown\n"
+                              "              no CPU, no DRAM, no GPU: there are no rows of "
+                              "hw_samples.csv, which has the energy\n"));
   EXPECT_THAT(text, HasSubstr("CPU           20.2 % user, 70.2 % idle on average\n"));
   EXPECT_THAT(text,
-              HasSubstr("hw_metrics.csv: 0 rows, 1 damaged ones left out: no row can be read\n"));
+              HasSubstr("hw_metrics.csv: 0 rows, 1 damaged row skipped: no row can be read\n"));
 }
 
 TEST(ResourceSummary, FitsTheTerminal) {
@@ -219,29 +222,52 @@ TEST(ResourceSummary, FitsTheTerminal) {
 TEST(ResourceSummary, SaysWhatTheTotalOfTheMachineLacks) {
   const fakes::TempFolder folder;
   const std::string time = "2026-11-21T00:00:";
-  folder.write("hw_samples.csv", "time,device,index,uuid,quantity,value\n" + time +
-                                     "00.000+00:00,monitor,,,interval_s,10\n" + time +
-                                     "00.000+00:00,package_1,,,not_measured,1\n" + time +
-                                     "10.000+00:00,package_0,0,,energy_j,500\n" + time +
-                                     "10.000+00:00,package_0,0,,energy_uncertainty_j,1\n");
+  folder.write("hw_samples.csv",
+               "time,device,index,uuid,quantity,value\n" + time +
+                   "00.000+00:00,monitor,,,interval_s,10\n" + time +
+                   "00.000+00:00,package_1,,,not_measured: energy_uj is readable by root only,1\n" +
+                   time + "10.000+00:00,package_0,0,,energy_j,500\n" + time +
+                   "10.000+00:00,package_0,0,,energy_uncertainty_j,1\n");
   const ResourceSummary summary =
       build_resource_summary({}, {}, {}, folder.path() / "hw_samples.csv");
-  EXPECT_THAT(summary.to_text(),
-              HasSubstr("energy        at least 500.0 J ±1.0 J (package_0)\n"
-                        "              not all of CPU: package_1: the monitor could not read it\n"
-                        "              no DRAM: no energy of it was measured\n"
-                        "              no GPU: no energy of it was measured\n"));
+  EXPECT_THAT(
+      summary.to_text(),
+      HasSubstr("energy        at least 500.0 J ±1.0 J (package_0)\n"
+                "              not all of CPU: package_1: energy_uj is readable by root only\n"
+                "              no DRAM: this processor has no counter for its memory\n"
+                "              no GPU: no GPU with its own power sensor was found\n"));
   const auto missing = nlohmann::json::parse(summary.to_json())["machine"]["total_missing"];
   ASSERT_EQ(missing.size(), 3U);
-  EXPECT_EQ(missing[0], nlohmann::json({{"kind", "cpu"},
-                                        {"reason", "package_1: the monitor could not read it"}}));
+  EXPECT_EQ(missing[0],
+            nlohmann::json(
+                {{"kind", "cpu"}, {"reason", "package_1: energy_uj is readable by root only"}}));
 }
 
 TEST(ResourceSummary, SaysThatNoEnergyOfTheMachineIsKnownWithoutSamples) {
   const auto machine = nlohmann::json::parse(
       build_resource_summary(fixture("hw_metrics.csv"), {}).to_json())["machine"];
   EXPECT_TRUE(machine["energy_j"].is_null());
+  EXPECT_TRUE(machine["unknown_s"].is_null()) << "nobody knows of which time";
   EXPECT_EQ(machine["total_missing"].size(), 3U);
+}
+
+TEST(ResourceSummary, AddsUpThePowersOfItsGpus) {
+  const ResourceSummary summary = build_resource_summary(fixture("hw_metrics.csv"), std::nullopt);
+  ASSERT_THAT(summary.gpus, SizeIs(2));
+  const double sum_w = *summary.gpus[0].power_watts_mean + *summary.gpus[1].power_watts_mean;
+  const auto json = nlohmann::json::parse(summary.to_json());
+  EXPECT_EQ(json["all_gpus"]["total_mean_power_w"], sum_w);
+  EXPECT_EQ(json["all_gpus"]["mean_power_w"], kMeanPower) << "of one";
+  EXPECT_FALSE(json["gpus"][0].contains("total_mean_power_w"));
+  EXPECT_THAT(summary.to_text(), testing::ContainsRegex("power, mean .* 3[0-9]+ W \\(sum\\)\n"));
+  EXPECT_THAT(summary.to_text(), HasSubstr("\nall GPUs: the sum of mean powers and energies, "));
+}
+
+TEST(ResourceSummary, HasNoUnknownTimeOfAnEnergyThatNobodyMeasured) {
+  const auto json = nlohmann::json::parse(
+      build_resource_summary(std::nullopt, fixture("cpu_metrics.csv")).to_json());
+  EXPECT_TRUE(json["all_gpus"]["energy_j"].is_null());
+  EXPECT_TRUE(json["all_gpus"]["energy_unknown_s"].is_null());
 }
 
 TEST(ResourceSummary, RefusesAPeakThatIsNone) {

@@ -97,17 +97,19 @@ TEST_F(SamplesTableTest, NamesADomainWhoseCounterIsStuck) {
 
 TEST_F(SamplesTableTest, NamesWhatTheTotalLacks) {
   begin_run(0);
-  add(0, "package_2", "not_measured", 1);
+  add(0, "package_2", "not_measured: energy_uj is readable by root only", 1);
+  add(0, "package_3", "not_measured", 1);  // by an older monitor
   add(10'000, "package_0", "energy_j", 500, "0");
   add(10'000, "package_1", "energy_unknown_s", 10, "1");
   add(10'000, "package_1", "energy_flag_stuck", 1, "1");
   add(10'000, "nvidia_gpu_0", "energy_unknown_s", 10, "0");
   add(10'000, "amd_gpu_0", "utilization_percent", 3, "0");  // inside of a processor
   EXPECT_THAT(table_.result().machine.total_missing,
-              ElementsAre(MissingEnergy{"cpu", "package_2: the monitor could not read it"},
+              ElementsAre(MissingEnergy{"cpu", "package_2: energy_uj is readable by root only"},
+                          MissingEnergy{"cpu", "package_3: hw_samples.csv does not say why"},
                           MissingEnergy{"cpu", "package_1: its counter does not move"},
-                          MissingEnergy{"dram", "no energy of it was measured"},
-                          MissingEnergy{"gpu", "nvidia_gpu_0: its energy is not known"}));
+                          MissingEnergy{"dram", "this processor has no counter for its memory"},
+                          MissingEnergy{"gpu", "nvidia_gpu_0: its sensor failed"}));
 }
 
 TEST_F(SamplesTableTest, NamesWhatOneOfItsRunsLacks) {
@@ -119,17 +121,17 @@ TEST_F(SamplesTableTest, NamesWhatOneOfItsRunsLacks) {
     add(30'000, name, "energy_j", 500, "0");
   }
   EXPECT_THAT(table_.result().machine.total_missing,
-              ElementsAre(MissingEnergy{"dram", "dram_0: the monitor could not read it"}));
+              ElementsAre(MissingEnergy{"dram", "dram_0: hw_samples.csv does not say why"}));
 }
 
 TEST_F(SamplesTableTest, NamesAKindWhoseDevicesCouldNotBeListed) {
   begin_run(0);
-  add(0, "gpu", "not_measured", 1);
+  add(0, "gpu", "not_measured: no NVIDIA driver library", 1);
   for (const char* const name : {"package_0", "dram_0", "nvidia_gpu_0"}) {
     add(10'000, name, "energy_j", 500, "0");
   }
   EXPECT_THAT(table_.result().machine.total_missing,
-              ElementsAre(MissingEnergy{"gpu", "the monitor could not read it"}));
+              ElementsAre(MissingEnergy{"gpu", "no NVIDIA driver library"}));
 }
 
 TEST_F(SamplesTableTest, HasWhatAFlagIsAtTheEnd) {
