@@ -2,13 +2,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
 #include "energy_words.hpp"
@@ -16,6 +20,7 @@
 #include "patient_poll.hpp"
 #include "report/estimate_words.hpp"
 #include "sensors/domain_traits.hpp"
+#include "sensors/refusals.hpp"
 #include "usage/tracker_mark.hpp"
 #include "usage/usage_json.hpp"
 #include "wattle/domain.hpp"
@@ -84,6 +89,26 @@ std::string json_of(const ResourceUsage& usage, const std::optional<EnergyEstima
   return dumped(json);
 }
 
+/// What is not measured, and what would change that: once for each cause.
+std::string not_measured_text(const std::vector<Refusal>& refused) {
+  std::vector<SensorRefusal> causes;
+  for (const Refusal& refusal : refused) {
+    causes.push_back({.source = refusal.source,
+                      .subject = refusal.subject,
+                      .reason = refusal.reason,
+                      .remedy = refusal.remedy});
+  }
+  std::string text;
+  for (const SharedCause& cause : by_cause(causes)) {
+    std::string lines = cause_text(cause);
+    if (const std::size_t end = lines.find('\n'); end != std::string::npos) {
+      lines.insert(end + 1, "   ");
+    }
+    text += "\n   not measured: " + lines;
+  }
+  return text;
+}
+
 /// The energy of the machine meanwhile; empty where none was looked for. `hint`: what to do where
 /// no sensor covers the CPU; may be empty.
 std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
@@ -98,14 +123,25 @@ std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
     if (!domain.contained_in.empty()) text += " (in " + domain.contained_in + ")";
   }
   if (usage.energy->domains.empty()) text += " unknown";
-  for (const Refusal& refused : usage.energy->refused) {
-    text += fmt::format("\n   {}: not measured: {}", refused.subject, refused.reason);
-  }
-  if (!hint.empty() && !covers_cpu(*usage.energy)) text += fmt::format("\n   {}", hint);
+  text += not_measured_text(usage.energy->refused);
+  if (!hint.empty() && !covers_cpu(*usage.energy)) text += fmt::format("\n     or: {}", hint);
   return text;
 }
 
+/// The tracker refuses it too, but does not know the option.
+void refuse_existing(const std::optional<std::filesystem::path>& path, std::string_view what) {
+  std::error_code unknown;
+  if (!path || path->empty() || !std::filesystem::is_regular_file(*path, unknown)) return;
+  throw InvalidArgument(
+      fmt::format("cannot make the {} {}: it exists; choose another name, or use --overwrite", what,
+                  printable(path->string())));
+}
+
 Tracker open_tracker(const TrackerOptions& options) try {
+  if (!options.overwrite) {
+    refuse_existing(options.tracking_file, "tracking file");
+    refuse_existing(options.resource_usage_file, "usage file");
+  }
   return Tracker(options);
 } catch (const NoSuchDevice& error) {
   throw InvalidArgument(error.what());  // --gpu-uuids names it

@@ -32,8 +32,8 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::s
       fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse, kForOwner)) {
   if (!fd_ && errno == EEXIST) {
     throw InvalidArgument(
-        fmt::format("cannot make the {} {}: it exists; take another name, or say "
-                    "that it is to be overwritten",
+        fmt::format("cannot make the {} {}: it exists; choose another name, or allow "
+                    "to overwrite it",
                     what, printable(path_)));
   }
   if (!fd_) throw WriteError(path_, errno);

@@ -62,9 +62,12 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
   if (gpus.main_bytes && gpus.descendants_bytes) {
     both_gpu = *gpus.main_bytes + *gpus.descendants_bytes;
   }
-  return {ram(main.rss_bytes),
+  // A process that has ended has no memory and no threads to read; a zombie has none any more.
+  const bool is_running = main.threads > 0;
+  const auto running = [&](TrackingCell value) { return is_running ? value : std::nullopt; };
+  return {running(ram(main.rss_bytes)),
           ram(rest.pss_bytes),
-          ram(state.combined.pss_bytes),
+          running(ram(state.combined.pss_bytes)),
           in_unit(sample.machine.last_memory_used_bytes(), ram_unit),
           gpu_ram(gpus.main_bytes),
           gpu_ram(gpus.descendants_bytes),
@@ -72,9 +75,9 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
           gpu_ram(gpus.used_bytes),
           gpus.sum_percent,
           divided(gpus.sum_percent, known.counted_gpus),
-          static_cast<double>(main.threads),
+          running(static_cast<double>(main.threads)),
           static_cast<double>(rest.threads),
-          static_cast<double>(main.threads + rest.threads),
+          running(static_cast<double>(main.threads + rest.threads)),
           system_share && machine.processors ? TrackingCell(*system_share * *machine.processors)
                                              : std::nullopt,
           system_share,

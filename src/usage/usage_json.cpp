@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -162,9 +163,14 @@ std::string label_of(const std::string& key) {
   return label;
 }
 
-/// "0.228", "192.2", "0.0": at most three decimals, at least one.
+/// "0.228", "192.2", "0.0", "0.0000139": three decimals, more for three digits of a number that is
+/// small, and no zeros at the end but one.
 std::string short_number(double value) {
-  std::string text = fmt::format("{:.3f}", value);
+  constexpr int kMostDecimals = 12;
+  const double size = std::abs(value);
+  const int decimals =
+      size > 0.0 && size < 0.01 ? 2 - static_cast<int>(std::floor(std::log10(size))) : 3;
+  std::string text = fmt::format("{:.{}f}", value, std::min(decimals, kMostDecimals));
   while (text.back() == '0' && text[text.size() - 2] != '.') text.pop_back();
   return text;
 }

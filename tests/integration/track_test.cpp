@@ -18,6 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::Not;
 using testing::StartsWith;
 
 class TrackCommand : public CommandTest {
@@ -77,6 +78,15 @@ TEST_F(TrackCommand, EndsWithItsProcess) {
   target.send(SIGKILL);
   (void)target.wait();
   EXPECT_EQ(tracker.wait().code(), 0);
+  const std::string rows = content_of(path("t"));
+  EXPECT_THAT(rows, Not(testing::ContainsRegex("\n0,"))) << "no memory of a process that has ended";
+}
+
+TEST_F(TrackCommand, ShowsAShortTimeInHours) {
+  const Process target(kSleeper);
+  const Outcome outcome = run(track(target, {"--duration", "0.05"}));
+  EXPECT_THAT(outcome.out, testing::ContainsRegex("Unit: hours\n   Time: 0\\.0000[1-9]"));
+  EXPECT_THAT(outcome.out, Not(testing::ContainsRegex("Combined:\n      Total RSS: 0\\.0\n")));
 }
 
 TEST_F(TrackCommand, EndsWithCtrlC) {
@@ -149,6 +159,7 @@ TEST_F(TrackCommand, TellsWhatIsWrong) {
   folder_.write("there", "precious");
   const Outcome there = run(track(target, {"--tracking-file", path("there").string()}));
   EXPECT_EQ(there.code(), kUsage);
+  EXPECT_THAT(there.err, HasSubstr("it exists; choose another name, or use --overwrite\n"));
   EXPECT_EQ(content_of(path("there")), "precious");
   EXPECT_EQ(run(wattle({"track", "--recover", path("there").string()})).code(), kFailed);
   EXPECT_EQ(run(wattle({"track", "--recover", path("none").string()})).code(), kFailed);

@@ -188,6 +188,16 @@ TEST(UsageJson, MarksUpperBounds) {
   EXPECT_EQ(std::prev(json.end()).key(), "upper_bounds") << "behind the five groups";
 }
 
+TEST(UsageText, HasThreeDigitsOfASmallNumber) {
+  ResourceUsage usage = usage_of_two_processors();
+  usage.compute_time = {.unit = "hours", .time = 0.05 / 3600.0};
+  usage.max_ram.combined.total_rss = 0.000213;
+  usage.max_ram.main.total_rss = 0.0538;
+  EXPECT_THAT(usage.to_text(), HasSubstr("   Unit: hours\n   Time: 0.0000139"));
+  EXPECT_THAT(usage.to_text(), HasSubstr("   Combined:\n      Total RSS: 0.000213\n"));
+  EXPECT_THAT(usage.to_text(), HasSubstr("   Main:\n      Total RSS: 0.054\n"));
+}
+
 TEST(UsageText, MarksUpperBounds) {
   ResourceUsage usage = usage_of_two_processors();
   usage.estimated = {"max_ram.combined.total_rss"};
