@@ -32,10 +32,10 @@ examples:
 
 constexpr const char* kPowerFooter = R"(
 Prints a line each period until Ctrl-C, then the totals. A power is the mean since the line before;
-an energy is that since the begin. What is not known is "-", null, or an empty cell. A line for
+an energy is that since the start. What is not known is "-", null, or an empty cell. A line for
 which the reader of stdout has no room is left out. With --estimate a machine without sensors has
-a range in a column of its own. Exit status: 0 after Ctrl-C, 2 where nothing can be measured, 64 for
-a wrong option.
+a range in a column of its own. ">=": a part is not known. Exit status: 0 after Ctrl-C, 2
+where nothing can be measured, 64 for a wrong option, 125 where stdout cannot be written.
 )";
 
 constexpr const char* kMonitorFooter = R"(
@@ -55,9 +55,15 @@ examples:
 )";
 
 constexpr const char* kSummaryFooter = R"(
-Reads hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or nvidia-smi wrote
-them; each may be missing. What is not known is "-" or null; damaged rows are left out and counted.
-Exit status: 0, 2 where none of the files tells anything, 64 for a wrong option.
+Reads hw_samples.csv, hw_metrics.csv, cpu_metrics.csv and hw_dmon.csv in DIR, as a run monitor or
+nvidia-smi wrote them; each may be missing. hw_samples.csv has everything that a run monitor measured,
+and counts first. What is not known is "-" or null; damaged rows are skipped and counted. Exit status:
+0, 2 where no row can be read, 64 for a wrong option, 125 where stdout cannot be written.
+)";
+
+constexpr const char* kDoctorFooter = R"(
+Exit status: 0 if all energy can be measured, 1 if a part cannot, 2 if none can, 64 for a wrong option,
+125 if stdout cannot be written. With --fix: 0, 1 if no command helps here, 125 if a command fails.
 )";
 
 constexpr const char* kBaselineFooter = R"(
@@ -187,12 +193,13 @@ CLI::App* add_survey(CLI::App& app, RawOptions& raw, const char* name, const cha
 
 void add_doctor(CLI::App& app, RawOptions& raw) {
   CLI::App* doctor =
-      add_survey(app, raw, "doctor", "Say what cannot be measured here, why, and what to do");
+      add_survey(app, raw, "doctor", "List what cannot be measured here, why, and how to fix it");
+  doctor->footer(kDoctorFooter);
   CLI::Option* fix =
       doctor
           ->add_option("--fix", raw.fix,
-                       "Print the shell commands that let more be measured, each with its risk: "
-                       "for cpu, gpu or daemon")
+                       "Print the shell commands that allow more measurements, each with its risk: "
+                       "cpu, gpu or daemon")
           ->type_name("WHAT")
           ->excludes(doctor->get_option("--json"));
   doctor->add_flag("-v,--verbose", raw.verbose, "Show the proof and the risk of each remedy too");
@@ -224,7 +231,7 @@ void add_power(CLI::App& app, RawOptions& raw, const char* name, const char* wha
       ->type_name("SECONDS")
       ->default_str("1");
   CLI::Option* json = command->add_flag("--json", raw.json, "JSON lines");
-  command->add_flag("--csv", raw.csv, "Rows with commas between, one a device; totals on stderr")
+  command->add_flag("--csv", raw.csv, "CSV, one row per device and line; totals on stderr")
       ->excludes(json);
   add_roots(*command, raw);
 }
