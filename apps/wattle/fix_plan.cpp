@@ -127,7 +127,7 @@ Fix plan_gpu(const FixFacts& facts) {
   if (!fix.steps.empty()) {
     fix.obstacle.clear();
   } else if (fix.obstacle.empty()) {
-    fix.obstacle = "the driver of every GPU is loaded; wattle doctor says what it does not show";
+    fix.obstacle = "the driver of every GPU is loaded; wattle doctor lists what it does not show";
   }
   return fix;
 }

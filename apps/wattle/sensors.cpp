@@ -262,7 +262,7 @@ int sensors(const SensorsOptions& options) {
     text += fmt::format("{:<18} not read: {}\n", subjects_text(cause), cause.refusal.reason);
   }
   text += passed_over_text(surveys, read);
-  if (!refused.empty()) text += "\nwattle doctor says what to do.\n";
+  if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
                {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
                {"absent", refusals_json(absent)}, {"sources", std::move(sources)}};

@@ -67,7 +67,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
   add("--expected-cores", raw.expected_cores, "NUMBER",
       "Divide CPU percentages by this (default: the machine's CPU cores)");
-  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only, with commas between");
+  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only: comma-separated UUIDs");
   add("--gpu-brand", raw.gpu_brand, "BRAND",
       "nvidia, amd or intel: the GPUs of this brand (default: one, in this order)");
   add_file("--tracking-file", raw.tracking_file,
@@ -94,7 +94,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
     return options;
   }
   if (raw.pid.empty()) {
-    throw InvalidArgument("say which process: --pid PID, or --recover FILE");
+    throw InvalidArgument("no process given: use --pid PID, or --recover FILE");
   }
   TrackerOptions& tracker = options.tracker;
   tracker.system = system;
@@ -117,7 +117,7 @@ TrackOptions checked_track(const RawTrackOptions& raw, const System& system) {
   if (!raw.gpu_uuids.empty()) {
     const std::vector<std::string> uuids = items_of(raw.gpu_uuids);
     if (uuids.empty()) {
-      throw InvalidArgument("--gpu-uuids takes UUIDs with commas between, not '" +
+      throw InvalidArgument("--gpu-uuids takes comma-separated UUIDs, not '" +
                             printable(raw.gpu_uuids) + "'");
     }
     tracker.gpus = GpuSelection::named(uuids);

@@ -240,7 +240,7 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
   if (selection.missing.empty()) {
     selection.missing.push_back({.subject = "power",
                                  .reason = fmt::format("{}", fmt::join(reasons, "; ")),
-                                 .remedy = "`wattle doctor` says what to do"});
+                                 .remedy = "see `wattle doctor`"});
   }
   return selection;
 }

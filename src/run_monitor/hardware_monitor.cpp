@@ -73,8 +73,7 @@ class HardwareMonitor::Impl {
     auto recording =
         std::make_shared<Recording>(std::move(found), machine_clock(), folder, options_);
     if (recording->is_empty() && options_.if_unavailable == IfUnavailable::fail) {
-      throw NoSuchDevice(
-          "cannot monitor hardware: nothing here can be read; wattle doctor says why");
+      throw NoSuchDevice("cannot monitor hardware: nothing here can be read; see wattle doctor");
     }
     recording->begin();
     ticking_ = std::make_unique<Worker>(

@@ -46,7 +46,7 @@ void fill_unknown_sums(ResourceUsage& usage, const GpusUsage& gpus) {
   if (gpus.wants_refused) keys.emplace_back("gpu_utilization.gpu_percentages");
   usage.unknown.push_back(
       {std::move(keys), fmt::format("{} of {} GPUs cannot be read, and sums are of all or of none: "
-                                    "wattle doctor says why",
+                                    "see wattle doctor",
                                     gpus.refused, gpus.refused + gpus.included)});
 }
 
@@ -67,7 +67,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
   usage.gpu_utilization.system_gpu_count = on_machine;
   if (!on_machine) {
     usage.unknown.push_back({{"gpu_utilization.system_gpu_count"},
-                             "not every vendor's GPUs can be listed: wattle doctor says why"});
+                             "not every vendor's GPUs can be listed: see wattle doctor"});
   }
   usage.gpu_utilization.n_expected_gpus = gpus.counted;
   ProcessingUnitPercentages& percent = usage.gpu_utilization.gpu_percentages;

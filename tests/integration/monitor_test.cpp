@@ -233,6 +233,24 @@ TEST_F(MonitorCommand, LeavesTheCommandAndAllRowsWhereItIsKilled) {
   EXPECT_THAT(summary.out, AllOf(HasSubstr("GPU 0  "), Not(HasSubstr("damaged"))));
 }
 
+TEST_F(MonitorCommand, DoesNotMissACounterWhoseEnergyItCalculates) {
+  nvml_.set_script("gpu A\npower step 0 100\ncounter none\n");
+  const Outcome outcome = run(monitor({}, {"sleep", "0.3"}));
+  EXPECT_THAT(outcome.err, HasSubstr("nvidia_gpu_0 energy: no counter, its energy is calculated "
+                                     "from its power: "));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("not monitored: nvidia_gpu_0")));
+}
+
+TEST_F(MonitorCommand, PrintsWhyThereIsNoEnergy) {
+  nvml_.set_script("");
+  const Outcome outcome = run(monitor({}, {"true"}));
+  EXPECT_THAT(outcome.err, Not(HasSubstr("all GPUs"))) << "no table of nothing";
+  EXPECT_THAT(outcome.err, ContainsRegex("\nenergy        unknown\n +no CPU, no DRAM: there is no "
+                                         "folder .*nothing\n +no GPU: the driver finds no GPU\n"));
+  const Outcome summary = run(wattle({"summary", path("out")}));
+  EXPECT_THAT(summary.out, HasSubstr("no CPU, no DRAM: there is no folder "));
+}
+
 TEST_F(MonitorCommand, SaysWhereThereIsNothingToMonitor) {
   constexpr int kNothing = 2;
   Process process(wattle({"monitor", path("out"), "--sysfs", path("nothing"), "--procfs",

@@ -123,7 +123,7 @@ TEST_F(Survey, SensorsWithoutAnyStillSucceeds) {
   const Outcome outcome = ask({"sensors"});
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.out, StartsWith("CPU energy         not read: "));
-  EXPECT_THAT(outcome.out, HasSubstr("wattle doctor says what to do."));
+  EXPECT_THAT(outcome.out, HasSubstr("wattle doctor reports the causes and the remedies."));
   const Json json = parse_json(ask({"sensors", "--json"}).out);
   EXPECT_EQ(json["channels"], Json::array());
   EXPECT_THAT(keys_of(json["refused"][0]), ElementsAre("source", "subject", "reason", "remedy"));

@@ -69,7 +69,7 @@ TEST_F(HardwareMonitorTest, DoesNotStartWhereThereIsNothing) {
   system_.procfs = "/nowhere";
   HardwareMonitor monitor(options());
   EXPECT_THAT([&] { monitor.start(out_); },
-              ThrowsMessage<NoSuchDevice>(HasSubstr("wattle doctor says why")));
+              ThrowsMessage<NoSuchDevice>(HasSubstr("see wattle doctor")));
   EXPECT_FALSE(monitor.is_started());
 }
 
