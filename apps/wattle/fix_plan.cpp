@@ -41,10 +41,9 @@ constexpr const char* kOfVirtualMachine =
 /// What may be done instead of the commands of `plan_cpu`, the safest first.
 std::vector<std::string> other_ways(const FixFacts& facts, bool counts_events) {
   std::vector<std::string> ways;
-  if (facts.has_unit) {
-    ways.emplace_back(
-        "the daemon, which reads the counters for its group: wattle doctor --fix daemon");
-  }
+  ways.push_back(fmt::format(
+      "the daemon, which reads the counters for its group: {}wattle doctor --fix daemon",
+      facts.has_unit ? "" : "install the package wattled, then "));
   ways.emplace_back("run wattle as root");
   if (facts.has_event && !facts.has_perfmon) {
     ways.push_back(

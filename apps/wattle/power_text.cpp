@@ -36,11 +36,15 @@ std::optional<Uncertain> power_of(const MeasuredEnergy& energy, Seconds length) 
   return Uncertain{power->si(), energy.uncertainty.si() / (length - energy.unknown).count()};
 }
 
+/// A lower bound lacks more than its uncertainty: the last milliseconds of a line are no matter.
 /// The power of a part of the time is no lower bound of a mean.
 Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
   if (options.shows == PowerShows::power) return {power_of(energy, length)};
   if (!energy.energy) return {};
-  return {Uncertain{energy.energy->si(), energy.uncertainty.si()}, energy.unknown > Seconds(0)};
+  const auto mean = mean_power(energy, length);
+  const bool lacks_more = !mean || *mean * energy.unknown > energy.uncertainty;
+  return {Uncertain{energy.energy->si(), energy.uncertainty.si()},
+          energy.unknown > Seconds(0) && lacks_more};
 }
 
 /// No digit that the uncertainty does not support, which counts as `limit` if it is larger.
@@ -109,28 +113,25 @@ Total total_of(const PowerLine& line) {
   return total;
 }
 
-/// True if a device that is added up has no power, though others have.
-bool lacks_power(const PowerLine& line) {
-  return std::ranges::any_of(line.devices, [&](const DeviceEnergy& device) {
-    return !is_apart(device) && !mean_power(device.energy, line.length);
-  });
-}
-
 /// The total, if there is one, and the devices that it adds up.
 std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& line) {
   std::vector<Shown> cells;
   std::vector<Uncertain> parts;
+  bool lacks_part = false;
   for (const DeviceEnergy& device : line.devices) {
     cells.push_back(shown(options, device.energy, line.length));
-    if (cells.back().number && !is_apart(device)) parts.push_back(*cells.back().number);
+    const Shown& cell = cells.back();
+    if (is_apart(device)) continue;
+    if (cell.number) parts.push_back(*cell.number);
+    lacks_part = lacks_part || !cell.number || cell.is_lower_bound;
   }
   double limit = std::numeric_limits<double>::infinity();
   if (has_total(options, line)) {
     const Total total = total_of(line);
-    const Shown sum =
-        options.shows == PowerShows::power
-            ? Shown{total.power, lacks_power(line)}
-            : Shown{shown(options, total.energy, line.length).number, total.is_lower_bound};
+    const Shown sum{options.shows == PowerShows::power
+                        ? total.power
+                        : shown(options, total.energy, line.length).number,
+                    lacks_part};
     if (sum.number) limit = limit_that_adds_up(*sum.number, parts);
     cells.insert(cells.begin(), sum);
   }

@@ -188,8 +188,10 @@ TEST_F(DaemonSource, ADaemonThatDiesLeavesTheRunAlone) {
 
 TEST_F(DaemonSource, DoctorRecommendsTheDaemonFirst) {
   const Outcome outcome = run(as_nobody({path("wattle"), "doctor", "--verbose"}));
-  EXPECT_THAT(outcome.out, HasSubstr("remedy  run the daemon"));
+  EXPECT_THAT(outcome.out, HasSubstr("remedy  wattle doctor --fix cpu prints the commands"));
   EXPECT_THAT(outcome.out, HasSubstr("no daemon serves CPU energy on this machine"));
+  const std::string script = run(as_nobody({path("wattle"), "doctor", "--fix", "cpu"})).out;
+  EXPECT_LT(script.find("wattle doctor --fix daemon"), script.find("\nsetcap ")) << script;
 }
 
 TEST_F(DaemonSource, DoctorSaysWhichGroupMayAsk) {

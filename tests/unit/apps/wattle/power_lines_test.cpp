@@ -72,6 +72,14 @@ TEST(PowerLines, AreColumnsOfText) {
   EXPECT_THAT(line_of(energy, line(), {.unicode = false}), HasSubstr("         >=100 J"));
 }
 
+TEST(PowerLines, AreNoLowerBoundsWhereTheyLackLessThanTheirUncertainty) {
+  PowerLine complete = line();
+  complete.devices = {gpu()};
+  complete.devices[0].energy.unknown = Seconds(0.03);  // 1.2 J of ±1.5 J
+  EXPECT_THAT(line_of(options(PowerShows::energy, PowerFormat::text), complete),
+              HasSubstr("           100 J\n"));
+}
+
 TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
   EXPECT_EQ(totals_of(options(PowerShows::power, PowerFormat::text), line()),
             "\nin 10.00 s, ± of the sampling (k=2):\n"
