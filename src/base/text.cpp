@@ -110,12 +110,7 @@ std::string shell_quoted(std::string_view word) {
 }
 
 std::string shell_line(const std::vector<std::string>& words) {
-  std::string line;
-  for (const std::string& word : words) {
-    if (!line.empty()) line += ' ';
-    line += shell_quoted(word);
-  }
-  return line;
+  return joined(words, " ", shell_quoted);
 }
 
 }  // namespace wattle

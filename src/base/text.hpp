@@ -1,7 +1,8 @@
-// Foreign text made safe to print.
+// Foreign text made safe to print, and lists as text.
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,5 +29,19 @@ namespace wattle {
 [[nodiscard]] std::string shell_quoted(std::string_view word);
 /// A command line of such words.
 [[nodiscard]] std::string shell_line(const std::vector<std::string>& words);
+
+/// The texts of `values` with `separator` between them. `text_of`: from a value to its text.
+template <class Range, class Text = std::identity>
+[[nodiscard]] std::string joined(const Range& values, std::string_view separator,
+                                 Text text_of = {}) {
+  std::string text;
+  std::string_view before;
+  for (const auto& value : values) {
+    text += before;
+    text += std::invoke(text_of, value);
+    before = separator;
+  }
+  return text;
+}
 
 }  // namespace wattle

@@ -97,6 +97,19 @@ TEST(ShellLine, QuotesEachWordThatNeedsIt) {
 
 TEST(ShellQuoted, IsPrintable) { EXPECT_EQ(shell_quoted("a\x1b\xff"), R"('a\x1b\xff')"); }
 
+TEST(Joined, SetsTheSeparatorBetweenAllTexts) {
+  EXPECT_EQ(joined(std::vector<std::string>{}, ", "), "");
+  EXPECT_EQ(joined(std::vector<std::string_view>{"a"}, ", "), "a");
+  EXPECT_EQ(joined(std::vector<std::string>{"", "b", ""}, ", "), ", b, ");
+}
+
+TEST(Joined, TakesTheTextOfEachValue) {
+  EXPECT_EQ(joined(std::vector{1, 2}, "; ", [](int value) { return std::to_string(value); }),
+            "1; 2");
+  EXPECT_EQ(joined(std::vector<std::vector<std::string>>{{"a"}, {"b c"}}, " + ", shell_line),
+            "a + 'b c'");
+}
+
 TEST(CsvCell, IsQuotedWhereItHoldsWhatEndsACell) {
   EXPECT_EQ(csv_cell("make -j2; x"), "make -j2; x");
   EXPECT_EQ(csv_cell("a,b"), "\"a,b\"");
