@@ -13,31 +13,21 @@ namespace {
 /// The functions of the library that are used.
 struct Zlib {
   DynamicLibrary library = DynamicLibrary::open("libz.so.1");
-  decltype(&::deflateInit2_) deflate_init =
-      library.find<decltype(::deflateInit2_)>("deflateInit2_");
-  decltype(&::deflateSetDictionary) deflate_dictionary =
-      library.find<decltype(::deflateSetDictionary)>("deflateSetDictionary");
-  decltype(&::deflateBound) bound = library.find<decltype(::deflateBound)>("deflateBound");
-  decltype(&::deflate) deflate = library.find<decltype(::deflate)>("deflate");
-  decltype(&::deflateEnd) deflate_end = library.find<decltype(::deflateEnd)>("deflateEnd");
-  decltype(&::inflateInit2_) inflate_init =
-      library.find<decltype(::inflateInit2_)>("inflateInit2_");
-  decltype(&::inflateSetDictionary) inflate_dictionary =
-      library.find<decltype(::inflateSetDictionary)>("inflateSetDictionary");
-  decltype(&::inflate) inflate = library.find<decltype(::inflate)>("inflate");
-  decltype(&::inflateEnd) inflate_end = library.find<decltype(::inflateEnd)>("inflateEnd");
-
-  [[nodiscard]] bool is_whole() const noexcept {
-    return deflate_init != nullptr && deflate_dictionary != nullptr && bound != nullptr &&
-           deflate != nullptr && deflate_end != nullptr && inflate_init != nullptr &&
-           inflate_dictionary != nullptr && inflate != nullptr && inflate_end != nullptr;
-  }
+  decltype(&::deflateInit2_) deflate_init = library.find("deflateInit2_");
+  decltype(&::deflateSetDictionary) deflate_dictionary = library.find("deflateSetDictionary");
+  decltype(&::deflateBound) bound = library.find("deflateBound");
+  decltype(&::deflate) deflate = library.find("deflate");
+  decltype(&::deflateEnd) deflate_end = library.find("deflateEnd");
+  decltype(&::inflateInit2_) inflate_init = library.find("inflateInit2_");
+  decltype(&::inflateSetDictionary) inflate_dictionary = library.find("inflateSetDictionary");
+  decltype(&::inflate) inflate = library.find("inflate");
+  decltype(&::inflateEnd) inflate_end = library.find("inflateEnd");
 };
 
 /// Null if it cannot be loaded.
 const Zlib* zlib() {
   static const Zlib library;
-  return library.is_whole() ? &library : nullptr;
+  return library.library.has_all() ? &library : nullptr;
 }
 
 constexpr int kRawDeflate = -15;  ///< no header, the largest window

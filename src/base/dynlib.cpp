@@ -29,8 +29,8 @@ std::string DynamicLibrary::path() const {
   return map->l_name;
 }
 
-void* DynamicLibrary::find_address(const char* symbol) const noexcept {
-  return handle_ != nullptr ? ::dlsym(handle_, symbol) : nullptr;
+DynamicLibrary::Symbol DynamicLibrary::address_of(const char* symbol) const noexcept {
+  return {handle_ != nullptr ? ::dlsym(handle_, symbol) : nullptr};
 }
 
 }  // namespace wattle

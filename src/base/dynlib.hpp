@@ -6,15 +6,18 @@
 
 namespace wattle {
 
-/// Owns one loaded library, or none. Threads: a value type, movable; `find` from any.
+/// Owns one loaded library, or none. Threads: a value type, movable.
 class DynamicLibrary {
  public:
   DynamicLibrary() noexcept = default;
   DynamicLibrary(DynamicLibrary&& other) noexcept
-      : handle_(std::exchange(other.handle_, nullptr)), error_(std::move(other.error_)) {}
+      : handle_(std::exchange(other.handle_, nullptr)),
+        error_(std::move(other.error_)),
+        lacks_any_(other.lacks_any_) {}
   DynamicLibrary& operator=(DynamicLibrary&& other) noexcept {
     std::swap(handle_, other.handle_);
     std::swap(error_, other.error_);
+    std::swap(lacks_any_, other.lacks_any_);
     return *this;
   }
   DynamicLibrary(const DynamicLibrary&) = delete;
@@ -32,18 +35,35 @@ class DynamicLibrary {
   /// The file that was loaded; empty where nothing was.
   [[nodiscard]] std::string path() const;
 
-  /// The function of that name, which must have the type `Function`; null where there is none.
+  /// An address, as whatever type of function it is assigned to.
+  struct Symbol {
+    void* address;
+    template <class Function>
+    operator Function*() const noexcept {  // NOLINT(google-explicit-constructor)
+      // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) is for
+      return reinterpret_cast<Function*>(address);
+    }
+  };
+  /// The function of that name, which must have the type that it is assigned to; null where there
+  /// is none.
+  [[nodiscard]] Symbol find(const char* symbol) noexcept {
+    const Symbol found = address_of(symbol);
+    lacks_any_ = lacks_any_ || found.address == nullptr;
+    return found;
+  }
   template <class Function>
   [[nodiscard]] Function* find(const char* symbol) const noexcept {
-    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): what dlsym(3) is for
-    return reinterpret_cast<Function*>(find_address(symbol));
+    return address_of(symbol);
   }
+  /// False where there is no library, or where it lacked a function that `find` looked for.
+  [[nodiscard]] bool has_all() const noexcept { return handle_ != nullptr && !lacks_any_; }
 
  private:
-  [[nodiscard]] void* find_address(const char* symbol) const noexcept;
+  [[nodiscard]] Symbol address_of(const char* symbol) const noexcept;
 
   void* handle_ = nullptr;
   std::string error_;
+  bool lacks_any_ = false;
 };
 
 }  // namespace wattle

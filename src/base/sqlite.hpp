@@ -5,12 +5,16 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
 #include <vector>
+
+struct sqlite3;
+struct sqlite3_stmt;
 
 namespace wattle {
 
@@ -25,12 +29,15 @@ using SqlValue = std::variant<std::nullptr_t, std::int64_t, double, std::string,
 /// One row of a result. Columns count from 0. Valid during the call that gets it.
 class SqlRow {
  public:
-  virtual ~SqlRow() = default;
-  [[nodiscard]] virtual bool is_null(int column) const noexcept = 0;
-  [[nodiscard]] virtual std::int64_t integer(int column) const noexcept = 0;
-  [[nodiscard]] virtual double number(int column) const noexcept = 0;
+  explicit SqlRow(sqlite3_stmt* statement) noexcept : statement_(statement) {}
+  [[nodiscard]] bool is_null(int column) const noexcept;
+  [[nodiscard]] std::int64_t integer(int column) const noexcept;
+  [[nodiscard]] double number(int column) const noexcept;
   /// A text, or bytes; empty for null.
-  [[nodiscard]] virtual std::string_view text(int column) const noexcept = 0;
+  [[nodiscard]] std::string_view text(int column) const noexcept;
+
+ private:
+  sqlite3_stmt* statement_;
 };
 using TakeRow = std::function<void(const SqlRow&)>;
 
@@ -46,11 +53,6 @@ class SqliteDatabase {
   };
   /// Opens a database, or makes it. Throws `Error` if libsqlite3 is missing, `WriteError`.
   explicit SqliteDatabase(const std::string& path, Access access = Access::change);
-  ~SqliteDatabase();
-  SqliteDatabase(SqliteDatabase&&) noexcept;
-  SqliteDatabase& operator=(SqliteDatabase&&) noexcept;
-  SqliteDatabase(const SqliteDatabase&) = delete;
-  SqliteDatabase& operator=(const SqliteDatabase&) = delete;
 
   /// How long a statement waits for other processes that use the file. 0 at first.
   void set_patience(std::chrono::milliseconds patience) noexcept;
@@ -61,8 +63,6 @@ class SqliteDatabase {
   [[nodiscard]] int query(std::string_view sql, const std::vector<SqlValue>& values,
                           const TakeRow& take);
 
-  /// Rows that the last INSERT, UPDATE or DELETE changed.
-  [[nodiscard]] std::int64_t changes() const noexcept;
   [[nodiscard]] std::int64_t last_row_id() const noexcept;
   /// SQLite's message for the last failure.
   [[nodiscard]] std::string message() const;
@@ -70,8 +70,24 @@ class SqliteDatabase {
   [[nodiscard]] bool is_damaged() const noexcept;
 
  private:
-  class Impl;
-  std::unique_ptr<Impl> impl_;
+  using Statement = std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)>;
+  struct Prepared {
+    Statement statement;
+    bool is_running = false;
+  };
+
+  /// `take` may be null.
+  int execute(std::string_view text, const std::vector<SqlValue>& values, const TakeRow* take);
+  /// Null if the text cannot be compiled: `result_` says why.
+  Statement prepare(std::string_view text);
+  /// Statements are compiled once: that takes longer than to run them.
+  Prepared& find(std::string_view text);
+  int step(Prepared& prepared, const std::vector<SqlValue>& values, const TakeRow* take);
+  [[nodiscard]] int error_of(int result) const noexcept;
+
+  std::unique_ptr<sqlite3, int (*)(sqlite3*)> database_;
+  std::map<std::string, Prepared, std::less<>> prepared_{};  ///< goes before the database
+  int result_ = 0;                                           ///< of the last statement
 };
 
 }  // namespace wattle

@@ -45,6 +45,18 @@ TEST(DynamicLibrary, GivesNullForAFunctionThatItLacks) {
   EXPECT_EQ(library.find<void()>("wattle_has_no_such_function"), nullptr);
 }
 
+TEST(DynamicLibrary, KnowsWhetherItHadAllThatWasLookedFor) {
+  EXPECT_FALSE(DynamicLibrary().has_all());
+  DynamicLibrary library = DynamicLibrary::open(kMathLibrary);
+  EXPECT_TRUE(library.has_all());
+  double (*const cube_root)(double) = library.find("cbrt");
+  EXPECT_NE(cube_root, nullptr);
+  EXPECT_TRUE(library.has_all());
+  void (*const nothing)() = library.find("wattle_has_no_such_function");
+  EXPECT_EQ(nothing, nullptr);
+  EXPECT_FALSE(library.has_all());
+}
+
 TEST(DynamicLibrary, MovesItsOwnership) {
   DynamicLibrary library = DynamicLibrary::open(kMathLibrary);
   const DynamicLibrary taken = std::move(library);
