@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "base/log.hpp"
+#include "base/split.hpp"
 #include "wattle/mark.hpp"
 
 namespace wattle {
@@ -112,10 +113,8 @@ std::string mark_text(MarkKind kind, std::string_view name) {
   return {text.data(), write_mark(kind, name, text)};
 }
 
-std::optional<Mark> parse_mark(std::string_view text) {
-  const std::size_t end = std::min(text.find(' '), text.size());
-  std::string_view word = text.substr(0, end);
-  std::string_view name = text.substr(std::min(end + 1, text.size()));
+std::optional<Mark> parse_mark(std::string_view name) {
+  std::string_view word = take_until(name, ' ');
   // A shell's echo ends the last line.
   if (name.ends_with('\n')) name.remove_suffix(1);
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);

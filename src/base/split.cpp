@@ -11,6 +11,19 @@ std::string_view take_until(std::string_view& text, char separator) noexcept {
   return taken;
 }
 
+std::string_view take_key(std::string_view& line, char separator) noexcept {
+  if (line.find(separator) == std::string_view::npos) return {};
+  const std::string_view key = trimmed(take_until(line, separator));
+  line = trimmed(line);
+  return key;
+}
+
+bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
 std::string_view take_word(std::string_view& text) noexcept {
   constexpr std::string_view kBlanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));

@@ -16,6 +16,13 @@ std::string_view take_until(std::string_view& text, char separator) noexcept;
   return take_until(text, '\n');
 }
 
+/// Takes the key off a line such as "KEY: VALUE", leaves the value, both without blanks around
+/// them, and returns the key; empty where there is no `separator`.
+std::string_view take_key(std::string_view& line, char separator) noexcept;
+
+/// Takes `prefix` off `text`; false where `text` does not start with it.
+bool take_prefix(std::string_view& text, std::string_view prefix) noexcept;
+
 /// Takes the first word off `text` (blanks before it are skipped) and returns it; empty at the end.
 std::string_view take_word(std::string_view& text) noexcept;
 

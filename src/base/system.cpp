@@ -9,13 +9,11 @@
 namespace wattle {
 namespace {
 
-/// False where the variable is not set, or empty.
+/// Leaves `place` as it is where the variable is not set, or empty.
 template <class Place>
-bool override_from(const char* variable, Place& place) {
+void override_from(const char* variable, Place& place) {
   const char* const value = environment_variable(variable);
-  if (value == nullptr || *value == '\0') return false;
-  place = value;
-  return true;
+  if (value != nullptr && *value != '\0') place = value;
 }
 
 }  // namespace
@@ -30,13 +28,12 @@ System System::from_environment() {
   override_from("WATTLE_SYSFS", system.sysfs);
   override_from("WATTLE_PROCFS", system.procfs);
   override_from("WATTLE_NVML_LIBRARY", system.nvml_library);
-  if (!override_from("WATTLE_SOCK_PATH", system.daemon_socket)) {
-    override_from("ZEUSD_SOCK_PATH", system.daemon_socket);
-  }
+  // The last one that is set counts.
+  override_from("ZEUSD_SOCK_PATH", system.daemon_socket);
+  override_from("WATTLE_SOCK_PATH", system.daemon_socket);
   if (system.daemon_socket == "none") system.daemon_socket.clear();
-  if (!override_from("WATTLE_TOKEN", system.daemon_token)) {
-    override_from("ZEUSD_TOKEN", system.daemon_token);
-  }
+  override_from("ZEUSD_TOKEN", system.daemon_token);
+  override_from("WATTLE_TOKEN", system.daemon_token);
   return system;
 }
 

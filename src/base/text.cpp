@@ -1,5 +1,7 @@
 #include "base/text.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace wattle {
@@ -46,14 +48,6 @@ std::size_t cut_position(std::string_view text, std::size_t max_bytes) noexcept 
   return taken_apart ? begin : max_bytes;
 }
 
-void append_hex(std::string& out, char c) {
-  constexpr std::string_view kDigits = "0123456789abcdef";
-  const auto byte = static_cast<unsigned char>(c);
-  out += "\\x";
-  out += kDigits[byte >> 4U];
-  out += kDigits[byte & 0x0FU];
-}
-
 }  // namespace
 
 std::string printable(std::string_view text, std::size_t max_bytes) {
@@ -64,7 +58,7 @@ std::string printable(std::string_view text, std::size_t max_bytes) {
     const std::size_t length = sequence_length(text);
     const std::string_view sequence = text.substr(0, std::max<std::size_t>(length, 1));
     if (length == 0 || is_control(sequence)) {
-      for (const char c : sequence) append_hex(out, c);
+      for (const char c : sequence) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
     } else {
       out += sequence;
     }
@@ -85,8 +79,9 @@ std::string valid_utf8(std::string_view text) {
   return out;
 }
 
-std::string csv_cell(std::string_view text) {
-  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+std::string csv_cell(std::string_view text, char separator) {
+  const bool is_plain = text.find_first_of("\"\r\n") == std::string_view::npos;
+  if (is_plain && text.find(separator) == std::string_view::npos) return std::string(text);
   std::string quoted = "\"";
   for (const char letter : text) quoted.append(letter == '"' ? 2 : 1, letter);
   return quoted + '"';

@@ -22,7 +22,7 @@ namespace wattle {
 [[nodiscard]] WATTLE_EXPORT std::string valid_utf8(std::string_view text);
 
 /// A cell of a table of comma-separated values (RFC 4180).
-[[nodiscard]] std::string csv_cell(std::string_view text);
+[[nodiscard]] std::string csv_cell(std::string_view text, char separator = ',');
 
 /// A word of a command line as one would type it: in single quotes where a shell needs them,
 /// and `printable`.

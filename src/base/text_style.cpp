@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/enum_table.hpp"
+#include "base/split.hpp"
+
 namespace wattle {
 namespace {
 
@@ -29,19 +32,9 @@ bool wants_colors() noexcept {
          (term == nullptr || std::string_view(term) != "dumb");
 }
 
-std::string_view sequence_of(Tint tint) noexcept {
-  switch (tint) {
-    case Tint::bold:
-      return "\x1b[1m";
-    case Tint::dim:
-      return "\x1b[2m";
-    case Tint::good:
-      return "\x1b[32m";
-    case Tint::bad:
-      return "\x1b[31m";
-  }
-  return "";
-}
+/// Of each `Tint`.
+constexpr std::array<std::string_view, 4> kSequences = {"\x1b[1m", "\x1b[2m", "\x1b[32m",
+                                                        "\x1b[31m"};
 
 /// Bytes of the character or escape sequence that `text` starts with, and the columns that it
 /// takes.
@@ -148,7 +141,7 @@ TextStyle style_of(int descriptor) noexcept {
 
 std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
   if (!style.color || text.empty()) return std::string(text);
-  return std::string(sequence_of(tint)) + std::string(text) + "\x1b[0m";
+  return std::string(entry_of(kSequences, tint)) + std::string(text) + "\x1b[0m";
 }
 
 std::size_t columns_of(std::string_view text) noexcept {
@@ -191,12 +184,11 @@ std::string fitted(std::string_view text, const TextStyle& style, std::size_t in
   std::string_view rest = whole;
   std::string result;
   while (!rest.empty()) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    const std::string_view line = rest.substr(0, end);
+    const bool is_last = rest.find('\n') == std::string_view::npos;
+    const std::string_view line = take_line(rest);
     const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
     result += broken(line, style.width, indent == 0 ? own + 2 : indent);
-    if (end < rest.size()) result += '\n';
-    rest.remove_prefix(std::min(end + 1, rest.size()));
+    if (!is_last) result += '\n';
   }
   return result;
 }

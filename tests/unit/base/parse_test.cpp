@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 
@@ -14,6 +15,23 @@ TEST(ParseUnsigned, TakesWholeNumbersUpToTheTypesLargest) {
   EXPECT_EQ(parse_unsigned<std::uint32_t>("0"), 0U);
   EXPECT_EQ(parse_unsigned<std::uint32_t>("4294967295"), UINT32_MAX);
   EXPECT_EQ(parse_unsigned<std::uint64_t>("18446744073709551615"), UINT64_MAX);
+}
+
+TEST(ParseUnsigned, TakesDigitsOfAnotherBase) {
+  EXPECT_EQ(parse_unsigned<std::uint32_t>("fF", 16), 255U);
+  EXPECT_EQ(parse_unsigned<std::uint32_t>("0xff", 16), std::nullopt);
+  EXPECT_EQ(parse_unsigned<std::uint32_t>("", 16), std::nullopt);
+}
+
+TEST(NumbersAfter, TakeTheLinesOfTheirKeys) {
+  EXPECT_EQ((numbers_after<std::uint64_t, 2>({"a:", "c:"}, "a: 1 kB\nb: 2\nc:\t3", 3)),
+            (std::array<std::uint64_t, 2>{1, 3}));
+}
+
+TEST(NumbersAfter, AreAbsentWhereOneIs) {
+  EXPECT_EQ((numbers_after<int, 2>({"a:", "c:"}, "a: 1\nb: 2", 9)), std::nullopt);
+  EXPECT_EQ((numbers_after<int, 1>({"a:"}, "a: x", 9)), std::nullopt);
+  EXPECT_EQ((numbers_after<int, 1>({"a:"}, "a: 10", 9)), std::nullopt);
 }
 
 TEST(ParseUnsigned, RefusesWhatDoesNotFit) {

@@ -41,6 +41,27 @@ TEST(TakeUntil, TakesTheSeparatorToo) {
   EXPECT_EQ(take_until(text, ','), "");
 }
 
+TEST(TakeKey, LeavesTheValue) {
+  std::string_view line = "model name\t: Xeon: 8 ";
+  EXPECT_EQ(take_key(line, ':'), "model name");
+  EXPECT_EQ(line, "Xeon: 8");
+  std::string_view empty = "KEY=";
+  EXPECT_EQ(take_key(empty, '='), "KEY");
+  EXPECT_EQ(empty, "");
+}
+
+TEST(TakeKey, IsEmptyWithoutASeparator) {
+  std::string_view line = "no key";
+  EXPECT_EQ(take_key(line, ':'), "");
+}
+
+TEST(TakePrefix, TakesItOrNothing) {
+  std::string_view text = "0x1f";
+  EXPECT_FALSE(take_prefix(text, "0X"));
+  EXPECT_TRUE(take_prefix(text, "0x"));
+  EXPECT_EQ(text, "1f");
+}
+
 TEST(Trimmed, TakesBlanksOffTheEndsAlone) {
   EXPECT_EQ(trimmed(" \ta b\t"), "a b");
   EXPECT_EQ(trimmed("\na\n"), "\na\n");
