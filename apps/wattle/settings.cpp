@@ -9,6 +9,7 @@
 #include "base/file.hpp"
 #include "base/nearest.hpp"
 #include "base/split.hpp"
+#include "base/state_folder.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -131,15 +132,7 @@ Settings parse_settings(std::string_view content, const std::string& file,
 }
 
 std::filesystem::path settings_file() {
-  const auto folder = [](const char* variable) {
-    const char* const value = ::secure_getenv(variable);
-    const std::filesystem::path path = value != nullptr ? value : "";
-    return path.is_absolute() ? path : std::filesystem::path();
-  };
-  if (const auto config = folder("XDG_CONFIG_HOME"); !config.empty())
-    return config / "wattle/config";
-  if (const auto home = folder("HOME"); !home.empty()) return home / ".config/wattle/config";
-  throw Error("there is no configuration folder: neither XDG_CONFIG_HOME nor HOME is set");
+  return own_folder("configuration", "XDG_CONFIG_HOME", ".config") / "config";
 }
 
 Settings read_settings() {

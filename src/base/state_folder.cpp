@@ -24,11 +24,13 @@ fs::path folder_in(const char* variable) {
 
 }  // namespace
 
-fs::path state_folder() {
-  if (const fs::path state = folder_in("XDG_STATE_HOME"); !state.empty()) return state / "wattle";
-  if (const fs::path home = folder_in("HOME"); !home.empty()) return home / ".local/state/wattle";
-  throw Error("there is no state folder: neither XDG_STATE_HOME nor HOME is set");
+fs::path own_folder(std::string_view what, const char* variable, const char* in_home) {
+  if (const fs::path folder = folder_in(variable); !folder.empty()) return folder / "wattle";
+  if (const fs::path home = folder_in("HOME"); !home.empty()) return home / in_home / "wattle";
+  throw Error(fmt::format("there is no {} folder: neither {} nor HOME is set", what, variable));
 }
+
+fs::path state_folder() { return own_folder("state", "XDG_STATE_HOME", ".local/state"); }
 
 fs::path new_state_file(std::string_view what, std::string_view extension) {
   static std::atomic<unsigned> number{0};

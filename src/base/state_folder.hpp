@@ -6,9 +6,12 @@
 
 namespace wattle {
 
-/// Wattle's state folder, which need not exist: "$XDG_STATE_HOME/wattle", or in ~/.local/state.
-/// Throws `Error` where neither variable names one. A program with privileges of its own (setuid)
-/// has none. Threads: none that changes variables.
+/// Wattle's folder, which need not exist, in the one that `variable` names, or else in `in_home` of
+/// the home folder. Throws `Error`, which calls it `what`, where there is neither. A program with
+/// privileges of its own (setuid) has none. Threads: none that changes variables.
+[[nodiscard]] std::filesystem::path own_folder(std::string_view what, const char* variable,
+                                               const char* in_home);
+/// "$XDG_STATE_HOME/wattle", or in ~/.local/state.
 [[nodiscard]] std::filesystem::path state_folder();
 
 /// The path of a file that does not exist yet, in the folder `what` of Wattle's state folder, which
