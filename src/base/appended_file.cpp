@@ -35,16 +35,9 @@ AppendedFile::~AppendedFile() {
 std::string AppendedFile::read(std::uint64_t offset, std::size_t count) const {
   const std::uint64_t left = size_before_ - std::min(offset, size_before_);
   std::string bytes(std::min<std::uint64_t>(count, left), '\0');
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t got = ::pread(fd_.get(), bytes.data() + done, bytes.size() - done,
-                                static_cast<off_t>(offset + done));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) fail(errno);
-    if (got == 0) break;
-    done += static_cast<std::size_t>(got);
-  }
-  bytes.resize(done);
+  const ssize_t got = read_pieces(fd_.get(), bytes, offset);
+  if (got < 0) fail(errno);
+  bytes.resize(static_cast<std::size_t>(got));
   return bytes;
 }
 
@@ -55,10 +48,8 @@ void AppendedFile::write(std::string_view bytes) {
 
 void AppendedFile::commit() {
   flush();
-  // What a file system only finds out when a file is closed (NFS, quotas) it says at the closing
-  // of any of its descriptors: of a copy, so that what was written can still be taken back.
-  const int copy = ::fcntl(fd_.get(), F_DUPFD_CLOEXEC, 0);
-  if (copy >= 0 && ::close(copy) != 0 && errno != EINTR) fail(errno);
+  // What was written can still be taken back.
+  if (const int error = close_copy(fd_.get()); error != 0) fail(error);
   committed_ = true;
 }
 

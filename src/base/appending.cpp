@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <ctime>
@@ -31,6 +32,11 @@ bool lock_file(int fd, std::chrono::milliseconds patience) noexcept {
 }
 
 void unlock_file(int fd) noexcept { ::flock(fd, LOCK_UN); }
+
+int close_copy(int fd) noexcept {
+  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
+  return copy >= 0 && ::close(copy) != 0 && errno != EINTR ? errno : 0;
+}
 
 NoWriteSignals::NoWriteSignals() noexcept {
   sigset_t pending;

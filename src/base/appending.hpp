@@ -28,6 +28,10 @@ enum class Existing : std::uint8_t {
 [[nodiscard]] bool lock_file(int fd, std::chrono::milliseconds patience) noexcept;
 void unlock_file(int fd) noexcept;
 
+/// What a file system only finds out when a file is closed (NFS, quotas) it says at the closing of
+/// any of its descriptors. 0, or an `errno`.
+[[nodiscard]] int close_copy(int fd) noexcept;
+
 /// While it lives, a file that would grow beyond this process's limit (RLIMIT_FSIZE) and a pipe
 /// whose reader has gone are errors of the writing thread's `write`, not the end of the process.
 class NoWriteSignals {

@@ -30,20 +30,20 @@ Fd open_for_reading(const std::string& path) noexcept {
   return Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
 }
 
-ssize_t read_at_start(int fd, std::span<char> buffer) noexcept {
-  ssize_t count = 0;
-  do {
-    count = ::pread(fd, buffer.data(), buffer.size(), 0);
-  } while (count < 0 && errno == EINTR);
-  return count;
+ssize_t read_at(int fd, std::span<char> buffer, std::uint64_t offset) noexcept {
+  return retried(
+      [&] { return ::pread(fd, buffer.data(), buffer.size(), static_cast<off_t>(offset)); });
 }
 
-ssize_t read_pieces(int fd, std::span<char> buffer) noexcept {
+std::string_view text_at_start(const Fd& file, std::span<char> buffer) noexcept {
+  const ssize_t count = file ? read_at_start(file.get(), buffer) : -1;
+  return {buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
+}
+
+ssize_t read_pieces(int fd, std::span<char> buffer, std::uint64_t offset) noexcept {
   std::size_t done = 0;
   while (done < buffer.size()) {
-    const ssize_t count =
-        ::pread(fd, buffer.data() + done, buffer.size() - done, static_cast<off_t>(done));
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = read_at(fd, buffer.subspan(done), offset + done);
     if (count < 0) return -1;
     if (count == 0) break;
     done += static_cast<std::size_t>(count);

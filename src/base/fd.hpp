@@ -6,8 +6,10 @@
 #include <array>
 #include <cerrno>
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "wattle/export.hpp"
@@ -45,12 +47,27 @@ std::array<bool, 3> hold_standard_descriptors() noexcept;
 /// Opens for reading, close-on-exec. An empty `Fd` with `errno` set where that fails.
 [[nodiscard]] Fd open_for_reading(const std::string& path) noexcept;
 
-/// One `pread` from offset 0, repeated while interrupted. Bytes read, or -1 with `errno` set.
-[[nodiscard]] ssize_t read_at_start(int fd, std::span<char> buffer) noexcept;
+/// What a system call returns, which is repeated while a signal interrupts it.
+template <class Call>
+[[nodiscard]] auto retried(Call call) noexcept {
+  auto result = call();
+  while (result < 0 && errno == EINTR) result = call();
+  return result;
+}
 
-/// All of a file that the kernel hands out in pieces, from its begin, as much as fits; -1 with
+/// One `pread`, repeated while interrupted. Bytes read, or -1 with `errno` set.
+[[nodiscard]] ssize_t read_at(int fd, std::span<char> buffer, std::uint64_t offset) noexcept;
+[[nodiscard]] inline ssize_t read_at_start(int fd, std::span<char> buffer) noexcept {
+  return read_at(fd, buffer, 0);
+}
+/// The start of an open file, as much as one read brings into `buffer`. Empty if it is empty,
+/// `file` is not open, or reading fails with `errno` set.
+[[nodiscard]] std::string_view text_at_start(const Fd& file, std::span<char> buffer) noexcept;
+
+/// All of a file that the kernel hands out in pieces, from `offset` on, as much as fits; -1 with
 /// `errno` set.
-[[nodiscard]] ssize_t read_pieces(int fd, std::span<char> buffer) noexcept;
+[[nodiscard]] ssize_t read_pieces(int fd, std::span<char> buffer,
+                                  std::uint64_t offset = 0) noexcept;
 
 /// Writes everything, waiting where the descriptor does not block; 0, or the `errno` that stopped
 /// it.

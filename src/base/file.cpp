@@ -1,25 +1,38 @@
 #include "base/file.hpp"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <memory>
+#include <utility>
 
 #include "base/fd.hpp"
+#include "base/parse.hpp"
 #include "base/split.hpp"
 
 namespace wattle {
+namespace {
+
+struct Close {
+  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
+};
+using Folder = std::unique_ptr<DIR, Close>;
+
+}  // namespace
+
 std::optional<std::string> read_file(const std::string& path, std::size_t max_bytes) {
   const Fd fd = open_for_reading(path);
   if (!fd) return std::nullopt;
   std::string content;
   std::array<char, 8192> chunk;
   while (content.size() < max_bytes) {
-    const ssize_t count = ::read(fd.get(), chunk.data(), chunk.size());
-    if (count < 0 && errno == EINTR) continue;
+    const ssize_t count = retried([&] { return ::read(fd.get(), chunk.data(), chunk.size()); });
     if (count < 0) return std::nullopt;
     if (count == 0) break;
     content.append(chunk.data(),
@@ -40,11 +53,28 @@ std::optional<std::string> read_line(const std::string& path) {
   return std::nullopt;
 }
 
+std::string mode_of(const std::string& path) {
+  struct stat status {};
+  if (::stat(path.c_str(), &status) != 0) return path;
+  return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
+}
+
+std::vector<int> numbers_in(int parent, const char* name) {
+  std::vector<int> numbers;
+  Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  const Folder folder(fd ? ::fdopendir(fd.get()) : nullptr);
+  if (!folder) return numbers;
+  (void)fd.release();
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): its own
+  while (const dirent* const entry = ::readdir(folder.get())) {
+    const auto number = parse_unsigned<unsigned>(static_cast<const char*>(entry->d_name));
+    if (number && std::in_range<int>(*number)) numbers.push_back(static_cast<int>(*number));
+  }
+  return numbers;
+}
+
 FolderListing list_folder(const std::string& path) {
-  struct Close {
-    void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-  };
-  const std::unique_ptr<DIR, Close> folder(::opendir(path.c_str()));
+  const Folder folder(::opendir(path.c_str()));
   if (!folder) return {.error = errno};
   FolderListing listing;
   for (;;) {

@@ -22,6 +22,9 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 /// Absent, `errno` 0, where the file is empty.
 [[nodiscard]] std::optional<std::string> read_line(const std::string& path);
 
+/// "PATH: mode 0400, owner 0", or the path alone where that is not known.
+[[nodiscard]] std::string mode_of(const std::string& path);
+
 /// What is in a folder, in no order, without "." and "..".
 struct FolderListing {
   std::vector<std::string> names;
@@ -29,5 +32,9 @@ struct FolderListing {
 };
 /// Unlike `std::filesystem::directory_iterator`, it may run out of memory: then it throws.
 [[nodiscard]] FolderListing list_folder(const std::string& path);
+
+/// What of the folder `name` in the folder `parent` (openat) is a number: of processes, threads,
+/// descriptors. In no order; empty where it cannot be read.
+[[nodiscard]] std::vector<int> numbers_in(int parent, const char* name);
 
 }  // namespace wattle

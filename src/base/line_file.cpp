@@ -24,30 +24,19 @@ constexpr std::chrono::milliseconds kPatience{1000};
 /// Holds the file's lock.
 class Turn {
  public:
-  Turn(int fd, bool regular) noexcept
-      : fd_(regular ? fd : -1), is_mine_(!regular || lock_file(fd, kPatience)) {}
+  /// Throws `WriteError` where somebody else does not let go of it.
+  Turn(int fd, bool regular, const std::string& path) : fd_(regular ? fd : -1) {
+    if (regular && !lock_file(fd, kPatience)) throw WriteError(path, EWOULDBLOCK);
+  }
   ~Turn() {
-    if (fd_ >= 0 && is_mine_) unlock_file(fd_);
+    if (fd_ >= 0) unlock_file(fd_);
   }
   Turn(const Turn&) = delete;
   Turn& operator=(const Turn&) = delete;
-  /// False where somebody else does not let go of it.
-  [[nodiscard]] bool is_mine() const noexcept { return is_mine_; }
 
  private:
   int fd_;
-  bool is_mine_;
 };
-
-/// Bytes from `offset` on, at most `count`: fewer at the end of the file. -1 with `errno` set where
-/// they cannot be read.
-ssize_t read_at(int fd, char* bytes, std::size_t count, std::uint64_t offset) noexcept {
-  ssize_t got = 0;
-  do {
-    got = ::pread(fd, bytes, count, static_cast<off_t>(offset));
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
 
 }  // namespace
 
@@ -83,8 +72,7 @@ void LineFile::add(std::string_view lines, Room room) {
     reserved_end_ = 0;
     open();
   }
-  const Turn turn(fd_.get(), regular_);
-  if (!turn.is_mine()) fail(EWOULDBLOCK);
+  const Turn turn(fd_.get(), regular_, path_);
   const std::uint64_t size = regular_ ? repair(size_now()) : 0;
   begin_ = std::min(begin_, size);  // somebody else may have emptied it
   const bool is_first = regular_ ? size == 0 : is_new_;
@@ -110,8 +98,7 @@ void LineFile::add(std::string_view lines, Room room) {
 
 void LineFile::clear() {
   if (!regular_) return;
-  const Turn turn(fd_.get(), regular_);
-  if (!turn.is_mine()) fail(EWOULDBLOCK);
+  const Turn turn(fd_.get(), regular_, path_);
   if (::ftruncate(fd_.get(), 0) != 0) fail(errno);
   begin_ = end_ = 0;
 }
@@ -150,12 +137,11 @@ void LineFile::open() {
 }
 
 void LineFile::check_and_repair() {
-  const Turn turn(fd_.get(), regular_);
-  if (!turn.is_mine()) fail(EWOULDBLOCK);
+  const Turn turn(fd_.get(), regular_, path_);
   const std::uint64_t size = size_now();
   if (size == 0) return;
   std::string begin(std::max<std::size_t>(first_bytes_.size(), 80), '\0');
-  const ssize_t got = read_at(fd_.get(), begin.data(), begin.size(), 0);
+  const ssize_t got = read_at_start(fd_.get(), begin);
   if (got < 0) fail(errno);
   begin.resize(static_cast<std::size_t>(got));
   const auto is_begin = [&](const std::string& other) { return begin.starts_with(other); };
@@ -189,7 +175,7 @@ std::uint64_t LineFile::repair(std::uint64_t size) {
 
 bool LineFile::ends_with_a_line(std::uint64_t size) const {
   char last = '\0';
-  if (read_at(fd_.get(), &last, 1, size - 1) < 0) fail(errno);
+  if (read_at(fd_.get(), {&last, 1}, size - 1) < 0) fail(errno);
   return last == '\n';
 }
 
@@ -198,7 +184,7 @@ std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {
   std::uint64_t end = size;
   while (end > 0) {
     const std::uint64_t begin = end - std::min<std::uint64_t>(end, piece.size());
-    const ssize_t got = read_at(fd_.get(), piece.data(), end - begin, begin);
+    const ssize_t got = read_at(fd_.get(), {piece.data(), end - begin}, begin);
     if (got < 0) fail(errno);
     const std::string_view text(piece.data(), static_cast<std::size_t>(got));
     const std::size_t line_end = text.rfind('\n');

@@ -65,10 +65,8 @@ bool LineReader::fill() {
   std::copy(buffer_.begin() + static_cast<std::ptrdiff_t>(begin_),
             buffer_.begin() + static_cast<std::ptrdiff_t>(end_), buffer_.begin());
   end_ -= std::exchange(begin_, 0);
-  ssize_t got = 0;
-  do {
-    got = ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_);
-  } while (got < 0 && errno == EINTR);
+  const ssize_t got =
+      retried([&] { return ::read(file_.get(), buffer_.data() + end_, buffer_.size() - end_); });
   if (got < 0) error_ = errno;
   if (got <= 0) return false;
   end_ += static_cast<std::size_t>(got);

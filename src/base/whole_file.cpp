@@ -45,13 +45,6 @@ Unnamed make_beside(const std::string& place, mode_t mode = kForAll) {
   return file;
 }
 
-/// What a file system only finds out when a file is closed (NFS, quotas) it says at the closing of
-/// any of its descriptors. 0, or an `errno`.
-int close_copy(int fd) noexcept {
-  const int copy = ::fcntl(fd, F_DUPFD_CLOEXEC, 0);
-  return copy >= 0 && ::close(copy) != 0 && errno != EINTR ? errno : 0;
-}
-
 /// The new file gets the mode and, where that is allowed, the owner of the one that it replaces.
 int take_after(const std::string& place, int fd) noexcept {
   struct stat old {};

@@ -13,6 +13,7 @@
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
+#include "usage/process_list.hpp"
 
 namespace wattle {
 namespace {
@@ -28,16 +29,12 @@ std::optional<pid_t> own_pid(const fs::path& procfs) {
 }
 
 /// Every process of the machine, by parent.
-std::multimap<pid_t, ProcessStat> processes_by_parent(const fs::path& procfs) {
+std::multimap<pid_t, ProcessStat> processes_by_parent(const System& system) {
+  const Procfs procfs(system, 0);
   std::multimap<pid_t, ProcessStat> by_parent;
-  std::error_code error;
-  for (fs::directory_iterator it(procfs, error), end; !error && it != end; it.increment(error)) {
-    if (!parse_pid(it->path().filename().string())) continue;
-    const auto text = read_file((it->path() / "stat").string());
-    if (!text) continue;  // it ended meanwhile
-    if (auto process = parse_process_stat(*text)) {
-      by_parent.emplace(process->parent, std::move(*process));
-    }
+  for (const pid_t pid : processes_of(procfs)) {
+    auto process = read_stat(procfs, pid);
+    if (process) by_parent.emplace(process->parent, std::move(*process));
   }
   return by_parent;
 }
@@ -68,29 +65,8 @@ LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
   return live;
 }
 
-/// A number of the kernel's that no machine lives long enough to take beyond half of its range.
-std::optional<std::int64_t> parse_count(std::string_view text) noexcept {
-  const auto value = parse_unsigned<std::uint64_t>(text);
-  constexpr auto kMost = std::uint64_t{1} << 60U;  // so that sums of some have room
-  return value && *value < kMost ? std::optional(static_cast<std::int64_t>(*value)) : std::nullopt;
-}
-
-/// Fills `counts` with the numbers behind `keys`, each at the begin of a line; absent where one is
-/// missing.
-template <std::size_t Size>
-std::optional<std::array<std::int64_t, Size>> parse_keys(
-    std::string_view text, const std::array<std::string_view, Size>& keys) noexcept {
-  std::array<std::int64_t, Size> counts{};
-  std::size_t found = 0;
-  while (!text.empty() && found < Size) {
-    std::string_view line = take_line(text);
-    if (take_word(line) != keys[found]) continue;
-    const auto count = parse_count(take_word(line));
-    if (!count) return std::nullopt;
-    counts[found++] = *count;
-  }
-  return found == Size ? std::optional(counts) : std::nullopt;
-}
+/// No machine lives long enough to count further; sums of some have room.
+constexpr std::uint64_t kMostCount = (std::uint64_t{1} << 60U) - 1;
 
 }  // namespace
 
@@ -120,9 +96,9 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   for (int field = 5; field < 10; ++field) take_word(rest);  // proc(5) counts from 1
   for (std::int64_t* faults : {&process.minor_faults, &process.waited_minor_faults,
                                &process.major_faults, &process.waited_major_faults}) {
-    const auto value = parse_count(take_word(rest));
-    if (!value) return std::nullopt;
-    *faults = *value;
+    const auto value = parse_unsigned<std::uint64_t>(take_word(rest));
+    if (!value || *value > kMostCount) return std::nullopt;
+    *faults = static_cast<std::int64_t>(*value);
   }
   for (std::uint64_t* ticks :
        {&process.user, &process.system, &process.waited_user, &process.waited_system}) {
@@ -177,28 +153,24 @@ std::optional<ProportionalMemory> parse_smaps_rollup(std::string_view text) noex
 }
 
 std::optional<IoCounts> parse_process_io(std::string_view text) noexcept {
-  return parse_keys<4>(text, {"rchar:", "wchar:", "read_bytes:", "write_bytes:"});
+  return numbers_after<std::int64_t, 4>({"rchar:", "wchar:", "read_bytes:", "write_bytes:"}, text,
+                                        kMostCount);
 }
 
 std::optional<SwitchCounts> parse_switches(std::string_view text) noexcept {
-  return parse_keys<2>(text, {"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"});
+  return numbers_after<std::int64_t, 2>({"voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"},
+                                        text, kMostCount);
 }
 
 std::optional<std::uint64_t> parse_peak_rss(std::string_view text) noexcept {
-  while (!text.empty()) {
-    std::string_view line = take_line(text);
-    if (take_word(line) != "VmHWM:") continue;
-    const auto kib = parse_unsigned<std::uint64_t>(take_word(line));
-    if (!kib || *kib > UINT64_MAX / 1024) return std::nullopt;
-    return *kib * 1024;
-  }
-  return std::nullopt;
+  const auto kib = numbers_after<std::uint64_t, 1>({"VmHWM:"}, text, UINT64_MAX / 1024);
+  return kib ? std::optional(kib->front() * 1024) : std::nullopt;
 }
 
 std::optional<std::vector<LiveProcess>> live_descendants(const System& system) {
   const std::optional<pid_t> self = own_pid(system.procfs);
   if (!self) return std::nullopt;
-  auto by_parent = processes_by_parent(system.procfs);
+  auto by_parent = processes_by_parent(system);
   std::vector<LiveProcess> found;
   std::vector<pid_t> open = {*self};
   while (!open.empty()) {

@@ -1,32 +1,12 @@
 #include "usage/process_list.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-
 #include <array>
+#include <cerrno>
 #include <cstdio>
-#include <memory>
 
-#include "usage/process.hpp"
+#include "base/file.hpp"
 
 namespace wattle {
-namespace {
-
-std::vector<pid_t> numbers_in(int root, const char* folder) {
-  std::vector<pid_t> numbers;
-  Fd fd(::openat(root, folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  if (!fd) return numbers;
-  const std::unique_ptr<DIR, int (*)(DIR*)> listing(::fdopendir(fd.get()), &::closedir);
-  if (!listing) return numbers;
-  (void)fd.release();
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): safe for listings that no two threads share
-  while (const dirent* const entry = ::readdir(listing.get())) {
-    if (const auto number = parse_pid(entry->d_name)) numbers.push_back(*number);
-  }
-  return numbers;
-}
-
-}  // namespace
 
 std::vector<pid_t> processes_of(const Procfs& procfs) { return numbers_in(procfs.root(), "."); }
 
@@ -34,6 +14,13 @@ std::vector<pid_t> threads_of(const Procfs& procfs, pid_t pid) {
   std::array<char, 32> folder;
   (void)std::snprintf(folder.data(), folder.size(), "%d/task", pid);
   return numbers_in(procfs.root(), folder.data());
+}
+
+std::optional<ProcessStat> read_stat(const Procfs& procfs, pid_t pid) {
+  errno = 0;
+  std::array<char, 1024> text;  // it is shorter
+  auto stat = parse_process_stat(text_at_start(procfs.open(pid, ProcessFile::stat), text));
+  return stat && stat->pid == pid ? stat : std::nullopt;
 }
 
 }  // namespace wattle

@@ -12,7 +12,6 @@
 #include "base/file.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
-#include "usage/process.hpp"
 #include "usage/process_list.hpp"
 
 namespace wattle {
@@ -22,26 +21,14 @@ std::string folder_of(const System& system, pid_t pid) {
   return (system.procfs / std::to_string(pid)).string();
 }
 
-std::optional<ProcessTimes> read_times(const System& system, pid_t pid) {
-  const auto text = read_file(folder_of(system, pid) + "/stat");
-  auto stat = text ? parse_process_stat(*text) : std::nullopt;
-  if (!stat) return std::nullopt;
-  return ProcessTimes{.pid = pid,
-                      .start_time = stat->start_time,
-                      .name = std::move(stat->name),
-                      .ticks = stat->user + stat->system};
-}
-
 /// The path of a line "4:cpu,cpuacct:/a" or "0::/a"; empty where the line is of something else.
 std::string_view cpu_group_in(std::string_view line) noexcept {
-  const std::size_t first = line.find(':');
-  if (first == std::string_view::npos) return {};
-  const std::size_t second = line.find(':', first + 1);
-  if (second == std::string_view::npos) return {};
-  const std::string_view controllers = line.substr(first + 1, second - first - 1);
+  if (std::ranges::count(line, ':') < 2) return {};
+  take_until(line, ':');
+  const std::string_view controllers = take_until(line, ':');
   const bool is_cpus = controllers.empty() || controllers == "cpu" ||
                        controllers == "cpu,cpuacct" || controllers == "cpuacct,cpu";
-  return is_cpus ? line.substr(second + 1) : std::string_view();
+  return is_cpus ? line : std::string_view();
 }
 
 }  // namespace
@@ -49,9 +36,13 @@ std::string_view cpu_group_in(std::string_view line) noexcept {
 std::vector<ProcessTimes> read_process_times(const System& system) {
   const Procfs procfs(system, 0);
   std::vector<ProcessTimes> times;
-  if (!procfs.is_open()) return times;
   for (const pid_t pid : processes_of(procfs)) {
-    if (auto read = read_times(system, pid)) times.push_back(std::move(*read));
+    auto stat = read_stat(procfs, pid);
+    if (!stat) continue;
+    times.push_back({.pid = pid,
+                     .start_time = stat->start_time,
+                     .name = std::move(stat->name),
+                     .ticks = stat->user + stat->system});
   }
   std::ranges::sort(times, {}, &ProcessTimes::pid);
   return times;

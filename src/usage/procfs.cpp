@@ -10,6 +10,8 @@
 #include <cstdio>
 #include <utility>
 
+#include "base/enum_table.hpp"
+
 namespace wattle {
 namespace {
 
@@ -21,23 +23,9 @@ std::size_t half_of_all_descriptors() noexcept {
   return static_cast<std::size_t>(std::min<rlim_t>(limit.rlim_cur / 2, kMostKept));
 }
 
-const char* name_of(ProcessFile file) noexcept {
-  switch (file) {
-    case ProcessFile::stat:
-      return "stat";
-    case ProcessFile::statm:
-      return "statm";
-    case ProcessFile::status:
-      return "status";
-    case ProcessFile::smaps_rollup:
-      return "smaps_rollup";
-    case ProcessFile::io:
-      return "io";
-    case ProcessFile::children:
-      break;
-  }
-  return "children";
-}
+/// Of each `ProcessFile`.
+constexpr std::array<const char*, 6> kNames = {"stat",         "statm", "status",
+                                               "smaps_rollup", "io",    "children"};
 
 Fd open_at(int root, const char* path) noexcept {
   return Fd(::openat(root, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
@@ -58,7 +46,7 @@ Procfs::Procfs(const System& system, std::size_t most_kept)
 Fd Procfs::open(pid_t pid, ProcessFile file) const noexcept {
   if (file == ProcessFile::children) return open_children(pid, pid);
   Path path;
-  (void)std::snprintf(path.data(), path.size(), "%d/%s", pid, name_of(file));
+  (void)std::snprintf(path.data(), path.size(), "%d/%s", pid, entry_of(kNames, file));
   return open_at(root_.get(), path.data());
 }
 
@@ -72,11 +60,6 @@ Fd Procfs::open_status(pid_t pid, pid_t thread) const noexcept {
   Path path;
   (void)std::snprintf(path.data(), path.size(), "%d/task/%d/status", pid, thread);
   return open_at(root_.get(), path.data());
-}
-
-std::string_view text_at_start(const Fd& file, std::span<char> buffer) noexcept {
-  const ssize_t count = file ? read_at_start(file.get(), buffer) : -1;
-  return {buffer.data(), count > 0 ? static_cast<std::size_t>(count) : 0};
 }
 
 KeptFile::KeptFile(Procfs& procfs, pid_t pid, ProcessFile file) noexcept

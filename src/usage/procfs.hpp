@@ -6,7 +6,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 
 #include "base/fd.hpp"
 #include "wattle/system.hpp"
@@ -42,10 +41,6 @@ class Procfs {
   bool is_own_;
   std::size_t left_;  ///< files that may still be kept open
 };
-
-/// The start of an open file, as much as fits into `buffer`. Empty if it is empty, `file` is not
-/// open, or reading fails with `errno` set.
-[[nodiscard]] std::string_view text_at_start(const Fd& file, std::span<char> buffer) noexcept;
 
 /// One file of one process, for reading it again and again. It stays open as long as `procfs` has
 /// room for it, and then never shows another process that got the same number; else it is opened

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// /proc/PID/stat and statm are shorter.
+/// /proc/PID/statm is shorter.
 using ShortText = std::array<char, 1024>;
 /// /proc/PID/status, io and smaps_rollup are shorter.
 using LongText = std::array<char, 4096>;
@@ -33,13 +33,6 @@ bool means_gone(int error) noexcept { return error == ESRCH || error == ENOENT; 
 bool means_denied(int error) noexcept { return error == EACCES || error == EPERM; }
 
 }  // namespace
-
-std::optional<ProcessStat> read_stat(const Procfs& procfs, pid_t pid) {
-  errno = 0;
-  ShortText text;
-  auto stat = parse_process_stat(text_at_start(procfs.open(pid, ProcessFile::stat), text));
-  return stat && stat->pid == pid ? stat : std::nullopt;
-}
 
 void ProcessState::add_to(TreeTotals& totals) const noexcept {
   totals.cpu += counted_cpu();

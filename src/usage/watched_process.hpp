@@ -21,9 +21,6 @@
 
 namespace wattle {
 
-/// Absent if `stat` cannot be read; `errno` is ESRCH or ENOENT if the process is gone.
-[[nodiscard]] std::optional<ProcessStat> read_stat(const Procfs& procfs, pid_t pid);
-
 /// What the processes of a tree share to read their files. Not thread-safe.
 struct ProcessSources {
   Procfs procfs;
