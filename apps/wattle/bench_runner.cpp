@@ -22,28 +22,6 @@
 namespace wattle::app {
 namespace {
 
-/// A sensor that outlives each run, so that the machine is surveyed once: who owns this one owns
-/// nothing of the device.
-class LentSensor : public Sensor {
- public:
-  explicit LentSensor(std::shared_ptr<Sensor> lent) : lent_(std::move(lent)) {}
-  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
-    return lent_->channels();
-  }
-  void read(std::span<Reading> readings) noexcept override { lent_->read(readings); }
-  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
-    lent_->read_some(wanted, readings);
-  }
-  [[nodiscard]] const DeviceInfo* device() const noexcept override { return lent_->device(); }
-  [[nodiscard]] bool may_block() const noexcept override { return lent_->may_block(); }
-  [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override {
-    return lent_->processes();
-  }
-
- private:
-  std::shared_ptr<Sensor> lent_;
-};
-
 [[noreturn]] void fail_to_open(const std::string& path) {
   throw BenchFailed(
       fmt::format("cannot open {}: {}", printable(path), std::generic_category().message(errno)));
@@ -143,7 +121,8 @@ Report BenchRunner::measured(const std::string& command) {
   const TaskClock task_clock;
   Supervisor supervisor(launcher.pid(), strangers);
   FoundSensors found{.sensors = {}, .gpus = gpus_};
-  for (const auto& sensor : sensors_) found.sensors.push_back(std::make_unique<LentSensor>(sensor));
+  for (const auto& sensor : sensors_)
+    found.sensors.push_back(std::make_unique<ForwardingSensor>(sensor));
   const MeasuredRun run = measure_run({.options = run_options_,
                                        .launcher = launcher,
                                        .task_clock = task_clock,

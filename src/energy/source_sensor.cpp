@@ -69,11 +69,7 @@ std::optional<std::uint64_t> raw_power(const std::optional<Watts>& power) noexce
 }
 
 Reading reading_of(const std::optional<std::uint64_t>& raw, TimePoint before, TimePoint after) {
-  const auto half_width = (after - before) / 2;
-  return {.at = before + half_width,
-          .half_width = half_width,
-          .raw = raw.value_or(0),
-          .status = raw ? ReadStatus::ok : ReadStatus::retry};
+  return reading_between(before, after, raw.value_or(0), raw ? ReadStatus::ok : ReadStatus::retry);
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 namespace wattle {
 
 void WatchedSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
-  sensor_->read_some(wanted, readings);
+  ForwardingSensor::read_some(wanted, readings);
   const std::span<const Channel> channels = channels_;
   bool is_there = false;
   bool is_gone = false;

@@ -16,20 +16,16 @@ namespace wattle {
 /// The sensor that it is made of, readings unchanged, with what was found out of its channels.
 /// Threads: `read` and `read_some` one at a
 /// time; the counts any.
-class WatchedSensor final : public Sensor {
+class WatchedSensor final : public ForwardingSensor {
  public:
-  explicit WatchedSensor(std::shared_ptr<Sensor> sensor)
-      : sensor_(std::move(sensor)),
-        channels_(sensor_->channels().begin(), sensor_->channels().end()) {}
+  explicit WatchedSensor(const std::shared_ptr<Sensor>& sensor)
+      : ForwardingSensor(sensor), channels_(sensor->channels().begin(), sensor->channels().end()) {}
   /// `channels`: those of the sensor, with more known of them.
   WatchedSensor(std::shared_ptr<Sensor> sensor, std::vector<Channel> channels)
-      : sensor_(std::move(sensor)), channels_(std::move(channels)) {}
+      : ForwardingSensor(std::move(sensor)), channels_(std::move(channels)) {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
-  [[nodiscard]] const DeviceInfo* device() const noexcept override { return sensor_->device(); }
-  [[nodiscard]] bool may_block() const noexcept override { return sensor_->may_block(); }
 
   /// What happened so far to one power domain.
   struct Counts {
@@ -52,7 +48,6 @@ class WatchedSensor final : public Sensor {
   /// `update`: from one value of the sensor to the next.
   static void note(Watch& watch, const Reading& reading, std::chrono::nanoseconds update) noexcept;
 
-  std::shared_ptr<Sensor> sensor_;
   std::vector<Channel> channels_;
   std::array<Watch, kPowerDomains.size()> watches_{};
   std::atomic<bool> gone_{false};

@@ -13,34 +13,16 @@ namespace wattle {
 /// One reader of a device. Who reads at equal times takes what another reader got within half a
 /// period, so the device is read about as often as the fastest of them asks. Readings allocate
 /// nothing. Threads: all readers of a device one at a time, in the device's thread.
-class SharedSensor final : public Sensor {
+class SharedSensor final : public ForwardingSensor {
  public:
   /// The first reader: its readings always come from the device. `clock` outlives it.
   SharedSensor(std::shared_ptr<Sensor> sensor, const Clock& clock)
-      : device_(std::make_shared<Device>(std::move(sensor), clock)) {}
+      : ForwardingSensor(sensor), device_(std::make_shared<Device>(std::move(sensor), clock)) {}
   /// Another reader of the same device, every `period`; 0: it always asks the device too.
   SharedSensor(const SharedSensor& other, std::chrono::nanoseconds period)
-      : device_(other.device_), longest_age_(period / 2) {}
+      : ForwardingSensor(other), device_(other.device_), longest_age_(period / 2) {}
 
-  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
-    return device_->sensor->channels();
-  }
-  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
   void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override;
-  [[nodiscard]] const DeviceInfo* device() const noexcept override {
-    return device_->sensor->device();
-  }
-  [[nodiscard]] bool may_block() const noexcept override { return device_->sensor->may_block(); }
-  [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override {
-    return device_->sensor->processes();
-  }
-  [[nodiscard]] DeviceSettings settings() noexcept override { return device_->sensor->settings(); }
-  [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override {
-    return device_->sensor->check(setting);
-  }
-  [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override {
-    return device_->sensor->set(setting);
-  }
 
  private:
   struct Device {

@@ -1,8 +1,15 @@
-// What the errors of an attribute's file mean.
+// Attributes of sysfs that hold one number, read again and again.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cerrno>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
 
+#include "base/fd.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle {
@@ -19,6 +26,42 @@ namespace wattle {
       return ReadStatus::gone;
     default:
       return ReadStatus::retry;
+  }
+}
+
+/// Room for what an attribute shows: 20 digits and a line end. Text that fills it may be cut off.
+using AttributeText = std::array<char, 32>;
+
+/// What an attribute showed. `error`: the `errno` where there is no number, 0 for text that is no
+/// value.
+struct AttributeValue {
+  std::optional<std::uint64_t> raw{};
+  int error = 0;
+};
+
+/// The number that `parse` finds in the text of a file that is open.
+template <class Parse>
+[[nodiscard]] AttributeValue read_attribute(const Fd& file, const Parse& parse) noexcept {
+  AttributeText text;
+  const ssize_t count = read_at_start(file.get(), text);
+  if (count < 0) return {.error = errno};
+  const std::string_view shown(text.data(), static_cast<std::size_t>(count));
+  return {.raw = shown.size() < text.size() ? parse(shown) : std::nullopt};
+}
+
+/// Reads the wanted ones of `count` channels, one after the other: `read` gives the
+/// `AttributeValue` of the channel with that number.
+template <class Read>
+void read_in_turn(const Clock& clock, ChannelSet wanted, std::size_t count,
+                  std::span<Reading> readings, const Read& read) noexcept {
+  TimePoint before = clock.now();
+  for (std::size_t i = 0; i < std::min(readings.size(), count); ++i) {
+    if (!wanted[i]) continue;
+    const AttributeValue value = read(i);
+    const TimePoint after = clock.now();
+    readings[i] = reading_between(before, after, value.raw.value_or(0),
+                                  value.raw ? ReadStatus::ok : status_of(value.error));
+    before = after;
   }
 }
 

@@ -1,76 +1,53 @@
 #include "sensors/sensor.hpp"
 
+#include <array>
+
+#include "base/enum_table.hpp"
+
 namespace wattle {
+namespace {
 
-std::string_view to_string(Metric metric) noexcept {
-  switch (metric) {
-    case Metric::energy:
-      return "energy";
-    case Metric::power_instant:
-      return "power_instant";
-    case Metric::power_average:
-      return "power_average";
-    case Metric::power_memory:
-      return "power_memory";
-    case Metric::power_limit:
-      return "power_limit";
-    case Metric::utilization:
-      return "utilization";
-    case Metric::memory_utilization:
-      return "memory_utilization";
-    case Metric::memory_used:
-      return "memory_used";
-    case Metric::memory_total:
-      return "memory_total";
-    case Metric::temperature:
-      return "temperature";
-    case Metric::clock_sm:
-      return "clock_sm";
-    case Metric::clock_memory:
-      return "clock_memory";
-  }
-  return "unknown";
-}
+struct MetricTexts {
+  std::string_view name;
+  std::string_view unit;
+};
 
-std::string_view unit_of(Metric metric) noexcept {
-  switch (metric) {
-    case Metric::energy:
-      return "J";
-    case Metric::power_instant:
-    case Metric::power_average:
-    case Metric::power_memory:
-    case Metric::power_limit:
-      return "W";
-    case Metric::utilization:
-    case Metric::memory_utilization:
-      return "%";
-    case Metric::memory_used:
-    case Metric::memory_total:
-      return "B";
-    case Metric::temperature:
-      return "°C";
-    case Metric::clock_sm:
-    case Metric::clock_memory:
-      return "Hz";
-  }
-  return "";
-}
+constexpr std::array kMetrics = {
+    MetricTexts{"energy", "J"},
+    MetricTexts{"power_instant", "W"},
+    MetricTexts{"power_average", "W"},
+    MetricTexts{"power_memory", "W"},
+    MetricTexts{"power_limit", "W"},
+    MetricTexts{"utilization", "%"},
+    MetricTexts{"memory_utilization", "%"},
+    MetricTexts{"memory_used", "B"},
+    MetricTexts{"memory_total", "B"},
+    MetricTexts{"temperature", "°C"},
+    MetricTexts{"clock_sm", "Hz"},
+    MetricTexts{"clock_memory", "Hz"},
+    MetricTexts{"unknown", ""},
+};
+static_assert(entry_of(kMetrics, Metric::clock_memory).name == "clock_memory");
 
-std::string_view to_string(Scope scope) noexcept {
-  switch (scope) {
-    case Scope::device:
-      return "device";
-    case Scope::module:
-      return "module";
-    case Scope::memory:
-      return "memory";
-  }
-  return "unknown";
-}
+constexpr std::array<std::string_view, 4> kScopes = {"device", "module", "memory", "unknown"};
+
+}  // namespace
+
+std::string_view to_string(Metric metric) noexcept { return entry_of(kMetrics, metric).name; }
+
+std::string_view unit_of(Metric metric) noexcept { return entry_of(kMetrics, metric).unit; }
+
+std::string_view to_string(Scope scope) noexcept { return entry_of(kScopes, scope); }
 
 bool is_gpu(const Sensor& sensor) noexcept {
   return !sensor.channels().empty() &&
          sensor.channels().front().domain.category() == DomainCategory::gpu;
+}
+
+void add_telling(std::span<const Channel> channels, std::set<Domain>& domains) {
+  for (const Channel& channel : channels) {
+    if (channel.tells_energy()) domains.insert(channel.domain);
+  }
 }
 
 void Sensor::read_some(ChannelSet /*wanted*/, std::span<Reading> readings) noexcept {
@@ -89,10 +66,9 @@ std::optional<SettingFailure> Sensor::set(const DeviceSetting& /*setting*/) {
 bool shows_module_power_alone(std::span<const Channel> channels) noexcept {
   bool shows_module = false;
   for (const Channel& channel : channels) {
-    const bool is_power =
-        channel.metric == Metric::power_instant || channel.metric == Metric::power_average;
-    if (is_power && channel.scope == Scope::device) return false;
-    shows_module = shows_module || (is_power && channel.scope == Scope::module);
+    if (!is_power(channel.metric)) continue;
+    if (channel.scope == Scope::device) return false;
+    shows_module = shows_module || channel.scope == Scope::module;
   }
   return shows_module;
 }

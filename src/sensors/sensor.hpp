@@ -51,6 +51,11 @@ enum class Metric : std::uint8_t {
 /// The symbol of its unit: "J", "W", "%", "B", "°C", "Hz".
 [[nodiscard]] std::string_view unit_of(Metric metric) noexcept;
 
+/// True for the power of the device or its module: not of its memory, nor its limit.
+[[nodiscard]] constexpr bool is_power(Metric metric) noexcept {
+  return metric == Metric::power_instant || metric == Metric::power_average;
+}
+
 /// Which part of the hardware a channel looks at.
 enum class Scope : std::uint8_t {
   device,  ///< the domain itself
@@ -141,8 +146,7 @@ struct Channel {
   }
   /// True for what the domain's energy can be told from: its counter, or its power over time.
   [[nodiscard]] bool tells_energy() const noexcept {
-    const bool is_power = metric == Metric::power_instant || metric == Metric::power_average;
-    return (metric == Metric::energy || is_power) && scope == Scope::device;
+    return (metric == Metric::energy || is_power(metric)) && scope == Scope::device;
   }
 };
 
@@ -168,6 +172,13 @@ struct Reading {
   std::uint64_t raw = 0;
   ReadStatus status = ReadStatus::retry;
 };
+
+/// A value that was taken between two times of the clock.
+[[nodiscard]] constexpr Reading reading_between(TimePoint before, TimePoint after,
+                                                std::uint64_t raw, ReadStatus status) noexcept {
+  const auto half_width = (after - before) / 2;
+  return {.at = before + half_width, .half_width = half_width, .raw = raw, .status = status};
+}
 
 /// The thing that draws the power. Empty strings: not known.
 struct DeviceInfo {
@@ -227,6 +238,37 @@ class Sensor {
   /// its driver is asked. Allocates, and takes as long as the driver.
   [[nodiscard]] virtual std::optional<SettingFailure> set(const DeviceSetting& setting);
 };
+
+/// Passes everything on to another sensor: the base of those that add something to one.
+class ForwardingSensor : public Sensor {
+ public:
+  explicit ForwardingSensor(std::shared_ptr<Sensor> sensor) : sensor_(std::move(sensor)) {}
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override {
+    return sensor_->channels();
+  }
+  void read(std::span<Reading> readings) noexcept override { read_some(~ChannelSet(), readings); }
+  void read_some(ChannelSet wanted, std::span<Reading> readings) noexcept override {
+    sensor_->read_some(wanted, readings);
+  }
+  [[nodiscard]] const DeviceInfo* device() const noexcept override { return sensor_->device(); }
+  [[nodiscard]] bool may_block() const noexcept override { return sensor_->may_block(); }
+  [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override {
+    return sensor_->processes();
+  }
+  [[nodiscard]] DeviceSettings settings() noexcept override { return sensor_->settings(); }
+  [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override {
+    return sensor_->check(setting);
+  }
+  [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override {
+    return sensor_->set(setting);
+  }
+
+ private:
+  std::shared_ptr<Sensor> sensor_;
+};
+
+/// Adds the domains whose energy can be told from `channels`.
+void add_telling(std::span<const Channel> channels, std::set<Domain>& domains);
 
 /// The channels of a sensor that `is_wanted` chooses.
 template <class IsWanted>

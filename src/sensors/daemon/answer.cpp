@@ -5,6 +5,7 @@
 #include <charconv>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle::daemon_source {
 namespace {
@@ -15,12 +16,6 @@ bool is_same_name(std::string_view name, std::string_view lower) noexcept {
   return std::ranges::equal(name, lower, [](char a, char b) {
     return (a >= 'A' && a <= 'Z' ? static_cast<char>(a - 'A' + 'a') : a) == b;
   });
-}
-
-std::string_view trimmed(std::string_view text) noexcept {
-  const std::size_t begin = std::min(text.find_first_not_of(" \t"), text.size());
-  text.remove_prefix(begin);
-  return text.substr(0, text.find_last_not_of(" \t") + 1);
 }
 
 /// "HTTP/1.1 200 OK": 200.

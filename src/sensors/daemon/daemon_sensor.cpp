@@ -61,18 +61,6 @@ void DaemonSensor::add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounte
   counters_.push_back({.cpu = cpu, .shown = shown});
 }
 
-void DaemonSensor::take(Counter& counter, const AllCounters& all, Reading& reading) noexcept {
-  const CpuCounters* const cpu = all.find(counter.cpu);
-  if (cpu == nullptr) {
-    reading.status = ReadStatus::gone;
-    return;
-  }
-  const auto& shown = cpu->*counter.shown;
-  const auto raw = shown ? counter.marked.update(*shown, cpu->since_ms) : std::nullopt;
-  reading.status = raw ? ReadStatus::ok : ReadStatus::retry;
-  reading.raw = raw.value_or(0);
-}
-
 void DaemonSensor::read(std::span<Reading> readings) noexcept {
   readings = readings.first(std::min(readings.size(), counters_.size()));
   const auto fail = [&](ReadStatus status) {
@@ -85,10 +73,14 @@ void DaemonSensor::read(std::span<Reading> readings) noexcept {
   const auto all = reply.status == kStatusOk ? parse_counters(reply.body) : std::nullopt;
   if (!all) return fail(ReadStatus::retry);
 
-  const auto half_width = (reply.after - reply.before) / 2;
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    readings[i] = {.at = reply.before + half_width, .half_width = half_width};
-    take(counters_[i], *all, readings[i]);
+    Counter& counter = counters_[i];
+    const CpuCounters* const cpu = all->find(counter.cpu);
+    const auto shown = cpu != nullptr ? cpu->*counter.shown : std::nullopt;
+    const auto raw = shown ? counter.marked.update(*shown, cpu->since_ms) : std::nullopt;
+    const ReadStatus without = cpu != nullptr ? ReadStatus::retry : ReadStatus::gone;
+    readings[i] =
+        reading_between(reply.before, reply.after, raw.value_or(0), raw ? ReadStatus::ok : without);
   }
 }
 

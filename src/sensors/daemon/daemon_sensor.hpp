@@ -53,7 +53,6 @@ class DaemonSensor final : public Sensor {
   };
   void add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown, Domain domain,
            const std::string& place);
-  static void take(Counter& counter, const AllCounters& all, Reading& reading) noexcept;
 
   std::vector<Channel> channels_;
   std::vector<Counter> counters_;

@@ -65,10 +65,6 @@ constexpr std::array kDefinitions = {
     Definition{Metric::clock_memory, Place::hwmon, "freq2_input", 1.0},
 };
 
-bool is_power(Metric metric) noexcept {
-  return metric == Metric::power_instant || metric == Metric::power_average;
-}
-
 /// What may pass: the GPU sleeps, is being reset, or its firmware is busy.
 bool may_pass(int error) noexcept {
   return error == EAGAIN || error == EBUSY || error == EINTR || error == EPERM || error == ETIME ||
@@ -77,7 +73,7 @@ bool may_pass(int error) noexcept {
 
 /// An attribute tried out.
 struct Trial {
-  Value value;  ///< the first success, else the last failure
+  AttributeValue value;  ///< the first success, else the last failure
   nanoseconds cost = nanoseconds::max();
 };
 
@@ -87,7 +83,7 @@ Trial try_out(const Source& source) {
   Trial trial;
   for (int i = 0; i < kTries; ++i) {
     const Clock::time_point before = Clock::now();
-    const Value value = read_value(source);
+    const AttributeValue value = read_value(source);
     trial.cost = std::min<nanoseconds>(trial.cost, Clock::now() - before);
     if (!trial.value.raw) trial.value = value;
   }
@@ -247,21 +243,17 @@ class Examination {
 
 }  // namespace
 
-Value read_value(const Source& source) noexcept {
-  std::array<char, 32> text;  // 20 digits and a line end
-  const ssize_t count = read_at_start(source.file.get(), text);
-  if (count < 0) return {.error = errno};
-  if (static_cast<std::size_t>(count) >= text.size()) return {};  // cut off
-  const auto raw = parse_counter({text.data(), static_cast<std::size_t>(count)});
-  return {.raw = raw && *raw <= source.most ? raw : std::nullopt};
+AttributeValue read_value(const Source& source) noexcept {
+  return read_attribute(source.file, [&](std::string_view text) {
+    const auto raw = parse_counter(text);
+    return raw && *raw <= source.most ? raw : std::nullopt;
+  });
 }
 
 bool is_asleep(const Fd& runtime_status) noexcept {
-  std::array<char, 32> text;
-  const ssize_t count = read_at_start(runtime_status.get(), text);
-  if (count <= 0) return false;
+  AttributeText text;
   // "suspended", "suspending"; else "active", "resuming", "error", "unsupported".
-  return std::string_view(text.data(), static_cast<std::size_t>(count)).starts_with("suspend");
+  return text_at_start(runtime_status, text).starts_with("suspend");
 }
 
 Gpu examine(const GpuCard& card) { return Examination(card).run(); }

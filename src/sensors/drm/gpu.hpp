@@ -9,6 +9,7 @@
 
 #include "base/fd.hpp"
 #include "sensors/drm/card.hpp"
+#include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::drm {
@@ -32,13 +33,7 @@ struct Gpu {
   std::vector<SensorRefusal> refused{};
 };
 
-/// The value of an attribute. `error`: the `errno` where there is none, 0 for text that is no
-/// value.
-struct Value {
-  std::optional<std::uint64_t> raw{};
-  int error = 0;
-};
-[[nodiscard]] Value read_value(const Source& source) noexcept;
+[[nodiscard]] AttributeValue read_value(const Source& source) noexcept;
 
 /// True while the GPU sleeps, or is about to: reading what asks the hardware would wake it up.
 [[nodiscard]] bool is_asleep(const Fd& runtime_status) noexcept;

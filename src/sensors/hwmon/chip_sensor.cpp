@@ -1,15 +1,13 @@
 #include "sensors/hwmon/chip_sensor.hpp"
 
-#include <algorithm>
-#include <array>
 #include <cerrno>
 #include <chrono>
 #include <string_view>
 #include <utility>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "sensors/hwmon/diagnosis.hpp"
-#include "sensors/read_status.hpp"
 
 namespace wattle::hwmon {
 namespace {
@@ -26,36 +24,19 @@ bool may_pass(int error) noexcept {
   return error == EAGAIN || error == EBUSY || error == EINTR || error == ETIMEDOUT;
 }
 
-struct Text {
-  std::array<char, 32> buffer{};
-  std::size_t size = 0;
-  [[nodiscard]] std::string_view view() const noexcept { return {buffer.data(), size}; }
-};
-
-/// 0, or the `errno`.
-int read_text(const Fd& file, Text& text) noexcept {
-  const ssize_t count = read_at_start(file.get(), text.buffer);
-  if (count < 0) return errno;
-  text.size = static_cast<std::size_t>(count);
-  return 0;
+/// Batteries show a current out of them as negative.
+AttributeValue read_number(const Fd& file, bool is_battery) noexcept {
+  return read_attribute(file, [&](std::string_view digits) {
+    if (is_battery) take_prefix(digits, "-");
+    return parse_counter(digits);
+  });
 }
 
-/// A number that fills the buffer may be cut off. Batteries show a current out of them as negative.
-Value read_number(const Fd& file, bool is_battery) noexcept {
-  Text text;
-  if (const int error = read_text(file, text); error != 0) return {.error = error};
-  std::string_view digits = text.view();
-  if (digits.size() == text.buffer.size()) return {};
-  if (is_battery && digits.starts_with('-')) digits.remove_prefix(1);
-  return {.raw = parse_counter(digits)};
-}
-
-bool discharges(const Fd& status, int& error) noexcept {
-  Text text;
-  error = read_text(status, text);
-  std::string_view word = text.view();
-  while (!word.empty() && (word.back() == '\n' || word.back() == ' ')) word.remove_suffix(1);
-  return error == 0 && word == kDischarging;
+/// A number where the status is that of a battery in use.
+AttributeValue read_discharging(const Fd& status) noexcept {
+  return read_attribute(status, [](std::string_view word) {
+    return trimmed(word, " \n") == kDischarging ? std::optional<std::uint64_t>(1) : std::nullopt;
+  });
 }
 
 /// Empty where one of its files cannot be opened: `errno` and `failed` say which.
@@ -75,16 +56,16 @@ std::optional<Source> open_files(const Files& files, bool is_power, std::string&
 
 }  // namespace
 
-Value read_value(const Source& source) noexcept {
+AttributeValue read_value(const Source& source) noexcept {
   const bool is_battery = static_cast<bool>(source.status);
   if (is_battery) {
-    int error = 0;
-    if (!discharges(source.status, error)) return {.error = error};
+    const AttributeValue discharging = read_discharging(source.status);
+    if (!discharging.raw) return discharging;
   }
-  Value value = read_number(source.value, is_battery);
+  AttributeValue value = read_number(source.value, is_battery);
   if (!value.raw) return value;
   if (source.factor) {
-    const Value factor = read_number(source.factor, is_battery);
+    const AttributeValue factor = read_number(source.factor, is_battery);
     std::uint64_t product = 0;
     if (!factor.raw || __builtin_mul_overflow(*value.raw, *factor.raw, &product)) {
       return {.error = factor.error};
@@ -104,7 +85,7 @@ Opened open_device(const Device& device) {
     std::optional<Source> source = open_files(found.files, is_power, failed);
     int error = errno;
     const Clock::time_point before = Clock::now();
-    Value value;
+    AttributeValue value;
     if (source) {
       value = read_value(*source);
       error = value.error;
@@ -125,18 +106,8 @@ Opened open_device(const Device& device) {
 void ChipSensor::read(std::span<Reading> readings) noexcept { read_some(~ChannelSet(), readings); }
 
 void ChipSensor::read_some(ChannelSet wanted, std::span<Reading> readings) noexcept {
-  TimePoint before = clock_.now();
-  for (std::size_t i = 0; i < std::min(readings.size(), opened_.sources.size()); ++i) {
-    if (!wanted[i]) continue;
-    const Value value = read_value(opened_.sources[i]);
-    const TimePoint after = clock_.now();
-    const auto half_width = (after - before) / 2;
-    readings[i] = {.at = before + half_width,
-                   .half_width = half_width,
-                   .raw = value.raw.value_or(0),
-                   .status = value.raw ? ReadStatus::ok : status_of(value.error)};
-    before = after;
-  }
+  read_in_turn(clock_, wanted, opened_.sources.size(), readings,
+               [&](std::size_t i) { return read_value(opened_.sources[i]); });
 }
 
 }  // namespace wattle::hwmon

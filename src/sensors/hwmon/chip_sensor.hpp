@@ -8,6 +8,7 @@
 #include "base/clock.hpp"
 #include "base/fd.hpp"
 #include "sensors/hwmon/device.hpp"
+#include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::hwmon {
@@ -21,13 +22,8 @@ struct Source {
   bool is_power = true;
 };
 
-/// What the files showed. `error`: the `errno` where there is no number, 0 for text that is no
-/// value (none, a negative one, a status that is another).
-struct Value {
-  std::optional<std::uint64_t> raw{};
-  int error = 0;
-};
-[[nodiscard]] Value read_value(const Source& source) noexcept;
+/// What the files showed. No value: none, a negative one, a status that is another.
+[[nodiscard]] AttributeValue read_value(const Source& source) noexcept;
 
 /// A device whose files were opened, and read once.
 struct Opened {

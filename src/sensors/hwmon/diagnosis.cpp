@@ -1,12 +1,12 @@
 #include "sensors/hwmon/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace wattle::hwmon {
@@ -24,12 +24,6 @@ SensorRefusal of_domain(const Domain& domain, std::string reason, std::string pr
           .proof = std::move(proof),
           .remedy = std::move(remedy),
           .domain = domain};
-}
-
-std::string mode_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 #include "base/dynlib.hpp"
+#include "base/text.hpp"
 
 namespace wattle::nvml {
 
@@ -121,71 +123,100 @@ inline constexpr std::uint32_t kClockGraphics = 0;
 inline constexpr std::uint32_t kClockSm = 1;
 inline constexpr std::uint32_t kClockMemory = 2;
 
-/// The functions; null where the library lacks one. Threads: a value type; NVML's functions may be
-/// called from any thread.
+/// The library and its functions; null where it lacks one. Threads: a value type; NVML's functions
+/// may be called from any thread.
 struct Api {
   using ReadUint = Return(Handle, std::uint32_t*);
   using ReadText = Return(Handle, char*, std::uint32_t);
   using ListProcesses = Return(Handle, std::uint32_t* count, void* records);
 
-  Return (*init)() = nullptr;
-  Return (*shutdown)() = nullptr;
-  const char* (*error_string)(Return) = nullptr;
-  Return (*driver_version)(char*, std::uint32_t) = nullptr;
-  Return (*device_count)(std::uint32_t*) = nullptr;
-  Return (*device_by_index)(std::uint32_t, Handle*) = nullptr;
-  Return (*device_by_uuid)(const char*, Handle*) = nullptr;
+  DynamicLibrary library;
 
-  ReadText* name = nullptr;
-  ReadText* uuid = nullptr;
-  Return (*pci_info)(Handle, PciInfo*) = nullptr;
-  Return (*mig_mode)(Handle, std::uint32_t* current, std::uint32_t* pending) = nullptr;
+  Return (*init)() = library.find("nvmlInit_v2");
+  Return (*shutdown)() = library.find("nvmlShutdown");
+  const char* (*error_string)(Return) = library.find("nvmlErrorString");
+  Return (*driver_version)(char*, std::uint32_t) = library.find("nvmlSystemGetDriverVersion");
+  Return (*device_count)(std::uint32_t*) = library.find("nvmlDeviceGetCount_v2");
+  Return (*device_by_index)(std::uint32_t, Handle*) = library.find("nvmlDeviceGetHandleByIndex_v2");
+  Return (*device_by_uuid)(const char*, Handle*) = library.find("nvmlDeviceGetHandleByUUID");
 
-  Return (*total_energy)(Handle, unsigned long long* millijoules) = nullptr;
-  Return (*field_values)(Handle, int count, FieldValue*) = nullptr;
-  ReadUint* power_usage = nullptr;           ///< mW
-  ReadUint* enforced_power_limit = nullptr;  ///< mW
-  ReadUint* power_limit = nullptr;           ///< mW
-  Return (*power_limit_range)(Handle, std::uint32_t* low_mw, std::uint32_t* high_mw) = nullptr;
-  ReadUint* persistence_mode = nullptr;  ///< 0: off
+  ReadText* name = library.find("nvmlDeviceGetName");
+  ReadText* uuid = library.find("nvmlDeviceGetUUID");
+  Return (*pci_info)(Handle, PciInfo*) = library.find("nvmlDeviceGetPciInfo_v3");
+  Return (*mig_mode)(Handle, std::uint32_t* current,
+                     std::uint32_t* pending) = library.find("nvmlDeviceGetMigMode");
 
-  Return (*utilization)(Handle, Utilization*) = nullptr;
-  Return (*memory)(Handle, Memory*) = nullptr;
-  Return (*memory_v2)(Handle, MemoryV2*) = nullptr;
-  Return (*temperature)(Handle, std::uint32_t sensor, std::uint32_t* celsius) = nullptr;
-  Return (*clock)(Handle, std::uint32_t type, std::uint32_t* mhz) = nullptr;
+  Return (*total_energy)(Handle, unsigned long long* millijoules) =
+      library.find("nvmlDeviceGetTotalEnergyConsumption");
+  Return (*field_values)(Handle, int count, FieldValue*) = library.find("nvmlDeviceGetFieldValues");
+  ReadUint* power_usage = library.find("nvmlDeviceGetPowerUsage");                   ///< mW
+  ReadUint* enforced_power_limit = library.find("nvmlDeviceGetEnforcedPowerLimit");  ///< mW
+  ReadUint* power_limit = library.find("nvmlDeviceGetPowerManagementLimit");         ///< mW
+  Return (*power_limit_range)(Handle, std::uint32_t* low_mw, std::uint32_t* high_mw) =
+      library.find("nvmlDeviceGetPowerManagementLimitConstraints");
+  ReadUint* persistence_mode = library.find("nvmlDeviceGetPersistenceMode");  ///< 0: off
+
+  Return (*utilization)(Handle, Utilization*) = library.find("nvmlDeviceGetUtilizationRates");
+  Return (*memory)(Handle, Memory*) = library.find("nvmlDeviceGetMemoryInfo");
+  Return (*memory_v2)(Handle, MemoryV2*) = library.find("nvmlDeviceGetMemoryInfo_v2");
+  Return (*temperature)(Handle, std::uint32_t sensor,
+                        std::uint32_t* celsius) = library.find("nvmlDeviceGetTemperature");
+  Return (*clock)(Handle, std::uint32_t type,
+                  std::uint32_t* mhz) = library.find("nvmlDeviceGetClockInfo");
 
   // Need the rights of an administrator.
   using WriteUint = Return(Handle, std::uint32_t);
   using WriteRange = Return(Handle, std::uint32_t min, std::uint32_t max);
   using Reset = Return(Handle);
-  WriteUint* set_power_limit = nullptr;       ///< mW
-  WriteUint* set_persistence_mode = nullptr;  ///< 0: off
-  WriteRange* lock_gpu_clocks = nullptr;      ///< MHz
-  Reset* free_gpu_clocks = nullptr;
-  WriteRange* lock_memory_clocks = nullptr;  ///< MHz
-  Reset* free_memory_clocks = nullptr;
-  Return (*max_clock)(Handle, std::uint32_t type, std::uint32_t* mhz) = nullptr;
-  Return (*memory_clocks)(Handle, std::uint32_t* count, std::uint32_t* mhz) = nullptr;
+  WriteUint* set_power_limit = library.find("nvmlDeviceSetPowerManagementLimit");  ///< mW
+  WriteUint* set_persistence_mode = library.find("nvmlDeviceSetPersistenceMode");  ///< 0: off
+  WriteRange* lock_gpu_clocks = library.find("nvmlDeviceSetGpuLockedClocks");      ///< MHz
+  Reset* free_gpu_clocks = library.find("nvmlDeviceResetGpuLockedClocks");
+  WriteRange* lock_memory_clocks = library.find("nvmlDeviceSetMemoryLockedClocks");  ///< MHz
+  Reset* free_memory_clocks = library.find("nvmlDeviceResetMemoryLockedClocks");
+  Return (*max_clock)(Handle, std::uint32_t type,
+                      std::uint32_t* mhz) = library.find("nvmlDeviceGetMaxClockInfo");
+  Return (*memory_clocks)(Handle, std::uint32_t* count,
+                          std::uint32_t* mhz) = library.find("nvmlDeviceGetSupportedMemoryClocks");
   /// Those that go with a clock of the memory.
   Return (*graphics_clocks)(Handle, std::uint32_t memory_mhz, std::uint32_t* count,
-                            std::uint32_t* mhz) = nullptr;
+                            std::uint32_t* mhz) =
+      library.find("nvmlDeviceGetSupportedGraphicsClocks");
 
   /// The newest first. Their records differ: see processes.hpp.
-  std::array<ListProcesses*, 3> compute_processes{};
-  std::array<ListProcesses*, 3> graphics_processes{};
+  std::array<ListProcesses*, 3> compute_processes = {
+      library.find("nvmlDeviceGetComputeRunningProcesses_v3"),
+      library.find("nvmlDeviceGetComputeRunningProcesses_v2"),
+      library.find("nvmlDeviceGetComputeRunningProcesses")};
+  std::array<ListProcesses*, 3> graphics_processes = {
+      library.find("nvmlDeviceGetGraphicsRunningProcesses_v3"),
+      library.find("nvmlDeviceGetGraphicsRunningProcesses_v2"),
+      library.find("nvmlDeviceGetGraphicsRunningProcesses")};
   /// Samples that are newer than `last_us`; `not_found` where there is none.
   Return (*process_utilization)(Handle, ProcessUtilization*, std::uint32_t* count,
-                                unsigned long long last_us) = nullptr;
+                                unsigned long long last_us) =
+      library.find("nvmlDeviceGetProcessUtilization");
 };
-
-[[nodiscard]] Api load_api(const DynamicLibrary& library) noexcept;
 
 /// Calls a function of the table; `function_not_found` where the library lacks it.
 template <class... Parameters>
 [[nodiscard]] Return call(Return (*function)(Parameters...),
                           std::type_identity_t<Parameters>... arguments) noexcept {
   return function != nullptr ? function(arguments...) : Return::function_not_found;
+}
+
+/// False for what a driver shows where there is no process, or one that it may not name.
+[[nodiscard]] constexpr bool is_pid(std::uint32_t number) noexcept {
+  return number != 0 && std::in_range<std::int32_t>(number);
+}
+
+/// The text that a function writes into what it is given room for, safe to print; empty where it
+/// fails.
+template <class... Parameters, class... Arguments>
+[[nodiscard]] std::string read_text(Return (*function)(Parameters...), Arguments... arguments) {
+  std::array<char, 128> text{};  // the longest that NVML documents has 96
+  const auto result = call(function, arguments..., text.data(), std::uint32_t{text.size() - 1});
+  return result == Return::success ? printable(text.data()) : "";
 }
 
 /// "Not Supported (3)": the library's own word for a code, safe to print.

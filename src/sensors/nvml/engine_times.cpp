@@ -1,7 +1,6 @@
 #include "sensors/nvml/engine_times.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace wattle::nvml {
 namespace {
@@ -36,9 +35,7 @@ Samples samples_since(const Api& api, Handle handle, std::uint64_t last_us) {
 std::map<pid_t, double> parts_of(const std::vector<ProcessUtilization>& samples) {
   std::map<pid_t, std::pair<double, double>> sums;
   for (const ProcessUtilization& sample : samples) {
-    if (sample.pid == 0 || sample.pid > std::uint32_t{std::numeric_limits<std::int32_t>::max()}) {
-      continue;
-    }
+    if (!is_pid(sample.pid)) continue;
     auto& [sum, count] = sums[static_cast<pid_t>(sample.pid)];
     sum += std::min(sample.sm_percent, 100U) / 100.0;
     count += 1.0;

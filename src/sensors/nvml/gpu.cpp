@@ -63,10 +63,6 @@ constexpr std::array kDefinitions = {
                "nvmlDeviceGetClockInfo, memory"},
 };
 
-bool is_power(Metric metric) noexcept {
-  return metric == Metric::power_instant || metric == Metric::power_average;
-}
-
 /// A query tried out.
 struct Trial {
   Answers answers;  ///< for each item its success if it had one, else its last failure
@@ -101,12 +97,6 @@ void drop_ignored_scopes(Answers& fields) noexcept {
       fields[i].result = Return::not_supported;
     }
   }
-}
-
-std::string read_text(Api::ReadText* function, Handle handle) {
-  std::array<char, 128> text{};  // the longest that NVML documents has 96
-  const auto result = call(function, handle, text.data(), std::uint32_t{text.size() - 1});
-  return result == Return::success ? printable(text.data()) : "";
 }
 
 std::string pci_address(const Api& api, Handle handle) {

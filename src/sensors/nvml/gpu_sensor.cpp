@@ -51,11 +51,7 @@ bool GpuSensor::read_query(Query query, Items items, ChannelSet wanted, TimePoin
   for (std::size_t i = 0; i < std::min(gpu_.origins.size(), readings.size()); ++i) {
     if (!wanted[i] || gpu_.origins[i].query != query) continue;
     const Answer& answer = answers[gpu_.origins[i].item];
-    const auto half_width = (after - before) / 2;
-    readings[i] = {.at = before + half_width,
-                   .half_width = half_width,
-                   .raw = answer.raw,
-                   .status = status_of(answer.result)};
+    readings[i] = reading_between(before, after, answer.raw, status_of(answer.result));
     here = here && readings[i].status != ReadStatus::gone;
   }
   before = after;

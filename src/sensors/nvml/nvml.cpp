@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <cstdint>
 #include <iterator>
@@ -34,12 +33,6 @@ struct GpuListing {
   std::optional<SensorRefusal> refused{};
 };
 
-std::string driver_version(const Api& api) {
-  std::array<char, 128> text{};  // NVML documents 80
-  const auto result = call(api.driver_version, text.data(), std::uint32_t{text.size() - 1});
-  return result == Return::success ? printable(text.data()) : "";
-}
-
 /// Initializes NVML.
 GpuListing list_gpus(Session& session) {
   const Api& api = session.api();
@@ -56,7 +49,7 @@ GpuListing list_gpus(Session& session) {
                                               : "the driver names an impossible number of GPUs",
                                    fmt::format("nvmlDeviceGetCount: {}", count), "")};
   }
-  return {.count = count, .driver = driver_version(api)};
+  return {.count = count, .driver = read_text(api.driver_version)};
 }
 
 }  // namespace

@@ -27,7 +27,7 @@ MemoryByPid parse(std::span<const std::byte> records, std::size_t size) {
     std::uint64_t bytes = 0;
     std::memcpy(&pid, records.data(), sizeof pid);
     std::memcpy(&bytes, &records[8], sizeof bytes);
-    if (pid == 0 || pid > std::uint32_t{std::numeric_limits<std::int32_t>::max()}) continue;
+    if (!is_pid(pid)) continue;
     const bool told = bytes != std::numeric_limits<std::uint64_t>::max();
     const auto memory = told ? std::optional(bytes) : std::nullopt;
     const auto [place, is_new] = found.emplace(static_cast<pid_t>(pid), memory);

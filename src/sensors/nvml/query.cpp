@@ -27,16 +27,12 @@ std::optional<std::uint64_t> rounded(double number) noexcept {
   return static_cast<std::uint64_t>(std::llround(number));
 }
 
-Answer ask_uint(Api::ReadUint* function, Handle handle) noexcept {
-  std::uint32_t value = 0;
-  const Return result = call(function, handle, &value);
+/// By a function that answers one number, its last parameter.
+template <class Number = std::uint32_t, class Function, class... Questions>
+Answer ask_number(Function function, Handle handle, Questions... questions) noexcept {
+  Number value = 0;
+  const Return result = call(function, handle, questions..., &value);
   return {result, value};
-}
-
-Answer ask_energy(const Api& api, Handle handle) noexcept {
-  unsigned long long millijoules = 0;
-  const Return result = call(api.total_energy, handle, &millijoules);
-  return {result, millijoules};
 }
 
 void ask_fields(const Api& api, Handle handle, Items wanted, Answers& answers) noexcept {
@@ -61,8 +57,8 @@ void ask_fields(const Api& api, Handle handle, Items wanted, Answers& answers) n
 }
 
 Answer ask_limit(const Api& api, Handle handle) noexcept {
-  const Answer enforced = ask_uint(api.enforced_power_limit, handle);
-  return enforced.result == Return::success ? enforced : ask_uint(api.power_limit, handle);
+  const Answer enforced = ask_number(api.enforced_power_limit, handle);
+  return enforced.result == Return::success ? enforced : ask_number(api.power_limit, handle);
 }
 
 void ask_utilization(const Api& api, Handle handle, Answers& answers) noexcept {
@@ -84,18 +80,6 @@ void ask_memory(const Api& api, Handle handle, Answers& answers) noexcept {
   }
   answers[0] = {result, memory.used};
   answers[1] = {result, memory.total};
-}
-
-Answer ask_temperature(const Api& api, Handle handle) noexcept {
-  std::uint32_t celsius = 0;
-  const Return result = call(api.temperature, handle, kTemperatureGpu, &celsius);
-  return {result, celsius};
-}
-
-Answer ask_clock(const Api& api, Handle handle, std::uint32_t type) noexcept {
-  std::uint32_t mhz = 0;
-  const Return result = call(api.clock, handle, type, &mhz);
-  return {result, mhz};
 }
 
 }  // namespace
@@ -123,13 +107,13 @@ std::optional<std::uint64_t> milliwatts(const FieldValue& field) noexcept {
 void ask(const Api& api, Handle handle, Query query, Items wanted, Answers& answers) noexcept {
   switch (query) {
     case Query::energy:
-      answers[0] = ask_energy(api, handle);
+      answers[0] = ask_number<unsigned long long>(api.total_energy, handle);
       break;
     case Query::fields:
       ask_fields(api, handle, wanted, answers);
       break;
     case Query::usage:
-      answers[0] = ask_uint(api.power_usage, handle);
+      answers[0] = ask_number(api.power_usage, handle);
       break;
     case Query::limit:
       answers[0] = ask_limit(api, handle);
@@ -141,13 +125,13 @@ void ask(const Api& api, Handle handle, Query query, Items wanted, Answers& answ
       ask_memory(api, handle, answers);
       break;
     case Query::temperature:
-      answers[0] = ask_temperature(api, handle);
+      answers[0] = ask_number(api.temperature, handle, kTemperatureGpu);
       break;
     case Query::sm_clock:
-      answers[0] = ask_clock(api, handle, kClockSm);
+      answers[0] = ask_number(api.clock, handle, kClockSm);
       break;
     case Query::memory_clock:
-      answers[0] = ask_clock(api, handle, kClockMemory);
+      answers[0] = ask_number(api.clock, handle, kClockMemory);
       break;
   }
 }

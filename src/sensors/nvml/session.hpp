@@ -15,8 +15,7 @@ namespace wattle::nvml {
 /// hangs. Threads: any.
 class Session {
  public:
-  explicit Session(DynamicLibrary library) noexcept
-      : library_(std::move(library)), api_(load_api(library_)) {}
+  explicit Session(DynamicLibrary library) noexcept : api_{.library = std::move(library)} {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
   ~Session() {
@@ -32,10 +31,9 @@ class Session {
 
   [[nodiscard]] const Api& api() const noexcept { return api_; }
   /// The file that was loaded.
-  [[nodiscard]] std::string path() const { return library_.path(); }
+  [[nodiscard]] std::string path() const { return api_.library.path(); }
 
  private:
-  DynamicLibrary library_;
   Api api_;
   std::atomic<bool> initialized_ = false;
 };

@@ -7,6 +7,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "sensors/read_status.hpp"
+
 namespace wattle::perf {
 namespace {
 
@@ -19,17 +21,6 @@ struct GroupValues {
 
 constexpr std::size_t bytes_of_group(std::size_t members) noexcept {
   return sizeof(GroupValues) - (kMostInGroup - members) * sizeof(std::uint64_t);
-}
-
-ReadStatus status_of(int error) noexcept {
-  switch (error) {
-    case ENODEV:
-    case ENXIO:
-    case EBADF:
-      return ReadStatus::gone;
-    default:
-      return ReadStatus::retry;
-  }
 }
 
 }  // namespace
@@ -80,10 +71,8 @@ void EventSensor::read(std::span<Reading> readings) noexcept {
     readings = readings.subspan(own.size());
     read_group(group, own);
     const TimePoint after = clock_.now();
-    const auto half_width = (after - before) / 2;
     for (Reading& reading : own) {
-      reading.half_width = half_width;
-      reading.at = before + half_width;
+      reading = reading_between(before, after, reading.raw, reading.status);
     }
     before = after;
   }

@@ -1,11 +1,9 @@
 #include "sensors/perf/pmu.hpp"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
-#include <system_error>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle::perf {
 namespace {
@@ -22,23 +20,15 @@ constexpr int kFinestRegister = -16;
 /// half a turn on, which is 2^31 ticks of at least 2^-16 J, it counts backwards.
 constexpr double kFollowedJoules = 32768.0;
 
-/// Takes the part of `text` before `separator` off it, or all where there is none.
-std::string_view take_part(std::string_view& text, char separator) noexcept {
-  const std::size_t end = std::min(text.find(separator), text.size());
-  const std::string_view part = text.substr(0, end);
-  text.remove_prefix(std::min(end + 1, text.size()));
-  return part;
-}
-
 }  // namespace
 
 std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) {
   if (text.empty() || text.back() == ',') return std::nullopt;
   std::vector<std::uint32_t> cpus;
   while (!text.empty()) {
-    std::string_view range = take_part(text, ',');
+    std::string_view range = take_until(text, ',');
     const bool is_single = range.find('-') == std::string_view::npos;
-    const auto first = parse_unsigned<std::uint32_t>(take_part(range, '-'));
+    const auto first = parse_unsigned<std::uint32_t>(take_until(range, '-'));
     const auto last = is_single ? first : parse_unsigned<std::uint32_t>(range);
     if (!first || !last || *first > *last || *last >= kMostCpus) return std::nullopt;
     // Ranges rise: without this, a short text could ask for much memory.
@@ -49,17 +39,9 @@ std::optional<std::vector<std::uint32_t>> parse_cpu_list(std::string_view text) 
 }
 
 std::optional<std::uint64_t> parse_event(std::string_view text) noexcept {
-  constexpr std::string_view kTerm = "event=";
-  constexpr std::string_view kHexadecimal = "0x";
-  if (!text.starts_with(kTerm)) return std::nullopt;
-  text.remove_prefix(kTerm.size());
-  if (!text.starts_with(kHexadecimal)) return parse_unsigned<std::uint64_t>(text);
-  text.remove_prefix(kHexadecimal.size());
-  std::uint64_t code = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data(), end, code, 16);
-  if (error != std::errc{} || stopped != end) return std::nullopt;
-  return code;
+  if (!take_prefix(text, "event=")) return std::nullopt;
+  const int base = take_prefix(text, "0x") ? 16 : 10;
+  return parse_unsigned<std::uint64_t>(text, base);
 }
 
 std::optional<EventScale> parse_scale(std::string_view text) noexcept {

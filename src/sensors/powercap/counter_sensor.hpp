@@ -6,6 +6,7 @@
 
 #include "base/fd.hpp"
 #include "sensors/powercap/zone.hpp"
+#include "sensors/read_status.hpp"
 #include "sensors/sensor.hpp"
 
 namespace wattle::powercap {
@@ -17,8 +18,8 @@ struct OpenCounter {
   TickScale scale;
 };
 
-/// Ticks from what an `energy_uj` read gave: `text` as read, `capacity` the size of the buffer.
-[[nodiscard]] std::optional<std::uint64_t> parse_energy(std::string_view text, std::size_t capacity,
+/// Ticks from the text of an `energy_uj`.
+[[nodiscard]] std::optional<std::uint64_t> parse_energy(std::string_view text,
                                                         const TickScale& scale) noexcept;
 
 /// Threads: one at a time.
@@ -34,7 +35,6 @@ class CounterSensor final : public Sensor {
     Fd energy_uj;
     TickScale scale;
   };
-  static void read_one(const Source& source, Reading& reading) noexcept;
 
   std::vector<Channel> channels_;
   std::vector<Source> sources_;

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <filesystem>
 #include <map>
@@ -21,6 +20,7 @@
 #include "sensors/powercap/counter_sensor.hpp"
 #include "sensors/powercap/diagnosis.hpp"
 #include "sensors/powercap/zone.hpp"
+#include "sensors/read_status.hpp"
 
 namespace wattle::powercap {
 namespace {
@@ -235,14 +235,14 @@ class Probe {
     }
     const TickScale scale = identify_scale(read_number(zone.path / "max_energy_range_uj"));
     Fd file = open_for_reading(path);
-    std::array<char, 32> text{};
+    AttributeText text;
     const ssize_t count = file ? read_at_start(file.get(), text) : -1;
     if (count < 0) {
       found_.refused.push_back(unreadable(zone.domain, path, errno, system_));
       return;
     }
     const std::string_view shown(text.data(), static_cast<std::size_t>(count));
-    if (!parse_energy(shown, text.size(), scale)) {
+    if (shown.size() == text.size() || !parse_energy(shown, scale)) {
       refuse(name, fmt::format("its counter does not hold an energy: '{}'", printable(shown)), path,
              zone.domain);
       return;

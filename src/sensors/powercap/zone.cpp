@@ -1,20 +1,15 @@
 #include "sensors/powercap/zone.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle::powercap {
 namespace {
 
 constexpr std::uint64_t kCounterMask = 0xFFFFFFFFU;  // all x86 RAPL counters have 32 bits
-
-/// Takes `prefix` off `text` if it begins with it.
-bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
 
 /// A control type's name as kernels give it. Anything else, which another tree than the kernel's
 /// may hold, is not for a terminal.
@@ -39,20 +34,12 @@ TickScale scale_of(double tick_j, std::uint64_t numerator, std::uint64_t denomin
 }  // namespace
 
 std::optional<ZoneId> parse_zone_id(std::string_view directory) noexcept {
-  const std::size_t colon = directory.find(':');
-  if (colon == std::string_view::npos || !is_identifier(directory.substr(0, colon))) {
-    return std::nullopt;
-  }
-  ZoneId id{.control = directory.substr(0, colon), .zone = 0, .sub = std::nullopt};
-  std::string_view numbers = directory.substr(colon + 1);
-  const std::size_t second = numbers.find(':');
-  const auto zone = parse_unsigned<std::uint32_t>(numbers.substr(0, second));
-  if (!zone) return std::nullopt;
-  id.zone = *zone;
-  if (second == std::string_view::npos) return id;
-  id.sub = parse_unsigned<std::uint32_t>(numbers.substr(second + 1));
-  if (!id.sub) return std::nullopt;
-  return id;
+  const bool has_sub = std::ranges::count(directory, ':') > 1;
+  const std::string_view control = take_until(directory, ':');
+  const auto zone = parse_unsigned<std::uint32_t>(take_until(directory, ':'));
+  const auto sub = parse_unsigned<std::uint32_t>(directory);
+  if (!is_identifier(control) || !zone || has_sub != sub.has_value()) return std::nullopt;
+  return ZoneId{.control = control, .zone = *zone, .sub = sub};
 }
 
 std::optional<Domain> parse_top_zone_name(std::string_view name) noexcept {
