@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <system_error>
 #include <utility>
 
@@ -16,12 +15,6 @@
 namespace wattle {
 namespace {
 
-std::string_view trim(std::string_view text) noexcept {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 bool has_word(std::string_view words, std::string_view wanted) noexcept {
   for (std::string_view word = take_word(words); !word.empty(); word = take_word(words)) {
     if (word == wanted) return true;
@@ -31,11 +24,8 @@ bool has_word(std::string_view words, std::string_view wanted) noexcept {
 
 /// "0x41" and "65" alike.
 std::optional<std::uint32_t> parse_number(std::string_view text) noexcept {
-  if (!text.starts_with("0x")) return parse_unsigned<std::uint32_t>(text);
-  std::uint32_t value = 0;
-  const char* const end = text.data() + text.size();
-  const auto [stopped, error] = std::from_chars(text.data() + 2, end, value, 16);
-  return error == std::errc{} && stopped == end ? std::optional(value) : std::nullopt;
+  const int base = take_prefix(text, "0x") ? 16 : 10;
+  return parse_unsigned<std::uint32_t>(text, base);
 }
 
 void read_field(ProcessorKind& kind, std::string_view key, std::string_view value) {
@@ -58,12 +48,9 @@ void add_kind(Processors& processors, const ProcessorKind& kind) {
 CpuInfo parse_cpu_info(std::string_view text) {
   CpuInfo info;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    if (line.empty()) break;  // the end of the first processor
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    const std::string_view key = trim(line.substr(0, colon));
-    const std::string_view value = trim(line.substr(colon + 1));
+    std::string_view value = take_line(text);
+    if (value.empty()) break;  // the end of the first processor
+    const std::string_view key = take_key(value, ':');
     if (key == "vendor_id") info.vendor = printable(value);
     if (key == "model name") info.model_name = printable(value);
     if (key == "flags") info.hypervisor = has_word(value, "hypervisor");
@@ -106,11 +93,8 @@ Processors parse_processors(std::string_view text) {
   Processors processors;
   ProcessorKind kind;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;
-    const std::string_view key = trim(line.substr(0, colon));
-    const std::string_view value = trim(line.substr(colon + 1));
+    std::string_view value = take_line(text);
+    const std::string_view key = take_key(value, ':');
     if (key == "processor") {  // the next one starts
       add_kind(processors, kind);
       kind = {};

@@ -1,11 +1,14 @@
 #include "wattle/domain.hpp"
 
+#include <array>
 #include <compare>
 #include <mutex>
 #include <ostream>
 #include <set>
 
+#include "base/enum_table.hpp"
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "sensors/domain_traits.hpp"
 #include "wattle/error.hpp"
@@ -58,17 +61,8 @@ std::optional<std::uint32_t> take_number(std::string_view& text) noexcept {
 std::string_view to_string(DomainKind kind) noexcept { return traits_of(kind).name; }
 
 std::string_view to_string(DomainCategory category) noexcept {
-  switch (category) {
-    case DomainCategory::cpu:
-      return "cpu";
-    case DomainCategory::gpu:
-      return "gpu";
-    case DomainCategory::platform:
-      return "platform";
-    case DomainCategory::other:
-      break;
-  }
-  return "other";
+  constexpr std::array<std::string_view, 4> kNames = {"cpu", "gpu", "platform", "other"};
+  return entry_of(kNames, category);
 }
 
 DomainCategory category_of(DomainKind kind) noexcept { return traits_of(kind).category; }
@@ -123,12 +117,8 @@ Domain Domain::parse(std::string_view name) {
   }
   Domain domain(*kind, 0);
   std::string_view rest = name.substr(to_string(*kind).size());
-  constexpr std::string_view kDie = "_die";
   if (const auto index = take_number(rest)) domain.index_ = *index;
-  if (rest.starts_with(kDie)) {
-    rest.remove_prefix(kDie.size());
-    domain.die_ = take_number(rest);
-  }
+  if (take_prefix(rest, "_die")) domain.die_ = take_number(rest);
   if (domain.name() != name) throw fail();  // "package", "psys_0", "dram_1x"
   return domain;
 }

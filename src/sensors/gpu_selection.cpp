@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -19,32 +20,22 @@ using Gpus = std::vector<FoundGpu>;
 
 std::vector<std::string> split(std::string_view text) {
   std::vector<std::string> parts;
-  while (true) {
-    const std::size_t comma = text.find(',');
-    std::string_view part = text.substr(0, comma);
-    while (part.starts_with(' ')) part.remove_prefix(1);
-    while (part.ends_with(' ')) part.remove_suffix(1);
-    parts.emplace_back(part);
-    if (comma == std::string_view::npos) return parts;
-    text.remove_prefix(comma + 1);
+  bool is_last = false;
+  while (!is_last) {
+    is_last = text.find(',') == std::string_view::npos;
+    parts.emplace_back(trimmed(take_until(text, ','), " "));
   }
+  return parts;
 }
 
 std::optional<std::uint32_t> number_in(std::string_view text) {
   return parse_unsigned<std::uint32_t>(text);
 }
 
-std::string lower(std::string text) {
-  for (char& letter : text) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return text;
-}
-
 /// "0000:41:00.0" as the kernel writes it, from that or with more zeros or without the domain, as
 /// other tools do.
-std::string plain_address(std::string address) {
-  address = lower(std::move(address));
+std::string plain_address(std::string_view text) {
+  std::string address = lower(text);
   const auto colons = std::ranges::count(address, ':');
   if (colons == 1) return "0000:" + address;
   const std::size_t domain = address.find(':');

@@ -43,17 +43,9 @@ std::optional<ByteTotals> totals_at(std::string_view line, int in, int out,
 template <std::size_t Size>
 std::optional<std::array<std::uint64_t, Size>> parse_sizes(
     std::string_view text, const std::array<std::string_view, Size>& keys) noexcept {
-  constexpr std::uint64_t kMostKib = std::numeric_limits<std::uint64_t>::max() / 4096;
-  std::array<std::uint64_t, Size> bytes{};
-  std::size_t found = 0;
-  while (!text.empty() && found < Size) {
-    std::string_view line = take_line(text);
-    if (take_word(line) != keys[found]) continue;
-    const auto kib = parse_unsigned<std::uint64_t>(take_word(line));
-    if (!kib || *kib > kMostKib) return std::nullopt;
-    bytes[found++] = *kib * 1024;
-  }
-  return found == Size ? std::optional(bytes) : std::nullopt;
+  auto sizes = numbers_after<std::uint64_t>(keys, text, UINT64_MAX / 4096);
+  for (std::size_t i = 0; sizes && i < Size; ++i) (*sizes)[i] *= 1024;
+  return sizes;
 }
 
 }  // namespace
@@ -151,13 +143,10 @@ std::optional<ByteTotals> parse_disk_totals(std::string_view text, const NameFil
 std::optional<ByteTotals> parse_network_totals(std::string_view text, const NameFilter& counts) {
   std::optional<ByteTotals> sum;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const std::size_t colon = line.find(':');
-    if (colon == std::string_view::npos) continue;  // the header
-    std::string_view name = line.substr(0, colon);
-    name = take_word(name);
-    if (name.empty() || !counts(name)) continue;
-    if (const auto totals = totals_at(line.substr(colon + 1), 0, 8, 1)) add(sum, *totals);
+    std::string_view line = take_line(text);
+    const std::string_view name = take_key(line, ':');
+    if (name.empty() || !counts(name)) continue;  // the header has none
+    if (const auto totals = totals_at(line, 0, 8, 1)) add(sum, *totals);
   }
   return sum;
 }

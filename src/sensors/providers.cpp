@@ -54,17 +54,6 @@ Survey probe_one(const Provider& provider, const System& system, const Clock& cl
   return found;
 }
 
-/// The domains of a survey whose energy can be measured, in order, each once.
-std::vector<Domain> domains_of(const Survey& survey) {
-  std::set<Domain> domains;
-  for (const auto& sensor : survey.sensors) {
-    for (const Channel& channel : sensor->channels()) {
-      if (channel.tells_energy()) domains.insert(channel.domain);
-    }
-  }
-  return {domains.begin(), domains.end()};
-}
-
 }  // namespace
 
 std::span<const Provider> providers() noexcept { return kProviders; }
@@ -83,11 +72,7 @@ Survey survey(const System& system, const Clock& clock, DomainKinds wanted) {
   for (const Provider& provider : kProviders) {
     if (!provider.shows.overlaps(wanted)) continue;
     Survey found = probe_one(provider, system, clock, read);
-    for (const auto& sensor : found.sensors) {
-      for (const Channel& channel : sensor->channels()) {
-        if (channel.tells_energy()) read.insert(channel.domain);
-      }
-    }
+    for (const auto& sensor : found.sensors) add_telling(sensor->channels(), read);
     std::ranges::move(found.sensors, std::back_inserter(all.sensors));
     std::ranges::move(found.refused, std::back_inserter(all.refused));
   }
@@ -102,6 +87,12 @@ std::vector<Survey> survey_each(const System& system, const Clock& clock) {
     surveys.push_back(probe_one(provider, system, clock, {}));
   }
   return surveys;
+}
+
+std::vector<Domain> domains_of(const Survey& survey) {
+  std::set<Domain> domains;
+  for (const auto& sensor : survey.sensors) add_telling(sensor->channels(), domains);
+  return {domains.begin(), domains.end()};
 }
 
 std::vector<Domain> available_domains(const System& system) {

@@ -29,4 +29,7 @@ inline constexpr DomainKinds kProcessorAndGpuKinds =
 /// several of them, and everything that is refused is told.
 [[nodiscard]] std::vector<Survey> survey_each(const System& system, const Clock& clock);
 
+/// The domains of a survey whose energy can be measured, in order, each once.
+[[nodiscard]] std::vector<Domain> domains_of(const Survey& survey);
+
 }  // namespace wattle

@@ -24,14 +24,6 @@ bool is_card(std::string_view name) noexcept {
          parse_unsigned<std::uint32_t>(name.substr(kPrefix.size())).has_value();
 }
 
-std::string lower(std::string_view text) {
-  std::string result(text);
-  for (char& letter : result) {
-    if (letter >= 'A' && letter <= 'Z') letter = static_cast<char>(letter - 'A' + 'a');
-  }
-  return result;
-}
-
 /// In order.
 FolderListing names_in(const fs::path& folder) {
   FolderListing listing = list_folder(folder.string());
@@ -66,11 +58,8 @@ std::optional<DomainKind> kind_of(const Card& card) {
 PciDevice parse_uevent(std::string_view text) noexcept {
   PciDevice device;
   while (!text.empty()) {
-    const std::string_view line = take_line(text);
-    const std::size_t equals = line.find('=');
-    if (equals == std::string_view::npos) continue;
-    const std::string_view key = line.substr(0, equals);
-    const std::string_view value = line.substr(equals + 1);
+    std::string_view value = take_line(text);
+    const std::string_view key = take_key(value, '=');
     if (key == "DRIVER") device.driver = value;
     if (key == "PCI_ID") device.ids = value;
     if (key == "PCI_SLOT_NAME") device.address = value;

@@ -1,12 +1,12 @@
 #include "sensors/drm/diagnosis.hpp"
 
 #include <fmt/format.h>
-#include <sys/stat.h>
 
 #include <cerrno>
 #include <system_error>
 #include <utility>
 
+#include "base/file.hpp"
 #include "base/text.hpp"
 
 namespace wattle::drm {
@@ -34,21 +34,13 @@ SensorRefusal refusal(const GpuCard& card, std::string_view what, std::string re
   return refused;
 }
 
-std::string mode_of(const std::string& path) {
-  struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) return path;
-  return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
-}
-
 }  // namespace
 
 SensorRefusal no_gpus(const System& system, const std::vector<Card>& others) {
   const std::string folder = (system.sysfs / "class/drm").string();
-  std::string listed;
-  for (const Card& card : others) {
-    listed += fmt::format("{}{} ({})", listed.empty() ? "" : ", ", card.name,
-                          card.driver.empty() ? "no driver" : card.driver);
-  }
+  const std::string listed = joined(others, ", ", [](const Card& card) {
+    return fmt::format("{} ({})", card.name, card.driver.empty() ? "no driver" : card.driver);
+  });
   SensorRefusal refused{.source = "drm",
                         .subject = "AMD and Intel GPUs",
                         .reason = "no AMD or Intel GPU",

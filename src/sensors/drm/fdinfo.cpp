@@ -10,13 +10,6 @@ namespace {
 
 constexpr std::uint64_t kLargestTime = std::numeric_limits<std::int64_t>::max();
 
-/// Takes `prefix` off `text` if it begins with it.
-bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
-
 /// Absent where nothing was added, or something that is absent, or more than `most`.
 class Sum {
  public:
@@ -97,10 +90,7 @@ ClientUsage parse_fdinfo(std::string_view text) noexcept {
   Sum engines;
   while (!text.empty()) {
     std::string_view value = take_line(text);
-    const std::size_t colon = value.find(':');
-    if (colon == std::string_view::npos) continue;
-    std::string_view key = value.substr(0, colon);
-    value.remove_prefix(colon + 1);
+    std::string_view key = take_key(value, ':');
     if (!take_prefix(key, "drm-")) continue;
     if (key == "pdev") {
       usage.pci_address = take_word(value);

@@ -1,6 +1,5 @@
 #include "sensors/drm/users.hpp"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -13,7 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/file.hpp"
-#include "base/parse.hpp"
+#include "base/split.hpp"
 #include "sensors/drm/fdinfo.hpp"
 
 namespace wattle::drm {
@@ -24,66 +23,29 @@ using std::chrono::nanoseconds;
 /// More would take longer than 0.2 s, at 3 us each (measured in a virtual machine with two cores).
 constexpr std::size_t kMostDescriptors = 65'536;
 
-/// Reads the names in a folder one by one.
-class Folder {
- public:
-  Folder(int parent, const char* name) {
-    Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (!fd) return;
-    stream_.reset(::fdopendir(fd.get()));
-    if (stream_) (void)fd.release();
-  }
-  explicit operator bool() const noexcept { return stream_ != nullptr; }
-  [[nodiscard]] int fd() const noexcept { return ::dirfd(stream_.get()); }
-  /// The next name that is a number; null at the end.
-  [[nodiscard]] const char* next_number(int& number) {
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread has this stream
-    while (const dirent* const entry = ::readdir(stream_.get())) {
-      const auto value = parse_unsigned<unsigned>(static_cast<const char*>(entry->d_name));
-      constexpr unsigned kLargest = 0x7FFFFFFF;
-      if (!value || *value > kLargest) continue;
-      number = static_cast<int>(*value);
-      return static_cast<const char*>(entry->d_name);
-    }
-    return nullptr;
-  }
-
- private:
-  struct Close {
-    void operator()(DIR* stream) const noexcept { ::closedir(stream); }
-  };
-  std::unique_ptr<DIR, Close> stream_;
-};
-
 /// Adds what one process has open. Counts the descriptors looked at.
-void add_nodes(int procfs, const char* process, pid_t pid, std::vector<OpenNode>& nodes,
-               std::size_t& looked_at) {
-  const std::string path = std::string(process) + "/fd";
-  Folder descriptors(procfs, path.c_str());
-  if (!descriptors) return;  // it has ended, or is another user's
-  int fd = 0;
-  while (looked_at <= kMostDescriptors) {
-    const char* const name = descriptors.next_number(fd);
-    if (name == nullptr) return;
-    ++looked_at;
-    constexpr std::string_view kFolder = "/dev/dri/";
+void add_nodes(const Fd& procfs, pid_t pid, std::vector<OpenNode>& nodes, std::size_t& looked_at) {
+  const std::string folder = std::to_string(pid) + "/fd";
+  // Empty for one that has ended, or is another user's.
+  for (const int fd : numbers_in(procfs.get(), folder.c_str())) {
+    if (++looked_at > kMostDescriptors) return;
     std::array<char, 64> target;
-    const ssize_t length = ::readlinkat(descriptors.fd(), name, target.data(), target.size());
+    const std::string path = folder + "/" + std::to_string(fd);
+    const ssize_t length = ::readlinkat(procfs.get(), path.c_str(), target.data(), target.size());
     if (length <= 0) continue;
-    const std::string_view link(target.data(), static_cast<std::size_t>(length));
-    if (!link.starts_with(kFolder)) continue;
-    nodes.push_back({.pid = pid, .fd = fd, .node = std::string(link.substr(kFolder.size()))});
+    std::string_view link(target.data(), static_cast<std::size_t>(length));
+    if (!take_prefix(link, "/dev/dri/")) continue;
+    nodes.push_back({.pid = pid, .fd = fd, .node = std::string(link)});
   }
 }
 
-std::shared_ptr<const std::vector<OpenNode>> look(const std::filesystem::path& procfs) {
-  Folder processes(AT_FDCWD, procfs.c_str());
-  if (!processes) return nullptr;
+std::shared_ptr<const std::vector<OpenNode>> look(const std::filesystem::path& folder) {
+  const Fd procfs(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!procfs) return nullptr;
   auto nodes = std::make_shared<std::vector<OpenNode>>();
   std::size_t looked_at = 0;
-  int pid = 0;
-  while (const char* const name = processes.next_number(pid)) {
-    add_nodes(processes.fd(), name, pid, *nodes, looked_at);
+  for (const pid_t pid : numbers_in(procfs.get(), ".")) {
+    add_nodes(procfs, pid, *nodes, looked_at);
     if (looked_at > kMostDescriptors) return nullptr;
   }
   std::ranges::sort(*nodes, {}, [](const OpenNode& open) { return std::tuple(open.pid, open.fd); });
