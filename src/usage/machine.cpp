@@ -37,17 +37,16 @@ Seconds interrupted(const CpuTimes& begin, const CpuTimes& end) noexcept {
 std::vector<char> room_for_processors(const Fd& stat) {
   constexpr std::size_t kHundredProcessors = 8192;
   std::array<char, kHundredProcessors> few;
-  const ssize_t length = stat ? read_at_start(stat.get(), few) : -1;
-  const std::string_view text(few.data(), static_cast<std::size_t>(std::max<ssize_t>(length, 0)));
   // The line after the processors. Room that is not needed would be written to, and read into.
-  if (const std::size_t end = text.find("\nintr"); end != std::string_view::npos) {
+  const std::size_t end = text_at_start(stat, few).find("\nintr");
+  if (end != std::string_view::npos) {
     return std::vector<char>(2 * end + 256);
   }
   std::vector<char> room(kHundredProcessors);
   while (room.size() < kMaxFileBytes) {
-    const ssize_t count = stat ? read_at_start(stat.get(), room) : -1;
-    if (count < static_cast<ssize_t>(room.size())) break;  // all of it, or an error
-    const auto times = parse_cpu_times({room.data(), room.size()});
+    const std::string_view text = text_at_start(stat, room);
+    if (text.size() < room.size()) break;  // all of it, or an error
+    const auto times = parse_cpu_times(text);
     if (!times || times->processors > 0) break;
     room.resize(2 * room.size());
   }
@@ -68,9 +67,7 @@ void MachineMonitor::sample(TimePoint now) noexcept {
 }
 
 void MachineMonitor::sample_cpu(TimePoint now) noexcept {
-  const ssize_t count = stat_ ? read_at_start(stat_.get(), stat_text_) : -1;
-  if (count <= 0) return;
-  const auto times = parse_cpu_times({stat_text_.data(), static_cast<std::size_t>(count)});
+  const auto times = parse_cpu_times(text_at_start(stat_, stat_text_));
   if (!times) return;
   if (!first_) {
     first_ = times;
@@ -93,9 +90,7 @@ void MachineMonitor::sample_cpu(TimePoint now) noexcept {
 
 void MachineMonitor::sample_memory() noexcept {
   std::array<char, kMeminfoBytes> text;
-  const ssize_t count = meminfo_ ? read_at_start(meminfo_.get(), text) : -1;
-  if (count <= 0) return;
-  const auto memory = parse_memory({text.data(), static_cast<std::size_t>(count)});
+  const auto memory = parse_memory(text_at_start(meminfo_, text));
   if (!memory) return;
   memory_ = memory;
   peak_memory_bytes_ = std::max(peak_memory_bytes_, memory->used_bytes);

@@ -20,6 +20,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu_time.hpp"
+#include "base/enum_table.hpp"
 #include "base/forks.hpp"
 #include "base/log.hpp"
 #include "base/schedule.hpp"
@@ -236,15 +237,8 @@ std::string Tracker::to_json() const { return resource_usage().to_json(); }
 std::string Tracker::to_text() const { return resource_usage().to_text(); }
 
 std::string_view to_string(Tracker::State state) noexcept {
-  switch (state) {
-    case Tracker::State::NEW:
-      return "NEW";
-    case Tracker::State::STARTED:
-      return "STARTED";
-    case Tracker::State::STOPPED:
-      break;
-  }
-  return "STOPPED";
+  constexpr std::array<std::string_view, 3> kNames = {"NEW", "STARTED", "STOPPED"};
+  return entry_of(kNames, state);
 }
 
 TrackerScope::TrackerScope(Tracker& tracker) : tracker_(tracker) { tracker_.start(); }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/text.hpp"
+
 namespace wattle {
 
 std::string_view static_columns() noexcept {
@@ -21,12 +23,10 @@ std::string_view sample_columns() noexcept {
 }
 
 std::string csv_line(const std::vector<TrackingCell>& cells) {
-  std::string line;
-  for (std::size_t i = 0; i < cells.size(); ++i) {
-    if (i > 0) line += ',';
-    if (const TrackingCell& cell = cells[i]) line += fmt::format("{}", *cell);
-  }
-  return line + "\n";
+  const auto text_of = [](const TrackingCell& cell) {
+    return cell ? fmt::format("{}", *cell) : std::string();
+  };
+  return joined(cells, ",", text_of) + "\n";
 }
 
 }  // namespace wattle

@@ -2,31 +2,27 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <optional>
 #include <string_view>
 #include <utility>
 
+#include "base/split.hpp"
 #include "base/sqlite.hpp"
+#include "base/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
 
-constexpr std::string_view kWhat = "tracking file";
-
 class CsvTable final : public TrackingTable {
  public:
-  CsvTable(const std::filesystem::path& path, bool overwrite) : file_(path, overwrite, kWhat) {}
+  using TrackingTable::TrackingTable;
 
-  [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
-  [[nodiscard]] bool is(const OutputFile& other) const noexcept override { return file_.is(other); }
-  void keep(bool wanted) noexcept override { file_.keep(wanted); }
   void clear() override {
-    file_.clear();
+    file().clear();
     // What cannot be written is told now; the rest of the header needs values of the GPUs.
-    if (const int error = file_.append(fmt::format("{}\n", static_columns())); error != 0) {
-      throw WriteError(path(), error);
+    if (const int error = file().append(fmt::format("{}\n", static_columns())); error != 0) {
+      throw WriteError(file().path(), error);
     }
   }
   [[nodiscard]] int begin(const TrackingHeader& header) override {
@@ -38,22 +34,14 @@ class CsvTable final : public TrackingTable {
   }
 
  private:
-  int append(const std::string& text) { return file_ ? file_.append(text) : 0; }
-
-  OutputFile file_;
+  int append(const std::string& text) { return file() ? file().append(text) : 0; }
 };
 
 /// "a REAL,b REAL": those that hold a unit are texts.
 std::string typed(std::string_view columns) {
-  std::string typed;
-  while (!columns.empty()) {
-    const std::size_t end = std::min(columns.find(','), columns.size());
-    const std::string_view name = columns.substr(0, end);
-    columns.remove_prefix(std::min(end + 1, columns.size()));
-    typed += fmt::format("{}{} {}", typed.empty() ? "" : ",", name,
-                         name.ends_with("_unit") ? "TEXT" : "REAL");
-  }
-  return typed;
+  return joined(items_of(columns), ",", [](const std::string& name) {
+    return name + (name.ends_with("_unit") ? " TEXT" : " REAL");
+  });
 }
 
 SqlValue value_of(const TrackingCell& cell) { return cell ? SqlValue(*cell) : SqlValue(nullptr); }
@@ -61,20 +49,17 @@ SqlValue value_of(const TrackingCell& cell) { return cell ? SqlValue(*cell) : Sq
 /// gpu_tracker's tables: `static_data` with one row, and `data`.
 class SqliteTable final : public TrackingTable {
  public:
-  SqliteTable(const std::filesystem::path& path, bool overwrite) : file_(path, overwrite, kWhat) {}
+  using TrackingTable::TrackingTable;
 
-  [[nodiscard]] const std::string& path() const noexcept override { return file_.path(); }
-  [[nodiscard]] bool is(const OutputFile& other) const noexcept override { return file_.is(other); }
-  void keep(bool wanted) noexcept override { file_.keep(wanted); }
   void clear() override {
-    file_.clear();  // an empty file is a new database
-    database_.emplace(path());
+    file().clear();  // an empty file is a new database
+    database_.emplace(file().path());
     for (const std::string& sql :
          // Rows are to outlive this process, not a failure of the machine: nobody waits for a disk.
          {std::string("PRAGMA synchronous=OFF"),
           fmt::format("CREATE TABLE static_data ({})", typed(static_columns())),
           fmt::format("CREATE TABLE data ({})", typed(sample_columns()))}) {
-      if (const int error = database_->run(sql); error != 0) throw WriteError(path(), error);
+      if (const int error = database_->run(sql); error != 0) throw WriteError(file().path(), error);
     }
   }
   [[nodiscard]] int begin(const TrackingHeader& header) override {
@@ -100,7 +85,6 @@ class SqliteTable final : public TrackingTable {
     return error;
   }
 
-  OutputFile file_;  ///< makes it, and removes it where nothing comes of it
   std::optional<SqliteDatabase> database_;
 };
 

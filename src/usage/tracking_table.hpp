@@ -22,16 +22,14 @@ struct TrackingHeader {
 /// The first write that fails ends the writing; the rows before it stay. Threads: one at a time.
 class TrackingTable {
  public:
-  TrackingTable() = default;
+  TrackingTable(const std::filesystem::path& path, bool overwrite)
+      : file_(path, overwrite, "tracking file") {}
   TrackingTable(const TrackingTable&) = delete;
   TrackingTable& operator=(const TrackingTable&) = delete;
   virtual ~TrackingTable() = default;
 
-  [[nodiscard]] virtual const std::string& path() const noexcept = 0;
-  /// True if `other` is written to the same file.
-  [[nodiscard]] virtual bool is(const OutputFile& other) const noexcept = 0;
   /// A file that was made goes with this object unless it is kept.
-  virtual void keep(bool wanted) noexcept = 0;
+  [[nodiscard]] OutputFile& file() noexcept { return file_; }
 
   /// Throws away what the file held, and writes what can be written before anything is known.
   /// Throws `WriteError`.
@@ -39,6 +37,9 @@ class TrackingTable {
   // 0, or the `errno` of a failure.
   [[nodiscard]] virtual int begin(const TrackingHeader& header) = 0;
   [[nodiscard]] virtual int add(const std::vector<TrackingCell>& row) = 0;
+
+ private:
+  OutputFile file_;
 };
 
 /// SQLite where `path` ends in ".sqlite", else CSV. Throws `InvalidArgument` where the file exists

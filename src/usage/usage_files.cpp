@@ -33,7 +33,7 @@ UsageFiles::UsageFiles(const UsageFileOptions& options, std::size_t most_bytes)
   } else if (!usage->empty()) {
     usage_.emplace(*usage, options.overwrite, "usage file");
   }
-  if (rows_ && usage_ && rows_->is(*usage_)) refuse_one_file_for_both(*rows);
+  if (rows_ && usage_ && rows_->file().is(*usage_)) refuse_one_file_for_both(*rows);
   if (rows_) rows_->clear();
   if (usage_) usage_->clear();
 }
@@ -52,7 +52,7 @@ void UsageFiles::make_in_state_folder() {
 }
 
 void UsageFiles::keep(bool wanted) noexcept {
-  if (rows_) rows_->keep(wanted);
+  if (rows_) rows_->file().keep(wanted);
   if (usage_) usage_->keep(wanted);
 }
 
@@ -65,7 +65,7 @@ void UsageFiles::add_row(const std::vector<TrackingCell>& row) {
 }
 
 void UsageFiles::check_rows(int error) {
-  if (error != 0) note_failure(rows_->path(), error);
+  if (error != 0) note_failure(rows_->file().path(), error);
 }
 
 void UsageFiles::write_usage(const ResourceUsage& usage, std::uint64_t ticks) {

@@ -19,8 +19,6 @@ template <class T>
 void take_list(const Json& json, std::vector<T>& into);
 void take(const Json& json, RSSValues& into);
 void take(const Json& json, ProcessingUnitPercentages& into);
-void take(const Json& json, MaxRAM& into);
-void take(const Json& json, MaxGPURAM& into);
 void take(const Json& json, CPUUtilization& into);
 void take(const Json& json, GPUUtilization& into);
 void take(const Json& json, ComputeTime& into);
@@ -47,8 +45,6 @@ void take_memory(const Json& json, MaxMemory& into) {
   take(json, "descendants", into.descendants);
   take(json, "combined", into.combined);
 }
-void take(const Json& json, MaxRAM& into) { take_memory(json, into); }
-void take(const Json& json, MaxGPURAM& into) { take_memory(json, into); }
 
 void take(const Json& json, ProcessingUnitPercentages& into) {
   take(json, "max_sum_percent", into.max_sum_percent);
@@ -189,8 +185,8 @@ void take_own_figures(const Json& json, ResourceUsage& usage) {
 ResourceUsage usage_from_native_json(const Json& native) {
   ResourceUsage usage;
   const Json& json = at(native, "resource_usage");
-  take(json, "max_ram", usage.max_ram);
-  take(json, "max_gpu_ram", usage.max_gpu_ram);
+  take_memory(at(json, "max_ram"), usage.max_ram);
+  take_memory(at(json, "max_gpu_ram"), usage.max_gpu_ram);
   take(json, "cpu_utilization", usage.cpu_utilization);
   take(json, "gpu_utilization", usage.gpu_utilization);
   take(json, "compute_time", usage.compute_time);

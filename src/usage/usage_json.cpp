@@ -30,22 +30,17 @@ Json to_json(const ProcessingUnitPercentages& percent) {
           {"mean_hardware_percent", or_null(percent.mean_hardware_percent)}};
 }
 
-Json to_json(const MaxRAM& ram) {
+Json to_json(const std::optional<double>& value) { return or_null(value); }
+
+/// Of the machine's memory, or that of its GPUs.
+template <class MaxMemory>
+Json memory_json(const MaxMemory& ram) {
   return {{"unit", ram.unit},
           {"system_capacity", or_null(ram.system_capacity)},
           {"system", or_null(ram.system)},
           {"main", to_json(ram.main)},
           {"descendants", to_json(ram.descendants)},
           {"combined", to_json(ram.combined)}};
-}
-
-Json to_json(const MaxGPURAM& ram) {
-  return {{"unit", ram.unit},
-          {"system_capacity", or_null(ram.system_capacity)},
-          {"system", or_null(ram.system)},
-          {"main", or_null(ram.main)},
-          {"descendants", or_null(ram.descendants)},
-          {"combined", or_null(ram.combined)}};
 }
 
 Json to_json(const CPUUtilization& cpu) {
@@ -212,8 +207,8 @@ Json reasons_json(const std::vector<Group>& groups) {
 }  // namespace
 
 Json usage_groups(const ResourceUsage& usage) {
-  return {{"max_ram", to_json(usage.max_ram)},
-          {"max_gpu_ram", to_json(usage.max_gpu_ram)},
+  return {{"max_ram", memory_json(usage.max_ram)},
+          {"max_gpu_ram", memory_json(usage.max_gpu_ram)},
           {"cpu_utilization", to_json(usage.cpu_utilization)},
           {"gpu_utilization", to_json(usage.gpu_utilization)},
           {"compute_time", {{"unit", usage.compute_time.unit}, {"time", usage.compute_time.time}}}};

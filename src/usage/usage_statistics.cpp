@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
 #include "usage/cpu_ledger.hpp"
 #include "usage/usage_units.hpp"
 
@@ -33,15 +34,14 @@ constexpr std::string_view kBetweenLooks =
     "the peak came between two samples: the kernel keeps the largest total of a process alone";
 
 std::string reason_of(const PssGaps& gaps) {
-  std::vector<std::string> parts;
+  std::vector<std::string_view> parts;
   if (gaps.denied > 0) parts.emplace_back("this user may not read that of every process");
   if (gaps.too_large > 0) {
     parts.emplace_back("a process is so large that reading it would take more than 20 ms");
   }
   if (gaps.budget > 0) parts.emplace_back("reading all would take more than 1 % of a core");
-  std::string reason = "the PSS of some processes was not read: ";
-  for (std::size_t i = 0; i < parts.size(); ++i) reason += (i > 0 ? "; " : "") + parts[i];
-  return parts.empty() ? "the PSS of no process could be read in time" : reason;
+  if (parts.empty()) return "the PSS of no process could be read in time";
+  return "the PSS of some processes was not read: " + joined(parts, "; ");
 }
 
 }  // namespace

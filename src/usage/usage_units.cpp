@@ -27,13 +27,8 @@ constexpr std::array kTime = {Unit{"days", 86400.0}, Unit{"hours", 3600.0}, Unit
 double size_of(std::span<const Unit> units, std::string_view name, std::string_view what) {
   const auto found = std::ranges::find(units, name, &Unit::name);
   if (found != units.end()) return found->size;
-  std::string valid;
-  for (const Unit& unit : units) {
-    if (!valid.empty()) valid += ", ";
-    valid += unit.name;
-  }
   throw InvalidArgument(fmt::format("\"{}\" is not a valid {} unit. Valid values are {}",
-                                    printable(name), what, valid));
+                                    printable(name), what, joined(units, ", ", &Unit::name)));
 }
 
 }  // namespace
