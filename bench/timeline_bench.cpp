@@ -213,7 +213,7 @@ void lookup_in_vector(benchmark::State& state, Caches caches) {
 }
 void counter_window(benchmark::State& state, Caches caches) {
   query(state, caches, filled().counter, [](const Window& window) {
-    return filled().counter.counter_window(window.first, window.second);
+    return filled().counter.ticks_between(window.first, window.second);
   });
 }
 void counter_window_of_vector(benchmark::State& state, Caches caches) {

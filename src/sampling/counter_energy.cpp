@@ -42,7 +42,7 @@ std::optional<Ends> ends_of(const History& history, const CounterWindowAsked& wi
 /// Mean power between two times that lie between readings.
 std::optional<Watts> mean_power(const History& history, TimePoint begin, TimePoint end) noexcept {
   if (end <= begin) return std::nullopt;
-  const std::optional<double> ticks = history.values().counter_window(begin, end).ticks;
+  const std::optional<double> ticks = history.values().ticks_between(begin, end);
   if (!ticks) return std::nullopt;
   return joules(history.channel(), *ticks) / Seconds(end - begin);
 }
@@ -89,25 +89,22 @@ bool is_read_between(const History& history, TimePoint begin, TimePoint end) noe
   return last && last->first_seen > begin + kQuantum;
 }
 
-/// The power behind `begin`, over a few updates of the counter: where it changed there, the highest
-/// mean that the updates allow, as it may have been higher still since the last one.
-std::optional<Watts> power_after(const History& history, TimePoint begin) noexcept {
-  const nanoseconds update = history.channel().update.p99;
-  std::optional<Watts> highest = mean_power(history, begin, begin + kNearUpdates * update);
-  if (!is_read_between(history, begin, begin + kNearUpdates * update)) return highest;
+/// The power behind `at`, or before it where `sign` is -1, over a few updates of the counter: where
+/// it changed there, the highest mean that the updates allow, as it may have been higher still
+/// since the last one.
+std::optional<Watts> power_beside(const History& history, TimePoint at, int sign) noexcept {
+  const auto far_end = [&](int updates) {
+    return at + sign * updates * history.channel().update.p99;
+  };
+  const auto mean = [&](int updates) {
+    const TimePoint other = far_end(updates);
+    return mean_power(history, std::min(at, other), std::max(at, other));
+  };
+  std::optional<Watts> highest = mean(kNearUpdates);
+  const TimePoint other = far_end(kNearUpdates);
+  if (!is_read_between(history, std::min(at, other), std::max(at, other))) return highest;
   for (int updates = 1; updates < kNearUpdates; ++updates) {
-    highest = std::max(highest, mean_power(history, begin, begin + updates * update));
-  }
-  return highest;
-}
-
-/// The same before `end`.
-std::optional<Watts> power_before(const History& history, TimePoint end) noexcept {
-  const nanoseconds update = history.channel().update.p99;
-  std::optional<Watts> highest = mean_power(history, end - kNearUpdates * update, end);
-  if (!is_read_between(history, end - kNearUpdates * update, end)) return highest;
-  for (int updates = 1; updates < kNearUpdates; ++updates) {
-    highest = std::max(highest, mean_power(history, end - updates * update, end));
+    highest = std::max(highest, mean(updates));
   }
   return highest;
 }
@@ -122,8 +119,8 @@ CounterWindowFacts facts_of(const History& history, const Ends& ends, Joules ene
   const Watts mean = energy / Seconds(known);
   // A short window is all near to its ends.
   const bool is_short = end - begin <= few_updates;
-  return {.power_after_begin = is_short ? mean : power_after(history, begin).value_or(mean),
-          .power_before_end = is_short ? mean : power_before(history, end).value_or(mean),
+  return {.power_after_begin = is_short ? mean : power_beside(history, begin, 1).value_or(mean),
+          .power_before_end = is_short ? mean : power_beside(history, end, -1).value_or(mean),
           .begin_half_width = ends.first.half_width,
           .end_half_width = ends.last.half_width,
           .tick = channel.counter.tick,

@@ -1,19 +1,15 @@
 #include "sampling/energy_figure.hpp"
 
+#include <array>
+
+#include "base/enum_table.hpp"
 #include "sampling/counter.hpp"
 
 namespace wattle {
 
 std::string_view to_string(Method method) noexcept {
-  switch (method) {
-    case Method::counter:
-      return "counter";
-    case Method::integrated:
-      return "integrated";
-    case Method::estimated:
-      return "estimated";
-  }
-  return "";
+  constexpr std::array<std::string_view, 4> kNames = {"counter", "integrated", "estimated", ""};
+  return entry_of(kNames, method);
 }
 
 std::string_view why_unknown(const Flags& flags) noexcept {

@@ -46,28 +46,15 @@ Grid grid_of(const CourseAsked& asked) noexcept {
 
 /// Mean power of a counter; absent where a part of the time is unknown.
 std::optional<Watts> counted_power(const History& counter, TimePoint begin, TimePoint end) {
-  const std::optional<double> ticks = counter.values().counter_window(begin, end).ticks;
+  const std::optional<double> ticks = counter.values().ticks_between(begin, end);
   if (!ticks || counter.condition(begin, end).unknown > nanoseconds(0)) return std::nullopt;
   return Joules(counter.channel().scale() * *ticks) / Seconds(end - begin);
 }
 
-/// Mean power of the first gauge that had a value most of the time.
-std::optional<Watts> gauged_power(std::span<const History* const> gauges, TimePoint begin,
-                                  TimePoint end) noexcept {
-  for (const History* gauge : gauges) {
-    const GaugeWindow window = gauge->gauge_window(begin, end);
-    if (window.known <= nanoseconds(0) || window.known < (end - begin) / 2) continue;
-    const double raw =
-        static_cast<double>(window.raw_ns) / static_cast<double>(window.known.count());
-    return Watts(gauge->channel().scale() * raw);
-  }
-  return std::nullopt;
-}
-
 /// A counter beside a gauge is read less often.
 std::optional<Watts> step_power(const CourseSource& source, TimePoint begin, TimePoint end) {
-  if (!source.gauges.empty()) return gauged_power(source.gauges, begin, end);
-  return counted_power(*source.counter, begin, end);
+  if (source.gauges.empty()) return counted_power(*source.counter, begin, end);
+  return domain_power(nullptr, source.gauges, {.begin = begin, .end = end}).power;
 }
 
 void extend(PowerColumn& column, Watts power) noexcept {

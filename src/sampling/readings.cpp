@@ -39,9 +39,7 @@ void Readings::add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& option
 void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
                       const std::string& reason) {
   std::set<Domain> domains;
-  for (const Channel& channel : channels) {
-    if (channel.tells_energy()) domains.insert(channel.domain);
-  }
+  add_telling(channels, domains);
   std::erase_if(tracks_, [&](const Track& track) { return domains.contains(track.domain); });
   std::erase_if(devices_, [&](const Device& device) { return device.lane >= lanes; });
   lanes_.resize(lanes);

@@ -93,15 +93,14 @@ Bracket Timeline::at(TimePoint time) const noexcept {
   }
 }
 
-CounterWindow Timeline::counter_window(TimePoint begin, TimePoint end) const noexcept {
-  CounterWindow window{.begin = at(begin), .end = at(end)};
-  const auto after_begin = ticks_since_before(window.begin, time_of(quanta_of(begin)));
-  const auto after_end = ticks_since_before(window.end, time_of(quanta_of(end)));
-  if (window.begin.before && window.end.before && after_begin && after_end) {
-    const std::uint64_t between = window.end.before->raw - window.begin.before->raw;
-    window.ticks = static_cast<double>(between) + *after_end - *after_begin;
-  }
-  return window;
+std::optional<double> Timeline::ticks_between(TimePoint begin, TimePoint end) const noexcept {
+  const Bracket first = at(begin);
+  const Bracket last = at(end);
+  const auto after_begin = ticks_since_before(first, time_of(quanta_of(begin)));
+  const auto after_end = ticks_since_before(last, time_of(quanta_of(end)));
+  if (!after_begin || !after_end) return std::nullopt;
+  const std::uint64_t between = last.before->raw - first.before->raw;
+  return static_cast<double>(between) + *after_end - *after_begin;
 }
 
 GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcept {

@@ -43,15 +43,6 @@ struct Bracket {
   friend bool operator==(const Bracket&, const Bracket&) = default;
 };
 
-/// A window of a counter, between the readings at either end.
-struct CounterWindow {
-  Bracket begin;
-  Bracket end;
-  /// Ticks from begin to end, linear between readings. Absent where an end is not known: no reading
-  /// at or before it, or none after it and none just at it.
-  std::optional<double> ticks;
-};
-
 /// A window of a gauge.
 struct GaugeWindow {
   /// Sum of raw value x nanoseconds over the known time; exact.
@@ -86,8 +77,9 @@ class Timeline {
   /// The readings around `time`. Before the oldest reading held, `before` is absent.
   [[nodiscard]] Bracket at(TimePoint time) const noexcept;
 
-  /// Counters: what passed from `begin` to `end`, which is not earlier.
-  [[nodiscard]] CounterWindow counter_window(TimePoint begin, TimePoint end) const noexcept;
+  /// Counters: ticks from `begin` to `end`, which is not earlier, linear between readings. Absent
+  /// where an end is not known: no reading at or before it, or none after it and none just at it.
+  [[nodiscard]] std::optional<double> ticks_between(TimePoint begin, TimePoint end) const noexcept;
 
   /// Gauges: the integral from `begin` to `end`, which is not earlier, clipped to the nanosecond.
   /// The value held at `begin` counts from there. The cost does not depend on the length.

@@ -1,10 +1,13 @@
 #include "sampling/update_observer.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <span>
 #include <thread>
+
+#include "base/enum_table.hpp"
 
 namespace wattle {
 namespace {
@@ -52,21 +55,14 @@ std::span<const nanoseconds> singles(std::span<const nanoseconds> sorted) {
 }  // namespace
 
 std::string_view to_string(PeriodDoubt doubt) noexcept {
-  switch (doubt) {
-    case PeriodDoubt::none:
-      return "";
-    case PeriodDoubt::no_reading:
-      return "it could not be read";
-    case PeriodDoubt::no_change:
-      return "it did not change";
-    case PeriodDoubt::few_changes:
-      return "it changed too rarely";
-    case PeriodDoubt::slow_polls:
-      return "it changes faster than it was read";
-    case PeriodDoubt::hidden:
-      return "it is often renewed without a change";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, 7> kReasons = {"",
+                                                        "it could not be read",
+                                                        "it did not change",
+                                                        "it changed too rarely",
+                                                        "it changes faster than it was read",
+                                                        "it is often renewed without a change",
+                                                        "unknown"};
+  return entry_of(kReasons, doubt);
 }
 
 UpdateObserver::UpdateObserver(const Channel& channel)

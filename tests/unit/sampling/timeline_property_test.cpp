@@ -85,7 +85,7 @@ void expect_same_answers(const Timeline& timeline, const PlainTimeline& plain, T
                          TimePoint end) {
   ASSERT_EQ(timeline.at(begin), plain.at(begin));
   ASSERT_EQ(timeline.at(end), plain.at(end));
-  ASSERT_EQ(timeline.counter_window(begin, end).ticks, plain.ticks(begin, end));
+  ASSERT_EQ(timeline.ticks_between(begin, end), plain.ticks(begin, end));
 }
 
 void expect_same_integral(const Timeline& timeline, const PlainTimeline& plain, TimePoint begin,

@@ -46,7 +46,7 @@ TEST(Timeline, KnowsNothingWhileEmpty) {
   EXPECT_EQ(timeline.oldest(), std::nullopt);
   EXPECT_EQ(timeline.newest(), std::nullopt);
   EXPECT_EQ(timeline.at(at(1s)), Bracket{});
-  EXPECT_EQ(timeline.counter_window(at(0s), at(1s)).ticks, std::nullopt);
+  EXPECT_EQ(timeline.ticks_between(at(0s), at(1s)), std::nullopt);
   EXPECT_THAT(all(timeline, at(0s), at(1s)), IsEmpty());
   EXPECT_EQ(Timeline(kGauge).gauge_window(at(0s), at(1s)), GaugeWindow{});
 }
@@ -85,7 +85,7 @@ TEST(Timeline, FindsAReadingAtTheTimeItWasAppendedWith) {
   timeline.append(at(10'999ns), 1);
   timeline.append(at(20'999ns), 2);
   EXPECT_EQ(timeline.at(at(10'999ns)).before, reading(10us, 1));
-  EXPECT_EQ(timeline.counter_window(at(10'999ns), at(20'999ns)).ticks, 1.0);
+  EXPECT_EQ(timeline.ticks_between(at(10'999ns), at(20'999ns)), 1.0);
 }
 
 TEST(Timeline, TakesAnEarlierTimeAsThePreviousOne) {
@@ -132,31 +132,23 @@ TEST(Timeline, VisitsTheReadingsOfARange) {
   EXPECT_THAT(all(timeline, at(2s), at(0s)), IsEmpty());
 }
 
-TEST(TimelineCounterWindow, IsLinearBetweenReadings) {
+TEST(TimelineTicksBetween, IsLinearBetweenReadings) {
   Timeline timeline(kCounter);
   timeline.append(at(10ms), 1000);
   timeline.append(at(20ms), 2000);
   timeline.append(at(30ms), 5000);
-  EXPECT_DOUBLE_EQ(timeline.counter_window(at(15ms), at(22ms)).ticks.value(), 500 + 600);
-  EXPECT_DOUBLE_EQ(timeline.counter_window(at(11ms), at(12ms)).ticks.value(), 100);
-  EXPECT_DOUBLE_EQ(timeline.counter_window(at(10ms), at(30ms)).ticks.value(), 4000);
-  EXPECT_DOUBLE_EQ(timeline.counter_window(at(15ms), at(15ms)).ticks.value(), 0);
+  EXPECT_DOUBLE_EQ(timeline.ticks_between(at(15ms), at(22ms)).value(), 500 + 600);
+  EXPECT_DOUBLE_EQ(timeline.ticks_between(at(11ms), at(12ms)).value(), 100);
+  EXPECT_DOUBLE_EQ(timeline.ticks_between(at(10ms), at(30ms)).value(), 4000);
+  EXPECT_DOUBLE_EQ(timeline.ticks_between(at(15ms), at(15ms)).value(), 0);
 }
 
-TEST(TimelineCounterWindow, IsAbsentBeyondTheReadings) {
+TEST(TimelineTicksBetween, IsAbsentBeyondTheReadings) {
   Timeline timeline(kCounter);
   timeline.append(at(10ms), 1000);
   timeline.append(at(20ms), 2000);
-  EXPECT_EQ(timeline.counter_window(at(9ms), at(15ms)).ticks, std::nullopt);
-  EXPECT_EQ(timeline.counter_window(at(15ms), at(21ms)).ticks, std::nullopt);
-}
-
-TEST(TimelineCounterWindow, ShowsTheReadingsAtItsEnds) {
-  Timeline timeline(kCounter);
-  append_steady(timeline, 3);
-  const CounterWindow window = timeline.counter_window(at(1500us), at(3ms));
-  EXPECT_EQ(window.begin, (Bracket{.before = reading(1ms, 0), .after = reading(2ms, 10)}));
-  EXPECT_EQ(window.end, (Bracket{.before = reading(3ms, 20)}));
+  EXPECT_EQ(timeline.ticks_between(at(9ms), at(15ms)), std::nullopt);
+  EXPECT_EQ(timeline.ticks_between(at(15ms), at(21ms)), std::nullopt);
 }
 
 TEST(TimelineGauge, StoresAValueThatIsReadAgainOnce) {

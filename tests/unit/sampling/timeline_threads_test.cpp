@@ -104,9 +104,8 @@ TEST(TimelineThreads, CounterWindowsAndLookupsAreThoseOfAPlainVector) {
     // Not at the newest reading: which one follows it is not known yet.
     begin -= 1us;
     end -= 1us;
-    const CounterWindow window = timeline.counter_window(begin, end);
-    return window.begin == plain.at(begin) && window.end == plain.at(end) &&
-           window.ticks == plain.ticks(begin, end);
+    return timeline.at(begin) == plain.at(begin) && timeline.at(end) == plain.at(end) &&
+           timeline.ticks_between(begin, end) == plain.ticks(begin, end);
   });
   EXPECT_EQ(timeline.size(), kReadings);
 }
