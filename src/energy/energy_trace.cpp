@@ -29,13 +29,9 @@ const std::string* find_repeated(const std::vector<std::string>& names) noexcept
   return nullptr;
 }
 
-std::string joined(const std::vector<std::string>& names) {
-  std::string all;
-  for (const std::string& name : names) {
-    all += all.empty() ? "" : ", ";
-    all += printable(name);
-  }
-  return all.empty() ? "none" : all;
+std::string listed(const std::vector<std::string>& names) {
+  if (names.empty()) return "none";
+  return joined(names, ", ", [](const std::string& name) { return printable(name); });
 }
 
 /// False for a negative energy, for one that is unknown or a lower bound, and for what is no
@@ -72,7 +68,7 @@ bool is_in_total(const std::string& domain) {
                                     const std::vector<std::string>& measured) {
   throw InvalidArgument("cannot take idle energy off: it was not measured for the domain \"" +
                         printable(domain) + "\" of the sample \"" + printable(sample.tag()) +
-                        "\", only for: " + joined(measured));
+                        "\", only for: " + listed(measured));
 }
 
 std::vector<MeasuredEnergy> without_idle(const EnergySample& sample, const IdlePower& idle) {
@@ -130,7 +126,7 @@ const MeasuredEnergy& EnergySample::energy(std::string_view domain) const {
   if (const std::optional<std::size_t> at = find_domain(*domains_, domain)) return energies_[*at];
   const std::string name(domain);
   throw NoSuchDomain(
-      "the domain \"" + printable(name) + "\" was not measured, only: " + joined(*domains_), name);
+      "the domain \"" + printable(name) + "\" was not measured, only: " + listed(*domains_), name);
 }
 
 MeasuredEnergy EnergySample::total() const {
@@ -208,13 +204,9 @@ void EnergyTrace::clean_data(std::span<const Guard> guards) {
     }
     keeps.push_back(keep ? 1 : 0);
   }
-  std::size_t kept = 0;
-  for (std::size_t i = 0; i < samples_.size(); ++i) {
-    if (keeps[i] == 0) continue;
-    if (kept != i) samples_[kept] = std::move(samples_[i]);
-    ++kept;
-  }
-  samples_.erase(samples_.begin() + static_cast<std::ptrdiff_t>(kept), samples_.end());
+  std::erase_if(samples_, [&](const EnergySample& sample) {
+    return keeps[static_cast<std::size_t>(&sample - samples_.data())] == 0;
+  });
 }
 
 void EnergyTrace::remove_idle(const EnergyTrace& idle) {

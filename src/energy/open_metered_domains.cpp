@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/forks.hpp"
+#include "base/text.hpp"
 #include "energy/metered_domains.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/providers.hpp"
@@ -50,21 +51,8 @@ DomainKinds asked_for(const EnergyMeterOptions& options) {
   return are_processors ? kProcessorKinds : DomainKinds::all();
 }
 
-Domains domains_of(const Survey& found) {
-  std::set<Domain> told;
-  for (const auto& sensor : found.sensors) {
-    for (const Channel& channel : sensor->channels()) {
-      if (channel.tells_energy()) told.insert(channel.domain);
-    }
-  }
-  return {told.begin(), told.end()};
-}
-
 std::string names_of(const Domains& domains) {
-  if (domains.empty()) return "none";
-  std::string names;
-  for (const Domain& domain : domains) names += (names.empty() ? "" : ", ") + domain.name();
-  return names;
+  return domains.empty() ? "none" : joined(domains, ", ", &Domain::name);
 }
 
 /// What is refused of the hardware that `domains` belong to; all of it where none are named.
@@ -79,12 +67,9 @@ std::vector<const SensorRefusal*> refused_of(const Survey& found, const Domains&
 }
 
 std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
-  std::string reasons;
-  for (const SensorRefusal* refusal : refused) {
-    if (!reasons.empty()) reasons += "; ";
-    reasons += refusal->subject + ": " + refusal->reason;
-  }
-  return reasons;
+  return joined(refused, "; ", [](const SensorRefusal* refusal) {
+    return refusal->subject + ": " + refusal->reason;
+  });
 }
 
 /// None of `domains` can be read: the reason, as an exception.

@@ -5,25 +5,17 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/enum_table.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 
 std::string_view to_string(PowerDomain domain) noexcept {
-  switch (domain) {
-    case PowerDomain::device_instant:
-      return "device_instant";
-    case PowerDomain::device_average:
-      return "device_average";
-    case PowerDomain::memory_average:
-      return "memory_average";
-    case PowerDomain::module_instant:
-      return "module_instant";
-    case PowerDomain::module_average:
-      return "module_average";
-  }
-  return "unknown";
+  constexpr std::array<std::string_view, kPowerDomains.size() + 1> kNames = {
+      "device_instant", "device_average", "memory_average",
+      "module_instant", "module_average", "unknown"};
+  return entry_of(kNames, domain);
 }
 
 PowerDomain parse_power_domain(std::string_view word) {

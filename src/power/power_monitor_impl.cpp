@@ -222,14 +222,12 @@ const MonitoredGpu& PowerMonitor::Impl::gpu(std::uint32_t index) const {
 const MonitoredCpu& PowerMonitor::Impl::cpu(const Domain& domain) const {
   const auto found = std::ranges::find(cpus_, domain, &MonitoredCpu::domain);
   if (found != cpus_.end()) return *found;
-  std::vector<std::string> names;
-  names.reserve(domains_.size());
-  for (const Domain& other : domains_) names.push_back(other.name());
-  throw NoSuchDomain(
-      names.empty() ? fmt::format("{} is not monitored, nor is any other CPU domain", domain.name())
-                    : fmt::format("{} is not monitored; {} {}", domain.name(),
-                                  fmt::join(names, ", "), names.size() == 1 ? "is" : "are"),
-      domain.name());
+  const std::string name = domain.name();
+  throw NoSuchDomain(domains_.empty() ? name + " is not monitored, nor is any other CPU domain"
+                                      : fmt::format("{} is not monitored; {} {}", name,
+                                                    joined(domains_, ", ", &Domain::name),
+                                                    domains_.size() == 1 ? "is" : "are"),
+                     name);
 }
 
 void PowerMonitor::Impl::require_power(std::optional<PowerDomain> domain) const {
@@ -250,18 +248,16 @@ void PowerMonitor::Impl::require_energy(std::optional<PowerDomain> domain) const
 }
 
 void PowerMonitor::Impl::refuse(std::string_view what, std::string_view lacked) const {
-  std::vector<std::string> others;
-  for (const MonitoredGpu& gpu : gpus_) {
+  const auto what_it_reports = [](const MonitoredGpu& gpu) {
     std::vector<std::string_view> names;
     for (const PowerDomain other : kPowerDomains) {
       if (gpu.history(other) != nullptr) names.push_back(to_string(other));
     }
-    others.push_back(fmt::format(
-        "{} {}", gpu_text(gpu.index, gpu.device),
-        names.empty() ? "reports no power" : fmt::format("reports {}", fmt::join(names, " and "))));
-  }
+    return fmt::format("{} reports {}", gpu_text(gpu.index, gpu.device),
+                       names.empty() ? "no power" : joined(names, " and "));
+  };
   throw CapabilityError(fmt::format("cannot report the {}: no monitored GPU reports {}; {}", what,
-                                    lacked, fmt::join(others, ", ")));
+                                    lacked, joined(gpus_, ", ", what_it_reports)));
 }
 
 std::size_t PowerMonitor::Impl::memory_bytes() const noexcept {

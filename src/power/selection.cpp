@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/text.hpp"
 #include "power/power_domain.hpp"
 #include "sensors/gpu_selection.hpp"
 #include "sensors/refusals.hpp"
@@ -56,10 +57,8 @@ nanoseconds checked_period(nanoseconds period) {
   return period;
 }
 
-std::vector<std::uint32_t> indices_of(const Gpus& gpus) {
-  std::vector<std::uint32_t> indices;
-  for (const Selection::Gpu& gpu : gpus) indices.push_back(gpu.index);
-  return indices;
+std::string indices_text(const Gpus& gpus) {
+  return joined(gpus, ", ", [](const Selection::Gpu& gpu) { return std::to_string(gpu.index); });
 }
 
 std::vector<std::uint32_t> indices_of(const GpuSelection& selection,
@@ -87,7 +86,7 @@ std::string why_not_there(std::uint32_t index, const Gpus& there, const Numbers&
   }
   return there.empty() ? "no GPU can be read"
                        : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
-                                     fmt::join(indices_of(there), ", "));
+                                     indices_text(there));
 }
 
 Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<SensorRefusal>& refused,
@@ -268,18 +267,12 @@ std::vector<PowerDomain> domains_of(const Sensor& sensor, ChannelSet channels) {
 }
 
 std::string domains_text(const Gpus& gpus) {
-  std::string text;
-  for (const Selection::Gpu& gpu : gpus) {
-    if (!text.empty()) text += ", ";
-    std::vector<std::string_view> names;
-    for (const PowerDomain domain : domains_of(*gpu.sensor, gpu.channels)) {
-      names.push_back(to_string(domain));
-    }
-    text += fmt::format(
-        "{} has {}", gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)),
-        names.empty() ? "no power sensor" : fmt::format("{}", fmt::join(names, " and ")));
-  }
-  return text;
+  return joined(gpus, ", ", [](const Selection::Gpu& gpu) {
+    const std::string names = joined(domains_of(*gpu.sensor, gpu.channels), " and ",
+                                     [](PowerDomain domain) { return to_string(domain); });
+    return fmt::format("{} has {}", gpu_text(gpu.index, gpu_domain_of(*gpu.sensor)),
+                       names.empty() ? "no power sensor" : names);
+  });
 }
 
 }  // namespace wattle

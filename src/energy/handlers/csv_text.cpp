@@ -1,6 +1,7 @@
 #include "energy/handlers/csv_text.hpp"
 
 #include "base/python_repr.hpp"
+#include "base/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
 
@@ -11,18 +12,7 @@ bool ends_cell(char c) noexcept { return c == ';' || c == '\n' || c == '\r'; }
 
 }  // namespace
 
-void append_csv_cell(std::string& out, std::string_view text) {
-  if (text.find_first_of(";\"\r\n") == std::string_view::npos) {
-    out += text;
-    return;
-  }
-  out += '"';
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  out += '"';
-}
+void append_csv_cell(std::string& out, std::string_view text) { out += csv_cell(text, ';'); }
 
 std::string csv_header(const std::vector<std::string>& domains, SampleDetails details) {
   std::string header = "timestamp;tag;duration";

@@ -39,11 +39,8 @@ void warn_of_lower_bounds(const EnergyTrace& trace, std::string_view destination
     }
   }
   if (count == 0) return;
-  std::string names;
-  for (const std::string& domain : domains) {
-    if (!names.empty()) names += ", ";
-    names += printable(domain);
-  }
+  const std::string names =
+      joined(domains, ", ", [](const std::string& domain) { return printable(domain); });
   log(std::to_string(count) + (count == 1 ? " energy for " : " energies for ") +
       printable(destination) +
       (count == 1 ? " is a lower bound and was" : " are lower bounds and were") + " left out (" +
