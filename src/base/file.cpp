@@ -85,6 +85,7 @@ FolderListing list_folder(const std::string& path) {
     if (name != "." && name != "..") listing.names.emplace_back(name);
   }
   listing.error = errno;
+  std::ranges::sort(listing.names);
   return listing;
 }
 

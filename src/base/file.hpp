@@ -25,7 +25,7 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 /// "PATH: mode 0400, owner 0", or the path alone where that is not known.
 [[nodiscard]] std::string mode_of(const std::string& path);
 
-/// What is in a folder, in no order, without "." and "..".
+/// What is in a folder, in order, without "." and "..".
 struct FolderListing {
   std::vector<std::string> names;
   int error = 0;  ///< the `errno` for which not all of them could be read

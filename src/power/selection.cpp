@@ -192,10 +192,6 @@ void warn_of_modules(const Gpus& gpus) {
   }
 }
 
-}  // namespace
-
-namespace {
-
 /// What nobody left out.
 std::vector<SensorRefusal> missed(const Selection& selection,
                                   const std::vector<SensorRefusal>& refused,

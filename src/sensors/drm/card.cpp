@@ -24,13 +24,6 @@ bool is_card(std::string_view name) noexcept {
          parse_unsigned<std::uint32_t>(name.substr(kPrefix.size())).has_value();
 }
 
-/// In order.
-FolderListing names_in(const fs::path& folder) {
-  FolderListing listing = list_folder(folder.string());
-  std::ranges::sort(listing.names);
-  return listing;
-}
-
 /// 0 for what is not there: nothing is amiss.
 int grave(int error) noexcept { return error == ENOENT ? 0 : error; }
 
@@ -75,7 +68,7 @@ Cards find_cards(const System& system) {
   const fs::path folder = system.sysfs / "class" / "drm";
   Cards cards;
   std::vector<Card> all;
-  const auto [names, error] = names_in(folder);
+  const auto [names, error] = list_folder(folder.string());
   cards.error = grave(error);
   for (const std::string& name : names) {
     if (is_card(name)) all.push_back(read_card(folder / name));
@@ -101,7 +94,7 @@ Cards find_cards(const System& system) {
 
 fs::path find_hwmon(const Card& card) {
   const fs::path folder = card.device() / "hwmon";
-  for (const std::string& name : names_in(folder).names) {
+  for (const std::string& name : list_folder(folder.string()).names) {
     // i915 has others, "i915_gt0", for parts of the GPU.
     if (read_line((folder / name / "name").string()) == card.driver) return folder / name;
   }
@@ -109,7 +102,7 @@ fs::path find_hwmon(const Card& card) {
 }
 
 std::vector<std::string> find_nodes(const Card& card) {
-  return names_in(card.device() / "drm").names;
+  return list_folder((card.device() / "drm").string()).names;
 }
 
 }  // namespace wattle::drm

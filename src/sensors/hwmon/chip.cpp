@@ -73,7 +73,6 @@ std::vector<Chip> list_chips(const fs::path& folder, const std::vector<std::stri
     chip.name = line_in(chip.folder / "name");
     if (is_of_card(chip.name) || covered.contains(chip.name)) continue;
     chip.files = list_folder(chip.folder.string()).names;
-    std::ranges::sort(chip.files);
     chips.push_back(std::move(chip));
   }
   std::ranges::sort(chips, {}, [](const Chip& chip) {

@@ -21,7 +21,6 @@ std::vector<std::string> names_in(const fs::path& folder, Devices& all) {
   if (listing.error != 0 && listing.error != ENOENT) {
     all.refused.push_back(unlisted(folder.string(), listing.error));
   }
-  std::ranges::sort(listing.names);
   return std::move(listing.names);
 }
 

@@ -1,11 +1,14 @@
 #include "base/file.hpp"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "fakes/temp_folder.hpp"
 
@@ -67,6 +70,18 @@ TEST_F(File, LineIsAbsentWithoutErrorWhereTheFileIsEmpty) {
 
 TEST_F(File, LineOfAHugeFileIsCut) {
   EXPECT_EQ(read_line(path(std::string(1'000'000, 'x'))), std::string(4096, 'x'));
+}
+
+TEST_F(File, FoldersAreListedInOrder) {
+  for (const char* name : {"b", "a", "c1", "12", "7", "-1", "99999999999"}) folder_.write(name, "");
+  const std::string path = folder_.path().string();
+  EXPECT_EQ(list_folder(path).names,
+            (std::vector<std::string>{"-1", "12", "7", "99999999999", "a", "b", "c1"}));
+  EXPECT_EQ(list_folder(path + "/none").error, ENOENT);
+  std::vector<int> numbers = numbers_in(AT_FDCWD, path.c_str());
+  std::ranges::sort(numbers);
+  EXPECT_EQ(numbers, (std::vector{7, 12}));
+  EXPECT_EQ(numbers_in(-1, "none"), std::vector<int>());
 }
 
 }  // namespace
