@@ -191,7 +191,7 @@ Json sources_json(const std::vector<Survey>& surveys) {
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
     sources.push_back({{"source", providers()[i].name},
                        {"domains", std::move(domains)},
-                       {"refused", refusals_json(surveys[i].refused)}});
+                       {"refused", refused_json(surveys[i].refused)}});
   }
   return sources;
 }
@@ -264,8 +264,8 @@ int sensors(const SensorsOptions& options) {
   text += passed_over_text(surveys, read);
   if (!refused.empty()) text += "\nwattle doctor reports the causes and the remedies.\n";
   Json json = {{"schema", "wattle.sensors/2"},    {"devices", std::move(devices)},
-               {"channels", std::move(channels)}, {"refused", refusals_json(refused)},
-               {"absent", refusals_json(absent)}, {"sources", std::move(sources)}};
+               {"channels", std::move(channels)}, {"refused", refused_json(refused)},
+               {"absent", refused_json(absent)},  {"sources", std::move(sources)}};
   if (options.cross_check) {
     const CrossChecks checked = measure_cross_checks(std::move(surveys));
     text += cross_check_text(checked);

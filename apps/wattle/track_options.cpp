@@ -67,7 +67,8 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   add("--time-unit", raw.time_unit, "UNIT", "seconds, minutes, hours, days")->default_str("hours");
   add("--expected-cores", raw.expected_cores, "NUMBER",
       "Divide CPU percentages by this (default: the machine's CPU cores)");
-  add("--gpu-uuids", raw.gpu_uuids, "LIST", "Utilization of these GPUs only: comma-separated UUIDs");
+  add("--gpu-uuids", raw.gpu_uuids, "LIST",
+      "Utilization of these GPUs only: comma-separated UUIDs");
   add("--gpu-brand", raw.gpu_brand, "BRAND",
       "nvidia, amd or intel: the GPUs of this brand (default: one, in this order)");
   add_file("--tracking-file", raw.tracking_file,

@@ -162,7 +162,7 @@ std::string to_json(const Report& report) {
                      {"share", json_of(report.share)},
                      {"resource_usage", usage_json(report.usage)},
                      {"phases", to_json(report.phases)},
-                     {"refused", refusals_json(report.refused)},
+                     {"refused", refused_json(report.refused)},
                      {"overhead",
                       {{"cpu_s", whole_nanoseconds(report.overhead.cpu)},
                        {"samples", report.overhead.samples},

@@ -123,7 +123,7 @@ Json to_json(const std::optional<TrackedEnergy>& energy) {
   }
   return {{"scope", "machine"},
           {"domains", std::move(domains)},
-          {"refused", refusals_json(energy->refused)}};
+          {"refused", refused_json(energy->refused)}};
 }
 
 /// Words that gpu_tracker writes otherwise than by their key.

@@ -49,7 +49,7 @@ template <class Tag>
 [[nodiscard]] nlohmann::ordered_json json_of(const Flags& flags);
 /// `source`, `subject`, `reason` and `remedy` of each.
 template <class Refused>
-[[nodiscard]] nlohmann::ordered_json refusals_json(const std::vector<Refused>& refused) {
+[[nodiscard]] nlohmann::ordered_json refused_json(const std::vector<Refused>& refused) {
   auto list = nlohmann::ordered_json::array();
   for (const Refused& refusal : refused) {
     list.push_back({{"source", refusal.source},

@@ -57,6 +57,7 @@ TEST_F(DaemonLife, ASocketThatIsInUseStays) {
 TEST_F(DaemonLife, RemovesItsSocketAtTheEnd) {
   for (const int signal : {SIGTERM, SIGINT}) {
     for (const std::string& name : {socket(), std::string("relative.sock")}) {
+      std::filesystem::remove(path("log"));  // that of the daemon before
       Start start = wattled({"serve", "--socket-path", name});
       start.prepare = [redirect = start.prepare, folder = folder_.path().string()] {
         redirect();

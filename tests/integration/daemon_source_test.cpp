@@ -189,7 +189,7 @@ TEST_F(DaemonSource, ADaemonThatDiesLeavesTheRunAlone) {
 TEST_F(DaemonSource, DoctorRecommendsTheDaemonFirst) {
   const Outcome outcome = run(as_nobody({path("wattle"), "doctor", "--verbose"}));
   EXPECT_THAT(outcome.out, HasSubstr("remedy  wattle doctor --fix cpu prints the commands"));
-  EXPECT_THAT(outcome.out, HasSubstr("no daemon serves CPU energy on this machine"));
+  EXPECT_THAT(outcome.out, HasSubstr("no daemon listens on"));
   const std::string script = run(as_nobody({path("wattle"), "doctor", "--fix", "cpu"})).out;
   EXPECT_LT(script.find("wattle doctor --fix daemon"), script.find("\nsetcap ")) << script;
 }
