@@ -207,7 +207,7 @@ void add_report(CLI::App& app, RawHistoryOptions& raw) {
 }
 
 ReportOptions checked_report(const RawHistoryOptions& raw) {
-  if (raw.report_words.empty()) throw InvalidArgument("say which runs: wattle report FILE|ID...");
+  if (raw.report_words.empty()) throw InvalidArgument("a run is missing: wattle report FILE|ID...");
   check_page_path(raw.report_html_path, raw.json);
   return {.words = raw.report_words, .json = raw.json, .html_path = raw.report_html_path};
 }
@@ -215,7 +215,7 @@ ReportOptions checked_report(const RawHistoryOptions& raw) {
 MarkOptions checked_mark(const RawHistoryOptions& raw) {
   const bool is_blank = raw.mark.find_first_not_of(" \t\n") == std::string::npos;
   if (is_blank && (!raw.ends || !raw.mark.empty())) {
-    throw InvalidArgument("say which phase: wattle mark NAME");
+    throw InvalidArgument("the name of a phase is missing: wattle mark NAME");
   }
   if (raw.mark.size() > kMostMarkBytes) {
     throw InvalidArgument(fmt::format("the name of a phase has at most {} bytes, not {}",
@@ -244,7 +244,7 @@ HistoryOptions checked_history(const RawHistoryOptions& raw) {
                            options.action == HistoryAction::remove ||
                            options.action == HistoryAction::import;
   if (takes_words && options.words.empty()) {
-    throw InvalidArgument(fmt::format("say which {}: wattle history {} {}",
+    throw InvalidArgument(fmt::format("a {} is missing: wattle history {} {}",
                                       options.action == HistoryAction::import ? "file" : "run",
                                       raw.words.front(),
                                       options.action == HistoryAction::import ? "FILE" : "ID"));
@@ -285,8 +285,8 @@ ConfigOptions checked_config(const RawHistoryOptions& raw) {
                              : options.action == ConfigAction::set ? 3
                                                                    : 2;
   if (words.size() < wanted) {
-    throw InvalidArgument(fmt::format("say which setting: wattle config {} NAME{}", words.front(),
-                                      wanted == 3 ? " VALUE" : ""));
+    throw InvalidArgument(fmt::format("a setting is missing: wattle config {} NAME{}",
+                                      words.front(), wanted == 3 ? " VALUE" : ""));
   }
   if (words.size() > wanted) {
     throw InvalidArgument(fmt::format("unexpected argument {}", shell_quoted(words[wanted])));

@@ -301,7 +301,7 @@ Options parse_options(int argc, const char* const* argv) {
     return error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
     if (name == "top") return error(context, "it prints one table: wattle top --once");
-    if (known) return error(context, fmt::format("say which folder: wattle {} DIR", name));
+    if (known) return error(context, fmt::format("a folder is missing: wattle {} DIR", name));
     return error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {
     return error(context, printable(wrong.what()));

@@ -12,7 +12,7 @@ namespace wattle::app {
 namespace {
 
 constexpr const char* kWattleFooter = R"(
-wattle help COMMAND tells the options of a command.
+wattle help COMMAND lists the options of a command.
 )";
 
 constexpr const char* kRunFooter = R"(
@@ -162,7 +162,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
          "Write the report with plots of power as a page for a browser to FILE (-: stdout)")
       ->type_name("FILE");
   run->add_option("--series", raw.run.series_path,
-                  "Write power and use over time to FILE, one row an interval and domain (CSV)")
+                  "Write power and use over time to FILE, one row per interval and domain (CSV)")
       ->type_name("FILE");
   add_tracking(*run, raw.run);
   add_save(*run, raw.save, "the run");
@@ -177,7 +177,7 @@ void add_run(CLI::App& app, RawOptions& raw) {
                   "Print a line on stderr every SECONDS: time, power, CPU cores in use, memory")
       ->type_name("SECONDS");
   run->add_flag("--every-rank", raw.run.every_rank,
-                "Measure energy in every MPI or Slurm rank, not only in one a machine");
+                "Measure energy in every MPI or Slurm rank, not only in one per machine");
   run->add_flag("--task-clock", raw.run.task_clock,
                 "Count processor time a second time, by perf, to check the first");
   add_estimate(*run, raw.run.estimate);

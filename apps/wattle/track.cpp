@@ -92,6 +92,7 @@ std::string json_of(const ResourceUsage& usage, const std::optional<EnergyEstima
 /// What is not measured, and what would change that: once for each cause.
 std::string not_measured_text(const std::vector<Refusal>& refused) {
   std::vector<SensorRefusal> causes;
+  causes.reserve(refused.size());
   for (const Refusal& refusal : refused) {
     causes.push_back({.source = refusal.source,
                       .subject = refusal.subject,

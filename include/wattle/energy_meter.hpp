@@ -151,7 +151,7 @@ class WATTLE_EXPORT EnergyReader {
 /// names the section that starts with the call.
 ///
 /// A call reads counters, which takes about a micro-second each for CPUs. GPUs are asked in threads
-/// of their own and given half a second. The ends of a stretch are those readings, and the time
+/// of their own and given half a second. The ends of an interval are those readings, and the time
 /// from one domain's to another's is part of the uncertainty. Nothing is computed before `trace`.
 ///
 /// Threads: one at a time. Meters that share sensors (`another`) may be used by several threads;
@@ -190,7 +190,7 @@ class WATTLE_EXPORT EnergyMeter {
   /// Ends a section and starts the next. Throws `NotStarted` unless it is running. Allocates
   /// nothing where the tag was used before, capacity is reserved, and no GPU is read.
   void record(std::optional<std::string_view> tag = {});
-  /// Ends the last stretch. Does nothing when stopped already; throws `NotStarted` before the
+  /// Ends the last interval. Does nothing when stopped already; throws `NotStarted` before the
   /// first start.
   void stop();
   /// Goes on after `stop`: the pause is in no sample. Before the first start it is `start`. Throws

@@ -53,7 +53,7 @@ struct EstimatorOptions {
   System system = System::from_environment();
 };
 
-/// Estimates the energy of a stretch of time from /proc/cpuinfo, /proc/stat and the CPU quota of
+/// Estimates the energy of an interval from /proc/cpuinfo, /proc/stat and the CPU quota of
 /// this process. Not thread-safe.
 class WATTLE_EXPORT EnergyEstimator {
  public:
@@ -63,7 +63,7 @@ class WATTLE_EXPORT EnergyEstimator {
   EnergyEstimator& operator=(EnergyEstimator&& other) noexcept;
   ~EnergyEstimator();
 
-  /// The stretch of time starts. Throws `Error` while started.
+  /// The interval starts. Throws `Error` while started.
   void start();
   /// It ends. Does nothing a second time.
   void stop() noexcept;

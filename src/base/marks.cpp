@@ -113,7 +113,8 @@ std::string mark_text(MarkKind kind, std::string_view name) {
   return {text.data(), write_mark(kind, name, text)};
 }
 
-std::optional<Mark> parse_mark(std::string_view name) {
+std::optional<Mark> parse_mark(std::string_view text) {
+  std::string_view name = text;
   std::string_view word = take_until(name, ' ');
   // A shell's echo ends the last line.
   if (name.ends_with('\n')) name.remove_suffix(1);

@@ -63,7 +63,7 @@ std::string immutable_uri(const std::string& path) {
 }
 
 /// Sets a value of a statement. Texts and bytes outlive it.
-int bind(sqlite3_stmt* statement, int place, const SqlValue& value) noexcept {
+int bind(sqlite3_stmt* statement, int place, const SqlValue& value) {
   const Functions& sql = sqlite();
   if (const auto* number = std::get_if<std::int64_t>(&value)) {
     return sql.bind_int64(statement, place, *number);
@@ -124,7 +124,7 @@ void SqliteDatabase::set_patience(std::chrono::milliseconds patience) noexcept {
 int SqliteDatabase::run(std::string_view sql, const std::vector<SqlValue>& values) noexcept {
   try {
     return execute(sql, values, nullptr);
-  } catch (const std::bad_alloc&) {
+  } catch (...) {  // without rows to take, nothing but std::bad_alloc
     return ENOMEM;
   }
 }

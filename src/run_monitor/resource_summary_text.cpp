@@ -93,7 +93,7 @@ std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
   for (const GpuSummary& gpu : summary.gpus) {
     columns.emplace_back("GPU " + printable(gpu.name), &gpu);
   }
-  GpuFigures all = summary;
+  auto all = static_cast<const GpuFigures&>(summary);
   if (!summary.gpus.empty()) all.power_watts_mean = total_mean_power(summary);
   columns.emplace_back("all GPUs", &all);
   const double power_limit = power_limit_of(summary, all);

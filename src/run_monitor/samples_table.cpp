@@ -230,27 +230,33 @@ std::string SamplesTable::why_missing(const Device& device) const {
   return fmt::format("{}: {}", device.name, why_unknown(sum.flags));
 }
 
+bool SamplesTable::add_missing_of(std::string_view kind,
+                                  std::vector<MissingEnergy>& missing) const {
+  const auto is_of_kind = [&](std::string_view name) {
+    return traits_of(kind_of_device(name)).in_total == kind;
+  };
+  for (const auto& [name, reason] : not_measured_) {
+    const std::string subject = name == kind ? "" : name + ": ";
+    if (name != kind && !is_of_kind(name)) continue;
+    missing.push_back({std::string(kind), subject + reason});
+  }
+  bool is_covered = false;
+  for (const Device& device : devices_) {
+    if (!is_of_kind(device.name)) continue;
+    is_covered = is_covered || total_of(device).is_known;
+    if (std::string reason = why_missing(device); !reason.empty()) {
+      missing.push_back({std::string(kind), std::move(reason)});
+    }
+  }
+  return is_covered;
+}
+
 std::vector<MissingEnergy> SamplesTable::total_missing() const {
   std::vector<MissingEnergy> missing;
   bool has_cpu = false;  // the first of the kinds
   for (const std::string_view kind : kKindsInTotal) {
-    const auto is_of_kind = [&](std::string_view name) {
-      return traits_of(kind_of_device(name)).in_total == kind;
-    };
     const std::size_t before = missing.size();
-    bool is_covered = false;
-    for (const auto& [name, reason] : not_measured_) {
-      const std::string subject = name == kind ? "" : name + ": ";
-      if (name != kind && !is_of_kind(name)) continue;
-      missing.push_back({std::string(kind), subject + reason});
-    }
-    for (const Device& device : devices_) {
-      if (!is_of_kind(device.name)) continue;
-      is_covered = is_covered || total_of(device).is_known;
-      if (std::string reason = why_missing(device); !reason.empty()) {
-        missing.push_back({std::string(kind), std::move(reason)});
-      }
-    }
+    const bool is_covered = add_missing_of(kind, missing);
     has_cpu = has_cpu || (is_covered && kind == "cpu");
     if (missing.size() == before && !is_covered) {
       missing.push_back({std::string(kind),

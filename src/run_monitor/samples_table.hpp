@@ -77,6 +77,8 @@ class SamplesTable {
   static void add_device(SamplesResult& result, EnergySum& machine, const Device& device);
   /// Why the total lacks a device; empty where it has all of it.
   [[nodiscard]] std::string why_missing(const Device& device) const;
+  /// Adds what is missing of a kind; true if a device of it has an energy.
+  bool add_missing_of(std::string_view kind, std::vector<MissingEnergy>& missing) const;
   [[nodiscard]] std::vector<MissingEnergy> total_missing() const;
 
   std::string time_text_;  ///< of the row before

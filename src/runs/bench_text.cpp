@@ -30,6 +30,7 @@ std::string run_numbers(const std::vector<std::size_t>& indices) {
 
 void find_partial(BenchRecord& bench) {
   std::vector<std::vector<RunCost>*> beside;
+  beside.reserve(bench.commands.size());
   for (BenchCommand& command : bench.commands) beside.push_back(&command.runs);
   find_partial(beside);
 }

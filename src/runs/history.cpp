@@ -190,7 +190,8 @@ void RunHistory::find_lower_bounds() {
         }
       });
   for (const auto& [number, is_lower_bound] : bounds) {
-    run("UPDATE runs SET lower_bound = ? WHERE number = ?", {std::int64_t{is_lower_bound}, number});
+    run("UPDATE runs SET lower_bound = ? WHERE number = ?",
+        {is_lower_bound ? std::int64_t{1} : std::int64_t{0}, number});
   }
 }
 

@@ -198,7 +198,7 @@ TEST_F(HistoryCommand, KeepsTheStateOfTheRepository) {
 
 TEST_F(HistoryCommand, SaysWhatIsWrongWithTheLine) {
   EXPECT_THAT(history({"shw", "x"}).err, HasSubstr("unknown action shw; did you mean show?"));
-  EXPECT_THAT(history({"show"}).err, HasSubstr("say which run: wattle history show ID"));
+  EXPECT_THAT(history({"show"}).err, HasSubstr("a run is missing: wattle history show ID"));
   EXPECT_THAT(history({"--since", "soon"}).err, HasSubstr("--since takes a date"));
   EXPECT_THAT(history({"--limit", "0"}).err, HasSubstr("--limit takes a number from 1 on"));
   EXPECT_THAT(run_saved({"--tag", "x"}, {"true"}).err, HasSubstr("--tag takes KEY=VALUE"));

@@ -90,7 +90,7 @@ TEST_F(SummaryCommand, SaysThatAFolderHoldsNoRows) {
 TEST_F(SummaryCommand, AsksForAFolder) {
   const Outcome outcome = run(wattle({"summary"}));
   EXPECT_EQ(outcome.code(), kUsage);
-  EXPECT_THAT(outcome.err, StartsWith("wattle summary: say which folder: wattle summary DIR\n"));
+  EXPECT_THAT(outcome.err, StartsWith("wattle summary: a folder is missing: wattle summary DIR\n"));
 }
 
 TEST_F(SummaryCommand, FailsWhereItCannotWrite) {

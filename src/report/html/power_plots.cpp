@@ -89,7 +89,7 @@ DrawnStripes drawn_stripes(std::vector<Stripe> stripes, std::size_t plots) {
   const std::size_t most = std::max<std::size_t>(kMostOfPage / std::max<std::size_t>(plots, 1), 1);
   std::string note;
   if (stripes.size() > most) {
-    note = fmt::format(" Of {} stretches of phases the {} longest are drawn as stripes.",
+    note = fmt::format(" Of {} intervals of phases the {} longest are drawn as stripes.",
                        stripes.size(), most);
     std::ranges::stable_sort(stripes, std::greater(),
                              [](const Stripe& stripe) { return stripe.to - stripe.from; });

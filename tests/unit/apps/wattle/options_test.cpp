@@ -330,7 +330,7 @@ TEST(AnOption, TakesNoEmptyValue) {
 }
 
 TEST(MonitorOptions, AreRefusedWithTheStatusOfAWrongOption) {
-  EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: say which folder"));
+  EXPECT_THAT(answer_of({"monitor"}).text, StartsWith("wattle monitor: a folder is missing"));
   EXPECT_THAT(answer_of({"monitor", "out", "--"}).text,
               StartsWith("wattle monitor: no command given after --"));
   for (const char* interval : {"0", "-1", "0.0009", "86401", "x"}) {

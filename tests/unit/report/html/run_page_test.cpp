@@ -135,7 +135,7 @@ TEST(RunPage, DrawsTheLongestOfManyPhases) {
   const std::size_t plots = report.energy.domains.size() + 1;
   EXPECT_EQ(count_of(html, "<rect class=\"phase\""), 300 / plots * plots);
   EXPECT_EQ(count_of(html, "data-name=\"step 500\""), plots);
-  EXPECT_THAT(html, HasSubstr("Of 1000 stretches of phases the"));
+  EXPECT_THAT(html, HasSubstr("Of 1000 intervals of phases the"));
 }
 
 TEST(RunPage, OfAClockThatIsWrong) {

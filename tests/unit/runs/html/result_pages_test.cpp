@@ -231,7 +231,7 @@ TEST(JobPage, OfManyNodesIsSmall) {
   const std::string html = to_html(page_of(job_reports(records)));
   EXPECT_LT(html.size(), 400'000U);
   EXPECT_THAT(html, HasSubstr("160 more plots are left out."));
-  EXPECT_THAT(html, HasSubstr("Of 100 stretches of phases the 7 longest are drawn as stripes."));
+  EXPECT_THAT(html, HasSubstr("Of 100 intervals of phases the 7 longest are drawn as stripes."));
 }
 
 }  // namespace
