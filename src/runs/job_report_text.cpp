@@ -157,13 +157,12 @@ std::vector<std::string> remarks_on(const JobReport& report) {
 }
 
 std::vector<std::string> node_cells(const NodeReport& node) {
-  std::vector<std::string> covers;
-  std::ranges::transform(node.covers, std::back_inserter(covers), upper);
-  std::string what = fmt::format("{}", fmt::join(covers, ", "));
+  std::vector<std::string> what;
+  if (!node.covers.empty()) what.push_back(joined(node.covers, ", ", upper));
   if (node.unmeasured > Seconds(0)) {
-    what += fmt::format("; {} not measured", to_text(node.unmeasured));
+    what.push_back(fmt::format("{} not measured", to_text(node.unmeasured)));
   }
-  if (node.unknown > Seconds(0)) what += fmt::format("; {} unknown", to_text(node.unknown));
+  if (node.unknown > Seconds(0)) what.push_back(fmt::format("{} unknown", to_text(node.unknown)));
   const bool has_mean = node.energy && node.measured > Seconds(0);
   return {
       printable(node.name),
@@ -173,7 +172,7 @@ std::vector<std::string> node_cells(const NodeReport& node) {
           ? (node.is_lower_bound() ? "at least " : "") + to_text(*node.energy, node.uncertainty)
           : "unknown",
       has_mean ? rounded_text(*node.energy / node.measured, node.uncertainty / node.measured) : "-",
-      what};
+      joined(what, "; ")};
 }
 
 std::string uncertainty_note(const JobReport& report) {

@@ -186,9 +186,10 @@ std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
   }
   std::vector<std::string> notes;
   if (partial > 0) {
-    notes.push_back(fmt::format(
-        "the energy of {} of {} runs is in no figure, because {} was not measured in {}", partial,
-        runs.size(), fmt::join(lacking, ", "), partial == 1 ? "it" : "them"));
+    notes.push_back(
+        fmt::format("the energy of {} of {} runs is in no figure: {} {} not measured in {}",
+                    partial, runs.size(), fmt::join(lacking, ", "),
+                    lacking.size() == 1 ? "was" : "were", partial == 1 ? "it" : "them"));
   }
   if (bounds > 0) {
     notes.push_back(

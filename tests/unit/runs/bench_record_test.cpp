@@ -66,7 +66,7 @@ TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
   EXPECT_THAT(text, HasSubstr("energy (4 of 6 runs)"));
   EXPECT_THAT(text, testing::Not(HasSubstr("20.00 J")));
   EXPECT_THAT(warnings_of(bench.commands[1]),
-              Contains("B: the energy of 2 of 6 runs is in no figure, because package_1 was not "
+              Contains("B: the energy of 2 of 6 runs is in no figure: package_1 was not "
                        "measured in them"));
   const auto json = nlohmann::json::parse(to_json(bench));
   EXPECT_EQ(json["results"][1]["energy_j"]["runs"], 4);

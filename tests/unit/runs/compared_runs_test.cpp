@@ -114,8 +114,8 @@ TEST(ComparedRuns, LeaveOutEnergiesOfFewerDomains) {
   EXPECT_DOUBLE_EQ(all[0].comparisons.front().ratio->estimate, 0.0);
   EXPECT_THAT(
       to_text(a, b, all, {}),
-      HasSubstr("note: b.json: the energy of 1 of 4 runs is in no figure, because package_1 "
-                "was not measured in it"));
+      HasSubstr("note: b.json: the energy of 1 of 4 runs is in no figure: package_1 was not "
+                "measured in it"));
 }
 
 TEST(ComparedRuns, DoNotCompareEnergiesOfOtherDomains) {
