@@ -44,6 +44,23 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
   return json;
 }
 
+/// With the keys of a device; null where there is none.
+Json total_json(const PowerOptions& options, const PowerLine& line, bool is_total) {
+  const auto total = total_of(options, line);
+  if (!total) return nullptr;
+  Json json = Json::object();
+  if (is_total || options.shows == PowerShows::energy) {
+    json["energy_j"] = number_or_null(si(total->energy.energy));
+    json["uncertainty_j"] = number_or_null(uncertainty_of(total->energy));
+  }
+  if (is_total || options.shows == PowerShows::power) {
+    json[is_total ? "mean_w" : "power_w"] = total->power ? Json(total->power->value) : Json();
+  }
+  json["unknown_s"] = (total->energy.energy ? total->energy.unknown : line.length).count();
+  json["is_lower_bound"] = total->is_lower_bound;
+  return json;
+}
+
 /// An estimate as everywhere, and its mean power.
 Json estimate_json(const PowerLine& line) {
   Json json = wattle::json_of(line.estimate);
@@ -66,6 +83,7 @@ std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_
       {"time_unix_s", line.time_unix_s},
       {"elapsed_s", line.elapsed.count()},
       {"devices", std::move(devices)},
+      {"total", total_json(options, line, is_total)},
       {"estimate", estimate_json(line)}};
   return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
 }

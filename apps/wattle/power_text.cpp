@@ -87,32 +87,6 @@ bool has_total(const PowerOptions& options, const PowerLine& line) {
          });
 }
 
-/// The devices that are added up, those that are known.
-struct Total {
-  MeasuredEnergy energy;
-  std::optional<Uncertain> power;  ///< the sum of the mean powers, whose gaps differ
-  bool is_lower_bound = false;
-};
-
-Total total_of(const PowerLine& line) {
-  Total total;
-  EnergySum sum(Seconds(0));
-  double squares_w2 = 0.0;
-  for (const DeviceEnergy& device : line.devices) {
-    if (is_apart(device)) continue;
-    const auto power = power_of(device.energy, line.length);
-    if (power) {
-      total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
-      squares_w2 += power->uncertainty * power->uncertainty;
-    }
-    if (device.energy.energy) sum.add(device.energy);
-    total.is_lower_bound |= !device.energy.energy || device.energy.unknown > Seconds(0);
-  }
-  if (total.power) total.power->uncertainty = std::sqrt(squares_w2);
-  total.energy = sum.result();
-  return total;
-}
-
 /// The total, if there is one, and the devices that it adds up.
 std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& line) {
   std::vector<Shown> cells;
@@ -126,11 +100,10 @@ std::vector<std::string> cells_of(const PowerOptions& options, const PowerLine& 
     lacks_part = lacks_part || !cell.number || cell.is_lower_bound;
   }
   double limit = std::numeric_limits<double>::infinity();
-  if (has_total(options, line)) {
-    const Total total = total_of(line);
+  if (const auto total = total_of(options, line)) {
     const Shown sum{options.shows == PowerShows::power
-                        ? total.power
-                        : shown(options, total.energy, line.length).number,
+                        ? total->power
+                        : shown(options, total->energy, line.length).number,
                     lacks_part};
     if (sum.number) limit = limit_that_adds_up(*sum.number, parts);
     cells.insert(cells.begin(), sum);
@@ -224,6 +197,26 @@ std::string energy_text(const std::optional<Joules>& energy, Joules uncertainty)
 
 }  // namespace
 
+std::optional<PowerTotal> total_of(const PowerOptions& options, const PowerLine& line) {
+  if (!has_total(options, line)) return std::nullopt;
+  PowerTotal total;
+  EnergySum sum(Seconds(0));
+  double squares_w2 = 0.0;
+  for (const DeviceEnergy& device : line.devices) {
+    if (is_apart(device)) continue;
+    const auto power = power_of(device.energy, line.length);
+    if (power) {
+      total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
+      squares_w2 += power->uncertainty * power->uncertainty;
+    }
+    if (device.energy.energy) sum.add(device.energy);
+    total.is_lower_bound |= !device.energy.energy || device.energy.unknown > Seconds(0);
+  }
+  if (total.power) total.power->uncertainty = std::sqrt(squares_w2);
+  total.energy = sum.result();
+  return total;
+}
+
 std::string power_header(const PowerOptions& options, const PowerLine& first,
                          const TextStyle& style) {
   std::vector<std::string> names;
@@ -255,10 +248,9 @@ std::string power_row(const PowerOptions& options, const PowerLine& line, const 
 std::string power_totals(const PowerOptions& options, const PowerLine& total,
                          const TextStyle& style) {
   Table table({Align::left, Align::left, Align::right, Align::right, Align::left}, style, 0);
-  const bool is_sum = has_total(options, total);
-  const Total sum = is_sum ? total_of(total) : Total{};
-  const double limit = is_sum && sum.power ? limit_that_adds_up(*sum.power, powers_of(total))
-                                           : std::numeric_limits<double>::infinity();
+  const std::optional<PowerTotal> sum = total_of(options, total);
+  const double limit = sum && sum->power ? limit_that_adds_up(*sum->power, powers_of(total))
+                                         : std::numeric_limits<double>::infinity();
   const auto power_text = [&](const std::optional<Uncertain>& power) {
     return power ? number_text(PowerShows::power, power, limit) : "";
   };
@@ -273,18 +265,18 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
                 true);
     }
   }
-  if (is_sum) {
-    MeasuredEnergy energy = sum.energy;
+  if (sum) {
+    MeasuredEnergy energy = sum->energy;
     energy.flags = {};  // the devices have them
-    const bool is_bound = energy.energy && sum.is_lower_bound;
+    const bool is_bound = energy.energy && sum->is_lower_bound;
     table.add({"total", is_bound ? "at least" : "", energy_text(energy.energy, energy.uncertainty),
-               power_text(sum.power), remarks(energy)});
+               power_text(sum->power), remarks(energy)});
   }
   const std::string headline =
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),
                   total.devices.empty() ? "" : ", ± of the sampling (k=2)");
   std::string text = fitted(headline, style) + table.text();
-  if (is_sum && sum.energy.energy) text += fitted(missing_text(total), style);
+  if (sum && sum->energy.energy) text += fitted(missing_text(total), style);
   if (!total.estimate) return text;
   for (const std::string& line : words_of(*total.estimate)) text += fitted(line, style) + "\n";
   return text;

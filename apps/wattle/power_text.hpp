@@ -1,13 +1,25 @@
 // What `wattle power` and `wattle energy` print for people: columns that fit the terminal.
 #pragma once
 
+#include <optional>
 #include <string>
 
+#include "base/quantity.hpp"
 #include "base/text_style.hpp"
 #include "options.hpp"
 #include "power_lines.hpp"
 
 namespace wattle::app {
+
+/// The devices that a reader would add up, those that are known.
+struct PowerTotal {
+  MeasuredEnergy energy;
+  std::optional<Uncertain> power{};  ///< the sum of the mean powers, whose gaps differ
+  bool is_lower_bound = false;       ///< a device, or a part of the time of one, is not in it
+};
+/// Absent where there is one device, or devices that cannot be added up.
+[[nodiscard]] std::optional<PowerTotal> total_of(const PowerOptions& options,
+                                                 const PowerLine& line);
 
 /// The columns' names: time, the total where devices can be added up, each device; below them the
 /// quantities, if one is unusual. Columns that the terminal has no room for stand in lines below.

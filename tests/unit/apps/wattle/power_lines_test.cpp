@@ -221,6 +221,25 @@ TEST(PowerLines, AreJsonOfEnergies) {
   EXPECT_EQ(json["devices"][1]["uncertainty_j"], nullptr);
 }
 
+TEST(PowerLines, HaveATotalInJsonToo) {
+  const Json power =
+      Json::parse(line_of(options(PowerShows::power, PowerFormat::json), line()))["total"];
+  EXPECT_EQ(power, (Json{{"power_w", 50.0}, {"unknown_s", 0.5}, {"is_lower_bound", true}}));
+  const Json energy =
+      Json::parse(line_of(options(PowerShows::energy, PowerFormat::json), line()))["total"];
+  EXPECT_EQ(energy["energy_j"], 100.0);
+  EXPECT_EQ(energy["uncertainty_j"], 1.5);
+  PowerLine alone = line();
+  alone.devices.pop_back();
+  EXPECT_EQ(Json::parse(line_of(options(PowerShows::energy, PowerFormat::json), alone))["total"],
+            nullptr);
+  alone.devices = {silent_package(), silent_package()};
+  const Json unknown =
+      Json::parse(totals_of(options(PowerShows::energy, PowerFormat::json), alone))["total"];
+  EXPECT_EQ(unknown["energy_j"], nullptr);
+  EXPECT_EQ(unknown["unknown_s"], 2.5);
+}
+
 TEST(PowerLines, EndWithJsonOfTheTotals) {
   const Json json = Json::parse(totals_of(options(PowerShows::power, PowerFormat::json), line()));
   EXPECT_EQ(json["schema"], "wattle.power/1");
