@@ -71,6 +71,11 @@ void EngineTimes::fill(const Api& api, Handle handle, TimePoint now,
     process.engine_time = time != times_.end() ? time->second : nanoseconds(0);
     listed.emplace(process.pid, *process.engine_time);
   }
+  // One that started after the list was made is in the next list.
+  for (const ProcessUtilization& sample : found.samples) {
+    const auto time = times_.find(static_cast<pid_t>(sample.pid));
+    if (time != times_.end()) listed.insert(*time);
+  }
   times_ = std::move(listed);  // numbers of processes that ended are used again
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "nvml_test.hpp"
+#include "sensors/nvml/engine_times.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -131,6 +132,24 @@ TEST(EngineTimes, AddUpThePartsOfTheTimeThatTheGpuWorkedForEachProcess) {
   EXPECT_EQ(engine_time(gpus, 1), milliseconds(400));
   gpus.at(4.0);
   EXPECT_EQ(engine_time(gpus, 0), milliseconds(800)) << "the other one: the first has ended";
+}
+
+TEST(EngineTimes, HaveThatOfAProcessThatStartedAfterTheListWasMade) {
+  using std::chrono::seconds;
+  Api api{DynamicLibrary()};
+  api.process_utilization = [](Handle, ProcessUtilization* samples, std::uint32_t* count,
+                               unsigned long long) {
+    *samples = {.pid = 7, .timestamp_us = 1, .sm_percent = 50};
+    *count = 1;
+    return Return::success;
+  };
+  EngineTimes times;
+  std::vector<DeviceProcess> none;
+  std::vector<DeviceProcess> listed = {{.pid = 7}};
+  times.fill(api, nullptr, TimePoint(seconds(0)), none);
+  times.fill(api, nullptr, TimePoint(seconds(1)), none);
+  times.fill(api, nullptr, TimePoint(seconds(2)), listed);
+  EXPECT_EQ(listed[0].engine_time, seconds(1));
 }
 
 TEST(EngineTimes, AreNotKnownWhereTheDriverDoesNotReportThem) {
