@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "commands.hpp"
 #include "end_signals.hpp"
@@ -114,9 +115,8 @@ std::string file_to_keep(const std::string& host) {
 }
 
 std::string report_of(const Baseline& baseline, double threads) {
-  const std::string running = baseline.running.empty()
-                                  ? std::string("nothing")
-                                  : fmt::format("{}", fmt::join(baseline.running, ", "));
+  const std::string running =
+      baseline.running.empty() ? std::string("nothing") : joined(baseline.running, ", ");
   return fmt::format("{} ({})\n  {:.2f} of {:g} CPU cores in use: {}\n", baseline_text(baseline),
                      fmt::join(baseline.domains, ", "), baseline.busy_cpus, threads, running);
 }

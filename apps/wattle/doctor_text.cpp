@@ -7,6 +7,8 @@
 #include <string_view>
 #include <utility>
 
+#include "base/text.hpp"
+
 namespace wattle::app {
 namespace {
 
@@ -23,12 +25,10 @@ std::string domain_names(const std::vector<Domain>& domains, DomainKinds kinds) 
   for (const Domain& domain : domains) {
     if (kinds.contains(domain.kind())) names.push_back(domain.name());
   }
-  return fmt::format("{}", fmt::join(names, ", "));
+  return joined(names, ", ");
 }
 
-std::string subjects_of(const SharedCause& cause) {
-  return fmt::format("{}", fmt::join(cause.subjects, ", "));
-}
+std::string subjects_of(const SharedCause& cause) { return joined(cause.subjects, ", "); }
 
 /// A command, or a remedy that is short enough to be read in passing.
 std::string fix_of(const SensorRefusal& refusal, const Diagnosis& found) {

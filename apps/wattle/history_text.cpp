@@ -1,16 +1,14 @@
 #include "history_text.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.hpp"
-#include "base/split.hpp"
 #include "base/text.hpp"
+#include "report/report.hpp"
 #include "run_monitor/time_text.hpp"
 #include "runs/saved_run_json.hpp"
 #include "usage/usage_json.hpp"
@@ -43,7 +41,7 @@ std::string tags_text(const Tags& tags) {
   std::vector<std::string> parts;
   for (const auto& [key, value] : tags)
     parts.push_back(printable(fmt::format("{}={}", key, value)));
-  return fmt::format("{}", fmt::join(parts, " "));
+  return joined(parts, " ");
 }
 
 template <class T>
@@ -128,9 +126,7 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
     add("  " + printable(domain.name), value);
   }
   for (const Refusal& kind : record.energy.missing) {
-    const bool is_part = std::ranges::count(record.energy.covers, kind.subject) > 0;
-    add("", fmt::format("{} {}: {}", is_part ? "not all of" : "no", upper(kind.subject),
-                        printable(kind.reason)));
+    add("", lack_of(record.energy.covers, kind) + ": " + printable(kind.reason));
   }
   add("cpu", run.cpu_s ? to_text(Seconds(*run.cpu_s)) : "unknown");
   add("memory", run.peak_rss_bytes ? bytes_to_text(*run.peak_rss_bytes) : "unknown");

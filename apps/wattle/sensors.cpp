@@ -17,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "base/text_style.hpp"
 #include "commands.hpp"
 #include "cross_check.hpp"
@@ -174,9 +175,7 @@ std::string device_text(const DeviceInfo& device, const Domain& domain) {
   return text + "\n";
 }
 
-std::string subjects_text(const SharedCause& cause) {
-  return fmt::format("{}", fmt::join(cause.subjects, ", "));
-}
+std::string subjects_text(const SharedCause& cause) { return joined(cause.subjects, ", "); }
 
 /// What each interface has and lacks, whether it is used or not.
 Json sources_json(const std::vector<Survey>& surveys) {

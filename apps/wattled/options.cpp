@@ -1,7 +1,6 @@
 #include "options.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -80,7 +79,7 @@ Value chosen(std::string_view option, std::string_view given,
     if (word == given) return value;
     known.push_back(word);
   }
-  refuse(option, fmt::format("{}", fmt::join(known, " or ")), given);
+  refuse(option, joined(known, " or "), given);
 }
 
 /// Each item of a list once.
@@ -296,7 +295,7 @@ std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
 std::string unexpected(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
-  const std::string commands = fmt::format("{}", fmt::join(known, " or "));
+  const std::string commands = joined(known, " or ");
   for (const CLI::Option* option : command.get_options()) {
     for (const std::string& name : option->get_lnames()) known.push_back("--" + name);
   }

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/text.hpp"
+
 namespace wattle {
 namespace {
 
@@ -102,7 +104,7 @@ std::string numbers_text(const ProcessorKind& kind) {
   if (kind.stepping) parts.push_back(fmt::format("stepping {}", *kind.stepping));
   if (kind.implementer) parts.push_back(fmt::format("CPU implementer {:#x}", *kind.implementer));
   if (kind.part) parts.push_back(fmt::format("CPU part {:#x}", *kind.part));
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined(parts, ", ");
 }
 
 const ServerPower& row_in(std::span<const ServerPower> table, std::string_view key) noexcept {

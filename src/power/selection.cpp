@@ -233,9 +233,8 @@ Selection select(Survey& found, const PowerMonitorOptions& options) {
                                    fmt::join(reasons, "\n  ")));
   }
   if (selection.missing.empty()) {
-    selection.missing.push_back({.subject = "power",
-                                 .reason = fmt::format("{}", fmt::join(reasons, "; ")),
-                                 .remedy = "see `wattle doctor`"});
+    selection.missing.push_back(
+        {.subject = "power", .reason = joined(reasons, "; "), .remedy = "see `wattle doctor`"});
   }
   return selection;
 }

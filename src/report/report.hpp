@@ -74,6 +74,11 @@ struct Total {
   std::vector<Refusal> missing;  ///< kinds: "cpu", "dram", "gpu"
 };
 
+/// True if a part of the kind is in the sum that covers these kinds: what is missing of it makes
+/// the sum too small.
+[[nodiscard]] bool has_part_of(const std::vector<std::string>& covers, const Refusal& missing);
+/// "no DRAM", or "not all of CPU" where it has a part.
+[[nodiscard]] std::string lack_of(const std::vector<std::string>& covers, const Refusal& missing);
 /// True if kinds are covered of which a part is missing, so that a sum of what is there is less
 /// than what was spent.
 [[nodiscard]] bool lacks_a_part(const std::vector<std::string>& covers,

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/split.hpp"
 #include "report/report.hpp"
 #include "sampling/energy_sum.hpp"
 #include "sensors/known_sensors.hpp"
@@ -107,10 +108,17 @@ void add_missing(Total& total, const std::vector<DomainFigure>& domains,
 
 }  // namespace
 
+bool has_part_of(const std::vector<std::string>& covers, const Refusal& missing) {
+  return std::ranges::find(covers, missing.subject) != covers.end();
+}
+
+std::string lack_of(const std::vector<std::string>& covers, const Refusal& missing) {
+  return (has_part_of(covers, missing) ? "not all of " : "no ") + upper(missing.subject);
+}
+
 bool lacks_a_part(const std::vector<std::string>& covers, const std::vector<Refusal>& missing) {
-  return std::ranges::any_of(missing, [&](const Refusal& kind) {
-    return std::ranges::find(covers, kind.subject) != covers.end();
-  });
+  return std::ranges::any_of(missing,
+                             [&](const Refusal& kind) { return has_part_of(covers, kind); });
 }
 
 bool is_lower_bound(const Total& total) {

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cctype>
 #include <cmath>
 #include <cstring>
 #include <iterator>
@@ -21,22 +20,13 @@ namespace {
 
 constexpr std::string_view kHeadline = "energy of this machine while the command ran";
 
-std::string join(const std::vector<std::string>& parts, std::string_view separator) {
-  return fmt::format("{}", fmt::join(parts, separator));
-}
-
-/// True if the total has some of the kind's domains, so that the missing ones make it too small.
-bool has_part_of(const Total& total, const Refusal& missing) {
-  return std::ranges::find(total.covers, missing.subject) != total.covers.end();
-}
-
 /// Where there is no energy at all the headline gives the CPU's reason: what others say.
 std::vector<std::string> other_reasons(const Total& total) {
   const auto cpu = std::ranges::find(total.missing, "cpu", &Refusal::subject);
   std::vector<std::string> lines;
   for (const Refusal& kind : total.missing) {
     if (cpu != total.missing.end() && kind.reason == cpu->reason) continue;
-    lines.push_back(fmt::format("no {}: {}", upper(kind.subject), kind.reason));
+    lines.push_back(lack_of(total.covers, kind) + ": " + kind.reason);
   }
   return lines;
 }
@@ -87,7 +77,7 @@ std::string machine_text(const ResourceUsage& usage) {
                                 bytes_to_text(bytes_of(*ram.system, ram)),
                                 bytes_to_text(bytes_of(*ram.system_capacity, ram))));
   }
-  return parts.empty() ? "unknown" : join(parts, ", ");
+  return parts.empty() ? "unknown" : joined(parts, ", ");
 }
 
 std::string gpu_text(const GpuUsage& gpu) {
@@ -106,7 +96,7 @@ std::string gpu_text(const GpuUsage& gpu) {
   } else {
     parts.emplace_back(*gpu.used_by_command ? "used by the command" : "not used by the command");
   }
-  return join(parts, ", ");
+  return joined(parts, ", ");
 }
 
 std::string still_running_text(const std::vector<ProcessUsage>& processes) {
@@ -117,7 +107,7 @@ std::string still_running_text(const std::vector<ProcessUsage>& processes) {
     parts.push_back(fmt::format("{} ({})", process.pid, process.name));
   }
   if (processes.size() > kShown) parts.push_back(fmt::format("{} more", processes.size() - kShown));
-  return join(parts, ", ");
+  return joined(parts, ", ");
 }
 
 }  // namespace
@@ -146,9 +136,7 @@ std::string headline_of(const Report& report) {
 
 std::vector<std::string> coverage_of(const Total& total) {
   if (!total.energy) return other_reasons(total);
-  std::vector<std::string> covers;
-  std::ranges::transform(total.covers, std::back_inserter(covers), upper);
-  std::string text = fmt::format("includes {}", join(covers, " and "));
+  std::string text = "includes " + joined(total.covers, " and ", upper);
   if (total.unknown.count() > 0) {
     text += fmt::format("; {} of the time unknown", to_text(total.unknown));
   }
@@ -157,8 +145,7 @@ std::vector<std::string> coverage_of(const Total& total) {
     const std::string& reason = kind->reason;
     const char* separator = "; ";
     for (; kind != total.missing.end() && kind->reason == reason; ++kind) {
-      text += fmt::format("{}{} {}", separator, has_part_of(total, *kind) ? "not all of" : "no",
-                          upper(kind->subject));
+      text += separator + lack_of(total.covers, *kind);
       separator = ", ";
     }
     text += ": " + reason;
@@ -183,7 +170,7 @@ std::string remarks_on(const DomainFigure& domain) {
   const double seen = domain.figure.coverage.value_or(1.0);
   if (looks_away(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
   domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
-  return join(parts, ", ");
+  return joined(parts, ", ");
 }
 
 std::string power_text(const EnergyFigure& figure, const std::optional<Watts>& power) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <cmath>
 #include <iterator>
 #include <limits>
@@ -187,8 +186,7 @@ std::string total_text(const MachineSummary& machine) {
       });
   return fmt::format("{:<12}  {}{} ({}){}\n", "energy", is_lower_bound ? "at least " : "",
                      to_text(*energy.energy, energy.uncertainty),
-                     printable(fmt::format("{}", fmt::join(machine.energy_covers, " + "))),
-                     remarks(energy.unknown, {})) +
+                     printable(joined(machine.energy_covers, " + ")), remarks(energy.unknown, {})) +
          missing_text(machine);
 }
 

@@ -66,11 +66,13 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
   for (auto kind = bench.energy_missing.begin(); kind != bench.energy_missing.end();) {
     // Kinds that are missing for one reason stand together.
     const std::string& reason = kind->reason;
+    const bool has_some = has_part_of(bench.energy_covers, *kind);
     std::vector<std::string> kinds;
-    for (; kind != bench.energy_missing.end() && kind->reason == reason; ++kind) {
+    for (; kind != bench.energy_missing.end() && kind->reason == reason &&
+           has_part_of(bench.energy_covers, *kind) == has_some;
+         ++kind) {
       kinds.push_back(kind->subject);
     }
-    const bool has_some = std::ranges::count(bench.energy_covers, kinds.front()) > 0;
     std::string line = fmt::format("{} energy of {}: {}", has_some ? "not all" : "no",
                                    fmt::join(kinds, ", "), reason);
     const bool has_hint = std::ranges::count(kinds, "cpu") > 0 && !is_estimated;

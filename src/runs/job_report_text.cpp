@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cctype>
 #include <nlohmann/json.hpp>
 
 #include "base/quantity.hpp"
@@ -31,7 +30,7 @@ std::string ranges_text(const std::vector<unsigned>& numbers) {
                               : fmt::format("{} to {}", numbers[i], numbers[last]));
     i = last + 1;
   }
-  return fmt::format("{}", fmt::join(parts, ", "));
+  return joined(parts, ", ");
 }
 
 /// True if the energy is less than what was spent.
@@ -54,10 +53,7 @@ std::vector<std::string> node_lacks(const JobReport& report) {
   for (const NodeReport& node : report.nodes) {
     if (!node.energy) add("no energy: " + printable(node.no_energy), node.name);
     for (const Refusal& kind : node.missing) {
-      const bool has_some = std::ranges::count(node.covers, kind.subject) > 0;
-      add(fmt::format("{} {}: {}", has_some ? "not all of" : "no", upper(kind.subject),
-                      printable(kind.reason)),
-          node.name);
+      add(lack_of(node.covers, kind) + ": " + printable(kind.reason), node.name);
     }
   }
   std::vector<std::string> lines;

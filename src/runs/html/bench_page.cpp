@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "report/html/page_words.hpp"
 #include "runs/bench_words.hpp"
 #include "runs/html/cost_plots.hpp"
@@ -47,10 +48,9 @@ Facts facts_of(const BenchRecord& bench) {
   }
   facts.rows.emplace_back("shell", bench.shell.empty() ? "none" : bench.shell);
   facts.rows.emplace_back("warm-up runs", fmt::format("{}", bench.warmup));
-  facts.rows.emplace_back("energy of",
-                          bench.energy_covers.empty()
-                              ? "nothing: not measured"
-                              : fmt::format("{}", fmt::join(bench.energy_covers, ", ")));
+  facts.rows.emplace_back("energy of", bench.energy_covers.empty()
+                                           ? "nothing: not measured"
+                                           : joined(bench.energy_covers, ", "));
   return facts;
 }
 

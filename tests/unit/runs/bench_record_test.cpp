@@ -76,6 +76,14 @@ TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
   EXPECT_THAT(again.commands[1].runs[1].lacking, testing::ElementsAre("package_1"));
 }
 
+TEST(BenchRecord, SaysOfEachKindWhetherAPartOrAllOfItIsMissing) {
+  BenchRecord bench = sample_bench(true);
+  bench.energy_missing = {{"cpu", "its sensor failed", ""}, {"dram", "its sensor failed", ""}};
+  EXPECT_THAT(missing_energy(bench),
+              testing::ElementsAre(HasSubstr("not all energy of cpu: its sensor failed"),
+                                   "no energy of dram: its sensor failed"));
+}
+
 TEST(BenchRecord, HasNoPeakMemoryOfTheLargeRunsAlone) {
   BenchRecord bench = sample_bench(false);
   bench.commands[0].runs[2].peak_rss_bytes.reset();
