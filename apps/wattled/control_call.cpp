@@ -2,6 +2,8 @@
 
 #include <variant>
 
+#include "base/enum_table.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -26,7 +28,7 @@ struct CallOf {
 }  // namespace
 
 std::string_view name_of(ControlOperation operation) noexcept {
-  return kControlNames.at(static_cast<std::size_t>(operation));
+  return entry_of(kControlNames, operation);
 }
 
 ControlCall call_of(std::span<const DeviceSetting> settings) {

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 
+#include "base/enum_table.hpp"
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -59,7 +60,7 @@ constexpr std::array<KindTexts, 3> kKindTexts = {
     {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}}};
 static_assert(static_cast<std::size_t>(MetricKind::info) == kKindTexts.size() - 1);
 
-const KindTexts& texts_of(MetricKind kind) { return kKindTexts.at(static_cast<std::size_t>(kind)); }
+const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
 
 /// A family is named without its ending, and when a counter was created stands beside its value.
 void write_open_metrics(std::string& text, const MetricFamily& family) {

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "base/enum_table.hpp"
+
 namespace wattle::daemon {
 namespace {
 
@@ -17,9 +19,7 @@ constexpr std::array<Texts, kTurnedAway.size()> kTexts = {
      {"unread", "answers that were not read"}}};
 static_assert(!kTexts.back().name.empty());
 
-const Texts& texts_of(TurnedAway reason) noexcept {
-  return kTexts.at(static_cast<std::size_t>(reason));
-}
+const Texts& texts_of(TurnedAway reason) noexcept { return entry_of(kTexts, reason); }
 
 }  // namespace
 

@@ -59,14 +59,15 @@ std::string mode_of(const std::string& path) {
   return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
 }
 
-std::vector<int> numbers_in(int parent, const char* name) {
+std::vector<int> numbers_in(int parent, const char* name, std::size_t most) {
   std::vector<int> numbers;
   Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Folder folder(fd ? ::fdopendir(fd.get()) : nullptr);
   if (!folder) return numbers;
   (void)fd.release();
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): its own
-  while (const dirent* const entry = ::readdir(folder.get())) {
+  while (numbers.size() < most) {
+    const dirent* const entry = ::readdir(folder.get());  // NOLINT(concurrency-mt-unsafe): its own
+    if (entry == nullptr) break;
     const auto number = parse_unsigned<unsigned>(static_cast<const char*>(entry->d_name));
     if (number && std::in_range<int>(*number)) numbers.push_back(static_cast<int>(*number));
   }

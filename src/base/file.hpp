@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,7 +35,8 @@ struct FolderListing {
 [[nodiscard]] FolderListing list_folder(const std::string& path);
 
 /// What of the folder `name` in the folder `parent` (openat) is a number: of processes, threads,
-/// descriptors. In no order; empty where it cannot be read.
-[[nodiscard]] std::vector<int> numbers_in(int parent, const char* name);
+/// descriptors; at most `most` of them. In no order; empty where it cannot be read.
+[[nodiscard]] std::vector<int> numbers_in(int parent, const char* name,
+                                          std::size_t most = SIZE_MAX);
 
 }  // namespace wattle

@@ -8,6 +8,7 @@
 #include <set>
 #include <utility>
 
+#include "base/enum_table.hpp"
 #include "base/forks.hpp"
 #include "base/log.hpp"
 #include "base/text.hpp"
@@ -92,7 +93,7 @@ std::string_view to_string(ConnectionStatus status) noexcept {
   constexpr std::array<std::string_view, 6> kNames = {"off",   "connecting", "live",
                                                       "stale", "denied",     "gone"};
   static_assert(static_cast<std::size_t>(ConnectionStatus::gone) == kNames.size() - 1);
-  return kNames.at(static_cast<std::size_t>(status));
+  return entry_of(kNames, status);
 }
 
 /// Threads: as `PowerStream`.

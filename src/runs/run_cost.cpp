@@ -10,6 +10,7 @@
 #include <set>
 #include <utility>
 
+#include "base/enum_table.hpp"
 #include "base/quantity.hpp"
 #include "sensors/domain_traits.hpp"
 
@@ -51,9 +52,7 @@ constexpr std::array<CostWords, kCosts.size()> kCostWords = {
      {"uses", "CPU time", "CPU time", "cpu_s"},
      {"needs", "memory", "peak memory", "peak_rss_bytes"}}};
 
-constexpr const CostWords& words_of_cost(Cost cost) noexcept {
-  return kCostWords.at(static_cast<std::size_t>(cost));
-}
+constexpr const CostWords& words_of_cost(Cost cost) noexcept { return entry_of(kCostWords, cost); }
 
 /// The values of a cost, and their standard errors where there are any.
 struct CostValues {

@@ -89,9 +89,7 @@ bool take_in_file(RunHistory& history, const fs::path& file, std::vector<std::st
 }
 
 void take_in_folder(RunHistory& history, const fs::path& folder, TakenIn& taken) {
-  FolderListing listing = list_folder(folder.string());
-  std::ranges::sort(listing.names);
-  for (const std::string& name : listing.names) {
+  for (const std::string& name : list_folder(folder.string()).names) {
     // Others are still being written.
     if (name.starts_with('.') || !name.ends_with(kSpoolExtension)) continue;
     if (take_in_file(history, folder / name, taken.problems)) ++taken.runs;

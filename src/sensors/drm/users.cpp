@@ -27,8 +27,9 @@ constexpr std::size_t kMostDescriptors = 65'536;
 void add_nodes(const Fd& procfs, pid_t pid, std::vector<OpenNode>& nodes, std::size_t& looked_at) {
   const std::string folder = std::to_string(pid) + "/fd";
   // Empty for one that has ended, or is another user's.
-  for (const int fd : numbers_in(procfs.get(), folder.c_str())) {
-    if (++looked_at > kMostDescriptors) return;
+  const std::size_t most = kMostDescriptors + 1 - looked_at;
+  for (const int fd : numbers_in(procfs.get(), folder.c_str(), most)) {
+    ++looked_at;
     std::array<char, 64> target;
     const std::string path = folder + "/" + std::to_string(fd);
     const ssize_t length = ::readlinkat(procfs.get(), path.c_str(), target.data(), target.size());
