@@ -56,7 +56,7 @@ std::int64_t steady_ns() {
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
-Return apply(std::list<Rule>& rules, const std::string& name, double now_s) {
+Return apply(std::list<Rule>& rules, std::string_view name, double now_s) {
   for (Rule& rule : rules) {
     const bool meant = rule.call == name || (rule.call == "*" && !name.starts_with("field:"));
     if (!meant || !rule.when.holds(now_s)) continue;

@@ -1,15 +1,17 @@
 // What the fake's functions share: its state, its time, and what the script's rules make of a call.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <list>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 
 #include "fakes/nvml/script.hpp"
 
@@ -38,6 +40,36 @@ struct State {
   std::list<Handle> handles;
 };
 
+/// How often each function was called. Counting takes no memory: a function of a driver must not
+/// throw where there is none.
+class CallCounts {
+ public:
+  /// `name` must live as long as the library.
+  void add(std::string_view name) {
+    for (Count& count : counts_) {
+      if (count.name.empty()) count.name = name;
+      if (count.name == name) {
+        ++count.calls;
+        return;
+      }
+    }
+  }
+  [[nodiscard]] std::uint64_t of(std::string_view name) const {
+    for (const Count& count : counts_) {
+      if (count.name == name) return count.calls;
+    }
+    return 0;
+  }
+
+ private:
+  struct Count {
+    std::string_view name;
+    std::uint64_t calls = 0;
+  };
+  static constexpr std::size_t kFunctions = 64;  // more than the library has
+  std::array<Count, kFunctions> counts_;
+};
+
 /// What outlives an initialization. Never destroyed: a call may still hang when the program ends.
 struct Shared {
   std::mutex mutex;
@@ -47,7 +79,7 @@ struct Shared {
   int initialized = 0;
   int calls_under_way = 0;
   bool shut_down_during_call = false;
-  std::map<std::string, std::uint64_t> calls;
+  CallCounts calls;
   std::atomic<std::int64_t> virtual_ns{-1};  ///< negative: time passes
   /// When it was 0 for a clock that was set going; absent (0) for one that nobody ever touched.
   std::atomic<std::int64_t> real_zero_ns{0};
@@ -63,7 +95,7 @@ std::int64_t now_ns(const State& state);
 std::int64_t steady_ns();
 double seconds(std::int64_t ns);
 /// What the rules make of a call: waits where they say so.
-Return apply(std::list<Rule>& rules, const std::string& name, double now_s);
+Return apply(std::list<Rule>& rules, std::string_view name, double now_s);
 bool is_lost(const Gpu& gpu, double now_s);
 bool is_stale(const Handle& handle, double now_s);
 Return copy_text(const std::string& text, char* buffer, unsigned int size);
@@ -75,7 +107,7 @@ class Call {
  public:
   explicit Call(const char* name) {
     const std::scoped_lock lock(shared().mutex);
-    ++shared().calls[name];
+    shared().calls.add(name);
     ++shared().calls_under_way;
     if (shared().initialized > 0) state_ = shared().state;
   }

@@ -126,7 +126,7 @@ FAKE_EXPORT Return nvmlInit_v2() {
   std::shared_ptr<State> state;
   {
     const std::scoped_lock lock(all.mutex);
-    ++all.calls["nvmlInit_v2"];
+    all.calls.add("nvmlInit_v2");
     ++all.calls_under_way;
     if (!all.state) all.state = load();
     state = all.state;
@@ -147,7 +147,7 @@ FAKE_EXPORT Return nvmlInit_v2() {
 FAKE_EXPORT Return nvmlShutdown() {
   Shared& all = shared();
   const std::scoped_lock lock(all.mutex);
-  ++all.calls["nvmlShutdown"];
+  all.calls.add("nvmlShutdown");
   if (all.initialized == 0) return kUninitialized;
   if (--all.initialized == 0) {
     if (all.calls_under_way > 0) all.shut_down_during_call = true;
@@ -451,13 +451,12 @@ FAKE_EXPORT void fakenvml_release_hung() {
 /// How often a function was called since `fakenvml_forget_calls`.
 FAKE_EXPORT std::uint64_t fakenvml_calls(const char* function) {
   const std::scoped_lock lock(shared().mutex);
-  const auto found = shared().calls.find(function);
-  return found != shared().calls.end() ? found->second : 0;
+  return shared().calls.of(function);
 }
 
 FAKE_EXPORT void fakenvml_forget_calls() {
   const std::scoped_lock lock(shared().mutex);
-  shared().calls.clear();
+  shared().calls = {};
   shared().shut_down_during_call = false;
 }
 
