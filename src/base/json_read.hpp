@@ -36,7 +36,9 @@ void take(const nlohmann::ordered_json& json, Quantity<Tag>& into) {
 }
 template <class T>
 void take(const nlohmann::ordered_json& json, std::optional<T>& into) {
-  if constexpr (std::is_unsigned_v<T>) {
+  if constexpr (std::is_same_v<T, bool>) {
+    if (json.is_boolean()) into = json.get<bool>();
+  } else if constexpr (std::is_unsigned_v<T>) {
     if (!json.is_number_unsigned() || !std::in_range<T>(json.get<std::uint64_t>())) return;
     into = static_cast<T>(json.get<std::uint64_t>());
   } else if constexpr (std::is_same_v<T, int>) {

@@ -7,6 +7,7 @@
 
 #include "report/estimate_words.hpp"
 #include "report/report.hpp"
+#include "report/report_fields.hpp"
 #include "usage/usage_json.hpp"
 #include "wattle/wattle.hpp"
 
@@ -54,22 +55,6 @@ Json to_json(const EnergyReport& energy) {
           {"total_missing", kinds_json(total.missing)},
           {"left_out", text_or_null(energy.left_out)},
           {"domains", std::move(domains)}};
-}
-
-Json to_json(const std::optional<SlurmJob>& job) {
-  if (!job) return nullptr;
-  return {{"job_id", text_or_null(job->job_id)},
-          {"step_id", text_or_null(job->step_id)},
-          {"rank", text_or_null(job->rank)},
-          {"local_rank", text_or_null(job->local_rank)}};
-}
-
-Json to_json(const std::optional<Rank>& rank) {
-  if (!rank) return nullptr;
-  return {{"rank", or_null(rank->rank)},
-          {"local_rank", or_null(rank->local_rank)},
-          {"size", or_null(rank->size)},
-          {"local_size", or_null(rank->local_size)}};
 }
 
 Json to_json(const std::optional<std::vector<GpuUsage>>& gpus) {
@@ -140,12 +125,7 @@ std::string to_json(const Report& report) {
   const Json json = {{"schema", "wattle.run/2"},
                      {"wattle_version", version()},
                      {"command", report.command},
-                     {"exit",
-                      {{"started", report.exit.started},
-                       {"code", or_null(report.exit.code)},
-                       {"signal", or_null(report.exit.signal)},
-                       {"core_dumped", report.exit.core_dumped},
-                       {"error", text_or_null(report.exit.error)}}},
+                     {"exit", json_of(report.exit)},
                      {"started_unix_s", report.started_unix_s},
                      {"ended_unix_s", report.ended_unix_s},
                      {"wall_s", report.wall.count()},
@@ -155,8 +135,8 @@ std::string to_json(const Report& report) {
                        {"boot_id", text_or_null(report.host.boot_id)},
                        {"cpu", text_or_null(report.host.cpu)},
                        {"gpus", to_json(report.host.gpus)}}},
-                     {"slurm", to_json(report.slurm)},
-                     {"mpi", to_json(report.mpi)},
+                     {"slurm", json_of(report.slurm)},
+                     {"mpi", json_of(report.mpi)},
                      {"energy", to_json(report.energy)},
                      {"estimate", json_of(report.estimate)},
                      {"share", json_of(report.share)},

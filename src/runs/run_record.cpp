@@ -6,8 +6,8 @@
 #include <cmath>
 
 #include "base/file.hpp"
-#include "base/json_read.hpp"
 #include "base/text.hpp"
+#include "report/report_fields.hpp"
 #include "runs/record_text.hpp"
 #include "sensors/domain_traits.hpp"
 #include "wattle/error.hpp"
@@ -50,36 +50,6 @@ RecordedEnergy recorded_energy(const Json& json) {
   }
   for (const Json& domain : at(json, "domains")) energy.domains.push_back(recorded_domain(domain));
   return energy;
-}
-
-Exit recorded_exit(const Json& json) {
-  Exit exit;
-  take_member(json, "started", exit.started);
-  take_member(json, "code", exit.code);
-  take_member(json, "signal", exit.signal);
-  take_member(json, "core_dumped", exit.core_dumped);
-  take_member(json, "error", exit.error);
-  return exit;
-}
-
-std::optional<SlurmJob> recorded_slurm(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  SlurmJob job;
-  take_member(json, "job_id", job.job_id);
-  take_member(json, "step_id", job.step_id);
-  take_member(json, "rank", job.rank);
-  take_member(json, "local_rank", job.local_rank);
-  return job;
-}
-
-std::optional<Rank> recorded_rank(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  Rank rank;
-  take_member(json, "rank", rank.rank);
-  take_member(json, "local_rank", rank.local_rank);
-  take_member(json, "size", rank.size);
-  take_member(json, "local_size", rank.local_size);
-  return rank;
 }
 
 std::vector<RecordedPhase> recorded_phases(const Json& rows) {
@@ -128,14 +98,14 @@ RunRecord record_of(const Json& json, const std::string& name) {
   RunRecord record;
   take_member(json, "wattle_version", record.wattle_version);
   take_member(json, "command", record.command);
-  record.exit = recorded_exit(at(json, "exit"));
+  take_member(json, "exit", record.exit);
   take_member(json, "started_unix_s", record.started_unix_s);
   take_member(json, "ended_unix_s", record.ended_unix_s);
   take_member(json, "wall_s", record.wall);
   take_member(json, "interval_s", record.interval);
   record.host = recorded_host(at(json, "host"));
-  record.slurm = recorded_slurm(at(json, "slurm"));
-  record.mpi = recorded_rank(at(json, "mpi"));
+  take_member(json, "slurm", record.slurm);
+  take_member(json, "mpi", record.mpi);
   record.energy = recorded_energy(at(json, "energy"));
   const Json& usage = at(json, "resource_usage");
   take_member(usage, "cpu_user_s", record.cpu_user);

@@ -5,39 +5,36 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "base/json_read.hpp"
+#include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "runs/record_text.hpp"
 #include "usage/usage_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
+
+// All but the path.
+template <>
+inline constexpr auto kFields<GitState> =
+    std::tuple(Field("commit", &GitState::commit), Field("branch", &GitState::branch),
+               Field("dirty", &GitState::dirty), Field("unknown", &GitState::unknown));
+
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json bool_or_null(const std::optional<bool>& value) { return value ? Json(*value) : Json(nullptr); }
-
 Json git_json(const std::optional<GitState>& git) {
-  if (!git) return nullptr;
-  return {{"commit", text_or_null(git->commit)},
-          {"branch", text_or_null(git->branch)},
-          {"dirty", bool_or_null(git->dirty)},
-          {"unknown", text_or_null(git->unknown)},
-          {"worktree", text_or_null(git->worktree.string())}};
+  Json json = json_of(git);
+  if (git) json["worktree"] = text_or_null(git->worktree.string());
+  return json;
 }
 
 std::optional<GitState> git_of(const Json& json) {
-  if (!json.is_object()) return std::nullopt;
-  GitState git;
-  take_member(json, "commit", git.commit);
-  take_member(json, "branch", git.branch);
-  take_member(json, "unknown", git.unknown);
+  std::optional<GitState> git;
+  take(json, git);
   std::string worktree;
   take_member(json, "worktree", worktree);
-  git.worktree = worktree;
-  const Json& dirty = at(json, "dirty");
-  if (dirty.is_boolean()) git.dirty = dirty.get<bool>();
+  if (git) git->worktree = worktree;
   return git;
 }
 
@@ -184,11 +181,11 @@ Json summary_json(const RunSummary& run) {
           {"signal", or_null(run.signal)},
           {"energy_j", or_null(run.energy_j)},
           {"energy_uncertainty_j", or_null(run.energy_uncertainty_j)},
-          {"energy_is_lower_bound", bool_or_null(run.energy_is_lower_bound)},
+          {"energy_is_lower_bound", or_null(run.energy_is_lower_bound)},
           {"cpu_s", or_null(run.cpu_s)},
           {"peak_rss_bytes", or_null(run.peak_rss_bytes)},
           {"git_commit", text_or_null(run.git_commit)},
-          {"git_dirty", bool_or_null(run.git_dirty)},
+          {"git_dirty", or_null(run.git_dirty)},
           {"tags", tags_json(run.tags)}};
 }
 

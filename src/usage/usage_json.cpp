@@ -10,70 +10,12 @@
 #include <vector>
 
 #include "base/text.hpp"
+#include "usage/usage_fields.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle {
-namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json to_json(const RSSValues& values) {
-  return {{"total_rss", or_null(values.total_rss)},
-          {"private_rss", or_null(values.private_rss)},
-          {"shared_rss", or_null(values.shared_rss)}};
-}
-
-Json to_json(const ProcessingUnitPercentages& percent) {
-  return {{"max_sum_percent", or_null(percent.max_sum_percent)},
-          {"max_hardware_percent", or_null(percent.max_hardware_percent)},
-          {"mean_sum_percent", or_null(percent.mean_sum_percent)},
-          {"mean_hardware_percent", or_null(percent.mean_hardware_percent)}};
-}
-
-Json to_json(const std::optional<double>& value) { return or_null(value); }
-
-/// Of the machine's memory, or that of its GPUs.
-template <class MaxMemory>
-Json memory_json(const MaxMemory& ram) {
-  return {{"unit", ram.unit},
-          {"system_capacity", or_null(ram.system_capacity)},
-          {"system", or_null(ram.system)},
-          {"main", to_json(ram.main)},
-          {"descendants", to_json(ram.descendants)},
-          {"combined", to_json(ram.combined)}};
-}
-
-Json to_json(const CPUUtilization& cpu) {
-  return {{"system_core_count", or_null(cpu.system_core_count)},
-          {"n_expected_cores", or_null(cpu.n_expected_cores)},
-          {"system", to_json(cpu.system)},
-          {"main", to_json(cpu.main)},
-          {"descendants", to_json(cpu.descendants)},
-          {"combined", to_json(cpu.combined)},
-          {"main_n_threads", or_null(cpu.main_n_threads)},
-          {"descendants_n_threads", or_null(cpu.descendants_n_threads)},
-          {"combined_n_threads", or_null(cpu.combined_n_threads)}};
-}
-
-Json to_json(const GPUUtilization& gpu) {
-  return {{"system_gpu_count", or_null(gpu.system_gpu_count)},
-          {"n_expected_gpus", or_null(gpu.n_expected_gpus)},
-          {"gpu_percentages", to_json(gpu.gpu_percentages)}};
-}
-
-Json to_json(const std::optional<std::vector<ProcessUsage>>& processes) {
-  if (!processes) return nullptr;
-  Json list = Json::array();
-  for (const ProcessUsage& process : *processes) {
-    list.push_back({{"pid", process.pid},
-                    {"name", process.name},
-                    {"cpu_s", whole_nanoseconds(process.cpu)},
-                    {"peak_rss_bytes", or_null(process.peak_rss_bytes)}});
-  }
-  return list;
-}
-
-}  // namespace
 
 nlohmann::ordered_json kinds_json(const std::vector<Refusal>& missing) {
   auto list = nlohmann::ordered_json::array();
@@ -194,54 +136,21 @@ void append_text(std::string& text, const Json& object, const std::string& path,
   }
 }
 
-/// `unknown` and `mismatches`.
-template <class Group>
-Json reasons_json(const std::vector<Group>& groups) {
-  Json json = Json::array();
-  for (const Group& group : groups) {
-    json.push_back({{"keys", group.keys}, {"reason", group.reason}});
-  }
-  return json;
-}
-
 }  // namespace
 
 Json usage_groups(const ResourceUsage& usage) {
-  return {{"max_ram", memory_json(usage.max_ram)},
-          {"max_gpu_ram", memory_json(usage.max_gpu_ram)},
-          {"cpu_utilization", to_json(usage.cpu_utilization)},
-          {"gpu_utilization", to_json(usage.gpu_utilization)},
-          {"compute_time", {{"unit", usage.compute_time.unit}, {"time", usage.compute_time.time}}}};
+  Json json;
+  add_fields(json, usage, kUsageGroups);
+  return json;
 }
 
 Json usage_json(const ResourceUsage& usage) {
-  Json mechanisms = Json::array();
-  for (const UsageMechanism& group : usage.mechanisms) {
-    mechanisms.push_back({{"keys", group.keys}, {"mechanism", group.mechanism}});
-  }
+  Json json = usage_groups(usage);
+  add_fields(json, usage, kUsageCpuTimes);
   std::optional<Seconds> cpu;
   if (usage.cpu_user && usage.cpu_system) cpu = *usage.cpu_user + *usage.cpu_system;
-  Json json = usage_groups(usage);
-  json["cpu_user_s"] = or_null(usage.cpu_user);
-  json["cpu_system_s"] = or_null(usage.cpu_system);
   json["cpu_s"] = or_null(cpu);
-  json["cpu_task_clock_s"] = or_null(usage.cpu_task_clock);
-  json["peak_rss_bytes"] = or_null(usage.peak_rss_bytes);
-  json["peak_pss_bytes"] = or_null(usage.peak_pss_bytes);
-  json["io_read_bytes"] = or_null(usage.io_read_bytes);
-  json["io_written_bytes"] = or_null(usage.io_written_bytes);
-  json["storage_read_bytes"] = or_null(usage.storage_read_bytes);
-  json["storage_written_bytes"] = or_null(usage.storage_written_bytes);
-  json["minor_faults"] = or_null(usage.minor_faults);
-  json["major_faults"] = or_null(usage.major_faults);
-  json["voluntary_switches"] = or_null(usage.voluntary_switches);
-  json["involuntary_switches"] = or_null(usage.involuntary_switches);
-  json["still_running"] = to_json(usage.still_running);
-  json["processes"] = or_null(usage.processes);
-  json["unknown"] = reasons_json(usage.unknown);
-  json["estimated"] = usage.estimated;
-  json["mismatches"] = reasons_json(usage.mismatches);
-  json["mechanisms"] = std::move(mechanisms);
+  add_fields(json, usage, kUsageFigures);
   return json;
 }
 
