@@ -148,7 +148,7 @@ std::vector<std::string> coverage_of(const Total& total) {
       text += separator + lack_of(total.covers, *kind);
       separator = ", ";
     }
-    text += ": " + reason;
+    text.append(": ").append(reason);
   }
   return {text};
 }

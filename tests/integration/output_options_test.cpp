@@ -82,7 +82,7 @@ class EveryOutputOption : public CommandTest, public testing::WithParamInterface
 
 TEST_P(EveryOutputOption, WaitsForNoReaderOfAFifo) {
   ASSERT_EQ(::mkfifo(file().c_str(), 0600), 0);
-  expect_refused(run(start()), "No such device or address");
+  expect_refused(run(start()), "it is a pipe or a socket that nobody reads from");
 }
 
 TEST_P(EveryOutputOption, FollowsNoLinkOfAnotherUserInASharedFolder) {
