@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "sampling/measured_window.hpp"
 
@@ -63,9 +64,6 @@ std::string cross_check_text(const CrossChecks& measured) {
 }
 
 nlohmann::ordered_json cross_check_json(const CrossChecks& measured) {
-  const auto or_null = [](const std::optional<Joules>& energy) {
-    return energy ? Json(energy->si()) : Json();
-  };
   Json checks = Json::array();
   for (const CrossCheck& check : measured.checks) {
     checks.push_back({{"domain", check.domain.name()},

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json_write.hpp"
 #include "commands.hpp"
 #include "doctor_text.hpp"
 #include "fix_facts.hpp"
@@ -22,10 +23,12 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 Json refusal_json(const SensorRefusal& refusal) {
-  const auto text = [](const std::string& value) { return value.empty() ? Json() : Json(value); };
-  return {{"source", refusal.source},       {"subject", refusal.subject},
-          {"reason", refusal.reason},       {"proof", text(refusal.proof)},
-          {"remedy", text(refusal.remedy)}, {"risk", text(refusal.risk)}};
+  return {{"source", refusal.source},
+          {"subject", refusal.subject},
+          {"reason", refusal.reason},
+          {"proof", text_or_null(refusal.proof)},
+          {"remedy", text_or_null(refusal.remedy)},
+          {"risk", text_or_null(refusal.risk)}};
 }
 
 Json refusals_json(const std::vector<SensorRefusal>& refused) {

@@ -6,12 +6,12 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "report/report.hpp"
 #include "run_monitor/time_text.hpp"
 #include "runs/saved_run_json.hpp"
-#include "usage/usage_json.hpp"
 
 namespace wattle::app {
 namespace {

@@ -11,6 +11,7 @@
 
 #include "base/call_with_deadline.hpp"
 #include "base/clock.hpp"
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "sensors/known_sensors.hpp"
 
@@ -262,7 +263,7 @@ nlohmann::ordered_json measured_json(const Measured& measured) {
       {"least_step_raw", when(changed, seen.least_step)},
       {"call_s", when(read, seconds_json(seen.call))},
       {"call_max_s", when(read, seconds_json(seen.longest_call))},
-      {"monotonic", seen.monotonic ? Json(*seen.monotonic) : Json()},
+      {"monotonic", or_null(seen.monotonic)},
       {"reason", when(!reason.empty(), reason)},
   };
 }

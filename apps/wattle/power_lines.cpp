@@ -4,17 +4,17 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "energy_words.hpp"
 #include "power_text.hpp"
 #include "report/estimate_words.hpp"
+#include "usage/usage_json.hpp"
 
 namespace wattle::app {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-Json number_or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
 
 /// Means something where the energy is known.
 std::optional<double> uncertainty_of(const MeasuredEnergy& energy) {
@@ -28,15 +28,15 @@ Json device_json(const PowerOptions& options, const DeviceEnergy& device, Second
                {"method", to_string(energy.method)},
                {"quantity", energy.quantity}};
   if (is_total || options.shows == PowerShows::energy) {
-    json["energy_j"] = number_or_null(si(energy.energy));
-    json["uncertainty_j"] = number_or_null(uncertainty_of(energy));
+    json["energy_j"] = or_null(energy.energy);
+    json["uncertainty_j"] = or_null(uncertainty_of(energy));
   }
-  if (is_total) json["mean_w"] = number_or_null(si(mean_power(energy, length)));
+  if (is_total) json["mean_w"] = or_null(mean_power(energy, length));
   if (!is_total && options.shows == PowerShows::power) {
-    json["power_w"] = number_or_null(si(mean_power(energy, length)));
+    json["power_w"] = or_null(mean_power(energy, length));
   }
   json["unknown_s"] = energy.unknown.count();
-  json["coverage"] = number_or_null(energy.coverage);
+  json["coverage"] = or_null(energy.coverage);
   if (is_total || options.shows == PowerShows::energy) {
     json["alternatives"] = json_of(energy.alternatives);
   }
@@ -50,8 +50,8 @@ Json total_json(const PowerOptions& options, const PowerLine& line, bool is_tota
   if (!total) return nullptr;
   Json json = Json::object();
   if (is_total || options.shows == PowerShows::energy) {
-    json["energy_j"] = number_or_null(si(total->energy.energy));
-    json["uncertainty_j"] = number_or_null(uncertainty_of(total->energy));
+    json["energy_j"] = or_null(total->energy.energy);
+    json["uncertainty_j"] = or_null(uncertainty_of(total->energy));
   }
   if (is_total || options.shows == PowerShows::power) {
     json[is_total ? "mean_w" : "power_w"] = total->power ? Json(total->power->value) : Json();
@@ -85,7 +85,7 @@ std::string json_of(const PowerOptions& options, const PowerLine& line, bool is_
       {"devices", std::move(devices)},
       {"total", total_json(options, line, is_total)},
       {"estimate", estimate_json(line)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(json) + "\n";
 }
 
 std::string cell(const std::optional<double>& number) {

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "base/text_style.hpp"
@@ -43,10 +44,6 @@ std::optional<Seconds> shortest_time(const CounterTraits& counter, std::uint64_t
   return Seconds(static_cast<double>(ticks) * counter.tick.si() / counter.max_power.si());
 }
 
-Json seconds_json(const std::optional<Seconds>& time) {
-  return time ? Json(time->count()) : Json();
-}
-
 /// Every quantity with its ways, in the order in which providers list them.
 std::vector<Ways> ways_of(const std::vector<Survey>& surveys) {
   std::vector<Ways> all;
@@ -69,15 +66,15 @@ Json counter_json(const Channel& channel) {
   return {{"tick_j", counter.tick.si()},
           {"modulus_ticks", counter.modulus != 0 ? Json(counter.modulus) : Json()},
           {"max_power_w", counter.max_power.si()},
-          {"shortest_wrap_s", seconds_json(shortest_time(counter, counter.modulus))},
-          {"must_be_read_within_s", seconds_json(shortest_time(counter, counter.blind_ticks()))},
+          {"shortest_wrap_s", or_null(shortest_time(counter, counter.modulus))},
+          {"must_be_read_within_s", or_null(shortest_time(counter, counter.blind_ticks()))},
           {"contained_in", channel.contained_in ? Json(channel.contained_in->name()) : Json()},
           {"counts_in_total", channel.counts_energy() && counts_in_total(channel.domain.kind())}};
 }
 
 Json gauge_json(const GaugeTraits& gauge) {
-  return {{"window_s", gauge.window ? Json(Seconds(*gauge.window).count()) : Json()},
-          {"coverage", gauge.coverage ? Json(*gauge.coverage) : Json()}};
+  return {{"window_s", or_null(std::optional<Seconds>(gauge.window))},
+          {"coverage", or_null(gauge.coverage)}};
 }
 
 /// `measured`: null where it was not.

@@ -7,9 +7,11 @@
 #include <string_view>
 #include <utility>
 
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy_words.hpp"
+#include "usage/usage_json.hpp"
 
 namespace wattle::app {
 namespace {
@@ -72,22 +74,16 @@ std::string trouble_of(std::string_view devices, const ConnectionState& state) {
   return fmt::format("{}: {}{}", devices, to_string(state.status), reason);
 }
 
-Json or_null(const std::optional<double>& number) { return number ? Json(*number) : Json(); }
-
 Json state_json(const ConnectionState& state) {
-  Json json = {{"status", to_string(state.status)}};
-  json["reason"] = state.reason.empty() ? Json() : Json(printable(state.reason));
-  return json;
+  return {{"status", to_string(state.status)}, {"reason", text_or_null(printable(state.reason))}};
 }
 
 void put_energy(const StreamedDevice& device, Json& json) {
   const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-  json["energy_j"] = energy.energy ? Json(energy.energy->si()) : Json();
-  json["uncertainty_j"] = energy.energy ? Json(with_two_digits(energy.uncertainty).si()) : Json();
+  json["energy_j"] = or_null(energy.energy);
+  json["uncertainty_j"] = uncertainty_or_null(energy.energy, energy.uncertainty);
   json["unknown_s"] = device.energy ? Json(energy.unknown.count()) : Json();
-  Json flags = Json::array();
-  energy.flags.each([&](std::string_view name) { flags.push_back(name); });
-  json["flags"] = std::move(flags);
+  json["flags"] = wattle::json_of(energy.flags);
 }
 
 /// A line for each server, with what `json_of` makes of its devices.
@@ -100,7 +96,7 @@ std::string lines_of(const StreamedPower& power, std::string_view type, JsonOf j
                  {"server", printable(server.endpoint)}, {"gpus", state_json(server.gpu)},
                  {"cpus", state_json(server.cpu)},       {"devices", Json::array()}};
     for (const StreamedDevice& device : server.devices) line["devices"].push_back(json_of(device));
-    lines += line.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+    lines += dumped(line) + "\n";
   }
   return lines;
 }
@@ -132,7 +128,7 @@ std::string json_lines_of(const StreamedPower& power, bool shows_energy) {
   return lines_of(power, "reading", [&](const StreamedDevice& device) {
     Json json = {{"domain", device.domain},
                  {"power_w", or_null(device.power_w)},
-                 {"reason", device.reason.empty() ? Json() : Json(device.reason)},
+                 {"reason", text_or_null(device.reason)},
                  {"read_unix_s", or_null(device.read_unix_s)}};
     if (shows_energy) put_energy(device, json);
     return json;
@@ -143,8 +139,7 @@ std::string json_totals_of(const StreamedPower& total) {
   return lines_of(total, "total", [&](const StreamedDevice& device) {
     Json json = {{"domain", device.domain}};
     put_energy(device, json);
-    json["mean_w"] =
-        or_null(si(mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed)));
+    json["mean_w"] = or_null(mean_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed));
     return json;
   });
 }

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text_style.hpp"
 #include "commands.hpp"
@@ -29,7 +30,6 @@
 #include "ticker.hpp"
 #include "top_groups.hpp"
 #include "usage/process_times.hpp"
-#include "usage/usage_json.hpp"
 #include "wattle/estimate.hpp"
 
 namespace wattle::app {
@@ -158,7 +158,7 @@ std::string to_json(const Seen& seen) {
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
       {"rest", json_of(seen.top.rest, kind)}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(json) + "\n";
 }
 
 }  // namespace

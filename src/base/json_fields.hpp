@@ -58,7 +58,8 @@ template <class T>
   return value ? json_of(*value) : nlohmann::ordered_json(nullptr);
 }
 
-/// Behind what `json` has.
+/// Behind what `json` has, which is an object: one that became it here, without the memory to do
+/// so, could not be destroyed.
 template <class T, class... Fields>
 void add_fields(nlohmann::ordered_json& json, const T& object,
                 const std::tuple<Fields...>& fields) {
@@ -68,7 +69,7 @@ void add_fields(nlohmann::ordered_json& json, const T& object,
 }
 template <HasFields T>
 nlohmann::ordered_json json_of(const T& object) {
-  nlohmann::ordered_json json;
+  auto json = nlohmann::ordered_json::object();
   add_fields(json, object, kFields<T>);
   return json;
 }

@@ -44,4 +44,9 @@ template <class Tag>
   return text.empty() ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(text);
 }
 
+/// On one line without its end; what is not UTF-8 becomes U+FFFD.
+[[nodiscard]] inline std::string dumped(const nlohmann::ordered_json& json) {
+  return json.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace wattle

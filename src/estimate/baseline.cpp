@@ -11,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/file.hpp"
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/state_folder.hpp"
 #include "base/text.hpp"
@@ -132,7 +133,7 @@ std::string to_json(const Baseline& baseline) {
                      {"deviation_w", baseline.deviation.si()},
                      {"busy_cpus", baseline.busy_cpus},
                      {"running", baseline.running}};
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(json) + "\n";
 }
 
 std::optional<Baseline> parse_baseline(std::string_view text) {

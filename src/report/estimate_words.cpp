@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <nlohmann/json.hpp>
 
+#include "base/json_write.hpp"
 #include "base/quantity.hpp"
-#include "usage/usage_json.hpp"
 
 namespace wattle {
 namespace {

@@ -148,7 +148,7 @@ std::string to_json(const Report& report) {
                        {"samples", report.overhead.samples},
                        {"late", report.overhead.late}}}};
   // Arguments and names may hold bytes that are not UTF-8: they become U+FFFD.
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n";
+  return dumped(json) + "\n";
 }
 
 }  // namespace wattle

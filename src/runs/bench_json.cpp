@@ -28,7 +28,7 @@ Json summary_json(const std::vector<double>& values) {
 
 /// One array for each figure, an element for each run.
 Json values_json(const std::vector<RunCost>& runs) {
-  Json json;
+  Json json = Json::object();
   const auto add = [&](const char* key, const auto& value) {
     Json& list = json[key] = Json::array();
     for (const RunCost& run : runs) list.push_back(value(run));

@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "base/json_write.hpp"
 #include "base/text.hpp"
 #include "runs/bench_record.hpp"
 #include "runs/comparison_json.hpp"
 #include "runs/record_text.hpp"
-#include "usage/usage_json.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
 

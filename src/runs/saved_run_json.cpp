@@ -8,7 +8,6 @@
 #include "base/json_fields.hpp"
 #include "base/text.hpp"
 #include "runs/record_text.hpp"
-#include "usage/usage_json.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {

@@ -139,7 +139,7 @@ void append_text(std::string& text, const Json& object, const std::string& path,
 }  // namespace
 
 Json usage_groups(const ResourceUsage& usage) {
-  Json json;
+  Json json = Json::object();
   add_fields(json, usage, kUsageGroups);
   return json;
 }
@@ -160,10 +160,6 @@ Json native_json(const ResourceUsage& usage) {
   json["energy"] = to_json(usage.energy);
   json["tracker_cpu_s"] = or_null(usage.tracker_cpu);
   return json;
-}
-
-std::string dumped(const Json& json) {
-  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 std::string ResourceUsage::to_json() const {

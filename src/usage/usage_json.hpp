@@ -33,8 +33,6 @@ template <class Refused>
 [[nodiscard]] nlohmann::ordered_json usage_json(const ResourceUsage& usage);
 /// All of `ResourceUsage::to_native_json`.
 [[nodiscard]] nlohmann::ordered_json native_json(const ResourceUsage& usage);
-/// On one line without its end; what is not UTF-8 becomes U+FFFD.
-[[nodiscard]] std::string dumped(const nlohmann::ordered_json& json);
 
 inline constexpr const char* kTrackSchema = "wattle.track/2";
 /// In which `remedy` was called `hint`. It is still read.
