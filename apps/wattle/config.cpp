@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <system_error>
 
-#include "base/file.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "commands.hpp"
@@ -38,7 +37,7 @@ std::string one_setting(const Settings& settings, const std::string& name) {
 
 void write_setting(const ConfigOptions& options) {
   const std::filesystem::path file = settings_file();
-  const std::string content = read_file(file.string()).value_or("");
+  const std::string content = settings_content(file);
   const auto value =
       options.action == ConfigAction::set ? std::optional(options.value) : std::nullopt;
   const std::string changed = with_setting(content, options.name, value);

@@ -4,7 +4,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstdlib>
+#include <system_error>
+#include <utility>
 
 #include "base/file.hpp"
 #include "base/nearest.hpp"
@@ -64,7 +67,7 @@ void require_value(std::string_view name, const std::string& value) {
   }
   if (name == "history" && !value.starts_with('/')) {
     throw InvalidArgument(
-        fmt::format("history takes a path from / on, not '{}'", printable(value)));
+        fmt::format("history takes an absolute path, not '{}'", printable(value)));
   }
   if (name == "tags") (void)parse_tags(value, "tags");
 }
@@ -118,8 +121,10 @@ Settings parse_settings(std::string_view content, const std::string& file,
   if (save != nullptr && *save != '\0') try_to_apply("save", save, "WATTLE_SAVE");
   const char* const history = environment("WATTLE_HISTORY");
   if (history != nullptr && *history != '\0') {
-    const std::filesystem::path path = std::filesystem::absolute(history);
-    try_to_apply("history", path.string(), "WATTLE_HISTORY");
+    // Without the current folder a relative path means nothing: it is refused as such.
+    std::error_code error;
+    const std::filesystem::path path = std::filesystem::absolute(history, error);
+    try_to_apply("history", error ? history : path.string(), "WATTLE_HISTORY");
   }
   if (!settings.history.empty()) return settings;
   try {
@@ -140,12 +145,26 @@ Settings read_settings() {
   const Environment environment = [](const char* name) -> const char* {
     return ::secure_getenv(name);
   };
+  std::filesystem::path file;
   try {
-    const std::string file = settings_file().string();
-    return parse_settings(read_file(file).value_or(""), printable(file), environment);
+    file = settings_file();
   } catch (const Error&) {
     return parse_settings("", "", environment);
   }
+  try {
+    return parse_settings(settings_content(file), printable(file.string()), environment);
+  } catch (const Error& error) {
+    Settings settings = parse_settings("", "", environment);
+    settings.problems.emplace_back(error.what());
+    return settings;
+  }
+}
+
+std::string settings_content(const std::filesystem::path& file) {
+  if (auto content = read_file(file.string())) return *std::move(content);
+  if (errno == ENOENT || errno == ENOTDIR) return "";
+  throw Error(fmt::format("cannot read {}: {}", printable(file.string()),
+                          std::generic_category().message(errno)));
 }
 
 std::string with_setting(std::string_view content, std::string_view name,

@@ -40,6 +40,8 @@ struct Settings {
 [[nodiscard]] Settings read_settings();
 /// Throws `Error` if neither variable names a folder.
 [[nodiscard]] std::filesystem::path settings_file();
+/// Empty where there is no such file. Throws `Error` where it cannot be read.
+[[nodiscard]] std::string settings_content(const std::filesystem::path& file);
 
 /// The file's content with another value of a setting; absent: without it. Comments and other lines
 /// stay. Throws `InvalidArgument` for a name or a value that is none.

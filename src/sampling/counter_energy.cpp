@@ -169,21 +169,23 @@ Joules looked_up_uncertainty(const History& history, const Ends& ends, Watts mea
 
 /// How far direct readings lie outside of the window: where one device had to be waited for, the
 /// others were read that much too early, or too late itself. A few milliseconds are the reader's
-/// own, and count as the window's.
+/// own, and count as the window's. What is not known of that time is in no energy, and not here.
 struct Overhang {
   nanoseconds before{0};
   nanoseconds after{0};
 };
 
-Overhang overhang_of(const CounterWindowAsked& window, const Ends& ends) noexcept {
+Overhang overhang_of(const History& history, const CounterWindowAsked& window,
+                     const Ends& ends) noexcept {
   static constexpr nanoseconds kOwn = std::chrono::milliseconds(5);
-  const auto beyond = [](nanoseconds length) { return length > kOwn ? length : nanoseconds(0); };
-  const nanoseconds length = window.end - window.begin;
-  const nanoseconds before = beyond(window.begin - ends.first.at);
-  const nanoseconds after = beyond(ends.last.at - window.end);
-  return before + after < ends.last.at - ends.first.at && length > nanoseconds(0)
-             ? Overhang{before, after}
-             : Overhang{};
+  const nanoseconds before = positive(window.begin - ends.first.at);
+  const nanoseconds after = positive(ends.last.at - window.end);
+  if (before + after >= ends.last.at - ends.first.at || window.end <= window.begin) return {};
+  const auto known = [&](nanoseconds length, TimePoint from, TimePoint to) {
+    return length > kOwn ? positive(length - history.condition(from, to).unknown) : nanoseconds(0);
+  };
+  return {.before = known(before, ends.first.at, window.begin),
+          .after = known(after, window.end, ends.last.at)};
 }
 
 /// A direct reading that came up to so much inside of the window: its reader's own time. It stands
@@ -232,9 +234,12 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
   const Condition inside = history.condition(ends->first.at, ends->last.at);
   nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
-  figure.unknown = inside.unknown + outside;
-  figure.known = positive(known);
-  if (known <= nanoseconds(0)) return figure;
+  const Overhang overhang = overhang_of(history, window, *ends);
+  const TimePoint from = std::max(ends->first.at, window.begin);
+  const TimePoint to = std::max(from, std::min(ends->last.at, window.end));
+  figure.unknown = history.condition(from, to).unknown + outside;
+  figure.known = positive(known - overhang.before - overhang.after);
+  if (figure.known <= Seconds(0)) return figure;
 
   const double ticks = static_cast<double>(ends->last.ticks - ends->first.ticks) +
                        (ends->last.fraction - ends->first.fraction);
@@ -249,11 +254,9 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
     figure.uncertainty = looked_up_uncertainty(history, *ends, energy / Seconds(known));
   } else {
     CounterWindowFacts facts = facts_of(history, *ends, energy, known);
-    const Overhang overhang = overhang_of(window, *ends);
     if (overhang.before + overhang.after > nanoseconds(0)) {
       const Joules all = std::exchange(energy, take_off(overhang, energy, facts));
       known = known - overhang.before - overhang.after;
-      figure.known = known;
       if (energy != all) figure.flags.set(Flag::estimated);
     }
     figure.uncertainty = plain_counter_uncertainty(facts);

@@ -222,6 +222,17 @@ TEST_F(HistoryCommand, IsConfigured) {
   EXPECT_EQ(config({"get", "save"}).out, "no\n");
 }
 
+TEST_F(HistoryCommand, ReplacesNoConfigurationThatItCannotRead) {
+  std::filesystem::create_directories(path("config/wattle/config"));
+  const auto config = [&](const Words& words) {
+    return run(at_home(wattle(Words{"config"} + words)));
+  };
+  EXPECT_THAT(config({}).err, ContainsRegex("ignored: cannot read .*/wattle/config: Is a dir"));
+  const Outcome outcome = config({"set", "save", "yes"});
+  EXPECT_THAT(outcome.err, HasSubstr("wattle config: cannot read "));
+  EXPECT_EQ(outcome.code(), 125);
+}
+
 TEST_F(HistoryCommand, ReportsManyRunsAsOne) {
   for (int rank = 0; rank < 2; ++rank) {
     Start start = wattle_run({"--quiet", "--json", path("run-%r.json").string()}, {"true"});

@@ -163,6 +163,17 @@ TEST_F(CounterEnergy, InsideItsReadingsHasNoGap) {
   EXPECT_EQ(names(until(1s).flags), Names{});
 }
 
+TEST_F(CounterEnergy, KnowsNoMoreThanItsWindowWhereReadingsLieOutsideOfIt) {
+  read(-600ms, 0);
+  read(-500ms, 10);
+  read(900ms, 5);
+  read(1s, 15);
+  const EnergyFigure figure = until(1s);
+  EXPECT_EQ(figure.energy, Joules(5.0)) << "what was counted before the window is not in it";
+  EXPECT_EQ(figure.known, Seconds(0.1));
+  EXPECT_EQ(figure.unknown, Seconds(0.9));
+}
+
 TEST_F(CounterEnergy, IsUnknownAcrossASuspend) {
   read(0s, 500);
   read(1s, 600);

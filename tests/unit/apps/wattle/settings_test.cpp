@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <string>
 
+#include "fakes/temp_folder.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::app {
@@ -49,8 +51,24 @@ TEST(Settings, NameWhatIsWrong) {
   EXPECT_THAT(read.problems,
               ElementsAre(HasSubstr("/config, line 1: save takes yes or no"), HasSubstr("line 2"),
                           HasSubstr("unknown setting sav; did you mean save?"),
-                          HasSubstr("history takes a path"), HasSubstr("takes KEY=VALUE"),
+                          HasSubstr("history takes an absolute path"), HasSubstr("takes KEY=VALUE"),
                           HasSubstr("WATTLE_SAVE: save takes")));
+}
+
+TEST(Settings, TakeNoRelativePathInAFolderThatIsGone) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  const fakes::TempFolder gone;
+  std::filesystem::current_path(gone.path());
+  std::filesystem::remove(gone.path());
+  const Settings read = settings("", {{"WATTLE_HISTORY", "h.db"}});
+  std::filesystem::current_path(before);
+  EXPECT_THAT(read.problems, ElementsAre(HasSubstr("history takes an absolute path, not 'h.db'")));
+}
+
+TEST(Settings, AreEmptyWithoutAFileAndUnknownWhereItCannotBeRead) {
+  const fakes::TempFolder folder;
+  EXPECT_EQ(settings_content(folder.path() / "none"), "");
+  EXPECT_THROW((void)settings_content(folder.path()), Error);
 }
 
 TEST(Settings, AreChangedInTheirPlace) {
