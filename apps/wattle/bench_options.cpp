@@ -207,11 +207,12 @@ BenchOptions checked_bench(const RawBenchOptions& raw, const System& system) {
   }
   if (raw.no_shell) bench.shell = "none";
   bench.saving = checked_save(raw.save);
-  std::set<std::string> paths;
+  // What the commands write is no result, but would be replaced by one.
+  std::set<std::string> paths = {bench.output};
   for (const std::string& path : result_paths(bench)) {
     const bool is_file = !path.empty() && !path.starts_with("/dev/");
     if (is_file && !paths.insert(path).second) {
-      throw InvalidArgument("two results cannot go to one file, " + printable(path));
+      throw InvalidArgument("two outputs cannot go to one file, " + printable(path));
     }
   }
   read_numbers(raw, bench);

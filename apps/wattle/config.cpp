@@ -52,26 +52,18 @@ void write_setting(const ConfigOptions& options) {
 }  // namespace
 
 int config(const ConfigOptions& options) {
-  try {
-    if (options.action == ConfigAction::set || options.action == ConfigAction::unset) {
-      write_setting(options);
-      return 0;
-    }
-    const Settings settings = read_settings();
-    for (const std::string& problem : settings.problems) {
-      write_to_stderr("wattle config: ignored: " + problem + "\n");
-    }
-    Output::open("-", false)
-        .write(options.action == ConfigAction::get ? one_setting(settings, options.name)
-                                                   : all_settings(settings));
+  if (options.action == ConfigAction::set || options.action == ConfigAction::unset) {
+    write_setting(options);
     return 0;
-  } catch (const InvalidArgument& error) {
-    write_to_stderr(fmt::format("wattle config: {}\n", error.what()));
-    return kUsageError;
-  } catch (const Error& error) {
-    write_to_stderr(fmt::format("wattle config: {}\n", error.what()));
-    return kRunFailed;
   }
+  const Settings settings = read_settings();
+  for (const std::string& problem : settings.problems) {
+    write_to_stderr("wattle config: ignored: " + problem + "\n");
+  }
+  Output::open("-", false)
+      .write(options.action == ConfigAction::get ? one_setting(settings, options.name)
+                                                 : all_settings(settings));
+  return 0;
 }
 
 }  // namespace wattle::app

@@ -61,7 +61,8 @@ Starts a phase of the wattle run that this program runs under. The report has a 
 time, energy, CPU time, memory. A phase that starts inside another one is a part of it; all phases
 end with the run. Phases with the same name share a row.
 WATTLE_RUN names the socket of the run; any language can send it the text "start NAME", "end NAME" or
-"next NAME" as one datagram. Exit status: 0, also outside of a run, where it only says so on stderr;
+"next NAME" as one datagram; "end" alone ends the phase that started last. Exit status: 0, also outside
+of a run, where it prints a message to stderr;
 1 if the run did not take the mark; 64 for a wrong option.
 
 examples:

@@ -3,6 +3,8 @@
 #include <malloc.h>
 
 #include <exception>
+#include <new>
+#include <string>
 #include <variant>
 
 #include "commands.hpp"
@@ -22,6 +24,12 @@ int answer(const Answer& answer) {
     Output::open("-", false).write(answer.text);
   }
   return answer.exit_status;
+}
+
+/// What a failure is called where people read it.
+std::string text_of(const std::exception& failure) {
+  const bool is_memory = dynamic_cast<const std::bad_alloc*>(&failure) != nullptr;
+  return is_memory ? "out of memory" : failure.what();
 }
 
 /// These sub-commands open their counters `with_privileges`; the others give them up here.
@@ -69,10 +77,16 @@ int main(int argc, char** argv) {
   hold_standard_descriptors();
   // Each arena reserves 64 MiB of address space, which may be limited; threads allocate little.
   ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet
+  std::string command;
   try {
-    return dispatch(parse_options(argc, argv));
-  } catch (const std::exception& error) {
-    write_to_stderr(fmt::format("wattle: {}\n", error.what()));
+    const Options options = parse_options(argc, argv);
+    if (!std::holds_alternative<Answer>(options)) command = argv[1];
+    return dispatch(options);
+  } catch (const wattle::InvalidArgument& wrong) {
+    return answer(usage_error(command, wrong.what()));
+  } catch (const std::exception& failed) {
+    write_to_stderr(
+        fmt::format("wattle{}{}: {}\n", command.empty() ? "" : " ", command, text_of(failed)));
     return kRunFailed;
   }
 }

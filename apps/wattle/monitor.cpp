@@ -143,18 +143,13 @@ int around_command(const MonitorOptions& options) {
 }  // namespace
 
 int monitor(const MonitorOptions& options) {
-  int status = kRunFailed;
   set_log(tell);
   try {
-    status = options.command.empty() ? until_signal(options) : around_command(options);
+    return options.command.empty() ? until_signal(options) : around_command(options);
   } catch (const NoSuchDevice& nothing) {
     tell(nothing.what());
-    status = kNothingToMonitor;
-  } catch (const Error& failed) {
-    tell(failed.what());
+    return kNothingToMonitor;
   }
-  set_log({});
-  return status;
 }
 
 }  // namespace wattle::app

@@ -50,15 +50,6 @@ SummaryOptions checked_summary(RawOptions& raw) {
   return summary;
 }
 
-Answer error(std::string_view command, std::string_view message) {
-  const bool is_run = command == "run";
-  return {
-      .text = fmt::format("wattle{}{}: {}\nTry: wattle{}{} --help\n", command.empty() ? "" : " ",
-                          command, message, command.empty() ? "" : " ", command),
-      .is_error = true,
-      .exit_status = is_run ? kRunFailed : kUsageError};
-}
-
 /// The roots and the library, which somebody else's privileges must not be turned on: see `System`.
 void choose_roots(RawOptions& raw) {
   const bool given = !raw.sysfs.empty() || !raw.procfs.empty() || !raw.nvml_library.empty();
@@ -87,7 +78,12 @@ RunOptions checked_run(RawOptions& raw) {
   run.system = raw.system;
   run.interval = parse_interval(raw.interval);
   if (!raw.status.empty()) run.status = parse_interval(raw.status, "--status");
-  if (!run.report_path.empty() && run.report_path == run.json_path) {
+  if (!raw.status.empty() && run.status < run.interval) {
+    throw InvalidArgument(
+        "--status cannot be shorter than --interval: nothing new is known sooner");
+  }
+  const bool is_twice_stdout = is_stdout(run.report_path) && is_stdout(run.json_path);
+  if (is_twice_stdout || (!run.report_path.empty() && run.report_path == run.json_path)) {
     throw InvalidArgument(
         fmt::format("-o and --json name the same file: {}", printable(run.report_path)));
   }
@@ -262,11 +258,18 @@ Options run_without_options(Line line) {
     run.command = command_of(std::move(line.words), line.has_mark, line.behind);
     return run;
   } catch (const Error& wrong) {
-    return error("run", wrong.what());
+    return usage_error("run", wrong.what());
   }
 }
 
 }  // namespace
+
+Answer usage_error(std::string_view command, std::string_view message) {
+  const std::string name = command.empty() ? "wattle" : fmt::format("wattle {}", command);
+  return {.text = fmt::format("{0}: {1}\nTry: {0} --help\n", name, message),
+          .is_error = true,
+          .exit_status = command == "run" ? kRunFailed : kUsageError};
+}
 
 Options parse_options(int argc, const char* const* argv) {
   Line line = read_line(argc, argv);
@@ -286,8 +289,8 @@ Options parse_options(int argc, const char* const* argv) {
   const bool known = named != commands.end();
   const CLI::App& command = known ? **named : app;
   const std::string context = known ? name : "";
-  if (name.empty()) return error("", "no command given: " + names_of_commands(app));
-  if (!known && !name.starts_with('-')) return error("", unknown_command(app, line.words));
+  if (name.empty()) return usage_error("", "no command given: " + names_of_commands(app));
+  if (!known && !name.starts_with('-')) return usage_error("", unknown_command(app, line.words));
   try {
     std::vector<std::string> words = line.words;
     std::ranges::reverse(words);  // as CLI11 wants them
@@ -298,15 +301,15 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::CallForVersion&) {
     return Answer{.text = "wattle " + version_text() + "\n"};
   } catch (const CLI::ExtrasError&) {
-    return error(context, unexpected(command, app));
+    return usage_error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
-    if (name == "top") return error(context, "it prints one table: wattle top --once");
-    if (known) return error(context, fmt::format("a folder is missing: wattle {} DIR", name));
-    return error("", unexpected(app, name));
+    if (name == "top") return usage_error(context, "it prints one table: wattle top --once");
+    if (known) return usage_error(context, fmt::format("a folder is missing: wattle {} DIR", name));
+    return usage_error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {
-    return error(context, printable(wrong.what()));
+    return usage_error(context, printable(wrong.what()));
   } catch (const Error& wrong) {
-    return error(context, wrong.what());
+    return usage_error(context, wrong.what());
   }
 }
 

@@ -42,7 +42,7 @@ void hold_standard_descriptors() noexcept {
 
 Fd open_stdout() {
   if (closed_at_start().at(STDOUT_FILENO)) {
-    throw InvalidArgument("cannot write the report to stdout: it is closed");
+    throw Error("cannot write the report to stdout: it is closed");
   }
   Fd copy(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
   if (!copy) throw WriteError("stdout", errno);

@@ -15,8 +15,7 @@ namespace wattle::app {
 /// place; the command finds them closed as before. The first thing a program must do.
 void hold_standard_descriptors() noexcept;
 
-/// Stdout, for who writes by himself. Throws `WriteError`, and `InvalidArgument` where it is
-/// closed.
+/// Stdout, for who writes by himself. Throws `WriteError`, and `Error` where it is closed.
 [[nodiscard]] Fd open_stdout();
 
 /// True if nothing stands in front of what is written to stdout next: known of a file alone, false
@@ -29,7 +28,7 @@ class Output {
  public:
   /// "-" and "/dev/stdout" are stdout; "/dev/fd/N" is a descriptor that was inherited. With
   /// `append` the text is added to what a file holds. Throws `WriteError` where the file cannot be
-  /// written, `InvalidArgument` for a closed stdout.
+  /// written, `Error` for a closed stdout.
   static Output open(const std::string& path, bool append);
 
   /// Once. Throws `WriteError`.

@@ -250,18 +250,6 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
   out.close();
 }
 
-/// What the library has to say goes to stderr for as long as this lives.
-class LogToStderr {
- public:
-  explicit LogToStderr(std::string_view command) {
-    // A thread that was left behind may have something to say when this is gone.
-    set_log([command = std::string(command)](std::string_view message) { tell(command, message); });
-  }
-  LogToStderr(const LogToStderr&) = delete;
-  LogToStderr& operator=(const LogToStderr&) = delete;
-  ~LogToStderr() { set_log({}); }
-};
-
 /// What a power monitor starts its refusals with.
 constexpr std::string_view kCannotMonitor = "cannot monitor power: ";
 
@@ -287,8 +275,11 @@ std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
   }
 }
 
-int monitor(const PowerOptions& options, std::string_view command) {
-  const LogToStderr log(command);
+}  // namespace
+
+int power(const PowerOptions& options) {
+  const std::string_view command = name_of(options.shows);
+  set_log([command](std::string_view message) { tell(command, message); });
   const Fd end = end_signals();
   Survey found = with_privileges([&] { return look(options); });
   const std::vector<SensorRefusal> refused = found.refused;
@@ -317,19 +308,6 @@ int monitor(const PowerOptions& options, std::string_view command) {
     return kNothingToMeasure;
   }
   return 0;
-}
-
-}  // namespace
-
-int power(const PowerOptions& options) {
-  const std::string_view command = name_of(options.shows);
-  try {
-    return monitor(options, command);
-  } catch (const InvalidArgument& wrong) {
-    write_to_stderr(
-        fmt::format("wattle {0}: {1}\nTry: wattle {0} --help\n", command, wrong.what()));
-    return kUsageError;
-  }
 }
 
 }  // namespace wattle::app

@@ -43,8 +43,8 @@ Adds rows to files in DIR, which is made where it does not exist: hw_metrics.csv
 (NVIDIA GPUs, as nvidia-smi writes them), cpu_metrics.csv, and hw_samples.csv (everything). With a
 command it ends when that ends, with its exit status (127, 126 and 125 as wattle run) and the summary
 of this run on stderr; without one at Ctrl-C or TERM (which a script sends), with the summary on
-stdout. Exit status then: 0, 2 where nothing can be monitored, 64 for a wrong option, 125 where a file
-could not be written to its end.
+stdout. Exit status then: 0, 2 where nothing can be monitored, 125 where a file could not be written
+completely. 64: a wrong option.
 In DIR, %h is the host, %r the MPI or Slurm rank, %p the process number, %j the batch job, %% a percent
 sign. Ranks that share a DIR are refused.
 

@@ -129,7 +129,7 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
   if (outputs.json) {
     std::string json = to_json(report);
     // The command may have left its last line open.
-    if (options.json_path == "-" && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
+    if (is_stdout(options.json_path) && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
     json_failed = write_failed(outputs.json, json);
   }
   const bool html_failed =

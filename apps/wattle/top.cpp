@@ -154,7 +154,7 @@ std::string to_json(const Seen& seen) {
       {"idle",
        {{"share", seen.idle ? Json{{"typical_j", seen.idle->si()}} : Json(nullptr)},
         {"basis", seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)},
-        {"unknown", seen.measured && !seen.idle ? text_or_null(seen.energy_note) : Json(nullptr)}}},
+        {"unknown", seen.idle ? Json(nullptr) : text_or_null(seen.energy_note)}}},
       {"estimate", wattle::json_of(seen.estimate)},
       {"groups", std::move(groups)},
       {"rest", json_of(seen.top.rest, kind)}};

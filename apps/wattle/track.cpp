@@ -57,7 +57,7 @@ void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {
 void put(const TrackOptions& options, const std::string& text, const std::string& json,
          std::optional<Output>& file) {
   if (file) file->write(json + "\n");
-  if (options.json_path != "-") Output::open("-", false).write(text + "\n");
+  if (!is_stdout(options.json_path)) Output::open("-", false).write(text + "\n");
 }
 
 /// True if the energy of CPUs is known.
@@ -148,7 +148,9 @@ Tracker open_tracker(const TrackerOptions& options) try {
   throw InvalidArgument(error.what());  // --gpu-uuids names it
 }
 
-int follow(const TrackOptions& options) {
+}  // namespace
+
+int track(const TrackOptions& options) {
   const Fd end = end_signals();
   set_log(warn);
   // Before any work: a bad path fails now.
@@ -178,23 +180,6 @@ int follow(const TrackOptions& options) {
   std::string text = usage.to_text() + energy_text(usage, estimator ? "" : kEstimateHint);
   if (estimate) text += estimate_text(*estimate);
   put(options, text, json_of(usage, estimate), file);
-  return status;
-}
-
-}  // namespace
-
-int track(const TrackOptions& options) {
-  int status = 0;
-  try {
-    status = follow(options);
-  } catch (const InvalidArgument& wrong) {
-    write_to_stderr(fmt::format("wattle track: {}\nTry: wattle track --help\n", wrong.what()));
-    status = kUsageError;
-  } catch (const Error& failed) {
-    warn(failed.what());
-    status = kRunFailed;
-  }
-  set_log({});
   return status;
 }
 

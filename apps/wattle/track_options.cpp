@@ -56,7 +56,7 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   const auto add_file = [&](const char* name, std::string& into, const char* help) {
     return add(name, into, "FILE", help);
   };
-  CLI::Option* pid = add("--pid", raw.pid, "PID", "The process");
+  add("--pid", raw.pid, "PID", "The process");
   add("--duration", raw.duration, "SECONDS", "Stop after SECONDS");
   add("--sleep-time", raw.sleep_time, "SECONDS", "Time between two samples, at least 0.01")
       ->default_str("1");
@@ -78,12 +78,15 @@ CLI::App* add_track(CLI::App& app, RawTrackOptions& raw) {
   track->add_flag("--overwrite", raw.overwrite, "Replace files that exist");
   track->add_flag("--pss", raw.pss,
                   "Read proportional memory of processes of any size (about 5 ms a GiB)");
-  add_file("--json", raw.json_path, "Write everything as JSON to FILE (-: stdout, without text)");
-  CLI::Option* estimate = add_estimate(*track, raw.estimate);
-  add_file("--recover", raw.recover,
-           "Recover the results of an interrupted run from its usage file")
-      ->excludes(pid)
-      ->excludes(estimate);
+  CLI::Option* json = add_file("--json", raw.json_path,
+                               "Write everything as JSON to FILE (-: stdout, without text)");
+  add_estimate(*track, raw.estimate);
+  const auto of_a_run = track->get_options();
+  CLI::Option* recover = add_file("--recover", raw.recover,
+                                  "Recover the results of an interrupted run from its usage file");
+  for (CLI::Option* const option : of_a_run) {
+    if (option != json && option != track->get_help_ptr()) recover->excludes(option);
+  }
   return track;
 }
 

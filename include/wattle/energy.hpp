@@ -78,7 +78,8 @@ class Flags {
 /// The energy that was spent in a time, as a sensor reports it. Threads: a value type.
 struct MeasuredEnergy {
   /// Sum over the part of the time that is known: a lower bound where `unknown` is above 0. Absent
-  /// where nothing is known. Negative only where something was taken off (idle energy).
+  /// where nothing is known. Negative only where something was taken off: idle energy, or what was
+  /// spent while an aligned meter waited.
   std::optional<Joules> energy{};
   /// Of the measuring process, k = 2: the true energy lies within `energy` +- this in 95 % of all
   /// cases. It does not include the sensor's calibration error. Means nothing where `energy` is

@@ -238,13 +238,16 @@ void MeteredDomains::watch_updates() {
   for (std::size_t i = 0; i < names_->size(); ++i) {
     const std::optional<std::size_t> place = state_->places[i];
     const History* counter = place ? state_->readings.counter(*place) : nullptr;
-    if (counter == nullptr || !can_align(counter->channel()) ||
-        state_->readings.lane_threads() != 0) {
+    if (counter == nullptr || !can_align(counter->channel())) {
       throw InvalidArgument("cannot align to " + (*names_)[i] +
                             ": it has no counter that is renewed at least every 5 ms; leave it "
                             "out, or measure without `aligned`");
     }
     state_->watches.emplace_back(counter->channel());
+  }
+  if (state_->readings.lane_threads() != 0) {
+    throw InvalidArgument(
+        "cannot align: a device is read in a thread of its own; measure without `aligned`");
   }
 }
 

@@ -168,7 +168,8 @@ TEST_F(Faults, SummaryIsWholeOrSaysSo) {
         [&](const Outcome& outcome) {
           if (outcome.out != whole && !is_mute()) {
             EXPECT_THAT(outcome.err + outcome.out,
-                        AnyOf(HasSubstr("wattle:"), HasSubstr("\"problem\": \"")));
+                        AnyOf(HasSubstr("wattle: "), HasSubstr("wattle summary: "),
+                              HasSubstr("\"problem\": \"")));
           }
         });
 }

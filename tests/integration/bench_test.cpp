@@ -99,8 +99,15 @@ TEST_F(BenchCommandTest, RefusesOneFileForTwoResults) {
   const std::string file = path("both").string();
   const Outcome outcome = run(bench({"--export-json", file, "--export-csv", file, "true"}));
   EXPECT_EQ(outcome.code(), kUsage);
-  EXPECT_THAT(outcome.err, HasSubstr("two results cannot go to one file"));
+  EXPECT_THAT(outcome.err, HasSubstr("two outputs cannot go to one file"));
+  EXPECT_EQ(run(bench({"--output", file, "--export-csv", file, "true"})).code(), kUsage);
   EXPECT_FALSE(std::filesystem::exists(file));
+}
+
+TEST_F(BenchCommandTest, RefusesAGpuThatIsNotThereAsAWrongOption) {
+  const Outcome outcome = run(bench({"--gpus", "7", "true"}));
+  EXPECT_EQ(outcome.code(), kUsage);
+  EXPECT_THAT(outcome.err, testing::StartsWith("wattle bench: --gpus: no GPU is called '7'"));
 }
 
 TEST_F(BenchCommandTest, NoticesAnotherBenchmark) {

@@ -158,8 +158,8 @@ TEST_F(DrmGpus, CanBeLeftOut) {
   ASSERT_EQ(json["energy"]["domains"].size(), 1U);
   EXPECT_EQ(json["energy"]["domains"][0]["name"], "amd_gpu_0");
   EXPECT_EQ(run(wattle_run(tree() + Words{"--gpus", "0"}, {"true"})).err,
-            "wattle: --gpus: GPUs of several vendors have the number '0'; there are amd_gpu_0, "
-            "intel_gpu_0\n");
+            "wattle run: --gpus: GPUs of several vendors have the number '0'; there are "
+            "amd_gpu_0, intel_gpu_0\nTry: wattle run --help\n");
 }
 
 TEST_F(DrmGpus, TellWhichProcessesUseThem) {

@@ -293,6 +293,15 @@ TEST_F(Estimates, OfTopNameACounterThatDoesNotMove) {
   EXPECT_THAT(top.out, HasSubstr("no energy: package_0: its counter does not move"));
 }
 
+TEST_F(Estimates, OfTopSayInJsonWhyIdleIsUnknown) {
+  const Outcome top =
+      run(wattle({"top", "--once", "--seconds", "0.1", "--json", "--sysfs", path("no_sysfs")}));
+  ASSERT_EQ(top.code(), 0) << top.err;
+  const Json json = parse_json(top.out);
+  EXPECT_TRUE(json["idle"]["share"].is_null());
+  EXPECT_THAT(json["idle"]["unknown"].get<std::string>(), HasSubstr("there is no folder"));
+}
+
 TEST_F(Baselines, NeedASensorThatCanBeRead) {
   const Outcome none = run(wattle({"baseline", "--seconds", "2", "--sysfs", path("no_sysfs")}));
   EXPECT_EQ(none.code(), 2);

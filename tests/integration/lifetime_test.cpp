@@ -95,7 +95,7 @@ TEST_F(Lifetime, WithTooFewDescriptorsTheRunFailsBeforeItsCommandOrGoesWell) {
     if (outcome.code() == kFailed) {
       has_failed = true;
       EXPECT_EQ(outcome.out, "");
-      EXPECT_THAT(outcome.err, StartsWith("wattle: "));
+      EXPECT_THAT(outcome.err, StartsWith("wattle run: "));
     } else {
       EXPECT_EQ(outcome.code(), 7);
       EXPECT_TRUE(has_report(content_of(path("report"))));
@@ -117,7 +117,7 @@ TEST_F(Lifetime, WithoutAnotherProcessTheRunFailsWithOneSentence) {
                                  ::setrlimit(RLIMIT_NPROC, &kNone);
                                }});
   EXPECT_EQ(outcome.code(), kFailed);
-  EXPECT_THAT(outcome.err, StartsWith("wattle: cannot fork: "));
+  EXPECT_THAT(outcome.err, StartsWith("wattle run: cannot fork: "));
 }
 
 TEST_F(Lifetime, WithoutAProcFileSystemTheRunStillEndsAsItsCommand) {

@@ -68,7 +68,7 @@ Start as_rank(Start start, const char* rank) {
 TEST_F(MonitorCommand, RefusesOneFolderForSeveralRanksBeforeTheCommandStarts) {
   for (const char* rank : {"0", "1"}) {
     const Outcome outcome = run(as_rank(monitor({}, {"touch", path("trace")}), rank));
-    EXPECT_EQ(outcome.code(), kFailed);
+    EXPECT_EQ(outcome.code(), kUsage);
     EXPECT_THAT(outcome.err, HasSubstr("DIR names one folder for several ranks"));
     EXPECT_THAT(outcome.err, HasSubstr("put %r, the rank, into the name"));
   }
@@ -184,7 +184,7 @@ TEST_F(MonitorCommand, RecordsTheGpusThatAreSelected) {
   EXPECT_THAT(content_of(path("out") / "hw_samples.csv"),
               AllOf(HasSubstr("nvidia_gpu_1"), Not(HasSubstr("nvidia_gpu_0"))));
   const Outcome outcome = run(monitor({"--gpus", "7"}, {"touch", path("started")}));
-  EXPECT_EQ(outcome.code(), kFailed);
+  EXPECT_EQ(outcome.code(), kUsage);
   EXPECT_THAT(outcome.err, HasSubstr("cannot monitor hardware: no GPU is called '7'"));
   EXPECT_FALSE(std::filesystem::exists(path("started")));
 }

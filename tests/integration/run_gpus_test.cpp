@@ -336,7 +336,8 @@ TEST_F(RunWithGpus, DoesNotStartTheCommandForAGpuThatIsNotThere) {
   const Outcome outcome = run(start_of(fake, {"--gpus", "0,7"}, {"touch", path("ran")}));
   EXPECT_EQ(outcome.code(), 125);
   EXPECT_EQ(outcome.err,
-            "wattle: --gpus: no GPU is called '7'; there are 0 (GPU-aaaa), 1 (GPU-bbbb)\n");
+            "wattle run: --gpus: no GPU is called '7'; there are 0 (GPU-aaaa), 1 (GPU-bbbb)\n"
+            "Try: wattle run --help\n");
   EXPECT_FALSE(std::filesystem::exists(path("ran")));
 }
 

@@ -1,4 +1,5 @@
 // What a meter does with devices whose driver may block.
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -11,6 +12,7 @@
 #include "energy/metered_domains.hpp"
 #include "fakes/gated_sensor.hpp"
 #include "fakes/scripted_sensor.hpp"
+#include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
@@ -136,6 +138,23 @@ TEST_F(GpuMeter, LosesNothingBetweenStretchesOfADeviceThatIsSlowToAnswer) {
   }
   // Each border would cost 4 J; the ends, and a busy machine, may cost some.
   EXPECT_GT(sum_j, 100.0 * length.count() - 100.0 * 3 * Seconds(kDelay).count());
+}
+
+TEST_F(GpuMeter, IsNamedWhereAMeterCannotBeAlignedToIt) {
+  detail::ColumnParts parts;
+  parts.aligned = true;
+  parts.sensors.push_back(std::make_unique<fakes::ScriptedSensor>(
+      std::vector{fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),
+                                        clock_.now())},
+      clock_));
+  parts.sensors.push_back(std::make_unique<SlowGpu>(clock_, 0ms));
+  parts.domains = {Domain::package(0), Domain::nvidia_gpu(0)};
+  try {
+    const detail::MeteredDomains metered(std::move(parts), clock_);
+    FAIL() << "a GPU is read in a thread of its own";
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), testing::HasSubstr("cannot align to nvidia_gpu_0: "));
+  }
 }
 
 TEST_F(GpuMeter, KeepsTheOthersWhereOneIsLost) {

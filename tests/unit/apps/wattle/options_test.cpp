@@ -103,7 +103,9 @@ TEST(RunOptions, AreRefusedWithTheStatusOfAFailedRun) {
                                                 {"run", "--interval", "0", "--", "true"},
                                                 {"run", "--status", "0", "--", "true"},
                                                 {"run", "--status", "", "--", "true"},
+                                                {"run", "--status", "0.05", "--", "true"},
                                                 {"run", "-", "--", "true"},
+                                                {"run", "-o-", "--json=/dev/stdout", "true"},
                                                 {"run", "-o", "x", "--json", "x", "--", "true"}}) {
     const Answer answer = answer_of(words);
     EXPECT_TRUE(answer.is_error);

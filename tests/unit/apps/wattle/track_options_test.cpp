@@ -92,6 +92,8 @@ TEST(TrackOptions, TellWhatIsWrong) {
   EXPECT_THAT(track_error({"--pid", "1", "--gpu-uuids", ","}), HasSubstr("--gpu-uuids takes"));
   EXPECT_THAT(track_error({"--", "true"}), HasSubstr("unexpected argument true"));
   EXPECT_THAT(track_error({"--pid", "1", "--recover", "f"}), HasSubstr("--recover"));
+  EXPECT_THAT(track_error({"--tracking-file", "t", "--recover", "f"}),
+              HasSubstr("--tracking-file excludes --recover"));
 }
 
 }  // namespace
