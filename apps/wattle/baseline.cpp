@@ -66,7 +66,7 @@ std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& o
   while (times.back() - begin < options.length) {
     std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
     patient_poll(waited, -1);
-    if (waited[1].revents != 0) return {};
+    if (waited[1].revents != 0 && has_come(end)) return {};
     if (waited[0].revents == 0) continue;
     (void)ticker.ends_interval();
     read();

@@ -276,7 +276,7 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),
                   total.devices.empty() ? "" : ", ± of the sampling (k=2)");
   std::string text = fitted(headline, style) + table.text();
-  if (sum && sum->energy.energy) text += fitted(missing_text(total), style);
+  if (sum) text += fitted(missing_text(total), style);
   if (!total.estimate) return text;
   for (const std::string& line : words_of(*total.estimate)) text += fitted(line, style) + "\n";
   return text;

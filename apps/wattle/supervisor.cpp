@@ -127,7 +127,7 @@ Supervisor::Supervisor(pid_t child, std::set<pid_t> strangers)
 }
 
 bool Supervisor::handle() noexcept {
-  // As many as are pending: there are nine kinds, each pending once at most.
+  // As many as are pending: there are few kinds, each pending once at most.
   std::array<signalfd_siginfo, 9> pending;  // NOLINT(cppcoreguidelines-pro-type-member-init)
   const ssize_t bytes = ::read(signals_.get(), pending.data(), sizeof pending);
   const std::size_t count = bytes > 0 ? static_cast<std::size_t>(bytes) / sizeof pending[0] : 0;

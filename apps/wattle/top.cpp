@@ -57,7 +57,7 @@ bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
   std::array<pollfd, 2> waited = {pollfd{ticker.fd(), POLLIN, 0}, pollfd{end.get(), POLLIN, 0}};
   while (waited[0].revents == 0) {
     patient_poll(waited, -1);
-    if (waited[1].revents != 0) return false;
+    if (waited[1].revents != 0 && has_come(end)) return false;
   }
   return true;
 }

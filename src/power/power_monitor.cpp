@@ -254,7 +254,9 @@ MeasuredEnergy total_of(const PowerMonitor& monitor,
 }  // namespace
 
 MeasuredEnergy PowerMonitor::total_energy(TimePoint start, TimePoint end) const {
-  return total_of(*this, energy(start, end), cpu_energy(start, end), end - start);
+  // Of doubles: all of time is longer than its clock can count.
+  const Seconds window = Seconds(end.time_since_epoch()) - Seconds(start.time_since_epoch());
+  return total_of(*this, energy(start, end), cpu_energy(start, end), window);
 }
 
 MeasuredEnergy PowerMonitor::total_energy(double start_unix_s, double end_unix_s) const {

@@ -168,7 +168,7 @@ Worker::Job PowerMonitor::Impl::telling() const {
 }
 
 void PowerMonitor::Impl::stop() noexcept {
-  if (std::exchange(stopped_, true)) return;
+  if (stopped_.exchange(true)) return;
   const TimePoint begin = std::chrono::steady_clock::now();
   const TimePoint end_by = begin + 2 * kStopPatience;
   try {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -130,7 +131,7 @@ class PowerMonitor::Impl {
   std::shared_ptr<FaultReport> faults_;
   std::optional<Readings> readings_;
   std::unique_ptr<Worker> telling_;
-  bool stopped_ = false;
+  std::atomic<bool> stopped_{false};
 };
 
 }  // namespace wattle

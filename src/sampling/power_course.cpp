@@ -160,16 +160,18 @@ std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains,
 
 /// Neighbours as one column. The errors at the ends between them cancel, so that the mean of their
 /// uncertainties is above that of the whole.
-PowerColumn joined(std::span<const PowerColumn> columns) {
+/// `last`: the length of the last of them, in whole columns.
+PowerColumn joined(std::span<const PowerColumn> columns, double last) {
   PowerColumn sum;
   double known = 0.0;
   Watts mean;
   Watts uncertainty;
   for (const PowerColumn& column : columns) {
     if (!column.mean) continue;
-    ++known;
-    mean += *column.mean;
-    uncertainty += column.uncertainty;
+    const double length = &column == &columns.back() ? last : 1.0;
+    known += length;
+    mean += *column.mean * length;
+    uncertainty += column.uncertainty * length;
     extend(sum, column.lowest.value_or(*column.mean));
     extend(sum, column.highest.value_or(*column.mean));
   }
@@ -179,10 +181,13 @@ PowerColumn joined(std::span<const PowerColumn> columns) {
   return sum;
 }
 
-std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::size_t per_column) {
+std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::size_t per_column,
+                                double last) {
   std::vector<PowerColumn> all;
   for (std::size_t i = 0; i < columns.size(); i += per_column) {
-    all.push_back(joined(std::span(columns).subspan(i, std::min(per_column, columns.size() - i))));
+    const bool is_whole = i + per_column < columns.size();
+    const std::size_t count = std::min(per_column, columns.size() - i);
+    all.push_back(joined(std::span(columns).subspan(i, count), is_whole ? 1.0 : last));
   }
   return all;
 }
@@ -192,13 +197,14 @@ std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::si
 PowerCourse PowerCourse::coarser(std::size_t most) const {
   const std::size_t per_column = (count() + most - 1) / most;
   if (per_column < 2) return *this;
+  const double last = length / column - static_cast<double>(count() - 1);
   PowerCourse course{.length = length,
                      .column = column * static_cast<double>(per_column),
                      .step = step,
                      .domains = {},
-                     .total = joined(total, per_column)};
+                     .total = joined(total, per_column, last)};
   for (const DomainCourse& domain : domains) {
-    course.domains.push_back({domain.name, joined(domain.columns, per_column)});
+    course.domains.push_back({domain.name, joined(domain.columns, per_column, last)});
   }
   return course;
 }

@@ -122,6 +122,7 @@ TEST_F(SelectionTest, MonitorsNothingWhereThatIsNoErrorAndSaysWhy) {
   EXPECT_THAT(monitor.cpu_domains(), IsEmpty());
   EXPECT_THAT(monitor.energy(kBegin, kBegin + 1s), IsEmpty());
   EXPECT_FALSE(monitor.total_energy(kBegin, kBegin + 1s).energy) << "unknown, not 0";
+  EXPECT_FALSE(monitor.total_energy(TimePoint::min(), TimePoint::max()).energy) << "of all time";
   EXPECT_THAT(monitor.missing(),
               ElementsAre(Refusal{
                   .subject = "CPU energy", .reason = "it takes root", .source = "powercap"}));

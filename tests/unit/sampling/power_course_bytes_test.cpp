@@ -96,5 +96,16 @@ TEST(PowerCourse, IsMadeCoarserWithoutLosingItsPeaks) {
   EXPECT_FALSE(columns[2].mean);
 }
 
+TEST(PowerCourse, CountsAShortLastColumnByItsLength) {
+  PowerCourse course{.length = Seconds(0.32), .column = Seconds(0.1), .step = Seconds(0.1)};
+  course.domains = {{"package_0",
+                     {{.mean = Watts(10.0)},
+                      {.mean = Watts(10.0)},
+                      {.mean = Watts(10.0)},
+                      {.mean = Watts(70.0)}}}};
+  const PowerCourse coarse = course.coarser(2);
+  EXPECT_NEAR(coarse.domains.front().columns[1].mean->si(), 20.0, 1e-9) << "0.1 s and 0.02 s";
+}
+
 }  // namespace
 }  // namespace wattle
