@@ -133,7 +133,7 @@ int measure_idle(const BaselineOptions& options) {
   if (domains.empty()) {
     warn_user("no CPU energy can be measured" +
               (refused.empty() ? "" : ": " + refused.front().reason) +
-              "\nwattle doctor says what to do");
+              "\n  fix: see wattle doctor");
     return kNoCpuEnergy;
   }
   const MachineIdentity machine = identity_of(options.system);
@@ -163,7 +163,7 @@ int measure_idle(const BaselineOptions& options) {
                         uses_between(processes_begin, read_process_times(options.system)), length)};
   if (!fill_power(baseline, window, times)) {
     warn_user(why_not_shared(window, baseline.domains, times.front(), times.back()) +
-              "\nwattle doctor says what to do");
+              "\n  fix: see wattle doctor");
     return kNoCpuEnergy;
   }
   if (is_under_load(baseline.busy_cpus, load->threads)) {

@@ -14,7 +14,7 @@ class App;
 namespace wattle::app {
 
 struct CompareOptions {
-  std::string a;  ///< a file
+  std::string a;  ///< a file, an ID, or a query
   std::string b;
   std::optional<double> fail_above{};  ///< a part: 0.05
   Cost cost = Cost::energy;            ///< what `fail_above` is about

@@ -22,7 +22,8 @@ namespace {
 
 constexpr const char* kHistoryFooter = R"(
 Lists saved runs, the newest first: 20 of them unless --limit says otherwise. wattle run --save saves
-a run, wattle bench --save all runs of a benchmark. An ID may be shortened to its first four characters if no other ID starts with them.
+a run, wattle bench --save all runs of a benchmark. An ID may be shortened to its first four
+characters if no other ID starts with them.
 
   wattle history show ID           Print one run with its tags, commit and directory
   wattle history rm ID...          Remove runs
@@ -72,8 +73,9 @@ examples:
 constexpr const char* kReportFooter = R"(
 Reports many runs as one: the ranks and nodes of a batch job, or any runs. FILE holds one record, or
 one per line, as wattle run --json and wattle history export write them (-: stdin); ID names a saved
-run, and a query such as tag:job=77,host:n1 many (see wattle compare --help). Energy of a machine counts once, however many ranks recorded it; runs that overlap in time on
-one machine are named, as are ranks without a record.
+run, and a query such as tag:job=77,host:n1 many (see wattle compare --help). Energy of a machine
+counts once, however many ranks recorded it; runs that overlap in time on one machine are named, as are
+ranks without a record.
 Exit status: 0, 1 if a file or ID cannot be read, 2 if none can, 64 for a wrong option.
 
 examples:

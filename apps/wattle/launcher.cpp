@@ -53,7 +53,7 @@ class CommandEnvironment {
     entries_.push_back(nullptr);
   }
 
-  /// Only what is safe in a forked child. `path`: ends with a zero byte; empty: as it is.
+  /// Only what is safe in a forked child. Without `path`: as they are.
   [[nodiscard]] char* const* with_mark(std::string_view path) noexcept {
     if (!path.empty()) {
       mark_value_[path.copy(mark_value_, kMostGateBytes - 1)] = '\0';

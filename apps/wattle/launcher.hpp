@@ -45,8 +45,8 @@ struct CommandStreams {
 };
 
 /// A forked process that waits for `release` and then becomes the command. It inherits everything
-/// as it is at `fork`: signals, limits, descriptors. If this process dies first, it exits.
-/// Threads: one; `fork` while there is only one.
+/// as it is at the construction: signals, limits, descriptors. If this process dies first, it
+/// exits. Threads: one; constructed while there is only one.
 class Launcher {
  public:
   /// `signals`: what the command gets, where this process has changed its own since. Throws `Error`

@@ -68,7 +68,7 @@ Exit status: 0 if all energy can be measured, 1 if a part cannot, 2 if none can,
 
 constexpr const char* kBaselineFooter = R"(
 Keeps the result in $XDG_STATE_HOME/wattle/baseline (or ~/.local/state) for a day, or until the machine
-is restarted or set up in another way. wattle run uses it to separate idle energy from the command's.
+is restarted or reconfigured. wattle run uses it to separate idle energy from the command's.
 Nothing else should run: with more than 5 % of the CPU cores and more than a quarter of one in use
 nothing is kept. Exit status: 0, 1 if the machine was not idle or Ctrl-C ended it, 2 if no CPU energy
 can be measured, 64 for a wrong option, 125 if the result cannot be written.

@@ -242,7 +242,7 @@ class WATTLE_EXPORT Tracker {
   /// has ended.
   void start();
   /// Takes a last sample, and ends within 50 ms; a second time it does nothing. Throws `NotStarted`
-  /// where it was not started. Where a file could not be written to its end it throws `WriteError`,
+  /// where it was not started. Where a file could not be written completely it throws `WriteError`,
   /// but has stopped, and `resource_usage` has everything.
   void stop();
 

@@ -83,7 +83,7 @@ std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
   const std::string reasons = reasons_of(refused);
   throw NoSuchDevice(
       "cannot measure energy: " + (reasons.empty() ? "no energy counter was found" : reasons) +
-      "; `wattle doctor` says what to do");
+      "; see `wattle doctor`");
 }
 
 /// There is no such domain, among those of its kind or at all.
@@ -140,7 +140,7 @@ void add_reasons(const EnergyMeterOptions& options, const Survey& found,
   if (told.empty() && missing.empty()) {
     missing.push_back({.subject = "energy",
                        .reason = "no energy counter was found",
-                       .remedy = "`wattle doctor` says what to do"});
+                       .remedy = "see `wattle doctor`"});
   }
 }
 

@@ -35,7 +35,7 @@ void FaultReport::tell_domain(Gpu& gpu, PowerDomain domain) {
   if (round > told.failed) {
     told.failed = round;
     log(fmt::format(
-        "power monitor: {2} readings of {0} gave no {1} so far: the driver fails, or says that "
+        "power monitor: {2} readings of {0} gave no {1} so far: the driver fails, or reports that "
         "this is not supported",
         gpu.name, to_string(domain), round));
   }

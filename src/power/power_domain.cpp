@@ -23,7 +23,7 @@ PowerDomain parse_power_domain(std::string_view word) {
     if (to_string(domain) == word) return domain;
   }
   throw InvalidArgument(
-      fmt::format("there is no power domain '{}': say device_instant, device_average, "
+      fmt::format("unknown power domain '{}'; use device_instant, device_average, "
                   "memory_average, module_instant or module_average",
                   printable(word)));
 }

@@ -70,10 +70,11 @@ nanoseconds period_for(const std::vector<ModelPace>& models) {
   }
   if (!fastest) return kLongestGuess;
   if (*fastest / 2 > kLongestGuess) {
-    log(fmt::format(
-        "power monitor: power is renewed each {} s here, and read each {} s, which is the longest "
-        "period that is chosen by itself; set update_period to read it less often",
-        Seconds(*fastest).count(), Seconds(kLongestGuess).count()));
+    log(
+        fmt::format("power monitor: power is renewed every {} s here, and read every {} s, which "
+                    "is the longest "
+                    "period that is chosen by itself; set update_period to read it less often",
+                    Seconds(*fastest).count(), Seconds(kLongestGuess).count()));
   }
   return std::clamp<nanoseconds>(*fastest / 2, milliseconds(1), kLongestGuess);
 }

@@ -13,7 +13,7 @@
 namespace wattle {
 
 /// Several recorders can share a sensor whose class says that it may be read by several threads.
-/// Threads: `read`, `note_suspend`, `set_period`, `boundaries` one at a time (the reader's); the
+/// Threads: `read`, `note_suspend`, `set_period` one at a time (the reader's); the
 /// histories say for themselves.
 class Recorder {
  public:

@@ -312,7 +312,7 @@ TEST_F(Baselines, NeedASensorThatCanBeRead) {
   const Outcome refused = run(start(machine, "state", {}));
   EXPECT_EQ(refused.code(), 2);
   EXPECT_THAT(refused.err, testing::AllOf(HasSubstr("no CPU energy can be measured: "),
-                                          HasSubstr("wattle doctor says what to do")));
+                                          HasSubstr("fix: see wattle doctor")));
   EXPECT_FALSE(std::filesystem::exists(path("state") / "wattle/baseline"));
 }
 
