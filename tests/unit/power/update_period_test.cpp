@@ -47,7 +47,7 @@ TEST(PeriodFor, IsAtMost100MillisecondsWhichIsWarnedAbout) {
   EXPECT_EQ(period_for({every(200ms)}), 100ms);
   EXPECT_THAT(log.messages(), IsEmpty());
   EXPECT_EQ(period_for({every(1s)}), 100ms);
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("renewed each 1 s")));
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("renewed every 1 s")));
 }
 
 TEST(PeriodFor, IsAtLeastAMillisecond) { EXPECT_EQ(period_for({every(10us)}), 1ms); }
