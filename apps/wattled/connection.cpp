@@ -103,20 +103,23 @@ void Connection::set_answer_deadline() {
   deadline_ = std::min(owner_.loop().now() + kUnreadPatience, answer_deadline_);
 }
 
-bool Connection::check_deadline(TimePoint now) {
-  if (right_ && !owner_.service().is_good(*right_)) {
-    close();
-    return true;
-  }
+bool Connection::has_lost_its_right() const { return right_ && !owner_.service().is_good(*right_); }
+
+bool Connection::is_overdue(TimePoint now) const {
+  if (state_ == State::closed) return false;
+  if (has_lost_its_right()) return true;
   const bool is_waited_for =
       state_ != State::answering && (state_ != State::streaming || !frames_.empty());
-  if (!is_waited_for || now < deadline_) return false;
+  return is_waited_for && now >= deadline_;
+}
+
+void Connection::end_overdue(TimePoint now) {
+  if (!is_overdue(now)) return;
+  if (has_lost_its_right()) return close();
   if (state_ == State::reading && !in_.empty()) {
-    refuse(error_response(408, "The request took too long."));
-  } else {
-    cut();
+    return refuse(error_response(408, "The request took too long."));
   }
-  return true;
+  cut();
 }
 
 void Connection::wait_readable() {

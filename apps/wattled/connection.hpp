@@ -59,8 +59,10 @@ class Connection final : public HttpExchange,
   void close();
   /// Closes it to make room; counts it where an answer waits that it does not read.
   void cut();
-  /// Ends it where it took too long for what it is about; whether it did.
-  bool check_deadline(TimePoint now);
+  /// It took too long for what it is about, or may not go on.
+  [[nodiscard]] bool is_overdue(TimePoint now) const;
+  /// Ends it where it is overdue. The server may cut others to make room for what it is told.
+  void end_overdue(TimePoint now);
 
   // HttpExchange
   void answer(const Response& response) override;
@@ -102,6 +104,8 @@ class Connection final : public HttpExchange,
   /// Looks whether it is in the middle of a record.
   void note_half();
   [[nodiscard]] bool is_unread() const noexcept;
+  /// The token of its stream is not valid any more.
+  [[nodiscard]] bool has_lost_its_right() const;
   /// Tells the server how much of an answer waits here.
   void note_unread();
   void wait_writable();

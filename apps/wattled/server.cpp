@@ -19,9 +19,9 @@ namespace {
 
 constexpr std::chrono::seconds kSweep{1};
 /// Sent away, or accepted from a Unix socket, in one go before others have their turn.
-constexpr int kMostAtOnce = 64;
+constexpr std::size_t kMostAtOnce = 64;
 /// Accepted through TCP.
-constexpr int kMostStrangersAtOnce = 8;
+constexpr std::size_t kMostStrangersAtOnce = 8;
 
 /// How long connections other than Unix sockets are read in one go: whoever connects to a Unix
 /// socket waits no longer for them.
@@ -96,8 +96,8 @@ void Server::wait_at(Door& door) {
 }
 
 void Server::accept_at(Door& door) {
-  const int most = door.listener.is_local_socket ? kMostAtOnce : kMostStrangersAtOnce;
-  for (int i = 0; i < most; ++i) {
+  const std::size_t most = door.listener.is_local_socket ? kMostAtOnce : kMostStrangersAtOnce;
+  for (std::size_t i = 0; i < most; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
       admit(door, std::move(fd));
@@ -240,7 +240,7 @@ void Server::schedule(Connection& connection) {
 
 void Server::take_turns() {
   const TimePoint end = loop_.now() + kTurn;
-  for (int i = 0; i < kMostAtOnce && !scheduled_.empty(); ++i) {
+  for (std::size_t i = 0; i < kMostAtOnce && !scheduled_.empty(); ++i) {
     const std::shared_ptr<Connection> next = std::move(scheduled_.front());
     scheduled_.pop_front();
     next->take_turn();
@@ -272,16 +272,17 @@ void Server::sweep() {
 
 void Server::end_overdue() {
   const TimePoint now = loop_.now();
-  int ended = 0;
-  for (Connections* const list : {&waiting_, &busy_, &guests_}) {
-    for (auto next = list->begin(); next != list->end();) {
-      const std::shared_ptr<Connection> connection = *next++;
-      if (!connection->check_deadline(now) || ++ended < kMostAtOnce) continue;
-      // Thousands that came together are overdue together.
-      loop_.poster()([this] { end_overdue(); });
-      return;
+  // What one is told at its end may cut others: the lists change while it ends.
+  std::vector<std::shared_ptr<Connection>> overdue;
+  for (const Connections* const list : {&waiting_, &busy_, &guests_}) {
+    for (const std::shared_ptr<Connection>& connection : *list) {
+      if (overdue.size() == kMostAtOnce) break;
+      if (connection->is_overdue(now)) overdue.push_back(connection);
     }
   }
+  for (const std::shared_ptr<Connection>& connection : overdue) connection->end_overdue(now);
+  // Thousands that came together are overdue together.
+  if (overdue.size() == kMostAtOnce) loop_.poster()([this] { end_overdue(); });
 }
 
 }  // namespace wattle::daemon

@@ -87,8 +87,10 @@ class StuckReader : public testing::Test {
   /// As the server does each second.
   [[nodiscard]] bool is_open_after(std::chrono::nanoseconds step) {
     owner_.virtual_loop.advance(step);
-    const bool has_ended = connection_->check_deadline(owner_.virtual_loop.now());
-    EXPECT_EQ(has_ended, owner_.is_removed);
+    const TimePoint now = owner_.virtual_loop.now();
+    const bool is_overdue = connection_->is_overdue(now);
+    connection_->end_overdue(now);
+    EXPECT_EQ(is_overdue, owner_.is_removed);
     return !owner_.is_removed;
   }
 
@@ -148,7 +150,7 @@ class UnreadAnswer : public testing::Test {
   ~UnreadAnswer() override { connection_->close(); }
   [[nodiscard]] bool is_open_after(std::chrono::nanoseconds step) {
     owner_.virtual_loop.advance(step);
-    (void)connection_->check_deadline(owner_.virtual_loop.now());
+    connection_->end_overdue(owner_.virtual_loop.now());
     return !owner_.is_removed;
   }
 

@@ -2,6 +2,8 @@
 #include "server.hpp"
 
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -315,6 +317,76 @@ TEST_F(FullHouse, WhoHasNotReadForLongestIsCutWhereAnswersTakeTooMuchMemory) {
   EXPECT_EQ(service_.turned_away()[TurnedAway::unread], 1U);
   EXPECT_EQ(server_->connections(), 1U);
   EXPECT_TRUE(heard_by(admitted(kWhole)).starts_with("HTTP/1.1 200 "));
+}
+
+/// A Unix socket and a port.
+class TwoDoors : public FullHouse {
+ protected:
+  void open_both(const PlaceLimits& places) {
+    std::vector<Listener> listeners;
+    listeners.push_back(listen_at_file({.path = place(0)}));
+    listeners.push_back(listen_at_tcp({.host = "127.0.0.1", .port = 0}));
+    const std::string name = listeners.back().name;
+    port_ = static_cast<std::uint16_t>(std::stoi(name.substr(name.rfind(':') + 1)));
+    server_.emplace(loop_, service_, std::move(listeners), ServerOptions{.places = places});
+  }
+  [[nodiscard]] Fd tcp_client() {
+    Fd fd(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int small = 4096;
+    ::setsockopt(fd.get(), SOL_SOCKET, SO_RCVBUF, &small, sizeof small);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_port = htons(port_);
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(
+        ::connect(fd.get(), static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
+        0);
+    loop_.run_readable();
+    return fd;
+  }
+  void ask(const Fd& fd, std::string_view bytes) {
+    EXPECT_EQ(::send(fd.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL),
+              static_cast<ssize_t>(bytes.size()));
+    for (int i = 0; i < 2; ++i) loop_.run_readable();
+    while (loop_.run_posted() > 0) {
+    }
+  }
+  [[nodiscard]] static int waiting_at(const Fd& fd) {
+    int bytes = 0;
+    ::ioctl(fd.get(), FIONREAD, &bytes);
+    return bytes;
+  }
+  /// As many answers as the kernel keeps for a client of the Unix socket that reads none.
+  [[nodiscard]] int answers_that_fit() {
+    const Fd trial = admitted("");
+    int answers = 0;
+    for (int before = 0;; ++answers) {
+      ask(trial, kWhole);
+      if (waiting_at(trial) == before) return answers;
+      before = waiting_at(trial);
+    }
+  }
+
+ private:
+  std::uint16_t port_ = 0;
+};
+
+TEST_F(TwoDoors, WhoIsSentAwayAndReadsNothingMayCutTheNextInTheList) {
+  open_both({.all = 10});
+  const int answers = answers_that_fit();
+  server_.reset();
+  open_both({.all = 10, .unread_bytes = 400});  // one answer, and not two
+  const Fd overdue = admitted("");
+  for (int i = 0; i < answers; ++i) ask(overdue, kWhole);
+  ask(overdue, kHalf);
+  const Fd unread = tcp_client();
+  loop_.advance(milliseconds(2'500));
+  (void)pipelined_unread(unread);
+  ASSERT_EQ(server_->connections(), 2U);
+  ASSERT_EQ(service_.turned_away()[TurnedAway::unread], 0U);
+  loop_.advance(milliseconds(2'600));
+  EXPECT_EQ(service_.turned_away()[TurnedAway::unread], 1U);
+  EXPECT_EQ(server_->connections(), 1U);
 }
 
 TEST_F(FullHouse, SurvivesAKernelWithoutMemoryToWaitForAClient) {
