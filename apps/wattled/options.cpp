@@ -179,14 +179,18 @@ template <class Number>
 CLI::Option* add_number(CLI::App& app, const char* name, Number& to, const char* help,
                         const char* type, std::uint32_t least = 0,
                         std::uint32_t most = std::numeric_limits<std::uint32_t>::max()) {
-  const auto refuse_others = [least, most](const std::string& given) {
+  // CLI11 would read 010 as an octal number.
+  const auto refuse_others = [least, most](std::string& given) {
     const auto number = parse_unsigned<std::uint32_t>(given);
-    if (number && *number >= least && *number <= most) return std::string();
-    return fmt::format("'{}' is not a whole number from {} to {}", given, least, most);
+    if (!number || *number < least || *number > most) {
+      return fmt::format("'{}' is not a whole number from {} to {}", given, least, most);
+    }
+    given = std::to_string(*number);
+    return std::string();
   };
   return app.add_option(name, to, help)
       ->type_name(type)
-      ->check(CLI::Validator(refuse_others, "", ""));
+      ->transform(CLI::Validator(refuse_others, "", ""));
 }
 
 void add_serve(CLI::App& app, Raw& raw) {

@@ -89,6 +89,12 @@ TEST(DaemonOptions, NameTheOptionOfAWrongNumberAndWhatItTakes) {
   EXPECT_NE(error_of({"serve", "--max-connections", "0"}), "");
 }
 
+TEST(DaemonOptions, TakeNumbersAsDecimal) {
+  EXPECT_EQ(serve({"--max-connections", "0100"}).most_connections, 100U);
+  EXPECT_EQ(serve({"--gpu-power-poll-hz", "08"}).gpu_hz, 8U);
+  EXPECT_EQ(serve({"--socket-uid", "010"}).socket.owner, 10U);
+}
+
 TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", "pigeon"}),
             "wattled: --mode takes uds or tcp, not 'pigeon'\n");
