@@ -53,8 +53,10 @@ std::string who_may_connect(const std::string& socket_path) {
   const std::string user = user_name(status.st_uid);
   if (!has_group) return fmt::format("only {} may connect", user);
   if (status.st_gid == 0) {
-    return "only root may connect: for others, sudo groupadd --system wattle, and start with "
-           "--socket-group wattle";
+    return fmt::format(
+        "only {} may connect: for others, sudo groupadd --system wattle, and start with "
+        "--socket-group wattle",
+        status.st_uid == 0 ? user : user + " and root");
   }
   const std::string group = group_name(status.st_gid);
   return fmt::format(

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <optional>
 #include <string>
 
 #include "fakes/temp_folder.hpp"
@@ -19,9 +20,11 @@ namespace {
 class WhoMayConnect : public testing::Test {
  protected:
   /// What is said of a socket of root's with that mode and group.
-  [[nodiscard]] std::string said(mode_t mode, gid_t group) const {
+  [[nodiscard]] std::string said(mode_t mode, gid_t group,
+                                 std::optional<uid_t> owner = std::nullopt) const {
     const std::string path = (folder_.path() / "socket").string();
-    const Listener listener = listen_at_file({.path = path, .mode = mode, .group = group});
+    const Listener listener =
+        listen_at_file({.path = path, .mode = mode, .owner = owner, .group = group});
     const std::string text = who_may_connect(path) + "\n";
     ::unlink(path.c_str());
     return text;
@@ -46,6 +49,10 @@ TEST_F(WhoMayConnect, IsTheGroupWithHowToJoinIt) {
 
 TEST_F(WhoMayConnect, IsNotToBeMadeAMemberOfTheGroupRoot) {
   testing_support::expect_golden("socket_for_root.txt", said(0660, 0));
+}
+
+TEST_F(WhoMayConnect, IsItsOwnerAndRootWhereTheGroupIsRoots) {
+  testing_support::expect_golden("socket_for_its_owner_and_root.txt", said(0660, 0, 54321));
 }
 
 TEST(SocketGroup, ThatIsNotThereIsNamedWithHowToMakeIt) {
