@@ -52,8 +52,10 @@ ServiceManager::ServiceManager(Loop& loop) {
   const auto microseconds = parse_unsigned<std::uint64_t>(variable("WATCHDOG_USEC"));
   if (!microseconds || *microseconds == 0 || !is_for_us("WATCHDOG_PID")) return;
   constexpr std::uint64_t kLongest = 3'600'000'000;
+  constexpr std::chrono::microseconds kShortest = std::chrono::milliseconds(1);
   const std::chrono::microseconds limit(std::min(*microseconds, kLongest));
-  watchdog_ = std::make_unique<Pace>(loop, limit / 2, [] { tell("WATCHDOG=1"); });
+  watchdog_ =
+      std::make_unique<Pace>(loop, std::max(limit / 2, kShortest), [] { tell("WATCHDOG=1"); });
   watchdog_->start();
 }
 
