@@ -1,5 +1,6 @@
 #include "hub.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "wall_time.hpp"
@@ -50,12 +51,17 @@ void GpuStream::tick() {
   const TimePoint now = loop_.now();
   const Ids wanted = stream_.wanted();
   if (wanted.empty()) pace_.stop();
+  // Of one that nobody wants, and that was not asked, nothing can come.
+  std::erase_if(asked_, [&](const auto& entry) {
+    return !entry.second.is_outstanding && !std::ranges::binary_search(wanted, entry.first);
+  });
   for (const wire::DeviceId id : wanted) {
-    const auto [asked, is_free] = asked_.try_emplace(id, now);
-    if (is_free && gpus_.ask_power(id, [this, id](const GpuAnswer& answer) { take(id, answer); })) {
-      continue;
+    Asked& asked = asked_.try_emplace(id, Asked{.since = now}).first->second;
+    if (!asked.is_outstanding) {
+      asked.is_outstanding =
+          gpus_.ask_power(id, [this, id](const GpuAnswer& answer) { take(id, answer); });
     }
-    if (now - asked->second >= kStuck) {
+    if (now - asked.since >= kStuck) {
       answered_.push_back({.id = id, .reason = "its driver does not answer"});
     }
   }

@@ -59,8 +59,12 @@ class GpuStream {
   Gpus& gpus_;
   Loop& loop_;
   Stream stream_;
-  std::map<wire::DeviceId, TimePoint> asked_;  ///< and not answered yet
-  std::vector<PowerChange> answered_;          ///< and not sent yet
+  struct Asked {
+    TimePoint since;              ///< no answer came since then
+    bool is_outstanding = false;  ///< false: its thread took no more questions
+  };
+  std::map<wire::DeviceId, Asked> asked_;  ///< and not answered yet
+  std::vector<PowerChange> answered_;      ///< and not sent yet
   Pace pace_;
 };
 

@@ -311,6 +311,41 @@ TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
   EXPECT_LE(first_->reads, 1 + 100);
 }
 
+TEST_F(GpuHub, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
+  first_->is_shut = true;
+  const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
+  const auto ignore = [](const Gpus::Answers&) {};
+  gpus_.act({0}, job, seconds(60), ignore);
+  while (first_->reads == 0) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) gpus_.act({0}, job, seconds(60), ignore);
+  stream_.subscribe(listener_, {0});
+  loop_.advance(milliseconds(1'050));
+  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": gpu 0: its driver does not answer")));
+  first_->is_shut = false;
+  while (first_->reads < 10) std::this_thread::yield();  // there is room again
+  loop_.advance(milliseconds(50));
+  while (listener_.told.size() < 2) {
+    wait_for_post();
+    loop_.advance(milliseconds(50));
+  }
+  EXPECT_THAT(listener_.told[1], HasSubstr("\"power_mw\":75000"));
+}
+
+TEST_F(GpuHub, IsNotToldToHangToWhoComesLongAfterItsQueueWasFull) {
+  first_->is_shut = true;
+  const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
+  const auto ignore = [](const Gpus::Answers&) {};
+  gpus_.act({0}, job, seconds(60), ignore);
+  while (first_->reads == 0) std::this_thread::yield();
+  for (int i = 0; i < 100; ++i) gpus_.act({0}, job, seconds(60), ignore);
+  stream_.subscribe(listener_, {0});
+  Stream::unsubscribe(listener_);
+  loop_.advance(seconds(10));
+  stream_.subscribe(other_, {0});
+  loop_.advance(milliseconds(900));
+  EXPECT_THAT(other_.told, IsEmpty());
+}
+
 TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
   first_->is_shut = true;
   std::optional<Gpus::Answers> answers;
