@@ -33,11 +33,13 @@ unsigned status_of(SettingFailure::Cause cause) noexcept {
   return 500;
 }
 
-DeviceFault fault_of(const SettingFailure& failure) {
+DeviceFault fault_of(const SettingFailure& failure, const Sensor& sensor) {
+  const unsigned status = status_of(failure.cause);
+  if (failure.cause != SettingFailure::Cause::out_of_range) {
+    return driver_fault(status, sensor, failure.message);
+  }
   // zeusd's words, which its clients look for.
-  const bool is_invalid = failure.cause == SettingFailure::Cause::out_of_range;
-  return {status_of(failure.cause),
-          fmt::format("{}{}", is_invalid ? "Invalid request: " : "NVML error: ", failure.message)};
+  return {status, "Invalid request: " + failure.message};
 }
 
 /// What identifies a GPU, and does not change.
@@ -93,7 +95,7 @@ bool have_command(const Tools& tools, std::span<const DeviceSetting> settings) {
 std::optional<DeviceFault> set_by_command(const CommandRunner& commands, wire::DeviceId id,
                                           Sensor& sensor, std::span<const DeviceSetting> settings) {
   for (const DeviceSetting& setting : settings) {
-    if (const auto failure = sensor.check(setting)) return fault_of(*failure);
+    if (const auto failure = sensor.check(setting)) return fault_of(*failure, sensor);
   }
   const auto failure = commands.run(call_of(settings), id);
   if (!failure) return std::nullopt;
@@ -105,7 +107,7 @@ std::optional<DeviceFault> apply(wire::DeviceId id, Sensor& sensor,
                                  std::span<const DeviceSetting> settings, const Tools& tools) {
   if (have_command(tools, settings)) return set_by_command(*tools.commands, id, sensor, settings);
   const auto failure = sensor.set(settings.front());
-  return failure ? std::optional(fault_of(*failure)) : std::nullopt;
+  return failure ? std::optional(fault_of(*failure, sensor)) : std::nullopt;
 }
 
 std::optional<DeviceFault> set_some(wire::DeviceId id, Sensor& sensor,

@@ -23,22 +23,15 @@ constexpr std::size_t kMostJobs = 16;
 
 constexpr double kMilli = 1000.0;
 
-/// NVML is the library of NVIDIA's GPUs alone; zeusd's clients know its errors by this word.
-DeviceFault fault(unsigned status, DomainKind kind, std::string_view what) {
-  const bool is_nvml = kind == DomainKind::nvidia_gpu;
-  return {status, fmt::format("{} error: {}", is_nvml ? "NVML" : "GPU", what)};
-}
-
-DomainKind kind_of(const Sensor& sensor) { return sensor.channels().front().domain.kind(); }
-
 DeviceFault no_answer() { return {500, "GPU error: the driver did not answer in time"}; }
 DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
   const bool shows_module =
       (question == GpuQuestion::power || question == GpuQuestion::streamed_power) &&
       shows_module_power_alone(sensor.channels());
-  return fault(400, kind_of(sensor),
-               shows_module ? "this GPU shows only the power of the module that it is a part of"
-                            : "this GPU, or its driver, does not offer it");
+  return driver_fault(400, sensor,
+                      shows_module
+                          ? "this GPU shows only the power of the module that it is a part of"
+                          : "this GPU, or its driver, does not offer it");
 }
 
 /// The channels that answer a question, the best first.
@@ -55,17 +48,17 @@ std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion questio
   return instant ? instant : find(Metric::power_average);
 }
 
-std::optional<DeviceFault> fault_of(ReadStatus status, DomainKind kind) {
+std::optional<DeviceFault> fault_of(ReadStatus status, const Sensor& sensor) {
   switch (status) {
     case ReadStatus::ok:
     case ReadStatus::stale:
       return std::nullopt;
     case ReadStatus::retry:
-      return fault(500, kind, "the driver gave no value this time");
+      return driver_fault(500, sensor, "the driver gave no value this time");
     case ReadStatus::gone:
       break;
   }
-  return fault(500, kind, "the GPU is lost");
+  return driver_fault(500, sensor, "the GPU is lost");
 }
 
 GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
@@ -77,7 +70,7 @@ GpuAnswer ask_channel(Sensor& sensor, std::size_t channel) {
   const double si = sensor.channels()[channel].scale() * static_cast<double>(reading.raw);
   return {.value = static_cast<std::uint64_t>(std::llround(si * kMilli)),
           .at = reading.at,
-          .fault = fault_of(reading.status, kind_of(sensor))};
+          .fault = fault_of(reading.status, sensor)};
 }
 
 GpuAnswer ask_all(Sensor& sensor) {
@@ -109,6 +102,11 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
 }
 
 }  // namespace
+
+DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view what) {
+  const bool is_nvml = sensor.channels().front().domain.kind() == DomainKind::nvidia_gpu;
+  return {status, fmt::format("{} error: {}", is_nvml ? "NVML" : "GPU", what)};
+}
 
 GpuAnswer ask(Sensor& sensor, GpuQuestion question) {
   if (question == GpuQuestion::all) return ask_all(sensor);

@@ -8,6 +8,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/worker.hpp"
@@ -40,6 +41,11 @@ struct DeviceFault {
   unsigned status = 500;
   std::string message;
 };
+
+/// A fault that a driver reports: NVML is the library of NVIDIA's GPUs alone, and zeusd's clients
+/// know its errors by this word.
+[[nodiscard]] DeviceFault driver_fault(unsigned status, const Sensor& sensor,
+                                       std::string_view what);
 
 struct GpuAnswer {
   std::uint64_t value = 0;

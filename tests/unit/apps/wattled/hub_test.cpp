@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "fakes/scripted_sensor.hpp"
+#include "gpu_control.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -256,6 +257,21 @@ TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
   EXPECT_EQ(answer.fault->message,
             "NVML error: this GPU shows only the power of the module that it is a part of");
   EXPECT_EQ(gpu.reads, 0);
+}
+
+TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
+  for (const auto& [domain, word] :
+       {std::pair(Domain::nvidia_gpu(0), "NVML"), {Domain::amd_gpu(0), "GPU"}}) {
+    VirtualLoop loop;
+    Gpus gpus({{.entry = {.id = 0}, .sensor = std::make_shared<GatedGpu>(domain)}}, loop);
+    GpuControl control(gpus, nullptr, nullptr);
+    std::optional<DeviceFault> fault;
+    control.set({0}, {PowerLimit{150'000}},
+                [&](const Gpus::Answers& answers) { fault = answers.at(0).fault; });
+    while (loop.run_posted() == 0) std::this_thread::yield();
+    ASSERT_TRUE(fault);
+    EXPECT_THAT(fault->message, testing::StartsWith(std::string(word) + " error: "));
+  }
 }
 
 class GpuHub : public testing::Test {
