@@ -112,8 +112,8 @@ class Cpus {
 /// frequent readings tell what other people's programs do (CVE-2020-8694). Threads: the loop's.
 class CpuView {
  public:
-  /// A `quantum_uj` of 0: all of it. Otherwise nothing is read sooner than `least_period` after
-  /// the last time.
+  /// A `quantum_uj` of 0: all of it. Otherwise all is read once every `least_period` at most, with
+  /// half a period between two readings at least.
   CpuView(Cpus& cpus, const Loop& loop, std::uint64_t quantum_uj = 0,
           std::chrono::nanoseconds least_period = {})
       : cpus_(cpus), loop_(loop), quantum_uj_(quantum_uj), least_period_(least_period) {}
@@ -128,7 +128,7 @@ class CpuView {
   std::uint64_t quantum_uj_;
   std::chrono::nanoseconds least_period_;
   CpuStates last_;
-  TimePoint last_at_{};
+  TimePoint due_{};  ///< when the next reading is due
 };
 
 }  // namespace wattle::daemon

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -62,11 +63,13 @@ class VirtualLoop final : public Loop {
   void advance(std::chrono::nanoseconds step) {
     const TimePoint end = now_ + step;
     while (const auto next = timers_->take_next(end)) {
-      now_ = std::max(now_, next->first);
+      now_ = std::max(now_, next->first + (lateness ? lateness() : std::chrono::nanoseconds(0)));
       next->second();
     }
-    now_ = end;
+    now_ = std::max(now_, end);
   }
+  /// How much later than asked for the next timer goes off; null: not at all.
+  std::function<std::chrono::nanoseconds()> lateness{};
   [[nodiscard]] std::size_t timers() const { return timers_->size(); }
   /// Who would be called where something can be read.
   [[nodiscard]] std::size_t readers() const noexcept { return readers_.size(); }
