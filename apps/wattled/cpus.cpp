@@ -18,12 +18,16 @@ void quantize(CounterState& state, std::uint64_t quantum_uj) {
 
 }  // namespace
 
+std::string_view reason_of(const CounterState& state) noexcept {
+  if (!state.is_known) return kCounterUnreadable;
+  return state.is_stuck ? kCounterStuck : std::string_view();
+}
+
 CounterPower power_between(const CounterState& before, const CounterState& after) {
-  if (after.is_known && after.is_stuck) return {.reason = kCounterStuck};
-  const bool compares = before.is_known && after.is_known && before.losses == after.losses;
-  if (!compares || after.at <= before.at) {
-    return {.reason = "its counter cannot be read, or restarted"};
-  }
+  if (const std::string_view reason = reason_of(after); !reason.empty()) return {.reason = reason};
+  if (!before.is_known) return {.reason = kCounterUnreadable};
+  if (before.losses != after.losses) return {.reason = kCounterRestarted};
+  if (after.at <= before.at) return {.reason = "its counter was not read in this time"};
   const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
   // uJ in a millisecond are mW.
   const double mw = (after.energy_uj - before.energy_uj) / elapsed.count();

@@ -28,6 +28,11 @@ struct CounterState {
   bool is_stuck = false;
 };
 
+inline constexpr std::string_view kCounterUnreadable = "its counter cannot be read";
+inline constexpr std::string_view kCounterRestarted = "its counter restarted";
+/// Why what the counter shows is not known; empty where it is.
+[[nodiscard]] std::string_view reason_of(const CounterState& state) noexcept;
+
 struct CpuState {
   CounterState cpu;
   std::optional<CounterState> dram{};  ///< absent: there is none

@@ -80,9 +80,19 @@ GpuAnswer ask_all(Sensor& sensor) {
   const ChannelSet wanted = channels_where(sensor, [](const Channel& c) { return !c.costly; });
   sensor.read_some(wanted, answer.readings);
   // What was not asked for has no value.
+  std::optional<DeviceFault> fault;
+  bool is_known = false;
   for (std::size_t i = 0; i < channels.size(); ++i) {
-    if (i >= wanted.size() || !wanted[i]) answer.readings[i].status = ReadStatus::retry;
+    Reading& reading = answer.readings[i];
+    if (i < wanted.size() && wanted[i]) {
+      auto failure = fault_of(reading.status, sensor);
+      is_known = is_known || !failure;
+      if (!fault || reading.status == ReadStatus::gone) fault = std::move(failure);
+    } else {
+      reading.status = ReadStatus::retry;
+    }
   }
+  if (!is_known) answer.fault = std::move(fault);
   return answer;
 }
 

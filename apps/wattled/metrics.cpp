@@ -145,10 +145,11 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   return families;
 }
 
-std::optional<double> MeanPower::at(TimePoint time, double energy_j) {
+std::optional<double> MeanPower::at(TimePoint time, double energy_j, std::uint64_t losses) {
   const Mark now{time, energy_j};
-  const bool fell = next_ && (energy_j < next_->energy_j || time < next_->time);
-  if (!next_ || fell) {
+  const bool lost = std::exchange(losses_, losses) != losses;
+  if (!next_ || lost) {
+    has_restarted_ = next_.has_value();
     base_.reset();
     next_ = now;
     return std::nullopt;

@@ -20,8 +20,8 @@ struct DomainMetrics {
   std::string source;  ///< the provider: "perf", "powercap", "nvml"
   /// False where its energy is a part of, or overlaps, that of another domain.
   bool additive = true;
-  bool up = false;                   ///< the last reading succeeded, and a counter moves
-  std::string reason{};              ///< why its energy is not known although it can be read
+  bool up = false;       ///< the last reading succeeded, and a counter moves
+  std::string reason{};  ///< why its energy or power is not known; empty: nothing to say
   std::optional<double> energy_j{};  ///< unwrapped, since `created_unix_s`
   std::optional<double> created_unix_s{};
   std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value
@@ -65,15 +65,20 @@ class MeanPower {
  public:
   static constexpr Seconds kMinWindow{1.0};
 
-  /// Watts, told that the counter is at `energy_j` at `time`; absent at the first scrapes, and
-  /// where the counter fell, which begins anew.
-  [[nodiscard]] std::optional<double> at(TimePoint time, double energy_j);
+  /// Watts, where the counter is at `energy_j` at `time`, not before the last time; absent at
+  /// the first scrapes. What was used across one of the counter's `losses` is not known: the scrape
+  /// after one is again a first one.
+  [[nodiscard]] std::optional<double> at(TimePoint time, double energy_j, std::uint64_t losses);
+  /// The counter has restarted since a scrape.
+  [[nodiscard]] bool has_restarted() const noexcept { return has_restarted_; }
 
  private:
   struct Mark {
     TimePoint time;
     double energy_j = 0;
   };
+  std::uint64_t losses_ = 0;
+  bool has_restarted_ = false;
   std::optional<Mark> base_;  ///< the window begins here
   std::optional<Mark> next_;  ///< becomes the base once it is old enough
 };

@@ -40,6 +40,7 @@ DomainMetrics of_gpu(const Sensor& sensor, const GpuAnswer& answer) {
                         .device = sensor.device() != nullptr ? sensor.device()->id : "",
                         .vendor = std::string(traits_of(domain).vendor),
                         .source = channels.front().source};
+  if (answer.fault) metrics.reason = answer.fault->message;
   for (std::size_t i = 0; i < answer.readings.size(); ++i) {
     const Reading& reading = answer.readings[i];
     std::optional<double>* const place = place_in(metrics, channels[i]);
@@ -60,18 +61,16 @@ DomainMetrics Scrape::of_counter(const CpuView& view, const Channel& channel,
   DomainMetrics metrics{.domain = channel.domain.name(),
                         .device = fmt::format("cpu:{}", channel.domain.index()),
                         .source = channel.source,
-                        .up = state.is_known,
+                        .reason = std::string(reason_of(state)),
                         .created_unix_s = started_unix_s_,
                         .resets = state.losses};
-  if (state.at == TimePoint{}) return metrics;  // it could never be read
-  if (state.is_known && state.is_stuck) {
-    metrics.up = false;
-    metrics.reason = kCounterStuck;
-    return metrics;
-  }
+  if (state.at != TimePoint{}) metrics.last_success_unix_s = to_unix(state.at);
+  metrics.up = metrics.reason.empty();
+  if (!metrics.up) return metrics;
   metrics.energy_j = (state.energy_uj - state.first_uj) * kMicro;
-  metrics.last_success_unix_s = to_unix(state.at);
-  metrics.power_w = powers_[{&view, channel.domain}].at(state.at, *metrics.energy_j);
+  MeanPower& power = powers_[{&view, channel.domain}];
+  metrics.power_w = power.at(state.at, *metrics.energy_j, state.losses);
+  if (!metrics.power_w && power.has_restarted()) metrics.reason = kCounterRestarted;
   return metrics;
 }
 

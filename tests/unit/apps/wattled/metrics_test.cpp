@@ -94,8 +94,8 @@ TEST(Metrics, EscapeForeignText) {
 class MeanPowerTest : public testing::Test {
  protected:
   /// A scrape so long after the first one.
-  std::optional<double> at(int ms, double energy_j) {
-    return power_.at(kStart + milliseconds(ms), energy_j);
+  std::optional<double> at(int ms, double energy_j, std::uint64_t losses = 0) {
+    return power_.at(kStart + milliseconds(ms), energy_j, losses);
   }
 
  private:
@@ -125,11 +125,11 @@ TEST_F(MeanPowerTest, IsOfASecondAtLeastHoweverOftenItIsAskedFor) {
   EXPECT_EQ(at(3000, 400 + 200), 400.0);  // since 2000
 }
 
-TEST_F(MeanPowerTest, BeginsAnewWhereTheCounterFell) {
+TEST_F(MeanPowerTest, StartsAgainWhereTheCounterRestarted) {
   (void)at(0, 1000);
   EXPECT_EQ(at(1000, 1050), 50.0);
-  EXPECT_EQ(at(2000, 10), std::nullopt);
-  EXPECT_EQ(at(4000, 30), 10.0);
+  EXPECT_EQ(at(2000, 1050, 1), std::nullopt);
+  EXPECT_EQ(at(4000, 1070, 1), 10.0);
 }
 
 TEST_F(MeanPowerTest, MayBeZero) {

@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "fakes/scripted_sensor.hpp"
 #include "virtual_loop.hpp"
 
@@ -31,7 +34,10 @@ class CpuScrape : public testing::Test {
                                         clock_.now());
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back({steady.channel, [this, script = steady.script](TimePoint now) {
-                          return script(held_at_.value_or(now));
+                          fakes::Shown shown = script(held_at_.value_or(now));
+                          shown.raw -= std::min(shown.raw, restarted_at_);
+                          if (fails_) shown.status = ReadStatus::retry;
+                          return shown;
                         }});
     std::vector<std::unique_ptr<Sensor>> sensors;
     sensors.push_back(std::make_unique<fakes::ScriptedSensor>(std::move(counters), clock_));
@@ -51,6 +57,8 @@ class CpuScrape : public testing::Test {
   VirtualLoop loop_;
   ScrapeClock clock_{loop_};
   std::optional<TimePoint> held_at_;
+  std::uint64_t restarted_at_ = 0;  ///< it counts from here
+  bool fails_ = false;
   std::optional<Cpus> cpus_;
   std::optional<CpuView> view_;
   std::optional<Gpus> gpus_;
@@ -89,6 +97,107 @@ TEST_F(CpuScrape, HasBothAgainOnceTheCounterMoves) {
   const DomainMetrics package = scrape();
   EXPECT_TRUE(package.up);
   EXPECT_NEAR(package.power_w.value_or(0.0), 50.0, 0.01);
+}
+
+TEST_F(CpuScrape, HasNoPowerAcrossARestartOfTheCounterButTheReason) {
+  (void)scrape();
+  loop_.advance(seconds(10));
+  (void)scrape();
+  restarted_at_ = 50 * 10 * 16'384;
+  loop_.advance(seconds(9));
+  const DomainMetrics restarted = scrape();
+  EXPECT_TRUE(restarted.up);
+  EXPECT_EQ(restarted.resets, 1U);
+  EXPECT_EQ(restarted.power_w, std::nullopt);
+  EXPECT_EQ(restarted.reason, "its counter restarted");
+  loop_.advance(seconds(10));
+  const DomainMetrics later = scrape();
+  EXPECT_NEAR(later.power_w.value_or(0.0), 50.0, 0.01);
+  EXPECT_EQ(later.reason, "");
+}
+
+TEST_F(CpuScrape, HasNeitherOfACounterThatCannotBeReadButTheReason) {
+  (void)scrape();
+  loop_.advance(seconds(10));
+  (void)scrape();
+  fails_ = true;
+  loop_.advance(seconds(3));
+  const DomainMetrics package = scrape();
+  EXPECT_FALSE(package.up);
+  EXPECT_EQ(package.energy_j, std::nullopt);
+  EXPECT_EQ(package.power_w, std::nullopt);
+  EXPECT_EQ(package.reason, "its counter cannot be read");
+  EXPECT_TRUE(package.last_success_unix_s);
+}
+
+TEST_F(CpuScrape, HasTheReasonOfACounterThatCouldNeverBeRead) {
+  fails_ = true;
+  EXPECT_EQ(scrape().reason, "its counter cannot be read");
+}
+
+/// A GPU whose driver gives what the test says, when the test lets it.
+class ScrapedGpu final : public Sensor {
+ public:
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  void read(std::span<Reading> readings) noexcept override {
+    while (is_shut) std::this_thread::yield();
+    readings[0] = {.raw = 75, .status = status};
+  }
+  [[nodiscard]] bool may_block() const noexcept override { return true; }
+
+  std::atomic<bool> is_shut{false};
+  std::atomic<ReadStatus> status{ReadStatus::ok};
+
+ private:
+  std::vector<Channel> channels_{
+      {.domain = Domain::nvidia_gpu(0), .metric = Metric::power_instant}};
+};
+
+class GpuScrape : public testing::Test {
+ protected:
+  ~GpuScrape() override { gpu_->is_shut = false; }
+  void gather() {
+    scrape_.gather(view_, [&](const std::vector<DomainMetrics>& domains) {
+      ASSERT_EQ(domains.size(), 1U);
+      found_ = domains.front();
+    });
+  }
+  const DomainMetrics& answered() {
+    while (!found_) {
+      loop_.run_posted();
+      std::this_thread::yield();
+    }
+    return *found_;
+  }
+
+  VirtualLoop loop_;
+  std::shared_ptr<ScrapedGpu> gpu_ = std::make_shared<ScrapedGpu>();
+  Gpus gpus_{{{.entry = {.id = 0}, .sensor = gpu_}}, loop_};
+  Cpus cpus_{{}, {}};
+  CpuView view_{cpus_, loop_};
+  Scrape scrape_{gpus_, cpus_, loop_.now()};
+  std::optional<DomainMetrics> found_;
+};
+
+TEST_F(GpuScrape, HasNoReasonOfAGpuThatAnswers) {
+  gather();
+  EXPECT_TRUE(answered().up);
+  EXPECT_EQ(answered().reason, "");
+}
+
+TEST_F(GpuScrape, HasTheReasonOfAGpuThatHangs) {
+  gpu_->is_shut = true;
+  gather();
+  loop_.advance(seconds(5));
+  EXPECT_FALSE(answered().up);
+  EXPECT_EQ(answered().reason, "GPU error: the driver did not answer in time");
+}
+
+TEST_F(GpuScrape, HasTheReasonOfAGpuThatIsLost) {
+  gpu_->status = ReadStatus::gone;
+  gather();
+  EXPECT_FALSE(answered().up);
+  EXPECT_EQ(answered().reason, "NVML error: the GPU is lost");
 }
 
 TEST_F(CpuScrape, DoesNotTakeTwoLooksAtOnceForACounterThatStands) {
