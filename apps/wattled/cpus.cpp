@@ -18,9 +18,9 @@ void quantize(CounterState& state, std::uint64_t quantum_uj) {
 
 }  // namespace
 
-std::string_view reason_of(const CounterState& state) noexcept {
+std::string_view reason_of(const CounterState& state, std::chrono::nanoseconds patience) noexcept {
   if (!state.is_known) return kCounterUnreadable;
-  return state.is_stuck ? kCounterStuck : std::string_view();
+  return state.is_stuck && state.still >= patience ? kCounterStuck : std::string_view();
 }
 
 CounterPower power_between(const CounterState& before, const CounterState& after) {
@@ -61,7 +61,8 @@ void Cpus::Counter::take(const Reading& reading, const Channel& channel) {
     state.since_ms = unix_ms(reading.at);
   }
   state.at = reading.at;
-  state.is_stuck = is_stuck(channel, 0.0, reading.at - moved_at);
+  state.still = reading.at - moved_at;
+  state.is_stuck = is_stuck(channel, 0.0, state.still);
   state.energy_uj = static_cast<double>(*ticks) * tick_uj;
 }
 

@@ -26,12 +26,15 @@ struct CounterState {
   bool is_known = false;      ///< it could be read
   /// It does not move, although its device draws power: what was used is not known.
   bool is_stuck = false;
+  std::chrono::nanoseconds still{};  ///< how long it has not moved, where that was seen
 };
 
 inline constexpr std::string_view kCounterUnreadable = "its counter cannot be read";
 inline constexpr std::string_view kCounterRestarted = "its counter restarted";
-/// Why what the counter shows is not known; empty where it is.
-[[nodiscard]] std::string_view reason_of(const CounterState& state) noexcept;
+/// Why what the counter shows is not known; empty where it is. One that is stuck for less than
+/// `patience` counts as known: with the next move nothing is lost.
+[[nodiscard]] std::string_view reason_of(const CounterState& state,
+                                         std::chrono::nanoseconds patience = {}) noexcept;
 
 struct CpuState {
   CounterState cpu;

@@ -230,7 +230,8 @@ void stream_gpus(Service& service, const Request& request, const ExchangePtr& ex
 
 // --- CPUs ---
 
-constexpr std::string_view kUnreadable = "IOError: its counter cannot be read";
+/// A counter that stands for a moment has no power, but still its energy.
+constexpr std::chrono::seconds kStillPatience{1};
 
 Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
   return {.status = 500, .body = wire::encode_errors(messages)};
@@ -244,16 +245,20 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
 
   std::map<wire::DeviceId, wire::CpuEnergy> energies;
   std::map<wire::DeviceId, std::string> errors;
-  const auto take = [&](bool wanted, const CounterState& state, wire::DeviceId id,
-                        std::optional<std::uint64_t>& energy) {
-    if (!wanted) return;
-    if (!state.is_known) errors[id] = kUnreadable;
-    energy = static_cast<std::uint64_t>(state.energy_uj);
+  const auto known = [](const CounterState& state) -> std::optional<std::uint64_t> {
+    if (!reason_of(state, kStillPatience).empty()) return std::nullopt;
+    return static_cast<std::uint64_t>(state.energy_uj);
   };
   for (const auto& [id, state] : service.view(request).read(ids)) {
     wire::CpuEnergy& energy = energies[id];
-    take(cpu, state.cpu, id, energy.cpu_uj);
-    if (state.dram) take(dram, *state.dram, id, energy.dram_uj);
+    if (cpu) energy.cpu_uj = known(state.cpu);
+    if (dram && state.dram) energy.dram_uj = known(*state.dram);
+    // As with the power, an unknown memory hides no CPU: it is null.
+    if (cpu && !energy.cpu_uj) {
+      errors[id] = fmt::format("IOError: {}", reason_of(state.cpu, kStillPatience));
+    } else if (!cpu && dram && state.dram && !energy.dram_uj) {
+      errors[id] = fmt::format("IOError: {}", reason_of(*state.dram, kStillPatience));
+    }
     energy.since_ms = std::max(state.cpu.since_ms, state.dram ? state.dram->since_ms : 0);
   }
   exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));

@@ -201,13 +201,13 @@ bool DaemonTest::accepts() const {
   return ::connect(fd.get(), generic(address), sizeof address) == 0;
 }
 
-void DaemonTest::play(double watts) {
+void DaemonTest::play(double watts, const Words& zones) {
   Words words = {player_program(), "3600000"};
-  for (const char* const zone : {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"}) {
+  for (const std::string& zone : zones) {
     words = words + Words{tree_.zone_path(zone).string(), std::to_string(watts), "0.00006103515625",
                           std::to_string(fakes::kPackageUnit.nanojoules), "1000000"};
   }
-  const std::string counter = (tree_.zone_path("intel-rapl:1") / "energy_uj").string();
+  const std::string counter = (tree_.zone_path(zones.back()) / "energy_uj").string();
   const std::string before = content_of(counter);
   player_ = std::make_unique<Process>(Start{.command = words});
   ASSERT_TRUE(eventually([&] { return content_of(counter) != before; }));

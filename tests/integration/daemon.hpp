@@ -85,8 +85,9 @@ class DaemonTest : public CommandTest {
   }
   [[nodiscard]] const std::string& socket() const noexcept { return socket_; }
   [[nodiscard]] std::string log() const { return content_of(path("log")); }
-  /// Loads both packages with so many watts, in real time, until the test ends.
-  void play(double watts);
+  /// Loads both packages and the memory with so many watts, in real time, until the test ends; or
+  /// those zones alone.
+  void play(double watts, const Words& zones = {"intel-rapl:0", "intel-rapl:0:0", "intel-rapl:1"});
   /// A file with a key, 0600.
   [[nodiscard]] std::string key_file(std::string_view key) const;
   [[nodiscard]] std::string token(std::string_view user, std::string_view scopes,

@@ -46,6 +46,7 @@ class DaemonAuth : public DaemonTest {
 };
 
 TEST_F(DaemonAuth, TokensOfZeusdAreGoodHere) {
+  play(50.0);
   serve_with_key();
   EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);
   EXPECT_EQ(ask("/cpu/get_cumulative_energy?cpu=true&dram=true", kAlice).status, 200);
@@ -55,6 +56,7 @@ TEST_F(DaemonAuth, TokensOfZeusdAreGoodHere) {
 }
 
 TEST_F(DaemonAuth, TokensIssuedHereAreGood) {
+  play(50.0);
   serve_with_key();
   const std::string mine = token("carol", "cpu-read", "never");
   EXPECT_EQ(ask("/auth/whoami", mine).body, R"({"sub":"carol","scopes":["cpu-read"]})");

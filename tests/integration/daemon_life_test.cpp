@@ -251,6 +251,7 @@ TEST_F(DaemonLife, TakesTheSocketsOfTheServiceManager) {
 TEST_F(DaemonLife, StartedByRootItIsItsUsersOnceEverythingIsOpen) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
   if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
+  play(50.0);
   serve({"--user", "nobody", "--history", "60"});
   EXPECT_EQ(get("/gpu/get_power").status, 200);
   EXPECT_EQ(get_tcp("/cpu/get_cumulative_energy?cpu=true&dram=true").status, 200);

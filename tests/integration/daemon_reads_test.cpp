@@ -88,6 +88,7 @@ TEST_P(DaemonReads, GpuSettingsAreRead) {
 }
 
 TEST_P(DaemonReads, CpuEnergyHasBothKeysAlways) {
+  play(50.0);
   serve();
   const Json both = parse_json(ask("/cpu/get_cumulative_energy?cpu=true&dram=true").body);
   EXPECT_EQ(keys_of(both), (Words{"0", "1"}));
@@ -234,6 +235,25 @@ TEST_F(DaemonFaults, ADaemonWithoutAnyDeviceStartsAndSaysWhy) {
   EXPECT_FALSE(json["refused"].empty());
   EXPECT_THAT(log(), HasSubstr("is not served"));
   EXPECT_EQ(get("/gpu/get_power").body.substr(0, 15), R"({"timestamp_ms")");
+}
+
+TEST_F(DaemonFaults, ACounterThatStandsForGoodIsAnErrorOfItsEnergyToo) {
+  serve();
+  const std::string energy = "/cpu/get_cumulative_energy?cpu=true&dram=true&cpu_ids=1";
+  ASSERT_TRUE(eventually([&] { return get(energy).status == 500; }));
+  const std::string reason = R"({"errors":{"1":"IOError: its counter does not move"}})";
+  EXPECT_EQ(get(energy).body, reason);
+  EXPECT_EQ(get("/cpu/get_power?cpu_ids=1").body, reason);
+}
+
+TEST_F(DaemonFaults, AMemoryWhoseCounterStandsHidesNoCpu) {
+  const std::string energy = "/cpu/get_cumulative_energy?dram=true&cpu_ids=0&cpu=";
+  play(50.0, {"intel-rapl:0"});
+  serve();
+  ASSERT_TRUE(eventually([&] { return get(energy + "false").status == 500; }));
+  const Json both = parse_json(get(energy + "true").body);
+  EXPECT_TRUE(both["0"]["cpu_energy_uj"].is_number()) << both;
+  EXPECT_TRUE(both["0"]["dram_energy_uj"].is_null()) << both;
 }
 
 TEST_F(DaemonFaults, ADriverThatHangsIsAnsweredForInTime) {

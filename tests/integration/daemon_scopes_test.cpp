@@ -273,18 +273,21 @@ class DaemonScopes : public DaemonTest {
 };
 
 TEST_F(DaemonScopes, HoldForEverySpelling) {
+  play(50.0);
   serve({"--signing-key-path", key_file(kScopesKey), "--max-failures-per-client", "1000000",
          "--history", "60", "--cpu-power-poll-hz", "1000"});
   ask_everything({});
 }
 
 TEST_F(DaemonScopes, HoldWhereAGroupIsOff) {
+  play(50.0);
   serve({"--signing-key-path", key_file(kScopesKey), "--max-failures-per-client", "1000000",
          "--history", "60", "--cpu-power-poll-hz", "1000", "--enable", "cpu-read"});
   ask_everything({.serves_gpus = false});
 }
 
 TEST_F(DaemonScopes, AreNotAskedForWithoutAKey) {
+  play(50.0);
   serve({"--history", "60", "--cpu-power-poll-hz", "1000"});
   ask_everything({.has_key = false});
 }

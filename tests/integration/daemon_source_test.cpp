@@ -42,7 +42,11 @@ class DaemonSource : public DaemonTest {
     spend(10.0);
   }
 
-  void serve_everybody() { serve({"--socket-permissions", "666"}, ""); }
+  /// The counters have moved since the daemon read them first.
+  void serve_everybody() {
+    serve({"--socket-permissions", "666"}, "");
+    spend(1.0);
+  }
 
   /// All counters advance by so many joules. At most 2: what they may do at once, however soon
   /// after the reading before.
@@ -219,6 +223,7 @@ TEST_F(DaemonSource, ATokenIsTakenFromTheEnvironment) {
   const Words words = {path("wattle"), "run", "--quiet", "--json", path("out/j"), "--", "true"};
   EXPECT_EQ(run(as_nobody(words)).code(), 0);
   EXPECT_THAT(report("out/j")["refused"].dump(), HasSubstr("the daemon wants a token"));
+  spend(1.0);
   Start start = as_nobody(words);
   start.environment["WATTLE_TOKEN"] = token("nobody", "cpu-read");
   EXPECT_EQ(run(start).code(), 0);

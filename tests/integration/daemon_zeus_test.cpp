@@ -184,6 +184,7 @@ TEST_P(ZeusBehindTheSocket, NvidiaGpusDoNotStartWithoutControlAndTheErrorSaysWha
 }
 
 TEST_P(ZeusBehindTheSocket, CpusStartAndAreReadWithControlAndWithout) {
+  play(50.0);
   for (const char* const enabled : {"gpu-read,cpu-read", "gpu-read,cpu-read,gpu-control"}) {
     serve_zeus({"--enable", enabled});
     const ZeusClient client = zeus();
