@@ -3,11 +3,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "base/parse.hpp"
 #include "base/quantity.hpp"
+#include "public_cpu.hpp"
 #include "target.hpp"
 #include "wattle/clock.hpp"
 
@@ -41,6 +43,12 @@ UnixWindow window_of(std::string_view text) {
   return {.from = *from, .to = *to};
 }
 
+/// The last multiple of `period` at or before that time, to a microsecond.
+double rounded_down(double unix_s, std::chrono::milliseconds period) {
+  const std::int64_t us = std::llround(unix_s * 1e6);
+  return static_cast<double>(us - us % std::chrono::microseconds(period).count()) / 1e6;
+}
+
 std::string_view reason_of(const EnergyFigure& figure) noexcept {
   if (figure.flags.has(Flag::lost)) return "its device was gone";
   if (figure.flags.has(Flag::stuck)) return kCounterStuck;
@@ -69,20 +77,33 @@ std::string json_of(const EnergyHistory::Energy& energy, Flags more) {
 
 }  // namespace
 
-Response energy_answer(EnergyHistory* history, std::string_view query, bool is_coarse) {
+Response energy_answer(EnergyHistory* history, std::string_view query,
+                       std::chrono::milliseconds public_period) {
   if (history == nullptr) {
     return error_response(
         404, "This server keeps no energy history: start wattled with --history SECONDS.");
   }
   UnixWindow window = window_of(query);
-  if (is_coarse) window = {.from = std::floor(window.from), .to = std::floor(window.to)};
+  const bool is_coarse = public_period.count() > 0;
+  if (is_coarse) {
+    window = {.from = rounded_down(window.from, public_period),
+              .to = rounded_down(window.to, public_period)};
+    if (window.from >= window.to) {
+      throw QueryFault(
+          fmt::format("The window is too short: its ends are rounded down to multiples of {} s for "
+                      "callers without a token at this port.",
+                      Seconds(public_period).count()),
+          QueryFault::Form::json);
+    }
+  }
   const TimePoint begin = from_unix(window.from);
   const TimePoint end = from_unix(window.to);
   Flags flags;
   if (wall_clock_stepped(begin, end)) flags.set(Flag::clock_stepped);
+  const Joules quantum(static_cast<double>(public_quantum_uj(public_period)) / 1e6);
   std::string domains;
   for (const EnergyHistory::Energy& energy :
-       is_coarse ? history->coarse_energies(begin, end) : history->energies(begin, end)) {
+       is_coarse ? history->coarse_energies(begin, end, quantum) : history->energies(begin, end)) {
     domains += (domains.empty() ? "" : ",") + json_of(energy, flags);
   }
   return {.body = fmt::format(R"({{"schema":"wattled.energy/1","from":{},"to":{},"domains":[{}]}})",

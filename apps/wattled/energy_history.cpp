@@ -8,12 +8,13 @@
 namespace wattle::daemon {
 namespace {
 
-/// What the counter showed at `time`, in whole joules.
-std::optional<double> whole_joules(const History& counter, TimePoint time) {
+/// What the counter showed at `time`, rounded down to a multiple of `quantum`.
+std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joules quantum) {
   const std::optional<Boundary> at = counter.at(time);
   if (!at) return std::nullopt;
-  return std::floor((static_cast<double>(at->ticks) + at->fraction) *
-                    counter.channel().counter.tick.si());
+  const Joules shown =
+      (static_cast<double>(at->ticks) + at->fraction) * counter.channel().counter.tick;
+  return std::floor(shown / quantum) * quantum;
 }
 
 }  // namespace
@@ -56,28 +57,30 @@ std::vector<EnergyHistory::Energy> EnergyHistory::energies(TimePoint begin, Time
   return energies;
 }
 
-std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begin, TimePoint end) {
+std::vector<EnergyHistory::Energy> EnergyHistory::coarse_energies(TimePoint begin, TimePoint end,
+                                                                  Joules quantum) {
   std::vector<Energy> all = energies(begin, end);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].domain.category() != DomainCategory::gpu) {
-      make_coarse(i, begin, end, all[i].figure);
+      make_coarse(i, begin, end, quantum, all[i].figure);
     }
   }
   return all;
 }
 
-void EnergyHistory::make_coarse(std::size_t place, TimePoint begin, TimePoint end,
+void EnergyHistory::make_coarse(std::size_t place, TimePoint begin, TimePoint end, Joules quantum,
                                 EnergyFigure& figure) const {
   const History* const counter = readings_.counter(place);
   const bool is_kept = begin >= loop_.now() - kept_;
-  const auto first =
-      counter != nullptr && is_kept ? whole_joules(*counter, begin) : std::optional<double>();
-  const auto last = counter != nullptr ? whole_joules(*counter, end) : std::optional<double>();
+  std::optional<Joules> first;
+  std::optional<Joules> last;
+  if (counter != nullptr && is_kept) first = rounded_down(*counter, begin, quantum);
+  if (counter != nullptr) last = rounded_down(*counter, end, quantum);
   const bool is_known = first && last && !figure.flags.has(Flag::stuck);
   figure.energy.reset();
-  if (is_known) figure.energy = Joules(*last - *first);
-  // One joule more for both roundings together.
-  figure.uncertainty = Joules(std::ceil(figure.uncertainty.si()) + 1.0);
+  if (is_known) figure.energy = *last - *first;
+  // One quantum more for both roundings together.
+  figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
 }
 
 }  // namespace wattle::daemon

@@ -39,13 +39,14 @@ class EnergyHistory {
   /// time, or has not happened yet, is unknown. Of a window that ends now, counters that answer at
   /// once are read once more.
   [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end);
-  /// The same for who may see no more than whole joules of CPUs: differences of counters that were
-  /// rounded down, so that no choice of windows shows more. Absent where an end was not seen.
-  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end);
+  /// The same for who may see CPUs in multiples of `quantum` alone: differences of counters that
+  /// were rounded down, so that no choice of windows shows more. Absent where an end was not seen.
+  [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
 
  private:
   void tick();
-  void make_coarse(std::size_t place, TimePoint begin, TimePoint end, EnergyFigure& figure) const;
+  void make_coarse(std::size_t place, TimePoint begin, TimePoint end, Joules quantum,
+                   EnergyFigure& figure) const;
 
   Loop& loop_;
   std::chrono::seconds kept_;

@@ -175,8 +175,9 @@ void metrics(Service& service, const Request& request, const ExchangePtr& exchan
 }
 
 void energy(Service& service, const Request& request, const ExchangePtr& exchange) {
-  exchange->answer(
-      energy_answer(service.energy_history(), request.target.query, request.is_coarse));
+  const auto period =
+      request.is_coarse ? service.options().public_cpu_period : std::chrono::milliseconds(0);
+  exchange->answer(energy_answer(service.energy_history(), request.target.query, period));
 }
 
 // --- GPUs ---

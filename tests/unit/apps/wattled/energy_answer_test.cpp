@@ -11,6 +11,7 @@
 
 #include "fakes/scripted_sensor.hpp"
 #include "fakes/wall_clock.hpp"
+#include "target.hpp"
 #include "virtual_loop.hpp"
 #include "wattle/clock.hpp"
 
@@ -58,11 +59,15 @@ class EnergyAnswer : public testing::Test {
     (void)to_unix(TimePoint{});  // as the daemon does ten times a second
   }
   /// The package's energy in a window of Unix seconds.
-  [[nodiscard]] Json between(double from, double to, bool is_coarse = false) {
+  [[nodiscard]] Json between(double from, double to,
+                             std::chrono::milliseconds public_period = seconds(0)) {
+    return answer(from, to, public_period).at("domains").at(0);
+  }
+  [[nodiscard]] Json answer(double from, double to, std::chrono::milliseconds public_period) {
     const Response response = energy_answer(
-        &*history_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), is_coarse);
+        &*history_, "from=" + std::to_string(from) + "&to=" + std::to_string(to), public_period);
     EXPECT_EQ(response.status, 200U) << response.body;
-    return Json::parse(response.body).at("domains").at(0);
+    return Json::parse(response.body);
   }
   [[nodiscard]] double unix_at(std::chrono::milliseconds after) const {
     return to_unix(begin_ + after);
@@ -92,8 +97,8 @@ TEST_F(EnergyAnswer, UpToNowLacksNothing) {
 
 TEST_F(EnergyAnswer, OfACounterThatDoesNotMoveIsUnknownForEverybody) {
   watch_package_of(Watts(0.0));
-  for (const bool is_coarse : {false, true}) {
-    const Json told = between(unix_at(seconds(12)), unix_at(seconds(18)), is_coarse);
+  for (const auto public_period : {seconds(0), seconds(1)}) {
+    const Json told = between(unix_at(seconds(12)), unix_at(seconds(18)), public_period);
     EXPECT_TRUE(told["energy_j"].is_null()) << told;
     EXPECT_EQ(told["reason"], "its counter does not move");
     EXPECT_EQ(told["flags"], Json{"stuck"});
@@ -138,14 +143,46 @@ TEST_F(EnergyAnswer, ForStrangersShowsNothingByChoiceOfTheWindow) {
   // one value, that of its second.
   const double end = std::floor(unix_at(seconds(9)));
   const auto joules = [&](double from, double to) {
-    return between(from, to, true)["energy_j"].get<double>();
+    return between(from, to, seconds(1))["energy_j"].get<double>();
   };
   const double all = joules(end - 7.0, end);
   EXPECT_EQ(all, std::floor(all));
-  for (int cut = 120; cut < 560; ++cut) {
+  for (int cut = 120; cut < 480; ++cut) {
     const double at = end - 0.0125 * cut;
     EXPECT_EQ(joules(end - 7.0, at) + joules(at, end), all) << at;
   }
+}
+
+TEST_F(EnergyAnswer, ForStrangersIsOfWholePeriodsAndInMultiplesOfAJouleForEachSecond) {
+  const double from = 4.0 * std::ceil(unix_at(seconds(0)) / 4.0);
+  const Json told = answer(from + 0.5, from + 4.5, seconds(4));
+  EXPECT_EQ(told["from"], from);
+  EXPECT_EQ(told["to"], from + 4.0);
+  const Json package = told.at("domains").at(0);
+  EXPECT_NEAR(package["energy_j"].get<double>(), 200.0, 4.0);
+  EXPECT_EQ(std::fmod(package["energy_j"].get<double>(), 4.0), 0.0) << package;
+  EXPECT_GE(package["uncertainty_j"].get<double>(), 4.0);
+}
+
+TEST_F(EnergyAnswer, ForStrangersNeedsAPeriodThatIsWhole) {
+  const double from = std::ceil(unix_at(seconds(2)));
+  const std::string query =
+      "from=" + std::to_string(from + 0.25) + "&to=" + std::to_string(from + 0.75);
+  try {
+    (void)energy_answer(&*history_, query, seconds(1));
+    FAIL() << "no whole second lies in it";
+  } catch (const QueryFault& fault) {
+    EXPECT_STREQ(fault.what(),
+                 "The window is too short: its ends are rounded down to multiples of 1 s for "
+                 "callers without a token at this port.");
+  }
+}
+
+TEST_F(EnergyAnswer, ForStrangersTakesTheEndOfAPeriodForTheEnd) {
+  const double from = std::ceil(unix_at(seconds(2)) * 100.0) / 100.0;
+  const Json told = answer(from, from + 0.01, std::chrono::milliseconds(10));
+  EXPECT_NEAR(told["from"].get<double>(), from, 1e-6);
+  EXPECT_NEAR(told["to"].get<double>(), from + 0.01, 1e-6);
 }
 
 }  // namespace
