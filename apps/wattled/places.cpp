@@ -19,6 +19,12 @@ PlaceLimits place_limits(std::size_t all, std::size_t per_address) {
           .unread_bytes = kMostUnreadBytes};
 }
 
+std::size_t connections_within(std::size_t descriptors, std::size_t wanted) {
+  const std::size_t room =
+      descriptors > 2 * kSpareDescriptors ? descriptors - kSpareDescriptors : descriptors / 2;
+  return std::min(wanted, room);
+}
+
 NoPlace Places::why_not(std::string_view client, bool is_local) const {
   const auto found = of_client_.find(client);
   const std::size_t own = found != of_client_.end() ? found->second : 0;

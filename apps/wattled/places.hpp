@@ -32,6 +32,13 @@ struct PlaceLimits {
 /// Unix sockets, of which each user gets half of all, and no more than it leaves free.
 [[nodiscard]] PlaceLimits place_limits(std::size_t all, std::size_t per_address = 0);
 
+/// Descriptors that are no connections: sensors, drivers, the log.
+inline constexpr std::size_t kSpareDescriptors = 256;
+
+/// How many of the connections that are wanted there can be where the process may have so many
+/// descriptors. Of few descriptors half are for connections.
+[[nodiscard]] std::size_t connections_within(std::size_t descriptors, std::size_t wanted);
+
 /// Why a client gets no place.
 enum class NoPlace : std::uint8_t {
   none,        ///< it gets one

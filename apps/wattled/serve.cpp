@@ -28,9 +28,6 @@
 namespace wattle::daemon {
 namespace {
 
-/// Descriptors that are no connections: sensors, drivers, the log.
-constexpr rlim_t kSpareDescriptors = 256;
-
 /// As many connections as there can be descriptors.
 std::size_t possible_connections(std::size_t wanted) {
   rlimit limit{};
@@ -41,12 +38,12 @@ std::size_t possible_connections(std::size_t wanted) {
     (void)::setrlimit(RLIMIT_NOFILE, &limit);
     (void)::getrlimit(RLIMIT_NOFILE, &limit);
   }
-  if (limit.rlim_cur >= needed) return wanted;
-  const rlim_t room = limit.rlim_cur > 2 * kSpareDescriptors ? limit.rlim_cur - kSpareDescriptors
-                                                             : limit.rlim_cur / 2;
-  log_warning(
-      fmt::format("at most {} connections: the limit of open files is {}", room, limit.rlim_cur));
-  return room;
+  const std::size_t possible = connections_within(limit.rlim_cur, wanted);
+  if (possible < wanted) {
+    log_warning(fmt::format("at most {} connections: the limit of open files is {}", possible,
+                            limit.rlim_cur));
+  }
+  return possible;
 }
 
 bool controls_gpus(const ServeOptions& options) {

@@ -28,6 +28,19 @@ TEST(PlaceLimits, LeaveEverybodyOneOfFew) {
   }
 }
 
+TEST(ConnectionsWithin, LeaveDescriptorsForTheRest) {
+  EXPECT_EQ(connections_within(1024, 4096), 1024U - kSpareDescriptors);
+  EXPECT_EQ(connections_within(300, 4096), 150U);
+}
+
+TEST(ConnectionsWithin, AreNoMoreThanAreWanted) {
+  EXPECT_EQ(connections_within(300, 100), 100U);
+  EXPECT_EQ(connections_within(1 << 20, 4096), 4096U);
+  for (std::size_t wanted = 1; wanted < 1000; ++wanted) {
+    EXPECT_EQ(connections_within(wanted + kSpareDescriptors, wanted), wanted);
+  }
+}
+
 TEST(Places, OfOneAddressAreLimited) {
   Places places({.all = 10, .tcp = 8, .per_address = 2, .per_user = 3});
   places.take("10.0.0.1", false);
