@@ -284,6 +284,10 @@ int serve(const ServeOptions& options) {
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Inventory inventory = take_inventory(std::move(found), options.enabled);
+  // A thread that starts before lacks what is kept: the kernel gives capabilities to one thread,
+  // and to those that it starts.
+  leave_root(user, options);
+  if (journal) check_journal(*journal);
   std::unique_ptr<EnergyHistory> history;
   if (options.history.count() > 0) {
     history = remember(inventory, options.enabled,
@@ -317,8 +321,6 @@ int serve(const ServeOptions& options) {
   });
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
-  leave_root(user, options);
-  if (journal) check_journal(*journal);
   service.control().restore([] {});
   ServiceManager manager(loop);
   ServiceManager::tell_ready();

@@ -273,6 +273,23 @@ TEST_F(DaemonLife, StartedByRootItIsItsUsersOnceEverythingIsOpen) {
   EXPECT_EQ(daemon_->wait().code(), 0);
 }
 
+TEST_F(DaemonLife, TheThreadsOfGpusKeepTheRightToSetThemAlsoWithAHistory) {
+  if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
+  if (kSanitized) GTEST_SKIP() << "the sanitizer looks for leaks by means that are forbidden";
+  ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
+  serve({"--user", "nobody", "--history", "60", "--enable", "gpu-read,gpu-control",
+         "--settings-journal", path("settings/gpus").string()});
+  EXPECT_EQ(get("/gpu/get_power").status, 200);
+  const std::string tasks = "/proc/" + std::to_string(daemon_->pid()) + "/task";
+  int may_set = 0;
+  for (const auto& task : std::filesystem::directory_iterator(tasks)) {
+    const std::string status = content_of(task.path() / "status");
+    // CAP_SYS_ADMIN
+    if (status.find("\nCapEff:\t0000000000200000\n") != std::string::npos) ++may_set;
+  }
+  EXPECT_GE(may_set, 3) << "the main thread, and one of each GPU";
+}
+
 TEST_F(DaemonLife, StaysNoRootWhereItsUserIsNone) {
   if (::geteuid() != 0) GTEST_SKIP() << "only root gives up root";
   expect_no_start({"--socket-path", socket(), "--user", "no-such-user"}, "there is no user");
