@@ -132,7 +132,11 @@ Listener listen_at_file(const SocketFileOptions& options) {
     listener.inode = made.st_ino;
   }
   // Nobody can connect before.
-  if (::listen(listener.fd.get(), kBacklog) != 0) fail("", path, error_text(errno));
+  if (::listen(listener.fd.get(), kBacklog) != 0) {
+    const int error = errno;
+    remove_socket_file(listener);
+    fail("", path, error_text(error));
+  }
   return listener;
 }
 

@@ -109,7 +109,7 @@ void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& 
   }
 }
 
-/// What can be refused comes before the socket's file: a start that fails leaves none behind.
+/// What can be refused comes before the socket's file, which replaces that of an earlier daemon.
 std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   std::vector<Listener> listeners = adopted_listeners();
   const bool is_service = !listeners.empty();
@@ -121,6 +121,20 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   listeners.insert(listeners.begin(), listen_at_file(options.socket));
   return listeners;
 }
+
+/// Takes the files of sockets away where a start fails before a server has taken them.
+class SocketFiles {
+ public:
+  explicit SocketFiles(const std::vector<Listener>& listeners) : listeners_(listeners) {}
+  SocketFiles(const SocketFiles&) = delete;
+  SocketFiles& operator=(const SocketFiles&) = delete;
+  ~SocketFiles() {
+    for (const Listener& listener : listeners_) remove_socket_file(listener);
+  }
+
+ private:
+  const std::vector<Listener>& listeners_;
+};
 
 void tell_who_may_connect(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
@@ -257,6 +271,7 @@ int serve(const ServeOptions& options) {
   }
   const std::string user = user_after_root(options.user);
   std::vector<Listener> listeners = listen(options, user);
+  const SocketFiles files(listeners);
   set_log([](std::string_view message) { log_warning(message); });
   log_commands(commands.get(), options);
 

@@ -132,6 +132,18 @@ TEST_F(DaemonLife, ARefusedStartLeavesNoSocketBehind) {
   EXPECT_FALSE(std::filesystem::exists(other));
 }
 
+TEST_F(DaemonLife, AStartThatFailsLaterLeavesNoSocketBehind) {
+  const Words control = {"--enable", "gpu-read,gpu-control", "--settings-journal",
+                         path("settings/gpus").string(), "--socket-path"};
+  serve(Words(control.begin(), control.end() - 1));
+  const std::string other = path("other.sock").string();
+  expect_no_start(control + Words{other}, "another wattled uses its folder");
+  EXPECT_FALSE(std::filesystem::exists(other));
+  if (::geteuid() != 0) return;
+  expect_no_start({"--socket-path", other, "--user", "no-such-user"}, "there is no user");
+  EXPECT_FALSE(std::filesystem::exists(other));
+}
+
 TEST_F(DaemonLife, SaysWhoMayConnect) {
   serve();
   EXPECT_THAT(log(), testing::ContainsRegex("wattled.sock: .* may connect"));
