@@ -10,8 +10,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 #include <memory>
@@ -94,6 +96,18 @@ std::string tcp_name(sockaddr_storage address) {
                 port.size(), NI_NUMERICHOST | NI_NUMERICSERV);
   const bool is_v6 = address.ss_family == AF_INET6;
   return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host.data(), is_v6 ? "]" : "", port.data());
+}
+
+/// The path of the socket's file, or "@" and the name of one that has none.
+std::string unix_name(const sockaddr_storage& address, socklen_t length) {
+  sockaddr_un local{};
+  std::memcpy(&local, &address, sizeof local);
+  constexpr std::size_t kPath = offsetof(sockaddr_un, sun_path);
+  const std::size_t bytes =
+      length > kPath ? std::min<std::size_t>(length, sizeof local) - kPath : 0;
+  const std::string path(local.sun_path, bytes);
+  if (path.empty() || path.front() == '\0') return "@" + path.substr(path.empty() ? 0 : 1);
+  return path.substr(0, path.find('\0'));
 }
 
 bool is_loopback(const sockaddr_storage& address) {
@@ -200,7 +214,7 @@ Listener adopt_listener(Fd fd) {
   Listener listener{.fd = std::move(fd), .name = {}};
   if (bound.ss_family == AF_UNIX) {
     listener.is_local_socket = listener.is_loopback = true;
-    listener.name = "the service manager's socket";
+    listener.name = unix_name(bound, length);
   } else {
     listener.is_loopback = is_loopback(bound);
     listener.name = tcp_name(bound);

@@ -16,7 +16,8 @@ struct Listener {
   Fd fd;
   bool is_local_socket = false;
   bool is_loopback = false;  ///< only this machine reaches it
-  std::string name;          ///< "/run/wattled/wattled.sock", "127.0.0.1:4938"
+  /// "/run/wattled/wattled.sock", "127.0.0.1:4938"; "@name": a Unix socket without a file.
+  std::string name;
   /// Of the socket's file that was made here; 0: none was.
   dev_t device = 0;
   ino_t inode = 0;

@@ -72,15 +72,23 @@ void log_commands(const CommandRunner* commands, const ServeOptions& options) {
 }
 
 /// Setting is for fewer than reading.
-void check_control(const std::vector<Listener>& listeners, const ServeOptions& options) {
+void check_control(const std::vector<Listener>& listeners, bool makes_file,
+                   const ServeOptions& options) {
   constexpr mode_t kOthers = 0007;
-  if (options.serves_file && options.key_path.empty() && (options.socket.mode & kOthers) != 0) {
+  const auto refuse_everybody = [](const std::string& place, std::string_view remedy) {
     throw Error(
         fmt::format("will not let every user of this machine set GPUs at {}: give a key with "
-                    "--signing-key-path, or --socket-permissions 0660",
-                    printable(options.socket.path)));
+                    "--signing-key-path, or {}",
+                    printable(place), remedy));
+  };
+  const bool has_key = !options.key_path.empty();
+  if (makes_file && !has_key && (options.socket.mode & kOthers) != 0) {
+    refuse_everybody(options.socket.path, "--socket-permissions 0660");
   }
   for (const Listener& listener : listeners) {
+    if (listener.is_local_socket && !has_key && is_open_to_everybody(listener.name)) {
+      refuse_everybody(listener.name, "set SocketMode=0660 in its systemd unit");
+    }
     if (listener.is_loopback || !options.tls_certificate.empty()) continue;
     throw Error(
         fmt::format("will not let other machines set GPUs at {} without encryption: say --tls-cert "
@@ -89,8 +97,10 @@ void check_control(const std::vector<Listener>& listeners, const ServeOptions& o
   }
 }
 
-void check_exposure(const std::vector<Listener>& listeners, const ServeOptions& options) {
-  if (controls_gpus(options)) check_control(listeners, options);
+/// `makes_file`: a socket of the options is made after this.
+void check_exposure(const std::vector<Listener>& listeners, bool makes_file,
+                    const ServeOptions& options) {
+  if (controls_gpus(options)) check_control(listeners, makes_file, options);
   for (const Listener& listener : listeners) {
     if (listener.is_loopback) continue;
     if (options.key_path.empty()) {
@@ -114,8 +124,9 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   std::vector<Listener> listeners = adopted_listeners();
   const bool is_service = !listeners.empty();
   if (!is_service && options.serves_tcp) listeners.push_back(listen_at_tcp(options.tcp));
-  check_exposure(listeners, options);
-  if (is_service || !options.serves_file) return listeners;
+  const bool makes_file = !is_service && options.serves_file;
+  check_exposure(listeners, makes_file, options);
+  if (!makes_file) return listeners;
   choose_socket_group(options);
   options.socket.folder_owner = uid_of(user);
   listeners.insert(listeners.begin(), listen_at_file(options.socket));
@@ -140,7 +151,7 @@ void tell_who_may_connect(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
     if (!listener.is_local_socket) continue;
     const std::string who = who_may_connect(listener.name);
-    if (!who.empty()) log_info(fmt::format("{}: {}", listener.name, who));
+    if (!who.empty()) log_info(fmt::format("{}: {}", printable(listener.name), who));
   }
 }
 

@@ -45,6 +45,11 @@ void choose_socket_group(ServeOptions& options) {
   }
 }
 
+bool is_open_to_everybody(const std::string& socket_path) {
+  struct stat status {};
+  return ::lstat(socket_path.c_str(), &status) != 0 || (status.st_mode & S_IWOTH) != 0;
+}
+
 std::string who_may_connect(const std::string& socket_path) {
   struct stat status {};
   if (::lstat(socket_path.c_str(), &status) != 0) return {};

@@ -12,6 +12,9 @@ namespace wattle::daemon {
 /// group.
 void choose_socket_group(ServeOptions& options);
 
+/// True where the socket's file lets every user connect, and where there is no such file to see.
+[[nodiscard]] bool is_open_to_everybody(const std::string& socket_path);
+
 /// For the log: who can connect to the socket's file, and how others can. Empty where it cannot be
 /// seen.
 [[nodiscard]] std::string who_may_connect(const std::string& socket_path);
