@@ -60,15 +60,25 @@ void keep_tightest(std::optional<CpuQuota>& tightest, std::optional<double> cpus
 /// Folders that the controllers of version 1 are mounted at, by habit.
 constexpr std::array<std::string_view, 2> kV1Mounts = {"cpu,cpuacct", "cpu"};
 
+/// True for `group` itself and for what is below it.
+bool lies_within(std::string_view path, const std::string& group) noexcept {
+  if (group == "/") return !path.empty();
+  return path.starts_with(group) && (path.size() == group.size() || path[group.size()] == '/');
+}
+
 void look_in_v1(std::optional<CpuQuota>& tightest, const fs::path& root, const CgroupPaths& paths) {
   for (const std::string_view mount : kV1Mounts) {
     each_group(root / mount, paths.v1_cpu, [&](const fs::path& folder) {
+      const fs::path group = folder.lexically_relative(root / mount);
+      // The group of that name in the other controller has the time of other processes, unless this
+      // process is in it too.
+      if (!lies_within(paths.v1_cpuacct, group == "." ? "/" : "/" + group.string())) return;
       const auto quota = read_line((folder / "cpu.cfs_quota_us").string());
       const auto period = read_line((folder / "cpu.cfs_period_us").string());
       if (!quota || !period) return;
       fs::path usage = folder / "cpuacct.usage";
       if (mount == "cpu") {
-        usage = root / "cpuacct" / folder.lexically_relative(root / mount) / "cpuacct.usage";
+        usage = root / "cpuacct" / group / "cpuacct.usage";
       }
       keep_tightest(tightest, parse_cfs_quota(*quota, *period), usage, false);
     });

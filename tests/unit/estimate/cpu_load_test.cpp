@@ -140,6 +140,24 @@ TEST_F(CpuQuotaTest, OfVersion1MayHaveItsTimesInAnotherController) {
   EXPECT_EQ(quota()->usage(), Seconds(7.0));
 }
 
+TEST_F(CpuQuotaTest, OfVersion1IsUnknownWhereItsTimesAreThoseOfAnotherGroup) {
+  write("proc/self/cgroup", "4:cpu:/a\n5:cpuacct:/b\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "100000\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+  write("sys/fs/cgroup/cpuacct/a/cpuacct.usage", "7000000000\n");
+  write("sys/fs/cgroup/cpuacct/b/cpuacct.usage", "8000000000\n");
+  EXPECT_FALSE(quota());
+}
+
+TEST_F(CpuQuotaTest, OfVersion1IsOfAGroupThatHoldsTheProcessInBothControllers) {
+  write("proc/self/cgroup", "4:cpu:/a/b\n5:cpuacct:/a\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_quota_us", "100000\n");
+  write("sys/fs/cgroup/cpu/a/cpu.cfs_period_us", "100000\n");
+  write("sys/fs/cgroup/cpuacct/a/cpuacct.usage", "7000000000\n");
+  ASSERT_TRUE(quota());
+  EXPECT_EQ(quota()->usage(), Seconds(7.0));
+}
+
 TEST_F(CpuQuotaTest, IsAbsentWithoutALimit) {
   EXPECT_FALSE(quota());
   write("proc/self/cgroup", "0::/a\n");
