@@ -63,7 +63,7 @@ class WATTLE_EXPORT EnergyEstimator {
   EnergyEstimator& operator=(EnergyEstimator&& other) noexcept;
   ~EnergyEstimator();
 
-  /// The interval starts. Throws `Error` while started.
+  /// The interval starts. Throws `InvalidState` while started.
   void start();
   /// It ends. Does nothing a second time.
   void stop() noexcept;

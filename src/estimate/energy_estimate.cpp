@@ -135,7 +135,7 @@ EnergyEstimator::~EnergyEstimator() = default;
 void EnergyEstimator::start() {
   if (!impl_) throw Error("EnergyEstimator::start: this object was moved from");
   if (impl_->is_started && !impl_->is_stopped) {
-    throw Error("EnergyEstimator::start: already started; call stop first");
+    throw InvalidState("EnergyEstimator::start: already started; call stop first");
   }
   impl_->begin = impl_->reader.read();
   impl_->end.reset();

@@ -253,7 +253,7 @@ TEST_F(EnergyEstimatorTest, RefusesCallsOutOfOrder) {
   estimator.stop();
   EXPECT_THROW((void)estimator.estimate(), NotStarted);
   estimator.start();
-  EXPECT_THROW(estimator.start(), Error);
+  EXPECT_THROW(estimator.start(), InvalidState);
   EXPECT_THROW((void)estimator.estimate(Seconds(-1.0)), InvalidArgument);
   EXPECT_THROW((void)estimator.estimate(Seconds(std::nan(""))), InvalidArgument);
   estimator.stop();
