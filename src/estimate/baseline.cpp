@@ -5,10 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstdint>
 #include <ctime>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "base/file.hpp"
 #include "base/json_write.hpp"
@@ -212,7 +214,13 @@ KeptBaseline read_baseline(std::string_view host) {
   } catch (const Error& error) {
     return {.unknown = fmt::format("idle power is not known: {}", error.what())};
   }
+  errno = 0;
   const auto text = read_file(path, kMostBaselineBytes);
+  const int error = errno;
+  if (!text && error != ENOENT && error != ENOTDIR) {
+    return {.unknown = fmt::format("idle power is not known: cannot read {}: {}", printable(path),
+                                   std::generic_category().message(error))};
+  }
   if (!text) return {.unknown = fmt::format("idle power is not known; {}", kHowTo)};
   KeptBaseline kept{.baseline = parse_baseline(*text)};
   if (!kept.baseline) {

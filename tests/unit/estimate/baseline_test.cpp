@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <filesystem>
 #include <string>
 
 #include "fakes/temp_folder.hpp"
@@ -45,6 +47,17 @@ TEST(Baseline, IsNoneWhereTheTextIsNot) {
   std::string negative = to_json(sample());
   negative.replace(negative.find("41.25"), 5, "-1.25");
   EXPECT_FALSE(parse_baseline(negative));
+}
+
+TEST(Baseline, ThatCannotBeReadIsNamedWithTheReason) {
+  const fakes::TempFolder folder;
+  ::setenv("XDG_STATE_HOME", folder.path().c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  EXPECT_THAT(read_baseline("n1").unknown, HasSubstr("wattle baseline measures it"));
+  const std::string path = baseline_path("n1");
+  std::filesystem::create_directories(path);
+  EXPECT_EQ(read_baseline("n1").unknown,
+            "idle power is not known: cannot read " + path + ": Is a directory");
+  ::unsetenv("XDG_STATE_HOME");  // NOLINT(concurrency-mt-unsafe)
 }
 
 TEST(Baseline, HoldsForItsMachineAndBootForADay) {
