@@ -13,6 +13,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <system_error>
 #include <utility>
 
@@ -171,8 +172,9 @@ std::optional<std::string> CommandRunner::run(const ControlCall& call, std::uint
   if (send_request(requests_.get(), asked, theirs.get()) != 0) return kGone;
   theirs.reset();
   pollfd answer{.fd = ours.get(), .events = POLLIN, .revents = 0};
-  const auto patience = std::chrono::milliseconds(longest(call.operation) + kCommandGrace);
-  if (::poll(&answer, 1, static_cast<int>(patience.count())) == 0) {
+  const std::chrono::milliseconds patience = longest(call.operation) + kCommandGrace;
+  constexpr std::int64_t kMostWait = std::numeric_limits<int>::max();  // 24 days
+  if (::poll(&answer, 1, static_cast<int>(std::min(patience.count(), kMostWait))) == 0) {
     return "its commands did not end in time";
   }
   std::string failure(kMostAnswerBytes, '\0');
