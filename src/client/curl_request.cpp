@@ -57,7 +57,7 @@ Easy make_easy() {
     throw ConnectionError(std::string("libcurl does not start: ") + ::curl_easy_strerror(code));
   }
   Easy easy(::curl_easy_init());
-  if (!easy) throw ConnectionError("libcurl has no room for a request");
+  if (!easy) throw ConnectionError("out of memory");
   return easy;
 }
 
@@ -86,7 +86,7 @@ Lines lines_for(const Server& server) {
   }
   check_token(server.token, server.endpoint);
   Lines lines(::curl_slist_append(nullptr, ("Authorization: Bearer " + server.token).c_str()));
-  if (!lines) throw ConnectionError("libcurl has no room for a request");
+  if (!lines) throw ConnectionError("out of memory");
   return lines;
 }
 

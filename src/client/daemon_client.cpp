@@ -170,7 +170,7 @@ class DaemonClient::Impl {
   /// A daemon that does not take the token still tells what it serves: no error, but remembered.
   void authenticate() {
     if (questions.server().token.empty()) {
-      auth_error = questions.name() + " wants a token, and none was given";
+      auth_error = questions.name() + " requires a token";
       return;
     }
     try {

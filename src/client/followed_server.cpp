@@ -115,7 +115,8 @@ void FollowedServer::set_up() {
 void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   sets_up_ = false;
   if (!std::exchange(is_reported_, true)) {
-    log(fmt::format("{} is tried again now and then: {}", printable(server_.endpoint), reason));
+    log(fmt::format("cannot {} {}; retrying: {}", is_answered ? "use" : "reach",
+                    printable(server_.endpoint), reason));
   }
   for (FollowedStream& stream : streams_) {
     const bool is_asked_for = stream.phase() == Phase::idle || stream.waits();
@@ -151,7 +152,7 @@ void FollowedServer::take_discovery(const Answer& answer) {
   }
   if (!discovery_.auth_required) return decide();
   if (server_.token.empty()) {
-    token_trouble_ = "the daemon wants a token, and none was given";
+    token_trouble_ = "the daemon requires a token";
     return decide();
   }
   ask("/auth/whoami", [this](const Answer& identity) { take_identity(identity); });

@@ -89,7 +89,7 @@ void FollowedStream::deny(const std::string& reason) {
   phase_ = Phase::denied;
   set_state(ConnectionStatus::denied, reason);
   wait(backoff_.longest(around_.chance()));
-  if (is_news) log(name() + " is denied, and tried again now and then: " + reason);
+  if (is_news) log(name() + " is denied; retrying: " + reason);
 }
 
 void FollowedStream::wait(std::chrono::nanoseconds delay) {

@@ -56,7 +56,7 @@ class Questions {
     const std::string body = ask(operation, path, query, /*is_post=*/false);
     auto decoded = decode(body);
     if (auto* const bad = std::get_if<wire::Malformed>(&decoded)) {
-      throw ConnectionError(cannot(operation) + "its answer is none of the protocol: " + bad->why);
+      throw ConnectionError(cannot(operation) + "unexpected reply from the daemon: " + bad->why);
     }
     return std::get<Value>(std::move(decoded));
   }

@@ -78,7 +78,7 @@ Server at_port(Server::Transport transport, std::string_view host, std::uint16_t
   const std::string_view bare = has_brackets(host) ? host.substr(1, host.size() - 2) : host;
   const bool ipv6 = is_ipv6(bare);
   if (!ipv6 && (has_brackets(host) || !is_host_name(host))) {
-    refuse(host, "this is no name and no address of a machine");
+    refuse(host, "invalid host name");
   }
   if (port == 0) refuse(host, "its port is 0");
   const std::string shown = ipv6 ? "[" + std::string(bare) + "]" : std::string(bare);
@@ -93,7 +93,7 @@ Server at_address(Server::Transport transport, std::string_view address, std::ui
       colon != std::string_view::npos && colon > 0 && address[colon - 1] == ']';
   if (!one_colon && !after_bracket) return at_port(transport, address, port);
   const auto given = parse_unsigned<std::uint16_t>(address.substr(colon + 1));
-  if (!given) refuse(address, "its port is no number from 1 to 65535");
+  if (!given) refuse(address, "its port is not a number from 1 to 65535");
   return at_port(transport, address.substr(0, colon), *given);
 }
 

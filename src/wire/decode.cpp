@@ -38,7 +38,7 @@ const json& member(const json& object, const char* key) {
 }
 
 std::uint64_t to_unsigned(const json& value, std::string_view key) {
-  if (!value.is_number_unsigned()) refuse(key, "no whole number from 0 on");
+  if (!value.is_number_unsigned()) refuse(key, "not a whole number from 0 on");
   return value.get<std::uint64_t>();
 }
 
@@ -55,17 +55,17 @@ bool to_bool(const json& value, std::string_view key) {
 
 /// Foreign text that may be shown as it is.
 std::string to_text(const json& value, std::string_view key) {
-  if (!value.is_string()) refuse(key, "no text");
+  if (!value.is_string()) refuse(key, "not a text");
   return printable(value.get_ref<const std::string&>());
 }
 
 const json& as_list(const json& value, std::string_view key) {
-  if (!value.is_array()) refuse(key, "no list");
+  if (!value.is_array()) refuse(key, "not a list");
   return value;
 }
 
 const json& as_object(const json& value, std::string_view key) {
-  if (!value.is_object()) refuse(key, "no object");
+  if (!value.is_object()) refuse(key, "not an object");
   return value;
 }
 
@@ -106,7 +106,7 @@ std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
   std::map<DeviceId, Value> all;
   for (const auto& [key, value] : as_object(object, "the answer").items()) {
     const auto id = parse_unsigned<DeviceId>(key);
-    if (!id) refuse(key, "no id of a device");
+    if (!id) refuse(key, "not an id of a device");
     if (!all.emplace(*id, value_of(value)).second) refuse(key, "there twice");
   }
   return all;
@@ -262,8 +262,8 @@ template <class Value, class ValueOf>
 Decoded<Value> decode(std::string_view text, ValueOf value_of) {
   try {
     const json answer = json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (answer.is_discarded()) return Malformed{"it is no JSON"};
-    if (!answer.is_object()) return Malformed{"it is no JSON object"};
+    if (answer.is_discarded()) return Malformed{"it is not JSON"};
+    if (!answer.is_object()) return Malformed{"it is not a JSON object"};
     return value_of(answer);
   } catch (const NotUnderstood& error) {
     return Malformed{error.why};

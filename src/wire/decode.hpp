@@ -12,7 +12,7 @@
 
 namespace wattle::wire {
 
-/// Why a text is no answer of the protocol, safe to print: "'gpus' is no list".
+/// Why a text is no answer of the protocol, safe to print: "'gpus' is not a list".
 struct Malformed {
   std::string why;
 };

@@ -61,8 +61,8 @@ class EventParser::Impl {
     element root;
     object event;
     devices_.clear();
-    if (read(json, root) != simdjson::SUCCESS) return refuse("is no JSON");
-    if (root.get(event) != simdjson::SUCCESS) return refuse("is no JSON object");
+    if (read(json, root) != simdjson::SUCCESS) return refuse("is not JSON");
+    if (root.get(event) != simdjson::SUCCESS) return refuse("is not a JSON object");
 
     PowerEvent made;
     const auto at = told(event, "timestamp_ms");
@@ -114,7 +114,7 @@ class EventParser::Impl {
       if (power) one.power_mw = power_in(*power);
       if (!one.power_mw) return wrong("has no 'power_mw' that is a power");
     } else if (!read_cpu(event, one)) {
-      return wrong("has a 'cpu_mw' or 'dram_mw' that is no power");
+      return wrong("has a 'cpu_mw' or 'dram_mw' that is not a power");
     }
     devices_.push_back(one);
     return true;
@@ -123,15 +123,15 @@ class EventParser::Impl {
   bool add_all(DeviceType type, const object& powers) {
     for (const auto [key, value] : powers) {
       const auto id = parse_unsigned<DeviceId>(key);
-      if (!id) return wrong("has a key in 'power_mw' that is no index");
+      if (!id) return wrong("has a key in 'power_mw' that is not an index");
       DevicePower one{.id = *id};
       if (type == DeviceType::gpu) {
         one.power_mw = power_in(value);
-        if (!one.power_mw) return wrong("has a value in 'power_mw' that is no power");
+        if (!one.power_mw) return wrong("has a value in 'power_mw' that is not a power");
       } else {
         object cpu;
         if (value.get(cpu) != simdjson::SUCCESS || !read_cpu(cpu, one)) {
-          return wrong("has a value in 'power_mw' that is no CPU's power");
+          return wrong("has a value in 'power_mw' that is not a CPU's power");
         }
       }
       devices_.push_back(one);

@@ -222,7 +222,7 @@ TEST_F(DaemonSource, ATokenIsTakenFromTheEnvironment) {
   serve({"--socket-permissions", "666", "--signing-key-path", key}, "");
   const Words words = {path("wattle"), "run", "--quiet", "--json", path("out/j"), "--", "true"};
   EXPECT_EQ(run(as_nobody(words)).code(), 0);
-  EXPECT_THAT(report("out/j")["refused"].dump(), HasSubstr("the daemon wants a token"));
+  EXPECT_THAT(report("out/j")["refused"].dump(), HasSubstr("the daemon requires a token"));
   spend(1.0);
   Start start = as_nobody(words);
   start.environment["WATTLE_TOKEN"] = token("nobody", "cpu-read");

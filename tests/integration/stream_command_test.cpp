@@ -111,7 +111,7 @@ TEST_F(StreamCommand, GoesOnWithoutAServerThatIsNotThere) {
   const Outcome outcome = end_after(stream({at_file(), "unix:" + nowhere}), "\"power_w\":75.0");
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err,
-              AllOf(StartsWith("wattle stream: " + nowhere + " is tried again"),
+              AllOf(StartsWith("wattle stream: cannot reach " + nowhere + "; retrying: "),
                     HasSubstr(nowhere + ": No such file or directory; start the daemon"),
                     HasSubstr("connecting")));
 }

@@ -63,8 +63,9 @@ SensorRefusal refused_by_daemon(const Reply& reply, const std::string& path, boo
       return refusal("the daemon's answer is none that Wattle understands", proof,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
     case kUnauthorized:
-      return refusal(has_token ? "the daemon does not take this token" : "the daemon wants a token",
-                     proof, token);
+      return refusal(
+          has_token ? "the daemon does not take this token" : "the daemon requires a token", proof,
+          token);
     case kForbidden:
       return refusal("the token does not permit to read CPUs", proof, token);
     case kNotFound:

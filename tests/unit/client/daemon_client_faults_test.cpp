@@ -76,9 +76,9 @@ TEST_F(DaemonClientFaults, WhoAnswersOtherwiseIsNoDaemon) {
       {{401, ""}, "it answers with status 401"},
       {{302, ""}, "it answers with status 302"},
       {{204, ""}, "it answers with status 204"},
-      {{200, "<html>"}, "it is no JSON"},
-      {{200, ""}, "it is no JSON"},
-      {{200, "[1]"}, "it is no JSON object"},
+      {{200, "<html>"}, "it is not JSON"},
+      {{200, ""}, "it is not JSON"},
+      {{200, "[1]"}, "it is not a JSON object"},
       {{200, "{}"}, "'gpu_ids' is missing"},
   };
   for (const auto& [told, expected] : cases) {
@@ -137,8 +137,9 @@ TEST_F(DaemonClientFaults, AnAnswerThatMakesNoSenseIsAConnectionError) {
   DaemonClient client(address());
   for (const char* body : {"", "null", R"({"timestamp_ms":"5"})", R"({"timestamp_ms":-5})"}) {
     answer("/time", {200, body});
-    EXPECT_THAT(message_of<ConnectionError>([&] { (void)client.time(); }),
-                AllOf(HasSubstr("cannot read its clock"), HasSubstr("none of the protocol")));
+    EXPECT_THAT(
+        message_of<ConnectionError>([&] { (void)client.time(); }),
+        AllOf(HasSubstr("cannot read its clock"), HasSubstr("unexpected reply from the daemon")));
   }
 }
 

@@ -90,7 +90,7 @@ TEST_F(DaemonClientTest, MayDoWhatBothDaemonAndTokenPermit) {
 TEST_F(DaemonClientTest, ATokenThatIsMissingIsRememberedNotThrown) {
   answer("/discover", {200, discovery(R"("gpu-read")", true)});
   const DaemonClient client(address());
-  EXPECT_THAT(client.auth_error(), HasSubstr("wants a token, and none was given"));
+  EXPECT_THAT(client.auth_error(), HasSubstr("requires a token"));
   EXPECT_FALSE(client.can_read_gpu());
   EXPECT_THAT(client.gpus(), SizeIs(2)) << "what is served is known all the same";
 }
@@ -252,7 +252,7 @@ TEST_F(DaemonClientTest, RequiringAnythingWithoutAGoodTokenIsAnErrorOfTheToken) 
   answer("/discover", {200, discovery(R"("gpu-read")", true)});
   const DaemonClient client(address());
   EXPECT_THAT(message_of<AuthError>([&] { client.require({.read_gpu = true}); }),
-              HasSubstr("wants a token"));
+              HasSubstr("requires a token"));
 }
 
 TEST_F(DaemonClientTest, CanBeMoved) {

@@ -76,8 +76,7 @@ TEST(AFollowedServer, WithoutATypesGroupHasThatStreamDenied) {
   EXPECT_EQ(followed.cpu(), ConnectionStatus::denied);
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   EXPECT_FALSE(followed.server.trouble());
-  EXPECT_THAT(log.messages(),
-              ElementsAre(HasSubstr("CPU stream of node:1 is denied, and tried again")));
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("CPU stream of node:1 is denied; retrying")));
 }
 
 TEST(AFollowedServer, ThatShowsCpusInPartIsReportedOnceWithTheReason) {

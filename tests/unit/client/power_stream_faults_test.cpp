@@ -183,7 +183,7 @@ TEST(AServer, ThatSaysWhatIsNoEventIsFollowedOn) {
   EXPECT_EQ(only_server(reader.readings()).gpu_power.at(0).si(), 5.0)
       << "the first one that is reported";
   EXPECT_EQ(only_server(reader.readings()).gpu.status, ConnectionStatus::live);
-  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("an event is no JSON object")));
+  EXPECT_THAT(log.messages(), testing::ElementsAre(HasSubstr("an event is not a JSON object")));
 }
 
 /// What this process takes of memory, in MiB.

@@ -97,26 +97,26 @@ TEST(Decode, ADiscoveryWithoutDevicesOfAnyGenerationIsNone) {
 
 TEST(Decode, WhatIsNoJsonObjectIsRefused) {
   for (const char* text : {"", "x", "{", "{\"gpus\":[}", "\"\xFF\"", "<html>"}) {
-    EXPECT_EQ(why(decode_discovery(text)), "it is no JSON") << text;
+    EXPECT_EQ(why(decode_discovery(text)), "it is not JSON") << text;
   }
   for (const char* text : {"[]", "5", "null", "\"gpus\""}) {
-    EXPECT_EQ(why(decode_discovery(text)), "it is no JSON object") << text;
+    EXPECT_EQ(why(decode_discovery(text)), "it is not a JSON object") << text;
   }
 }
 
 TEST(Decode, WrongTypesAreRefusedByName) {
   const std::pair<const char*, const char*> cases[] = {
-      {R"({"gpus":{}})", "'gpus' is no list"},
-      {R"({"gpus":[1]})", "'an item of 'gpus'' is no object"},
+      {R"({"gpus":{}})", "'gpus' is not a list"},
+      {R"({"gpus":[1]})", "'an item of 'gpus'' is not an object"},
       {R"({"gpus":[{}]})", "'id' is missing"},
-      {R"({"gpus":[{"id":-1}]})", "'id' is no whole number from 0 on"},
-      {R"({"gpus":[{"id":"0"}]})", "'id' is no whole number from 0 on"},
+      {R"({"gpus":[{"id":-1}]})", "'id' is not a whole number from 0 on"},
+      {R"({"gpus":[{"id":"0"}]})", "'id' is not a whole number from 0 on"},
       {R"({"gpus":[{"id":4294967296}]})", "'id' is too large a number"},
       {R"({"gpus":[{"id":0},{"id":0}]})", "GPU 0 is there twice"},
       {R"({"gpus":[],"cpus":[{"id":0,"dram_available":1}]})",
        "'dram_available' is neither true nor false"},
       {R"({"gpus":[],"auth_required":"no"})", "'auth_required' is neither true nor false"},
-      {R"({"gpus":[],"enabled_api_groups":[5]})", "'enabled_api_groups' is no text"},
+      {R"({"gpus":[],"enabled_api_groups":[5]})", "'enabled_api_groups' is not a text"},
   };
   for (const auto& [text, expected] : cases) {
     EXPECT_EQ(why(decode_discovery(text)), expected) << text;
@@ -132,7 +132,7 @@ TEST(Decode, ForeignTextCannotMoveACursor) {
 
 TEST(Decode, DeepNestingIsRefused) {
   const std::string deep(1'000'000, '[');
-  EXPECT_EQ(why(decode_discovery(deep)), "it is no JSON");
+  EXPECT_EQ(why(decode_discovery(deep)), "it is not JSON");
 }
 
 TEST(Decode, AnIdentityMayHaveAnEnd) {
@@ -217,7 +217,7 @@ TEST(Decode, EnergiesAndSettingsAreWhatWasEncoded) {
 TEST(Decode, ADeviceIsNamedByAnId) {
   for (const char* key : {"", "a", "-1", "0x1", " 0", "4294967296"}) {
     const std::string text = std::string("{\"") + key + "\":{\"energy_mj\":1}}";
-    EXPECT_THAT(why(decode_gpu_energies(text)), HasSubstr("no id of a device")) << text;
+    EXPECT_THAT(why(decode_gpu_energies(text)), HasSubstr("not an id of a device")) << text;
   }
   EXPECT_THAT(why(decode_gpu_energies(R"({"0":{"energy_mj":1},"00":{"energy_mj":2}})")),
               HasSubstr("there twice"));

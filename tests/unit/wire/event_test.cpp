@@ -82,11 +82,11 @@ TEST_F(EventParsing, PassesOverWhatItDoesNotKnow) {
 }
 
 TEST_F(EventParsing, RefusesWhatIsNoObject) {
-  EXPECT_EQ(gpu_refusal("5"), "is no JSON object");
-  EXPECT_EQ(gpu_refusal("[1]"), "is no JSON object");
-  EXPECT_EQ(gpu_refusal("null"), "is no JSON object");
+  EXPECT_EQ(gpu_refusal("5"), "is not a JSON object");
+  EXPECT_EQ(gpu_refusal("[1]"), "is not a JSON object");
+  EXPECT_EQ(gpu_refusal("null"), "is not a JSON object");
   for (const char* text : {"", " ", "{", "nonsense", "{}{}", "{\"a\":}", "\xff\xfe", "NaN"}) {
-    EXPECT_EQ(gpu_refusal(text), "is no JSON") << text;
+    EXPECT_EQ(gpu_refusal(text), "is not JSON") << text;
   }
 }
 
@@ -139,8 +139,8 @@ TEST_F(EventParsing, RefusesTheYear10000InEventsOfEachFormAndTakesTheMomentBefor
 }
 
 TEST_F(EventParsing, RefusesWhatIsNestedWithoutEnd) {
-  EXPECT_EQ(gpu_refusal(std::string(100'000, '[')), "is no JSON");
-  EXPECT_EQ(gpu_refusal(std::string(5000, '[') + std::string(5000, ']')), "is no JSON");
+  EXPECT_EQ(gpu_refusal(std::string(100'000, '[')), "is not JSON");
+  EXPECT_EQ(gpu_refusal(std::string(5000, '[') + std::string(5000, ']')), "is not JSON");
 }
 
 TEST_F(EventParsing, GoesOnAfterARefusal) {

@@ -94,7 +94,7 @@ TEST_F(DaemonProbe, WhatTheDaemonRefusesIsTold) {
     int status;
     const char* reason;
     const char* remedy;
-  } cases[] = {{401, "wants a token", "WATTLE_TOKEN"},
+  } cases[] = {{401, "requires a token", "WATTLE_TOKEN"},
                {403, "does not permit", "cpu-read"},
                {404, "does not serve CPU energy", "--enable"},
                {500, "cannot read the counters itself", "journalctl"},
