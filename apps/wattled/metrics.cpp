@@ -18,19 +18,20 @@ struct DomainGauge {
 };
 
 constexpr std::array kGauges{
-    DomainGauge{"wattle_power_watts",
-                "Mean power since an earlier scrape at least 1 s ago, or a gauge's value.", "watts",
-                &DomainMetrics::power_w},
-    DomainGauge{"wattle_power_limit_watts", "The limit that the device keeps its power below.",
-                "watts", &DomainMetrics::power_limit_w},
-    DomainGauge{"wattle_gpu_utilization_ratio", "Part of the time in which the GPU was busy.",
-                "ratio", &DomainMetrics::utilization_ratio},
-    DomainGauge{"wattle_memory_used_bytes", "Memory of the device in use.", "bytes",
+    DomainGauge{
+        "wattle_power_watts",
+        "Mean power since a scrape at least 1 s earlier, or the power that the device reports.",
+        "watts", &DomainMetrics::power_w},
+    DomainGauge{"wattle_power_limit_watts", "Power limit of the device.", "watts",
+                &DomainMetrics::power_limit_w},
+    DomainGauge{"wattle_gpu_utilization_ratio", "Fraction of time the GPU was busy.", "ratio",
+                &DomainMetrics::utilization_ratio},
+    DomainGauge{"wattle_memory_used_bytes", "Memory in use on the device.", "bytes",
                 &DomainMetrics::memory_used_bytes},
     DomainGauge{"wattle_temperature_celsius", "Temperature of the device.", "celsius",
                 &DomainMetrics::temperature_celsius},
     DomainGauge{"wattle_sensor_last_success_timestamp_seconds",
-                "Unix time of the last reading that succeeded.", "seconds",
+                "Unix time of the last successful reading.", "seconds",
                 &DomainMetrics::last_success_unix_s},
 };
 
@@ -50,7 +51,7 @@ std::vector<Label> labels_of(const DomainMetrics& domain) {
 
 MetricFamily energy_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_energy_joules",
-                      .help = "Energy used since the counter was created; sum over additive only.",
+                      .help = "Cumulative energy; add up only domains with additive=true.",
                       .unit = "joules",
                       .kind = MetricKind::counter};
   for (const DomainMetrics& domain : metrics.domains) {
@@ -62,7 +63,7 @@ MetricFamily energy_of(const DaemonMetrics& metrics) {
 
 MetricFamily resets_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_energy_resets",
-                      .help = "How often the hardware's counter restarted.",
+                      .help = "Number of times the hardware counter restarted.",
                       .kind = MetricKind::counter};
   for (const DomainMetrics& domain : metrics.domains) {
     if (!domain.energy_j) continue;
@@ -84,7 +85,7 @@ MetricFamily gauge_of(const DaemonMetrics& metrics, MetricFamily family, ValueOf
 
 MetricFamily refused_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_sensor_refused",
-                      .help = "Why a sensor cannot be read.",
+                      .help = "Sensors that cannot be read, with the reason.",
                       .kind = MetricKind::info};
   std::set<std::vector<Label>> told;  // the same twice would void the whole scrape
   const auto add = [&](const std::string& source, const std::string& device,
@@ -116,7 +117,7 @@ MetricFamily counted_of(const DaemonMetrics& metrics, std::string_view name, std
 
 MetricFamily build_of(const DaemonMetrics& metrics) {
   return {.name = "wattle_build",
-          .help = "The version of wattled.",
+          .help = "Version of wattled.",
           .kind = MetricKind::info,
           .samples = {{{{"version", printable(metrics.version)}}}}};
 }
@@ -137,9 +138,10 @@ std::vector<MetricFamily> families_of(const DaemonMetrics& metrics) {
   families.push_back(refused_of(metrics));
   families.push_back(resets_of(metrics));
   families.push_back(counted_of(metrics, "wattle_samples_dropped",
-                                "Samples that a stream's reader did not get.", metrics.dropped));
+                                "Samples dropped because a stream client was too slow.",
+                                metrics.dropped));
   families.push_back(counted_of(metrics, "wattle_clients_turned_away",
-                                "Clients that were refused or disconnected to make room.",
+                                "Clients refused or disconnected to make room, by reason.",
                                 metrics.turned_away));
   families.push_back(build_of(metrics));
   return families;

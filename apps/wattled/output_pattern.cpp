@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view kIgnoresCase = "(?i)";
 
 [[noreturn]] void refuse_pattern(std::string_view text, std::string_view why) {
-  throw InvalidArgument(fmt::format("'{}' is no pattern: {}", printable(text), why));
+  throw InvalidArgument(fmt::format("'{}' is not a pattern: {}", printable(text), why));
 }
 
 /// In place of an escaped letter; empty: POSIX's functions take it as it stands, or nobody does.
@@ -75,7 +75,7 @@ class Translation {
     if (!instead.empty()) {
       posix_ += instead;
     } else if (is_letter_or_digit(c) && kKnown.find(c) == std::string_view::npos) {
-      refuse_pattern(whole_, fmt::format("\\{} is not known here", c));
+      refuse_pattern(whole_, fmt::format("\\{} is not supported", c));
     } else {
       posix_.append({'\\', c});
     }
@@ -89,7 +89,7 @@ class Translation {
     }
     while (!rest_.empty() && rest_.front() != ']') {
       if (rest_.front() == '\\')
-        refuse_pattern(whole_, "a backslash within brackets is not known here");
+        refuse_pattern(whole_, "a backslash within brackets is not supported");
       const std::size_t class_end = rest_.starts_with("[:") ? rest_.find(":]") : 0;
       const std::size_t bytes =
           class_end == std::string_view::npos || class_end == 0 ? 1 : class_end + 2;
@@ -99,7 +99,7 @@ class Translation {
   }
 
   void group() {
-    if (!rest_.starts_with("?:")) refuse_pattern(whole_, "this (? is not known here");
+    if (!rest_.starts_with("?:")) refuse_pattern(whole_, "this (? is not supported");
     rest_.remove_prefix(2);
     posix_ += '(';
   }

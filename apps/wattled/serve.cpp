@@ -91,7 +91,7 @@ void check_control(const std::vector<Listener>& listeners, bool makes_file,
     }
     if (listener.is_loopback || !options.tls_certificate.empty()) continue;
     throw Error(
-        fmt::format("will not let other machines set GPUs at {} without encryption: say --tls-cert "
+        fmt::format("will not let other machines set GPUs at {} without encryption: use --tls-cert "
                     "FILE, or leave gpu-control out of --enable",
                     listener.name));
   }

@@ -138,7 +138,7 @@ std::uint32_t UrlQuery::number(std::string_view name) const {
   const std::string_view value = text(name);
   const auto number = parse_unsigned<std::uint32_t>(value);
   if (!number) {
-    refuse(quoted(value) + " in " + quoted(name) + " is no whole number of 32 bits");
+    refuse(quoted(value) + " in " + quoted(name) + " is not a whole number of 32 bits");
   }
   return *number;
 }

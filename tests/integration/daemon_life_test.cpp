@@ -114,7 +114,7 @@ TEST_F(DaemonLife, LetsNeitherEveryUserNorOtherMachinesInClearSetGpus) {
   expect_no_start(
       control + Words{"--mode", "tcp", "--tcp-bind-address", "0.0.0.0:0", "--signing-key-path",
                       key_file(std::string(40, 'k')), "--allow-plain-http"},
-      "without encryption: say --tls-cert FILE");
+      "without encryption: use --tls-cert FILE");
   EXPECT_FALSE(std::filesystem::exists(at));
 }
 

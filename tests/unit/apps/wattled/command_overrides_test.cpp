@@ -76,7 +76,7 @@ TEST(CommandOverrides, RefuseWhatMeansNothingAndNameThePlace) {
   EXPECT_THAT(why_refused("[set_power_limit]\ncommands = \"x\"\n"),
               HasSubstr("commands must be a list of strings"));
   EXPECT_THAT(why_refused("[set_power_limit]\ncommands = [\"x\"]\nerror_pattern = \"[\"\n"),
-              HasSubstr("'[' is no pattern"));
+              HasSubstr("'[' is not a pattern"));
   EXPECT_THAT(why_refused("[set_power_limit]\ncommands = [\"x\"]\ntimeout_s = 0\n"),
               HasSubstr("timeout_s must be 1 to 3600"));
   EXPECT_THAT(why_refused("[reset_locked_clocks]\ncommands = [\"control '\"]\n"),

@@ -79,7 +79,7 @@ TEST(Metrics, InOpenMetrics) {
 
 TEST(Metrics, OfAMachineWithoutSensorsTellTheVersion) {
   EXPECT_EQ(text_of({.version = "1"}, MetricsFormat::prometheus),
-            "# HELP wattle_build_info The version of wattled.\n"
+            "# HELP wattle_build_info Version of wattled.\n"
             "# TYPE wattle_build_info gauge\n"
             "wattle_build_info{version=\"1\"} 1\n");
 }

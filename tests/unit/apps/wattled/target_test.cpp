@@ -184,7 +184,7 @@ TEST(UrlQuery, HasNumbers) {
     return fault_in([&] { (void)query_of(text).number("cpu"); }, QueryFault::Form::text);
   };
   EXPECT_EQ(fault("cpu=4294967296"),
-            "Query deserialize error: `4294967296` in `cpu` is no whole number of 32 bits");
+            "Query deserialize error: `4294967296` in `cpu` is not a whole number of 32 bits");
   EXPECT_EQ(fault("dram=1"), "Query deserialize error: missing field `cpu`");
 }
 
