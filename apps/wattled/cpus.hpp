@@ -116,7 +116,7 @@ class Cpus {
   Ids ids_;
 };
 
-/// What a caller may see of the CPUs: all of it, or whole joules once a second, since fine and
+/// What a caller may see of the CPUs: all of it, or rounded energies at times, since fine and
 /// frequent readings tell what other people's programs do (CVE-2020-8694). Threads: the loop's.
 class CpuView {
  public:

@@ -34,7 +34,7 @@ DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
                           : "this GPU, or its driver, does not offer it");
 }
 
-/// The channels that answer a question, the best first.
+/// The channel that answers a question best; absent where none does.
 std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion question) {
   const auto find = [&](Metric metric) -> std::optional<std::size_t> {
     const auto channels = sensor.channels();

@@ -95,7 +95,7 @@ class Hub {
 
   [[nodiscard]] GpuStream& gpus() noexcept { return gpus_; }
   [[nodiscard]] CpuStream& cpus() noexcept { return cpus_; }
-  /// For who may see no more than whole joules once a second.
+  /// For who sees the public part alone: see public_cpu.hpp.
   [[nodiscard]] CpuStream& coarse_cpus() noexcept { return coarse_; }
 
   /// To be called about once a second while there are subscribers.

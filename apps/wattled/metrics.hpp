@@ -18,7 +18,8 @@ struct DomainMetrics {
   std::string device;  ///< stable id: PCI address, UUID, "cpu:0"
   std::string vendor;  ///< "nvidia", "amd", "intel"; empty: not known
   std::string source;  ///< the provider: "perf", "powercap", "nvml"
-  /// False where its energy is a part of, or overlaps, that of another domain.
+  /// False where its energy is a part of, or overlaps, that of another domain. The daemon serves
+  /// packages, their memory and GPUs: all of them are true.
   bool additive = true;
   bool up = false;       ///< the last reading succeeded, and a counter moves
   std::string reason{};  ///< why its energy or power is not known; empty: nothing to say
@@ -58,8 +59,8 @@ struct DaemonMetrics {
 /// For `metrics_text`.
 [[nodiscard]] std::vector<MetricFamily> families_of(const DaemonMetrics& metrics);
 
-/// The mean power of one counter since an earlier scrape, at least `kMinWindow` ago: two scrapers
-/// do not take each other's window away, and scraping often shows no finer detail. Threads: the
+/// The mean power of one counter since a scrape at least `kMinWindow` earlier: scrapers that come
+/// shortly after each other share a window, and scraping often shows no finer detail. Threads: the
 /// caller's own.
 class MeanPower {
  public:

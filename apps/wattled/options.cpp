@@ -30,10 +30,11 @@ constexpr std::uint32_t kHighestHz = 1000;
 constexpr const char* kServeFooter = R"(
 Serves the power and energy of this machine's CPUs and GPUs over HTTP, in the protocol of zeusd.
 Devices that cannot be read are left out; /discover has the reasons. The log goes to stderr.
-SIGTERM stops the daemon; SIGHUP makes it read the signing key again.
+SIGTERM stops the daemon; SIGHUP makes it read the signing key, the revoked tokens and the
+certificate again.
 
 Without a key, every user who may open the socket may read everything. TCP then serves only this
-machine, and shows CPU energy in whole joules once a second unless --public-cpu-period is given.
+machine, and shows CPU energy in whole joules once a second (see --public-cpu-period).
 Any other address needs a key.
 )";
 

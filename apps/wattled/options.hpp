@@ -51,7 +51,7 @@ struct ServeOptions {
   std::string key_path;        ///< empty: no tokens
   std::string revoked_path;    ///< empty: no token is revoked
   std::string audience;        ///< empty: tokens with audiences are refused
-  std::string user;            ///< who root becomes; empty: kDefaultUser, if there is one
+  std::string user;            ///< who root becomes; empty: wattled, if there is one
   System system{};
   std::size_t most_connections = 4096;
   std::uint32_t most_failures_per_client = kFailuresPerClient;  ///< at once, to authenticate

@@ -1,6 +1,5 @@
 #include "request_head.hpp"
 
-// Boost 1.74 uses std::exchange without saying so.
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>

@@ -25,7 +25,7 @@ class WATTLE_EXPORT ConnectionError : public Error {
   ~ConnectionError() override;
 };
 
-/// A daemon wants a token, and was given none or one it does not take.
+/// A daemon requires a token, and was given none or one that it does not accept.
 class WATTLE_EXPORT AuthError : public Error {
  public:
   using Error::Error;
@@ -191,7 +191,7 @@ class WATTLE_EXPORT DaemonClient {
   [[nodiscard]] std::map<std::uint32_t, ServedCpuEnergy> cpu_energy(const Ids& ids = {},
                                                                     bool cpu = true,
                                                                     bool dram = true);
-  /// The mean of about 0.1 s, for which it waits.
+  /// The mean over about 0.1 s, for which it waits; over 1 s through a TCP port without a key.
   [[nodiscard]] CpuPowers cpu_power(const Ids& ids = {});
   /// The daemon's clock, in seconds since 1970-01-01 UTC; resolution 1 ms.
   [[nodiscard]] double time();

@@ -51,8 +51,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   /// Throws `Error` where no thread can be had. Once.
   void start();
-  /// Waits until each server has answered or failed, or until one is in trouble that does not count
-  /// as `is_tolerated`; `deadline` at most. A server that has not answered then is in trouble.
+  /// Waits until each server has answered or failed, or until one is in trouble; `deadline` at
+  /// most. With `tolerates_connection_trouble` a server that cannot be reached, or does not answer
+  /// in time, is not in trouble.
   [[nodiscard]] Start wait_for_start(TimePoint deadline, bool tolerates_connection_trouble);
   /// Called by another thread: on return the thread calls nothing of the user's any more. By its
   /// own: it ends when it comes back.
