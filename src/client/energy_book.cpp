@@ -10,8 +10,6 @@
 namespace wattle::client {
 namespace {
 
-/// Signs of life come once a second, and one may be late: for so long a power counts without.
-constexpr std::chrono::seconds kSilence{2};
 /// Daemons take a whole number of looks a second: none looks at a device less often.
 constexpr std::chrono::seconds kRarestLook{1};
 /// So many changes in succession tell how often a daemon looks. After a stall it may make up for
@@ -44,10 +42,10 @@ std::size_t bytes_for(double readings) noexcept {
 /// Adds what powers say of a stretch that the counter was not read in.
 void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
   sum.unknown += power.unknown;
-  if (!power.energy) {
-    sum.flags |= power.flags;
-    return;
+  for (const Flag why : {Flag::gap, Flag::lost}) {
+    if (power.flags.has(why)) sum.flags.set(why);
   }
+  if (!power.energy) return;
   sum.energy = sum.energy.value_or(Joules()) + *power.energy;
   sum.uncertainty = Joules(std::hypot(sum.uncertainty.si(), power.uncertainty.si()));
   sum.known += power.known;
@@ -138,9 +136,13 @@ void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
 void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
   Record* const record = find(key);
   if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
+  // What counted until now goes on to count: an energy that was reported does not fall.
+  const bool counts = at <= record->last_power.at + kSilence;
+  if (counts) confirm_power(key, at);
+  if (counts) record->power->note_suspend();
   record->last_power.status = ReadStatus::gone;
-  record->last_power.at = std::max(at, record->last_power.at);
-  record->power->note_suspend();
+  // Behind the reading that it ends, which would hold otherwise.
+  record->last_power.at = std::max(at, record->last_power.at) + std::chrono::nanoseconds(1);
   record->power->add(record->last_power);
   // Another daemon may come, which looks as often as it likes.
   record->power->set_period(kRarestLook);

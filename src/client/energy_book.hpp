@@ -31,6 +31,9 @@ class EnergyBook {
     DeviceId device = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
+  /// For so long a power counts without a sign of life: one comes 1 to 2 s after the last event,
+  /// then once a second, and one may be late.
+  static constexpr std::chrono::seconds kSilence{3};
 
   EnergyBook(std::chrono::seconds history, std::chrono::milliseconds counter_period)
       : history_(history), counter_period_(counter_period) {}
@@ -45,7 +48,7 @@ class EnergyBook {
   void note_power(const Key& key, TimePoint at, double power_w);
   /// The power is still that.
   void confirm_power(const Key& key, TimePoint at) noexcept;
-  /// From when it was last confirmed on, nobody knows the power.
+  /// From then on nobody knows the power, or from when its silence was over.
   void lose_power(const Key& key, TimePoint at) noexcept;
   /// `ticks`: millijoules of a GPU, microjoules of a CPU; read within at +- half_width.
   void note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,

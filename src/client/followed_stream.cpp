@@ -104,7 +104,7 @@ void FollowedStream::lose(const std::string& reason, bool is_answered) {
   ++losses_;
   for (const Device& device : devices_) {
     each_booked(device,
-                [&](const EnergyBook::Key& key) { around_.book->lose_power(key, last_sign_); });
+                [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
   }
   set_state(ConnectionStatus::connecting, reason);
   const double chance = around_.chance();
@@ -118,10 +118,24 @@ void FollowedStream::end() {
   }
 }
 
-void FollowedStream::note_sign() {
-  if (phase_ != Phase::open) return;
+bool FollowedStream::take_sign() {
+  if (phase_ != Phase::open) return false;
+  const bool was_silent = around_.now - last_sign_ >= kSilent;
   last_sign_ = around_.now;
   set_state(ConnectionStatus::live, {});
+  return was_silent;
+}
+
+void FollowedStream::note_sign() {
+  if (take_sign()) confirm_powers();
+}
+
+void FollowedStream::confirm_powers() {
+  for (const Device& device : devices_) {
+    if (!device.has_value) continue;
+    each_booked(device,
+                [&](const EnergyBook::Key& key) { around_.book->confirm_power(key, last_sign_); });
+  }
 }
 
 void FollowedStream::check() {
@@ -137,11 +151,7 @@ void FollowedStream::check() {
   } else if (silence >= kStale) {
     set_state(ConnectionStatus::stale, "nothing has come for 3 s, and the daemon does not answer");
   }
-  for (const Device& device : devices_) {
-    if (!device.has_value) continue;
-    each_booked(device,
-                [&](const EnergyBook::Key& key) { around_.book->confirm_power(key, last_sign_); });
-  }
+  confirm_powers();
 }
 
 void FollowedStream::began(int status) {
@@ -164,7 +174,7 @@ bool FollowedStream::received(std::string_view bytes) {
   }
   was_flooded_ = !bytes_limit_.admits(static_cast<double>(bytes.size()), around_.now);
   if (was_flooded_) return false;
-  note_sign();
+  const bool was_silent = take_sign();
   while (true) {
     const auto event = reader_.next(bytes);
     if (was_flooded_) return false;  // by comments
@@ -176,6 +186,8 @@ bool FollowedStream::received(std::string_view bytes) {
   if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
     refuse("is longer than 1 MiB", {});
   }
+  // After the events, which are older than their arrival: a power that changed is not confirmed.
+  if (was_silent) confirm_powers();
   return true;
 }
 

@@ -34,9 +34,12 @@ class FollowedStream final : public ResponseHandler {
     denied,   ///< the same, for longer
   };
   /// Without a sign of life for so long a stream is stale ...
-  static constexpr std::chrono::seconds kStale{3};
+  static constexpr std::chrono::seconds kStale = EnergyBook::kSilence;
   /// ... and then lost.
   static constexpr std::chrono::seconds kLost{15};
+  /// A sign after so long confirms the powers at once. Those of a stream that sends more often are
+  /// confirmed by `check`: an event of one device costs nothing for the others.
+  static constexpr std::chrono::milliseconds kSilent{500};
   /// A stream that held for so long was a success: the next wait is the shortest again.
   static constexpr std::chrono::seconds kSettled{10};
 
@@ -107,6 +110,10 @@ class FollowedStream final : public ResponseHandler {
     bool has_dram_reason = false;  ///< the same of its memory
   };
 
+  /// True where nothing came for a while before.
+  [[nodiscard]] bool take_sign();
+  /// They hold until the last sign of life at least.
+  void confirm_powers();
   void take_event(std::string_view json);
   void take_comment(std::string_view comment);
   /// Empty: there is none.

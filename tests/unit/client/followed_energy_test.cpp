@@ -169,12 +169,45 @@ TEST_F(FollowedEnergy, BeforeTheStartIsUnknown) {
   EXPECT_NEAR(gpu(-5s, 5s).unknown.count(), 5.0, 0.1);
 }
 
-TEST_F(FollowedEnergy, OfADaemonThatStalledHoldsTwoSecondsAtMost) {
+TEST_F(FollowedEnergy, OfADaemonThatStalledHoldsUntilItIsStale) {
   start();
   followed_.answers["/time"] = std::nullopt;
   followed_.advance(9s);
   EXPECT_EQ(followed_.gpu(), ConnectionStatus::stale);
-  EXPECT_NEAR(gpu(0s, 9s).unknown.count(), 7.0, 0.2);
+  EXPECT_NEAR(gpu(0s, 9s).unknown.count(), 6.0, 0.2);
+}
+
+TEST_F(FollowedEnergy, OfASteadyPowerIsAllOfItAtAnyTimeWhereSignsOfLifeAreRare) {
+  start();
+  followed_.answers["/time"] = std::nullopt;  // only the daemon's own signs count
+  for (auto at = 100ms; at <= 20s; at += 100ms) {
+    followed_.advance(100ms);
+    if (at % 1900ms == 0ms) followed_.send("/gpu/", ":\n\n");
+    EXPECT_EQ(gpu(0s, at).unknown.count(), 0.0) << "after " << at / 1ms << " ms";
+  }
+}
+
+TEST_F(FollowedEnergy, IsNotConfirmedByAnEventThatComesLate) {
+  start();
+  followed_.advance(3s);
+  const wire::UnixMs before = followed_.daemon_ms();
+  followed_.advance(900ms);
+  followed_.send("/gpu/", wire::event(wire::encode_event(before, 0, 300'000)));
+  followed_.advance(6s);
+  EXPECT_NEAR(joules(gpu(0s, 9s)), 3.0 * 100.0 + 6.0 * 300.0, 45.0);
+}
+
+TEST_F(FollowedEnergy, UpToNowHasTheFlagGapWhereAPartBehindTheCountersLastReadingIsUnknown) {
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
+  start();
+  followed_.advance(3s);
+  followed_.answers["/time"] = std::nullopt;
+  followed_.answers["/gpu/get_cumulative_energy"] = std::nullopt;
+  followed_.advance(9s);
+  const MeasuredEnergy energy = gpu(0s, 12s);
+  EXPECT_GT(energy.unknown.count(), 5.0);
+  EXPECT_NEAR(joules(energy), 100.0 * (12.0 - energy.unknown.count()), 1.0);
+  EXPECT_TRUE(energy.flags.has(Flag::gap));
 }
 
 /// A daemon restarts after 10 s; its CPU counter begins anew, at `ticks_after`, 50 W going on.
