@@ -52,17 +52,36 @@ void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
   sum.flags.set(Flag::estimated);
 }
 
-/// What the counter says from its first reading to its last, and powers before and behind that: it
-/// is read so rarely that much of the newest second would be unknown otherwise.
+/// Takes out of the counter's energy what powers are to say of the time that it does not know.
+void forget_unknown(const History& counter, TimePoint from, TimePoint to, EnergyFigure& sum) {
+  std::chrono::nanoseconds unknown{0};
+  counter.visit_unknown(from, to,
+                        [&](TimePoint since, TimePoint until) { unknown += until - since; });
+  sum.unknown = std::max(sum.unknown - Seconds(unknown), Seconds(0));
+  if (sum.unknown < Seconds(std::chrono::nanoseconds(1))) {
+    sum.flags = Flags::from_bits(sum.flags.bits() & ~Flags::of(Flag::gap).bits());
+  }
+}
+
+/// What the counter says where it was read and goes on, and powers before, between and behind that.
+/// It is read so rarely that much of the newest second would be unknown otherwise, and a daemon
+/// that restarts would take away what powers said of the time since the last reading.
 EnergyFigure carried_on(const History& counter, const History* power, TimePoint begin,
                         TimePoint end) {
   const TimePoint from = std::max(begin, counter.values().oldest().value_or(end));
   const TimePoint to = std::min(end, counter.values().newest().value_or(begin));
   if (power == nullptr || to <= from) return counter_energy(counter, {.begin = begin, .end = end});
   EnergyFigure sum = counter_energy(counter, {.begin = from, .end = to});
-  if (begin < from) stand_in(sum, gauge_energy(*power, begin, from));
-  if (to < end) stand_in(sum, gauge_energy(*power, to, end));
-  if (sum.mean && sum.energy) sum.mean = *sum.energy / sum.known;
+  // Powers alone say more than a counter that says nothing.
+  if (!sum.energy) return counter_energy(counter, {.begin = begin, .end = end});
+  forget_unknown(counter, from, to, sum);
+  const auto add_powers = [&](TimePoint since, TimePoint until) {
+    if (since < until) stand_in(sum, gauge_energy(*power, since, until));
+  };
+  add_powers(begin, from);
+  counter.visit_unknown(from, to, add_powers);
+  add_powers(to, end);
+  if (sum.mean) sum.mean = *sum.energy / sum.known;
   return sum;
 }
 

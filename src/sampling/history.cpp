@@ -151,6 +151,11 @@ std::optional<StoredReading> History::held(TimePoint time) const noexcept {
   return value;
 }
 
+void History::visit_unknown(TimePoint begin, TimePoint end,
+                            const std::function<void(TimePoint, TimePoint)>& visit) const {
+  each_unknown(begin, end, visit);
+}
+
 bool History::was_lost(TimePoint begin, TimePoint end) const {
   const auto before = losses_.at(begin).before;
   bool lost = before && before->raw != 0;

@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 
 #include "sampling/counter.hpp"
@@ -120,6 +121,9 @@ class WATTLE_EXPORT History {
   /// Calls `visit(begin, end)` for each stretch of `condition(begin, end).unknown`, in order.
   template <class Visit>
   void each_unknown(TimePoint begin, TimePoint end, Visit visit) const;
+  /// The same for the components, which do not have what the template uses.
+  void visit_unknown(TimePoint begin, TimePoint end,
+                     const std::function<void(TimePoint, TimePoint)>& visit) const;
 
  private:
   void add_counter(const Reading& reading) noexcept;

@@ -234,6 +234,77 @@ TEST_P(Restarted, DaemonsCountNothingTwice) {
 // From 0; and from so high that it could pass for the old one.
 INSTANTIATE_TEST_SUITE_P(At, Restarted, testing::Values(0, 900'050'000));
 
+/// What is printed line by line: the energy since the start, each 100 ms of `time`. Expects that it
+/// is never less than before.
+class GrowingEnergy : public FollowedEnergy {
+ protected:
+  void expect_growth_for(std::chrono::nanoseconds time) {
+    for (auto at = 0ns; at < time; at += 100ms) {
+      followed_.advance(100ms);
+      const auto now = followed_.clock.at() - begin_;
+      expect_growth(cpu(0s, now), cpu_j_, "CPU");
+      expect_growth(gpu(0s, now), gpu_j_, "GPU");
+    }
+  }
+
+ private:
+  void expect_growth(const MeasuredEnergy& energy, double& before_j, const char* device) const {
+    constexpr double kRounding = 1e-6;
+    EXPECT_GE(joules(energy), before_j - kRounding)
+        << device << " at " << since_begin_ms() << " ms";
+    before_j = joules(energy);
+  }
+
+  double cpu_j_ = -1.0;
+  double gpu_j_ = -1.0;
+};
+
+TEST_F(GrowingEnergy, IsThatOfADaemonThatRestarts) {
+  std::uint64_t base_ms = 0;
+  followed_.cpu_uj = [&] { return (since_begin_ms() - base_ms) * 50'000; };
+  followed_.cpu_since_ms = 1'700'000'000'000;
+  start();
+  expect_growth_for(10s);
+  followed_.transport.is_reachable = false;
+  followed_.hang_up("/gpu/");
+  followed_.hang_up("/cpu/");
+  expect_growth_for(5s);
+  followed_.transport.is_reachable = true;
+  followed_.cpu_since_ms = 1'700'000'015'000;
+  base_ms = since_begin_ms();
+  expect_growth_for(20s);
+}
+
+TEST_F(GrowingEnergy, IsThatOfADaemonThatRestartsBetweenTwoReadingsOfItsCounter) {
+  std::uint64_t base_ms = 0;
+  followed_.cpu_uj = [&] { return (since_begin_ms() - base_ms) * 50'000; };
+  followed_.cpu_since_ms = 1'700'000'000'000;
+  start();
+  expect_growth_for(10s + 600ms);
+  followed_.cpu_since_ms = 1'700'000'010'000;
+  base_ms = since_begin_ms();
+  expect_growth_for(10s);
+  EXPECT_EQ(cpu(0s, 20s).unknown.count(), 0.0) << "the powers know the time between two starts";
+}
+
+TEST_F(GrowingEnergy, IsThatOfAGpuThatIsLost) {
+  followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
+  start();
+  expect_growth_for(5s + 700ms);
+  followed_.answers["/gpu/get_cumulative_energy"] = {{.status = 500}};
+  expect_growth_for(1s);
+  followed_.send("/gpu/", wire::encode(wire::UnknownPower{
+                              .type = DeviceType::gpu, .id = 0, .reason = "is lost"}));
+  expect_growth_for(10s);
+  EXPECT_NEAR(joules(gpu(0s, 16s)), 670.0, 1.0);
+}
+
+TEST_F(GrowingEnergy, IsThatOfACounterThatDoesNotMove) {
+  followed_.gpu_mj = [] { return 7'000'000; };
+  start();
+  expect_growth_for(10s);
+}
+
 TEST_F(FollowedEnergy, OfACpuGoesOnBehindALostConnectionWhereItsDaemonCountedOn) {
   followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
   followed_.cpu_since_ms = 1'700'000'000'000;
@@ -246,7 +317,7 @@ TEST_F(FollowedEnergy, OfACpuGoesOnBehindALostConnectionWhereItsDaemonCountedOn)
   EXPECT_EQ(energy.unknown.count(), 0.0);
 }
 
-TEST_F(FollowedEnergy, OfACpuIsUnknownWhereItsDaemonCountsAnewThoughNoConnectionWasLost) {
+TEST_F(FollowedEnergy, OfACpuIsThatOfThePowersWhereItsDaemonCountsAnewThoughNoConnectionWasLost) {
   followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
   followed_.cpu_since_ms = 1'700'000'000'000;
   start();
@@ -254,8 +325,10 @@ TEST_F(FollowedEnergy, OfACpuIsUnknownWhereItsDaemonCountsAnewThoughNoConnection
   followed_.cpu_since_ms = 1'700'000'010'000;
   followed_.advance(10s);
   const MeasuredEnergy energy = cpu(0s, 19s);
-  EXPECT_NEAR(energy.unknown.count(), 1.0, 0.2);
-  EXPECT_NEAR(joules(energy), 50.0 * (19.0 - energy.unknown.count()), 1.0);
+  EXPECT_EQ(energy.unknown.count(), 0.0);
+  EXPECT_NEAR(joules(energy), 50.0 * 19.0, 1.0);
+  EXPECT_TRUE(energy.flags.has(Flag::estimated));
+  EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
 TEST_F(FollowedEnergy, OfAGpusCounterGoesOnBehindALostConnection) {
