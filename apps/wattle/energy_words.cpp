@@ -8,6 +8,12 @@ std::optional<Watts> mean_power(const MeasuredEnergy& energy, Seconds length) no
   return *energy.energy / known;
 }
 
+std::optional<Uncertain> uncertain_power(const MeasuredEnergy& energy, Seconds length) noexcept {
+  const auto power = mean_power(energy, length);
+  if (!power) return std::nullopt;
+  return Uncertain{power->si(), (energy.uncertainty / (length - energy.unknown)).si()};
+}
+
 std::string flags_text(const Flags& flags, std::string_view between) {
   std::string text;
   flags.each([&](std::string_view name) {

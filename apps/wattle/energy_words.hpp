@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/quantity.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/units.hpp"
 
@@ -13,6 +14,16 @@ namespace wattle::app {
 /// Over the part of `length` that is known; absent where that is none.
 [[nodiscard]] std::optional<Watts> mean_power(const MeasuredEnergy& energy,
                                               Seconds length) noexcept;
+
+/// The same with its uncertainty.
+[[nodiscard]] std::optional<Uncertain> uncertain_power(const MeasuredEnergy& energy,
+                                                       Seconds length) noexcept;
+
+/// False for a time that would be printed as 0.
+[[nodiscard]] constexpr bool is_shown(Seconds unknown) noexcept {
+  constexpr double kLeastShownS = 0.0005;  // of "0.001 s"
+  return unknown.count() >= kLeastShownS;
+}
 
 /// The names of the flags, with `between` between them.
 [[nodiscard]] std::string flags_text(const Flags& flags, std::string_view between);

@@ -30,16 +30,10 @@ struct Shown {
   bool is_lower_bound = false;
 };
 
-std::optional<Uncertain> power_of(const MeasuredEnergy& energy, Seconds length) {
-  const auto power = mean_power(energy, length);
-  if (!power) return std::nullopt;
-  return Uncertain{power->si(), energy.uncertainty.si() / (length - energy.unknown).count()};
-}
-
 /// A lower bound lacks more than its uncertainty: the last milliseconds of a line are no matter.
 /// The power of a part of the time is no lower bound of a mean.
 Shown shown(const PowerOptions& options, const MeasuredEnergy& energy, Seconds length) {
-  if (options.shows == PowerShows::power) return {power_of(energy, length)};
+  if (options.shows == PowerShows::power) return {uncertain_power(energy, length)};
   if (!energy.energy) return {};
   const auto mean = mean_power(energy, length);
   const bool lacks_more = !mean || *mean * energy.unknown > energy.uncertainty;
@@ -185,7 +179,7 @@ std::string missing_text(const PowerLine& total) {
 std::vector<Uncertain> powers_of(const PowerLine& line) {
   std::vector<Uncertain> powers;
   for (const DeviceEnergy& device : line.devices) {
-    const auto power = power_of(device.energy, line.length);
+    const auto power = uncertain_power(device.energy, line.length);
     if (power && !is_apart(device)) powers.push_back(*power);
   }
   return powers;
@@ -204,7 +198,7 @@ std::optional<PowerTotal> total_of(const PowerOptions& options, const PowerLine&
   double squares_w2 = 0.0;
   for (const DeviceEnergy& device : line.devices) {
     if (is_apart(device)) continue;
-    const auto power = power_of(device.energy, line.length);
+    const auto power = uncertain_power(device.energy, line.length);
     if (power) {
       total.power = Uncertain{total.power.value_or(Uncertain{}).value + power->value};
       squares_w2 += power->uncertainty * power->uncertainty;
@@ -258,7 +252,7 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
     const BestEnergy& energy = device.energy;
     table.add({device.domain.name(), std::string(energy.quantity),
                energy_text(energy.energy, energy.uncertainty),
-               power_text(power_of(energy, total.length)), remarks(energy)});
+               power_text(uncertain_power(energy, total.length)), remarks(energy)});
     for (const AlternativeEnergy& other : energy.alternatives) {
       table.add({"  or by", std::string(other.quantity),
                  energy_text(other.energy, other.uncertainty), "", flags_text(other.flags, ", ")},

@@ -3,7 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
+#include <initializer_list>
+#include <limits>
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -12,6 +16,7 @@
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "energy_words.hpp"
+#include "stream_sum.hpp"
 
 namespace wattle::app {
 namespace {
@@ -20,52 +25,6 @@ constexpr std::size_t kServerWidth = 24;
 constexpr std::size_t kDeviceWidth = 9;
 constexpr std::size_t kPowerWidth = 10;
 constexpr std::size_t kEnergyWidth = 20;
-
-bool is_live(const StreamedServer& server, const StreamedDevice& device) {
-  const ConnectionState& state = device.domain.starts_with("gpu_") ? server.gpu : server.cpu;
-  return state.status == ConnectionStatus::live;
-}
-
-/// The sum of what is known, and how many devices it lacks.
-struct Sum {
-  std::optional<double> power_w{};
-  std::size_t powers_missing = 0;
-  MeasuredEnergy energy{};
-  Watts mean{};
-  std::size_t energies = 0;
-  std::size_t energies_missing = 0;
-
-  void add(const StreamedServer& server, Seconds elapsed) {
-    for (const StreamedDevice& device : server.devices) {
-      if (device.power_w && is_live(server, device)) {
-        power_w = power_w.value_or(0.0) + *device.power_w;
-      } else {
-        ++powers_missing;
-      }
-      if (!device.energy || !device.energy->energy) {
-        ++energies_missing;
-        continue;
-      }
-      energy.energy = energy.energy.value_or(Joules(0)) + *device.energy->energy;
-      energy.uncertainty += device.energy->uncertainty;
-      energy.unknown = std::max(energy.unknown, device.energy->unknown);
-      mean += mean_power(*device.energy, elapsed).value_or(Watts(0));
-      ++energies;
-    }
-  }
-};
-
-Sum sum_of(const StreamedServer& server, Seconds elapsed) {
-  Sum sum;
-  sum.add(server, elapsed);
-  return sum;
-}
-
-Sum sum_of(const StreamedPower& power) {
-  Sum sum;
-  for (const StreamedServer& server : power.servers) sum.add(server, power.elapsed);
-  return sum;
-}
 
 /// The order of a table: by the names as they came, or by power.
 std::vector<StreamedServer> ordered(const StreamedPower& power, StreamOrder order) {
@@ -76,7 +35,7 @@ std::vector<StreamedServer> ordered(const StreamedPower& power, StreamOrder orde
     std::ranges::stable_sort(server.devices, std::greater(), watts);
   }
   std::ranges::stable_sort(servers, std::greater(), [&](const StreamedServer& server) {
-    return sum_of(server, power.elapsed).power_w.value_or(-1.0);
+    return sum_of({&server, 1}, power.elapsed).power_w.value_or(-1.0);
   });
   return servers;
 }
@@ -97,7 +56,7 @@ struct Block {
 struct Writer {
   std::vector<std::string> titles;
   std::function<Row(const StreamedServer&, const StreamedDevice&)> device;
-  std::function<Row(const Sum&)> sum;
+  std::function<Row(const StreamSum&)> sum;
 };
 
 std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& table,
@@ -112,7 +71,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
     const std::size_t devices = server.devices.size();
     const bool is_summed = table.by_node ? devices > 0 : devices > 1 && servers.size() > 1;
     if (is_summed) {
-      block.rows.push_back(writer.sum(sum_of(server, power.elapsed)));
+      block.rows.push_back(writer.sum(sum_of({&server, 1}, power.elapsed)));
       block.rows.back().device = "total";
     }
     for (std::string& trouble : troubles_of(server)) {
@@ -124,7 +83,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   std::size_t devices = 0;
   for (const StreamedServer& server : servers) devices += server.devices.size();
   if (devices > 1) {
-    Row row = writer.sum(sum_of(power));
+    Row row = writer.sum(sum_of(servers, power.elapsed));
     if (servers.size() == 1) {
       row.device = "total";
       blocks.front().rows.push_back(std::move(row));
@@ -135,12 +94,28 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   return blocks;
 }
 
+/// Each column is as wide as its title or its widest number.
+std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
+                                   const std::vector<std::string>& titles) {
+  std::vector<std::size_t> widths;
+  for (const std::string& title : titles) widths.push_back(columns_of(title));
+  for (const Block& block : blocks) {
+    for (const Row& row : block.rows) {
+      for (std::size_t i = 0; i < row.numbers.size(); ++i) {
+        widths[i] = std::max(widths[i], columns_of(row.numbers[i]));
+      }
+    }
+  }
+  return widths;
+}
+
 /// The server beside its rows, or above them where there is no room.
 std::string text_of(const std::vector<Block>& blocks, const std::vector<std::string>& titles,
                     const TextStyle& style) {
+  const std::vector<std::size_t> widths = widths_of(blocks, titles);
   std::size_t numbers = 0;
   std::size_t server_width = std::string_view("server").size();
-  for (const std::string& title : titles) numbers += columns_of(title) + 2;
+  for (const std::size_t width : widths) numbers += width + 2;
   for (const Block& block : blocks) server_width = std::max(server_width, columns_of(block.server));
   const bool beside = style.width == 0 || server_width + 2 + kDeviceWidth + numbers <= style.width;
   std::string text;
@@ -151,9 +126,7 @@ std::string text_of(const std::vector<Block>& blocks, const std::vector<std::str
     if (!cells.empty() || !device.empty()) {
       row += fmt::format("{:<{}}", device, kDeviceWidth);
       for (std::size_t i = 0; i < cells.size(); ++i) {
-        const std::size_t width = columns_of(titles[i]) + 2;
-        const std::size_t wide = columns_of(cells[i]);
-        row += std::string(width - std::min(width, wide), ' ') + cells[i];
+        row += std::string(2 + widths[i] - columns_of(cells[i]), ' ') + cells[i];
       }
       // Below the numbers where there is no room beside them.
       const bool has_room =
@@ -181,22 +154,17 @@ std::string title(std::string_view text, std::size_t width) {
   return fmt::format("{:>{}}", text, width);
 }
 
-std::string without_text(std::size_t missing) {
-  return missing == 0 ? "" : fmt::format("without {} not known", missing);
+std::string joined(std::initializer_list<std::string_view> parts) {
+  std::string text;
+  for (const std::string_view part : parts) {
+    if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", part);
+  }
+  return text;
 }
 
-/// What is said of an energy after its numbers.
-std::string remarks(const MeasuredEnergy& energy, std::string_view reason) {
-  std::string text;
-  const auto add = [&](std::string_view part) {
-    if (!part.empty()) text += fmt::format("{}{}", text.empty() ? "" : ", ", part);
-  };
-  if (energy.energy && energy.unknown > Seconds(0)) {
-    add(fmt::format("{} unknown", to_text(energy.unknown)));
-  }
-  add(flags_text(energy.flags, ", "));
-  add(reason);
-  return text;
+std::string unknown_text(const MeasuredEnergy& energy) {
+  if (!energy.energy || !is_shown(energy.unknown)) return "";
+  return to_text(energy.unknown) + " unknown";
 }
 
 std::string energy_text(const MeasuredEnergy& energy) {
@@ -206,54 +174,92 @@ std::string energy_text(const MeasuredEnergy& energy) {
 Writer powers(const StreamTable& table, const TextStyle& style) {
   Writer writer{.titles = {title("power", kPowerWidth)}, .device = {}, .sum = {}};
   if (table.shows_energy) writer.titles.push_back(title("energy", kEnergyWidth));
-  const auto row_of = [table, style](const std::optional<double>& power_w,
-                                     const MeasuredEnergy& energy) {
-    Row row{.numbers = {power_w ? to_text(Watts(*power_w)) : "-"}};
-    if (table.shows_energy) row.numbers.push_back(spelled(energy_text(energy), style));
-    return row;
-  };
-  writer.device = [row_of, table](const StreamedServer& server, const StreamedDevice& device) {
+  writer.device = [table, style](const StreamedServer& server, const StreamedDevice& device) {
+    const bool has_power = device.power_w && is_live(server, device);
+    Row row{.device = device.domain,
+            .numbers = {has_power ? to_text(Watts(*device.power_w)) : "-"},
+            .remark = device.reason};
+    if (!table.shows_energy) return row;
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-    Row row = row_of(is_live(server, device) ? device.power_w : std::nullopt, energy);
-    row.device = device.domain;
-    row.remark = remarks(
-        {.energy = table.shows_energy ? energy.energy : std::nullopt, .unknown = energy.unknown},
-        device.reason);
+    row.numbers.push_back(spelled(energy_text(energy), style));
+    row.remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason});
     return row;
   };
-  writer.sum = [row_of](const Sum& sum) {
-    Row row = row_of(sum.power_w, sum.energy);
-    row.remark = without_text(sum.powers_missing);
+  writer.sum = [table, style](const StreamSum& sum) {
+    const auto cell = [&](bool is_lower_bound, const std::string& number) {
+      return spelled((is_lower_bound && number != "-" ? "≥" : "") + number, style);
+    };
+    Row row{.numbers = {cell(sum.is_power_lower_bound(),
+                             sum.power_w ? to_text(Watts(*sum.power_w)) : "-")},
+            .remark = missing_text(sum, sum.powers_missing)};
+    if (!table.shows_energy) return row;
+    row.numbers.push_back(cell(sum.is_energy_lower_bound(), energy_text(sum.energy)));
+    row.remark = joined({unknown_text(sum.energy), row.remark});
     return row;
   };
   return writer;
 }
 
-/// A mean power has no digit that its energy's uncertainty does not support.
-std::string mean_text(const std::optional<Watts>& mean, const MeasuredEnergy& energy,
-                      Seconds elapsed) {
-  if (!mean) return "-";
-  return rounded_text(*mean, energy.uncertainty / (elapsed - energy.unknown));
+/// A mean power has two digits at least, however large its uncertainty is: by them a constant power
+/// is recognized, and the energy beside it has its ±.
+Uncertain shown_mean(Uncertain mean) {
+  constexpr double kTwoDigits = 0.1;
+  mean.uncertainty = std::min(mean.uncertainty, kTwoDigits * std::abs(mean.value));
+  return mean;
 }
 
-Writer energies(Seconds elapsed, const TextStyle& style) {
+/// The most that the uncertainty of a mean power may count as, so that the means of each server,
+/// and of all, add up as they are shown.
+double mean_limit(const StreamedPower& total) {
+  double limit = std::numeric_limits<double>::infinity();
+  std::vector<Uncertain> all;
+  const auto add = [&](std::span<const StreamedServer> servers, std::span<const Uncertain> means) {
+    const auto sum = sum_of(servers, total.elapsed).mean;
+    if (!sum || means.size() < 2) return;
+    limit = std::min(limit, limit_that_adds_up(shown_mean(*sum), means));
+  };
+  for (const StreamedServer& server : total.servers) {
+    const std::size_t before = all.size();
+    for (const StreamedDevice& device : server.devices) {
+      const auto mean = uncertain_power(device.energy.value_or(MeasuredEnergy{}), total.elapsed);
+      if (mean) all.push_back(shown_mean(*mean));
+    }
+    add({&server, 1}, std::span(all).subspan(before));
+  }
+  add(total.servers, all);
+  return limit;
+}
+
+/// A mean power has no digit that its energy's uncertainty does not support, which counts as
+/// `limit` if it is larger.
+std::string mean_text(const std::optional<Uncertain>& mean, double limit) {
+  if (!mean) return "-";
+  const double uncertainty = std::min(shown_mean(*mean).uncertainty, limit);
+  return rounded_text(Watts(mean->value), Watts(uncertainty));
+}
+
+Writer energies(const StreamedPower& total, const TextStyle& style) {
   Writer writer{.titles = {title("energy", kEnergyWidth), title("mean", kPowerWidth)},
                 .device = {},
                 .sum = {}};
-  writer.device = [elapsed, style](const StreamedServer&, const StreamedDevice& device) {
+  const double limit = mean_limit(total);
+  const Seconds elapsed = total.elapsed;
+  writer.device = [elapsed, style, limit](const StreamedServer&, const StreamedDevice& device) {
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-    Row row{.device = device.domain,
-            .numbers = {spelled(energy_text(energy), style),
-                        mean_text(mean_power(energy, elapsed), energy, elapsed)},
-            .remark = remarks(energy, device.reason)};
-    if (!energy.energy && device.reason.empty()) row.remark = "not known";
+    Row row{
+        .device = device.domain,
+        .numbers = {spelled(energy_text(energy), style),
+                    mean_text(uncertain_power(energy, elapsed), limit)},
+        .remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason})};
+    if (!energy.energy && device.reason.empty()) row.remark = joined({"not known", row.remark});
     return row;
   };
-  writer.sum = [elapsed, style](const Sum& sum) {
-    const auto mean = sum.energies > 0 ? std::optional(sum.mean) : std::nullopt;
+  writer.sum = [style, limit](const StreamSum& sum) {
+    const bool is_lower_bound = sum.energy.energy && sum.is_energy_lower_bound();
     return Row{
-        .numbers = {spelled(energy_text(sum.energy), style), mean_text(mean, sum.energy, elapsed)},
-        .remark = without_text(sum.energies_missing)};
+        .numbers = {spelled((is_lower_bound ? "at least " : "") + energy_text(sum.energy), style),
+                    mean_text(sum.mean, limit)},
+        .remark = joined({unknown_text(sum.energy), missing_text(sum, sum.energies_missing)})};
   };
   return writer;
 }
@@ -282,7 +288,7 @@ std::string table_of(const StreamedPower& power, const StreamTable& table, const
 
 std::string totals_of(const StreamedPower& total, const StreamTable& table,
                       const TextStyle& style) {
-  const Writer writer = energies(total.elapsed, style);
+  const Writer writer = energies(total, style);
   return fitted(fmt::format("in {}, ± of the sampling (k=2):\n", to_text(total.elapsed)), style) +
          text_of(blocks_of(total, table, writer), writer.titles, style);
 }

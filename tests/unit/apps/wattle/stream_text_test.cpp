@@ -8,6 +8,7 @@
 namespace wattle::app {
 namespace {
 
+using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -65,7 +66,7 @@ TEST(StreamTable, AddsUpEachServerAndAll) {
             "        total         195.0 W\n"
             "all                   390.0 W\n");
   EXPECT_THAT(totals_of(power, kPowers, {}),
-              HasSubstr("all                      780.0 J ±6.0 J       390 W\n"));
+              HasSubstr("all                      780.0 J ±3.0 J     390.0 W\n"));
 }
 
 TEST(StreamTable, HasARowOfEachServerWhereAskedFor) {
@@ -92,7 +93,19 @@ TEST(StreamTable, ShowsNoPowerOfAServerThatIsNotLive) {
   const std::string table = table_of({.servers = {stale}}, kPowers, {}, kHigh);
   EXPECT_THAT(table, Not(HasSubstr("75.00 W")));
   EXPECT_THAT(table, HasSubstr("gpus: stale: nothing for 3 s\n"));
-  EXPECT_THAT(table, HasSubstr("total         120.0 W  without 1 not known\n"));
+  EXPECT_THAT(table, HasSubstr("total        ≥120.0 W  excludes 1 device\n"));
+}
+
+TEST(StreamTable, ShowsThatASumLacksAServerThatCannotBeReached) {
+  const StreamedPower power{.servers = {node_of_two("a"), silent_node()}};
+  EXPECT_THAT(table_of(power, kPowers, {}, kHigh),
+              HasSubstr("all                      ≥195.0 W  excludes 1 server\n"));
+}
+
+TEST(StreamTable, HasTheFlagsOfEnergiesAsTheTotals) {
+  const StreamedPower power{.elapsed = Seconds(2.0), .servers = {troubled_nodes().servers[0]}};
+  EXPECT_THAT(table_of(power, kEnergies, {}, kHigh), HasSubstr("  0.500 s unknown, gap\n"));
+  EXPECT_THAT(table_of(power, kPowers, {}, kHigh), Not(HasSubstr("gap")));
 }
 
 TEST(StreamTable, IsAsHighAsTheTerminalAtMost) {
@@ -117,13 +130,50 @@ TEST(StreamTable, MakesForeignTextHarmless) {
   EXPECT_THAT(totals_of({.servers = {server}}, kPowers, {}), Not(HasSubstr("\x1b")));
 }
 
-TEST(StreamTotals, HaveNoDigitThatTheUncertaintyDoesNotSupport) {
+StreamedPower of_one(StreamedDevice device, Seconds elapsed) {
   StreamedServer server = node_of_two("a");
-  server.devices[0].energy = {.energy = Joules(123.456), .uncertainty = Joules(54.0)};
-  server.devices[1].energy = {.energy = Joules(0.0), .uncertainty = Joules(10.0)};
+  server.devices = {std::move(device)};
+  return {.elapsed = elapsed, .servers = {server}};
+}
+
+std::string totals_of_energy(double energy_j, double uncertainty_j, Seconds elapsed) {
+  StreamedDevice gpu{
+      .domain = "gpu_0",
+      .energy = MeasuredEnergy{.energy = Joules(energy_j), .uncertainty = Joules(uncertainty_j)}};
+  return totals_of(of_one(std::move(gpu), elapsed), kPowers, {});
+}
+
+TEST(StreamTotals, HaveNoDigitThatTheUncertaintyDoesNotSupport) {
+  EXPECT_THAT(totals_of_energy(123.456, 1.5, Seconds(2.0)), HasSubstr("J ±1.5 J      61.7 W\n"));
+  EXPECT_THAT(totals_of_energy(0.0, 10.0, Seconds(2.0)), HasSubstr("0 J ±10 J         0 W\n"));
+}
+
+TEST(StreamTotals, ShowAConstantPowerAsItIsThoughTheUncertaintyIsLarge) {
+  EXPECT_THAT(totals_of_energy(75.0 * 5.7, 83.0, Seconds(5.7)), HasSubstr(" 75 W\n"));
+}
+
+TEST(StreamTotals, HaveMeanPowersThatAddUp) {
+  StreamedServer server = node_of_two("a");
+  server.devices[0].energy = {.energy = Joules(970.0), .uncertainty = Joules(100.0)};
+  server.devices[1].energy = {.energy = Joules(480.0), .uncertainty = Joules(60.0)};
+  const std::string text = totals_of({.elapsed = Seconds(10.0), .servers = {server}}, kPowers, {});
+  EXPECT_THAT(text, AllOf(HasSubstr(" 97 W\n"), HasSubstr(" 48 W\n"), HasSubstr(" 145 W\n")));
+}
+
+TEST(StreamTotals, AreLowerBoundsWhereAPartOfTheTimeIsUnknown) {
+  StreamedServer server = node_of_two("a");
+  server.devices[0].energy->unknown = Seconds(0.5);
+  server.devices[1].energy->unknown = Seconds(0.0001);
   const std::string text = totals_of({.elapsed = Seconds(2.0), .servers = {server}}, kPowers, {});
-  EXPECT_THAT(text, HasSubstr("123 J ±54 J        60 W\n"));
-  EXPECT_THAT(text, HasSubstr("0 J ±10 J         0 W\n"));
+  EXPECT_THAT(text, HasSubstr(" at least 390.0 J ±2.1 J "));
+  EXPECT_THAT(text, HasSubstr("  0.500 s unknown\n"));
+  EXPECT_THAT(text, Not(HasSubstr("0.000 s unknown")));
+}
+
+TEST(StreamTotals, AreLowerBoundsWhereADeviceOrAServerIsMissing) {
+  const std::string text = totals_of(troubled_nodes(), kPowers, {});
+  EXPECT_THAT(text, HasSubstr("  0.500 s unknown, excludes 1 device, 1 server\n"));
+  EXPECT_THAT(text, HasSubstr("\nall                    at least 150.0 J ±1.5 J"));
 }
 
 TEST(StreamTotals, SayWhichEnergyIsNotKnown) {
