@@ -79,9 +79,9 @@ TEST(Server, IsParsedFromEachForm) {
       {"node7:80", Transport::http, "node7:80"},
       {"http://node7:80", Transport::http, "node7:80"},
       {"http://node7:80/", Transport::http, "node7:80"},
-      {"http://node7", Transport::http, "node7:80"},
+      {"http://node7", Transport::http, "node7:4938"},
       {"https://node7:4938", Transport::https, "node7:4938"},
-      {"https://node7", Transport::https, "node7:443"},
+      {"https://node7", Transport::https, "node7:4938"},
       {"[::1]:80", Transport::http, "[::1]:80"},
       {"::1", Transport::http, "[::1]:4938"},
       {"[::1]", Transport::http, "[::1]:4938"},
@@ -106,6 +106,15 @@ TEST(Server, WhatHasNoFormIsRefusedWithTheForms) {
     } catch (const InvalidArgument& error) {
       EXPECT_THAT(error.what(), HasSubstr("unix:/path")) << text;
     }
+  }
+}
+
+TEST(Server, OfAnotherSchemeIsRefusedForThat) {
+  try {
+    (void)Server::parse("ftp://node7");
+    ADD_FAILURE();
+  } catch (const InvalidArgument& error) {
+    EXPECT_THAT(error.what(), HasSubstr("its scheme is neither http nor https; "));
   }
 }
 
@@ -172,11 +181,11 @@ TEST_F(ServerFromEnv, ASocketGoesBeforeAPort) {
   EXPECT_EQ(server.token, "abc");
 }
 
-TEST_F(ServerFromEnv, AHostWithoutAPortIsAtPort80) {
+TEST_F(ServerFromEnv, AHostWithoutAPortIsAtTheDaemonsPortAsEverywhere) {
   set("ZEUSD_HOST_PORT", "node7");
-  EXPECT_EQ(Server::from_env().endpoint, "node7:80");
-  set("ZEUSD_HOST_PORT", "node7:4938");
   EXPECT_EQ(Server::from_env().endpoint, "node7:4938");
+  set("ZEUSD_HOST_PORT", "node7:80");
+  EXPECT_EQ(Server::from_env().endpoint, "node7:80");
   EXPECT_EQ(Server::from_env().token, "");
 }
 
