@@ -28,8 +28,9 @@ namespace {
 constexpr std::size_t kLongestToken = std::size_t{64} << 10U;
 
 constexpr const char* kFooter = R"(
-SERVER is host:port, https://host:port, unix:/path or /path. Without one it is the daemon that
-WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names, else /run/wattled/wattled.sock.
+SERVER is host:port, https://host:port, unix:/path or /path (default port: 4938). Without one it is
+the daemon that WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names, else
+/run/wattled/wattled.sock.
 On a terminal a table is kept up to date; elsewhere every period prints one JSON line per server.
 Ctrl-C stops it and prints the totals. The token is read from a file or from ZEUSD_TOKEN
 (WATTLE_TOKEN for the socket of a daemon without SERVER): every user can read a command line.
@@ -133,6 +134,20 @@ std::string token_of(const RawStreamOptions& raw, const Environment& environment
   return token == nullptr ? "" : token;
 }
 
+/// Certificates that cannot be read show at each connection otherwise, as if they were not there.
+void check_ca_file(const std::string& path) {
+  if (path.empty()) return;
+  constexpr std::size_t kLongest = std::size_t{16} << 20U;
+  const std::optional<std::string> text = read_file(path, kLongest);
+  if (!text) {
+    throw InvalidArgument(fmt::format("cannot read the certificates in {}: {}", printable(path),
+                                      std::generic_category().message(errno)));
+  }
+  if (text->find("-----BEGIN ") == std::string::npos) {
+    throw InvalidArgument(fmt::format("{} holds no certificate (PEM)", printable(path)));
+  }
+}
+
 /// The lines of a file of servers.
 std::vector<std::string> read_hosts(const std::string& path) {
   constexpr std::size_t kLongest = std::size_t{1} << 20U;
@@ -143,11 +158,15 @@ std::vector<std::string> read_hosts(const std::string& path) {
   }
   std::vector<std::string> hosts;
   std::string_view rest = *text;
-  while (!rest.empty()) {
+  for (int number = 1; !rest.empty(); ++number) {
     std::string_view line = take_line(rest);
     line = line.substr(0, line.find('#'));
     const std::string_view host = take_word(line);
     if (!host.empty()) hosts.emplace_back(host);
+    const std::string_view more = take_word(line);
+    if (more.empty()) continue;
+    throw InvalidArgument(fmt::format("{}:{}: unexpected '{}'; write one server per line",
+                                      printable(path), number, printable(more)));
   }
   if (hosts.empty()) throw InvalidArgument(fmt::format("{} names no server", printable(path)));
   return hosts;
@@ -202,6 +221,7 @@ StreamOptions checked(const RawStreamOptions& raw, const Environment& environmen
                         .table = table_of(raw),
                         .as_json = raw.json};
   const std::string token = token_of(raw, environment);
+  check_ca_file(raw.ca_file);
   for (Server& server : options.servers) {
     if (!raw.token_file.empty() || server.token.empty()) server.token = token;
     server.ca_file = raw.ca_file;

@@ -102,6 +102,28 @@ TEST(StreamOptions, ReadTheTokenFromTheEnvironment) {
   EXPECT_EQ(options_of({"a:1"}, environment).servers[0].token, "aaa");
 }
 
+TEST(StreamOptions, ReadServersFromTheLinesOfAFile) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "hosts";
+  std::ofstream(path) << "# rack 1\nnode1:1  # with a GPU\n\n  node2:1\n";
+  const StreamOptions options = options_of({"--hosts", path});
+  ASSERT_EQ(options.servers.size(), 2U);
+  EXPECT_EQ(options.servers[1].endpoint, "node2:1");
+}
+
+TEST(StreamOptions, RefuseTwoServersInOneLineOfAFile) {
+  const fakes::TempFolder folder;
+  const std::string path = folder.path() / "hosts";
+  std::ofstream(path) << "node1:1\n\nnode2:1 node3:1\n";
+  EXPECT_THAT(error_of({"--hosts", path}), HasSubstr(path + ":3: unexpected 'node3:1'"));
+}
+
+TEST(StreamOptions, RefuseCertificatesThatCannotBeRead) {
+  EXPECT_THAT(error_of({"a:1", "--ca-file", "/nowhere"}),
+              HasSubstr("cannot read the certificates in /nowhere: No such file or directory"));
+  EXPECT_THAT(error_of({"a:1", "--ca-file", "/dev/null"}), HasSubstr("holds no certificate"));
+}
+
 TEST(StreamOptions, GoThroughAProxyByChoice) {
   EXPECT_FALSE(options_of({"a:1"}).servers[0].uses_proxy);
   EXPECT_TRUE(options_of({"a:1", "--proxy"}).servers[0].uses_proxy);
