@@ -16,12 +16,14 @@
 #include "base/split.hpp"
 #include "base/text.hpp"
 #include "energy_words.hpp"
+#include "short_names.hpp"
 #include "stream_sum.hpp"
 
 namespace wattle::app {
 namespace {
 
-constexpr std::size_t kServerWidth = 24;
+/// A server's name is beside its rows in so many columns at least, or above them.
+constexpr std::size_t kLeastServerWidth = 24;
 constexpr std::size_t kDeviceWidth = 9;
 constexpr std::size_t kPowerWidth = 10;
 constexpr std::size_t kEnergyWidth = 20;
@@ -64,7 +66,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
   std::vector<Block> blocks;
   const std::vector<StreamedServer> servers = ordered(power, table.order);
   for (const StreamedServer& server : servers) {
-    Block block{.server = cut(printable(server.endpoint), kServerWidth), .rows = {}};
+    Block block{.server = printable(server.endpoint), .rows = {}};
     for (const StreamedDevice& device : server.devices) {
       if (!table.by_node) block.rows.push_back(writer.device(server, device));
     }
@@ -109,15 +111,29 @@ std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
   return widths;
 }
 
+/// Shortens the names of servers to at most `width` columns.
+void shorten_servers(std::vector<Block>& blocks, std::size_t width, const TextStyle& style) {
+  std::vector<std::string> names;
+  for (const Block& block : blocks) names.push_back(spelled(block.server, style));
+  names = short_names(names, width, spelled("…", style));
+  for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].server = std::move(names[i]);
+}
+
 /// The server beside its rows, or above them where there is no room.
-std::string text_of(const std::vector<Block>& blocks, const std::vector<std::string>& titles,
+std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& titles,
                     const TextStyle& style) {
   const std::vector<std::size_t> widths = widths_of(blocks, titles);
   std::size_t numbers = 0;
   std::size_t server_width = std::string_view("server").size();
   for (const std::size_t width : widths) numbers += width + 2;
   for (const Block& block : blocks) server_width = std::max(server_width, columns_of(block.server));
-  const bool beside = style.width == 0 || server_width + 2 + kDeviceWidth + numbers <= style.width;
+  const std::size_t others = 2 + kDeviceWidth + numbers;
+  const bool beside =
+      style.width == 0 || std::min(server_width, kLeastServerWidth) + others <= style.width;
+  if (style.width != 0) {
+    server_width = std::min(server_width, style.width - (beside ? others : 0));
+    shorten_servers(blocks, server_width, style);
+  }
   std::string text;
   const auto line = [&](std::string_view server, std::string_view device,
                         const std::vector<std::string>& cells, std::string_view remark) {
@@ -140,7 +156,7 @@ std::string text_of(const std::vector<Block>& blocks, const std::vector<std::str
   line("server", "device", titles, "");
   text = tinted(text.substr(0, text.size() - 1), Tint::dim, style) + "\n";
   for (const Block& block : blocks) {
-    if (!beside) text += tinted(spelled(block.server, style), Tint::bold, style) + "\n";
+    if (!beside) text += tinted(block.server, Tint::bold, style) + "\n";
     std::string_view server = block.server;
     for (const Row& row : block.rows) {
       line(std::exchange(server, ""), row.device, row.numbers, row.remark);

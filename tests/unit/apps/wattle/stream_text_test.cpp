@@ -108,6 +108,22 @@ TEST(StreamTable, HasTheFlagsOfEnergiesAsTheTotals) {
   EXPECT_THAT(table_of(power, kPowers, {}, kHigh), Not(HasSubstr("gap")));
 }
 
+StreamedPower of_long_names() {
+  return {.servers = {node_of_two("gpu-node-0001.cluster.example.org:4938"),
+                      node_of_two("gpu-node-0002.cluster.example.org:4938")}};
+}
+
+TEST(StreamTable, HasWholeNamesOfServersWhereTheTerminalIsWide) {
+  const std::string table = table_of(of_long_names(), kPowers, {.width = 100}, kHigh);
+  EXPECT_THAT(table, HasSubstr("gpu-node-0001.cluster.example.org:4938  gpu_0 "));
+}
+
+TEST(StreamTable, HasNamesOfServersThatDifferWhereTheTerminalIsNarrow) {
+  const std::string table = table_of(of_long_names(), kPowers, {.width = 50}, kHigh);
+  EXPECT_THAT(table, AllOf(HasSubstr("gpu-node-0001…mple.org:4938  "),
+                           HasSubstr("gpu-node-0002…mple.org:4938  ")));
+}
+
 TEST(StreamTable, IsAsHighAsTheTerminalAtMost) {
   const std::string table = table_of(troubled_nodes(), kPowers, {.width = 30}, 3);
   EXPECT_EQ(std::ranges::count(table, '\n'), 3);

@@ -1,0 +1,16 @@
+// Names that have to share a column.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace wattle::app {
+
+/// `names`, those that are wider than `width` columns with a part left out, for which `mark`
+/// stands: in the middle, or elsewhere if that makes more of them different.
+[[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& names,
+                                                   std::size_t width, std::string_view mark);
+
+}  // namespace wattle::app
