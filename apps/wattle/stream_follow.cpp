@@ -1,22 +1,32 @@
 #include "stream_follow.hpp"
 
 #include <fmt/format.h>
+#include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <future>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
 #include "base/clock.hpp"
 #include "base/text.hpp"
+#include "base/thread.hpp"
 #include "end_signals.hpp"
 #include "live_output.hpp"
 #include "output.hpp"
+#include "patient_poll.hpp"
 #include "stream_energy.hpp"
 #include "stream_lines.hpp"
 #include "stream_text.hpp"
@@ -166,6 +176,43 @@ class Follower {
   TroubleReport troubles_;
 };
 
+/// Connects, which takes seconds where a server does not answer: in a thread of its own. Null where
+/// it was time to end before.
+std::unique_ptr<PowerStream> connect(const StreamOptions& options, const Fd& end) {
+  struct Connecting {
+    std::promise<std::unique_ptr<PowerStream>> stream;
+    Fd is_done{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
+  };
+  const auto connecting = std::make_shared<Connecting>();
+  if (!connecting->is_done) {
+    throw Error("cannot wait for servers: " + std::generic_category().message(errno));
+  }
+  auto connected = connecting->stream.get_future();
+  start_detached([connecting, servers = options.servers] {
+    try {
+      connecting->stream.set_value(std::make_unique<PowerStream>(
+          servers, PowerStreamOptions{.start_partial = true, .history = kKept}));
+    } catch (...) {
+      connecting->stream.set_exception(std::current_exception());
+    }
+    (void)::eventfd_write(connecting->is_done.get(), 1);
+  });
+  std::array<pollfd, 2> waited = {
+      pollfd{.fd = end.get(), .events = POLLIN, .revents = 0},
+      pollfd{.fd = connecting->is_done.get(), .events = POLLIN, .revents = 0}};
+  while (connected.wait_for(std::chrono::seconds(0)) != std::future_status::ready) {
+    patient_poll(waited, -1);
+    if ((waited[0].revents & POLLIN) != 0 && has_come(end)) return nullptr;
+  }
+  return connected.get();
+}
+
+/// It may have what was asked for: nobody knows yet.
+bool is_unavailable(const StreamedServer& server) {
+  return server.gpu.status == ConnectionStatus::connecting ||
+         server.cpu.status == ConnectionStatus::connecting;
+}
+
 bool tells_something(const StreamedServer& server) {
   const auto is_there = [](const ConnectionState& state) {
     return state.status == ConnectionStatus::live || state.status == ConnectionStatus::stale ||
@@ -181,14 +228,21 @@ int follow(const StreamOptions& options) {
   const bool is_table = !options.as_json && ::isatty(STDOUT_FILENO) == 1;
   const Messages messages(is_table);
   try {
-    PowerStream stream(options.servers, {.start_partial = true, .history = kKept});
-    const std::vector<StreamedServer> servers = servers_of(stream.snapshot(), {});
+    const std::unique_ptr<PowerStream> stream = connect(options, end);
+    if (!stream) {
+      tell("stopped before the servers answered");
+      // Not by way of destructors: the thread that connects uses what they destroy.
+      std::_Exit(0);
+    }
+    const std::vector<StreamedServer> servers = servers_of(stream->snapshot(), {});
     if (std::ranges::none_of(servers, tells_something)) {
       TroubleReport().tell_new(servers);
-      tell("nothing to follow: no server provides the requested data");
+      tell(std::ranges::all_of(servers, is_unavailable)
+               ? "nothing to follow: no server is available"
+               : "nothing to follow: no server provides the requested data");
       return kNothingToFollow;
     }
-    Follower(stream, options, is_table).run(end);
+    Follower(*stream, options, is_table).run(end);
   } catch (const NoSuchDevice& none) {
     tell(none.what());
     return kNothingToFollow;

@@ -74,6 +74,7 @@ bool FollowedServer::wants(DeviceType type) const noexcept {
 }
 
 bool FollowedServer::has_something() const noexcept {
+  if (progress_ == Progress::asking) return true;
   return std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() != Phase::idle && stream.phase() != Phase::denied;
   });

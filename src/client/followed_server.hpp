@@ -62,7 +62,8 @@ class FollowedServer {
   [[nodiscard]] Progress progress() const noexcept { return progress_; }
   /// The first that came up; absent: none so far.
   [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
-  /// True if something is streamed, or would be, were there a connection.
+  /// True if something is streamed, or would be, were there a connection; also while nothing is
+  /// known.
   [[nodiscard]] bool has_something() const noexcept;
 
  private:

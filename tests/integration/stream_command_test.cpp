@@ -1,6 +1,8 @@
 // `wattle stream`, with daemons of the built program.
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
@@ -121,7 +123,26 @@ TEST_F(StreamCommand, EndsWhereNoServerIsThere) {
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code(), kNothing);
   EXPECT_THAT(outcome.out, IsEmpty());
-  EXPECT_THAT(outcome.err, AllOf(HasSubstr("nowhere.sock: "), HasSubstr("nothing to follow")));
+  EXPECT_THAT(outcome.err, AllOf(HasSubstr("nowhere.sock: "),
+                                 HasSubstr("nothing to follow: no server is available\n")));
+}
+
+TEST_F(StreamCommand, EndsAtCtrlCThoughAServerHasNotAnsweredYet) {
+  const std::string silent = path("silent.sock").string();
+  const Fd listening(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  ASSERT_LT(silent.size(), sizeof address.sun_path);
+  silent.copy(address.sun_path, silent.size());
+  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
+  ASSERT_EQ(::bind(listening.get(), generic, sizeof address), 0);
+  ASSERT_EQ(::listen(listening.get(), 1), 0);
+  Process process(stream({"unix:" + silent}));
+  const Fd connection(::accept4(listening.get(), nullptr, nullptr, SOCK_CLOEXEC));
+  ASSERT_TRUE(connection);
+  process.send(SIGINT);
+  const Outcome outcome = process.wait();
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_EQ(outcome.err, "wattle stream: stopped before the servers answered\n");
 }
 
 TEST_F(StreamCommand, EndsWhereAChosenDeviceIsNotThere) {

@@ -36,6 +36,14 @@ TEST(AFollowedServer, TellsThePowersOfNowBeforeAnythingChanges) {
   EXPECT_EQ(readings.cpu_power.at(0), (CpuPowerReading{.cpu = Watts(50.0), .dram = Watts(10.0)}));
 }
 
+TEST(AFollowedServer, MayHaveSomethingWhileItHasNotAnswered) {
+  Followed followed;
+  followed.answers["/discover"] = std::nullopt;
+  followed.start();
+  EXPECT_EQ(followed.server.progress(), StartProgress::asking);
+  EXPECT_TRUE(followed.server.has_something());
+}
+
 TEST(AFollowedServer, PrefersWhatTheStreamSaysToAnOlderSinglePower) {
   Followed followed;
   followed.answers["/gpu/get_power"] = std::nullopt;
