@@ -10,14 +10,11 @@
 #include "base/text_style.hpp"
 
 namespace wattle::app {
-namespace {
 
 bool can_replace_lines(int fd) noexcept {
   const char* term = std::getenv("TERM");  // NOLINT(concurrency-mt-unsafe): nothing changes it
   return ::isatty(fd) == 1 && (term == nullptr || std::string_view(term) != "dumb");
 }
-
-}  // namespace
 
 Progress::Progress(std::string name, int fd)
     : name_(std::move(name)), fd_(fd), replaces_(can_replace_lines(fd)) {}

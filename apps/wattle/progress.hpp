@@ -11,6 +11,9 @@
 
 namespace wattle::app {
 
+/// It is a terminal that knows escape sequences.
+[[nodiscard]] bool can_replace_lines(int fd) noexcept;
+
 /// On a terminal one line that replaces itself; elsewhere the first text as a line, and no other.
 /// Writes to a descriptor, stderr, as far as that works. Threads: one at a time.
 class Progress {

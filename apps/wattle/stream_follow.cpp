@@ -27,6 +27,7 @@
 #include "live_output.hpp"
 #include "output.hpp"
 #include "patient_poll.hpp"
+#include "progress.hpp"
 #include "stream_energy.hpp"
 #include "stream_lines.hpp"
 #include "stream_text.hpp"
@@ -70,13 +71,14 @@ class Messages {
   std::vector<std::string> waiting_;  ///< guarded by the log: it calls one at a time
 };
 
-/// Lines of a terminal, redrawn in place.
+/// Lines of a terminal, redrawn in place; of one that cannot do that, one table below the other.
 class Screen {
  public:
   using Size = std::pair<std::size_t, std::size_t>;
 
   /// What replaces the table that was drawn before by `table`, on a terminal of that size.
   [[nodiscard]] std::string redraw(std::string table, Size size) {
+    if (!replaces_) return std::exchange(size_, size) ? "\n" + table : table;
     std::string back = lines_ == 0 ? "\r" : fmt::format("\x1b[{}A\r", lines_);
     // A terminal that was resized has broken or joined lines: how many there are is not known.
     if (size_ && size_ != size) back = "\x1b[2J\x1b[H";
@@ -95,8 +97,9 @@ class Screen {
   }
 
  private:
+  bool replaces_ = can_replace_lines(STDOUT_FILENO);
   std::size_t lines_ = 0;
-  std::optional<Size> size_{};
+  std::optional<Size> size_{};  ///< absent: nothing was drawn
 };
 
 /// Tells on stderr, once, what is wrong with each server.

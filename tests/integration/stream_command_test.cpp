@@ -240,5 +240,20 @@ TEST_F(StreamCommand, KeepsATableUpToDateOnATerminal) {
   EXPECT_EQ(process.wait().code(), 0);
 }
 
+TEST_F(StreamCommand, SendsNoEscapeSequencesToADumbTerminal) {
+  if (!Pty::available()) GTEST_SKIP() << "this system gives no terminals";
+  serve();
+  Pty terminal;
+  Start start = stream({at_file()});
+  start.environment["TERM"] = "dumb";
+  start.prepare = [&] { terminal.become_terminal(); };
+  Process process(start);
+  EXPECT_TRUE(terminal.shows("gpu_0         75.00 W"));
+  EXPECT_TRUE(terminal.shows("\r\n\r\nserver"));
+  terminal.type("\x03");  // Ctrl-C
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_THAT(terminal.text(), Not(HasSubstr("\x1b")));
+}
+
 }  // namespace
 }  // namespace wattle::integration
