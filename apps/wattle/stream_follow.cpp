@@ -23,6 +23,7 @@
 #include "base/clock.hpp"
 #include "base/text.hpp"
 #include "base/thread.hpp"
+#include "client/connection_words.hpp"
 #include "end_signals.hpp"
 #include "live_output.hpp"
 #include "output.hpp"
@@ -61,6 +62,7 @@ class Messages {
 
  private:
   void take(std::string_view message) {
+    if (client::is_about_connection(message)) return;  // the table has it, or `TroubleReport`
     if (!waits_) return tell(message);
     constexpr std::size_t kMost = 20;
     if (waiting_.size() == kMost) waiting_.erase(waiting_.begin());
@@ -107,14 +109,14 @@ class TroubleReport {
  public:
   void tell_new(const std::vector<StreamedServer>& servers) {
     for (const StreamedServer& server : servers) {
-      std::vector<std::string> troubles = troubles_of(server);
+      const bool is_first = !told_.contains(server.endpoint);
+      std::vector<std::string> troubles = trouble_lines_of(server, is_first);
       std::vector<std::string>& told = told_[server.endpoint];
       for (const std::string& trouble : troubles) {
-        if (std::ranges::count(told, trouble) == 0) {
-          tell(fmt::format("{}: {}", printable(server.endpoint), trouble));
-        }
+        if (std::ranges::count(told, trouble) == 0) tell(trouble);
       }
-      told = std::move(troubles);
+      // From now on it is said in other words.
+      told = is_first ? trouble_lines_of(server, false) : std::move(troubles);
     }
   }
 

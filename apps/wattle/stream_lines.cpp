@@ -10,6 +10,7 @@
 #include "base/json_write.hpp"
 #include "base/quantity.hpp"
 #include "base/text.hpp"
+#include "client/connection_words.hpp"
 #include "energy_words.hpp"
 #include "usage/usage_json.hpp"
 
@@ -121,6 +122,25 @@ std::vector<std::string> troubles_of(const StreamedServer& server) {
   std::vector<std::string> troubles = {trouble_of("gpus", server.gpu),
                                        trouble_of("cpus", server.cpu)};
   std::erase(troubles, "");
+  return troubles;
+}
+
+std::vector<std::string> trouble_lines_of(const StreamedServer& server, bool is_first) {
+  const std::string name = printable(server.endpoint);
+  const auto is_wanted = [](const ConnectionState& state) {
+    return state.status != ConnectionStatus::off;
+  };
+  const ConnectionState& state = is_wanted(server.gpu) ? server.gpu : server.cpu;
+  const bool is_same =
+      !is_wanted(server.gpu) || !is_wanted(server.cpu) ||
+      (server.gpu.status == server.cpu.status && server.gpu.reason == server.cpu.reason);
+  if (is_same && is_first && state.status == ConnectionStatus::connecting &&
+      !state.reason.empty()) {
+    return {client::cannot_reach(name, printable(state.reason))};
+  }
+  std::vector<std::string> troubles = troubles_of(server);
+  if (is_same && troubles.size() == 2) troubles = {trouble_of("gpus and cpus", state)};
+  for (std::string& trouble : troubles) trouble = name + ": " + trouble;
   return troubles;
 }
 

@@ -43,6 +43,11 @@ struct StreamedPower {
 /// where it does.
 [[nodiscard]] std::vector<std::string> troubles_of(const StreamedServer& server);
 
+/// The same as lines of a log: one for both kinds of devices where it is the same. `is_first`: the
+/// server was not heard of before.
+[[nodiscard]] std::vector<std::string> trouble_lines_of(const StreamedServer& server,
+                                                        bool is_first);
+
 /// A line a server, with its line end.
 [[nodiscard]] std::string json_lines_of(const StreamedPower& power, bool shows_energy);
 /// The end: a line a server.

@@ -44,6 +44,42 @@ void set_tls(CURL* easy, const Server& server) {
   if (!server.ca_file.empty()) set_option(easy, CURLOPT_CAINFO, server.ca_file.c_str());
 }
 
+bool has_answer(CURL* easy) noexcept {
+  long status = 0;
+  ::curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);  // NOLINT(*-vararg): C
+  return status != 0;
+}
+
+/// Connected, but not so far that a request could be sent: TLS has not been agreed on.
+bool shakes_hands(CURL* easy, const Server& server) noexcept {
+  if (server.transport != Server::Transport::https) return false;
+  const char* address = nullptr;  // known once connected
+  curl_off_t ready = 0;
+  ::curl_easy_getinfo(easy, CURLINFO_PRIMARY_IP, &address);        // NOLINT(*-vararg): C
+  ::curl_easy_getinfo(easy, CURLINFO_PRETRANSFER_TIME_T, &ready);  // NOLINT(*-vararg): C
+  return address != nullptr && *address != '\0' && ready == 0;
+}
+
+/// `said`: in OpenSSL's words.
+std::string handshake_failure(CURLcode code, std::string_view said, const Server& server) {
+  const std::string as_plain =
+      "; if the daemon does not use TLS, write http://" + printable(server.endpoint);
+  if (code == CURLE_OPERATION_TIMEDOUT) return "no answer to the TLS handshake" + as_plain;
+  const bool is_other = said.find("wrong version number") != std::string_view::npos ||
+                        said.find("packet length too long") != std::string_view::npos;
+  return is_other ? "the answer is not TLS" + as_plain : printable(said);
+}
+
+/// `said`: in OpenSSL's words. A certificate of another name, or of another time, has no remedy.
+std::string certificate_remedy(std::string_view said, const Server& server) {
+  const bool is_unknown = said.find("self-signed") != std::string_view::npos ||
+                          said.find("self signed") != std::string_view::npos ||
+                          said.find("issuer") != std::string_view::npos;
+  if (!is_unknown) return "";
+  if (!server.ca_file.empty()) return "; it is not signed by one in " + printable(server.ca_file);
+  return "; to trust it, name its file (--ca-file, Server::ca_file)";
+}
+
 /// A process with privileges that its user lacks does not go where its user's environment says.
 bool takes_proxy(const Server& server) noexcept {
   return server.uses_proxy && server.transport != Server::Transport::unix_socket &&
@@ -111,13 +147,36 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
   set_option(easy, CURLOPT_CONNECTTIMEOUT_MS, static_cast<long>(connect_timeout.count()));
 }
 
-std::string failure_text(CURLcode code, const FailureText& text, const Server& server) {
-  if (code == CURLE_COULDNT_CONNECT && server.transport == Server::Transport::unix_socket) {
-    std::string failure = socket_failure(server.endpoint);
-    if (!failure.empty()) return failure;
+std::string failure_text(CURL* easy, CURLcode code, const FailureText& text, const Server& server) {
+  const std::string_view said = text.data()[0] == '\0' ? ::curl_easy_strerror(code) : text.data();
+  const std::string as_tls =
+      "; if the daemon uses TLS, write https://" + printable(server.endpoint);
+  const bool is_plain = server.transport == Server::Transport::http;
+  switch (code) {
+    case CURLE_COULDNT_CONNECT:
+      if (server.transport == Server::Transport::unix_socket) {
+        if (std::string failure = socket_failure(server.endpoint); !failure.empty()) return failure;
+      }
+      break;
+    case CURLE_PARTIAL_FILE:
+      return "the daemon closed the connection";
+    case CURLE_GOT_NOTHING:
+    case CURLE_RECV_ERROR:
+      if (has_answer(easy)) break;
+      return "the daemon closed the connection without an answer" + (is_plain ? as_tls : "");
+    case CURLE_UNSUPPORTED_PROTOCOL:
+      if (is_plain) return "the answer is not HTTP" + as_tls;
+      break;
+    case CURLE_SSL_CONNECT_ERROR:
+    case CURLE_OPERATION_TIMEDOUT:
+      if (shakes_hands(easy, server)) return handshake_failure(code, said, server);
+      break;
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return printable(said) + certificate_remedy(said, server);
+    default:
+      break;
   }
-  const std::string_view said = text.data();
-  return printable(said.empty() ? ::curl_easy_strerror(code) : said);
+  return printable(said);
 }
 
 }  // namespace wattle::client

@@ -54,9 +54,9 @@ using FailureText = std::array<char, CURL_ERROR_SIZE>;
 void set_up(CURL* easy, const Server& server, std::string_view target, const curl_slist* lines,
             std::chrono::milliseconds timeout, std::chrono::milliseconds connect_timeout);
 
-/// Why a request to `server` came to nothing, safe to print: libcurl's own words for it, but for a
-/// Unix socket, of which it does not know the path.
-[[nodiscard]] std::string failure_text(CURLcode code, const FailureText& text,
+/// Why the request of `easy` to `server` came to nothing, safe to print, with a remedy where there
+/// is one: libcurl's own words for it where no others are plainer.
+[[nodiscard]] std::string failure_text(CURL* easy, CURLcode code, const FailureText& text,
                                        const Server& server);
 
 /// Sets one option of a handle. Throws `ConnectionError` where libcurl does not take it.

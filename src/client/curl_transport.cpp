@@ -239,7 +239,8 @@ void CurlTransport::tell_ended(RequestId id, CURLcode code) {
   if (code != CURLE_OK) {
     ending.failure = request.head_bytes > kLongestHead
                          ? kHeadTooLong
-                         : failure_text(code, request.failure ? *request.failure : FailureText{},
+                         : failure_text(request.easy.get(), code,
+                                        request.failure ? *request.failure : FailureText{},
                                         servers_[request.server]);
   }
   put_back(std::move(request.easy));

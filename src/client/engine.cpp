@@ -23,7 +23,9 @@ Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
       forks_(forks()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       timers_(hub_->servers().size()),
-      transport_(std::make_unique<CurlTransport>(hub_->servers(), options.timeout)),
+      // A little sooner than the constructor gives up waiting: then it is known why.
+      transport_(
+          std::make_unique<CurlTransport>(hub_->servers(), options.timeout - options.timeout / 10)),
       progress_(hub_->servers().size(), Progress::asking) {
   if (!wake_) {
     throw Error("cannot stream power: eventfd: " + std::generic_category().message(errno));

@@ -9,6 +9,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "client/connection_words.hpp"
 #include "client/cpu_limit.hpp"
 #include "wire/decode.hpp"
 
@@ -116,8 +117,7 @@ void FollowedServer::set_up() {
 void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   sets_up_ = false;
   if (!std::exchange(is_reported_, true)) {
-    log(fmt::format("cannot {} {}; retrying: {}", is_answered ? "use" : "reach",
-                    printable(server_.endpoint), reason));
+    log(cannot_reach(printable(server_.endpoint), reason));
   }
   for (FollowedStream& stream : streams_) {
     const bool is_asked_for = stream.phase() == Phase::idle || stream.waits();
@@ -135,7 +135,9 @@ template <class Value>
 std::optional<Value> FollowedServer::take(std::string_view path, const Answer& answer,
                                           wire::Decoded<Value> (*decode)(std::string_view)) {
   if (!answer.is_good()) {
-    fail_set_up(fmt::format("{}: {}", path, answer.reason()), answer.failure.empty());
+    const bool is_answered = answer.failure.empty();
+    fail_set_up(is_answered ? fmt::format("{}: {}", path, answer.reason()) : answer.reason(),
+                is_answered);
     return std::nullopt;
   }
   auto decoded = decode(answer.body);
@@ -153,7 +155,7 @@ void FollowedServer::take_discovery(const Answer& answer) {
   }
   if (!discovery_.auth_required) return decide();
   if (server_.token.empty()) {
-    token_trouble_ = "the daemon requires a token";
+    token_trouble_ = "the daemon wants a token, and none was given";
     return decide();
   }
   ask("/auth/whoami", [this](const Answer& identity) { take_identity(identity); });

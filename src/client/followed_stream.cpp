@@ -6,6 +6,7 @@
 
 #include "base/log.hpp"
 #include "base/text.hpp"
+#include "client/connection_words.hpp"
 #include "wire/decode.hpp"
 
 namespace wattle::client {
@@ -89,7 +90,7 @@ void FollowedStream::deny(const std::string& reason) {
   phase_ = Phase::denied;
   set_state(ConnectionStatus::denied, reason);
   wait(backoff_.longest(around_.chance()));
-  if (is_news) log(name() + " is denied; retrying: " + reason);
+  if (is_news) log(denied(name(), reason));
 }
 
 void FollowedStream::wait(std::chrono::nanoseconds delay) {

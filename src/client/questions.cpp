@@ -120,7 +120,7 @@ std::string Questions::ask(std::string_view operation, std::string_view path,
   }
   if (body.head_bytes > kLongestHead) throw ConnectionError(cannot(operation) + kHeadTooLong);
   if (code != CURLE_OK) {
-    throw ConnectionError(cannot(operation) + failure_text(code, failure, server_));
+    throw ConnectionError(cannot(operation) + failure_text(easy_.get(), code, failure, server_));
   }
   long status = 0;
   ::curl_easy_getinfo(easy_.get(), CURLINFO_RESPONSE_CODE, &status);

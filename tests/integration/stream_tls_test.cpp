@@ -60,13 +60,15 @@ TEST_F(ClientOverTls, IsAnsweredAndFollowsWhereItKnowsTheAuthority) {
 
 TEST_F(ClientOverTls, RefusesADaemonWhoseAuthorityItDoesNotKnow) {
   serve_tls();
-  EXPECT_THAT(refusal_of(at_port("")), HasSubstr("certificate"));
+  EXPECT_THAT(refusal_of(at_port("")),
+              HasSubstr("certificate; to trust it, name its file (--ca-file, Server::ca_file)"));
 }
 
 TEST_F(ClientOverTls, RefusesADaemonOfAnotherAuthority) {
   serve_tls();
   write_certificate(path("other.pem"), path("other-key.pem"), "IP:127.0.0.1");
-  EXPECT_THAT(refusal_of(at_port("other.pem")), HasSubstr("certificate"));
+  EXPECT_THAT(refusal_of(at_port("other.pem")),
+              AllOf(HasSubstr("certificate"), HasSubstr("; it is not signed by one in ")));
 }
 
 TEST_F(ClientOverTls, RefusesADaemonWhoseCertificateIsAnothersName) {
@@ -82,12 +84,16 @@ TEST_F(ClientOverTls, SaysWhichFileOfAuthoritiesItCannotUse) {
 TEST_F(ClientOverTls, IsNoClientOfADaemonThatDoesNotEncrypt) {
   serve();
   // The daemon waits for a request, and the client for the other's hello.
-  (void)refusal_of(at_port("cert.pem"), std::chrono::milliseconds(200));
+  EXPECT_THAT(refusal_of(at_port("cert.pem"), std::chrono::milliseconds(200)),
+              HasSubstr("no answer to the TLS handshake; if the daemon does not use TLS, write "
+                        "http://127.0.0.1:"));
 }
 
 TEST_F(ClientOverTls, ThatDoesNotEncryptIsNotAnswered) {
   serve_tls();
-  (void)refusal_of(Server::tcp("127.0.0.1", port_));
+  EXPECT_THAT(refusal_of(Server::tcp("127.0.0.1", port_)),
+              HasSubstr("the daemon closed the connection without an answer; if the daemon uses "
+                        "TLS, write https://127.0.0.1:"));
 }
 
 TEST_F(ClientOverTls, ShowsItsTokenThereToo) {

@@ -34,6 +34,7 @@ struct Outcome {
   CURLcode code = CURLE_OK;
   long status = 0;
   std::string body;
+  std::string failure;
 };
 
 /// One GET.
@@ -46,6 +47,9 @@ Outcome get(const Server& server, std::string_view target = "/discover") {
   set_option(easy.get(), CURLOPT_WRITEDATA, &outcome.body);
   outcome.code = ::curl_easy_perform(easy.get());
   ::curl_easy_getinfo(easy.get(), CURLINFO_RESPONSE_CODE, &outcome.status);
+  if (outcome.code != CURLE_OK) {
+    outcome.failure = failure_text(easy.get(), outcome.code, FailureText{}, server);
+  }
   return outcome;
 }
 
@@ -63,6 +67,28 @@ TEST(CurlRequest, AsksAPortForItsTarget) {
   EXPECT_EQ(request.field("Host"), server.address());
   EXPECT_THAT(request.head, Not(HasSubstr("Authorization")));
   EXPECT_THAT(request.head, Not(HasSubstr("Accept-Encoding")));
+}
+
+TEST(CurlRequest, ThatIsNotAnsweredToItsEndFailsInPlainWords) {
+  const HttpServer server([](const HttpRequest& /*request*/, HttpPeer& peer) {
+    peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhel");
+    peer.close();
+  });
+  EXPECT_EQ(get(Server::parse(server.address())).failure, "the daemon closed the connection");
+}
+
+TEST(CurlRequest, ThatIsNotAnsweredFailsWithARemedy) {
+  const HttpServer server([](const HttpRequest& /*request*/, HttpPeer& peer) { peer.close(); });
+  EXPECT_EQ(get(Server::parse(server.address())).failure,
+            "the daemon closed the connection without an answer; if the daemon uses TLS, write "
+            "https://" +
+                server.address());
+}
+
+TEST(CurlRequest, WithTlsThatIsAnsweredWithoutFailsWithARemedy) {
+  const HttpServer server(say_hello);
+  const Outcome outcome = get(Server::parse("https://" + server.address()));
+  EXPECT_THAT(outcome.failure, HasSubstr("write http://" + server.address()));
 }
 
 TEST(CurlRequest, AsksASocketInTheNameOfLocalhost) {

@@ -84,7 +84,7 @@ TEST(AFollowedServer, WithoutATypesGroupHasThatStreamDenied) {
   EXPECT_EQ(followed.cpu(), ConnectionStatus::denied);
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   EXPECT_FALSE(followed.server.trouble());
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("CPU stream of node:1 is denied; retrying")));
+  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("CPU stream of node:1 is denied: ")));
 }
 
 TEST(AFollowedServer, ThatShowsCpusInPartIsReportedOnceWithTheReason) {

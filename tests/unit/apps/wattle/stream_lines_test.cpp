@@ -116,6 +116,28 @@ TEST(StreamedServers, SayWhyADeviceHasNoPower) {
   EXPECT_TRUE(devices[2]["power_w"].is_null());
 }
 
+TEST(StreamedServers, ThatCannotBeReachedAreReportedInOneLine) {
+  const ConnectionState refused{.status = ConnectionStatus::connecting,
+                                .reason = "Connection refused"};
+  const StreamedServer server{.endpoint = "node1:4938", .gpu = refused, .cpu = refused};
+  EXPECT_THAT(trouble_lines_of(server, true),
+              ElementsAre("cannot reach node1:4938: Connection refused"));
+  EXPECT_THAT(trouble_lines_of(server, false),
+              ElementsAre("node1:4938: gpus and cpus: connecting: Connection refused"));
+  EXPECT_THAT(trouble_lines_of(lost_node(), true),
+              ElementsAre("cannot reach node2:4938: Connection refused"));
+}
+
+TEST(StreamedServers, WithTwoTroublesAreReportedInTwoLines) {
+  const StreamedServer server{
+      .endpoint = "node1:4938",
+      .gpu = {.status = ConnectionStatus::denied, .reason = "answers 403"},
+      .cpu = {.status = ConnectionStatus::connecting, .reason = "the daemon ended the stream"}};
+  EXPECT_THAT(trouble_lines_of(server, true),
+              ElementsAre("node1:4938: gpus: denied: answers 403",
+                          "node1:4938: cpus: connecting: the daemon ended the stream"));
+}
+
 TEST(StreamedServers, HaveNoTroubleWhereNothingIsWanted) {
   const StreamedServer server{.endpoint = "node1:4938", .gpu = kLive, .cpu = {}};
   EXPECT_THAT(troubles_of(server), IsEmpty());
