@@ -14,6 +14,9 @@ namespace {
 
 constexpr std::size_t kLongestRefusal = 4096;
 
+/// A number divided by it has as few digits as were sent; 1e-3 is no exact factor.
+constexpr double kMilliwattsPerW = 1e3;
+
 /// Events come at once when something was read: a time that is further from now tells that a clock
 /// was set.
 constexpr double kPlausibleDelayS = 2.0;
@@ -283,8 +286,8 @@ void FollowedStream::put(Device& device, const wire::DevicePower& power, double 
   if (power.dram_mw) set_reason(device, true, {});
   if (around_.book != nullptr) book_power(device, power, timestamp_s);
   around_.hub.add({.timestamp_s = timestamp_s,
-                   .power_w = 1e-3 * power.power_mw.value_or(kNoPower),
-                   .dram_w = 1e-3 * power.dram_mw.value_or(kNoPower),
+                   .power_w = power.power_mw.value_or(kNoPower) / kMilliwattsPerW,
+                   .dram_w = power.dram_mw.value_or(kNoPower) / kMilliwattsPerW,
                    .slot = device.slot});
 }
 
@@ -306,7 +309,7 @@ void FollowedStream::book_power(const Device& device, const wire::DevicePower& p
   const Quantity quantity = type_ == DeviceType::gpu ? Quantity::gpu : Quantity::cpu;
   const auto book = [&](Quantity of, const std::optional<double>& power_mw) {
     const EnergyBook::Key key{.server = server_, .quantity = of, .device = device.id};
-    if (power_mw) around_.book->note_power(key, at, 1e-3 * *power_mw);
+    if (power_mw) around_.book->note_power(key, at, *power_mw / kMilliwattsPerW);
     if (!power_mw) around_.book->lose_power(key, at);
   };
   book(quantity, power.power_mw);

@@ -14,6 +14,13 @@ using testing::HasSubstr;
 using testing::SizeIs;
 
 // Weakness 3: the original's thread dies there.
+TEST(AFollowedServer, HasPowersWithTheDigitsThatWereSent) {
+  Followed followed;
+  followed.start();
+  followed.send_gpu(0, 9'979);
+  EXPECT_EQ(followed.readings().gpu_power.at(0), Watts(9.979));
+}
+
 TEST(AFollowedServer, HasTheStreamDeniedThatIsForbiddenAndThatAlone) {
   for (const int status : {401, 403, 404}) {
     const power_test::HeardLog log;
