@@ -216,6 +216,16 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
   return writer;
 }
 
+/// Of the first moments only a bound of the energy is known, far above it: no row of a table.
+StreamedPower without_bounds(StreamedPower power) {
+  for (StreamedServer& server : power.servers) {
+    for (StreamedDevice& device : server.devices) {
+      if (device.energy && device.energy->flags.has(Flag::short_window)) device.energy.reset();
+    }
+  }
+  return power;
+}
+
 /// A mean power has two digits at least, however large its uncertainty is: by them a constant power
 /// is recognized, and the energy beside it has its ±.
 Uncertain shown_mean(Uncertain mean) {
@@ -285,7 +295,8 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
 std::string table_of(const StreamedPower& power, const StreamTable& table, const TextStyle& style,
                      std::size_t height) {
   const Writer writer = powers(table, style);
-  const std::string whole = text_of(blocks_of(power, table, writer), writer.titles, style);
+  const std::string whole =
+      text_of(blocks_of(without_bounds(power), table, writer), writer.titles, style);
   const auto lines = static_cast<std::size_t>(std::ranges::count(whole, '\n'));
   const std::size_t shown = lines <= height ? lines : std::max<std::size_t>(height, 1) - 1;
   std::string_view rest = whole;
@@ -305,7 +316,9 @@ std::string table_of(const StreamedPower& power, const StreamTable& table, const
 std::string totals_of(const StreamedPower& total, const StreamTable& table,
                       const TextStyle& style) {
   const Writer writer = energies(total, style);
-  return fitted(fmt::format("in {}, ± of the sampling (k=2):\n", to_text(total.elapsed)), style) +
+  return fitted(
+             fmt::format("in {}; ± is the sampling error only (95 %):\n", to_text(total.elapsed)),
+             style) +
          text_of(blocks_of(total, table, writer), writer.titles, style);
 }
 

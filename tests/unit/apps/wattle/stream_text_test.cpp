@@ -108,6 +108,19 @@ TEST(StreamTable, HasTheFlagsOfEnergiesAsTheTotals) {
   EXPECT_THAT(table_of(power, kPowers, {}, kHigh), Not(HasSubstr("gap")));
 }
 
+TEST(StreamTable, HasNoEnergyOfWhichABoundAloneIsKnown) {
+  StreamedServer server = node_of_two("a");
+  server.devices[0].energy = {
+      .energy = Joules(0.0), .uncertainty = Joules(31.0), .flags = Flags::of(Flag::short_window)};
+  EXPECT_THAT(table_of({.servers = {server}}, kEnergies, {}, kHigh),
+              HasSubstr("gpu_0         75.00 W                     -\n"));
+}
+
+TEST(StreamTotals, SayWhatTheUncertaintyIsOf) {
+  EXPECT_THAT(totals_of({.elapsed = Seconds(2.0), .servers = {node_of_two("a")}}, kPowers, {}),
+              testing::StartsWith("in 2.000 s; ± is the sampling error only (95 %):\n"));
+}
+
 StreamedPower of_long_names() {
   return {.servers = {node_of_two("gpu-node-0001.cluster.example.org:4938"),
                       node_of_two("gpu-node-0002.cluster.example.org:4938")}};
