@@ -111,11 +111,13 @@ Tail tail_of(const History& history, TimePoint begin, TimePoint end, nanoseconds
   return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
 }
 
-/// The time at the begins of unknown stretches in which a value only held: nobody looked again.
+/// The time before unknown stretches in which a value only held: nobody looked again. None where it
+/// is known that the value held until then.
 nanoseconds believed_only(const History& history, TimePoint begin, TimePoint end) {
   nanoseconds sum{0};
   history.each_unknown(begin, end, [&](TimePoint from, TimePoint /*to*/) {
-    if (from > begin) sum += history.belief();
+    const auto value = history.values().at(from).before;
+    if (from > begin && value) sum += positive(from - std::max(begin, value->last_confirmed));
   });
   return sum;
 }

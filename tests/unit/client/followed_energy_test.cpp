@@ -163,6 +163,16 @@ TEST_F(FollowedEnergy, WithoutAConnectionIsUnknown) {
   EXPECT_TRUE(energy.flags.has(Flag::gap));
 }
 
+TEST_F(FollowedEnergy, OfAConnectionThatIsClosedIsAsCertainAsBefore) {
+  start();
+  followed_.advance(5s);
+  const double before_j = gpu(0s, 5s).uncertainty.si();
+  followed_.transport.is_reachable = false;
+  followed_.hang_up("/gpu/");
+  followed_.advance(5s);
+  EXPECT_NEAR(gpu(0s, 10s).uncertainty.si(), before_j, 1.0);
+}
+
 TEST_F(FollowedEnergy, BeforeTheStartIsUnknown) {
   start();
   followed_.advance(5s);
