@@ -69,10 +69,15 @@ std::vector<StreamedDevice> devices_of(const PowerReadings& readings, const Serv
   return devices;
 }
 
+/// GPUs and CPUs are in the same state.
+bool is_of_both(const StreamedServer& server) {
+  return server.gpu.status == server.cpu.status && server.gpu.reason == server.cpu.reason;
+}
+
 std::string trouble_of(std::string_view devices, const ConnectionState& state) {
   if (state.status == ConnectionStatus::live || state.status == ConnectionStatus::off) return "";
   const std::string reason = state.reason.empty() ? "" : ": " + printable(state.reason);
-  return fmt::format("{}: {}{}", devices, to_string(state.status), reason);
+  return fmt::format("{}{}{}", devices, to_string(state.status), reason);
 }
 
 Json state_json(const ConnectionState& state) {
@@ -119,27 +124,26 @@ std::vector<StreamedServer> servers_of(const PowerSnapshot& snapshot,
 }
 
 std::vector<std::string> troubles_of(const StreamedServer& server) {
-  std::vector<std::string> troubles = {trouble_of("gpus", server.gpu),
-                                       trouble_of("cpus", server.cpu)};
+  if (is_of_both(server)) {
+    const std::string of_both = trouble_of("", server.gpu);
+    return of_both.empty() ? std::vector<std::string>() : std::vector{of_both};
+  }
+  std::vector<std::string> troubles = {trouble_of("gpus: ", server.gpu),
+                                       trouble_of("cpus: ", server.cpu)};
   std::erase(troubles, "");
   return troubles;
 }
 
 std::vector<std::string> trouble_lines_of(const StreamedServer& server, bool is_first) {
   const std::string name = printable(server.endpoint);
-  const auto is_wanted = [](const ConnectionState& state) {
-    return state.status != ConnectionStatus::off;
-  };
-  const ConnectionState& state = is_wanted(server.gpu) ? server.gpu : server.cpu;
-  const bool is_same =
-      !is_wanted(server.gpu) || !is_wanted(server.cpu) ||
-      (server.gpu.status == server.cpu.status && server.gpu.reason == server.cpu.reason);
-  if (is_same && is_first && state.status == ConnectionStatus::connecting &&
-      !state.reason.empty()) {
+  std::vector<std::string> troubles = troubles_of(server);
+  const bool has_gpus = server.gpu.status != ConnectionStatus::off;
+  const bool has_cpus = server.cpu.status != ConnectionStatus::off;
+  const ConnectionState& state = has_gpus ? server.gpu : server.cpu;
+  const bool is_all = troubles.size() == 1 && (!has_gpus || !has_cpus || is_of_both(server));
+  if (is_first && is_all && state.status == ConnectionStatus::connecting && !state.reason.empty()) {
     return {client::cannot_reach(name, printable(state.reason))};
   }
-  std::vector<std::string> troubles = troubles_of(server);
-  if (is_same && troubles.size() == 2) troubles = {trouble_of("gpus and cpus", state)};
   for (std::string& trouble : troubles) trouble = name + ": " + trouble;
   return troubles;
 }

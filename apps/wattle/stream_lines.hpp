@@ -39,12 +39,11 @@ struct StreamedPower {
 [[nodiscard]] std::vector<StreamedServer> servers_of(
     const PowerSnapshot& snapshot, const std::map<std::string, ServerEnergy>& energies);
 
-/// Why a server does not tell what was asked for: "gpus: connecting: Connection refused"; empty
-/// where it does.
+/// Why a server does not tell what was asked for: "gpus: connecting: Connection refused", without
+/// "gpus: " where the same is true of its CPUs; empty where it does.
 [[nodiscard]] std::vector<std::string> troubles_of(const StreamedServer& server);
 
-/// The same as lines of a log: one for both kinds of devices where it is the same. `is_first`: the
-/// server was not heard of before.
+/// The same as lines of a log. `is_first`: the server was not heard of before.
 [[nodiscard]] std::vector<std::string> trouble_lines_of(const StreamedServer& server,
                                                         bool is_first);
 
