@@ -155,7 +155,7 @@ void FollowedServer::take_discovery(const Answer& answer) {
   }
   if (!discovery_.auth_required) return decide();
   if (server_.token.empty()) {
-    token_trouble_ = "the daemon wants a token, and none was given";
+    token_trouble_ = "the daemon requires a token";
     return decide();
   }
   ask("/auth/whoami", [this](const Answer& identity) { take_identity(identity); });
