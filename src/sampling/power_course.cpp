@@ -197,7 +197,8 @@ std::vector<PowerColumn> joined(const std::vector<PowerColumn>& columns, std::si
 PowerCourse PowerCourse::coarser(std::size_t most) const {
   const std::size_t per_column = (count() + most - 1) / most;
   if (per_column < 2) return *this;
-  const double last = length / column - static_cast<double>(count() - 1);
+  // Of a saved run the lengths may be anything.
+  const double last = std::clamp(length / column - static_cast<double>(count() - 1), 0.0, 1.0);
   PowerCourse course{.length = length,
                      .column = column * static_cast<double>(per_column),
                      .step = step,

@@ -21,7 +21,8 @@ TEST(AFollowedServer, HasWhatItSaysWrongRefusedWithOneLineInTheLog) {
     followed.send("/gpu/", wire::event("5") + wire::event("{\"power_mw\":\"x\"}") +
                                wire::event(wire::encode_event(followed.daemon_ms(), 9, 1)));
   }
-  EXPECT_THAT(log.messages(), ElementsAre(HasSubstr("GPU stream of node:1: an event is not a JSON object")));
+  EXPECT_THAT(log.messages(),
+              ElementsAre(HasSubstr("GPU stream of node:1: an event is not a JSON object")));
   EXPECT_EQ(followed.gpu(), ConnectionStatus::live);
   followed.send_gpu(0, 5000);
   EXPECT_EQ(followed.readings().gpu_power.at(0).si(), 5.0);
