@@ -69,7 +69,7 @@ Denial control_needs_key() {
 }
 
 Denial too_many_failures() {
-  return {kTooManyRequests, "Too many failed attempts to authenticate. Try again in a minute."};
+  return {kTooManyRequests, "Too many failed attempts to authenticate. Try again in a second."};
 }
 
 Denial authentication_disabled() {

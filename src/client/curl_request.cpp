@@ -148,7 +148,7 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
 }
 
 std::string failure_text(CURL* easy, CURLcode code, const FailureText& text, const Server& server) {
-  const std::string_view said = text.data()[0] == '\0' ? ::curl_easy_strerror(code) : text.data();
+  const std::string_view said = text[0] == '\0' ? ::curl_easy_strerror(code) : text.data();
   const std::string as_tls =
       "; if the daemon uses TLS, write https://" + printable(server.endpoint);
   const bool is_plain = server.transport == Server::Transport::http;
