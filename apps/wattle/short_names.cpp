@@ -1,6 +1,7 @@
 #include "short_names.hpp"
 
 #include <algorithm>
+#include <array>
 #include <optional>
 #include <set>
 
@@ -21,8 +22,8 @@ std::size_t common_columns(const std::vector<std::string>& names, std::size_t wi
   for (const std::string& name : names) {
     if (columns_of(name) <= width) continue;
     if (!common) common = name;
-    const auto end = std::ranges::mismatch(*common, name).in1;
-    common = common->substr(0, static_cast<std::size_t>(end - common->begin()));
+    const char* const end = std::ranges::mismatch(*common, name).in1;
+    common = common->substr(0, static_cast<std::size_t>(end - common->data()));
   }
   return columns_of(common.value_or(""));
 }
@@ -59,11 +60,13 @@ std::vector<std::string> short_names(const std::vector<std::string>& names, std:
     std::size_t front;
   };
   // In the middle, at the front, at the end, and so that the first difference is seen.
-  const Way ways[] = {{0, half}, {0, 0}, {0, room}, {alike, room - std::min(room, marked)}};
+  const std::array ways = {Way{0, half}, Way{0, 0}, Way{0, room},
+                           Way{alike, room - std::min(room, marked)}};
   std::vector<std::string> best;
   std::size_t most = 0;
   for (const auto& [from, front] : ways) {
     std::vector<std::string> tried;
+    tried.reserve(names.size());
     for (const std::string& name : names) {
       tried.push_back(shortened(name, from, front, width, mark));
     }

@@ -144,7 +144,7 @@ std::vector<std::string> trouble_lines_of(const StreamedServer& server, bool is_
   if (is_first && is_all && state.status == ConnectionStatus::connecting && !state.reason.empty()) {
     return {client::cannot_reach(name, printable(state.reason))};
   }
-  for (std::string& trouble : troubles) trouble = name + ": " + trouble;
+  for (std::string& trouble : troubles) trouble = fmt::format("{}: {}", name, trouble);
   return troubles;
 }
 

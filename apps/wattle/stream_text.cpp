@@ -100,6 +100,7 @@ std::vector<Block> blocks_of(const StreamedPower& power, const StreamTable& tabl
 std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
                                    const std::vector<std::string>& titles) {
   std::vector<std::size_t> widths;
+  widths.reserve(titles.size());
   for (const std::string& title : titles) widths.push_back(columns_of(title));
   for (const Block& block : blocks) {
     for (const Row& row : block.rows) {
@@ -114,30 +115,39 @@ std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
 /// Shortens the names of servers to at most `width` columns.
 void shorten_servers(std::vector<Block>& blocks, std::size_t width, const TextStyle& style) {
   std::vector<std::string> names;
+  names.reserve(blocks.size());
   for (const Block& block : blocks) names.push_back(spelled(block.server, style));
   names = short_names(names, width, spelled("…", style));
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].server = std::move(names[i]);
 }
 
-/// The server beside its rows, or above them where there is no room.
+/// Where servers stand: beside their rows, or above them where there is no room.
+struct ServerPlace {
+  std::size_t width = 0;
+  bool beside = true;
+};
+
+ServerPlace place_of(const std::vector<Block>& blocks, const std::vector<std::size_t>& widths,
+                     const TextStyle& style) {
+  ServerPlace place{.width = std::string_view("server").size()};
+  for (const Block& block : blocks) place.width = std::max(place.width, columns_of(block.server));
+  if (style.width == 0) return place;
+  std::size_t others = 2 + kDeviceWidth;
+  for (const std::size_t width : widths) others += width + 2;
+  place.beside = std::min(place.width, kLeastServerWidth) + others <= style.width;
+  place.width = std::min(place.width, style.width - (place.beside ? others : 0));
+  return place;
+}
+
 std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& titles,
                     const TextStyle& style) {
   const std::vector<std::size_t> widths = widths_of(blocks, titles);
-  std::size_t numbers = 0;
-  std::size_t server_width = std::string_view("server").size();
-  for (const std::size_t width : widths) numbers += width + 2;
-  for (const Block& block : blocks) server_width = std::max(server_width, columns_of(block.server));
-  const std::size_t others = 2 + kDeviceWidth + numbers;
-  const bool beside =
-      style.width == 0 || std::min(server_width, kLeastServerWidth) + others <= style.width;
-  if (style.width != 0) {
-    server_width = std::min(server_width, style.width - (beside ? others : 0));
-    shorten_servers(blocks, server_width, style);
-  }
+  const ServerPlace place = place_of(blocks, widths, style);
+  if (style.width != 0) shorten_servers(blocks, place.width, style);
   std::string text;
   const auto line = [&](std::string_view server, std::string_view device,
                         const std::vector<std::string>& cells, std::string_view remark) {
-    const std::string first = beside ? fmt::format("{:<{}}  ", server, server_width) : "  ";
+    const std::string first = place.beside ? fmt::format("{:<{}}  ", server, place.width) : "  ";
     std::string row = first;
     if (!cells.empty() || !device.empty()) {
       row += fmt::format("{:<{}}", device, kDeviceWidth);
@@ -156,7 +166,7 @@ std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& t
   line("server", "device", titles, "");
   text = tinted(text.substr(0, text.size() - 1), Tint::dim, style) + "\n";
   for (const Block& block : blocks) {
-    if (!beside) text += tinted(block.server, Tint::bold, style) + "\n";
+    if (!place.beside) text += tinted(block.server, Tint::bold, style) + "\n";
     std::string_view server = block.server;
     for (const Row& row : block.rows) {
       line(std::exchange(server, ""), row.device, row.numbers, row.remark);
