@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -102,6 +103,7 @@ class PlayedTransport final : public client::Transport {
   Request find(const std::string& path) const {
     const auto found = std::ranges::find_if(
         open_, [&](const Request& r) { return r.target.starts_with(path) && r.has_begun; });
+    if (found == open_.end()) throw std::out_of_range("no request is open of " + path);
     return *found;
   }
   void end(const Request& request, const client::Ending& ending) {
