@@ -15,6 +15,8 @@
 
 #include "fakes/nvml/script.hpp"
 
+#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
+
 namespace fakenvml {
 
 using Return = int;

@@ -90,34 +90,8 @@ Return fill_field(Gpu& gpu, std::int64_t now, FieldValue& field) {
 }
 #endif
 
-Return list_processes(const char* name, void* device, unsigned int* count, void* records,
-                      bool compute, unsigned int record_size) {
-  return device_call(name, device, [&](Gpu& gpu, std::int64_t now) -> Return {
-    const unsigned int size = record_size != 0 ? record_size : gpu.process_record;
-    if (count == nullptr) return kInvalidArgument;
-    unsigned int found = 0;
-    auto* out = static_cast<unsigned char*>(records);
-    for (const Process& process : gpu.processes) {
-      if (process.compute != compute || !process.when.holds(seconds(now))) continue;
-      if (++found > *count) continue;
-      const unsigned long long bytes = process.memory_bytes.value_or(UINT64_MAX);
-      std::array<unsigned char, 32> record{};
-      std::memcpy(&record[0], &process.pid, sizeof process.pid);
-      std::memcpy(&record[8], &bytes, sizeof bytes);
-      std::memset(&record[16], 0xFF, 8);  // no GPU instance, no compute instance
-      std::memcpy(out, record.data(), size);
-      out += size;
-    }
-    const bool fits = found <= *count;
-    *count = found;
-    return fits ? kSuccess : kInsufficientSize;
-  });
-}
-
 }  // namespace
 }  // namespace fakenvml
-
-#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
 
 using namespace fakenvml;  // NOLINT(google-build-using-namespace): the C interface below is its own
 
@@ -224,40 +198,6 @@ FAKE_EXPORT Return nvmlDeviceGetPersistenceMode(void* device, unsigned int* enab
   });
 }
 
-struct FakeProcessUtilization {
-  unsigned int pid;
-  unsigned long long timestamp_us;
-  unsigned int sm_percent;
-  unsigned int memory_percent;
-  unsigned int encoder_percent;
-  unsigned int decoder_percent;
-};
-
-FAKE_EXPORT Return nvmlDeviceGetProcessUtilization(void* device, FakeProcessUtilization* samples,
-                                                   unsigned int* count,
-                                                   unsigned long long /*last_us*/) {
-  return device_call(
-      "nvmlDeviceGetProcessUtilization", device, [&](Gpu& gpu, std::int64_t now) -> Return {
-        const auto has_sm = [](const Process& process) { return process.sm_percent.has_value(); };
-        if (gpu.mig || std::ranges::none_of(gpu.processes, has_sm)) return kNotSupported;
-        unsigned int found = 0;
-        for (const Process& process : gpu.processes) {
-          if (!process.sm_percent || !process.when.holds(seconds(now))) continue;
-          if (++found > *count) continue;
-          samples[found - 1] = {.pid = process.pid,
-                                .timestamp_us = static_cast<unsigned long long>(now) / 1000U,
-                                .sm_percent = *process.sm_percent,
-                                .memory_percent = 0,
-                                .encoder_percent = 0,
-                                .decoder_percent = 0};
-        }
-        const bool fits = found <= *count;
-        *count = found;
-        if (found == 0) return kNotFound;
-        return fits ? kSuccess : kInsufficientSize;
-      });
-}
-
 struct FakeUtilization {
   unsigned int gpu;
   unsigned int memory;
@@ -306,16 +246,6 @@ FAKE_EXPORT Return nvmlDeviceGetClockInfo(void* device, unsigned int type, unsig
     if (type != kSm && type != kMemory) return kInvalidArgument;
     return give(gpu.clocks_mhz, type == kMemory, mhz);
   });
-}
-
-FAKE_EXPORT Return nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count,
-                                                        void* records) {
-  return list_processes("nvmlDeviceGetComputeRunningProcesses", device, count, records, true, 16);
-}
-
-FAKE_EXPORT Return nvmlDeviceGetGraphicsRunningProcesses(void* device, unsigned int* count,
-                                                         void* records) {
-  return list_processes("nvmlDeviceGetGraphicsRunningProcesses", device, count, records, false, 16);
 }
 
 #ifndef FAKE_NVML_OLD
@@ -403,29 +333,6 @@ FAKE_EXPORT Return nvmlDeviceGetMigMode(void* device, unsigned int* current,
     *current = *pending = 1;
     return kSuccess;
   });
-}
-
-FAKE_EXPORT Return nvmlDeviceGetComputeRunningProcesses_v2(void* device, unsigned int* count,
-                                                           void* records) {
-  return list_processes("nvmlDeviceGetComputeRunningProcesses_v2", device, count, records, true,
-                        24);
-}
-
-FAKE_EXPORT Return nvmlDeviceGetGraphicsRunningProcesses_v2(void* device, unsigned int* count,
-                                                            void* records) {
-  return list_processes("nvmlDeviceGetGraphicsRunningProcesses_v2", device, count, records, false,
-                        24);
-}
-
-FAKE_EXPORT Return nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count,
-                                                           void* records) {
-  return list_processes("nvmlDeviceGetComputeRunningProcesses_v3", device, count, records, true, 0);
-}
-
-FAKE_EXPORT Return nvmlDeviceGetGraphicsRunningProcesses_v3(void* device, unsigned int* count,
-                                                            void* records) {
-  return list_processes("nvmlDeviceGetGraphicsRunningProcesses_v3", device, count, records, false,
-                        0);
 }
 
 #endif  // FAKE_NVML_OLD

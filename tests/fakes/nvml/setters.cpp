@@ -57,8 +57,6 @@ Return list_clocks(std::uint32_t low, std::uint32_t high, unsigned int* count, u
 }  // namespace
 }  // namespace fakenvml
 
-#define FAKE_EXPORT extern "C" __attribute__((visibility("default")))
-
 using namespace fakenvml;  // NOLINT(google-build-using-namespace): the C interface below is its own
 
 FAKE_EXPORT Return nvmlDeviceSetPowerManagementLimit(void* device, unsigned int mw) {

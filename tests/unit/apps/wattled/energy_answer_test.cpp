@@ -80,62 +80,62 @@ class EnergyAnswer : public testing::Test {
 };
 
 TEST_F(EnergyAnswer, IsThatOfTheWindow) {
-  const Json told = between(unix_at(seconds(2)), unix_at(seconds(8)));
-  EXPECT_NEAR(told["energy_j"].get<double>(), 300.0, told["uncertainty_j"].get<double>());
-  EXPECT_EQ(told["unknown_s"], 0.0);
-  EXPECT_EQ(told["flags"], Json::array());
-  EXPECT_EQ(told["method"], "counter");
+  const Json reported = between(unix_at(seconds(2)), unix_at(seconds(8)));
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 300.0, reported["uncertainty_j"].get<double>());
+  EXPECT_EQ(reported["unknown_s"], 0.0);
+  EXPECT_EQ(reported["flags"], Json::array());
+  EXPECT_EQ(reported["method"], "counter");
 }
 
 TEST_F(EnergyAnswer, UpToNowLacksNothing) {
   loop_.advance(std::chrono::milliseconds(70));  // since the last of ten looks a second
-  const Json told = between(unix_at(seconds(2)), to_unix(loop_.now()) - 1e-5);
-  EXPECT_NEAR(told["energy_j"].get<double>(), 403.5, told["uncertainty_j"].get<double>());
-  EXPECT_EQ(told["unknown_s"], 0.0);
-  EXPECT_EQ(told["flags"], Json::array());
+  const Json reported = between(unix_at(seconds(2)), to_unix(loop_.now()) - 1e-5);
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 403.5, reported["uncertainty_j"].get<double>());
+  EXPECT_EQ(reported["unknown_s"], 0.0);
+  EXPECT_EQ(reported["flags"], Json::array());
 }
 
 TEST_F(EnergyAnswer, OfACounterThatDoesNotMoveIsUnknownForEverybody) {
   watch_package_of(Watts(0.0));
   for (const auto public_period : {seconds(0), seconds(1)}) {
-    const Json told = between(unix_at(seconds(12)), unix_at(seconds(18)), public_period);
-    EXPECT_TRUE(told["energy_j"].is_null()) << told;
-    EXPECT_EQ(told["reason"], "its counter does not move");
-    EXPECT_EQ(told["flags"], Json{"stuck"});
+    const Json reported = between(unix_at(seconds(12)), unix_at(seconds(18)), public_period);
+    EXPECT_TRUE(reported["energy_j"].is_null()) << reported;
+    EXPECT_EQ(reported["reason"], "its counter does not move");
+    EXPECT_EQ(reported["flags"], Json{"stuck"});
   }
 }
 
 TEST_F(EnergyAnswer, AcrossAStepOfTheClockIsFlagged) {
   const double from = unix_at(seconds(0)) - 1.0;
   set_clock_by(3600);
-  const Json told = between(from, unix_at(seconds(8)));
-  EXPECT_THAT(told["flags"], testing::Contains("clock_stepped"));
+  const Json reported = between(from, unix_at(seconds(8)));
+  EXPECT_THAT(reported["flags"], testing::Contains("clock_stepped"));
   // Still the energy of the time that really passed.
-  EXPECT_NEAR(told["energy_j"].get<double>(), 400.0, 1.0);
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 400.0, 1.0);
 }
 
 TEST_F(EnergyAnswer, BehindAStepOfTheClockIsNotFlagged) {
   set_clock_by(3600);
-  const Json told = between(unix_at(seconds(2)), unix_at(seconds(8)));
-  EXPECT_EQ(told["flags"], Json::array());
-  EXPECT_NEAR(told["energy_j"].get<double>(), 300.0, told["uncertainty_j"].get<double>());
+  const Json reported = between(unix_at(seconds(2)), unix_at(seconds(8)));
+  EXPECT_EQ(reported["flags"], Json::array());
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 300.0, reported["uncertainty_j"].get<double>());
 }
 
 TEST_F(EnergyAnswer, OfATimeTheMachineSleptIsUnknown) {
   clock_.slept += std::chrono::hours(1);
   loop_.advance(seconds(10));
-  const Json told = between(unix_at(seconds(5)), unix_at(seconds(15)));
-  EXPECT_THAT(told["flags"], testing::Contains("gap"));
-  EXPECT_NEAR(told["unknown_s"].get<double>(), 0.1, 0.01);
+  const Json reported = between(unix_at(seconds(5)), unix_at(seconds(15)));
+  EXPECT_THAT(reported["flags"], testing::Contains("gap"));
+  EXPECT_NEAR(reported["unknown_s"].get<double>(), 0.1, 0.01);
 }
 
 TEST_F(EnergyAnswer, IsKeptAsLongAsWasAskedFor) {
   const double from = unix_at(seconds(2));
   loop_.advance(seconds(60));
-  const Json told = between(from, from + 60.0);
-  EXPECT_NEAR(told["unknown_s"].get<double>(), 8.0, 0.01);
-  EXPECT_THAT(told["flags"], testing::Contains("gap"));
-  EXPECT_NEAR(told["energy_j"].get<double>(), 52.0 * 50.0, 1.0);
+  const Json reported = between(from, from + 60.0);
+  EXPECT_NEAR(reported["unknown_s"].get<double>(), 8.0, 0.01);
+  EXPECT_THAT(reported["flags"], testing::Contains("gap"));
+  EXPECT_NEAR(reported["energy_j"].get<double>(), 52.0 * 50.0, 1.0);
 }
 
 TEST_F(EnergyAnswer, ForStrangersShowsNothingByChoiceOfTheWindow) {
@@ -155,10 +155,10 @@ TEST_F(EnergyAnswer, ForStrangersShowsNothingByChoiceOfTheWindow) {
 
 TEST_F(EnergyAnswer, ForStrangersIsOfWholePeriodsAndInMultiplesOfAJouleForEachSecond) {
   const double from = 4.0 * std::ceil(unix_at(seconds(0)) / 4.0);
-  const Json told = answer(from + 0.5, from + 4.5, seconds(4));
-  EXPECT_EQ(told["from"], from);
-  EXPECT_EQ(told["to"], from + 4.0);
-  const Json package = told.at("domains").at(0);
+  const Json reported = answer(from + 0.5, from + 4.5, seconds(4));
+  EXPECT_EQ(reported["from"], from);
+  EXPECT_EQ(reported["to"], from + 4.0);
+  const Json package = reported.at("domains").at(0);
   EXPECT_NEAR(package["energy_j"].get<double>(), 200.0, 4.0);
   EXPECT_EQ(std::fmod(package["energy_j"].get<double>(), 4.0), 0.0) << package;
   EXPECT_GE(package["uncertainty_j"].get<double>(), 4.0);
@@ -180,9 +180,9 @@ TEST_F(EnergyAnswer, ForStrangersNeedsAPeriodThatIsWhole) {
 
 TEST_F(EnergyAnswer, ForStrangersTakesTheEndOfAPeriodForTheEnd) {
   const double from = std::ceil(unix_at(seconds(2)) * 100.0) / 100.0;
-  const Json told = answer(from, from + 0.01, std::chrono::milliseconds(10));
-  EXPECT_NEAR(told["from"].get<double>(), from, 1e-6);
-  EXPECT_NEAR(told["to"].get<double>(), from + 0.01, 1e-6);
+  const Json reported = answer(from, from + 0.01, std::chrono::milliseconds(10));
+  EXPECT_NEAR(reported["from"].get<double>(), from, 1e-6);
+  EXPECT_NEAR(reported["to"].get<double>(), from + 0.01, 1e-6);
 }
 
 }  // namespace

@@ -3,11 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <atomic>
-#include <thread>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
 
 #include "fakes/scripted_sensor.hpp"
-#include "gpu_control.hpp"
+#include "hub_listener.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -19,13 +21,6 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
-
-class HubListener final : public Subscriber {
- public:
-  ~HubListener() override { Stream::unsubscribe(*this); }
-  void deliver(const Frame& frame) override { told.push_back(*frame); }
-  std::vector<std::string> told;
-};
 
 /// The loop's time, for sensors.
 class LoopClock final : public Clock {
@@ -117,10 +112,10 @@ TEST_F(CpuHub, StopsReadingWhenNobodyListensAnyMore) {
 TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
   hub_->cpus().subscribe(listener_, {0});
   loop_.advance(milliseconds(99));
-  EXPECT_THAT(listener_.told, IsEmpty());
+  EXPECT_THAT(listener_.frames, IsEmpty());
   loop_.advance(milliseconds(1));
-  ASSERT_THAT(listener_.told, SizeIs(1));
-  EXPECT_THAT(listener_.told[0], HasSubstr("\"cpu_id\":0,\"cpu_mw\":"));
+  ASSERT_THAT(listener_.frames, SizeIs(1));
+  EXPECT_THAT(listener_.frames[0], HasSubstr("\"cpu_id\":0,\"cpu_mw\":"));
 }
 
 TEST_F(CpuHub, DividesByTheTimeThatPassed) {
@@ -135,34 +130,34 @@ TEST_F(CpuHub, DividesByTheTimeThatPassed) {
 TEST_F(CpuHub, TellsThatACounterCannotBeRead) {
   hub_->cpus().subscribe(listener_, {1});
   loop_.advance(milliseconds(100));
-  listener_.told.clear();
+  listener_.frames.clear();
   fails_ = true;
   loop_.advance(milliseconds(300));
-  ASSERT_THAT(listener_.told, SizeIs(1));
-  EXPECT_THAT(listener_.told[0], HasSubstr(": cpu 1: "));
+  ASSERT_THAT(listener_.frames, SizeIs(1));
+  EXPECT_THAT(listener_.frames[0], HasSubstr(": cpu 1: "));
   fails_ = false;
   loop_.advance(milliseconds(200));
-  EXPECT_THAT(listener_.told.back(), HasSubstr("\"cpu_mw\":50"));
+  EXPECT_THAT(listener_.frames.back(), HasSubstr("\"cpu_mw\":50"));
 }
 
 TEST_F(CpuHub, HasNoPowerOfACounterThatDoesNotMoveButTheReason) {
   stands_[1] = true;
   hub_->cpus().subscribe(listener_, {1});
   loop_.advance(seconds(1));
-  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
+  EXPECT_THAT(listener_.frames, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
   HubListener late;
   hub_->cpus().subscribe(late, {1});
-  EXPECT_THAT(late.told, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
+  EXPECT_THAT(late.frames, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
 }
 
 TEST_F(CpuHub, HasThePowerOfACpuWhoseMemoryDoesNotCount) {
   stands_[2] = true;
   hub_->cpus().subscribe(listener_, {0});
   loop_.advance(milliseconds(100));
-  ASSERT_THAT(listener_.told, SizeIs(1));
-  EXPECT_THAT(listener_.told[0], HasSubstr("\"cpu_mw\":50"));
-  EXPECT_THAT(listener_.told[0], HasSubstr("\"dram_mw\":null"));
-  EXPECT_THAT(listener_.told[0], HasSubstr(": cpu 0 dram: its counter does not move\n"));
+  ASSERT_THAT(listener_.frames, SizeIs(1));
+  EXPECT_THAT(listener_.frames[0], HasSubstr("\"cpu_mw\":50"));
+  EXPECT_THAT(listener_.frames[0], HasSubstr("\"dram_mw\":null"));
+  EXPECT_THAT(listener_.frames[0], HasSubstr(": cpu 0 dram: its counter does not move\n"));
 }
 
 TEST_F(CpuHub, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
@@ -170,10 +165,10 @@ TEST_F(CpuHub, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
   hub_->cpus().subscribe(listener_, {1});
   loop_.advance(milliseconds(9'950));
   int powers = 0;
-  for (const std::string& told : listener_.told) {
-    if (told.find("cpu_mw") == std::string::npos) continue;
+  for (const std::string& frame : listener_.frames) {
+    if (frame.find("cpu_mw") == std::string::npos) continue;
     ++powers;
-    EXPECT_THAT(told, HasSubstr("\"cpu_mw\":50"));  // and not 500 W in one of ten intervals
+    EXPECT_THAT(frame, HasSubstr("\"cpu_mw\":50"));  // and not 500 W in one of ten intervals
   }
   EXPECT_EQ(powers, 9);
 }
@@ -211,7 +206,7 @@ TEST_F(CpuHub, StreamsToStrangersOnceASecondThoughTicksAreLate) {
   for (std::size_t second = 1; second <= 20; ++second) {
     more_ticks_ += second * 16'384;  // an event says only what has changed
     loop_.advance(seconds(1));
-    EXPECT_THAT(listener_.told, SizeIs(second));
+    EXPECT_THAT(listener_.frames, SizeIs(second));
   }
 }
 
@@ -239,217 +234,6 @@ TEST_F(CpuHub, IsNotReadMoreOftenForAStrangerWhoAsksAllTheTime) {
     loop_.advance(milliseconds(1));
   }
   EXPECT_LE(reads_[0], 11);
-}
-
-/// A GPU that answers when the test lets it.
-class GatedGpu final : public Sensor {
- public:
-  explicit GatedGpu(const Domain& domain = Domain::nvidia_gpu(0),
-                    wattle::Scope scope = wattle::Scope::device) {
-    channels_.push_back({.domain = domain,
-                         .metric = Metric::power_instant,
-                         .scope = scope,
-                         .gauge = {.scale = 1e-3}});
-  }
-  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
-  void read(std::span<Reading> readings) noexcept override {
-    ++reads;
-    while (is_shut) std::this_thread::yield();
-    readings[0] = {.raw = raw, .status = status};
-  }
-  [[nodiscard]] bool may_block() const noexcept override { return true; }
-
-  std::atomic<bool> is_shut{false};
-  std::atomic<int> reads{0};
-  std::atomic<std::uint64_t> raw{75'000};
-  std::atomic<ReadStatus> status{ReadStatus::ok};
-
- private:
-  std::vector<Channel> channels_;
-};
-
-TEST(GpuFaults, OfOtherVendorsAreNoErrorsOfNvml) {
-  GatedGpu nvidia;
-  nvidia.status = ReadStatus::gone;
-  EXPECT_EQ(ask(nvidia, GpuQuestion::power).fault->message, "NVML error: the GPU is lost");
-  for (const Domain& domain : {Domain::amd_gpu(0), Domain::intel_gpu(0)}) {
-    GatedGpu other(domain);
-    EXPECT_EQ(ask(other, GpuQuestion::energy).fault->message,
-              "GPU error: this GPU, or its driver, does not offer it");
-    other.status = ReadStatus::gone;
-    EXPECT_EQ(ask(other, GpuQuestion::power).fault->message, "GPU error: the GPU is lost");
-  }
-}
-
-TEST(GpuFaults, SayThatTheModulesPowerIsNotTheGpus) {
-  GatedGpu gpu(Domain::nvidia_gpu(0), wattle::Scope::module);
-  const GpuAnswer answer = ask(gpu, GpuQuestion::power);
-  ASSERT_TRUE(answer.fault) << answer.value;
-  EXPECT_EQ(answer.fault->message,
-            "NVML error: this GPU shows only the power of the module that it is a part of");
-  EXPECT_EQ(gpu.reads, 0);
-}
-
-TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
-  for (const auto& [domain, word] :
-       {std::pair(Domain::nvidia_gpu(0), "NVML"), {Domain::amd_gpu(0), "GPU"}}) {
-    VirtualLoop loop;
-    Gpus gpus({{.entry = {.id = 0}, .sensor = std::make_shared<GatedGpu>(domain)}}, loop);
-    GpuControl control(gpus, nullptr, nullptr);
-    std::optional<DeviceFault> fault;
-    control.set({0}, {PowerLimit{150'000}},
-                [&](const Gpus::Answers& answers) { fault = answers.at(0).fault; });
-    while (loop.run_posted() == 0) std::this_thread::yield();
-    ASSERT_TRUE(fault);
-    EXPECT_THAT(fault->message, testing::StartsWith(std::string(word) + " error: "));
-  }
-}
-
-class GpuHub : public testing::Test {
- protected:
-  GpuHub()
-      : gpus_({{.entry = {.id = 0}, .sensor = first_}, {.entry = {.id = 1}, .sensor = second_}},
-              loop_),
-        stream_(gpus_, loop_, HubOptions{}) {}
-  ~GpuHub() override { first_->is_shut = second_->is_shut = false; }
-
-  void wait_for_post() {
-    while (loop_.run_posted() == 0) std::this_thread::yield();
-  }
-
-  VirtualLoop loop_;
-  std::shared_ptr<GatedGpu> first_ = std::make_shared<GatedGpu>();
-  std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
-  Gpus gpus_;
-  GpuStream stream_;
-  HubListener listener_;
-  HubListener other_;
-};
-
-TEST_F(GpuHub, IsAskedAtOnceAndOnlyWhereSomebodyListens) {
-  loop_.advance(seconds(1));
-  EXPECT_EQ(first_->reads, 0);
-  stream_.subscribe(listener_, {0});
-  wait_for_post();
-  EXPECT_THAT(listener_.told, SizeIs(1));
-  EXPECT_EQ(second_->reads, 0);
-}
-
-TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
-  first_->is_shut = true;
-  stream_.subscribe(listener_, {0});
-  stream_.subscribe(other_, {1});
-  for (int i = 0; i < 40; ++i) {
-    second_->raw = 100'000 + static_cast<std::uint64_t>(i);
-    loop_.advance(milliseconds(50));
-    wait_for_post();
-  }
-  // An answer is told at the next tick where another one is missing.
-  EXPECT_GE(other_.told.size(), 39U);
-  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": gpu 0: its driver does not answer")));
-  listener_.told.clear();
-  first_->is_shut = false;
-  while (listener_.told.empty()) {
-    loop_.run_posted();
-    loop_.advance(milliseconds(50));
-    std::this_thread::yield();
-  }
-  EXPECT_THAT(listener_.told[0], HasSubstr("\"power_mw\":75000"));
-  EXPECT_LE(first_->reads, 1 + 100);
-}
-
-TEST_F(GpuHub, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
-  first_->is_shut = true;
-  const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
-  const auto ignore = [](const Gpus::Answers&) {};
-  gpus_.act({0}, job, seconds(60), ignore);
-  while (first_->reads == 0) std::this_thread::yield();
-  for (int i = 0; i < 100; ++i) gpus_.act({0}, job, seconds(60), ignore);
-  stream_.subscribe(listener_, {0});
-  loop_.advance(milliseconds(1'050));
-  EXPECT_THAT(listener_.told, ElementsAre(HasSubstr(": gpu 0: its driver does not answer")));
-  first_->is_shut = false;
-  while (first_->reads < 10) std::this_thread::yield();  // there is room again
-  loop_.advance(milliseconds(50));
-  while (listener_.told.size() < 2) {
-    wait_for_post();
-    loop_.advance(milliseconds(50));
-  }
-  EXPECT_THAT(listener_.told[1], HasSubstr("\"power_mw\":75000"));
-}
-
-TEST_F(GpuHub, IsNotToldToHangToWhoComesLongAfterItsQueueWasFull) {
-  first_->is_shut = true;
-  const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
-  const auto ignore = [](const Gpus::Answers&) {};
-  gpus_.act({0}, job, seconds(60), ignore);
-  while (first_->reads == 0) std::this_thread::yield();
-  for (int i = 0; i < 100; ++i) gpus_.act({0}, job, seconds(60), ignore);
-  stream_.subscribe(listener_, {0});
-  Stream::unsubscribe(listener_);
-  loop_.advance(seconds(10));
-  stream_.subscribe(other_, {0});
-  loop_.advance(milliseconds(900));
-  EXPECT_THAT(other_.told, IsEmpty());
-}
-
-TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
-  first_->is_shut = true;
-  std::optional<Gpus::Answers> answers;
-  gpus_.ask({0, 1}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
-  wait_for_post();
-  EXPECT_FALSE(answers);
-  loop_.advance(seconds(5));
-  ASSERT_TRUE(answers);
-  EXPECT_EQ(answers->at(0).fault->status, 500U);
-  EXPECT_EQ(answers->at(1).value, 75'000U);
-}
-
-TEST_F(GpuHub, IsAskedOnceForAllWhoWait) {
-  first_->is_shut = true;
-  int answered = 0;
-  for (int i = 0; i < 100; ++i) {
-    gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers& answers) {
-      ++answered;
-      EXPECT_FALSE(answers.at(0).fault);
-      EXPECT_EQ(answers.at(0).value, 75'000U);
-    });
-  }
-  first_->is_shut = false;
-  while (answered < 100) wait_for_post();
-  EXPECT_LE(first_->reads, 2);
-}
-
-TEST_F(GpuHub, IsAskedAnewByWhoComesDuringACall) {
-  first_->is_shut = true;
-  gpus_.ask({0}, GpuQuestion::power, [](const Gpus::Answers&) {});
-  while (first_->reads == 0) std::this_thread::yield();
-  std::optional<Gpus::Answers> answers;
-  gpus_.ask({0}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
-  first_->is_shut = false;
-  while (!answers) wait_for_post();
-  EXPECT_EQ(first_->reads, 2);
-}
-
-TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
-  first_->is_shut = true;
-  int answered = 0;
-  for (int i = 0; i < 10'000; ++i) {
-    gpus_.ask({0}, GpuQuestion::power, [&](const Gpus::Answers&) { ++answered; });
-  }
-  EXPECT_GE(answered, 1'000);  // refused at once
-  loop_.advance(seconds(5));
-  EXPECT_EQ(answered, 10'000);
-  first_->is_shut = false;
-  wait_for_post();
-  EXPECT_LE(first_->reads, 2);
-}
-
-TEST_F(GpuHub, SaysWhatItDoesNotOffer) {
-  const GpuAnswer answer = ask(*first_, GpuQuestion::energy);
-  ASSERT_TRUE(answer.fault);
-  EXPECT_EQ(answer.fault->status, 400U);
-  EXPECT_EQ(ask(*first_, GpuQuestion::power_limit).fault->status, 400U);
 }
 
 }  // namespace
