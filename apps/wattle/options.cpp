@@ -303,8 +303,7 @@ Options parse_options(int argc, const char* const* argv) {
   } catch (const CLI::ExtrasError&) {
     return usage_error(context, unexpected(command, app));
   } catch (const CLI::RequiredError&) {
-    if (name == "top")
-      return usage_error(context, "--once is required: wattle top prints one table");
+    if (name == "top") return usage_error(context, "--once is required: it prints one table");
     if (known) return usage_error(context, fmt::format("a folder is missing: wattle {} DIR", name));
     return usage_error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {

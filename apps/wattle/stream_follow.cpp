@@ -109,19 +109,19 @@ class TroubleReport {
  public:
   void tell_new(const std::vector<StreamedServer>& servers) {
     for (const StreamedServer& server : servers) {
-      const bool is_first = !told_.contains(server.endpoint);
+      const bool is_first = !reported_.contains(server.endpoint);
       std::vector<std::string> troubles = trouble_lines_of(server, is_first);
-      std::vector<std::string>& told = told_[server.endpoint];
+      std::vector<std::string>& reported = reported_[server.endpoint];
       for (const std::string& trouble : troubles) {
-        if (std::ranges::count(told, trouble) == 0) tell(trouble);
+        if (std::ranges::count(reported, trouble) == 0) tell(trouble);
       }
       // From now on it is said in other words.
-      told = is_first ? trouble_lines_of(server, false) : std::move(troubles);
+      reported = is_first ? trouble_lines_of(server, false) : std::move(troubles);
     }
   }
 
  private:
-  std::map<std::string, std::vector<std::string>> told_;
+  std::map<std::string, std::vector<std::string>> reported_;
 };
 
 class Follower {

@@ -28,9 +28,9 @@ namespace {
 constexpr std::size_t kLongestToken = std::size_t{64} << 10U;
 
 constexpr const char* kFooter = R"(
-SERVER is host:port, https://host:port, unix:/path or /path (default port: 4938). Without one it is
-the daemon that WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names, else
-/run/wattled/wattled.sock.
+SERVER is host:port, https://host:port, unix:/path or /path (default port: 4938; of a URL, that of its
+scheme). Without one it is the daemon that WATTLE_SOCK_PATH, ZEUSD_SOCK_PATH or ZEUSD_HOST_PORT names,
+else /run/wattled/wattled.sock.
 On a terminal a table is kept up to date; elsewhere every period prints one JSON line per server.
 Ctrl-C stops it and prints the totals. The token is read from a file or from ZEUSD_TOKEN
 (WATTLE_TOKEN for the socket of a daemon without SERVER): every user can read a command line.

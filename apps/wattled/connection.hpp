@@ -61,7 +61,7 @@ class Connection final : public HttpExchange,
   void cut();
   /// It took too long for what it is about, or may not go on.
   [[nodiscard]] bool is_overdue(TimePoint now) const;
-  /// Ends it where it is overdue. The server may cut others to make room for what it is told.
+  /// Ends it where it is overdue. The server may cut others to make room for the answer.
   void end_overdue(TimePoint now);
 
   // HttpExchange

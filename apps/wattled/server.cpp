@@ -272,7 +272,7 @@ void Server::sweep() {
 
 void Server::end_overdue() {
   const TimePoint now = loop_.now();
-  // What one is told at its end may cut others: the lists change while it ends.
+  // The answer to one may cut others to make room: the lists change while it ends.
   std::vector<std::shared_ptr<Connection>> overdue;
   for (const Connections* const list : {&waiting_, &busy_, &guests_}) {
     for (const std::shared_ptr<Connection>& connection : *list) {

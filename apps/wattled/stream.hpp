@@ -68,8 +68,8 @@ class Stream {
 
   /// Tells whoever asked for a device whose value changed.
   void publish(const std::vector<PowerChange>& updates, TimePoint now);
-  /// Tells whoever was told something, but nothing since the last second, that the server is alive.
-  /// To be called about once a second.
+  /// Sends a sign of life to whoever got an event, but nothing in the last second. To be called
+  /// about once a second.
   void keep_alive(TimePoint now);
 
   /// Devices that somebody asked for, ascending.

@@ -75,13 +75,14 @@ struct WATTLE_EXPORT Server {
   /// zero byte), and for options as above.
   [[nodiscard]] static Server unix_socket(std::string_view path, ServerOptions options = {});
   /// "host", "host:port", "http://host:port", "https://host:port", "unix:/path", "/path". Without a
-  /// port: `kDaemonPort`, for http:// and https:// too. Throws `InvalidArgument`, which names the
-  /// forms.
+  /// port: 80 for http://, 443 for https://, else `kDaemonPort`. Throws `InvalidArgument`, which
+  /// names the forms.
   [[nodiscard]] static Server parse(std::string_view text);
-  /// What `ZEUSD_SOCK_PATH` names, else what `ZEUSD_HOST_PORT` names, with the token in
-  /// `ZEUSD_TOKEN`; a variable that is empty is not set. Throws `ConnectionError`, which names the
-  /// variables, where neither is, and as `parse`. A process with privileges that its user lacks
-  /// (`AT_SECURE`) ignores them. Threads: any, while none changes the environment.
+  /// What `ZEUSD_SOCK_PATH` names, else what `ZEUSD_HOST_PORT` names (without a port: 80, as Zeus
+  /// has it), with the token in `ZEUSD_TOKEN`; a variable that is empty is not set. Throws
+  /// `ConnectionError`, which names the variables, where neither is, and as `parse`. A process with
+  /// privileges that its user lacks (`AT_SECURE`) ignores them. Threads: any, while none changes
+  /// the environment.
   [[nodiscard]] static Server from_env();
   /// As `from_env`, but `otherwise` where neither is set.
   [[nodiscard]] static Server from_env_or(Server otherwise);

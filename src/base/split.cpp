@@ -18,12 +18,6 @@ std::string_view take_key(std::string_view& line, char separator) noexcept {
   return key;
 }
 
-bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
-}
-
 std::string_view take_word(std::string_view& text) noexcept {
   constexpr std::string_view kBlanks = " \t\r\n";
   text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));

@@ -21,7 +21,11 @@ std::string_view take_until(std::string_view& text, char separator) noexcept;
 std::string_view take_key(std::string_view& line, char separator) noexcept;
 
 /// Takes `prefix` off `text`; false where `text` does not start with it.
-bool take_prefix(std::string_view& text, std::string_view prefix) noexcept;
+inline bool take_prefix(std::string_view& text, std::string_view prefix) noexcept {
+  if (!text.starts_with(prefix)) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
 
 /// Takes the first word off `text` (blanks before it are skipped) and returns it; empty at the end.
 std::string_view take_word(std::string_view& text) noexcept;

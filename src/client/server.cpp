@@ -7,12 +7,17 @@
 #include <utility>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "client/token.hpp"
 #include "wattle/daemon_client.hpp"
 
 namespace wattle {
 namespace {
+
+/// Where an address without a port leads to.
+constexpr std::uint16_t kHttpPort = 80;
+constexpr std::uint16_t kHttpsPort = 443;
 
 constexpr std::string_view kForms =
     "a server is named host, host:port, http://host:port, https://host:port, unix:/path or /path";
@@ -82,22 +87,28 @@ Server at_port(Server::Transport transport, std::string_view host, std::uint16_t
 }
 
 /// "host", "host:port", "[::1]:port", "::1".
-Server at_address(Server::Transport transport, std::string_view address) {
+Server at_address(Server::Transport transport, std::string_view address, std::uint16_t port) {
   const std::size_t colon = address.rfind(':');
   const bool one_colon = colon != std::string_view::npos && address.find(':') == colon;
   const bool after_bracket =
       colon != std::string_view::npos && colon > 0 && address[colon - 1] == ']';
-  if (!one_colon && !after_bracket) return at_port(transport, address, kDaemonPort);
+  if (!one_colon && !after_bracket) return at_port(transport, address, port);
   const auto given = parse_unsigned<std::uint16_t>(address.substr(colon + 1));
   if (!given) refuse(address, "its port is not a number from 1 to 65535");
   return at_port(transport, address.substr(0, colon), *given);
 }
 
-/// Cuts `prefix` off; false where `text` does not begin with it.
-bool cut_off(std::string_view& text, std::string_view prefix) noexcept {
-  if (!text.starts_with(prefix)) return false;
-  text.remove_prefix(prefix.size());
-  return true;
+Server parse_with_port(std::string_view text, std::uint16_t port_of_bare_host) {
+  std::string_view rest = text;
+  if (take_prefix(rest, "unix:") || rest.starts_with('/')) return Server::unix_socket(rest);
+  const bool is_https = take_prefix(rest, "https://");
+  const bool is_url = is_https || take_prefix(rest, "http://");
+  if (!is_url && rest.find("://") != std::string_view::npos) {
+    refuse(text, "its scheme is neither http nor https");
+  }
+  if (is_url && rest.ends_with('/')) rest.remove_suffix(1);
+  if (is_https) return at_address(Server::Transport::https, rest, kHttpsPort);
+  return at_address(Server::Transport::http, rest, is_url ? kHttpPort : port_of_bare_host);
 }
 
 /// Empty where the variable is not set.
@@ -113,7 +124,7 @@ std::optional<Server> configured() {
   const std::string_view path = environment("ZEUSD_SOCK_PATH");
   const std::string_view host_port = environment("ZEUSD_HOST_PORT");
   if (path.empty() && host_port.empty()) return std::nullopt;
-  Server server = path.empty() ? Server::parse(host_port) : Server::unix_socket(path);
+  Server server = path.empty() ? parse_with_port(host_port, kHttpPort) : Server::unix_socket(path);
   server.token = environment("ZEUSD_TOKEN");
   return server;
 }
@@ -143,18 +154,7 @@ Server Server::unix_socket(std::string_view path, ServerOptions options) {
               std::move(options));
 }
 
-Server Server::parse(std::string_view text) {
-  std::string_view rest = text;
-  if (cut_off(rest, "unix:")) return unix_socket(rest);
-  if (rest.starts_with('/')) return unix_socket(rest);
-  const bool is_https = cut_off(rest, "https://");
-  const bool is_url = is_https || cut_off(rest, "http://");
-  if (!is_url && rest.find("://") != std::string_view::npos) {
-    refuse(text, "its scheme is neither http nor https");
-  }
-  if (is_url && rest.ends_with('/')) rest.remove_suffix(1);
-  return at_address(is_https ? Transport::https : Transport::http, rest);
-}
+Server Server::parse(std::string_view text) { return parse_with_port(text, kDaemonPort); }
 
 Server Server::from_env() {
   if (auto server = configured()) return *std::move(server);

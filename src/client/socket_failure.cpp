@@ -47,8 +47,9 @@ std::string socket_failure(const std::string& path) {
   struct stat status {};
   const bool is_there = ::stat(path.c_str(), &status) == 0;
   const std::string what = printable(path) + ": ";
-  if (is_there && !S_ISSOCK(status.st_mode))
+  if (is_there && !S_ISSOCK(status.st_mode)) {
     return what + "not a socket; give the path of the daemon's socket";
+  }
   const std::string reason = what + std::generic_category().message(error) + "; ";
   switch (error) {
     case ENOENT:

@@ -79,9 +79,9 @@ TEST(Server, IsParsedFromEachForm) {
       {"node7:80", Transport::http, "node7:80"},
       {"http://node7:80", Transport::http, "node7:80"},
       {"http://node7:80/", Transport::http, "node7:80"},
-      {"http://node7", Transport::http, "node7:4938"},
+      {"http://node7", Transport::http, "node7:80"},
       {"https://node7:4938", Transport::https, "node7:4938"},
-      {"https://node7", Transport::https, "node7:4938"},
+      {"https://node7", Transport::https, "node7:443"},
       {"[::1]:80", Transport::http, "[::1]:80"},
       {"::1", Transport::http, "[::1]:4938"},
       {"[::1]", Transport::http, "[::1]:4938"},
@@ -181,11 +181,11 @@ TEST_F(ServerFromEnv, ASocketGoesBeforeAPort) {
   EXPECT_EQ(server.token, "abc");
 }
 
-TEST_F(ServerFromEnv, AHostWithoutAPortIsAtTheDaemonsPortAsEverywhere) {
+TEST_F(ServerFromEnv, AHostWithoutAPortIsAtPort80) {
   set("ZEUSD_HOST_PORT", "node7");
-  EXPECT_EQ(Server::from_env().endpoint, "node7:4938");
-  set("ZEUSD_HOST_PORT", "node7:80");
   EXPECT_EQ(Server::from_env().endpoint, "node7:80");
+  set("ZEUSD_HOST_PORT", "node7:4938");
+  EXPECT_EQ(Server::from_env().endpoint, "node7:4938");
   EXPECT_EQ(Server::from_env().token, "");
 }
 
