@@ -35,12 +35,7 @@ class LoopClock final : public Clock {
 /// A package of 50 W that has been read for 10 s from now, kept for a minute.
 class EnergyAnswer : public testing::Test {
  protected:
-  EnergyAnswer() {
-    // Steps are dated by the machine's clock: the loop's time begins there.
-    loop_.advance(std::chrono::steady_clock::now() - loop_.now());
-    begin_ = loop_.now();
-    watch_package_of(Watts(50.0));
-  }
+  EnergyAnswer() { watch_package_of(Watts(50.0)); }
   void watch_package_of(Watts power) {
     Channel channel = fakes::counter_channel(Domain::package(0));
     channel.counter.least_power = Watts(0.1);
@@ -73,9 +68,11 @@ class EnergyAnswer : public testing::Test {
     return to_unix(begin_ + after);
   }
 
-  VirtualLoop loop_;
+  /// Steps of the wall clock are dated by the steady clock. It may show less than the other tests'
+  /// loops start at: the machine may have started just now.
+  TimePoint begin_ = std::chrono::steady_clock::now();
+  VirtualLoop loop_{begin_};
   LoopClock clock_{loop_};
-  TimePoint begin_;
   std::optional<EnergyHistory> history_;
 };
 

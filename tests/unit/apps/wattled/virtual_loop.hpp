@@ -19,7 +19,7 @@ namespace wattle::daemon {
 /// Threads: one at a time, but for posts.
 class VirtualLoop final : public Loop {
  public:
-  VirtualLoop() = default;
+  explicit VirtualLoop(TimePoint start = TimePoint(std::chrono::hours(1))) : now_(start) {}
   VirtualLoop(const VirtualLoop&) = delete;
   VirtualLoop& operator=(const VirtualLoop&) = delete;
   /// What still waits may own the timer that it waits for.
@@ -158,7 +158,7 @@ class VirtualLoop final : public Loop {
     Work fail_;
   };
 
-  TimePoint now_ = TimePoint(std::chrono::hours(1));
+  TimePoint now_;
   std::shared_ptr<Timers> timers_ = std::make_shared<Timers>();
   using Waiting = std::map<const VirtualWatch*, Work>;
   static void run(const Waiting& waiting) {
