@@ -30,8 +30,8 @@ FUZZ_TARGET(machine)(const unsigned char* data, std::size_t size) {
     ++named;
     return true;
   };
-  const bool tells = parse_disk_totals(text, counted).has_value() ||
-                     parse_network_totals(text, counted).has_value();
-  fuzz::require(!tells || named > 0, "what counts has a name");
+  const bool is_counted = parse_disk_totals(text, counted).has_value() ||
+                          parse_network_totals(text, counted).has_value();
+  fuzz::require(!is_counted || named > 0, "what counts has a name");
   return 0;
 }

@@ -38,9 +38,7 @@ namespace {
 constexpr int kNotIdle = 1;
 constexpr int kNoCpuEnergy = 2;
 
-void warn_user(const std::string& message) {
-  write_to_stderr(fmt::format("wattle baseline: {}\n", message));
-}
+void warn_user(const std::string& message) { print_message("baseline", message); }
 
 /// Packages and DRAM that have counters.
 std::set<std::string> shared_domains(const MeasuredWindow& window) {

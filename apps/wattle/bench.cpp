@@ -113,10 +113,10 @@ class Bench {
       const std::vector<std::string> warnings = warnings_of(command);
       record_.warnings.insert(record_.warnings.end(), warnings.begin(), warnings.end());
     }
-    if (left_behind_ > 0) {
+    if (still_running_ > 0) {
       record_.warnings.push_back(fmt::format(
           "{} process{} still ran when the command had ended, which may disturb later runs",
-          left_behind_, left_behind_ == 1 ? "" : "es"));
+          still_running_, still_running_ == 1 ? "" : "es"));
     }
     return std::move(record_);
   }
@@ -189,7 +189,7 @@ class Bench {
   void add(std::size_t i, std::size_t round, const Report& report) {
     RunCost cost = cost_of(report);
     cost.round = round;
-    if (report.usage.still_running) left_behind_ += report.usage.still_running->size();
+    if (report.usage.still_running) still_running_ += report.usage.still_running->size();
     // Of the run with the most domains: what others lack is a warning.
     if (most_domains_ < 0 || std::ssize(cost.energy_domains) > most_domains_) {
       most_domains_ = std::ssize(cost.energy_domains);
@@ -253,7 +253,7 @@ class Bench {
   BenchRecord record_;
   std::vector<std::vector<EnergyEstimate>> estimates_;  ///< of each command's runs
   std::vector<SavedRun> to_save_;
-  std::size_t left_behind_ = 0;
+  std::size_t still_running_ = 0;
   std::size_t groups_left_ = 1;       ///< of commands, some of whose runs have not been made
   std::ptrdiff_t most_domains_ = -1;  ///< of a run so far
 };
@@ -264,7 +264,7 @@ bool has_failed_to_write(Output& output, const std::string& text) {
     output.write(text);
     return false;
   } catch (const Error& error) {
-    write_to_stderr(fmt::format("wattle bench: {}\n", error.what()));
+    print_message("bench", error.what());
     return true;
   }
 }
@@ -292,7 +292,7 @@ int bench(const BenchOptions& options) {
   if (!is_taken) out = Output::open("-", false);
   std::vector<Export> exports = open_exports(options);
   std::set<pid_t> strangers;
-  const RunSaver saver("wattle bench", options.saving, strangers);
+  const RunSaver saver("bench", options.saving, strangers);
   Bench bench(options, saver);
   std::string failure;
   std::optional<int> signal;
@@ -308,7 +308,7 @@ int bench(const BenchOptions& options) {
   const bool has_failed =
       std::ranges::any_of(record.commands, has_runs) && print(record, out, exports);
   bench.save(record);
-  if (!failure.empty()) write_to_stderr(fmt::format("wattle bench: {}\n", failure));
+  if (!failure.empty()) print_message("bench", failure);
   if (signal) end_like({.started = true, .signal = signal});
   if (!failure.empty()) return 1;
   return has_failed ? kRunFailed : 0;

@@ -51,19 +51,18 @@ int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all,
   for (const ComparedRuns& pair : all) {
     const auto found = std::ranges::find(pair.comparisons, options.cost, &Comparison::cost);
     if (found == pair.comparisons.end() || !found->ratio->interval) {
-      write_to_stderr(
-          fmt::format("wattle compare: --fail-above cannot be decided: {}\n",
-                      found == pair.comparisons.end()
-                          ? fmt::format("the {} is not known; --quantity chooses another",
-                                        name_of(options.cost))
-                          : "it takes two runs of each at least"));
+      print_message("compare", "--fail-above cannot be decided",
+                    found == pair.comparisons.end()
+                        ? fmt::format("the {} is not known; --quantity chooses another",
+                                      name_of(options.cost))
+                        : "it takes two runs of each at least");
       return kNotComparable;
     }
     if (change_of(found->ratio->interval->low) > *options.fail_above) status = kCostsMore;
   }
   if (status != 0 || is_whole) return status;
-  write_to_stderr(
-      "wattle compare: --fail-above cannot be decided: a command is not compared; see the notes\n");
+  print_message("compare",
+                "--fail-above cannot be decided: a command is not compared; see the notes");
   return kNotComparable;
 }
 
@@ -81,7 +80,7 @@ int compare(const CompareOptions& options) {
   } catch (const WriteError&) {
     throw;
   } catch (const Error& error) {
-    write_to_stderr(fmt::format("wattle compare: {}\n", error.what()));
+    print_message("compare", error.what());
     return kNotComparable;
   }
 }

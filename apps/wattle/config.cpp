@@ -58,7 +58,7 @@ int config(const ConfigOptions& options) {
   }
   const Settings settings = read_settings();
   for (const std::string& problem : settings.problems) {
-    write_to_stderr("wattle config: ignored: " + problem + "\n");
+    print_message("config", "ignored", problem);
   }
   Output::open("-", false)
       .write(options.action == ConfigAction::get ? one_setting(settings, options.name)

@@ -37,13 +37,13 @@ Json refusals_json(const std::vector<SensorRefusal>& refused) {
   return list;
 }
 
-/// Every domain whose energy can be told, each once.
+/// Every domain whose energy can be read, each once.
 std::vector<Domain> readable_domains(const Survey& found) {
   std::vector<Domain> domains;
   for (const auto& sensor : found.sensors) {
     for (const Channel& channel : sensor->channels()) {
       const Domain& domain = channel.domain;
-      if (!channel.tells_energy() || std::ranges::count(domains, domain) > 0) continue;
+      if (!channel.gives_energy() || std::ranges::count(domains, domain) > 0) continue;
       domains.push_back(domain);
     }
   }
@@ -76,9 +76,9 @@ int doctor(const DoctorOptions& options) {
                      : is_whole       ? kAllReadable
                                       : kSomethingMissing;
 
-  std::vector<SensorRefusal> told = found.refused;
+  std::vector<SensorRefusal> refused = found.refused;
   // Who has nothing wants to know where it was looked for.
-  if (readable.empty()) told.insert(told.end(), absent.begin(), absent.end());
+  if (readable.empty()) refused.insert(refused.end(), absent.begin(), absent.end());
   std::string text;
   if (options.json) {
     const Json json = {{"schema", "wattle.doctor/2"},
@@ -91,7 +91,7 @@ int doctor(const DoctorOptions& options) {
       return plan_fix(target, facts).obstacle.empty();
     };
     const Diagnosis diagnosis{.readable = readable,
-                              .causes = by_cause(told),
+                              .causes = by_cause(refused),
                               .cpu_can_be_fixed = can_be_fixed(FixTarget::cpu),
                               .gpu_can_be_fixed = can_be_fixed(FixTarget::gpu)};
     const TextStyle style = style_of(STDOUT_FILENO);

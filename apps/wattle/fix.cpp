@@ -56,7 +56,7 @@ void apply(const Fix& fix) {
 int fix(const DoctorOptions& options) try {
   const Fix plan = plan_fix(*options.fix, find_facts(options.system));
   if (!plan.obstacle.empty()) {
-    write_to_stderr(fmt::format("wattle doctor: no command helps here: {}\n", plan.obstacle));
+    print_message("doctor", "no command helps here", plan.obstacle);
     return kNothingToDo;
   }
   if (options.apply) {
@@ -66,7 +66,7 @@ int fix(const DoctorOptions& options) try {
   }
   return 0;
 } catch (const Error& failed) {
-  write_to_stderr(fmt::format("wattle doctor: {}\n", failed.what()));
+  print_message("doctor", failed.what());
   return kRunFailed;
 }
 

@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kNoSuchRun = 1;
 
-void complain(const std::string& text) { write_to_stderr("wattle history: " + text + "\n"); }
+void complain(std::string_view text) { print_message("history", text); }
 
 int list(RunHistory& history, const HistoryOptions& options) {
   constexpr std::size_t kShown = 20;

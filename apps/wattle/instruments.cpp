@@ -161,7 +161,7 @@ PhasesReport Instruments::phases() const {
 
 void Instruments::show_status(TimePoint now) {
   const auto line = status_->add(now, window_.interval_power(), tree_ ? &tree_->state() : nullptr);
-  if (line) write_to_stderr("wattle run: " + *line + "\n");
+  if (line) print_message("run", *line);
 }
 
 std::optional<ShareMoment> Instruments::share_moment(TimePoint at) const noexcept {

@@ -1,6 +1,4 @@
 // `wattle mark`: a phase of a run starts or ends.
-#include <fmt/format.h>
-
 #include <cerrno>
 #include <string>
 #include <system_error>
@@ -33,13 +31,12 @@ int mark(const MarkOptions& options) {
   if (error == 0) return 0;
   if (error == ENOENT) {
     if (!options.quiet) {
-      write_to_stderr("wattle mark: not in a wattle run (WATTLE_RUN names no socket); ignored\n");
+      print_message("mark", "not in a wattle run (WATTLE_RUN names no socket); ignored");
     }
     return 0;
   }
   constexpr int kNotTaken = 1;
-  write_to_stderr(
-      fmt::format("wattle mark: the run does not take the mark: {}\n", cause_of(error)));
+  print_message("mark", "the run does not take the mark", cause_of(error));
   return kNotTaken;
 }
 

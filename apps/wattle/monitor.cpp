@@ -32,10 +32,6 @@ namespace {
 
 constexpr int kNothingToMonitor = 2;
 
-void tell(std::string_view message) {
-  write_to_stderr(fmt::format("wattle monitor: {}\n", message));
-}
-
 /// Throws `InvalidArgument` where another rank of the job would write there too.
 std::string folder_of(const MonitorOptions& options, pid_t pid) {
   const Job job = read_job(environment_variable);
@@ -97,7 +93,7 @@ std::optional<int> monitor_command(const MonitorOptions& options, const std::str
   try {
     monitor.start(folder);
   } catch (const NoSuchDevice& nothing) {  // the command is what matters
-    tell(nothing.what());
+    print_message("monitor", nothing.what());
   }
   launcher.release();
   const std::optional<ExecFailure> failure = launcher.wait_for_exec();
@@ -110,8 +106,8 @@ std::optional<int> monitor_command(const MonitorOptions& options, const std::str
   std::optional<HardwareFiles> files;
   if (monitor.is_started()) files = monitor.stop();
   if (failure) {
-    tell(fmt::format("cannot execute {}: {}", shell_quoted(options.command.front()),
-                     std::generic_category().message(failure->error_number)));
+    print_message("monitor", "cannot execute " + shell_quoted(options.command.front()),
+                  std::generic_category().message(failure->error_number));
     return failure->exit_status();
   }
   if (!options.quiet && files) write_to_stderr(summary_of(*files));
@@ -131,23 +127,21 @@ int around_command(const MonitorOptions& options) {
   } catch (const std::exception& error) {
     if (!launcher.is_released()) throw;
     // What was measured is lost, but not the command's status.
-    write_to_stderr("wattle monitor: ");
-    write_to_stderr(error.what());
-    write_to_stderr("\n");
+    print_message("monitor", error.what());
   }
   const Exit exit = supervisor.wait_for_exit();
-  if (!exit.has_status()) tell(exit.error);
+  if (!exit.has_status()) print_message("monitor", exit.error);
   end_like(exit);
 }
 
 }  // namespace
 
 int monitor(const MonitorOptions& options) {
-  set_log(tell);
+  set_log([](std::string_view message) { print_message("monitor", message); });
   try {
     return options.command.empty() ? until_signal(options) : around_command(options);
   } catch (const NoSuchDevice& nothing) {
-    tell(nothing.what());
+    print_message("monitor", nothing.what());
     return kNothingToMonitor;
   }
 }

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <optional>
@@ -87,5 +89,25 @@ void Output::write(std::string_view text) {
 }
 
 void write_to_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }
+
+void print_message(std::string_view command, std::string_view message,
+                   std::string_view cause) noexcept {
+  const std::array<std::string_view, 7> parts = {
+      "wattle ", command, ": ", message, cause.empty() ? "" : ": ", cause, "\n"};
+  std::array<iovec, parts.size()> pieces{};
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    // NOLINTNEXTLINE(cppcoreguidelines-pro-type-const-cast): the kernel only reads them
+    pieces.at(i) = {.iov_base = const_cast<char*>(parts.at(i).data()),
+                    .iov_len = parts.at(i).size()};
+  }
+  // In one call, so that other programs' lines do not come in between.
+  auto written = static_cast<std::size_t>(std::max<ssize_t>(
+      ::writev(STDERR_FILENO, pieces.data(), static_cast<int>(pieces.size())), 0));
+  for (const std::string_view part : parts) {
+    const std::size_t skipped = std::min(written, part.size());
+    written -= skipped;
+    write_to_stderr(part.substr(skipped));
+  }
+}
 
 }  // namespace wattle::app

@@ -47,7 +47,12 @@ class Output {
 /// True for "-" and other names of stdout.
 [[nodiscard]] bool is_stdout(const std::string& path);
 
-/// To stderr as far as that works; there is nobody to tell if it does not.
+/// Ignores failures: there is no other place for the text.
 void write_to_stderr(std::string_view text) noexcept;
+
+/// Writes "wattle COMMAND: MESSAGE" or "wattle COMMAND: MESSAGE: CAUSE" as one line to stderr.
+/// Allocates nothing, and ignores failures.
+void print_message(std::string_view command, std::string_view message,
+                   std::string_view cause = {}) noexcept;
 
 }  // namespace wattle::app

@@ -56,13 +56,13 @@ std::vector<DomainKind> cpu_kinds(const PowerOptions& options) {
 Survey look(const PowerOptions& options) {
   const GpuSelection gpus = parse_gpus(options.gpus);
   const bool wants_gpus = !gpus.is_none() && !options.cpu_domain;
-  const bool tells_gpus = wants_gpus || options.gpu_domain;
+  const bool shows_gpus = wants_gpus || options.gpu_domain;
   const bool wants_others = !options.gpu_domain && !options.cpu_domain;
   DomainKinds wanted = kProcessorKinds;
   if (wants_gpus) wanted.add(DomainKinds::of({DomainCategory::gpu}));
   if (wants_others) wanted.add(DomainKinds::of({DomainCategory::other}));
   Survey found = survey(options.system, machine_clock(), wanted);
-  if (tells_gpus) keep_chosen(gpus, found);
+  if (shows_gpus) keep_chosen(gpus, found);
   const std::vector<DomainKind> kinds = cpu_kinds(options);
   std::erase_if(found.sensors, [&](const auto& sensor) {
     return std::ranges::none_of(sensor->channels(), [&](const Channel& channel) {
@@ -74,36 +74,33 @@ Survey look(const PowerOptions& options) {
   });
   std::erase_if(found.refused, [&](const SensorRefusal& refusal) {
     if (refusal.shows.has(DomainCategory::cpu)) return kinds.empty();
-    return refusal.shows.has(DomainCategory::gpu) ? !tells_gpus : !wants_others;
+    return refusal.shows.has(DomainCategory::gpu) ? !shows_gpus : !wants_others;
   });
   return found;
-}
-
-void tell(std::string_view command, std::string_view message) {
-  write_to_stderr(fmt::format("wattle {}: {}\n", command, message));
 }
 
 /// True if a counter or gauge shows the energy of CPUs.
 bool covers_cpu(const std::vector<std::unique_ptr<Sensor>>& sensors) {
   return std::ranges::any_of(sensors, [](const auto& sensor) {
     return std::ranges::any_of(sensor->channels(), [](const Channel& channel) {
-      return channel.tells_energy() && traits_of(channel.domain).in_total == "cpu";
+      return channel.gives_energy() && traits_of(channel.domain).in_total == "cpu";
     });
   });
 }
 
 /// `hint`: what to do where the energy of CPUs is among it; may be empty.
-void tell_refused(std::vector<SensorRefusal> refused, std::string_view command,
-                  std::string_view hint) {
+void print_refused(std::vector<SensorRefusal> refused, std::string_view command,
+                   std::string_view hint) {
   (void)take_absent(refused);
-  // What else a device cannot tell (its temperature, its energy counter) is not shown anyway.
+  // What else a device lacks (its temperature, its energy counter) is not shown anyway.
   std::erase_if(refused, [](const SensorRefusal& refusal) {
     return !refusal.domain && refusal.scope != RefusalScope::interface;
   });
   for (const SharedCause& cause : by_cause(refused)) {
     const bool has_hint = !hint.empty() && cause.refusal.shows.has(DomainCategory::cpu);
-    tell(command, fmt::format("not shown: {}{}{}", cause_text(cause), has_hint ? "\n  or: " : "",
-                              has_hint ? hint : ""));
+    print_message(
+        command, "not shown",
+        fmt::format("{}{}{}", cause_text(cause), has_hint ? "\n  or: " : "", has_hint ? hint : ""));
   }
 }
 
@@ -119,7 +116,7 @@ std::vector<std::unique_ptr<Sensor>> take_others(Survey& found) {
   return others;
 }
 
-/// The range of the machine's energy since the begin, and since the line before.
+/// The range of the machine's energy since the start, and since the line before.
 class Estimates {
  public:
   explicit Estimates(const System& system) : all_({.system = system}), line_({.system = system}) {
@@ -208,7 +205,7 @@ class Watched {
   const PowerOptions& options_;
   TimePoint begin_;
   std::vector<Domain> cpus_;
-  bool has_gpus_ = false;  ///< one at least that tells its power
+  bool has_gpus_ = false;  ///< one at least has a power
   std::optional<Estimates> estimates_;
 };
 
@@ -223,7 +220,7 @@ void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput&
   try {
     (void)LiveOutput::of_stderr().put(text);
   } catch (const WriteError&) {
-    // There is nobody left to tell.
+    // There is no other place for the text.
   }
 }
 
@@ -233,13 +230,15 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
   TimePoint from = watched.begin();
   // The columns stay as they are named at the start, whatever becomes of the terminal.
   const TextStyle style = style_of(STDOUT_FILENO);
-  (void)out.put(header_of(options, watched.line(from, from), style));
+  std::string header = header_of(options, watched.line(from, from), style);
+  if (out.put(header)) header.clear();
   while (!out.is_over() && wait_for_tick(ticker, out, end)) {
     const TimePoint now = machine_clock().now();
     watched.read_others();
     const bool is_power = options.shows == PowerShows::power;
     const PowerLine line = watched.line(is_power ? from : watched.begin(), now);
-    if (!out.put(line_of(options, line, style))) continue;
+    if (!out.put(header + line_of(options, line, style))) continue;
+    header.clear();
     from = now;
     watched.end_line();
   }
@@ -279,7 +278,7 @@ std::unique_ptr<PowerMonitor> monitor_of(Survey found, const Readings& others,
 
 int power(const PowerOptions& options) {
   const std::string_view command = name_of(options.shows);
-  set_log([command](std::string_view message) { tell(command, message); });
+  set_log([command](std::string_view message) { print_message(command, message); });
   const Fd end = end_signals();
   Survey found = with_privileges([&] { return look(options); });
   const std::vector<SensorRefusal> refused = found.refused;
@@ -292,19 +291,19 @@ int power(const PowerOptions& options) {
   try {
     Readings others(take_others(found), machine_clock(), {.period = *wanted.update_period});
     const auto monitor = monitor_of(std::move(found), others, wanted, is_estimated);
-    tell_refused(refused, command, hint);
+    print_refused(refused, command, hint);
     Watched watched(monitor.get(), others, options, is_estimated);
     if (watched.nothing())
       throw NoSuchDevice(std::string(kCannotMonitor) + "nothing here reports what was asked for");
     follow(monitor.get(), watched, options, end);
   } catch (const NoSuchDevice& none) {
-    tell(command,
-         fmt::format("{}\n  fix: see wattle doctor{}{}", cannot_text(none.what(), options.shows),
-                     hint.empty() ? "" : "\n  or: ", hint));
+    print_message(command, fmt::format("{}\n  fix: see wattle doctor{}{}",
+                                       cannot_text(none.what(), options.shows),
+                                       hint.empty() ? "" : "\n  or: ", hint));
     return kNothingToMeasure;
   } catch (const CapabilityError& none) {
-    tell_refused(refused, command, hint);
-    tell(command, none.what());
+    print_refused(refused, command, hint);
+    print_message(command, none.what());
     return kNothingToMeasure;
   }
   return 0;

@@ -268,7 +268,7 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
   }
   const std::string headline =
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),
-                  total.devices.empty() ? "" : ", ± of the sampling (k=2)");
+                  total.devices.empty() ? "" : "; ± is the sampling error only (95 %)");
   std::string text = fitted(headline, style) + table.text();
   if (sum) text += fitted(missing_text(total), style);
   if (!total.estimate) return text;

@@ -1,6 +1,4 @@
 // `wattle report`: many runs as one.
-#include <fmt/format.h>
-#include <unistd.h>
 
 #include "commands.hpp"
 #include "output.hpp"
@@ -15,10 +13,10 @@ int report(const ReportOptions& options) {
   constexpr int kNothing = 2;
   const LoadedRuns loaded = load_runs(options.words);
   for (const std::string& problem : loaded.problems) {
-    write_to_stderr(fmt::format("wattle report: {}\n", problem));
+    print_message("report", problem);
   }
   if (loaded.records.empty()) {
-    write_to_stderr("wattle report: there is no run to report\n");
+    print_message("report", "there is no run to report");
     return kNothing;
   }
   const std::vector<JobReport> reports = job_reports(loaded.records);

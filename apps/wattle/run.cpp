@@ -110,13 +110,13 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   return outputs;
 }
 
-/// Writes one output; a failure is told, and answered with true.
+/// Writes one output. True: it failed, and the message is printed.
 bool write_failed(std::optional<Output>& output, const std::string& text) {
   try {
     if (output) output->write(text);
     return false;
   } catch (const WriteError& error) {
-    write_to_stderr(fmt::format("wattle run: {}\n", error.what()));
+    print_message("run", error.what());
     return true;
   }
 }
@@ -138,13 +138,16 @@ void write_report(const RunOptions& options, Outputs& outputs, const Report& rep
   if (to_stderr || text_failed || json_failed || html_failed) write_to_stderr(text);
 }
 
+void print_not_executed(const Report& report, std::string_view cause) {
+  print_message("run", "cannot execute " + shell_quoted(report.command.front()), cause);
+}
+
 /// The command never ran. A report as text would only be noise, but a script may wait for the
 /// JSON.
 int end_unstarted(const ExecFailure& failure, Report& report, Outputs& outputs) {
   const std::string cause = std::generic_category().message(failure.error_number);
   report.exit = {.started = false, .error = "cannot be executed: " + cause};
-  write_to_stderr(fmt::format("wattle run: cannot execute {}: {}\n",
-                              shell_quoted(report.command.front()), cause));
+  print_not_executed(report, cause);
   if (outputs.json) (void)write_failed(outputs.json, to_json(report));
   return failure.exit_status();
 }
@@ -179,7 +182,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
   if (measured.failure) return end_unstarted(*measured.failure, run.report, run.outputs);
   write_report(run.options, run.outputs, run.report);
   for (const std::string& lost : measured.lost) {
-    write_to_stderr(fmt::format("wattle run: {}\n", lost));
+    print_message("run", lost);
   }
   if (run.saver.is_wanted()) {
     const SavedRun saved = run.saver.run_of(run.report);
@@ -193,16 +196,12 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
 
 /// The command runs, or has run, whatever measuring lacks. There may be no memory for a text.
 std::optional<int> run_unmeasured(Launcher& launcher, const Report& report, const char* why) {
-  write_to_stderr("wattle run: the measurement failed: ");
-  write_to_stderr(why);
-  write_to_stderr("\n");
+  print_message("run", "the measurement failed", why);
   if (launcher.is_released()) return std::nullopt;
-  launcher.release();  // what fails here is told by `main`
+  launcher.release();  // `main` reports what fails here
   const std::optional<ExecFailure> failure = launcher.wait_for_exec();
   if (!failure) return std::nullopt;
-  write_to_stderr(fmt::format("wattle run: cannot execute {}: {}\n",
-                              shell_quoted(report.command.front()),
-                              std::generic_category().message(failure->error_number)));
+  print_not_executed(report, std::generic_category().message(failure->error_number));
   return failure->exit_status();
 }
 
@@ -222,7 +221,7 @@ int run(const RunOptions& options) {
     return find_sensors(options, report);
   });
   Outputs outputs = open_outputs(options, job, report.host.name, launcher.pid());
-  const RunSaver saver("wattle run", options.saving, strangers);
+  const RunSaver saver("run", options.saving, strangers);
   Supervisor supervisor(launcher.pid(), strangers);
   std::optional<Instruments> instruments;
   std::optional<int> unstarted;
@@ -238,7 +237,7 @@ int run(const RunOptions& options) {
   }
   if (unstarted) return *unstarted;
   const Exit exit = supervisor.wait_for_exit();
-  if (!exit.has_status()) write_to_stderr("wattle run: " + exit.error + "\n");
+  if (!exit.has_status()) print_message("run", exit.error);
   end_like(exit);
 }
 

@@ -1,7 +1,5 @@
 #include "save_run.hpp"
 
-#include <fmt/format.h>
-
 #include <exception>
 #include <system_error>
 #include <utility>
@@ -14,13 +12,14 @@
 
 namespace wattle::app {
 
-RunSaver::RunSaver(std::string program, const SaveOptions& options, std::set<pid_t>& strangers)
-    : program_(std::move(program)) {
+RunSaver::RunSaver(std::string command, const SaveOptions& options, std::set<pid_t>& strangers)
+    : command_(std::move(command)) {
   const Settings settings = read_settings();
-  for (const std::string& problem : settings.problems) warn("ignored: " + problem);
+  for (const std::string& problem : settings.problems) print_message(command_, "ignored", problem);
   if (!options.save.value_or(settings.save)) return;
   if (settings.history.empty()) {
-    warn("nothing is saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
+    print_message(command_,
+                  "nothing is saved: neither XDG_STATE_HOME nor HOME is set; set WATTLE_HISTORY");
     return;
   }
   is_wanted_ = true;
@@ -50,18 +49,12 @@ SavedRun RunSaver::run_of(const Report& report) const {
 std::vector<std::string> RunSaver::save(std::span<const SavedRun> runs) const noexcept {
   try {
     SaveOutcome outcome = save_or_spool(history_, runs);
-    if (!outcome.problem.empty()) warn(outcome.problem);
+    if (!outcome.problem.empty()) print_message(command_, outcome.problem);
     return std::move(outcome.ids);
   } catch (const std::exception& error) {
-    write_to_stderr(program_ + ": not saved: ");
-    write_to_stderr(error.what());
-    write_to_stderr("\n");
+    print_message(command_, "not saved", error.what());
   }
   return {};
-}
-
-void RunSaver::warn(const std::string& text) const {
-  write_to_stderr(fmt::format("{}: {}\n", program_, text));
 }
 
 }  // namespace wattle::app

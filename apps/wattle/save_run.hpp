@@ -16,8 +16,8 @@ namespace wattle::app {
 class RunSaver {
  public:
   /// Asks git about the working directory; a git that does not end is added to `strangers`. Prints
-  /// what is wrong with the settings. `program`: for messages, "wattle run".
-  RunSaver(std::string program, const SaveOptions& options, std::set<pid_t>& strangers);
+  /// what is wrong with the settings. `command`: for messages, "run".
+  RunSaver(std::string command, const SaveOptions& options, std::set<pid_t>& strangers);
 
   /// False: nothing is to be saved.
   [[nodiscard]] bool is_wanted() const noexcept { return is_wanted_; }
@@ -27,9 +27,7 @@ class RunSaver {
   [[nodiscard]] std::vector<std::string> save(std::span<const SavedRun> runs) const noexcept;
 
  private:
-  void warn(const std::string& text) const;
-
-  std::string program_;
+  std::string command_;
   bool is_wanted_ = false;
   std::filesystem::path history_;
   SavedRun common_;

@@ -124,7 +124,7 @@ std::string reach_text(const CounterTraits& counter) {
 std::string gauge_text(const Channel& assumed, const Measured* measured) {
   const Channel channel = best_known(assumed, measured);
   // Else it is told with what was measured.
-  const bool tells_update = measured == nullptr || !measured->seen;
+  const bool shows_update = measured == nullptr || !measured->seen;
   std::string text = fmt::format("{:<18} {}, {}", channel.domain.name(), to_string(channel.metric),
                                  unit_of(channel.metric));
   if (channel.scope == Scope::module) text += ", of the whole module";
@@ -132,7 +132,7 @@ std::string gauge_text(const Channel& assumed, const Measured* measured) {
     text += fmt::format(", {} {}", what, to_text(Seconds(time)));
   };
   if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
-  if (channel.update.known() && tells_update) add_time("renewed every", channel.update.mean);
+  if (channel.update.known() && shows_update) add_time("renewed every", channel.update.mean);
   const double coverage = channel.gauge.coverage.value_or(1.0);
   if (looks_away(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
   return text + "\n";
@@ -181,7 +181,7 @@ Json sources_json(const std::vector<Survey>& surveys) {
     Json domains = Json::array();
     for (const auto& sensor : surveys[i].sensors) {
       for (const Channel& channel : sensor->channels()) {
-        if (channel.tells_energy()) domains.push_back(channel.domain.name());
+        if (channel.gives_energy()) domains.push_back(channel.domain.name());
       }
     }
     domains.erase(std::unique(domains.begin(), domains.end()), domains.end());
@@ -231,13 +231,13 @@ int sensors(const SensorsOptions& options) {
   const std::vector<Ways> quantities = ways_of(surveys);
   std::set<Domain> read;
   for (const Ways& ways : quantities) {
-    if (ways.front().tells_energy()) read.insert(ways.front().domain);
+    if (ways.front().gives_energy()) read.insert(ways.front().domain);
   }
   std::vector<SensorRefusal> refused;
   for (const Survey& found : surveys) {
     refused.insert(refused.end(), found.refused.begin(), found.refused.end());
   }
-  refused = worth_telling(std::move(refused), read);
+  refused = worth_reporting(std::move(refused), read);
   const std::vector<SensorRefusal> absent = take_absent(refused);
 
   std::string text;

@@ -42,12 +42,7 @@ namespace {
 constexpr int kNothingToFollow = 2;
 constexpr std::chrono::seconds kKept = std::chrono::hours(1);
 
-void tell(std::string_view message) {
-  write_to_stderr(fmt::format("wattle stream: {}\n", message));
-}
-
-/// What the library has to say goes to stderr for as long as this lives, or waits for its end where
-/// a table is in the way.
+/// Prints the library's messages while it exists, or at its end if a table is on the screen.
 class Messages {
  public:
   explicit Messages(bool waits) : waits_(waits) {
@@ -57,13 +52,13 @@ class Messages {
   Messages& operator=(const Messages&) = delete;
   ~Messages() {
     set_log({});
-    for (const std::string& message : waiting_) tell(message);
+    for (const std::string& message : waiting_) print_message("stream", message);
   }
 
  private:
   void take(std::string_view message) {
     if (client::is_about_connection(message)) return;  // the table has it, or `TroubleReport`
-    if (!waits_) return tell(message);
+    if (!waits_) return print_message("stream", message);
     constexpr std::size_t kMost = 20;
     if (waiting_.size() == kMost) waiting_.erase(waiting_.begin());
     waiting_.emplace_back(message);
@@ -104,16 +99,16 @@ class Screen {
   std::optional<Size> size_{};  ///< absent: nothing was drawn
 };
 
-/// Tells on stderr, once, what is wrong with each server.
+/// Prints once what is wrong with each server.
 class TroubleReport {
  public:
-  void tell_new(const std::vector<StreamedServer>& servers) {
+  void print_new(const std::vector<StreamedServer>& servers) {
     for (const StreamedServer& server : servers) {
       const bool is_first = !reported_.contains(server.endpoint);
       std::vector<std::string> troubles = trouble_lines_of(server, is_first);
       std::vector<std::string>& reported = reported_[server.endpoint];
       for (const std::string& trouble : troubles) {
-        if (std::ranges::count(reported, trouble) == 0) tell(trouble);
+        if (std::ranges::count(reported, trouble) == 0) print_message("stream", trouble);
       }
       // From now on it is said in other words.
       reported = is_first ? trouble_lines_of(server, false) : std::move(troubles);
@@ -156,7 +151,7 @@ class Follower {
   void put(LiveOutput& out) {
     const StreamedPower power = look(options_.table.shows_energy);
     if (!is_table_) {
-      troubles_.tell_new(power.servers);
+      troubles_.print_new(power.servers);
       (void)out.put(json_lines_of(power, options_.table.shows_energy));
       return;
     }
@@ -218,7 +213,7 @@ bool is_unavailable(const StreamedServer& server) {
          server.cpu.status == ConnectionStatus::connecting;
 }
 
-bool tells_something(const StreamedServer& server) {
+bool may_answer(const StreamedServer& server) {
   const auto is_there = [](const ConnectionState& state) {
     return state.status == ConnectionStatus::live || state.status == ConnectionStatus::stale ||
            (state.status == ConnectionStatus::connecting && state.reason.empty());
@@ -235,24 +230,24 @@ int follow(const StreamOptions& options) {
   try {
     const std::unique_ptr<PowerStream> stream = connect(options, end);
     if (!stream) {
-      tell("stopped before the servers answered");
+      print_message("stream", "stopped before the servers answered");
       // Not by way of destructors: the thread that connects uses what they destroy.
       std::_Exit(0);
     }
     const std::vector<StreamedServer> servers = servers_of(stream->snapshot(), {});
-    if (std::ranges::none_of(servers, tells_something)) {
-      TroubleReport().tell_new(servers);
-      tell(std::ranges::all_of(servers, is_unavailable)
-               ? "nothing to follow: no server is available"
-               : "nothing to follow: no server provides the requested data");
+    if (std::ranges::none_of(servers, may_answer)) {
+      TroubleReport().print_new(servers);
+      print_message("stream", std::ranges::all_of(servers, is_unavailable)
+                                  ? "nothing to follow: no server is available"
+                                  : "nothing to follow: no server provides the requested data");
       return kNothingToFollow;
     }
     Follower(*stream, options, is_table).run(end);
   } catch (const NoSuchDevice& none) {
-    tell(none.what());
+    print_message("stream", none.what());
     return kNothingToFollow;
   } catch (const CapabilityError& none) {
-    tell(none.what());
+    print_message("stream", none.what());
     return kNothingToFollow;
   }
   return 0;

@@ -46,7 +46,7 @@ int stream(std::vector<std::string> words) {
   try {
     return follow(std::get<StreamOptions>(asked));
   } catch (const InvalidArgument& wrong) {
-    write_to_stderr(fmt::format("wattle stream: {}\nTry: wattle stream --help\n", wrong.what()));
+    print_message("stream", fmt::format("{}\nTry: wattle stream --help", wrong.what()));
     return kUsageError;
   }
 }
@@ -64,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     return stream(std::vector<std::string>(argv + (argc > 0 ? 1 : 0), argv + argc));
   } catch (const std::exception& error) {
-    write_to_stderr(fmt::format("wattle stream: {}\n", error.what()));
+    print_message("stream", error.what());
     return kRunFailed;
   }
 }

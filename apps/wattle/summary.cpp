@@ -55,9 +55,8 @@ int summary(const SummaryOptions& options) {
   const std::filesystem::path folder = options.folder;
   std::error_code error;
   if (!std::filesystem::is_directory(folder, error)) {
-    write_to_stderr(fmt::format("wattle summary: cannot read the folder {}: {}\n",
-                                printable(options.folder),
-                                error ? error.message() : "it is not a folder"));
+    print_message("summary", fmt::format("cannot read the folder {}: {}", printable(options.folder),
+                                         error ? error.message() : "it is not a folder"));
     return kNothingFound;
   }
   Output output = Output::open("-", false);
@@ -66,12 +65,11 @@ int summary(const SummaryOptions& options) {
   const bool has_rows =
       std::ranges::any_of(summary.files, [](const SummaryFile& file) { return file.rows > 0; });
   if (!has_rows && !options.json) {
-    std::string text =
-        fmt::format("wattle summary: no row can be read in {}\n", printable(options.folder));
+    std::string text = fmt::format("no row can be read in {}", printable(options.folder));
     for (const SummaryFile& file : summary.files) {
-      text += fmt::format("  {}: {}\n", printable(file.path.filename().string()), file.problem);
+      text += fmt::format("\n  {}: {}", printable(file.path.filename().string()), file.problem);
     }
-    write_to_stderr(text);
+    print_message("summary", text);
     return kNothingFound;
   }
   output.write(options.json ? summary.to_json() : summary_text(summary, style_of(STDOUT_FILENO)));

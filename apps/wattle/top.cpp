@@ -183,7 +183,7 @@ int top(const TopOptions& options) {
   const auto load_begin = reader.read();
   const TimePoint begin = machine_clock().now();
   if (!wait_for(options.length, end)) {
-    write_to_stderr("wattle top: stopped before the end of its time; nothing is printed\n");
+    print_message("top", "stopped before the end of its time; nothing is printed");
     return kNothingKnown;
   }
   window.read(true);
@@ -194,7 +194,7 @@ int top(const TopOptions& options) {
   const auto load =
       load_begin && load_end ? load_between(*load_begin, *load_end, {}) : std::nullopt;
   if (!load) {
-    write_to_stderr("wattle top: /proc/stat cannot be read, so nothing is known of the CPUs\n");
+    print_message("top", "/proc/stat cannot be read, so nothing is known of the CPUs");
     return kNothingKnown;
   }
   Seen seen{.top = group_uses(uses, load->busy,

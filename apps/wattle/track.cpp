@@ -34,7 +34,7 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-void warn(std::string_view message) { write_to_stderr(fmt::format("wattle track: {}\n", message)); }
+void warn(std::string_view message) { print_message("track", message); }
 
 /// Waits for the process's end, for a signal, or until the time is over.
 void wait(const Tracker& tracker, const TrackOptions& options, const Fd& end) {

@@ -172,7 +172,7 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
       next->has_begun = true;
       const GpuAnswer answer = daemon::ask(sensor, question);
       post([next = std::move(next), answer] {
-        for (const auto& tell : std::exchange(next->waiting, {})) tell(answer);
+        for (const auto& answer_to : std::exchange(next->waiting, {})) answer_to(answer);
       });
     };
     const auto& sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor;

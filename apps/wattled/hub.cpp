@@ -66,10 +66,10 @@ void GpuStream::tick() {
     }
   }
   // What came too late for the tick before, where somebody is stuck.
-  tell();
+  publish();
 }
 
-void GpuStream::tell() {
+void GpuStream::publish() {
   if (answered_.empty()) return;
   stream_.publish(answered_, loop_.now());
   answered_.clear();
@@ -85,7 +85,7 @@ void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
     update.power_mw = answer.value;
   }
   answered_.push_back(std::move(update));
-  if (asked_.empty()) tell();
+  if (asked_.empty()) publish();
 }
 
 CpuStream::CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period,

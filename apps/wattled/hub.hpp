@@ -54,7 +54,7 @@ class GpuStream {
   void tick();
   void take(wire::DeviceId id, const GpuAnswer& answer);
   /// Tells what was answered since the last time, all in one.
-  void tell();
+  void publish();
 
   Gpus& gpus_;
   Loop& loop_;

@@ -66,9 +66,9 @@ MetricFamily resets_of(const DaemonMetrics& metrics) {
                       .help = "Number of times the hardware counter restarted.",
                       .kind = MetricKind::counter};
   for (const DomainMetrics& domain : metrics.domains) {
-    if (!domain.energy_j) continue;
+    if (!domain.energy_j || !domain.resets) continue;
     family.samples.push_back(
-        {labels_of(domain), static_cast<double>(domain.resets), metrics.started_unix_s});
+        {labels_of(domain), static_cast<double>(*domain.resets), metrics.started_unix_s});
   }
   return family;
 }
@@ -87,13 +87,13 @@ MetricFamily refused_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_sensor_refused",
                       .help = "Sensors that cannot be read, with the reason.",
                       .kind = MetricKind::info};
-  std::set<std::vector<Label>> told;  // the same twice would void the whole scrape
+  std::set<std::vector<Label>> seen;  // the same twice would void the whole scrape
   const auto add = [&](const std::string& source, const std::string& device,
                        const std::string& reason) {
     auto labels = without_empty({{"source", printable(source)},
                                  {"device", printable(device)},
                                  {"reason", printable(reason)}});
-    if (told.insert(labels).second) family.samples.push_back({std::move(labels)});
+    if (seen.insert(labels).second) family.samples.push_back({std::move(labels)});
   };
   for (const RefusalMetrics& refusal : metrics.refused) {
     add(refusal.source, refusal.device, refusal.reason);

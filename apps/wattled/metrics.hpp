@@ -31,7 +31,8 @@ struct DomainMetrics {
   std::optional<double> memory_used_bytes{};
   std::optional<double> temperature_celsius{};
   std::optional<double> last_success_unix_s{};
-  std::uint64_t resets = 0;  ///< how often the counter began anew
+  /// How often the counter restarted. Absent: nobody counts it, as for the raw counters of GPUs.
+  std::optional<std::uint64_t> resets{};
 };
 
 /// Why something cannot be read.

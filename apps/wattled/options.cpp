@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <limits>
 #include <string_view>
@@ -48,6 +49,7 @@ struct Raw {
   std::string gpu_backend = "auto";
   std::string public_cpu_period = "1";
   std::uint32_t history_s = 0;
+  std::uint32_t workers = 1;
   std::string sysfs;
   std::string procfs;
   std::string nvml_library;
@@ -127,7 +129,37 @@ std::chrono::milliseconds public_period_of(const std::string& text) {
   return std::chrono::milliseconds(std::llround(*seconds * 1000.0));
 }
 
-ServeOptions checked_serve(Raw raw) {
+/// One line for each option in `serve` that has no effect beside the others.
+std::vector<std::string> without_effect(const CLI::App& serve, const ServeOptions& options) {
+  std::vector<std::string> lines;
+  const auto check = [&](bool has_effect, std::string_view why,
+                         std::initializer_list<const char*> names) {
+    for (const char* const name : names) {
+      if (has_effect || serve.count(name) == 0) continue;
+      lines.push_back(fmt::format("{} has no effect: {}", name, why));
+    }
+  };
+  const bool has_key = !options.key_path.empty();
+  // What a socket of systemd is, is known only when the daemon takes it over.
+  const bool is_adopted = std::getenv("LISTEN_FDS") != nullptr;  // NOLINT(concurrency-mt-unsafe)
+  check(
+      options.serves_file || is_adopted, "--mode uds is not given",
+      {"--socket-path", "--socket-permissions", "--socket-uid", "--socket-gid", "--socket-group"});
+  check(options.serves_tcp || is_adopted, "--mode tcp is not given",
+        {"--tcp-bind-address", "--tls-cert", "--tls-key", "--tls-client-ca", "--allow-plain-http",
+         "--public-cpu-period", "--max-connections-per-client"});
+  check(!options.serves_tcp || !has_key, "with --signing-key-path, clients need a token",
+        {"--public-cpu-period"});
+  check(has_key, "--signing-key-path is not given",
+        {"--revoked", "--audience", "--max-streams-per-token"});
+  check(std::ranges::count(options.enabled, Scope::gpu_control) > 0,
+        "--enable gpu-control is not given",
+        {"--keep-settings", "--settings-journal", "--gpu-command-overrides"});
+  check(false, "one thread serves all clients", {"--num-workers"});
+  return lines;
+}
+
+ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   ServeOptions serve = std::move(raw.serve);
   const std::vector<Mode> modes = all_chosen("--mode", raw.mode, kModes);
   if (modes.empty()) refuse("--mode", "uds, tcp or uds,tcp", raw.mode);
@@ -139,6 +171,7 @@ ServeOptions checked_serve(Raw raw) {
     throw InvalidArgument("--tls-cert needs --tls-key FILE, the key of the certificate");
   }
   serve.enabled = all_chosen("--enable", raw.enable, kScopes);
+  if (serve.enabled.empty()) refuse("--enable", "a list of what to serve", raw.enable);
   serve.stream_format = chosen("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
@@ -151,6 +184,7 @@ ServeOptions checked_serve(Raw raw) {
   if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) serve.system.procfs = raw.procfs;
   if (!raw.nvml_library.empty()) serve.system.nvml_library = raw.nvml_library;
+  serve.without_effect = without_effect(app, serve);
   return serve;
 }
 
@@ -243,7 +277,8 @@ void add_serve(CLI::App& app, Raw& raw) {
              "Keep energy for /api/v1/energy for SECONDS; reads all devices 10 times a second",
              "SECONDS", 0, static_cast<std::uint32_t>(kLongestHistory.count()));
   serve.add_option("--gpu-backend", raw.gpu_backend, "GPUs to serve: auto (all), nvml or amdsmi");
-  add_number(serve, "--num-workers", to.workers, "Ignored; accepted for zeusd compatibility", "N");
+  add_number(serve, "--num-workers", raw.workers, "Ignored; accepted for zeusd compatibility", "N")
+      ->default_str("");
   add_named(serve, "--signing-key-path", to.key_path, "Require tokens signed with this key");
   add_named(serve, "--revoked", to.revoked_path, "Refuse the tokens in this file");
   add_named(serve, "--audience", to.audience, "Also accept tokens for this server (aud)", "NAME");
@@ -329,7 +364,9 @@ Options parse_options(int argc, const char* const* argv) {
   add_token(app, raw);
   try {
     app.parse(argc, argv);
-    if (app.got_subcommand("serve")) return checked_serve(std::move(raw));
+    if (app.got_subcommand("serve")) {
+      return checked_serve(std::move(raw), *app.get_subcommand("serve"));
+    }
     return checked_token(std::move(raw));
   } catch (const CLI::CallForVersion& asked) {
     return Answer{.text = std::string(asked.what()) + "\n"};

@@ -41,8 +41,8 @@ struct ServeOptions {
   /// How far back energies can be asked for; 0: not at all.
   std::chrono::seconds history{0};
   GpuBackend gpu_backend = GpuBackend::all;
-  /// Asked for, and without effect: one thread serves everybody.
-  std::optional<std::uint32_t> workers;
+  /// One line for each given option that has no effect beside the others.
+  std::vector<std::string> without_effect;
   bool keeps_settings = false;  ///< of GPUs, when it ends
   /// From which settings of GPUs are put back. Drivers forget theirs when the machine restarts, and
   /// so does /run.

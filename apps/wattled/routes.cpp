@@ -104,7 +104,7 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
 bool misses_something(const Service& service) {
   std::vector<Domain> measured;
   for (const Channel& channel : service.channels()) {
-    if (channel.tells_energy()) measured.push_back(channel.domain);
+    if (channel.gives_energy()) measured.push_back(channel.domain);
   }
   return std::ranges::any_of(service.refused(), [&](const SensorRefusal& refusal) {
     return !refusal.absent && !is_of_counter(refusal, measured);

@@ -57,12 +57,8 @@ std::shared_ptr<const CommandRunner> start_commands(const ServeOptions& options)
 }
 
 void log_commands(const CommandRunner* commands, const ServeOptions& options) {
-  if (options.overrides_path.empty()) return;
+  if (commands == nullptr) return;
   const std::string path = printable(options.overrides_path);
-  if (commands == nullptr) {
-    log_warning("--gpu-command-overrides has no effect: add gpu-control to --enable");
-    return;
-  }
   const CommandOverrides& overrides = commands->overrides();
   log_info(fmt::format("commands in {} set GPUs: {}", path, overrides.names()));
   if (overrides.is_writable_by_group()) {
@@ -147,7 +143,7 @@ class SocketFiles {
   const std::vector<Listener>& listeners_;
 };
 
-void tell_who_may_connect(const std::vector<Listener>& listeners) {
+void log_who_may_connect(const std::vector<Listener>& listeners) {
   for (const Listener& listener : listeners) {
     if (!listener.is_local_socket) continue;
     const std::string who = who_may_connect(listener.name);
@@ -155,7 +151,7 @@ void tell_who_may_connect(const std::vector<Listener>& listeners) {
   }
 }
 
-void tell_what_is_refused(const Survey& found) {
+void log_refusals(const Survey& found) {
   for (const SensorRefusal& refusal : found.refused) {
     if (refusal.absent) continue;
     log_warning(fmt::format("{} ({}) is not served: {}{}{}", refusal.subject, refusal.source,
@@ -298,9 +294,9 @@ int serve(const ServeOptions& options) {
     });
   }
 
-  if (options.workers) log_info("--num-workers is ignored: one thread serves all clients");
+  for (const std::string& line : options.without_effect) log_warning(line);
   Survey found = look_around(options);
-  tell_what_is_refused(found);
+  log_refusals(found);
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSecond = std::chrono::seconds(1);
   const std::size_t most_connections = possible_connections(options.most_connections);
@@ -337,7 +333,7 @@ int serve(const ServeOptions& options) {
   service.remember(std::move(history));
   const std::string names =
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
-  tell_who_may_connect(listeners);
+  log_who_may_connect(listeners);
   Server server(
       loop, service, std::move(listeners),
       {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});
@@ -349,9 +345,9 @@ int serve(const ServeOptions& options) {
                        service.gpus().ids().size(), service.cpus().ids().size(), names));
   service.control().restore([] {});
   ServiceManager manager(loop);
-  ServiceManager::tell_ready();
+  ServiceManager::notify_ready();
   loop.run();
-  ServiceManager::tell_stopping();
+  ServiceManager::notify_stopping();
   log_info("stopped");
   return has_ended ? 0 : kFailed;
 }

@@ -55,11 +55,11 @@ ServiceManager::ServiceManager(Loop& loop) {
   constexpr std::chrono::microseconds kShortest = std::chrono::milliseconds(1);
   const std::chrono::microseconds limit(std::min(*microseconds, kLongest));
   watchdog_ =
-      std::make_unique<Pace>(loop, std::max(limit / 2, kShortest), [] { tell("WATCHDOG=1"); });
+      std::make_unique<Pace>(loop, std::max(limit / 2, kShortest), [] { notify("WATCHDOG=1"); });
   watchdog_->start();
 }
 
-void ServiceManager::tell(std::string_view state) {
+void ServiceManager::notify(std::string_view state) {
   const std::string path = variable("NOTIFY_SOCKET");
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -19,11 +19,11 @@ class ServiceManager {
  public:
   /// From now on a watchdog, where there is one, hears from the loop.
   explicit ServiceManager(Loop& loop);
-  static void tell_ready() { tell("READY=1"); }
-  static void tell_stopping() { tell("STOPPING=1"); }
+  static void notify_ready() { notify("READY=1"); }
+  static void notify_stopping() { notify("STOPPING=1"); }
 
  private:
-  static void tell(std::string_view state);
+  static void notify(std::string_view state);
 
   std::unique_ptr<Pace> watchdog_;
 };

@@ -148,21 +148,21 @@ void Stream::publish(const std::vector<PowerChange>& updates, TimePoint now) {
     if (text.empty()) continue;
     feed.has_begun = true;
     ++events_;
-    tell(feed, std::make_shared<const std::string>(std::move(text)), now);
+    send(feed, std::make_shared<const std::string>(std::move(text)), now);
   }
 }
 
 void Stream::keep_alive(TimePoint now) {
   Frame frame;
   for (auto& [ids, feed] : feeds_) {
-    if (!feed.has_begun || now - feed.told < kSilence) continue;
+    if (!feed.has_begun || now - feed.sent < kSilence) continue;
     if (!frame) frame = std::make_shared<const std::string>(chunk(wire::comment("alive")));
-    tell(feed, frame, now);
+    send(feed, frame, now);
   }
 }
 
-void Stream::tell(Feed& feed, const Frame& frame, TimePoint now) {
-  feed.told = now;
+void Stream::send(Feed& feed, const Frame& frame, TimePoint now) {
+  feed.sent = now;
   for (Subscriber* const subscriber : feed.subscribers) subscriber->deliver(frame);
 }
 

@@ -84,7 +84,7 @@ class Stream {
   };
   struct Feed {
     std::vector<Subscriber*> subscribers;
-    TimePoint told{};
+    TimePoint sent{};
     bool has_begun = false;
   };
   using Feeds = std::map<Ids, Feed>;
@@ -104,7 +104,7 @@ class Stream {
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
   /// Keeps what is new, and puts it into words.
   [[nodiscard]] std::vector<News> take(const std::vector<PowerChange>& updates);
-  static void tell(Feed& feed, const Frame& frame, TimePoint now);
+  static void send(Feed& feed, const Frame& frame, TimePoint now);
 
   DeviceType type_;
   wire::StreamFormat format_;

@@ -30,16 +30,17 @@ void TurnedAwayCounts::count(TurnedAway reason) noexcept {
 }
 
 std::optional<std::string> TurnedAwayCounts::news(TimePoint now) {
-  if (counts_ == told_ || (told_at_ && now - *told_at_ < kBetweenLines)) return std::nullopt;
+  if (counts_ == reported_ || (reported_at_ && now - *reported_at_ < kBetweenLines))
+    return std::nullopt;
   std::string text;
   for (const TurnedAway reason : kTurnedAway) {
     const auto index = static_cast<std::size_t>(reason);
-    const std::uint64_t more = counts_.at(index) - told_.at(index);
+    const std::uint64_t more = counts_.at(index) - reported_.at(index);
     if (more == 0) continue;
     text += fmt::format("{}{} ({})", text.empty() ? "" : ", ", more, texts_of(reason).reason);
   }
-  told_ = counts_;
-  told_at_ = now;
+  reported_ = counts_;
+  reported_at_ = now;
   return "turned clients away: " + text;
 }
 

@@ -38,8 +38,8 @@ class TurnedAwayCounts {
  private:
   using Counts = std::array<std::uint64_t, kTurnedAway.size()>;
   Counts counts_{};
-  Counts told_{};
-  std::optional<TimePoint> told_at_;
+  Counts reported_{};
+  std::optional<TimePoint> reported_at_;
 };
 
 }  // namespace wattle::daemon

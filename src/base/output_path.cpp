@@ -46,8 +46,8 @@ OutputPlace find_output(const std::string& path) {
     if (error) return {.path = file.string(), .error = error.value()};
     fs::path next = target.is_absolute() ? target : folder / target;
     // "pipe:[77]": no path, though the link leads somewhere.
-    struct stat behind {};
-    if (::stat(file.c_str(), &behind) == 0 && ::lstat(next.c_str(), &behind) != 0) break;
+    struct stat status {};
+    if (::stat(file.c_str(), &status) == 0 && ::lstat(next.c_str(), &status) != 0) break;
     file = std::move(next);
   }
   std::error_code error;

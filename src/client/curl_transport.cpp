@@ -219,18 +219,18 @@ void CurlTransport::wait(TimePoint until) noexcept {
   }
 }
 
-void CurlTransport::tell_ended() {
+void CurlTransport::report_ended() {
   int left = 0;
   while (CURLMsg* const message = ::curl_multi_info_read(multi_.get(), &left)) {
     if (message->msg != CURLMSG_DONE) continue;
     const CURLcode code = message->data.result;
     Request* request = nullptr;
     ::curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &request);  // NOLINT(*-vararg): C
-    tell_ended(request->id, code);
+    report_ended(request->id, code);
   }
 }
 
-void CurlTransport::tell_ended(RequestId id, CURLcode code) {
+void CurlTransport::report_ended(RequestId id, CURLcode code) {
   const auto found = requests_.find(id);
   Request request = std::move(found->second);
   requests_.erase(found);

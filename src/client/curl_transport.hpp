@@ -71,8 +71,8 @@ class CurlTransport final : public Transport {
   void look_at_unwatched() noexcept;
   [[nodiscard]] Easy spare_handle();
   void put_back(Easy easy) noexcept;
-  void tell_ended();
-  void tell_ended(RequestId id, CURLcode code);
+  void report_ended();
+  void report_ended(RequestId id, CURLcode code);
   void fail_unstarted();
 
   const std::vector<Server>& servers_;
@@ -97,14 +97,14 @@ void CurlTransport::run(AfterEach after_each) {
   fail_unstarted();
   for (const Ready& ready : ready_) {
     ::curl_multi_socket_action(multi_.get(), ready.fd, ready.what, &running);
-    tell_ended();
+    report_ended();
     after_each();
   }
   if (due_ <= TimePoint::clock::now()) {
     due_ = TimePoint::max();
     ::curl_multi_socket_action(multi_.get(), CURL_SOCKET_TIMEOUT, 0, &running);
   }
-  tell_ended();
+  report_ended();
   after_each();
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::chrono::seconds kRarestLook{1};
 /// So many changes in succession tell how often a daemon looks. After a stall it may make up for
 /// the looks it missed, one upon the other: these are fewer.
-constexpr unsigned kChangesToTell = 50;
+constexpr unsigned kChangesToMeasure = 50;
 /// A daemon looks at powers so often at most ...
 constexpr double kPowersPerSecond = 20.0;
 /// ... and each takes at most so many bytes on average.
@@ -139,7 +139,7 @@ void EnergyBook::note_change(Record& record) noexcept {
   const std::chrono::nanoseconds since_last = at - std::exchange(looks.changed_at, at);
   if (since_last <= std::chrono::nanoseconds(0)) return;
   looks.longest = std::max(looks.longest, since_last);
-  if (++looks.changes < kChangesToTell) return;
+  if (++looks.changes < kChangesToMeasure) return;
   record.power->set_period(std::min(looks.longest, record.power->period()));
   looks = {.changed_at = at};
 }

@@ -123,7 +123,7 @@ void Engine::follow() {
   around_->look_at_clock();
   for (FollowedServer& server : servers_) server.start();
   while (!is_stopping_) {
-    if (!has_started_) tell_progress();
+    if (!has_started_) report_progress();
     transport_->wait(timers_.next());
     around_->look_at_clock();
     if (book_) look_for_suspend();
@@ -139,7 +139,7 @@ void Engine::look_for_suspend() {
   if (suspend_.was_suspended()) book_->note_suspend();
 }
 
-void Engine::tell_progress() {
+void Engine::report_progress() {
   const std::scoped_lock lock(mutex_);
   has_started_ = true;
   has_something_ = false;

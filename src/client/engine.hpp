@@ -63,7 +63,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // NOLINTNEXTLINE(bugprone-exception-escape): only for want of memory, which ends the program
   void run() noexcept;
   void follow();
-  void tell_progress();
+  void report_progress();
   void look_for_suspend();
 
   const std::shared_ptr<UpdateHub> hub_;

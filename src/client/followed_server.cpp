@@ -42,9 +42,9 @@ wire::DevicePower power_of(DeviceId id, std::uint64_t gpu_mw) {
 }
 
 wire::DevicePower power_of(DeviceId id, const wire::CpuPower& power) {
-  wire::DevicePower told = power_of(id, power.cpu_mw);
-  if (power.dram_mw) told.dram_mw = static_cast<double>(*power.dram_mw);
-  return told;
+  wire::DevicePower known = power_of(id, power.cpu_mw);
+  if (power.dram_mw) known.dram_mw = static_cast<double>(*power.dram_mw);
+  return known;
 }
 
 /// Gives the powers of a single answer to the stream, as an event.
@@ -247,18 +247,18 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
   ask(
       "/time",
       [this, left, then = std::move(then)](const Answer& answer) mutable {
-        bool is_told = false;
+        bool is_compared = false;
         if (answer.is_good()) {
           const auto decoded = wire::decode_time(answer.body);
           if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
             const ClockOffset offset =
                 ClockOffset::of(to_unix(answer.asked), to_unix(answer.answered), *time);
             if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
-            is_told = true;
+            is_compared = true;
             note_life();
           }
         }
-        if (is_told && left > 1) return compare_clocks(left - 1, std::move(then));
+        if (is_compared && left > 1) return compare_clocks(left - 1, std::move(then));
         compares_clocks_ = false;
         clock_due_ = around_.now + kClockPeriod;
         if (std::isfinite(best_round_trip_.uncertainty_s)) {

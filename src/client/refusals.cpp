@@ -8,13 +8,13 @@ namespace wattle::client {
 void Refusals::note(TimePoint now, const std::string& whose, std::string_view what,
                     std::string_view sample) {
   ++count_;
-  if (told_ > 0 && now < next_) return;
+  if (reported_ > 0 && now < next_) return;
   std::string message = whose + ": an event " + std::string(what) + " and is passed over";
   if (!sample.empty()) message += ": " + printable(sample, 100);
-  if (const std::uint64_t untold = count_ - told_ - 1; untold > 0) {
-    message += " (and " + std::to_string(untold) + " before)";
+  if (const std::uint64_t unreported = count_ - reported_ - 1; unreported > 0) {
+    message += " (and " + std::to_string(unreported) + " before)";
   }
-  told_ = count_;
+  reported_ = count_;
   next_ = now + kPause;
   log(message);
 }

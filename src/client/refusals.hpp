@@ -23,7 +23,7 @@ class Refusals {
 
  private:
   std::uint64_t count_ = 0;
-  std::uint64_t told_ = 0;
+  std::uint64_t reported_ = 0;
   TimePoint next_{};
 };
 

@@ -223,11 +223,12 @@ MeteredDomains::MeteredDomains(ColumnParts parts, const Clock& clock)
   names_ = std::make_shared<const std::vector<std::string>>(std::move(names));
 
   state_ = std::make_shared<State>(std::move(parts.sensors), parts.domains, clock);
-  const std::vector<Domain> told = state_->readings.domains();
+  const std::vector<Domain> present = state_->readings.domains();
   for (const Domain& domain : parts.domains) {
-    const auto found = std::ranges::find(told, domain);
-    state_->places.emplace_back(
-        found == told.end() ? std::nullopt : std::optional<std::size_t>(found - told.begin()));
+    const auto found = std::ranges::find(present, domain);
+    state_->places.emplace_back(found == present.end()
+                                    ? std::nullopt
+                                    : std::optional<std::size_t>(found - present.begin()));
   }
   if (parts.aligned) watch_updates();
   state_->sleep = std::move(parts.sleep);

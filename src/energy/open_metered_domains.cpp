@@ -87,14 +87,14 @@ std::string reasons_of(const std::vector<const SensorRefusal*>& refused) {
 }
 
 /// There is no such domain, among those of its kind or at all.
-[[noreturn]] void fail_for(const Domain& domain, const Survey& found, const Domains& told) {
+[[noreturn]] void fail_for(const Domain& domain, const Survey& found, const Domains& present) {
   const DomainKinds hardware = shown_with(domain.kind());
-  const bool is_hardware_told = std::ranges::any_of(
-      told, [&](const Domain& other) { return hardware.contains(other.kind()); });
+  const bool is_hardware_present = std::ranges::any_of(
+      present, [&](const Domain& other) { return hardware.contains(other.kind()); });
   // Where nothing of its kind is shown, the reason is worth more than the list.
-  if (!is_hardware_told && !refused_of(found, {domain}).empty()) fail(found, {domain});
+  if (!is_hardware_present && !refused_of(found, {domain}).empty()) fail(found, {domain});
   throw NoSuchDomain("cannot measure " + domain.name() +
-                         ": there is no such domain here; there are: " + names_of(told),
+                         ": there is no such domain here; there are: " + names_of(present),
                      domain.name());
 }
 
@@ -104,10 +104,10 @@ bool ignores(const EnergyMeterOptions& options) noexcept {
 
 /// The columns: those that were asked for, or all of CPUs and GPUs: others may overlap them.
 Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
-  const Domains told = domains_of(found);
+  const Domains present = domains_of(found);
   Domains columns;
   if (!options.domains) {
-    std::ranges::copy_if(told, std::back_inserter(columns), [](const Domain& domain) {
+    std::ranges::copy_if(present, std::back_inserter(columns), [](const Domain& domain) {
       return kDefaultKinds.contains(domain.kind());
     });
     if (columns.empty() && options.sources.empty() && !ignores(options)) fail(found, {});
@@ -116,28 +116,29 @@ Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
   for (const Domain& domain : *options.domains) {
     const bool is_refused = std::ranges::any_of(
         found.refused, [&](const SensorRefusal& refusal) { return refusal.domain == domain; });
-    if (!contains(told, domain) && !is_refused && !ignores(options)) fail_for(domain, found, told);
+    if (!contains(present, domain) && !is_refused && !ignores(options))
+      fail_for(domain, found, present);
     columns.push_back(domain);
   }
-  const bool is_any_told =
-      std::ranges::any_of(columns, [&](const Domain& domain) { return contains(told, domain); });
-  if (!is_any_told && options.sources.empty() && !ignores(options)) fail(found, columns);
+  const bool is_any_present =
+      std::ranges::any_of(columns, [&](const Domain& domain) { return contains(present, domain); });
+  if (!is_any_present && options.sources.empty() && !ignores(options)) fail(found, columns);
   return columns;
 }
 
 /// Adds the reasons that no refusal gives. Only without them the constructor throws.
 void add_reasons(const EnergyMeterOptions& options, const Survey& found,
                  std::vector<Refusal>& missing) {
-  const Domains told = domains_of(found);
+  const Domains present = domains_of(found);
   for (const Domain& domain : options.domains.value_or(Domains{})) {
-    if (contains(told, domain)) continue;
+    if (contains(present, domain)) continue;
     const std::string name = domain.name();
     if (std::ranges::count(missing, name, &Refusal::subject) > 0) continue;
     missing.push_back({.subject = name,
-                       .reason = "this machine has no such domain; it has: " + names_of(told),
+                       .reason = "this machine has no such domain; it has: " + names_of(present),
                        .remedy = {}});
   }
-  if (told.empty() && missing.empty()) {
+  if (present.empty() && missing.empty()) {
     missing.push_back({.subject = "energy",
                        .reason = "no energy counter was found",
                        .remedy = "see `wattle doctor`"});

@@ -14,33 +14,33 @@ FaultReport::FaultReport(std::vector<GpuSensor> sensors) {
   }
 }
 
-void FaultReport::tell() {
+void FaultReport::report() {
   for (Gpu& gpu : gpus_) {
-    tell_presence(gpu);
-    for (const PowerDomain domain : kPowerDomains) tell_domain(gpu, domain);
+    report_presence(gpu);
+    for (const PowerDomain domain : kPowerDomains) report_domain(gpu, domain);
   }
 }
 
-void FaultReport::tell_presence(Gpu& gpu) {
+void FaultReport::report_presence(Gpu& gpu) {
   const bool is_gone = gpu.sensor->is_gone();
   if (is_gone == gpu.is_gone) return;
   gpu.is_gone = is_gone;
   log(fmt::format("power monitor: {} {}", gpu.name, is_gone ? "is lost" : "is back"));
 }
 
-void FaultReport::tell_domain(Gpu& gpu, PowerDomain domain) {
+void FaultReport::report_domain(Gpu& gpu, PowerDomain domain) {
   const WatchedSensor::Counts counts = gpu.sensor->counts(domain);
-  Told& told = gpu.told.at(place_of(domain));
-  const std::uint64_t round = counts.failed - counts.failed % kFailuresToTell;
-  if (round > told.failed) {
-    told.failed = round;
+  Reported& reported = gpu.reported.at(place_of(domain));
+  const std::uint64_t round = counts.failed - counts.failed % kFailuresPerReport;
+  if (round > reported.failed) {
+    reported.failed = round;
     log(fmt::format(
         "power monitor: {2} readings of {0} gave no {1} so far: the driver fails, or reports that "
         "this is not supported",
         gpu.name, to_string(domain), round));
   }
-  if (counts.zeros > told.zeros) {
-    told.zeros = counts.zeros;
+  if (counts.zeros > reported.zeros) {
+    reported.zeros = counts.zeros;
     log(fmt::format(
         "power monitor: {} showed a {} of 0 W between two values above 0 W, {} times so far: "
         "kept, and flagged zero",

@@ -22,26 +22,26 @@ struct GpuSensor {
 class FaultReport {
  public:
   /// After so many readings without a value of one power domain there is a message.
-  static constexpr std::uint64_t kFailuresToTell = 11;
+  static constexpr std::uint64_t kFailuresPerReport = 11;
 
   explicit FaultReport(std::vector<GpuSensor> sensors);
 
   /// Tells what is new: at most one message for each GPU, power domain and cause.
-  void tell();
+  void report();
 
  private:
-  struct Told {
+  struct Reported {
     std::uint64_t failed = 0;
     std::uint64_t zeros = 0;
   };
   struct Gpu {
     std::string name;
     std::shared_ptr<const WatchedSensor> sensor;
-    std::array<Told, kPowerDomains.size()> told{};
+    std::array<Reported, kPowerDomains.size()> reported{};
     bool is_gone = false;
   };
-  static void tell_presence(Gpu& gpu);
-  static void tell_domain(Gpu& gpu, PowerDomain domain);
+  static void report_presence(Gpu& gpu);
+  static void report_domain(Gpu& gpu, PowerDomain domain);
 
   std::vector<Gpu> gpus_;
 };

@@ -23,7 +23,7 @@ struct PowerMonitorMaker {
   /// What a monitored GPU is called among all devices. Throws `NoSuchDevice`.
   [[nodiscard]] static Domain domain_of(const PowerMonitor& monitor, std::uint32_t gpu);
   /// Tells the log what is new, as lanes do once a second, where it is read by hand.
-  static void tell_faults(PowerMonitor& monitor);
+  static void report_faults(PowerMonitor& monitor);
 };
 
 }  // namespace wattle

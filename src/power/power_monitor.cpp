@@ -94,7 +94,7 @@ Domain PowerMonitorMaker::domain_of(const PowerMonitor& monitor, std::uint32_t g
   return monitor.impl_->gpu(gpu).device;
 }
 
-void PowerMonitorMaker::tell_faults(PowerMonitor& monitor) { monitor.impl_->tell_faults(); }
+void PowerMonitorMaker::report_faults(PowerMonitor& monitor) { monitor.impl_->report_faults(); }
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
   const PowerMonitorOptions right = checked(options);

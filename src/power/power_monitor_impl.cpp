@@ -124,8 +124,8 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   for (ReadingWork& part : work) part.is_prompt = reader == ReadBy::hand;
   readings_.emplace(std::move(work), clock);
   if (reader == ReadBy::hand) return;
-  telling_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), telling()),
-                                      "the sampling thread");
+  reporting_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), reporting()),
+                                        "the sampling thread");
   readings_->wait_for_first(clock.now() + kDriverPatience);
 }
 
@@ -160,9 +160,9 @@ ReadingWork PowerMonitor::Impl::cpu_work(const Selection& selection, const LaneO
   return work;
 }
 
-Worker::Job PowerMonitor::Impl::telling() const {
+Worker::Job PowerMonitor::Impl::reporting() const {
   return [faults = faults_] {
-    faults->tell();
+    faults->report();
     (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
   };
 }
@@ -178,8 +178,8 @@ void PowerMonitor::Impl::stop() noexcept {
   }
   readings_->stop(end_by);
   try {
-    if (telling_ && telling_->add(telling())) {
-      (void)telling_->finish(
+    if (reporting_ && reporting_->add(reporting())) {
+      (void)reporting_->finish(
           std::max<nanoseconds>(end_by - std::chrono::steady_clock::now(), nanoseconds(0)));
     }
   } catch (const std::exception&) {

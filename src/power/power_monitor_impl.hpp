@@ -72,7 +72,7 @@ class PowerMonitor::Impl {
   /// False where one did not answer.
   // NOLINTNEXTLINE(modernize-use-nodiscard)
   bool read_now(std::chrono::nanoseconds patience) const;
-  void tell_faults() { faults_->tell(); }
+  void report_faults() { faults_->report(); }
 
   [[nodiscard]] const std::vector<MonitoredGpu>& gpus() const noexcept { return gpus_; }
   [[nodiscard]] const std::vector<MonitoredCpu>& cpus() const noexcept { return cpus_; }
@@ -118,7 +118,7 @@ class PowerMonitor::Impl {
   [[nodiscard]] ReadingWork cpu_work(const Selection& selection, const LaneOptions& lane,
                                      std::size_t bytes);
   /// What is done once a second, and at the end.
-  [[nodiscard]] Worker::Job telling() const;
+  [[nodiscard]] Worker::Job reporting() const;
 
   std::vector<Refusal> missing_;
   std::chrono::nanoseconds period_{0};
@@ -130,7 +130,7 @@ class PowerMonitor::Impl {
   std::vector<GpuSensor> watched_;
   std::shared_ptr<FaultReport> faults_;
   std::optional<Readings> readings_;
-  std::unique_ptr<Worker> telling_;
+  std::unique_ptr<Worker> reporting_;
   std::atomic<bool> stopped_{false};
 };
 

@@ -34,7 +34,7 @@ ModelPace pace_of(const std::vector<Observation>& channels) {
   ModelPace pace;
   for (const Observation& seen : channels) {
     pace.updates.push_back(seen.doubt == PeriodDoubt::none ? seen.interval : UpdateInterval{});
-    pace.tells_power = pace.tells_power || seen.readings > 0;
+    pace.gives_power = pace.gives_power || seen.readings > 0;
     if (!seen.median || seen.changes < kFewestChanges) continue;
     pace.gap = std::min(pace.gap.value_or(*seen.median), *seen.median);
   }
@@ -64,7 +64,7 @@ std::vector<Selection::Gpu> one_of_each_model(const std::vector<Selection::Gpu>&
 nanoseconds period_for(const std::vector<ModelPace>& models) {
   std::optional<nanoseconds> fastest;
   for (const ModelPace& model : models) {
-    if (!model.tells_power) continue;
+    if (!model.gives_power) continue;
     const nanoseconds gap = model.gap.value_or(kAssumedGap);
     fastest = std::min(fastest.value_or(gap), gap);
   }

@@ -14,7 +14,7 @@ namespace wattle {
 
 /// What reading one GPU of a model has shown.
 struct ModelPace {
-  bool tells_power = false;
+  bool gives_power = false;
   /// From one change of its value to the next, median; absent where there were less than four.
   std::optional<std::chrono::nanoseconds> gap{};
   /// How often each channel of its sensor is renewed; not known where that is in doubt.

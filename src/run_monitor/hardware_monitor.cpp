@@ -37,13 +37,13 @@ void check(const HardwareMonitorOptions& options) {
 }
 
 /// What is there, but is not monitored.
-void tell(const Survey& found) {
+void log_refusals(const Survey& found) {
   std::vector<SensorRefusal> refused = found.refused;
   (void)take_absent(refused);
   std::vector<Domain> measured;
   for (const auto& sensor : found.sensors) {
     for (const Channel& channel : sensor->channels()) {
-      if (channel.tells_energy()) measured.push_back(channel.domain);
+      if (channel.gives_energy()) measured.push_back(channel.domain);
     }
   }
   for (const SharedCause& cause : by_cause(refused)) {
@@ -69,7 +69,7 @@ class HardwareMonitor::Impl {
     }
     Survey found = found_ ? std::move(*found_) : look();
     found_.reset();
-    tell(found);
+    log_refusals(found);
     auto recording =
         std::make_shared<Recording>(std::move(found), machine_clock(), folder, options_);
     if (recording->is_empty() && options_.if_unavailable == IfUnavailable::fail) {

@@ -37,7 +37,7 @@ ReadingsOptions reading_options(nanoseconds interval) {
 }
 
 bool is_power(const Channel& channel) noexcept {
-  return channel.tells_energy() && channel.metric != Metric::energy;
+  return channel.gives_energy() && channel.metric != Metric::energy;
 }
 
 std::set<Domain> domains_with_gauges(const std::vector<std::unique_ptr<Sensor>>& sensors) {
@@ -66,7 +66,7 @@ Fd hold_folder(const std::filesystem::path& folder) {
   return fd;
 }
 
-bool tells_anything(const MachineState& machine) noexcept {
+bool has_values(const MachineState& machine) noexcept {
   return machine.cpu || machine.memory || machine.cpu_pressure || machine.memory_pressure ||
          machine.io_pressure || machine.disk || machine.network;
 }
@@ -138,7 +138,7 @@ void Recording::open_files(const std::filesystem::path& folder, bool overwrite) 
     dmon_file_.emplace(folder, dmon_file(), overwrite);
   }
   if (machine.cpu) cpu_file_.emplace(folder, cpu_file());
-  if (!gpus_.empty() || !energies_.empty() || tells_anything(machine)) {
+  if (!gpus_.empty() || !energies_.empty() || has_values(machine)) {
     samples_file_.emplace(folder, samples_file());
   }
 }
@@ -279,16 +279,16 @@ void Recording::add_energies(TimePoint now) {
     const std::optional<Boundary> last = shown_.domains[i].counter;
     const std::optional<Boundary> before = std::exchange(energy.last, last);
     const TimePoint end = last ? last->at : now;
-    const TimePoint told_until = std::exchange(energy.told_until, end);
+    const TimePoint reported_until = std::exchange(energy.reported_until, end);
     if (!energy.begin) {  // the first row
       energy.begin = end;
       energy.first = last;
       continue;
     }
-    if (end <= told_until) continue;
+    if (end <= reported_until) continue;
     if (!energy.has_gauge) {
-      const MeanPower mean =
-          readings_.mean_power(i, {.begin = told_until, .end = end, .first = before, .last = last});
+      const MeanPower mean = readings_.mean_power(
+          i, {.begin = reported_until, .end = end, .first = before, .last = last});
       samples_.add(energy.cells, "power_w",
                    mean.power ? std::optional(mean.power->si()) : std::nullopt);
     }
@@ -319,11 +319,11 @@ void Recording::add_energy(Energy& energy, const EnergySum& sum) {
   // Only what has changed: most have no flag throughout.
   for (std::size_t i = 0; i < kFlagNames.size(); ++i) {
     const auto flag = static_cast<Flag>(i);
-    if (sum.flags.has(flag) == energy.told_flags.has(flag)) continue;
+    if (sum.flags.has(flag) == energy.reported_flags.has(flag)) continue;
     samples_.add(energy.cells, std::string("energy_flag_") + std::string(kFlagNames.at(i)),
                  sum.flags.has(flag) ? 1.0 : 0.0);
   }
-  energy.told_flags = sum.flags;
+  energy.reported_flags = sum.flags;
 }
 
 HardwareFiles Recording::files() const {

@@ -63,8 +63,8 @@ class Recording {
     int rows = 0;                      ///< in the window
     // As of the row before.
     std::optional<Boundary> last{};  ///< of its counter
-    TimePoint told_until{};
-    Flags told_flags{};
+    TimePoint reported_until{};
+    Flags reported_flags{};
   };
   struct Gpu {
     std::string cells;

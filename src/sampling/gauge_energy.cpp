@@ -132,7 +132,7 @@ constexpr double kMoreAfterMean = 4.0;
 /// By how much the values of one window may be later than those of another: the sensor's update
 /// interval or the reader's period, whichever is shorter.
 nanoseconds lateness_range(const History& history) noexcept {
-  return history.longest_told() - history.spacing();
+  return history.longest_covered() - history.spacing();
 }
 
 /// True where the reader meets the sensor's renewals at the same phase again and again, so that
@@ -214,7 +214,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   // A value tells of the middle of its window; it is half an update old when it is read, and holds
   // for half a period more, on average: half of what it is told for.
   nanoseconds lag =
-      kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_told() / 2 : nanoseconds(0);
+      kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_covered() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
   std::optional<OverlappingEnergy> overlapping;
   if (kernel.overlaps(spacing)) overlapping = overlapping_energy(history, kernel, begin, end);

@@ -27,13 +27,14 @@ bool is_unknown(const StoredReading& state) noexcept {
 
 /// A value is told until it is due to be read again, and one update of its sensor more: that long
 /// the sensor may go on showing it. Where nobody knows the update, one more period at least.
-nanoseconds told_for(const Channel& channel, nanoseconds period) noexcept {
+nanoseconds covered_by_a_value(const Channel& channel, nanoseconds period) noexcept {
   return period + (channel.update.known() ? channel.update.mean : std::max(period, kAssumedUpdate));
 }
 
 nanoseconds longest_belief(const Channel& channel, const HistoryOptions& options) noexcept {
-  const nanoseconds told = told_for(channel, std::max(options.period, options.longest_period));
-  return std::max(told, options.silence);
+  const nanoseconds covered =
+      covered_by_a_value(channel, std::max(options.period, options.longest_period));
+  return std::max(covered, options.silence);
 }
 
 TimelineOptions values_options(const Channel& channel, const HistoryOptions& options) {
@@ -62,9 +63,11 @@ void History::set_period(nanoseconds period) noexcept {
   period_.store(period, std::memory_order_relaxed);
 }
 
-nanoseconds History::belief() const noexcept { return std::max(longest_told(), silence_); }
+nanoseconds History::belief() const noexcept { return std::max(longest_covered(), silence_); }
 
-nanoseconds History::longest_told() const noexcept { return told_for(channel_, period()); }
+nanoseconds History::longest_covered() const noexcept {
+  return covered_by_a_value(channel_, period());
+}
 
 nanoseconds History::update() const noexcept {
   if (channel_.update.known() || is_counter()) return channel_.update.mean;
@@ -185,8 +188,8 @@ Condition History::condition(TimePoint begin, TimePoint end) const {
   const auto before = states_.at(begin).before;
   if (before && is_unknown(*before)) condition.flags |= flags_of(*before);
   states_.for_each(begin, end, [&](const StoredReading& state) {
-    const bool begins_behind = is_unknown(state) && state.first_seen >= end;
-    if (state.first_seen > begin && !begins_behind) condition.flags |= flags_of(state);
+    const bool starts_after = is_unknown(state) && state.first_seen >= end;
+    if (state.first_seen > begin && !starts_after) condition.flags |= flags_of(state);
   });
   if (was_lost(begin, end)) condition.flags.set(Flag::lost);
   each_unknown(begin, end, [&](TimePoint from, TimePoint to) { condition.unknown += to - from; });

@@ -104,7 +104,7 @@ class WATTLE_EXPORT History {
   /// Gauges: how long it counts as often as the channel is read now.
   [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
   /// Gauges: the longest that a value goes on to be told after the power changed.
-  [[nodiscard]] std::chrono::nanoseconds longest_told() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds longest_covered() const noexcept;
   /// Gauges: the reading whose value is to be believed at `time`; absent where there is none.
   [[nodiscard]] std::optional<StoredReading> held(TimePoint time) const noexcept;
   /// Gauges: the integral over the stretches in which there was a value to be believed.

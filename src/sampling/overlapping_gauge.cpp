@@ -37,7 +37,7 @@ class Drawing {
       : history_(history),
         kernel_(kernel),
         spacing_(history.spacing()),
-        late_((history.longest_told() - history.spacing()) / 2),
+        late_((history.longest_covered() - history.spacing()) / 2),
         scale_(history.channel().scale()) {}
 
   [[nodiscard]] nanoseconds late() const noexcept { return late_; }

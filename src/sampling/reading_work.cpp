@@ -26,8 +26,8 @@ int longest_backoff(nanoseconds period) noexcept {
 }
 
 /// True if the channel shows the energy of a domain that is asked for.
-bool tells(const Channel& channel, const ReadingsOptions& options) noexcept {
-  return channel.tells_energy() &&
+bool is_wanted(const Channel& channel, const ReadingsOptions& options) noexcept {
+  return channel.gives_energy() &&
          (!options.domains ||
           std::ranges::find(*options.domains, channel.domain) != options.domains->end());
 }
@@ -51,28 +51,29 @@ const std::deque<History>& add_fitting(ReadingWork& work, const std::shared_ptr<
 std::vector<ReadingWork> device_work(const std::shared_ptr<Sensor>& sensor,
                                      const ReadingsOptions& options) {
   const bool has_gauge = std::ranges::any_of(sensor->channels(), [](const Channel& channel) {
-    return channel.tells_energy() && channel.metric != Metric::energy && !channel.costly;
+    return channel.gives_energy() && channel.metric != Metric::energy && !channel.costly;
   });
   // Beside a gauge a counter matters at the ends of a window only, where it is asked for.
   const auto is_seldom_read = [&](const Channel& channel) {
     return channel.costly || (has_gauge && channel.metric == Metric::energy);
   };
-  const auto telling = [&](const Channel& channel) { return tells(channel, options); };
+  const auto gives_wanted = [&](const Channel& channel) { return is_wanted(channel, options); };
   const auto is_asked_for = [&](const Channel& channel) {
-    return channel.scope == Scope::device && !channel.tells_energy() &&
+    return channel.scope == Scope::device && !channel.gives_energy() &&
            std::ranges::find(options.metrics, channel.metric) != options.metrics.end();
   };
-  const auto add = [&](ReadingWork& work, nanoseconds every, const auto& wanted) {
-    const ChannelSet chosen = channels_where(*sensor, wanted);
-    const bool counts = (chosen & channels_where(*sensor, telling)).any();
+  const auto add = [&](ReadingWork& work, nanoseconds every, const auto& chooses) {
+    const ChannelSet chosen = channels_where(*sensor, chooses);
+    const bool counts = (chosen & channels_where(*sensor, gives_wanted)).any();
     const std::size_t bytes = counts ? HistoryOptions{}.memory_limit : kMetricHistoryBytes;
     add_fitting(work, sensor, chosen, bytes, ticks_in(every, work.lane.period));
   };
   ReadingWork usual{.lane = {.period = options.period,
                              .only_when_asked = options.only_when_asked,
                              .longest_backoff = longest_backoff(options.period)}};
-  add(usual, options.period, [&](const Channel& c) { return telling(c) && !is_seldom_read(c); });
-  add(usual, kSlowPeriod, [&](const Channel& c) { return telling(c) && is_seldom_read(c); });
+  add(usual, options.period,
+      [&](const Channel& c) { return gives_wanted(c) && !is_seldom_read(c); });
+  add(usual, kSlowPeriod, [&](const Channel& c) { return gives_wanted(c) && is_seldom_read(c); });
   add(usual, kCalmPeriod, [&](const Channel& c) { return is_asked_for(c) && !c.costly; });
   ReadingWork slow{.lane = {.period = options.list_period,
                             .longest_backoff = longest_backoff(options.list_period)},
@@ -109,9 +110,9 @@ std::vector<ReadingWork> work_of(const std::shared_ptr<Sensor>& sensor,
   std::vector<ReadingWork> all(1);
   all[0].lane.period = options.period;
   all[0].is_prompt = true;
-  const ChannelSet telling =
-      channels_where(*sensor, [&](const Channel& c) { return tells(c, options); });
-  if (telling.any()) add_fitting(all[0], sensor, telling, options.prompt_history_bytes, 1);
+  const ChannelSet wanted =
+      channels_where(*sensor, [&](const Channel& c) { return is_wanted(c, options); });
+  if (wanted.any()) add_fitting(all[0], sensor, wanted, options.prompt_history_bytes, 1);
   return all;
 }
 

@@ -39,7 +39,7 @@ void Readings::add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& option
 void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
                       const std::string& reason) {
   std::set<Domain> domains;
-  add_telling(channels, domains);
+  add_energy_domains(channels, domains);
   std::erase_if(tracks_, [&](const Track& track) { return domains.contains(track.domain); });
   std::erase_if(devices_, [&](const Device& device) { return device.lane >= lanes; });
   lanes_.resize(lanes);
@@ -74,7 +74,7 @@ void Readings::add(ReadingWork work) {
   for (const LaneTask& task : tasks) {
     for (const History& history : task.recorder->histories()) {
       track(history, number, place++);
-      const bool is_of_gpu = is_gpu(sensor) && !history.channel().tells_energy();
+      const bool is_of_gpu = is_gpu(sensor) && !history.channel().gives_energy();
       if (is_of_gpu) devices_.back().gauges.push_back(&history);
     }
   }
@@ -92,7 +92,7 @@ void Readings::stop(TimePoint deadline) noexcept {
 
 void Readings::track(const History& history, std::optional<std::size_t> lane, std::size_t place) {
   const Channel& channel = history.channel();
-  if (!channel.tells_energy()) return;
+  if (!channel.gives_energy()) return;
   auto found = std::ranges::lower_bound(tracks_, channel.domain, {}, &Track::domain);
   if (found == tracks_.end() || found->domain != channel.domain) {
     found = tracks_.insert(found, Track{.domain = channel.domain, .lane = lane});

@@ -182,7 +182,7 @@ void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) cons
   bool has_before = false;
   StoredReading before;
   Uint128 changes_before = 0;
-  const auto tell_before = [&] {
+  const auto visit_before = [&] {
     if (has_before) visit(before, changes_before);
     has_before = false;
   };
@@ -201,12 +201,12 @@ void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) cons
     for (; i < chunk.count; ++i) {
       if (chunk.first_seen[i] > last) return false;
       add_change(i);
-      tell_before();
+      visit_before();
       visit(reading(chunk, i), changes);
     }
     return true;
   });
-  tell_before();
+  visit_before();
 }
 
 }  // namespace wattle

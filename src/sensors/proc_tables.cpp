@@ -18,7 +18,7 @@ bool names_a_processor(std::string_view word) noexcept {
 }
 
 /// The word behind `before` others; empty where there are fewer.
-std::string_view word_behind(std::string_view line, int before) noexcept {
+std::string_view word_after(std::string_view line, int before) noexcept {
   for (int i = 0; i < before; ++i) (void)take_word(line);
   return take_word(line);
 }
@@ -33,8 +33,8 @@ void add(std::optional<ByteTotals>& sum, const ByteTotals& more) noexcept {
 std::optional<ByteTotals> totals_at(std::string_view line, int in, int out,
                                     std::uint64_t unit) noexcept {
   constexpr std::uint64_t kMost = std::numeric_limits<std::uint64_t>::max();
-  const auto first = parse_unsigned<std::uint64_t>(word_behind(line, in));
-  const auto second = parse_unsigned<std::uint64_t>(word_behind(line, out));
+  const auto first = parse_unsigned<std::uint64_t>(word_after(line, in));
+  const auto second = parse_unsigned<std::uint64_t>(word_after(line, out));
   if (!first || !second || std::max(*first, *second) > kMost / unit) return std::nullopt;
   return ByteTotals{.in = *first * unit, .out = *second * unit};
 }
@@ -133,7 +133,7 @@ std::optional<ByteTotals> parse_disk_totals(std::string_view text, const NameFil
   std::optional<ByteTotals> sum;
   while (!text.empty()) {
     const std::string_view line = take_line(text);
-    const std::string_view name = word_behind(line, 2);
+    const std::string_view name = word_after(line, 2);
     if (name.empty() || !counts(name)) continue;
     if (const auto totals = totals_at(line, 5, 9, kSectorBytes)) add(sum, *totals);
   }

@@ -72,11 +72,11 @@ Survey survey(const System& system, const Clock& clock, DomainKinds wanted) {
   for (const Provider& provider : kProviders) {
     if (!provider.shows.overlaps(wanted)) continue;
     Survey found = probe_one(provider, system, clock, read);
-    for (const auto& sensor : found.sensors) add_telling(sensor->channels(), read);
+    for (const auto& sensor : found.sensors) add_energy_domains(sensor->channels(), read);
     std::ranges::move(found.sensors, std::back_inserter(all.sensors));
     std::ranges::move(found.refused, std::back_inserter(all.refused));
   }
-  all.refused = worth_telling(std::move(all.refused), read);
+  all.refused = worth_reporting(std::move(all.refused), read);
   return all;
 }
 
@@ -91,7 +91,7 @@ std::vector<Survey> survey_each(const System& system, const Clock& clock) {
 
 std::vector<Domain> domains_of(const Survey& survey) {
   std::set<Domain> domains;
-  for (const auto& sensor : survey.sensors) add_telling(sensor->channels(), domains);
+  for (const auto& sensor : survey.sensors) add_energy_domains(sensor->channels(), domains);
   return {domains.begin(), domains.end()};
 }
 

@@ -20,8 +20,8 @@ inline constexpr DomainKinds kProcessorAndGpuKinds =
     DomainKinds::of({DomainCategory::cpu, DomainCategory::platform, DomainCategory::gpu});
 
 /// Each domain is read through one provider; of what is refused, only what matters is told
-/// (`worth_telling`). Providers that show none of the kinds `wanted` are not asked: a GPU's driver
-/// may take two seconds.
+/// (`worth_reporting`). Providers that show none of the kinds `wanted` are not asked: a GPU's
+/// driver may take two seconds.
 [[nodiscard]] Survey survey(const System& system, const Clock& clock,
                             DomainKinds wanted = kProcessorKinds);
 

@@ -47,8 +47,8 @@ constexpr std::string_view kLastResort = "daemon";
 
 }  // namespace
 
-std::vector<SensorRefusal> worth_telling(std::vector<SensorRefusal> refused,
-                                         const std::set<Domain>& read) {
+std::vector<SensorRefusal> worth_reporting(std::vector<SensorRefusal> refused,
+                                           const std::set<Domain>& read) {
   const std::map<Domain, const SensorRefusal*> chosen = most_helpful(refused);
   DomainKinds shown;      // by an interface that knows a domain
   DomainKinds mentioned;  // by anything but a spare way
@@ -69,22 +69,22 @@ std::vector<SensorRefusal> worth_telling(std::vector<SensorRefusal> refused,
   const bool reads_cpus = std::ranges::any_of(read, [](const Domain& domain) {
     return stands_for_hardware(domain) && domain.category() == DomainCategory::cpu;
   });
-  std::vector<bool> told;
+  std::vector<bool> matters;
   for (const SensorRefusal& refusal : refused) {
     if (refusal.source == kLastResort && reads_cpus) {
-      told.push_back(false);
+      matters.push_back(false);
     } else if (refusal.domain) {
-      told.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
+      matters.push_back(!read.contains(*refusal.domain) && chosen.at(*refusal.domain) == &refusal);
     } else if (refusal.scope == RefusalScope::interface) {
-      told.push_back(!shows_hidden(known, refusal.hidden) && !shown.overlaps(refusal.shows));
+      matters.push_back(!shows_hidden(known, refusal.hidden) && !shown.overlaps(refusal.shows));
     } else {
       const bool is_new = refusal.scope == RefusalScope::part || !mentioned.overlaps(refusal.shows);
-      told.push_back(is_new && !shows_hidden(known, refusal.hidden));
+      matters.push_back(is_new && !shows_hidden(known, refusal.hidden));
     }
   }
   std::vector<SensorRefusal> result;
   for (std::size_t i = 0; i < refused.size(); ++i) {
-    if (told[i]) result.push_back(std::move(refused[i]));
+    if (matters[i]) result.push_back(std::move(refused[i]));
   }
   return result;
 }

@@ -19,8 +19,8 @@ namespace wattle {
 /// - an interface that shows nothing, where another one shows the same devices, read or refused;
 ///   the platform alone is none of them;
 /// - spare ways, where there is anything else to say about their devices.
-[[nodiscard]] std::vector<SensorRefusal> worth_telling(std::vector<SensorRefusal> refused,
-                                                       const std::set<Domain>& read);
+[[nodiscard]] std::vector<SensorRefusal> worth_reporting(std::vector<SensorRefusal> refused,
+                                                         const std::set<Domain>& read);
 
 /// Takes out of `refused`, and returns, what is not measured because it is not there.
 [[nodiscard]] std::vector<SensorRefusal> take_absent(std::vector<SensorRefusal>& refused);

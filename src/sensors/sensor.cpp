@@ -44,9 +44,9 @@ bool is_gpu(const Sensor& sensor) noexcept {
          sensor.channels().front().domain.category() == DomainCategory::gpu;
 }
 
-void add_telling(std::span<const Channel> channels, std::set<Domain>& domains) {
+void add_energy_domains(std::span<const Channel> channels, std::set<Domain>& domains) {
   for (const Channel& channel : channels) {
-    if (channel.tells_energy()) domains.insert(channel.domain);
+    if (channel.gives_energy()) domains.insert(channel.domain);
   }
 }
 

@@ -145,7 +145,7 @@ struct Channel {
     return metric == Metric::energy && scope == Scope::device;
   }
   /// True for what the domain's energy can be told from: its counter, or its power over time.
-  [[nodiscard]] bool tells_energy() const noexcept {
+  [[nodiscard]] bool gives_energy() const noexcept {
     return (metric == Metric::energy || is_power(metric)) && scope == Scope::device;
   }
 };
@@ -268,7 +268,7 @@ class ForwardingSensor : public Sensor {
 };
 
 /// Adds the domains whose energy can be told from `channels`.
-void add_telling(std::span<const Channel> channels, std::set<Domain>& domains);
+void add_energy_domains(std::span<const Channel> channels, std::set<Domain>& domains);
 
 /// The channels of a sensor that `is_wanted` chooses.
 template <class IsWanted>

@@ -21,9 +21,9 @@ void fill_unknown_users(ResourceUsage& usage, const GpusUsage& gpus) {
   if (!gpus.peak_combined_bytes) keys.emplace_back("max_gpu_ram.combined");
   if (keys.empty()) return;
   std::string reason = "it is not known which processes used the GPUs, or how much of their memory";
-  const auto told = std::ranges::find_if(
+  const auto refused = std::ranges::find_if(
       gpus.gpus, [](const GpuUsage& gpu) { return !gpu.used_by_command_unknown.empty(); });
-  if (told != gpus.gpus.end()) reason += ": " + told->used_by_command_unknown;
+  if (refused != gpus.gpus.end()) reason += ": " + refused->used_by_command_unknown;
   usage.unknown.push_back({std::move(keys), reason});
 }
 

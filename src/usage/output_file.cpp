@@ -76,7 +76,7 @@ int OutputFile::append(std::string_view text) noexcept {
   return error;
 }
 
-int OutputFile::begin_anew(std::string_view text) {
+int OutputFile::replace_with(std::string_view text) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return errno;
   if (!is_in_its_place()) return EEXIST;

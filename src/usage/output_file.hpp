@@ -48,7 +48,7 @@ class OutputFile {
   /// Puts a new file that holds `text` alone in its place, in one step: at any time there is the
   /// one or the other, whole. A link to the file stays, and is one to the new file. 0, or an
   /// `errno` (EEXIST: it is not in its place any more); then the old one goes on.
-  [[nodiscard]] int begin_anew(std::string_view text);
+  [[nodiscard]] int replace_with(std::string_view text);
   /// Closes it, and removes it where it is a regular file; not a link to it, nor another file that
   /// was put in its place.
   void remove() noexcept;

@@ -76,13 +76,13 @@ void UsageFiles::write_usage(const ResourceUsage& usage, std::uint64_t ticks) {
   if (!usage_ || !*usage_) return;
   const std::string line = usage_line(usage, ticks);
   // Who is killed in the middle of a write leaves the records before: the first has none before it.
-  if (usage_->bytes() == 0 && usage_->begin_anew(line) == 0) return;
+  if (usage_->bytes() == 0 && usage_->replace_with(line) == 0) return;
   if (usage_->bytes() > most_bytes_) {
-    const int error = usage_->begin_anew(line);
+    const int error = usage_->replace_with(line);
     if (error == 0) return;
     most_bytes_ += first_most_bytes_;
-    tell(fmt::format("cannot replace the usage file {}, which has grown large: {}; it goes on",
-                     printable(usage_->path()), std::generic_category().message(error)));
+    report(fmt::format("cannot replace the usage file {}, which has grown large: {}; it goes on",
+                       printable(usage_->path()), std::generic_category().message(error)));
   }
   if (const int error = usage_->append(line); error != 0) note_failure(usage_->path(), error);
 }
@@ -93,16 +93,16 @@ void UsageFiles::end() {
   if (!failure_) {
     usage_->remove();
   } else {
-    tell(fmt::format("the usage file {} is kept", printable(usage_->path())));
+    report(fmt::format("the usage file {} is kept", printable(usage_->path())));
   }
 }
 
 void UsageFiles::note_failure(const std::string& path, int error) {
   if (!failure_) failure_ = Failure{.path = path, .error_number = error};
-  tell(WriteError(path, error).what());
+  report(WriteError(path, error).what());
 }
 
-void UsageFiles::tell(const std::string& message) const {
+void UsageFiles::report(const std::string& message) const {
   if (logs_) log(message);
 }
 

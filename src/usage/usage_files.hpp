@@ -60,7 +60,7 @@ class UsageFiles {
   void make_in_state_folder();
   void check_rows(int error);
   void note_failure(const std::string& path, int error);
-  void tell(const std::string& message) const;
+  void report(const std::string& message) const;
 
   bool logs_;
   std::unique_ptr<TrackingTable> rows_;  ///< null: none

@@ -36,7 +36,7 @@ std::optional<DeviceId> id_in(const element& value) noexcept {
 }
 
 /// Absent, or null: unknown.
-std::optional<element> told(const object& from, std::string_view key) noexcept {
+std::optional<element> member(const object& from, std::string_view key) noexcept {
   element value;
   if (from.at_key(key).get(value) != simdjson::SUCCESS || value.is_null()) return {};
   return value;
@@ -44,7 +44,7 @@ std::optional<element> told(const object& from, std::string_view key) noexcept {
 
 /// Reads the power under `key`, if it is told, to `power`; false where it is no power.
 bool read_power(const object& from, std::string_view key, std::optional<double>& power) noexcept {
-  const auto value = told(from, key);
+  const auto value = member(from, key);
   power = value ? power_in(*value) : std::nullopt;
   return !value || power;
 }
@@ -65,13 +65,13 @@ class EventParser::Impl {
     if (root.get(event) != simdjson::SUCCESS) return refuse("is not a JSON object");
 
     PowerEvent made;
-    const auto at = told(event, "timestamp_ms");
+    const auto at = member(event, "timestamp_ms");
     const auto timestamp_ms = at ? number_in(*at, static_cast<double>(kLastUnixMs)) : std::nullopt;
     if (!timestamp_ms) return refuse("has no 'timestamp_ms' that is a time");
     made.timestamp_ms = *timestamp_ms;
 
     object powers;
-    const auto power = told(event, "power_mw");
+    const auto power = member(event, "power_mw");
     made.is_snapshot = power && power->get(powers) == simdjson::SUCCESS;
     const bool is_understood =
         made.is_snapshot ? add_all(type, powers) : add_one(type, event, power);
@@ -103,7 +103,7 @@ class EventParser::Impl {
 
   bool add_one(DeviceType type, const object& event, const std::optional<element>& power) {
     const bool is_gpu = type == DeviceType::gpu;
-    const auto device = told(event, is_gpu ? "gpu_id" : "cpu_id");
+    const auto device = member(event, is_gpu ? "gpu_id" : "cpu_id");
     const auto id = device ? id_in(*device) : std::nullopt;
     if (!id) {
       return wrong(is_gpu ? "has no 'gpu_id' that is an index"

@@ -161,8 +161,8 @@ TEST_F(DaemonCommands, RunAsRootWhereTheDaemonHasGivenItUp) {
 TEST_F(DaemonCommands, HaveNoEffectWithoutControlAndTheLogSaysSo) {
   serve({"--gpu-command-overrides", overrides("nonsense")});
   EXPECT_EQ(post(kLimit).status, 404);
-  EXPECT_THAT(log(),
-              HasSubstr("--gpu-command-overrides has no effect: add gpu-control to --enable"));
+  EXPECT_THAT(
+      log(), HasSubstr("--gpu-command-overrides has no effect: --enable gpu-control is not given"));
 }
 
 TEST_F(DaemonCommands, ThatTheGroupMayChangeAreWarnedAbout) {

@@ -393,9 +393,9 @@ TEST_F(DaemonLife, ASignalToReadAgainDoesNotEndItBeforeItsOwnCodeRuns) {
   EXPECT_EQ(get("/time").status, 200);
 }
 
-TEST_F(DaemonLife, SaysThatANumberOfWorkersHasNoEffect) {
+TEST_F(DaemonLife, NamesOptionsThatHaveNoEffect) {
   serve({"--num-workers", "10"});
-  EXPECT_THAT(log(), HasSubstr("--num-workers is ignored"));
+  EXPECT_THAT(log(), HasSubstr("--num-workers has no effect"));
 }
 
 TEST_F(DaemonLife, ServesTheGpusOfTheBackendThatWasAskedFor) {

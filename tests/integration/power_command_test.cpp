@@ -73,7 +73,7 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
   EXPECT_THAT(outcome.out, StartsWith("     elapsed           total    nvidia_gpu_0    nvidia_gpu_1"
                                       "       package_0\n"));
   EXPECT_THAT(outcome.out, testing::ContainsRegex("100(\\.0)? W"));
-  EXPECT_THAT(outcome.out, HasSubstr("± of the sampling"));
+  EXPECT_THAT(outcome.out, HasSubstr("± is the sampling error only (95 %)"));
   EXPECT_THAT(outcome.out, HasSubstr("\nnvidia_gpu_0  "));
   EXPECT_THAT(outcome.out, HasSubstr("\npackage_0     energy"));
 }
@@ -81,7 +81,8 @@ TEST_F(PowerCommand, PrintsLinesUntilCtrlCThenTheTotals) {
 TEST_F(PowerCommand, PrintsEnergiesUntilItIsTerminated) {
   const Outcome outcome = end_after(on_machine({"energy", "--period", "0.05"}), " J\n", SIGTERM);
   EXPECT_EQ(outcome.code(), 0);
-  EXPECT_THAT(outcome.out, AllOf(HasSubstr(" J"), HasSubstr("± of the sampling")));
+  EXPECT_THAT(outcome.out,
+              AllOf(HasSubstr(" J"), HasSubstr("± is the sampling error only (95 %)")));
 }
 
 TEST_F(PowerCommand, PrintsJsonLinesEachWithItsSchema) {
@@ -116,7 +117,7 @@ TEST_F(PowerCommand, PrintsATableWhoseTotalsAreNotInIt) {
               StartsWith("time_unix_s,elapsed_s,domain,quantity,energy_j,uncertainty_j,unknown_s,"
                          "flags\n"));
   EXPECT_THAT(outcome.out, Not(HasSubstr("±")));
-  EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
+  EXPECT_THAT(outcome.err, HasSubstr("± is the sampling error only (95 %)"));
 }
 
 /// A GPU that shows the power of its module alone (Grace-Hopper).
@@ -273,7 +274,7 @@ TEST_F(PowerCommand, EndsThoughNobodyTakesItsLines) {
   process.send(SIGINT);
   const Outcome outcome = process.wait();
   EXPECT_EQ(outcome.code(), 0);
-  EXPECT_THAT(outcome.err, HasSubstr("± of the sampling"));
+  EXPECT_THAT(outcome.err, HasSubstr("± is the sampling error only (95 %)"));
   ::close(ends[0]);
   ::close(ends[1]);
 }
@@ -305,7 +306,7 @@ TEST_F(PowerCommand, EndsWithTheKeyOnATerminal) {
   Process process(start);
   ASSERT_TRUE(terminal.shows(" W"));
   terminal.type("\x03");
-  EXPECT_TRUE(terminal.shows("of the sampling"));
+  EXPECT_TRUE(terminal.shows("sampling error only"));
   EXPECT_EQ(process.wait().code(), 0);
 }
 

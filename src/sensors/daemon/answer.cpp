@@ -23,8 +23,8 @@ std::optional<unsigned> status_of(std::string_view line) noexcept {
   constexpr std::string_view kBefore = "HTTP/1.x ";
   constexpr std::size_t kDigits = 3;
   if (!line.starts_with("HTTP/1.") || line.size() < kBefore.size() + kDigits) return std::nullopt;
-  const std::string_view behind = line.substr(kBefore.size() + kDigits);
-  if (line[kBefore.size() - 1] != ' ' || (!behind.empty() && behind.front() != ' ')) {
+  const std::string_view rest = line.substr(kBefore.size() + kDigits);
+  if (line[kBefore.size() - 1] != ' ' || (!rest.empty() && rest.front() != ' ')) {
     return std::nullopt;
   }
   const auto status = parse_unsigned<unsigned>(line.substr(kBefore.size(), kDigits));
@@ -89,7 +89,7 @@ class Scanner {
     const std::size_t end = std::min(rest_.find_first_not_of("0123456789"), rest_.size());
     const auto number = parse_unsigned<std::uint64_t>(rest_.substr(0, end));
     // What goes on is a fraction, an exponent or garbage.
-    const bool ends = end == rest_.size() || is_behind_value(rest_[end]);
+    const bool ends = end == rest_.size() || ends_value(rest_[end]);
     if (!number || !ends || (end > 1 && rest_.front() == '0')) bad_ = true;
     rest_.remove_prefix(end);
     return bad_ ? std::nullopt : number;
@@ -117,7 +117,7 @@ class Scanner {
   static constexpr bool is_blank(char c) noexcept {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
   }
-  static constexpr bool is_behind_value(char c) noexcept {
+  static constexpr bool ends_value(char c) noexcept {
     return is_blank(c) || c == ',' || c == '}' || c == ']';
   }
 
@@ -135,7 +135,7 @@ class Scanner {
   }
   void literal(std::string_view text) noexcept {
     rest_.remove_prefix(text.size());
-    if (!rest_.empty() && !is_behind_value(rest_.front())) bad_ = true;
+    if (!rest_.empty() && !ends_value(rest_.front())) bad_ = true;
   }
 
   std::string_view string() noexcept {
@@ -164,7 +164,7 @@ class Scanner {
 
   /// A number, or true, false or null: whatever it is, it ends before what stands behind a value.
   void word() noexcept {
-    const auto* const end = std::ranges::find_if(rest_, is_behind_value);
+    const auto* const end = std::ranges::find_if(rest_, ends_value);
     const auto length = static_cast<std::size_t>(end - rest_.begin());
     const bool is_word = length > 0 && std::ranges::all_of(rest_.substr(0, length), [](char c) {
                            return c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') ||

@@ -14,18 +14,18 @@ constexpr std::uint64_t kLargestTime = std::numeric_limits<std::int64_t>::max();
 class Sum {
  public:
   void add(std::optional<std::uint64_t> value, std::uint64_t most = UINT64_MAX) noexcept {
-    was_told_ = true;
+    was_seen_ = true;
     is_known_ = is_known_ && value && *value <= most - sum_;
     if (is_known_) sum_ += *value;
   }
-  [[nodiscard]] bool was_told() const noexcept { return was_told_; }
+  [[nodiscard]] bool was_seen() const noexcept { return was_seen_; }
   [[nodiscard]] std::optional<std::uint64_t> value() const noexcept {
-    return was_told_ && is_known_ ? std::optional(sum_) : std::nullopt;
+    return was_seen_ && is_known_ ? std::optional(sum_) : std::nullopt;
   }
 
  private:
   std::uint64_t sum_ = 0;
-  bool was_told_ = false;
+  bool was_seen_ = false;
   bool is_known_ = true;
 };
 
@@ -77,8 +77,8 @@ struct Memory {
     if (sum != nullptr && is_own_memory(key)) sum->add(parse_bytes(value));
   }
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept {
-    if (resident.was_told()) return resident.value();
-    return held.was_told() ? held.value() : total.value();
+    if (resident.was_seen()) return resident.value();
+    return held.was_seen() ? held.value() : total.value();
   }
 };
 

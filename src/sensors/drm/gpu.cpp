@@ -207,11 +207,11 @@ class Examination {
   }
 
   void refuse_missing() {
-    const bool tells_energy =
-        std::ranges::any_of(gpu_.channels, [](const Channel& c) { return c.tells_energy(); });
+    const bool gives_energy =
+        std::ranges::any_of(gpu_.channels, [](const Channel& c) { return c.gives_energy(); });
     if (is_apu_) {
       gpu_.refused.push_back(inside_processor(card_));
-    } else if (!tells_energy) {
+    } else if (!gives_energy) {
       refuse_everything_that_counts();
     }
     for (const Missing& missing : missing_) {

@@ -96,7 +96,7 @@ Opened open_device(const Device& device) {
       opened.channels.push_back(found.channel);
       opened.channels.back().costly = Clock::now() - before > kCostlyRead;
       opened.sources.push_back(*std::move(source));
-    } else if (found.channel.tells_energy()) {
+    } else if (found.channel.gives_energy()) {
       opened.refused.push_back(unreadable(found.channel, failed, error));
     }
   }

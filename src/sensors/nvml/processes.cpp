@@ -28,8 +28,8 @@ MemoryByPid parse(std::span<const std::byte> records, std::size_t size) {
     std::memcpy(&pid, records.data(), sizeof pid);
     std::memcpy(&bytes, &records[8], sizeof bytes);
     if (!is_pid(pid)) continue;
-    const bool told = bytes != std::numeric_limits<std::uint64_t>::max();
-    const auto memory = told ? std::optional(bytes) : std::nullopt;
+    const bool is_known = bytes != std::numeric_limits<std::uint64_t>::max();
+    const auto memory = is_known ? std::optional(bytes) : std::nullopt;
     const auto [place, is_new] = found.emplace(static_cast<pid_t>(pid), memory);
     if (!is_new) place->second = sum(place->second, memory);
   }

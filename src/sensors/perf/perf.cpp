@@ -155,13 +155,13 @@ class Probe {
       units.push_back({.cpu = cpu, .package = *package, .die = std::nullopt});
       most = std::max(most, ++cpus_of_package[*package]);
     }
-    if (most > 1) return tell_dies_apart(std::move(units));
+    if (most > 1) return number_dies(std::move(units));
     return units;
   }
 
   /// Several CPUs stand for one package: because the counters are those of dies, or because the
   /// kernel believes so.
-  std::vector<Unit> tell_dies_apart(std::vector<Unit> units) {
+  std::vector<Unit> number_dies(std::vector<Unit> units) {
     // AMD's counters are those of the package. Linux 6.9 to 6.11 lists a CPU for each core complex,
     // all of which show the same register.
     const CpuInfo info = read_cpu_info(system_);

@@ -27,9 +27,9 @@ class FaultReportTest : public testing::Test {
   void fail(int times) {
     for (int i = 0; i < times; ++i) read({.raw = 0, .status = ReadStatus::retry});
   }
-  std::vector<std::string> told() {
+  std::vector<std::string> reported() {
     const HeardLog log;
-    PowerMonitorMaker::tell_faults(monitor_);
+    PowerMonitorMaker::report_faults(monitor_);
     return log.messages();
   }
 
@@ -46,16 +46,16 @@ class FaultReportTest : public testing::Test {
 
 TEST_F(FaultReportTest, IsSilentWhereNothingIsWrong) {
   for (int i = 0; i < 100; ++i) read(watts(100));
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), IsEmpty());
 }
 
 TEST_F(FaultReportTest, TellsAtTheEleventhFailureOfAGpu) {
   fail(10);
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), IsEmpty());
   fail(1);
-  EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("device_instant"),
-                                        HasSubstr("11 readings"))));
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("device_instant"),
+                                            HasSubstr("11 readings"))));
+  EXPECT_THAT(reported(), IsEmpty());
 }
 
 TEST_F(FaultReportTest, TellsAtEachFurtherEleventhWhateverSucceedsInBetween) {
@@ -63,47 +63,47 @@ TEST_F(FaultReportTest, TellsAtEachFurtherEleventhWhateverSucceedsInBetween) {
     fail(1);
     read(watts(100));
   }
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("11 readings")));
+  EXPECT_THAT(reported(), ElementsAre(HasSubstr("11 readings")));
   fail(10);
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), IsEmpty());
   fail(1);
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("22 readings")));
+  EXPECT_THAT(reported(), ElementsAre(HasSubstr("22 readings")));
 }
 
 TEST_F(FaultReportTest, TellsOnceOfManyFailuresInBetween) {
   fail(100);
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("99 readings")));
+  EXPECT_THAT(reported(), ElementsAre(HasSubstr("99 readings")));
 }
 
 TEST_F(FaultReportTest, TellsOfAZeroBetweenTwoValuesAboveIt) {
   read(watts(100));
   read(watts(0));
-  EXPECT_THAT(told(), IsEmpty());  // the GPU may be off from now on
+  EXPECT_THAT(reported(), IsEmpty());  // the GPU may be off from now on
   read(watts(100));
-  EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
+  EXPECT_THAT(reported(), IsEmpty());
 }
 
 TEST_F(FaultReportTest, TellsOfAZeroThatIsReadTwiceBeforeItIsRenewed) {
   for (const double power : {100, 100, 0, 0, 100, 100}) read(watts(power), 50ms);
-  EXPECT_THAT(told(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
+  EXPECT_THAT(reported(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
 }
 
 TEST_F(FaultReportTest, IsSilentAboutAGpuThatIsOff) {
   read(watts(100));
   for (int i = 0; i < 5; ++i) read(watts(0));
   read(watts(100));
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), IsEmpty());
 }
 
 TEST_F(FaultReportTest, TellsThatAGpuIsLostAndThatItIsBack) {
   read(watts(100));
   read({.raw = 0, .status = ReadStatus::gone});
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("GPU 0 is lost")));
+  EXPECT_THAT(reported(), ElementsAre(HasSubstr("GPU 0 is lost")));
   read({.raw = 0, .status = ReadStatus::gone});
-  EXPECT_THAT(told(), IsEmpty());
+  EXPECT_THAT(reported(), IsEmpty());
   read(watts(100));
-  EXPECT_THAT(told(), ElementsAre(HasSubstr("GPU 0 is back")));
+  EXPECT_THAT(reported(), ElementsAre(HasSubstr("GPU 0 is back")));
 }
 
 }  // namespace

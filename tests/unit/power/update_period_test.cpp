@@ -20,8 +20,8 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-ModelPace every(nanoseconds gap) { return {.tells_power = true, .gap = gap}; }
-const ModelPace kSteady{.tells_power = true};
+ModelPace every(nanoseconds gap) { return {.gives_power = true, .gap = gap}; }
+const ModelPace kSteady{.gives_power = true};
 const ModelPace kSilent{};
 
 // Weakness 3 of the original: its minimum once began at 0, and so did every period.

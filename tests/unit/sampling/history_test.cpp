@@ -235,7 +235,7 @@ TEST(GaugeHistory, HoldsAValueAsLongAsNothingMayBeHeardOfIt) {
   KnownHistory history(channel, {.period = 100ms, .silence = 2s});
   EXPECT_EQ(history->spacing(), 100ms);
   EXPECT_EQ(history->belief(), 2s);
-  EXPECT_EQ(history->longest_told(), 200ms);
+  EXPECT_EQ(history->longest_covered(), 200ms);
   history.read(0s, 100);
   history.read(2s, 100);
   EXPECT_EQ(history.unknown(0s, 2s), 0s);

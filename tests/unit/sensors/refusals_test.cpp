@@ -33,24 +33,24 @@ SensorRefusal of_all(std::string source, RefusalScope scope, DomainKinds shows =
 std::vector<std::string> told(std::vector<SensorRefusal> refused,
                               const std::set<Domain>& read = {}) {
   std::vector<std::string> told;
-  for (const SensorRefusal& refusal : worth_telling(std::move(refused), read)) {
+  for (const SensorRefusal& refusal : worth_reporting(std::move(refused), read)) {
     told.push_back(refusal.source + ": " + refusal.subject);
   }
   return told;
 }
 
-TEST(WorthTelling, IsNotADomainThatIsReadThroughAnotherInterface) {
+TEST(WorthReporting, IsNotADomainThatIsReadThroughAnotherInterface) {
   EXPECT_THAT(told({of_domain("perf", kPackage), of_domain("perf", kDram)}, {kPackage}),
               ElementsAre("perf: dram_0"));
 }
 
-TEST(WorthTelling, IsOneCauseForEachDomain) {
+TEST(WorthReporting, IsOneCauseForEachDomain) {
   EXPECT_THAT(told({of_domain("perf", kPackage, "setcap"), of_domain("perf", kDram, "setcap"),
                     of_domain("powercap", kPackage, "chmod"), of_domain("powercap", kDram)}),
               ElementsAre("perf: package_0", "perf: dram_0"));
 }
 
-TEST(WorthTelling, IsTheCauseThatHasARemedy) {
+TEST(WorthReporting, IsTheCauseThatHasARemedy) {
   EXPECT_THAT(told({of_domain("perf", kPackage), of_domain("powercap", kPackage, "chmod")}),
               ElementsAre("powercap: package_0"));
 }
@@ -61,49 +61,49 @@ SensorRefusal of_place(std::size_t expected) {
   return refusal;
 }
 
-TEST(WorthTelling, IsAPlaceThatMayBeAPackage) {
+TEST(WorthReporting, IsAPlaceThatMayBeAPackage) {
   EXPECT_THAT(told({of_place(2)}, {kPackage}), ElementsAre("powercap: everything"));
 }
 
-TEST(WorthTelling, IsNotAPlaceThatMayBeAPackageIfAllPackagesAreKnown) {
+TEST(WorthReporting, IsNotAPlaceThatMayBeAPackageIfAllPackagesAreKnown) {
   EXPECT_THAT(told({of_place(2)}, {kPackage, Domain::package(1)}), IsEmpty());
 }
 
-TEST(WorthTelling, IsAPlaceThatMayBeAPackageIfTheNumberOfPackagesIsUnknown) {
+TEST(WorthReporting, IsAPlaceThatMayBeAPackageIfTheNumberOfPackagesIsUnknown) {
   EXPECT_THAT(told({of_place(0)}, {kPackage}), ElementsAre("powercap: everything"));
 }
 
-TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneIsRead) {
+TEST(WorthReporting, IsNotAnInterfaceThatShowsNothingWhereAnotherOneIsRead) {
   EXPECT_THAT(told({of_all("powercap", RefusalScope::interface)}, {kPackage}), IsEmpty());
 }
 
-TEST(WorthTelling, IsNotAnInterfaceThatShowsNothingWhereAnotherOneNamesTheDomains) {
+TEST(WorthReporting, IsNotAnInterfaceThatShowsNothingWhereAnotherOneNamesTheDomains) {
   EXPECT_THAT(told({of_domain("perf", kPackage), of_all("powercap", RefusalScope::interface)}),
               ElementsAre("perf: package_0"));
 }
 
-TEST(WorthTelling, IsAnInterfaceThatShowsNothingWhereAnotherOneShowsThePlatformAlone) {
+TEST(WorthReporting, IsAnInterfaceThatShowsNothingWhereAnotherOneShowsThePlatformAlone) {
   EXPECT_THAT(told({of_all("powercap", RefusalScope::interface)}, {Domain::psys()}),
               ElementsAre("powercap: everything"));
 }
 
-TEST(WorthTelling, IsAnInterfaceThatShowsNothingWhereNoneShowsAnything) {
+TEST(WorthReporting, IsAnInterfaceThatShowsNothingWhereNoneShowsAnything) {
   EXPECT_THAT(
       told({of_all("perf", RefusalScope::spare), of_all("powercap", RefusalScope::interface)}),
       ElementsAre("powercap: everything"));
 }
 
-TEST(WorthTelling, IsASpareWayOnlyWhereNothingElseIsSaid) {
+TEST(WorthReporting, IsASpareWayOnlyWhereNothingElseIsSaid) {
   EXPECT_THAT(told({of_all("perf", RefusalScope::spare)}), ElementsAre("perf: everything"));
   EXPECT_THAT(told({of_all("perf", RefusalScope::spare)}, {kPackage}), IsEmpty());
 }
 
-TEST(WorthTelling, IsAPlaceThatNobodyUnderstands) {
+TEST(WorthReporting, IsAPlaceThatNobodyUnderstands) {
   EXPECT_THAT(told({of_all("powercap", RefusalScope::part)}, {kPackage}),
               ElementsAre("powercap: everything"));
 }
 
-TEST(WorthTelling, KeepsDevicesOfOtherKindsApart) {
+TEST(WorthReporting, KeepsDevicesOfOtherKindsApart) {
   EXPECT_THAT(told({of_all("nvml", RefusalScope::interface, {DomainKind::nvidia_gpu})},
                    {kPackage, Domain::amd_gpu(0)}),
               ElementsAre("nvml: everything"));
@@ -135,9 +135,9 @@ TEST(ByCause, PutsSubjectsOfOneCauseTogether) {
 
 TEST(Refusals, OfADaemonDoNotMatterWhereProcessorsAreRead) {
   const SensorRefusal daemon{.source = "daemon", .subject = "CPU energy", .reason = "not running"};
-  EXPECT_TRUE(worth_telling({daemon}, {Domain::package(0)}).empty());
-  EXPECT_EQ(worth_telling({daemon}, {}).size(), 1U);
-  EXPECT_EQ(worth_telling({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
+  EXPECT_TRUE(worth_reporting({daemon}, {Domain::package(0)}).empty());
+  EXPECT_EQ(worth_reporting({daemon}, {}).size(), 1U);
+  EXPECT_EQ(worth_reporting({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
 }
 
 TEST(Refusals, OfACounterMatterOnlyWhereNoEnergyIsTold) {

@@ -82,7 +82,7 @@ TEST(PowerLines, AreNoLowerBoundsWhereTheyLackLessThanTheirUncertainty) {
 
 TEST(PowerLines, EndWithEachDevicesEnergyAndTheOtherWaysToIt) {
   EXPECT_EQ(totals_of(options(PowerShows::power, PowerFormat::text), line()),
-            "\nin 10.00 s, ± of the sampling (k=2):\n"
+            "\nin 10.00 s; ± is the sampling error only (95 %):\n"
             "nvidia_gpu_0  power_instant  100.0 J ±1.5 J  50.0 W  0.500 s unknown, gap\n"
             "  or by       energy             90 J ±20 J          gap\n"
             "package_0     energy              not known          stuck\n"

@@ -25,7 +25,8 @@ DaemonMetrics two_sockets_and_a_gpu() {
                                .created_unix_s = 1'763'690'001,
                                .power_w = 85.25,
                                .power_limit_w = 270,
-                               .last_success_unix_s = 1'763'690'100.125});
+                               .last_success_unix_s = 1'763'690'100.125,
+                               .resets = 0});
   }
   metrics.domains.push_back({.domain = "core_0",
                              .device = "cpu:0",

@@ -45,7 +45,7 @@ TEST(DaemonOptions, HaveTheirDefaults) {
   EXPECT_EQ(options.cpu_hz, 10U);
   EXPECT_EQ(options.history.count(), 0);
   EXPECT_EQ(options.gpu_backend, GpuBackend::all);
-  EXPECT_EQ(options.workers, std::nullopt);
+  EXPECT_THAT(options.without_effect, testing::IsEmpty());
   EXPECT_EQ(options.most_connections, 4096U);
   EXPECT_EQ(options.most_per_client, 0U);
 }
@@ -53,14 +53,37 @@ TEST(DaemonOptions, HaveTheirDefaults) {
 TEST(DaemonOptions, ChooseModesAndGroups) {
   const ServeOptions options =
       serve({"--mode", "tcp", "--enable", "cpu-read,gpu-control,cpu-read", "--socket-uid", "5",
-             "--stream-format", "snapshot", "--gpu-backend", "amdsmi", "--num-workers", "3"});
+             "--stream-format", "snapshot", "--gpu-backend", "amdsmi"});
   EXPECT_FALSE(options.serves_file);
   EXPECT_TRUE(options.serves_tcp);
   EXPECT_EQ(options.enabled, (std::vector{Scope::cpu_read, Scope::gpu_control}));
   EXPECT_EQ(options.socket.owner, 5U);
   EXPECT_EQ(options.stream_format, wire::StreamFormat::snapshot);
   EXPECT_EQ(options.gpu_backend, GpuBackend::amd);
-  EXPECT_EQ(options.workers, 3U);
+}
+
+TEST(DaemonOptions, NameThoseThatHaveNoEffect) {
+  const auto without_effect = [](std::vector<const char*> words) {
+    return serve(std::move(words)).without_effect;
+  };
+  using testing::ElementsAre;
+  EXPECT_THAT(without_effect({"--num-workers", "3"}),
+              ElementsAre("--num-workers has no effect: one thread serves all clients"));
+  EXPECT_THAT(without_effect({"--tcp-bind-address", "0.0.0.0:4938"}),
+              ElementsAre("--tcp-bind-address has no effect: --mode tcp is not given"));
+  EXPECT_THAT(without_effect({"--mode", "tcp", "--socket-path", "/a", "--audience", "a"}),
+              ElementsAre("--socket-path has no effect: --mode uds is not given",
+                          "--audience has no effect: --signing-key-path is not given"));
+  EXPECT_THAT(without_effect({"--keep-settings"}),
+              ElementsAre("--keep-settings has no effect: --enable gpu-control is not given"));
+  EXPECT_THAT(
+      without_effect({"--mode", "tcp", "--public-cpu-period", "1", "--signing-key-path", "/k"}),
+      ElementsAre("--public-cpu-period has no effect: with --signing-key-path, clients need a "
+                  "token"));
+  EXPECT_THAT(without_effect({"--mode", "uds,tcp", "--tcp-bind-address", "[::1]:1", "--socket-path",
+                              "/a", "--signing-key-path", "/k", "--revoked", "/r", "--enable",
+                              "gpu-control", "--keep-settings"}),
+              testing::IsEmpty());
 }
 
 // zeusd does the same.
@@ -102,6 +125,8 @@ TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
             "wattled: --mode takes uds, tcp or uds,tcp, not ','\n");
   EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
             "wattled: --enable takes gpu-read or cpu-read or gpu-control, not 'gpu-weather'\n");
+  EXPECT_EQ(error_of({"serve", "--enable", ""}),
+            "wattled: --enable takes a list of what to serve, not ''\n");
   EXPECT_EQ(error_of({"serve", "--socket-permissions", "9"}),
             "wattled: --socket-permissions takes a file mode in octal, such as 660, not '9'\n");
   EXPECT_EQ(error_of({"serve", "--tls-cert", "f"}),

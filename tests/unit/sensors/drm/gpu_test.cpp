@@ -79,7 +79,7 @@ TEST(DrmGpu, DoesNotTakeTheWholeProcessorsPowerForItsGpus) {
   tree.add_apu(0, "0000:c1:00.0");
   const Gpu gpu = examined(tree);
   EXPECT_EQ(values_of(gpu)["power_average of the module"], 15.0);
-  for (const Channel& channel : gpu.channels) EXPECT_FALSE(channel.tells_energy()) << channel.place;
+  for (const Channel& channel : gpu.channels) EXPECT_FALSE(channel.gives_energy()) << channel.place;
   ASSERT_EQ(gpu.refused.size(), 1U);
   EXPECT_EQ(gpu.refused[0].subject, "amd_gpu_0 energy");
   EXPECT_TRUE(gpu.refused[0].absent) << "nothing is amiss";
@@ -202,7 +202,7 @@ TEST(DrmGpu, IsNotReadWhileItSleeps) {
   tree.write(0, "power/runtime_status", "suspended\n");
   const Gpu gpu = examined(tree);
   EXPECT_THAT(gpu.refused, IsEmpty());
-  EXPECT_TRUE(channel_of(gpu, Metric::power_average).tells_energy());
+  EXPECT_TRUE(channel_of(gpu, Metric::power_average).gives_energy());
 }
 
 TEST(DrmGpu, ShowsForeignBytesHarmlessly) {

@@ -136,7 +136,7 @@ TEST(HwmonChips, OfGraceLieInsideEachOther) {
   tree.add_power_meter(4, 4, "CPU Power Socket 1");
   std::vector<std::string> inside;
   for (const Found& one : channels_of(tree)) {
-    if (!one.channel.tells_energy()) continue;
+    if (!one.channel.gives_energy()) continue;
     const auto& outer = one.channel.contained_in;
     inside.push_back(one.channel.domain.name() + " in " + (outer ? outer->name() : "nothing"));
   }

@@ -92,8 +92,8 @@ TEST(NvmlGpu, KeepsThePowerOfItsModuleApart) {
   Gpus gpus("gpu A\npower step 0 300\nmodule_power step 0 700\n");
   const Sensor& sensor = gpus[0];
   ASSERT_TRUE(has(sensor, Metric::power_instant, Scope::module));
-  EXPECT_FALSE(channel_of(sensor, Metric::power_instant, Scope::module).tells_energy());
-  EXPECT_TRUE(channel_of(sensor, Metric::power_instant).tells_energy());
+  EXPECT_FALSE(channel_of(sensor, Metric::power_instant, Scope::module).gives_energy());
+  EXPECT_TRUE(channel_of(sensor, Metric::power_instant).gives_energy());
   EXPECT_FALSE(shows_module_power_alone(sensor.channels()));
 }
 
