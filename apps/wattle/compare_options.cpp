@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/option_words.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "page_output.hpp"
@@ -64,21 +65,19 @@ void add_compare(CLI::App& app, RawCompareOptions& raw) {
 
 CompareOptions checked_compare(const RawCompareOptions& raw) {
   check_page_path(raw.html_path, raw.json);
-  constexpr std::array kNames = {"energy", "time", "power", "cpu", "memory"};
+  constexpr WordTable<Cost, 5> kQuantities = {{{"energy", Cost::energy},
+                                               {"time", Cost::time},
+                                               {"power", Cost::power},
+                                               {"cpu", Cost::cpu},
+                                               {"memory", Cost::memory}}};
   if (raw.sources.size() != 2) throw InvalidArgument("give two sets of runs: wattle compare A B");
   CompareOptions options{.a = raw.sources[0],
                          .b = raw.sources[1],
                          .fail_above = {},
-                         .cost = Cost::energy,
+                         .cost = value_of_word("--quantity", raw.quantity, kQuantities),
                          .force = raw.force,
                          .json = raw.json,
                          .html_path = raw.html_path};
-  const auto* const name = std::ranges::find(kNames, raw.quantity);
-  if (name == kNames.end()) {
-    throw InvalidArgument(fmt::format(
-        "--quantity takes energy, time, power, cpu or memory, not '{}'", printable(raw.quantity)));
-  }
-  options.cost = kCosts.at(static_cast<std::size_t>(name - kNames.begin()));
   if (!raw.fail_above.empty()) options.fail_above = parse_percent(raw.fail_above);
   return options;
 }

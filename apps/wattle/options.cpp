@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/option_words.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "base/version.hpp"
@@ -50,7 +51,7 @@ SummaryOptions checked_summary(RawOptions& raw) {
   return summary;
 }
 
-/// The roots and the library, which somebody else's privileges must not be turned on: see `System`.
+/// The roots and the library. They are refused with foreign privileges: see `System`.
 void choose_roots(RawOptions& raw) {
   const bool given = !raw.sysfs.empty() || !raw.procfs.empty() || !raw.nvml_library.empty();
   if (given && ::getauxval(AT_SECURE) != 0) {
@@ -63,12 +64,12 @@ void choose_roots(RawOptions& raw) {
   if (!raw.nvml_library.empty()) raw.system.nvml_library = raw.nvml_library;
 }
 
-/// The command is what stands behind the first "--", or begins at the first word that is no
-/// option: `before`.
+/// The command is all words after the first "--" (`after`). Without "--" it starts at the first
+/// word that is no option (`before`).
 std::vector<std::string> command_of(std::vector<std::string> before, bool has_mark,
-                                    const std::vector<std::string>& behind) {
+                                    const std::vector<std::string>& after) {
   if (!before.empty() && has_mark) before.emplace_back("--");
-  before.insert(before.end(), behind.begin(), behind.end());
+  before.insert(before.end(), after.begin(), after.end());
   if (before.empty()) throw InvalidArgument("no command given: wattle run [options] -- CMD");
   return before;
 }
@@ -138,41 +139,28 @@ DoctorOptions checked_doctor(const RawOptions& raw) {
   DoctorOptions options{
       .system = raw.system, .json = raw.json, .apply = raw.apply, .verbose = raw.verbose};
   if (!raw.fix) return options;
-  if (raw.fix == "cpu") {
-    options.fix = FixTarget::cpu;
-  } else if (raw.fix == "gpu") {
-    options.fix = FixTarget::gpu;
-  } else if (raw.fix == "daemon") {
-    options.fix = FixTarget::daemon;
-  } else {
-    throw InvalidArgument(
-        fmt::format("--fix takes cpu, gpu or daemon, not '{}'", printable(*raw.fix)));
-  }
+  constexpr WordTable<FixTarget, 3> kTargets = {
+      {{"cpu", FixTarget::cpu}, {"gpu", FixTarget::gpu}, {"daemon", FixTarget::daemon}}};
+  options.fix = value_of_word("--fix", *raw.fix, kTargets);
   return options;
 }
 
 TopOptions checked_top(const RawOptions& raw) {
-  TopOptions options{.system = raw.system,
-                     .length = parse_seconds(raw.top_length, "--seconds", 0.1, 3600.0),
-                     .json = raw.json,
-                     .estimate = raw.run.estimate};
-  if (raw.top_key == "user") {
-    options.key = TopKey::user;
-  } else if (raw.top_key == "cgroup") {
-    options.key = TopKey::cgroup;
-  } else if (raw.top_key == "container") {
-    options.key = TopKey::container;
-  } else if (raw.top_key != "command") {
-    throw InvalidArgument(fmt::format("--by takes command, user, cgroup or container, not '{}'",
-                                      printable(raw.top_key)));
-  }
-  return options;
+  constexpr WordTable<TopKey, 4> kKeys = {{{"command", TopKey::command},
+                                           {"user", TopKey::user},
+                                           {"cgroup", TopKey::cgroup},
+                                           {"container", TopKey::container}}};
+  return {.system = raw.system,
+          .length = parse_seconds(raw.top_length, "--seconds", 0.1, 3600.0),
+          .key = value_of_word("--by", raw.top_key, kKeys),
+          .json = raw.json,
+          .estimate = raw.run.estimate};
 }
 
-/// The words of the line without the command of the user, which stands behind "--".
+/// The words of the line, without the command of the user after "--".
 struct Line {
   std::vector<std::string> words;
-  std::vector<std::string> behind{};
+  std::vector<std::string> after{};
   bool has_mark = false;
 
   [[nodiscard]] std::string name() const { return words.empty() ? "" : words.front(); }
@@ -190,7 +178,7 @@ Line read_line(int argc, const char* const* argv) {
   if (line.name() != "run" && line.name() != "monitor") return line;
   const auto mark = std::ranges::find(words, "--");
   line.has_mark = mark != words.end();
-  if (line.has_mark) line.behind.assign(mark + 1, words.end());
+  if (line.has_mark) line.after.assign(mark + 1, words.end());
   words.erase(mark, words.end());
   return line;
 }
@@ -225,7 +213,7 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (name == "track") return checked_track(raw.track, raw.system);
   if (name == "power") return checked_power(raw, PowerShows::power);
   if (name == "energy") return checked_power(raw, PowerShows::energy);
-  if (name == "monitor") return checked_monitor(raw, line.has_mark, std::move(line.behind));
+  if (name == "monitor") return checked_monitor(raw, line.has_mark, std::move(line.after));
   if (name == "summary") return checked_summary(raw);
   if (name == "history") return checked_history(raw.history);
   if (name == "report") return checked_report(raw.history);
@@ -244,7 +232,7 @@ Options checked(RawOptions& raw, const CLI::App& command, Line line) {
   if (!before.empty() && before.front().starts_with('-')) {
     throw InvalidArgument(unexpected(command, before.front()));
   }
-  run.command = command_of(std::move(before), line.has_mark, line.behind);
+  run.command = command_of(std::move(before), line.has_mark, line.after);
   return run;
 }
 
@@ -255,7 +243,7 @@ Options run_without_options(Line line) {
     RawOptions raw;
     RunOptions run = checked_run(raw);
     line.words.erase(line.words.begin());
-    run.command = command_of(std::move(line.words), line.has_mark, line.behind);
+    run.command = command_of(std::move(line.words), line.has_mark, line.after);
     return run;
   } catch (const Error& wrong) {
     return usage_error("run", wrong.what());
@@ -307,7 +295,7 @@ Options parse_options(int argc, const char* const* argv) {
     if (known) return usage_error(context, fmt::format("a folder is missing: wattle {} DIR", name));
     return usage_error("", unexpected(app, name));
   } catch (const CLI::ParseError& wrong) {
-    return usage_error(context, printable(wrong.what()));
+    return usage_error(context, option_message(wrong.what()));
   } catch (const Error& wrong) {
     return usage_error(context, wrong.what());
   }

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/option_words.hpp"
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -199,18 +200,12 @@ std::vector<Server> servers_of(const RawStreamOptions& raw, const Environment& e
 }
 
 StreamTable table_of(const RawStreamOptions& raw) {
-  const auto is = [](const std::string& word, std::string_view option, std::string_view usual,
-                     std::string_view other) {
-    if (word != usual && word != other) {
-      throw InvalidArgument(
-          fmt::format("{} takes {} or {}, not '{}'", option, usual, other, printable(word)));
-    }
-    return word == other;
-  };
-  return {
-      .shows_energy = raw.energy,
-      .by_node = is(raw.by, "--by", "device", "node"),
-      .order = is(raw.sort, "--sort", "name", "power") ? StreamOrder::power : StreamOrder::name};
+  constexpr WordTable<bool, 2> kRows = {{{"device", false}, {"node", true}}};
+  constexpr WordTable<StreamOrder, 2> kOrders = {
+      {{"name", StreamOrder::name}, {"power", StreamOrder::power}}};
+  return {.shows_energy = raw.energy,
+          .by_node = value_of_word("--by", raw.by, kRows),
+          .order = value_of_word("--sort", raw.sort, kOrders)};
 }
 
 StreamOptions checked(const RawStreamOptions& raw, const Environment& environment) {
@@ -253,7 +248,7 @@ std::variant<StreamOptions, StreamAnswer> parse_stream_options(std::vector<std::
   } catch (const CLI::ExtrasError&) {
     return wrong(unexpected(app, app));
   } catch (const CLI::ParseError& error) {
-    return wrong(printable(error.what()));
+    return wrong(option_message(error.what()));
   } catch (const Error& error) {
     return wrong(error.what());
   }

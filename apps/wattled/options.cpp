@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/nearest.hpp"
+#include "base/option_words.hpp"
 #include "base/parse.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -61,9 +62,6 @@ struct Raw {
 
 enum class Mode : std::uint8_t { file, tcp };
 
-/// The words that an option takes, and what they mean.
-template <class Value, std::size_t kSize>
-using WordTable = std::array<std::pair<std::string_view, Value>, kSize>;
 constexpr WordTable<Mode, 2> kModes = {{{"uds", Mode::file}, {"tcp", Mode::tcp}}};
 constexpr WordTable<wire::StreamFormat, 2> kStreamFormats = {
     {{"per-device", wire::StreamFormat::per_device}, {"snapshot", wire::StreamFormat::snapshot}}};
@@ -74,24 +72,13 @@ constexpr WordTable<GpuBackend, 3> kBackends = {
   throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));
 }
 
-template <class Value, std::size_t kSize>
-Value chosen(std::string_view option, std::string_view given,
-             const WordTable<Value, kSize>& words) {
-  std::vector<std::string_view> known;
-  for (const auto& [word, value] : words) {
-    if (word == given) return value;
-    known.push_back(word);
-  }
-  refuse(option, joined(known, " or "), given);
-}
-
 /// Each item of a list once.
 template <class Value, std::size_t kSize>
 std::vector<Value> all_chosen(std::string_view option, std::string_view list,
                               const WordTable<Value, kSize>& words) {
   std::vector<Value> all;
   for (const std::string& item : items_of(list)) {
-    const Value value = chosen(option, item, words);
+    const Value value = value_of_word(option, item, words);
     if (std::ranges::count(all, value) == 0) all.push_back(value);
   }
   return all;
@@ -172,12 +159,12 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   }
   serve.enabled = all_chosen("--enable", raw.enable, kScopes);
   if (serve.enabled.empty()) refuse("--enable", "a list of what to serve", raw.enable);
-  serve.stream_format = chosen("--stream-format", raw.stream_format, kStreamFormats);
+  serve.stream_format = value_of_word("--stream-format", raw.stream_format, kStreamFormats);
   serve.gpu_hz = std::clamp<std::uint32_t>(serve.gpu_hz, 1, kHighestHz);
   serve.cpu_hz = std::clamp<std::uint32_t>(serve.cpu_hz, 1, kHighestHz);
   serve.public_cpu_period = public_period_of(raw.public_cpu_period);
   serve.history = std::chrono::seconds(raw.history_s);
-  serve.gpu_backend = chosen("--gpu-backend", raw.gpu_backend, kBackends);
+  serve.gpu_backend = value_of_word("--gpu-backend", raw.gpu_backend, kBackends);
   serve.system = System::from_environment();
   serve.system.daemon_socket.clear();  // that is us, or somebody who knows no more than we do
   serve.system.sysfs = default_sysfs(serve.system.sysfs);
@@ -380,9 +367,9 @@ Options parse_options(int argc, const char* const* argv) {
     const bool is_unexpected =
         is(CLI::ExitCodes::ExtrasError) ||
         (is(CLI::ExitCodes::RequiredError) && !command->get_subcommands({}).empty());
-    return usage_error(
-        fmt::format("{} (see {} --help)",
-                    is_unexpected ? unexpected(app, *command) : printable(error.what()), name));
+    return usage_error(fmt::format(
+        "{} (see {} --help)",
+        is_unexpected ? unexpected(app, *command) : option_message(error.what()), name));
   } catch (const InvalidArgument& error) {
     return usage_error(error.what());
   }

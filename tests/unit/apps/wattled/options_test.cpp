@@ -124,7 +124,7 @@ TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", ","}),
             "wattled: --mode takes uds, tcp or uds,tcp, not ','\n");
   EXPECT_EQ(error_of({"serve", "--enable", "gpu-weather"}),
-            "wattled: --enable takes gpu-read or cpu-read or gpu-control, not 'gpu-weather'\n");
+            "wattled: --enable takes gpu-read, cpu-read or gpu-control, not 'gpu-weather'\n");
   EXPECT_EQ(error_of({"serve", "--enable", ""}),
             "wattled: --enable takes a list of what to serve, not ''\n");
   EXPECT_EQ(error_of({"serve", "--socket-permissions", "9"}),
