@@ -49,7 +49,7 @@ std::set<std::string> shared_domains(const MeasuredWindow& window) {
   return names;
 }
 
-/// Reads once a second; the times of the readings. Fewer than two where somebody wants an end.
+/// Reads once a second, and returns the times of the readings: fewer than two if a signal ended it.
 std::vector<TimePoint> read_for(MeasuredWindow& window, const BaselineOptions& options,
                                 const Fd& end) {
   Progress progress("wattle baseline");

@@ -258,17 +258,6 @@ class Bench {
   std::ptrdiff_t most_domains_ = -1;  ///< of a run so far
 };
 
-/// Writes one output; a failure is reported, and answered with true.
-bool has_failed_to_write(Output& output, const std::string& text) {
-  try {
-    output.write(text);
-    return false;
-  } catch (const Error& error) {
-    print_message("bench", error.what());
-    return true;
-  }
-}
-
 /// True if something could not be written. Without `out` the text goes to stderr.
 bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Export>& exports) {
   const TextStyle style = style_of(out ? STDOUT_FILENO : STDERR_FILENO);
@@ -276,9 +265,9 @@ bool print(const BenchRecord& record, std::optional<Output>& out, std::vector<Ex
   for (const BenchCommand& command : record.commands) text += to_text(command, style) + "\n";
   text += summary_text(record, style);
   if (!out) write_to_stderr(text);
-  bool has_failed = out && has_failed_to_write(*out, text);
+  bool has_failed = out && !write_or_report("bench", *out, text);
   for (Export& one : exports) {
-    if (one.output) has_failed |= has_failed_to_write(*one.output, one.text(record));
+    if (one.output) has_failed |= !write_or_report("bench", *one.output, one.text(record));
   }
   return has_failed;
 }

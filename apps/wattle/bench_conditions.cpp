@@ -40,7 +40,7 @@ BenchConditions::BenchConditions(const System& system)
               .value_or("")),
       throttled_before_(throttle_events(system)),
       place_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
-  // A name that is no file: it is free again when the process has ended, in whatever way.
+  // An abstract name, not a file: it is free again after any end of the process.
   constexpr std::string_view kName("\0wattle-bench", 13);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;

@@ -73,8 +73,7 @@ std::map<std::string, std::size_t> uses_of_names(const std::vector<PlannedComman
   return uses;
 }
 
-/// Tells commands of one name apart: by their parameters, which a command need not contain, or else
-/// by numbers.
+/// Makes the names of commands unique: with their parameters, or else with numbers.
 void make_names_unique(std::vector<PlannedCommand>& commands) {
   std::map<std::string, std::size_t> uses = uses_of_names(commands);
   for (PlannedCommand& command : commands) {

@@ -34,8 +34,8 @@ Fd opened(const std::string& path, int flags) {
   return fd;
 }
 
-/// A bad path is better known before anything runs. Whoever writes to a pipe would take an open
-/// that is followed by a close for its end.
+/// Reports a bad path before anything runs. It opens nothing: to open and close a pipe would end
+/// its writer.
 void check_input(const std::string& input) {
   if (input != "null" && ::access(input.c_str(), R_OK) != 0) fail_to_open(input);
 }
@@ -152,10 +152,7 @@ void BenchRunner::unmeasured(const std::string& command, const char* role) {
   if (const auto failure = launcher.wait_for_exec()) {
     throw BenchFailed(not_executed(words.front(), *failure));
   }
-  pollfd waited{.fd = supervisor.fd(), .events = POLLIN, .revents = 0};
-  do {
-    patient_poll({&waited, 1}, -1);
-  } while (waited.revents == 0 || !supervisor.handle());
+  supervisor.wait_until_ended();
   const Exit exit = supervisor.wait_for_exit();
   if (supervisor.end_signal()) throw Interrupted{*supervisor.end_signal()};
   check_signals();

@@ -43,8 +43,8 @@ RunSource source_named(const std::string& word) {
   return source_of(records, word);
 }
 
-/// 1 where the cost is above the limit beyond chance, 2 where nobody can know. `is_whole`: each
-/// command is compared.
+/// The exit status: 1 if the cost is above the limit beyond chance, 2 if that cannot be decided.
+/// `is_whole`: each command is compared.
 int verdict(const CompareOptions& options, const std::vector<ComparedRuns>& all, bool is_whole) {
   if (!options.fail_above) return 0;
   int status = 0;

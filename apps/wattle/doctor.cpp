@@ -77,7 +77,7 @@ int doctor(const DoctorOptions& options) {
                                       : kSomethingMissing;
 
   std::vector<SensorRefusal> refused = found.refused;
-  // Who has nothing wants to know where it was looked for.
+  // If nothing is readable, also list where no device was found.
   if (readable.empty()) refused.insert(refused.end(), absent.begin(), absent.end());
   std::string text;
   if (options.json) {

@@ -73,7 +73,7 @@ std::string mark_of(const Finding& line, const TextStyle& style) {
   return tinted(style.unicode ? "\u2717" : "no", Tint::bad, style);
 }
 
-/// The remedy behind its cause, where that fits into a line, or else below it.
+/// The remedy follows its cause in the same line if it fits, or else in the next.
 std::string finding_table(const std::vector<Finding>& lines, const TextStyle& style) {
   constexpr std::size_t kReadable = 120;
   const std::size_t most = style.width == 0 ? kReadable : style.width;

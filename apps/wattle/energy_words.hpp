@@ -1,4 +1,4 @@
-// What is said of a measured energy wherever it is printed.
+// The words for a measured energy, in all outputs.
 #pragma once
 
 #include <optional>

@@ -57,7 +57,7 @@ TimePoint Instruments::begin() {
   looked_at_gpus_ = clock_.now();  // what they show now is from before the command
   follow_command();
   if (files_) begin_files();
-  read(false);  // the counters last, as near to the begin as can be
+  read(false);  // the counters last, as near to the start as possible
   began_ = ended_ = wrote_usage_ = clock_.now();
   if (status_period_ > nanoseconds(0)) status_.emplace(status_period_, began_);
   has_begun_ = true;
@@ -181,8 +181,8 @@ void Instruments::look_at_gpus() {
 TimePoint Instruments::end() {
   ended_ = clock_.now();
   has_begun_ = false;
-  read(false);  // the counters first, as near to the end as can be
-  // It has ended, but nobody has waited for it: its times are still there.
+  read(false);  // the counters first, as near to the end as possible
+  // The command has ended, but was not waited for: its times are still in /proc.
   if (tree_) sample_tree(true);
   phases_.end(read_phase_end(ended_));
   statistics_.end();
@@ -202,7 +202,7 @@ TimePoint Instruments::end() {
 
 GpusUsage Instruments::gpus() const {
   GpusUsage usage = gpus_.usage(began_, ended_);
-  // Not those that --gpus leaves out: nobody asks for the sums of these.
+  // GPUs that --gpus leaves out do not count here.
   usage.refused = static_cast<unsigned>(gpus_of_groups_.summed.size()) - usage.included;
   return usage;
 }

@@ -47,7 +47,7 @@ class Instruments {
  public:
   Instruments(std::vector<std::unique_ptr<Sensor>> sensors, InstrumentOptions options);
 
-  /// The window's begin, just before the command starts.
+  /// The start of the window, just before the command starts.
   TimePoint begin();
   /// A tick of the run: an interval has ended, or counters are to be read in between.
   void read(bool ends_interval);
@@ -112,11 +112,11 @@ class Instruments {
   TimePoint last_phase_end_read_;
   pid_t command_;
   std::set<pid_t> strangers_;
-  std::optional<TreeReader> tree_;  ///< from the begin on; absent where there is no procfs
+  std::optional<TreeReader> tree_;  ///< from the start on; absent where there is no procfs
   std::string no_tree_;             ///< why
   UsageStatistics statistics_;
   ShareMoments share_moments_;
-  bool has_begun_ = false;  ///< and not ended: the command's processes are looked at
+  bool has_begun_ = false;  ///< and not ended: the command's processes are sampled
   std::optional<Series> series_;
   std::unique_ptr<UsageFiles> files_;
   TrackingUnits units_;

@@ -63,7 +63,7 @@ Job read_job(const Environment& environment) {
   job.local_rank =
       first_number(environment, {"OMPI_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_RANK",
                                  "PALS_LOCAL_RANKID", "MPI_LOCALRANKID", "SLURM_LOCALID"});
-  // Of Slurm's only those of a job step: a batch script is one process, whatever the job's size.
+  // From Slurm only the size of a job step: a batch script is one process in a job of any size.
   job.size = first_number(environment, {"OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PMI_SIZE",
                                         "SLURM_STEP_NUM_TASKS"});
   job.local_size = first_number(

@@ -120,8 +120,8 @@ bool is_in_path(const std::string& name) {
   return false;
 }
 
-/// execvp says "permission denied" for a command that is nowhere if it could not look into one of
-/// PATH's folders. To its user that command does not exist.
+/// For a command that is in no folder of PATH, execvp reports "permission denied" if it could not
+/// search one of them. For its user that command does not exist.
 int error_for_user(int error, const std::string& name) {
   const bool was_searched = name.find('/') == std::string::npos;
   return error == EACCES && was_searched && !is_in_path(name) ? ENOENT : error;
@@ -176,7 +176,7 @@ void Launcher::release(std::string_view mark_socket) {
   if (mark_socket.size() < kMostGateBytes) go += mark_socket;
   const int error = write_all(gate_.get(), go);
   gate_.reset();
-  // A launcher that was killed meanwhile shows as the command's end: SIGPIPE is ignored by now.
+  // If the launcher was killed, that is the command's end: SIGPIPE is ignored by now.
   if (error != 0 && error != EPIPE) {
     throw Error("cannot start the command: " + std::generic_category().message(error));
   }

@@ -23,8 +23,8 @@ bool is_a(int fd, mode_t kind) noexcept {
   return ::fstat(fd, &status) == 0 && (status.st_mode & S_IFMT) == kind;
 }
 
-/// A pipe whose writes do not wait. Opened anew: that is nothing which the other holders of the
-/// descriptor would notice. As it was where that cannot be done.
+/// Makes the writes to a pipe return at once. It opens the pipe again, so that other holders of the
+/// descriptor notice nothing. If that fails, returns `fd` unchanged.
 Fd without_waiting(Fd fd) {
   if (!is_a(fd.get(), S_IFIFO)) return fd;
   const std::string path = fmt::format("/proc/self/fd/{}", fd.get());
@@ -40,7 +40,7 @@ ssize_t write_some(int fd, std::string_view text, bool is_socket) noexcept {
     errno = EAGAIN;
     return -1;
   }
-  // Of a pipe, also of one that could not be opened anew, there is room for so much.
+  // A pipe that can be written to has room for at least PIPE_BUF bytes.
   return ::write(fd, text.data(), std::min<std::size_t>(text.size(), PIPE_BUF));
 }
 
@@ -55,7 +55,7 @@ LiveOutput LiveOutput::of_stdout() {
   try {
     return {open_stdout(), "stdout"};
   } catch (const InvalidArgument&) {
-    // Whoever follows a program did not ask for a report in a file, but for this.
+    // Here stdout is all that was asked for: this is no wrong option, but a failed write.
     throw WriteError("stdout", EBADF);
   }
 }

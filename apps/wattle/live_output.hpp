@@ -1,4 +1,4 @@
-// Lines on stdout for whoever follows a program as it runs.
+// Lines on stdout that a user or a program reads while the command runs.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace wattle::app {
 
-/// A reader that does not read holds nobody up: what it has no room for is left out. A line is
-/// written whole or not at all, though perhaps in parts: the rest of it waits until there is room.
-/// Threads: one at a time.
+/// Never waits for its reader: lines are skipped if the reader falls behind. A line is written
+/// whole or not at all. It may go out in parts: the rest waits until there is room. Threads: one at
+/// a time.
 class LiveOutput {
  public:
   /// `name` is for messages.
@@ -19,8 +19,8 @@ class LiveOutput {
   [[nodiscard]] static LiveOutput of_stdout();
   [[nodiscard]] static LiveOutput of_stderr();
 
-  /// False where it was left out, since nobody took what was written before. Throws `WriteError`,
-  /// but not for a reader that is gone: then `is_over`.
+  /// False if `text` was skipped, since the reader has not read what was written before. Throws
+  /// `WriteError`, but not for a reader that is gone: then `is_over`.
   bool put(std::string_view text);
   /// A part of what was put waits for room: `flush` when `fd` can be written to. Throws as `put`.
   [[nodiscard]] bool has_rest() const noexcept { return !rest_.empty(); }

@@ -46,8 +46,8 @@ int bind_to(int fd, const std::string& path) noexcept {
   return ::setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0 ? errno : 0;
 }
 
-/// On the steady clock, when the kernel got a datagram, by the wall clock's time of that: between
-/// then and now nobody has set the clock, or only by that little.
+/// The steady time at which the kernel received a datagram, from the wall time `stamp` of it. Wrong
+/// by the step if the wall clock was set since.
 TimePoint sent_at(const timespec& stamp) noexcept {
   timespec wall{};
   ::clock_gettime(CLOCK_REALTIME, &wall);

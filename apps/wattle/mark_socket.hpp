@@ -10,7 +10,7 @@
 
 namespace wattle::app {
 
-/// A socket in a folder of its own, which nobody but this user can enter. Threads: one at a time.
+/// A socket in a folder of its own, which only this user can enter. Threads: one at a time.
 class MarkSocket {
  public:
   /// Makes the folder and the socket: in XDG_RUNTIME_DIR, TMPDIR, /dev/shm or /tmp, the first where

@@ -1,4 +1,4 @@
-// `wattle monitor`: files that tell what the machine does, until a command ends or Ctrl-C.
+// `wattle monitor`: writes what the machine does to files, until a command ends or Ctrl-C.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -19,7 +19,6 @@
 #include "job.hpp"
 #include "launcher.hpp"
 #include "output.hpp"
-#include "patient_poll.hpp"
 #include "privileges.hpp"
 #include "progress.hpp"
 #include "rank_paths.hpp"
@@ -97,12 +96,7 @@ std::optional<int> monitor_command(const MonitorOptions& options, const std::str
   }
   launcher.release();
   const std::optional<ExecFailure> failure = launcher.wait_for_exec();
-  if (!failure) {
-    pollfd waited{.fd = supervisor.fd(), .events = POLLIN, .revents = 0};
-    do {
-      patient_poll({&waited, 1}, -1);
-    } while (waited.revents == 0 || !supervisor.handle());
-  }
+  if (!failure) supervisor.wait_until_ended();
   std::optional<HardwareFiles> files;
   if (monitor.is_started()) files = monitor.stop();
   if (failure) {

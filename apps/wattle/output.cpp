@@ -16,14 +16,14 @@
 namespace wattle::app {
 namespace {
 
-/// Which of 0 to 2 were closed when the program began.
+/// Which of 0 to 2 were closed when the program started.
 std::array<bool, 3>& closed_at_start() noexcept {
   static std::array<bool, 3> closed{};
   return closed;
 }
 
-/// The number of the descriptor that a path of the kernel's names: to replace the file behind it
-/// would take it from those who write to it as well.
+/// The number of the descriptor that a path such as /proc/self/fd/N names. Its file must not be
+/// replaced: other programs may write to it as well.
 std::optional<int> descriptor_of(std::string_view path) {
   if (path == "/dev/stdin") return STDIN_FILENO;
   if (path == "/dev/stdout") return STDOUT_FILENO;
@@ -83,9 +83,19 @@ void Output::write(std::string_view text) {
   if (auto* const file = std::get_if<WholeFile>(&target_)) return file->write(text);
   auto& stream = std::get<Stream>(target_);
   int error = write_all(stream.fd.get(), text);
-  // Some file systems tell only now that there is no room.
+  // Some file systems report only now that the disk is full.
   if (::close(stream.fd.release()) != 0 && error == 0 && errno != EINTR) error = errno;
   if (error != 0) throw WriteError(stream.name, error);
+}
+
+bool write_or_report(std::string_view command, Output& output, std::string_view text) {
+  try {
+    output.write(text);
+    return true;
+  } catch (const WriteError& error) {
+    print_message(command, error.what());
+    return false;
+  }
 }
 
 void write_to_stderr(std::string_view text) noexcept { (void)write_all(STDERR_FILENO, text); }

@@ -18,8 +18,7 @@ void hold_standard_descriptors() noexcept;
 /// Stdout, for who writes by himself. Throws `WriteError`, and `Error` where it is closed.
 [[nodiscard]] Fd open_stdout();
 
-/// True if nothing stands in front of what is written to stdout next: known of a file alone, false
-/// for anything else.
+/// True if stdout is a file that is empty or ends with a line end. False for anything else.
 [[nodiscard]] bool is_stdout_at_a_line_begin() noexcept;
 
 /// Where one text goes. A regular file is there whole or not at all: until `write` it is as it was.
@@ -43,6 +42,9 @@ class Output {
 
   std::variant<Stream, WholeFile> target_;
 };
+
+/// Writes `text` to `output`, once. False: it failed, and the message is printed.
+[[nodiscard]] bool write_or_report(std::string_view command, Output& output, std::string_view text);
 
 /// True for "-" and other names of stdout.
 [[nodiscard]] bool is_stdout(const std::string& path);

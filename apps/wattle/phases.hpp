@@ -71,7 +71,7 @@ class Phases {
   [[nodiscard]] std::vector<std::size_t> tree_order() const;
 
   std::vector<Row> rows_;
-  std::vector<Open> open_;  ///< the last one began last
+  std::vector<Open> open_;  ///< in the order of their starts
   std::size_t spans_ = 0;
   std::uint64_t marks_ = 0;
   std::uint64_t ignored_ = 0;

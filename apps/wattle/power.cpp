@@ -215,7 +215,7 @@ void put_totals(const PowerOptions& options, const PowerLine& total, LiveOutput&
   if (options.format != PowerFormat::csv) {
     const bool is_written = out.put(text) && !out.has_rest();
     if (is_written || out.is_over()) return;
-    // The reader does not read, and nobody is to wait for him.
+    // The reader does not read, and Wattle does not wait for it.
   }
   try {
     (void)LiveOutput::of_stderr().put(text);
@@ -228,7 +228,7 @@ void follow(PowerMonitor* monitor, Watched& watched, const PowerOptions& options
   LiveOutput out = LiveOutput::of_stdout();
   Ticker ticker(watched.begin(), options.period, options.period);
   TimePoint from = watched.begin();
-  // The columns stay as they are named at the start, whatever becomes of the terminal.
+  // The columns keep their names, also if the terminal's size changes.
   const TextStyle style = style_of(STDOUT_FILENO);
   std::string header = header_of(options, watched.line(from, from), style);
   if (out.put(header)) header.clear();

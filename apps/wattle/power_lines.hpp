@@ -23,7 +23,7 @@ struct DeviceEnergy {
 /// What there is to print at one time.
 struct PowerLine {
   double time_unix_s = 0.0;
-  Seconds elapsed{0};  ///< since the begin
+  Seconds elapsed{0};  ///< since the start
   Seconds length{0};   ///< of the time that the energies were spent in
   std::vector<DeviceEnergy> devices;
   /// Of the whole server, if it was asked for and no device covers the CPU. Never measured.
@@ -42,7 +42,7 @@ struct PowerRange {
 /// What comes before the first line: names of columns, or nothing.
 [[nodiscard]] std::string header_of(const PowerOptions& options, const PowerLine& first,
                                     const TextStyle& style = {});
-/// Powers, or energies since the begin.
+/// Powers, or energies since the start.
 [[nodiscard]] std::string line_of(const PowerOptions& options, const PowerLine& line,
                                   const TextStyle& style = {});
 /// The end: time, energy and mean power of each device.

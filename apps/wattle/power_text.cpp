@@ -49,11 +49,11 @@ std::string number_text(PowerShows shows, const std::optional<Uncertain>& number
                                     : rounded_text(Joules(number->value), Joules(uncertainty));
 }
 
-/// What stands below a device's name, where not all say the same.
+/// The quantity below a device's name, which is shown if not all are the same.
 std::string_view quantity_of(const PowerOptions& options, const DeviceEnergy& device) {
   const bool is_gpu = device.domain.category() == DomainCategory::gpu;
   if (is_gpu && options.gpu_domain) return to_string(*options.gpu_domain);
-  // The power of a module is not the GPU's, whose name stands above it.
+  // The power of a module is not the power of the GPU, whose name is above it.
   const std::string_view quantity = device.energy.quantity;
   if (quantity.starts_with("module_")) return quantity;
   return options.shows == PowerShows::power ? "power" : "energy";
@@ -145,7 +145,7 @@ std::string with_estimate(std::string text, const std::string& cell, const TextS
   return text + (fits ? "" : "\n" + std::string(kTimeWidth, ' ')) + "  " + cell;
 }
 
-/// What is said of an energy after its numbers.
+/// The words after an energy's numbers.
 std::string remarks(const MeasuredEnergy& energy) {
   std::string text;
   if (energy.energy && energy.unknown > Seconds(0)) {

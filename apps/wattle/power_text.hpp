@@ -22,7 +22,7 @@ struct PowerTotal {
                                                  const PowerLine& line);
 
 /// The columns' names: time, the total where devices can be added up, each device; below them the
-/// quantities, if one is unusual. Columns that the terminal has no room for stand in lines below.
+/// quantities, if one is unusual. Columns for which the terminal has no room go to lines below.
 [[nodiscard]] std::string power_header(const PowerOptions& options, const PowerLine& first,
                                        const TextStyle& style);
 /// The values below these names.

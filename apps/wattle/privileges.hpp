@@ -16,8 +16,8 @@ void raise_privileges() noexcept;
 /// open stay open. Ends the process where that fails: nothing may run with them by accident.
 void drop_privileges() noexcept;
 
-/// What `open` returns, or throws: counters that are open. It alone runs with the privileges; they
-/// are given up for good behind it.
+/// Calls `open`, which opens counters, and returns its result or throws its exception. Only `open`
+/// runs with the privileges; after it they are given up for good.
 template <class Open>
 [[nodiscard]] auto with_privileges(Open open) {
   struct DropAtEnd {

@@ -41,7 +41,7 @@ void Progress::clear() noexcept {
 }
 
 void Progress::write(std::string_view text) const noexcept {
-  // Nobody is to wait, or to be told, where it cannot be written.
+  // A failure is ignored: this is progress only.
   static_cast<void>(::write(fd_, text.data(), text.size()) < 0);
 }
 

@@ -15,7 +15,7 @@ namespace wattle::app {
 [[nodiscard]] bool can_replace_lines(int fd) noexcept;
 
 /// On a terminal one line that replaces itself; elsewhere the first text as a line, and no other.
-/// Writes to a descriptor, stderr, as far as that works. Threads: one at a time.
+/// Writes to stderr, and ignores failures. Threads: one at a time.
 class Progress {
  public:
   /// `name`: of the command, "wattle sensors".

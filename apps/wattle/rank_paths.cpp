@@ -52,7 +52,7 @@ bool has_placeholder(std::string_view path, char letter) noexcept {
   return false;
 }
 
-/// True if there is more than one, as far as is known: a rank of 1 has a rank of 0 beside it.
+/// True if more than one is known: rank 1 means that there is a rank 0 too.
 bool are_several(const std::optional<unsigned>& size,
                  const std::optional<unsigned>& rank) noexcept {
   return size.value_or(1) > 1 || rank.value_or(0) > 0;

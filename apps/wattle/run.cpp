@@ -110,32 +110,21 @@ Outputs open_outputs(const RunOptions& options, const Job& job, const std::strin
   return outputs;
 }
 
-/// Writes one output. True: it failed, and the message is printed.
-bool write_failed(std::optional<Output>& output, const std::string& text) {
-  try {
-    if (output) output->write(text);
-    return false;
-  } catch (const WriteError& error) {
-    print_message("run", error.what());
-    return true;
-  }
-}
-
 void write_report(const RunOptions& options, Outputs& outputs, const Report& report) {
   const bool to_stderr = !outputs.text && !options.quiet;
   const std::string text = to_text(report, to_stderr ? style_of(STDERR_FILENO) : TextStyle{});
-  const bool text_failed = write_failed(outputs.text, text);
-  bool json_failed = false;
+  bool is_written = !outputs.text || write_or_report("run", *outputs.text, text);
   if (outputs.json) {
     std::string json = to_json(report);
     // The command may have left its last line open.
     if (is_stdout(options.json_path) && !is_stdout_at_a_line_begin()) json.insert(0, 1, '\n');
-    json_failed = write_failed(outputs.json, json);
+    is_written &= write_or_report("run", *outputs.json, json);
   }
-  const bool html_failed =
-      outputs.html && write_failed(outputs.html, html::to_html(html::page_of(report)));
+  if (outputs.html) {
+    is_written &= write_or_report("run", *outputs.html, html::to_html(html::page_of(report)));
+  }
   // What was measured is not lost with the file it should have gone to.
-  if (to_stderr || text_failed || json_failed || html_failed) write_to_stderr(text);
+  if (to_stderr || !is_written) write_to_stderr(text);
 }
 
 void print_not_executed(const Report& report, std::string_view cause) {
@@ -148,7 +137,7 @@ int end_unstarted(const ExecFailure& failure, Report& report, Outputs& outputs) 
   const std::string cause = std::generic_category().message(failure.error_number);
   report.exit = {.started = false, .error = "cannot be executed: " + cause};
   print_not_executed(report, cause);
-  if (outputs.json) (void)write_failed(outputs.json, to_json(report));
+  if (outputs.json) (void)write_or_report("run", *outputs.json, to_json(report));
   return failure.exit_status();
 }
 
@@ -194,7 +183,7 @@ std::optional<int> measure(const Prepared& run, FoundSensors found, std::set<pid
   return std::nullopt;
 }
 
-/// The command runs, or has run, whatever measuring lacks. There may be no memory for a text.
+/// Lets the command run although measuring failed. There may be no memory for a text.
 std::optional<int> run_unmeasured(Launcher& launcher, const Report& report, const char* why) {
   print_message("run", "the measurement failed", why);
   if (launcher.is_released()) return std::nullopt;
@@ -208,8 +197,8 @@ std::optional<int> run_unmeasured(Launcher& launcher, const Report& report, cons
 }  // namespace
 
 int run(const RunOptions& options) {
-  // First of all, while this process is small and has one thread: the command inherits what it
-  // would have without us, and its peak memory does not begin with ours.
+  // First of all, while this process is small and has one thread: the command inherits the same as
+  // without Wattle, and its peak memory does not include Wattle's.
   std::set<pid_t> strangers = children_before_start(options.system);
   Launcher launcher(options.command);
 

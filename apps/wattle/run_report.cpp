@@ -16,9 +16,9 @@
 namespace wattle::app {
 namespace {
 
-/// The kernel counts what a process held before its exec into its peak: the launcher's size. Its
-/// counters of that lag behind by some pages a processor, and the exec itself takes a few, more of
-/// a large process.
+/// The kernel counts the memory of a process before its exec, the launcher's, in its peak. The
+/// kernel's counters lag by some pages per processor, and the exec itself takes some, more for a
+/// large process.
 std::uint64_t least_known_peak(std::optional<std::uint64_t> launcher_rss) noexcept {
   constexpr std::uint64_t kMarginBytes = std::uint64_t{512} << 10U;
   constexpr std::uint64_t kPart = 128;

@@ -21,9 +21,9 @@ struct LoadedRuns {
 /// The history of the settings. Throws `Error` if there is none.
 [[nodiscard]] std::unique_ptr<RunHistory> open_saved_runs();
 
-/// A word is a query of the history (history_query.hpp), a file if it exists or looks like a path
-/// (it holds a slash or a dot), else the ID of a saved run. A file has one record, or one per line,
-/// as `run --json` and `history export` write them;
+/// A word is a query of the history (history_query.hpp), a file if it exists or has a slash or a
+/// dot, else the ID of a saved run. A file has one record, or one per line, as `run --json` and
+/// `history export` write them;
 /// "-" is stdin.
 [[nodiscard]] LoadedRuns load_runs(const std::vector<std::string>& words);
 

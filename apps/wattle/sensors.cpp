@@ -38,7 +38,7 @@ using Json = nlohmann::ordered_json;
 /// A quantity, and the interfaces it can be read through: the first is the one that is used.
 using Ways = std::vector<Channel>;
 
-/// Time in which the greatest power drives a counter through so many ticks; absent for none.
+/// The time that a counter takes for `ticks` at the greatest power; absent for 0 ticks.
 std::optional<Seconds> shortest_time(const CounterTraits& counter, std::uint64_t ticks) {
   if (ticks == 0) return std::nullopt;
   return Seconds(static_cast<double>(ticks) * counter.tick.si() / counter.max_power.si());
@@ -123,7 +123,7 @@ std::string reach_text(const CounterTraits& counter) {
 
 std::string gauge_text(const Channel& assumed, const Measured* measured) {
   const Channel channel = best_known(assumed, measured);
-  // Else it is told with what was measured.
+  // Otherwise the measured period is printed.
   const bool shows_update = measured == nullptr || !measured->seen;
   std::string text = fmt::format("{:<18} {}, {}", channel.domain.name(), to_string(channel.metric),
                                  unit_of(channel.metric));

@@ -49,7 +49,7 @@ Fd Series::open(const std::string& path, bool append) {
     NewFile made = put_in_place(place.path, kHeader, kForOwner);
     if (made.fd) return std::move(made.fd);
   }
-  // A pipe that nobody empties ends the series; it must not hold up the run.
+  // A pipe without a reader ends the series; it must not stop the run.
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (append ? 0 : O_TRUNC);
   Fd fd = open_output(path, flags, kForOwner);
   if (!fd) throw WriteError(path, errno);

@@ -18,7 +18,7 @@ class Series {
   /// one, which gets no second header; throws `WriteError`.
   Series(const std::string& path, bool append);
 
-  /// The rows of the interval, or the rest of one, that ended at `now`, `elapsed` after the begin.
+  /// The rows of the interval, or the rest of one, that ended at `now`, `elapsed` after the start.
   /// After a row that could not be written it does nothing.
   void add(const MeasuredWindow& window, const MachineMonitor& machine, TimePoint now,
            Seconds elapsed);

@@ -1,4 +1,4 @@
-// What the command is told once and for all: the configuration file and the environment.
+// The settings for all commands: the configuration file and the environment.
 #pragma once
 
 #include <filesystem>

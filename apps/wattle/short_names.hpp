@@ -8,8 +8,8 @@
 
 namespace wattle::app {
 
-/// `names`, those that are wider than `width` columns with a part left out, for which `mark`
-/// stands: in the middle, or elsewhere if that makes more of them different.
+/// Shortens the names that are wider than `width` columns: `mark` replaces a part in the middle, or
+/// elsewhere if that makes more names different.
 [[nodiscard]] std::vector<std::string> short_names(const std::vector<std::string>& names,
                                                    std::size_t width, std::string_view mark);
 

@@ -1,4 +1,4 @@
-// The energy of every device since the begin, however long ago that is.
+// The energy of every device since the start, after any time.
 #pragma once
 
 #include <chrono>
@@ -25,7 +25,7 @@ class RunningEnergy {
   RunningEnergy(const PowerStream& stream, TimePoint begin, std::chrono::seconds kept)
       : stream_(stream), anchor_(begin), settle_after_(kept / 2) {}
 
-  /// From the begin to `now`, which never goes back.
+  /// From the start to `now`, which never goes back.
   [[nodiscard]] Energies until(TimePoint now);
   /// Half of what the stream remembers has passed since something was settled: `until` is due.
   [[nodiscard]] bool must_settle(TimePoint now) const noexcept {

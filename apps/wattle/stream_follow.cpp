@@ -110,7 +110,7 @@ class TroubleReport {
       for (const std::string& trouble : troubles) {
         if (std::ranges::count(reported, trouble) == 0) print_message("stream", trouble);
       }
-      // From now on it is said in other words.
+      // The second message about a server has other words.
       reported = is_first ? trouble_lines_of(server, false) : std::move(troubles);
     }
   }
@@ -161,7 +161,7 @@ class Follower {
     (void)out.put(screen_.redraw(table_of(power, options_.table, style, height), {width, height}));
   }
 
-  /// To stderr where the reader of stdout does not read: nobody is to wait for him.
+  /// Prints to stderr if the reader of stdout does not read.
   static void put_whole(LiveOutput& out, const std::string& text) {
     const bool is_written = out.put(text) && !out.has_rest();
     if (!is_written && !out.is_over()) write_to_stderr(text);
@@ -207,7 +207,7 @@ std::unique_ptr<PowerStream> connect(const StreamOptions& options, const Fd& end
   return connected.get();
 }
 
-/// It may have what was asked for: nobody knows yet.
+/// The connection has not succeeded yet.
 bool is_unavailable(const StreamedServer& server) {
   return server.gpu.status == ConnectionStatus::connecting ||
          server.cpu.status == ConnectionStatus::connecting;

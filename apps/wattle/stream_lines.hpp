@@ -15,10 +15,10 @@ namespace wattle::app {
 /// A device of a server.
 struct StreamedDevice {
   std::string domain;               ///< "gpu_0", "package_0", "dram_0"
-  std::optional<double> power_w{};  ///< absent: nothing has come, or the daemon cannot tell
+  std::optional<double> power_w{};  ///< absent: no event yet, or unknown to the daemon
   std::optional<double> read_unix_s{};
-  std::optional<MeasuredEnergy> energy{};  ///< since the begin; absent: not known yet
-  std::string reason{};  ///< why the power is not known, by its daemon; empty: it said nothing
+  std::optional<MeasuredEnergy> energy{};  ///< since the start; absent: not known yet
+  std::string reason{};                    ///< why the daemon does not know the power; may be empty
 };
 
 struct StreamedServer {
@@ -31,7 +31,7 @@ struct StreamedServer {
 /// Everything at one time.
 struct StreamedPower {
   double time_unix_s = 0;
-  Seconds elapsed{0};  ///< since the begin
+  Seconds elapsed{0};  ///< since the start
   std::vector<StreamedServer> servers;
 };
 
@@ -39,8 +39,8 @@ struct StreamedPower {
 [[nodiscard]] std::vector<StreamedServer> servers_of(
     const PowerSnapshot& snapshot, const std::map<std::string, ServerEnergy>& energies);
 
-/// Why a server does not tell what was asked for: "gpus: connecting: Connection refused", without
-/// "gpus: " where the same is true of its CPUs; empty where it does.
+/// Why a server does not serve the requested data: "gpus: connecting: Connection refused", without
+/// "gpus: " if the same is true of its CPUs. Empty if it serves them.
 [[nodiscard]] std::vector<std::string> troubles_of(const StreamedServer& server);
 
 /// The same as lines of a log. `is_first`: the server was not heard of before.

@@ -29,8 +29,8 @@ struct StreamAnswer {
 /// A variable of the environment; null where it is not set.
 using Environment = std::function<const char*(const char*)>;
 
-/// Reads the words behind `wattle stream`. Never throws for what the user wrote: that gives an
-/// answer. Without a server the environment names one, else it is the daemon of this machine.
+/// Parses the words after `wattle stream`. Wrong words throw nothing: they give an answer. Without
+/// a server the environment names one, else it is the daemon of this machine.
 [[nodiscard]] std::variant<StreamOptions, StreamAnswer> parse_stream_options(
     std::vector<std::string> words, const Environment& environment);
 

@@ -19,8 +19,8 @@ bool is_reached(const ConnectionState& state) {
          state.status == ConnectionStatus::denied;
 }
 
-/// The devices of a server that nobody knows, since it cannot be reached. Those that it denies are
-/// not asked for by everybody: a row of their own says so.
+/// Counts a server that cannot be reached, whose devices are unknown. Devices that it denies have a
+/// row of their own.
 void count_unreached(const StreamedServer& server, StreamSum& sum) {
   if (server.devices.empty()) {
     if (!troubles_of(server).empty()) ++sum.servers_missing;

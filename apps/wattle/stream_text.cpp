@@ -22,7 +22,7 @@
 namespace wattle::app {
 namespace {
 
-/// A server's name is beside its rows in so many columns at least, or above them.
+/// Fewest columns for a server's name beside its rows; with less room it is above them.
 constexpr std::size_t kLeastServerWidth = 24;
 constexpr std::size_t kDeviceWidth = 9;
 constexpr std::size_t kPowerWidth = 10;
@@ -121,7 +121,7 @@ void shorten_servers(std::vector<Block>& blocks, std::size_t width, const TextSt
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].server = std::move(names[i]);
 }
 
-/// Where servers stand: beside their rows, or above them where there is no room.
+/// The place of a server's name: beside its rows, or above them if there is no room.
 struct ServerPlace {
   std::size_t width = 0;
   bool beside = true;

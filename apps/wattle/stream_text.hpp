@@ -20,7 +20,7 @@ struct StreamTable {
 };
 
 /// Powers now, with the sum of each server and of all. No line is wider than the style, and there
-/// are at most `height`. Where server names have no room beside the numbers, they stand above them.
+/// are at most `height`. Server names are above the numbers if there is no room beside them.
 [[nodiscard]] std::string table_of(const StreamedPower& power, const StreamTable& table,
                                    const TextStyle& style, std::size_t height);
 

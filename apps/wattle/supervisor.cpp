@@ -19,6 +19,7 @@
 #include "base/file.hpp"
 #include "ending.hpp"
 #include "last_resort.hpp"
+#include "patient_poll.hpp"
 #include "usage/process_tree.hpp"
 #include "wattle/error.hpp"
 
@@ -52,7 +53,7 @@ Fd take_signals() {
   }
   // Ignored SIGCHLD would make the kernel throw children's statuses away.
   set_action(SIGCHLD, SIG_DFL);
-  // A report that nobody reads, or that is larger than the user's limit, must not end us.
+  // A report without a reader, or above the user's file size limit, must not end Wattle.
   set_action(SIGPIPE, SIG_IGN);
   set_action(SIGXFSZ, SIG_IGN);
   ::pthread_sigmask(SIG_BLOCK, &wanted, nullptr);
@@ -68,9 +69,9 @@ std::optional<ProcessStat> process_stat(pid_t pid) {
   return text ? parse_process_stat(*text) : std::nullopt;
 }
 
-/// The terminal's signals reach the command by themselves, and what the command or one of its
-/// children sends to its group or to us is its own affair. Only that the line was cut is told to
-/// the session's leader alone: us, where `ssh -t host wattle run ...` left no shell in between.
+/// The terminal sends its signals to the command too, and signals of the command or its children
+/// are for Wattle alone. Only a hangup goes to the session's leader alone, which is Wattle after
+/// `ssh -t host wattle run ...` without a shell in between.
 bool should_forward(const signalfd_siginfo& info, pid_t child) {
   if (info.ssi_code == SI_KERNEL) {
     return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
@@ -84,7 +85,7 @@ bool should_forward(const signalfd_siginfo& info, pid_t child) {
 }
 
 /// True if a job-control shell watches our process group: an ancestor outside of it, but in our
-/// session. Otherwise nobody would ever continue us.
+/// session. Without one, no shell would ever continue Wattle.
 bool has_job_control() {
   const pid_t group = ::getpgrp();
   const pid_t session = ::getsid(0);
@@ -201,6 +202,13 @@ Exit Supervisor::wait_for_exit() {
   while (!handle()) ::nanosleep(&kMoment, nullptr);
   reap_child();
   return *exit_;
+}
+
+void Supervisor::wait_until_ended() noexcept {
+  pollfd waited{.fd = fd(), .events = POLLIN, .revents = 0};
+  do {
+    patient_poll({&waited, 1}, -1);
+  } while (waited.revents == 0 || !handle());
 }
 
 Collected Supervisor::collect(const System& system) {

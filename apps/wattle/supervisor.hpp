@@ -1,5 +1,5 @@
-// Lives beside the command: passes signals on to it, stops when it stops, collects everything
-// that it and its descendants leave behind.
+// Runs beside the command: forwards signals to it, stops when it stops, and waits for it and its
+// descendants.
 #pragma once
 
 #include <sys/resource.h>
@@ -53,9 +53,12 @@ class Supervisor {
   /// still to be collected, and its processor time still in procfs.
   [[nodiscard]] bool handle() noexcept;
 
+  /// Calls `handle` until the command has ended.
+  void wait_until_ended() noexcept;
+
   /// After `handle` gave true: waits for the command and every descendant that has ended.
   [[nodiscard]] Collected collect(const System& system);
-  /// The last of INT, QUIT, TERM and HUP that came, from whoever.
+  /// The last of INT, QUIT, TERM and HUP that came, from any process.
   [[nodiscard]] std::optional<int> end_signal() const noexcept { return end_signal_; }
   /// Waits until the command has ended, if `collect` has not, and gives its status.
   [[nodiscard]] Exit wait_for_exit();

@@ -19,7 +19,7 @@ namespace wattle::app {
 /// Threads: one.
 class TaskClock {
  public:
-  /// Counts nothing: nobody asked for it.
+  /// Counts nothing.
   TaskClock() : refused_("not asked for (--task-clock)") {}
   /// The kernel then takes about 4 us more for each context switch of that process and those that
   /// it starts. `process`: a child that has neither threads nor children yet. Needs no rights where
@@ -40,9 +40,8 @@ class TaskClock {
 struct CpuCounts {
   Seconds waited{0};   ///< by `wait4`, and of those that still run by procfs
   Seconds clocked{0};  ///< by the task clock
-  /// What interrupts and the hypervisor took of all processors meanwhile: of that, the task clock
-  /// may count what fell on the command. Absent: not known, and then nothing says that the clock
-  /// counted too much.
+  /// CPU time that interrupts and the hypervisor took on all processors. The task clock may include
+  /// the part that interrupted the command. Absent: not known.
   std::optional<Seconds> interrupted{};
   std::uint64_t switches = 0;  ///< context switches, which the task clock does not see whole
   std::size_t still_running = 0;

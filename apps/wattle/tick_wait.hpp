@@ -7,8 +7,8 @@
 
 namespace wattle::app {
 
-/// Waits for the next tick, and writes meanwhile what `out` has not written yet; false where it is
-/// time to end: `end` is readable, or nobody reads `out` any more.
+/// Waits for the next tick, and writes the rest of `out` in that time. False: time to end, since
+/// `end` is readable or the reader of `out` is gone.
 [[nodiscard]] bool wait_for_tick(Ticker& ticker, LiveOutput& out, const Fd& end);
 
 }  // namespace wattle::app

@@ -9,8 +9,8 @@
 
 namespace wattle::app {
 
-/// Reads at equal times from a begin on. Several reads can make up one interval: where the
-/// interval is so long that a counter could wrap unseen, it is read in between as well.
+/// The times of reads: equal steps from `begin` on. If a counter could wrap unseen in an interval,
+/// there are reads within the interval as well.
 class Ticker {
  public:
   Ticker(TimePoint begin, std::chrono::nanoseconds interval,

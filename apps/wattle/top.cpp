@@ -50,7 +50,7 @@ struct Seen {
   std::optional<EnergyEstimate> estimate{};
 };
 
-/// Waits for the time to pass; false where somebody wants an end.
+/// Waits for `length`. False: a signal ended it.
 bool wait_for(std::chrono::nanoseconds length, const Fd& end) {
   const TimePoint begin = machine_clock().now();
   Ticker ticker(begin, length, length);

@@ -110,7 +110,7 @@ std::string not_measured_text(const std::vector<Refusal>& refused) {
   return text;
 }
 
-/// The energy of the machine meanwhile; empty where none was looked for. `hint`: what to do where
+/// The energy of the machine in that time; empty if it was not measured. `hint`: what to do where
 /// no sensor covers the CPU; may be empty.
 std::string energy_text(const ResourceUsage& usage, std::string_view hint) {
   if (!usage.energy) return {};

@@ -21,7 +21,7 @@ bool is_program(const std::string& path) {
          ::access(path.c_str(), X_OK) == 0;
 }
 
-/// As execvp looks for it.
+/// True if execvp would find it.
 bool can_be_run(const std::string& word) {
   if (word.find('/') != std::string::npos) return is_program(word);
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing changes the environment

@@ -16,8 +16,8 @@ namespace wattle::app {
 
 /// The message for an option or argument that `command` does not have.
 [[nodiscard]] std::string unexpected(const CLI::App& command, std::string_view word);
-/// The same for the first one that was left when `parsed`, which is `command` or has it as a
-/// sub-command, was parsed: what stands behind "--" is left to the outer one.
+/// The same for the first unknown word after the parse of `parsed`, which is `command` or contains
+/// it as a sub-command. Words after "--" are left to the outer command.
 [[nodiscard]] std::string unexpected(const CLI::App& command, const CLI::App& parsed);
 
 /// The message for a line `words` whose first word is no sub-command of `app`: a mistyped one, or a
