@@ -89,7 +89,8 @@ endif()
 wattle_library_packages(libwattle "Library that measures energy, power and use" "" "")
 if(WATTLE_BUILD_STREAM)
   wattle_library_packages(libwattle-stream "Library that follows the power of other machines"
-    "libwattle${soversion} ${same}" ", libwattle-dev ${same}")
+    "libwattle${soversion} ${same}"
+    ", libwattle-dev ${same}, libcurl4-openssl-dev | libcurl-dev, libsimdjson-dev")
 endif()
 if(WATTLE_BUILD_MONGODB)
   wattle_library_packages(libwattle-mongodb "Library that writes energy to MongoDB"
@@ -115,6 +116,8 @@ set(CPACK_RPM_WATTLE_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_WATTLE_DESCRIPTION}")
 set(CPACK_RPM_WATTLED_PACKAGE_NAME wattled)
 set(CPACK_RPM_WATTLED_PACKAGE_SUMMARY "Daemon that serves the power and energy of this machine")
 set(CPACK_RPM_WATTLED_PACKAGE_DESCRIPTION "${CPACK_DEBIAN_WATTLED_DESCRIPTION}")
+# Its script runs systemd-sysusers.
+set(CPACK_RPM_WATTLED_PACKAGE_REQUIRES "systemd")
 set(CPACK_RPM_WATTLED_POST_INSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/post)
 set(CPACK_RPM_WATTLED_PRE_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/preun)
 set(CPACK_RPM_WATTLED_POST_UNINSTALL_SCRIPT_FILE ${PROJECT_SOURCE_DIR}/packaging/rpm/postun)

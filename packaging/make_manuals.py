@@ -13,6 +13,7 @@ import re
 import subprocess
 import sys
 
+# Of a page whose help says nothing of its exit status.
 EXIT_STATUS = [
     ("0", "Success; for run and monitor with a command: that of the command."),
     ("1", "doctor: something cannot be measured; bench: a command failed; compare: B costs more than allowed."),
@@ -21,6 +22,11 @@ EXIT_STATUS = [
     ("125", "wattle failed, or an option of run is wrong."),
     ("126", "The command cannot be executed."),
     ("127", "The command was not found."),
+]
+DAEMON_EXIT_STATUS = [
+    ("0", "Success; serve: stopped by a signal."),
+    ("1", "wattled failed."),
+    ("64", "An option is wrong."),
 ]
 
 
@@ -143,8 +149,10 @@ def page(commands, section, others, version):
     if variables:
         out.append(".SH ENVIRONMENT\n")
         out += [f".TP\n\\fB{name}\\fR\nAs {roff(option)}.\n" for name, option in variables.items()]
-    out.append(".SH EXIT STATUS\n")
-    out += [f".TP\n\\fB{status}\\fR\n{roff(text)}\n" for status, text in EXIT_STATUS]
+    if not re.search(r"\bexit status\b", " ".join(first.footer.lower().split())):
+        statuses = DAEMON_EXIT_STATUS if first.words[0] == "wattled" else EXIT_STATUS
+        out.append(".SH EXIT STATUS\n")
+        out += [f".TP\n\\fB{status}\\fR\n{roff(text)}\n" for status, text in statuses]
     if first.examples:
         out.append(".SH EXAMPLES\n.nf\n" + "\n".join(roff(line) for line in first.examples) + "\n.fi\n")
     links = [f"\\fB{roff(name)}\\fR({number})" for name, number in others]

@@ -130,7 +130,7 @@ read_manuals() {
   local page
   for page in wattle wattle-run wattle-stream wattled; do
     check "man shows $page" -- as bob man "$page"
-    grep --quiet 'EXIT STATUS' "$WATTLE_TEST_ROOT/output" || wrong "the page of $page is whole"
+    grep --quiet 'SEE ALSO' "$WATTLE_TEST_ROOT/output" || wrong "the page of $page is whole"
   done
   # As an interactive shell loads it.
   # shellcheck disable=SC2016  # the inner shell expands them
@@ -156,10 +156,13 @@ build_programs() {
       c++ -std=c++20 "${source:-main}.cpp" $(pkg-config --cflags --libs "wattle$component") -o program
       ./program
     done'
-  check a program builds by CMake, and runs -- in_root sh -ec '
+  check programs build by CMake, and run -- in_root sh -ec '
     cmake -S /tmp/consumer -B /tmp/consumer/build
     cmake --build /tmp/consumer/build
-    /tmp/consumer/build/consumer'
+    /tmp/consumer/build/consumer
+    cmake -S /tmp/consumer -B /tmp/consumer/stream -DWITH_STREAM=ON
+    cmake --build /tmp/consumer/stream
+    /tmp/consumer/stream/stream_consumer'
 }
 
 purge() {
