@@ -1,7 +1,8 @@
-// A destination of one's own: joules as JSON lines.
+// A handler of your own: energies as JSON lines.
 #include <iostream>
 #include <mutex>
 #include <ostream>
+#include <string_view>
 #include <wattle/energy_meter.hpp>
 #include <wattle/error.hpp>
 
@@ -18,7 +19,9 @@ class JsonLines final : public wattle::EnergyHandler {
 
  private:
   void print(const wattle::EnergySample& sample) {
-    out_ << R"({"tag":")" << sample.tag() << R"(","duration_s":)" << sample.duration().count();
+    out_ << "{\"tag\":";
+    print_text(sample.tag());
+    out_ << ",\"duration_s\":" << sample.duration().count();
     for (const std::string& domain : *sample.domains()) {
       const wattle::MeasuredEnergy& energy = sample.energy(domain);
       out_ << ",\"" << domain << "_j\":";
@@ -29,6 +32,16 @@ class JsonLines final : public wattle::EnergyHandler {
       }
     }
     out_ << "}\n";
+  }
+
+  /// As a string of JSON.
+  void print_text(std::string_view text) {
+    out_ << '"';
+    for (const char c : text) {
+      if (c == '"' || c == '\\') out_ << '\\';
+      out_ << (static_cast<unsigned char>(c) < 0x20 ? ' ' : c);  // control characters become spaces
+    }
+    out_ << '"';
   }
 
   std::ostream& out_;

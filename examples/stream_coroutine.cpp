@@ -1,4 +1,4 @@
-// The most that one GPU drew, by a coroutine that waits for no thread.
+// The highest power of one GPU, found by a coroutine that blocks no thread.
 //
 //   stream_coroutine HOST:PORT
 #include <algorithm>
@@ -9,9 +9,9 @@
 #include <wattle/error.hpp>
 #include <wattle/power_stream.hpp>
 
-/// The least that a coroutine needs; programs that have coroutines have a better one.
+/// The minimal type of a coroutine; programs that have coroutines have a better one.
 struct Task {
-  // The language's names, called on an object.
+  // Names that the language prescribes; they are called on an object.
   // NOLINTBEGIN(readability-identifier-naming, readability-convert-member-functions-to-static)
   struct promise_type {
     Task get_return_object() { return {}; }
@@ -39,8 +39,8 @@ Task find_peak(wattle::PowerStream& stream, std::promise<double>& found) {
 int main(int argc, char** argv) {
   try {
     if (argc < 2) return 64;
+    std::promise<double> peak_w;  // the coroutine writes to it until the stream is destroyed
     wattle::PowerStream stream({wattle::Server::parse(argv[1])});
-    std::promise<double> peak_w;
     find_peak(stream, peak_w);
     std::cout << "GPU 0: at most " << peak_w.get_future().get() << " W\n";
   } catch (const wattle::Error& error) {
