@@ -1,5 +1,5 @@
-// A daemon that serves a machine's energy and power: where it is, and single questions to it.
-// Spoken to are `wattled` and zeusd alike.
+// A client of the daemon that serves a machine's energy and power: `wattled`, or zeusd. One request
+// at a time; power_stream.hpp has the streams. Part of the component stream (`wattle::stream`).
 #pragma once
 
 #include <chrono>
@@ -18,21 +18,22 @@
 
 namespace wattle {
 
-/// A daemon cannot be reached, or does not speak the protocol.
+/// A daemon cannot be reached, or does not speak the protocol. Threads: a value type.
 class WATTLE_EXPORT ConnectionError : public Error {
  public:
   using Error::Error;
   ~ConnectionError() override;
 };
 
-/// A daemon requires a token, and was given none or one that it does not accept.
+/// A daemon requires a token, and was given none or one that it does not accept. Threads: a value
+/// type.
 class WATTLE_EXPORT AuthError : public Error {
  public:
   using Error::Error;
   ~AuthError() override;
 };
 
-/// The port that a daemon listens on where nobody said otherwise.
+/// The default port of a daemon.
 inline constexpr std::uint16_t kDaemonPort = 4938;
 
 /// How a server is asked, beside where it listens. Threads: a value type.
@@ -88,39 +89,39 @@ struct WATTLE_EXPORT Server {
   [[nodiscard]] static Server from_env_or(Server otherwise);
 };
 
-/// A GPU that a daemon serves.
+/// A GPU that a daemon serves. Threads: a value type.
 struct ServedGpu {
   std::uint32_t id = 0;
   std::string name{};
-  std::string pci_address{};                 ///< "0000:01:00.0"; empty: the daemon does not say
-  std::optional<bool> has_energy_counter{};  ///< absent: the daemon does not say
+  std::string pci_address{};  ///< "0000:01:00.0"; empty: the daemon does not report it
+  std::optional<bool> has_energy_counter{};  ///< absent: the daemon does not report it
 };
 
-/// A CPU package that a daemon serves.
+/// A CPU package that a daemon serves. Threads: a value type.
 struct ServedCpu {
   std::uint32_t id = 0;
   bool has_dram = false;
 };
 
-/// Powers of one moment.
+/// The power of GPUs at one time, by index. Threads: a value type.
 struct GpuPowers {
   double unix_s = 0;  ///< by the daemon's clock
   std::map<std::uint32_t, Watts> power{};
 };
 
-/// The power of one CPU package and of its DRAM.
+/// The power of one CPU package and of its DRAM. Threads: a value type.
 struct ServedCpuPower {
   Watts cpu{};
   std::optional<Watts> dram{};  ///< absent: not available
 };
-/// The power of CPU packages at one time, by package number.
+/// The power of CPU packages at one time, by package number. Threads: a value type.
 struct CpuPowers {
   double unix_s = 0;  ///< by the daemon's clock
   std::map<std::uint32_t, ServedCpuPower> powers{};
 };
 
 /// Counters since the start of the daemon, to a micro-joule; absent: not asked for, or not
-/// available.
+/// available. Threads: a value type.
 struct ServedCpuEnergy {
   std::optional<Joules> cpu{};
   std::optional<Joules> dram{};
@@ -130,7 +131,7 @@ struct ServedCpuEnergy {
   std::optional<double> since_unix_s{};
 };
 
-/// What a program needs of a daemon.
+/// What a program needs of a daemon. Threads: a value type.
 struct Capabilities {
   bool read_gpu = false;
   bool read_cpu = false;
@@ -139,18 +140,20 @@ struct Capabilities {
   std::vector<std::uint32_t> cpu_ids{};
 };
 
-/// Asks a daemon, one question at a time, over a connection that it keeps. Each question has
-/// `timeout`. What cannot be had is `ConnectionError` (nobody there, no answer in time, no answer
-/// of the protocol), `AuthError` (401), `CapabilityError` (403; the group is off: 404),
-/// `NoSuchDevice` (an index that is not served) or `Error` (what else the daemon refused, in its
+/// Asks a daemon, one request at a time, over a connection that it keeps. Each request has
+/// `timeout`. A request that fails throws `ConnectionError` (no daemon there, no answer in time, no
+/// answer of the protocol), `AuthError` (401), `CapabilityError` (403; the group is off: 404),
+/// `NoSuchDevice` (an index that is not served) or `Error` (any other refusal, in the daemon's
 /// words); each names the operation and the server.
 ///
-/// One that was moved from serves nothing, and throws `InvalidArgument` where it is asked. Threads:
-/// one at a time. After `fork` the child needs one of its own.
+/// One that was moved from has no devices, and its requests throw `InvalidArgument`. Threads: one
+/// at a time. After `fork` the child needs one of its own.
 class WATTLE_EXPORT DaemonClient {
  public:
-  /// Asks what is served and, where a token is wanted and given, what it permits. A token that is
-  /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`.
+  /// Asks what is served and, if a token is required and given, what it permits. A token that is
+  /// missing or refused is no error yet: see `auth_error`. Throws `ConnectionError`, and
+  /// `InvalidArgument` for a server without a transport or an endpoint, a token that no request can
+  /// carry, and a timeout of 0 or less or above an hour.
   explicit DaemonClient(Server server, std::chrono::milliseconds timeout = std::chrono::seconds(5));
   /// The daemon that the environment names. Throws as `Server::from_env` too.
   DaemonClient();
@@ -168,7 +171,7 @@ class WATTLE_EXPORT DaemonClient {
   /// "gpu-read", "cpu-read", "gpu-control": what the token permits.
   [[nodiscard]] const std::vector<std::string>& granted_scopes() const noexcept;
   /// Why this client gets CPU energy rounded and rarely, with what to do about it; empty: it gets
-  /// all of it, or the daemon does not say.
+  /// all of it, or the daemon does not report it.
   [[nodiscard]] const std::string& cpu_limit() const noexcept;
   /// The daemon offers it, no token is wanted or this one permits it, and the daemon does not
   /// refuse it to this connection (setting GPUs through TCP without a token).
@@ -197,9 +200,9 @@ class WATTLE_EXPORT DaemonClient {
   /// The daemon's clock, in seconds since 1970-01-01 UTC; resolution 1 ms.
   [[nodiscard]] double time();
 
-  /// Settings. `block`: return when all GPUs did it, and throw where one failed; else the daemon
-  /// only takes note. `ids` must not be empty (`InvalidArgument`).
-  /// A limit is rounded to a milliwatt; `InvalidArgument` for what is no power.
+  /// Settings. `block`: return when all GPUs have the setting, and throw if one failed; else the
+  /// daemon answers before it sets them. `ids` must not be empty (`InvalidArgument`).
+  /// A limit is rounded to a milliwatt. Throws `InvalidArgument` unless it is from 0 to 4 MW.
   void set_power_limit(const Ids& ids, Watts limit, bool block = true);
   void set_persistence_mode(const Ids& ids, bool enabled, bool block = true);
   void set_gpu_locked_clocks(const Ids& ids, std::uint32_t min_mhz, std::uint32_t max_mhz,

@@ -25,7 +25,7 @@ enum class DomainKind : std::uint8_t {
   nvidia_gpu,  ///< an NVIDIA GPU board
   amd_gpu,     ///< an AMD GPU
   intel_gpu,   ///< an Intel GPU with memory of its own
-  psys,        ///< the platform as its maker wired it; overlaps everything else
+  psys,        ///< the platform as its vendor wired it; overlaps everything else
   custom,      ///< anything else, by a name of its own: a power rail, a battery
 };
 
@@ -75,7 +75,7 @@ class WATTLE_EXPORT Domain {
 
   /// The same domain of one die, where a socket has several: `package_0_die_1`.
   [[nodiscard]] Domain on_die(std::uint32_t die) const noexcept;
-  /// The same socket and die, but another kind: the package that a core domain lies in, say.
+  /// The same socket and die, but another kind: for example the package of a core domain.
   /// Neither kind is `custom`: such a domain stays as it is.
   [[nodiscard]] Domain as(DomainKind kind) const noexcept;
 
@@ -109,9 +109,8 @@ class WATTLE_EXPORT Domain {
 WATTLE_EXPORT std::ostream& operator<<(std::ostream& out, const Domain& domain);
 
 /// Every domain whose energy this process can measure now, by an energy counter or by a power
-/// gauge, in the order of
-/// `DomainKind`, each by number. Empty where nothing can be read: `wattle doctor` says why. Where
-/// there is a driver of GPUs, it is asked: two seconds at most. Threads: any.
+/// gauge, in the order of `DomainKind`, each by number. Empty if nothing can be read: `wattle
+/// doctor` prints the reason. GPU drivers have two seconds to answer. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::vector<Domain> available_domains(
     const System& system = System::from_environment());
 

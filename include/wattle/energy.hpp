@@ -1,4 +1,4 @@
-// A measured energy, and what it has to say about itself.
+// A measured energy, its uncertainty and its flags.
 #pragma once
 
 #include <array>
@@ -13,7 +13,7 @@
 
 namespace wattle {
 
-/// What can be said of a measured value. None of these is an error: the value is what is known.
+/// A property of a measured value. None of these is an error: the value is what is known.
 enum class Flag : std::uint8_t {
   wrapped,           ///< the counter passed its end on the way; nothing is lost
   reset,             ///< the counter restarted: the time around the restart is unknown
@@ -106,7 +106,7 @@ struct AlternativeEnergy {
   Method method = Method::counter;
   /// The metric: "energy", "power_instant" ... Its characters live as long as the program.
   std::string_view quantity;
-  /// Absent where that way knows nothing; its flags say why.
+  /// Absent if that way knows nothing; its flags have the reason.
   std::optional<Joules> energy;
   Joules uncertainty;  ///< k = 2
   Flags flags;
@@ -117,7 +117,7 @@ struct AlternativeEnergy {
 struct BestEnergy : MeasuredEnergy {
   Method method = Method::counter;
   std::string_view quantity = "energy";  ///< what it was found from, as in `AlternativeEnergy`
-  /// Gauges: the part of the time that the sensor looked at; absent where nobody knows.
+  /// Gauges: the part of the time that the sensor sees; absent if it is not known.
   std::optional<double> coverage{};
   std::vector<AlternativeEnergy> alternatives{};
 };

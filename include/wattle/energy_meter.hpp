@@ -45,7 +45,7 @@ struct EnergyMeterMaker;
 /// and `read_power` by two threads beside each other.
 class WATTLE_EXPORT EnergySource {
  public:
-  /// What is to be known about one of its counters.
+  /// One of its energy counters. Threads: a value type.
   struct Counter {
     /// Its column: no domain's name, and no other source's.
     std::string name;
@@ -59,7 +59,7 @@ class WATTLE_EXPORT EnergySource {
     std::chrono::nanoseconds update_interval{0};
   };
 
-  /// What is to be known about one of its gauges of power.
+  /// One of its power gauges. Threads: a value type.
   struct Gauge {
     /// As of a counter.
     std::string name;
@@ -81,7 +81,7 @@ class WATTLE_EXPORT EnergySource {
   virtual void read_power(std::span<std::optional<Watts>> power) noexcept { (void)power; }
 };
 
-/// What is to be measured, and where it is looked for.
+/// What is to be measured, and where Wattle searches for it. Threads: a value type.
 struct EnergyMeterOptions {
   /// Absent: all that is available of CPUs and GPUs: no `psys`, no custom domain. Given domains
   /// keep their order.
@@ -104,7 +104,7 @@ struct EnergyMeterOptions {
   System system = System::from_environment();
 };
 
-/// The energy of a domain since a reader was made.
+/// The energy of a domain since a reader was made. Threads: a value type.
 struct EnergyReading {
   std::string domain;
   TimePoint at;  ///< when this domain was read
@@ -118,9 +118,10 @@ struct EnergyReading {
 /// to read with `InvalidArgument`. Threads: any; of several that read, one waits for the other.
 class WATTLE_EXPORT EnergyReader {
  public:
-  /// Throws `InvalidArgument` for an empty list, a repeated name or unusable options,
-  /// `NoSuchDomain` for a domain that this machine lacks, `PermissionDenied` or `NoSuchDevice`
-  /// where none of the domains can be read. `default_tag` and `aligned` say nothing here.
+  /// Throws `InvalidArgument` for an empty list, a repeated name or unusable options. Unless
+  /// `if_unavailable` is `ignore`, it throws `NoSuchDomain` for a domain that this machine lacks,
+  /// and `PermissionDenied` or `NoSuchDevice` if no domain can be read. `default_tag` and `aligned`
+  /// are ignored.
   explicit EnergyReader(EnergyMeterOptions options = {});
   template <std::same_as<std::vector<Domain>> Domains>
   explicit EnergyReader(Domains domains)
@@ -175,7 +176,7 @@ class WATTLE_EXPORT EnergyMeter {
   EnergyMeter(EnergyMeter&&) noexcept;
   EnergyMeter& operator=(EnergyMeter&&) noexcept;
 
-  /// A fresh meter that shares this one's sensors: costs nothing to speak of.
+  /// A new meter that shares this one's sensors: it opens none.
   [[nodiscard]] EnergyMeter another() const;
   /// A meter that shares sensors with every living meter that was made here with the same options
   /// (`default_tag` apart). The sensors are opened if there is none, and with `sources` always.
@@ -188,7 +189,8 @@ class WATTLE_EXPORT EnergyMeter {
   /// Starts a new trace; what was recorded before is dropped.
   void start(std::optional<std::string_view> tag = {});
   /// Ends a section and starts the next. Throws `NotStarted` unless it is running. Allocates
-  /// nothing where the tag was used before, capacity is reserved, and no GPU is read.
+  /// nothing if the tag was used before, capacity is reserved (`reserve`), and no device is read in
+  /// a thread of its own: a GPU, a hwmon chip, the gauges of an `EnergySource`.
   void record(std::optional<std::string_view> tag = {});
   /// Ends the last interval. Does nothing when stopped already; throws `NotStarted` before the
   /// first start.
@@ -238,7 +240,7 @@ class WATTLE_EXPORT EnergyScope {
       : handler_(handler), meter_(std::move(meter)) {
     meter_.start(start_tag);
   }
-  /// As `close`; what goes wrong is said in the log (`set_log`).
+  /// As `close`; a failure is reported to the log (`set_log`).
   ~EnergyScope();
   EnergyScope(const EnergyScope&) = delete;
   EnergyScope& operator=(const EnergyScope&) = delete;
@@ -329,13 +331,13 @@ template <auto Function>
   return measured(Function, handler, std::move(domains), std::move(tag));
 }
 
-/// What a function returned and what it cost.
+/// What a function returned and what it cost. Threads: a value type.
 template <class Result>
 struct Measurement {
   Result result;
   EnergySample sample;
 };
-/// What a function cost that returns nothing.
+/// The cost of a function that returns nothing. Threads: a value type.
 template <>
 struct Measurement<void> {
   EnergySample sample;

@@ -1,6 +1,5 @@
-// What Wattle throws, and where it sends what it cannot return. Exceptions are for what the caller
-// got wrong or cannot have; what a measurement could not know is data (flags, refusals), never an
-// exception.
+// The exceptions of Wattle, and its log. Exceptions are for wrong arguments and for what is not
+// available; what a measurement could not find out is data (flags, refusals), never an exception.
 #pragma once
 
 #include <functional>
@@ -13,21 +12,21 @@
 namespace wattle {
 
 /// Base of everything that Wattle throws. `what()` is one sentence: the operation, the object,
-/// and what to do.
+/// and what to do. Threads: a value type.
 class WATTLE_EXPORT Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
   ~Error() override;
 };
 
-/// An argument outside its documented range.
+/// An argument outside its documented range. Threads: a value type.
 class WATTLE_EXPORT InvalidArgument : public Error {
  public:
   using Error::Error;
   ~InvalidArgument() override;
 };
 
-/// The file or device exists, but this user may not read it.
+/// The file or device exists, but this user may not read it. Threads: a value type.
 class WATTLE_EXPORT PermissionDenied : public Error {
  public:
   /// `path`: what could not be read. `remedy`: what would make it readable.
@@ -41,7 +40,8 @@ class WATTLE_EXPORT PermissionDenied : public Error {
   std::string remedy_;
 };
 
-/// A domain that this machine does not have, or that a trace has no column for.
+/// A domain that this machine does not have, or that a trace has no column for. Threads: a value
+/// type.
 class WATTLE_EXPORT NoSuchDomain : public Error {
  public:
   /// `message` is the whole sentence; `domain_name` the domain that was asked for.
@@ -53,63 +53,65 @@ class WATTLE_EXPORT NoSuchDomain : public Error {
   std::string domain_name_;
 };
 
-/// A device that this machine does not have, or that cannot be read.
+/// A device that this machine does not have, or that cannot be read. Threads: a value type.
 class WATTLE_EXPORT NoSuchDevice : public Error {
  public:
   using Error::Error;
   ~NoSuchDevice() override;
 };
 
-/// A trace has no sample of that number or tag.
+/// A trace has no sample of that number or tag. Threads: a value type.
 class WATTLE_EXPORT NoSuchSample : public Error {
  public:
   using Error::Error;
   ~NoSuchSample() override;
 };
 
-/// The device is there, but cannot do what was asked for.
+/// The device is there, but lacks the requested function. Threads: a value type.
 class WATTLE_EXPORT CapabilityError : public Error {
  public:
   using Error::Error;
   ~CapabilityError() override;
 };
 
-/// Something is to be recorded or ended that was not begun.
+/// Thrown by an operation that needs `start` first. Threads: a value type.
 class WATTLE_EXPORT NotStarted : public Error {
  public:
   using Error::Error;
   ~NotStarted() override;
 };
 
-/// Something is started that has started already, and cannot be started twice.
+/// Thrown by `start` of an object that is started, or that can be started only once. Threads: a
+/// value type.
 class WATTLE_EXPORT InvalidState : public Error {
  public:
   using Error::Error;
   ~InvalidState() override;
 };
 
-/// Something is asked for that is there only after the end.
+/// Thrown by an operation that needs `stop` first. Threads: a value type.
 class WATTLE_EXPORT NotStopped : public Error {
  public:
   using Error::Error;
   ~NotStopped() override;
 };
 
-/// Samples that were measured over different domains cannot share a table.
+/// Samples that were measured over different domains cannot share a table. Threads: a value type.
 class WATTLE_EXPORT InconsistentSamples : public Error {
  public:
   using Error::Error;
   ~InconsistentSamples() override;
 };
 
-/// A handler was asked for what it holds, and holds no sample.
+/// A handler that holds no sample cannot save or return one. Threads: a value type.
 class WATTLE_EXPORT NoSampleProcessed : public Error {
  public:
   using Error::Error;
   ~NoSampleProcessed() override;
 };
 
-/// A file could not be opened or written to the end (disk full, directory missing ...).
+/// A file could not be opened or written to the end (disk full, directory missing ...). Threads: a
+/// value type.
 class WATTLE_EXPORT WriteError : public Error {
  public:
   /// `error_number`: the `errno` of the call that failed.
@@ -123,7 +125,8 @@ class WATTLE_EXPORT WriteError : public Error {
   int error_number_;
 };
 
-/// A file that is to be written to, or read, holds something else. It was left as it is.
+/// A file that is to be written to, or read, holds something else. It was left as it is. Threads: a
+/// value type.
 class WATTLE_EXPORT FormatError : public Error {
  public:
   /// `path`: the file. `found`, `expected`: what it starts with, and should start with.
@@ -137,12 +140,13 @@ class WATTLE_EXPORT FormatError : public Error {
   std::string path_;
 };
 
-/// Takes one sentence, without a line end: what Wattle has to say and cannot return. Called by any
-/// thread, one at a time. It must not throw, nor call `set_log`.
+/// Takes one message: a sentence without a line end, which Wattle cannot return to a caller. Called
+/// by any thread, one at a time. It must not throw, and must call no function of Wattle.
 using Log = std::function<void(std::string_view message)>;
 
-/// From now on `log` is called; nothing (the default) for silence. The library itself never
-/// prints. Threads: any; on return the log before is called no more.
+/// From now on `log` is called; an empty one (the default) is silence. Except `PrintHandler` and an
+/// `EnergyScope` without a handler, the library prints nothing. Threads: any; on return the log
+/// before is called no more.
 WATTLE_EXPORT void set_log(Log log);
 
 }  // namespace wattle

@@ -20,11 +20,11 @@ struct EnergyRange {
   Joules high;
 };
 
-/// An estimate, never a measurement: what published results of whole servers say of machines with
-/// the same microarchitecture and load. docs/estimates.md derives it. Threads: a value type.
+/// An estimate, never a measurement: the range of published results of whole servers with the same
+/// microarchitecture and load. docs/estimates.md derives it. Threads: a value type.
 struct EnergyEstimate {
   /// Energy at the wall for `threads` hardware threads of a server, with their part of its memory,
-  /// fans and power supply. Absent where `unknown` says why.
+  /// fans and power supply. Absent if `unknown` has a reason.
   std::optional<EnergyRange> machine{};
   /// What the CPU time in question added to the idle energy; a part of `machine`. Absent where no
   /// CPU time was given.
@@ -54,7 +54,10 @@ struct EstimatorOptions {
 };
 
 /// Estimates the energy of an interval from /proc/cpuinfo, /proc/stat and the CPU quota of
-/// this process. Not thread-safe.
+/// this process. One that was moved from knows nothing: `start` throws `Error`, `estimate` throws
+/// `NotStarted`, and `stop` does nothing.
+///
+/// Threads: one at a time.
 class WATTLE_EXPORT EnergyEstimator {
  public:
   /// Reads what the machine is. Nothing that is missing is an error: see `EnergyEstimate::unknown`.

@@ -21,7 +21,7 @@ namespace wattle {
 struct SampleDetails {
   /// False, as pyJoules: numbers alone. A lower bound (a counter that restarted, a sensor that was
   /// lost: see `EnergySample::is_complete`) has no place there; it is left out as an unknown
-  /// energy is, and the log says so. True: every number, and beside it its uncertainty in
+  /// energy is, and reported to the log. True: every number, and beside it its uncertainty in
   /// micro-joules (k = 2), the seconds that are not known, and its flags.
   bool details = false;
 };
@@ -47,7 +47,7 @@ class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
  public:
   /// To standard output, as `printf` does.
   explicit PrintHandler(SampleDetails details = {});
-  /// `out` outlives the handler, and is used by nobody else until then.
+  /// `out` outlives the handler, which alone uses it until then.
   explicit PrintHandler(std::ostream& out, SampleDetails details = {});
   ~PrintHandler() override;
   /// Throws `WriteError` where the lines could not be written.
@@ -65,8 +65,8 @@ class WATTLE_EXPORT PrintHandler final : public EnergyHandler {
 /// An unknown energy is an empty cell, and so is a lower bound. With details each domain has three
 /// cells more: `package_0_uncertainty;package_0_unknown_s;package_0_flags`. A tag that holds a
 /// separator, a quote or a line end is quoted (RFC 4180); its bytes are not changed. Destroyed with
-/// samples that were not saved, it says so in the log (`set_log`). Threads: any; `process` does not
-/// wait for a `save_data`.
+/// samples that were not saved, it reports that to the log (`set_log`). Threads: any; `process`
+/// does not wait for a `save_data`.
 class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
  public:
   /// Nothing is opened or written before `save_data`.
@@ -76,7 +76,7 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
 
   /// Appends all samples, below a header where the file is new or empty, and forgets them. Others
   /// may append to the same file by a handler, in this process or in another. A last line that was
-  /// cut off, by a crash say, is ended first: it stays as it is, and the new rows are whole.
+  /// cut off (by a crash) is ended first: it stays as it is, and the new rows are whole.
   ///
   /// Throws, keeps the samples and leaves the file as it was (a new one empty):
   /// `NoSampleProcessed`; `InconsistentSamples` where not all have the same domains in the same
@@ -89,14 +89,14 @@ class WATTLE_EXPORT CsvHandler final : public EnergyHandler {
   std::unique_ptr<State> state_;
 };
 
-/// One column of a table; as many values as the table has rows.
+/// One column of a table; as many values as the table has rows. Threads: a value type.
 struct EnergyColumn {
   std::string domain;
   std::vector<MeasuredEnergy> energies;
   friend bool operator==(const EnergyColumn&, const EnergyColumn&) = default;
 };
 
-/// Samples as columns: what a data frame is made of.
+/// Samples as columns, ready for a data frame. Threads: a value type.
 struct EnergyTable {
   std::vector<TimePoint> timestamps;
   std::vector<std::string> tags;

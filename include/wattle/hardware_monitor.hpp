@@ -48,16 +48,16 @@ struct HardwareMonitorOptions {
   GpuSelection gpus{};
   /// `ignore`: a machine where nothing at all can be read, or without a selected GPU, is no error.
   IfUnavailable if_unavailable = IfUnavailable::fail;
-  /// Where to look.
+  /// Where to search for devices.
   System system = System::from_environment();
 };
 
 /// Writes what GPUs, CPUs, memory, disks and network do to files in a folder, row by row as
-/// it happens, in a thread of its own: `tail -f` follows them, and who is killed leaves all rows
-/// but those of the moment. docs/run-monitor.md lists the columns. A file that cannot be written
-/// any more is reported to the log (`set_log`) once and tried again with each row; nothing that was
-/// written is lost, and whatever else this process does goes on. A GPU that does not answer has
-/// rows without values, and holds up the others once for at most half a second.
+/// it happens, in a thread of its own: `tail -f` follows them, and a process that is killed leaves
+/// all rows but those of that moment. docs/run-monitor.md lists the columns. A file that cannot be
+/// written any more is reported to the log (`set_log`) once and tried again with each row; nothing
+/// that was written is lost, and whatever else this process does goes on. A GPU that does not
+/// answer has rows without values, and holds up the others once for at most half a second.
 ///
 /// After `fork` the child's copy does nothing. Threads: one at a time.
 class WATTLE_EXPORT HardwareMonitor {
@@ -93,7 +93,7 @@ class WATTLE_EXPORT HardwareMonitor {
 
 /// Figures of one GPU, or of all rows of all GPUs. Absent: in no row. Threads: a value type.
 struct GpuFigures {
-  std::optional<double> peak_vram_mb;  ///< device memory in use, in MiB, whatever the name says
+  std::optional<double> peak_vram_mb;       ///< device memory in use, in MiB, despite the name
   std::optional<double> gpu_util_mean_pct;  ///< time in which any kernel ran, 0 to 100
   std::optional<double> gpu_util_max_pct;
   std::optional<double> mem_util_mean_pct;  ///< time in which memory was read or written, 0 to 100
@@ -105,7 +105,7 @@ struct GpuFigures {
   /// alone each power holds until the next row of its GPU. A lower bound where `energy_unknown` is
   /// not 0.
   std::optional<Joules> energy;
-  /// Of the measuring process, k = 2. Absent where `energy` is, and where the file does not say.
+  /// Of the measuring process, k = 2. Absent where `energy` is, and if the file does not have it.
   std::optional<Joules> energy_uncertainty;
   /// Time whose energy is not known: what the monitor could not measure. In a table of powers rows
   /// that lack one, and pauses of more than ten times the usual.
@@ -117,7 +117,7 @@ struct GpuFigures {
   WATTLE_EXPORT void set_energy(const MeasuredEnergy& measured, Method method) noexcept;
 };
 
-/// What one GPU did during a run.
+/// What one GPU did during a run. Threads: a value type.
 struct GpuSummary : GpuFigures {
   /// The number, or the UUID where the file has only that. Where it has neither, the GPU's place
   /// among the rows of one moment, from "0" on.
@@ -153,7 +153,7 @@ struct MachineSummary {
   std::optional<std::uint64_t> network_sent_bytes;
 };
 
-/// What became of a file that was to be summarized.
+/// A file that was read for a summary. Threads: a value type.
 struct SummaryFile {
   std::filesystem::path path;
   std::uint64_t rows = 0;
@@ -190,12 +190,12 @@ struct WATTLE_EXPORT ResourceSummary : GpuFigures {
   [[nodiscard]] std::string to_text() const;
 };
 
-/// Reads `hw_samples.csv` (what a run monitor measured; it says more of GPUs than the other files,
-/// which count where it has none), `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with header
-/// and units or without), `cpu_metrics.csv`, and `hw_dmon.csv` (the table of `nvidia-smi dmon`,
-/// columns found by their header; four columns without one are gpu, sm, mem, fb). Any of them may
-/// be absent; one that cannot be read is a `SummaryFile` with a problem. Takes the same small
-/// memory for files of any length. Throws nothing but std::bad_alloc. Threads: any.
+/// Reads `hw_samples.csv` (what a run monitor measured; it has more about GPUs than the other
+/// files, which count where it has none), `hw_metrics.csv` (rows of `nvidia-smi --query-gpu`, with
+/// header and units or without), `cpu_metrics.csv`, and `hw_dmon.csv` (the table of `nvidia-smi
+/// dmon`, columns found by their header; four columns without one are gpu, sm, mem, fb). Any of
+/// them may be absent; one that cannot be read is a `SummaryFile` with a problem. Takes the same
+/// small memory for files of any length. Throws nothing but std::bad_alloc. Threads: any.
 [[nodiscard]] WATTLE_EXPORT ResourceSummary
 build_resource_summary(const std::optional<std::filesystem::path>& gpu_csv,
                        const std::optional<std::filesystem::path>& cpu_csv,

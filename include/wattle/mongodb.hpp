@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// The database could not be used; `cause` says why.
+/// The database could not be used; `cause` is the reason. Threads: a value type.
 class WATTLE_EXPORT DatabaseError : public Error {
  public:
   enum class Cause {
@@ -26,17 +26,17 @@ class WATTLE_EXPORT DatabaseError : public Error {
   Cause cause_;
 };
 
-/// Where traces go. `database` and `collection` must be set.
+/// Where traces go. `database` and `collection` must be set. Threads: a value type.
 struct MongoOptions {
   std::string uri = "mongodb://localhost:27017";
   std::string database;
   std::string collection;
-  /// How long a server is looked for, for the first time and again after it hung up: again and
-  /// again, since it may be about to start. What else the URI asks for holds.
+  /// For how long it tries to reach a server, the first time and after the server hung up: it
+  /// retries, since the server may be about to start. What else the URI asks for holds.
   std::chrono::milliseconds connect_timeout{30'000};
   /// A trace's document is named so, and its number.
   std::string trace_name_prefix = "trace_";
-  /// With details each sample has, beside "energy", what is to be known of it:
+  /// With details each sample has, beside "energy", its uncertainty and flags:
   ///
   ///   "details": {"package_0": {"uncertainty": 61.0, "unknown_s": 0.5, "flags": ["reset"]}}
   SampleDetails details{};
@@ -48,14 +48,13 @@ struct MongoOptions {
 ///                                  "energy": {"package_0": 123456.0, "nvidia_gpu_0": 4000}}]}
 ///
 /// and an `_id`. Numbers count from 0 for each handler. An unknown energy is null, and so is,
-/// without details, a lower bound (`EnergySample::is_complete`), which the log says. Bytes of a tag
-/// that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of about 100,000
-/// samples of two domains, 50,000 with details. Destroyed with traces that were not saved, it says
-/// so in the log
-/// (`set_log`).
+/// without details, a lower bound (`EnergySample::is_complete`), which is reported to the log.
+/// Bytes of a tag that are not UTF-8 are replaced by U+FFFD. A document holds 16 MiB: a trace of
+/// about 100,000 samples of two domains, 50,000 with details. Destroyed with traces that were not
+/// saved, it reports that to the log (`set_log`).
 ///
-/// libmongoc's warnings go to the log as well: who uses libmongoc too, and wants them elsewhere,
-/// calls `mongoc_log_set_handler` after the first MongoHandler was made. After `fork` the child
+/// libmongoc's warnings go to the log as well: a program that wants them elsewhere calls
+/// `mongoc_log_set_handler` after it made the first MongoHandler. After `fork` the child
 /// needs a handler of its own. Threads: any; `process` does not wait for a `save_data`.
 class WATTLE_EXPORT MongoHandler final : public EnergyHandler {
  public:

@@ -43,7 +43,7 @@ struct WATTLE_EXPORT PowerSample {
   Watts power;
   PowerDomain domain = PowerDomain::device_instant;
   TimePoint last_confirmed{};  ///< when it was last read again and found the same
-  Flags flags{};               ///< `zero`: the driver said 0 W, which can be true or not
+  Flags flags{};               ///< `zero`: the driver reports 0 W, which can be true or not
 
   /// `timestamp` in seconds since 1970-01-01 UTC: see `to_unix`.
   [[nodiscard]] double unix_s() const noexcept;
@@ -89,7 +89,7 @@ struct WATTLE_EXPORT PowerMonitorOptions {
   /// `ignore`: a machine where nothing can be read, or without a selected GPU, is no error. The
   /// monitor has the other devices, if any, and `missing` has the reasons.
   IfUnavailable if_unavailable = IfUnavailable::fail;
-  /// Where to look for devices.
+  /// Where to search for devices.
   System system = System::from_environment();
 };
 
@@ -103,8 +103,8 @@ struct WATTLE_EXPORT PowerMonitorOptions {
 ///
 /// All windows include both of their ends, in Unix seconds too: the times of a sample find it. One
 /// that ends before it starts is `InvalidArgument`. Where the wall clock was set within a window in
-/// Unix seconds, its energies are flagged `clock_stepped`: its ends do not say how long it is. A
-/// GPU is left out of an answer, or has an empty place in it, where there is nothing to say.
+/// Unix seconds, its energies are flagged `clock_stepped`: its length is not known. A
+/// GPU is left out of an answer, or has an empty place in it, if nothing is known.
 /// `supported_domains`, `default_domain` and `has_counter` of a GPU that is not monitored are
 /// `NoSuchDevice`; the timelines leave it out. An argument `domain` that is absent means, for each
 /// GPU, its `default_domain`.
@@ -131,7 +131,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// was read can still be asked for. A second time it does nothing.
   void stop() noexcept;
 
-  /// What is not monitored although nobody left it out, and why.
+  /// What is not monitored although it was selected, and why.
   [[nodiscard]] const std::vector<Refusal>& missing() const noexcept;
   /// The monitored GPUs: in the order in which they were given, else ascending.
   [[nodiscard]] const std::vector<std::uint32_t>& gpu_indices() const noexcept;
@@ -141,14 +141,14 @@ class WATTLE_EXPORT PowerMonitor {
   [[nodiscard]] std::chrono::nanoseconds update_period() const noexcept;
   /// The power domains of a GPU that are monitored, in the order of `PowerDomain`.
   [[nodiscard]] std::vector<PowerDomain> supported_domains(std::uint32_t gpu) const;
-  /// Which power is looked at where no power domain is named: the instant power, else the average,
+  /// Which power is used if no power domain is named: the instant power, else the average,
   /// else those of the module; absent where the GPU has none of them.
   [[nodiscard]] std::optional<PowerDomain> default_domain(std::uint32_t gpu) const;
   /// True if the energy counter of a GPU is monitored.
   [[nodiscard]] bool has_counter(std::uint32_t gpu) const;
   /// Reads every device now and waits for it, at most for `patience`. The energy until now is known
   /// afterwards, but that of a device that did not answer. False if one did not, or after `stop`.
-  // NOLINTNEXTLINE(modernize-use-nodiscard): who reads at once may not ask how it went
+  // NOLINTNEXTLINE(modernize-use-nodiscard): the result may be ignored
   bool read_now(std::chrono::nanoseconds patience = std::chrono::milliseconds(100)) const;
   /// Memory that the samples take up now, in bytes.
   [[nodiscard]] std::size_t memory_bytes() const noexcept;
@@ -177,7 +177,7 @@ class WATTLE_EXPORT PowerMonitor {
   /// energy counter and each of its powers over time. The one with the least doubt is the result,
   /// the others are its alternatives. With a power domain, it is the integral of that power: each
   /// value counts for as long as it held, at most until it was due to be read again and one update
-  /// of its sensor more. What nobody saw (before the first reading, a sensor that failed, samples
+  /// of its sensor more. What was not read (before the first reading, a sensor that failed, samples
   /// that were dropped) is in `unknown`, flagged `gap`; where nothing is known, `energy` is absent.
   /// A window without length at a time that is known is 0 J and `short_window`. Where the window
   /// ends after the newest reading, the GPUs are read first, which waits for at most 100 ms. Throws
@@ -234,7 +234,7 @@ class WATTLE_EXPORT PowerMonitor {
 /// Half the time between two updates of the GPUs' power sensors: that of the model that is fastest,
 /// each by its median, found by reading one GPU of each model for about a second; at most 0.1 s,
 /// which is warned about. A model whose power changes less than four times in that time counts as
-/// updated each 0.1 s. 0.1 s where no GPU reports its power. Takes at most 1.5 s, and up to 2 s
+/// updated every 0.1 s. 0.1 s where no GPU reports its power. Takes at most 1.5 s, and up to 2 s
 /// before that where a driver does not list its GPUs. Throws as `PowerMonitor` for a GPU that is
 /// not there. Threads: any.
 [[nodiscard]] WATTLE_EXPORT std::chrono::nanoseconds infer_update_period(

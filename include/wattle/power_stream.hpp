@@ -1,4 +1,5 @@
-// Power of many machines in one program, as their daemons report it: `wattled` and zeusd alike.
+// The power of many machines in one program, as their daemons report it: `wattled` and zeusd alike.
+// Part of the component stream (`wattle::stream`).
 #pragma once
 
 #include <chrono>
@@ -96,7 +97,7 @@ struct ServerEnergy {
 /// Threads: a value type.
 struct PowerStreamOptions {
   /// The first wait before a lost connection is tried again, 1 ms to 1 h. It doubles while the
-  /// daemon answers but its stream does not hold, and stays as it is while nobody answers. Each
+  /// daemon answers but its stream does not hold, and stays as it is while no daemon answers. Each
   /// wait is 20 % longer or shorter by chance.
   std::chrono::milliseconds reconnect_delay = std::chrono::seconds(1);
   /// How long the wait becomes at most, and how long what is `denied` waits: a group can be enabled
@@ -152,7 +153,7 @@ class WATTLE_EXPORT PowerReader {
   /// Waits for the next step, and gives the view after it; null after `stop`. What is pointed to
   /// stays as it is until the next step.
   [[nodiscard]] const PowerSnapshot* wait();
-  /// The same, until `deadline` at most: null where nothing came (`has_ended` says which).
+  /// The same, until `deadline` at most: null if nothing came, or after `stop` (`has_ended`).
   [[nodiscard]] const PowerSnapshot* wait_until(TimePoint deadline);
   /// The same as an awaitable: `co_await reader.next()` is a `const PowerSnapshot*`, null after
   /// `stop`. Where nothing is there yet, the coroutine is resumed on the stream's thread, or by the
@@ -256,10 +257,10 @@ class WATTLE_EXPORT PowerStream {
   /// As `stop`. On the stream's thread it returns at once, and the thread ends after it.
   ~PowerStream();
 
-  /// Ends within 100 ms, whatever the servers do; who waits for a step gets none. On return nothing
-  /// is called or resumed any more, which it waits for. A second time it does nothing. On the
-  /// stream's thread (in a callback, or a coroutine that was resumed there) it returns at once, and
-  /// the stream ends when that does.
+  /// Ends within 100 ms, whatever the servers do; a reader that waits for a step gets none. On
+  /// return nothing is called or resumed any more, which it waits for. A second time it does
+  /// nothing. On the stream's thread (in a callback, or a coroutine that was resumed there) it
+  /// returns at once, and the stream ends when that does.
   void stop() noexcept;
 
   [[nodiscard]] const std::vector<Server>& servers() const noexcept;
@@ -268,9 +269,9 @@ class WATTLE_EXPORT PowerStream {
 
   /// The energy of each device between two times, by endpoint: from the daemon's counter where it
   /// has one, else, and after its last reading (`estimated`), from powers, where each holds
-  /// until the next, while the daemon lives. What nobody saw (before the start, without connection,
-  /// while a daemon restarted) is in `unknown`, flagged `gap` or `reset`. Throws `InvalidArgument`
-  /// where `end` lies before `begin`, for what is no time, and without
+  /// until the next, while the daemon lives. What was not received (before the start, without
+  /// connection, while a daemon restarted) is in `unknown`, flagged `gap` or `reset`. Throws
+  /// `InvalidArgument` where `end` lies before `begin`, for what is no time, and without
   /// `PowerStreamOptions::history`.
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(TimePoint begin, TimePoint end) const;
   [[nodiscard]] std::map<std::string, ServerEnergy> energy(double begin_unix_s,

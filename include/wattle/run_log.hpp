@@ -30,7 +30,7 @@ concept ListOfValues =
     std::convertible_to<std::ranges::range_value_t<List>, Value>;
 }  // namespace detail
 
-/// What JSON can say: null, true and false, a whole number, another number, a text, a list, or
+/// A value of JSON: null, true and false, a whole number, another number, a text, a list, or
 /// names with values. Texts are UTF-8; what is none is written as U+FFFD. NaN and infinities are
 /// written as null. Threads: a value type.
 class WATTLE_EXPORT Value {
@@ -106,10 +106,10 @@ enum class Durability : std::uint8_t {
 /// `ts` is the time of logging (UTC); a phase is logged at its end. All of a line is ASCII.
 ///
 /// Opened on a path, it adds each line to the file as it happens, by one system call: `tail -f`
-/// follows it, and who is killed leaves all of them. The end of a line that was cut off (by a kill,
-/// or a power failure) is taken away when the file is opened again. Several logs may share a file.
-/// A file that is deleted while the log is open is made again. A log that was moved from refuses
-/// everything with `InvalidArgument`. Threads: any. In a forked child it does nothing.
+/// follows it, and a process that is killed leaves all of them. The end of a line that was cut off
+/// (by a kill, or a power failure) is taken away when the file is opened again. Several logs may
+/// share a file. A file that is deleted while the log is open is made again. A log that was moved
+/// from refuses everything with `InvalidArgument`. Threads: any. In a forked child it does nothing.
 class WATTLE_EXPORT RunLog {
  public:
   class Phase;

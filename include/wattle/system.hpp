@@ -14,7 +14,7 @@
 
 namespace wattle {
 
-/// The places that sensors are looked for in. A root or a library that does not exist is no error:
+/// Where Wattle searches for sensors. A root or a library that does not exist is no error:
 /// its sensors are refused with that reason. Threads: a value type.
 struct WATTLE_EXPORT System {
   /// Mount point of sysfs.
@@ -39,10 +39,10 @@ struct WATTLE_EXPORT System {
   friend bool operator==(const System&, const System&) = default;
 };
 
-/// What a constructor does where what it should measure cannot be read.
+/// What a constructor does if a domain or device cannot be read.
 enum class IfUnavailable : std::uint8_t {
   fail,    ///< it throws
-  ignore,  ///< it does not throw: what cannot be read is unknown, with the reason
+  ignore,  ///< it does not throw: such energies are unknown, with the reason
 };
 
 /// Which GPUs are measured. Threads: a value type.
@@ -62,12 +62,13 @@ class WATTLE_EXPORT GpuSelection {
   [[nodiscard]] static GpuSelection all() noexcept { return {}; }
   /// None. Where the selected GPUs alone are read, no driver of a GPU is called.
   [[nodiscard]] static GpuSelection none() noexcept { return GpuSelection(Kind::none); }
-  /// Those that this process's environment leaves to a program that computes on GPUs, when they are
-  /// looked for: `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and `HIP_VISIBLE_DEVICES`
-  /// (AMD); all where none of them is set. If a vendor's variable is set and another's is not, the
-  /// other's GPUs are left out. Numbers in a variable are understood where the order of the GPUs
-  /// cannot differ (`CUDA_DEVICE_ORDER=PCI_BUS_ID`, one GPU, GPUs of one model, a list of all of
-  /// them); otherwise they are `InvalidArgument`, as is a part of a GPU (MIG).
+  /// The GPUs that this process's environment leaves to a program that computes on GPUs, at the
+  /// time of the search: `CUDA_VISIBLE_DEVICES` (NVIDIA), `ROCR_VISIBLE_DEVICES` and
+  /// `HIP_VISIBLE_DEVICES` (AMD); all where none of them is set. If a vendor's variable is set and
+  /// another's is not, the other's GPUs are left out. Numbers in a variable are understood where
+  /// the order of the GPUs cannot differ (`CUDA_DEVICE_ORDER=PCI_BUS_ID`, one GPU, GPUs of one
+  /// model, a list of all of them); otherwise they are `InvalidArgument`, as is a part of a GPU
+  /// (MIG).
   [[nodiscard]] static GpuSelection visible() noexcept { return GpuSelection(Kind::visible); }
   /// By name: a domain ("amd_gpu_0"), its number where one vendor alone has that, a UUID or the
   /// start of one, a PCI address. Throws `InvalidArgument` for an empty list or name.

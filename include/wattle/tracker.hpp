@@ -19,14 +19,14 @@
 
 namespace wattle {
 
-// In all that follows an absent value is not known; `ResourceUsage::unknown` says why.
+// In all that follows an absent value is not known; `ResourceUsage::unknown` has the reason.
 
 /// Resident memory at the moment at which the total was largest, in the unit of its `MaxRAM`:
 /// total = private + shared. The total of one process is its peak by the kernel's account; where
 /// that peak came between two samples, its two parts are not known. Threads: a value type.
 struct RSSValues {
   std::optional<double> total_rss;
-  std::optional<double> private_rss;  ///< in nobody else's memory
+  std::optional<double> private_rss;  ///< in no other process's memory
   std::optional<double> shared_rss;
 };
 
@@ -198,28 +198,28 @@ struct WATTLE_EXPORT TrackerOptions {
   /// What is known so far is appended to it at each sample, as a line of JSON, so that it is there
   /// after a crash too (`recover_usage`). `stop` removes it. Absent: a file of a new name in the
   /// state folder (`$XDG_STATE_HOME/wattle/usage`, or `~/.local/state/wattle/usage`); where it
-  /// cannot be written the log says so, and there is none. An empty path: none.
+  /// cannot be written, that is reported to the log, and there is none. An empty path: none.
   std::optional<std::filesystem::path> resource_usage_file{};
   /// "nvidia", "amd" or "intel": the GPUs of this brand alone are in the five groups. Absent: those
   /// of one brand that is there, NVIDIA before AMD before Intel, and GPUs of their own before those
   /// in a processor.
   std::optional<std::string> gpu_brand{};
-  /// A row per sample: a table of comma-separated values where the name ends in ".csv", SQLite
-  /// where it ends in ".sqlite". Absent: none.
+  /// A row per sample: SQLite if the name ends in ".sqlite", else comma-separated values. Absent:
+  /// none.
   std::optional<std::filesystem::path> tracking_file{};
   /// Either file may exist already, and is replaced then.
   bool overwrite = false;
-  /// Reads proportional memory (PSS) at every look, whatever it costs: about 5 ms a GiB, during
+  /// Reads proportional memory (PSS) at every sample, whatever it costs: about 5 ms per GiB, during
   /// which the process may have to wait. Otherwise it takes at most 1 % of a core, and processes
   /// larger than about 4 GiB are left out.
   bool force_pss = false;
-  /// Where to look.
+  /// Where to search for devices.
   System system = System::from_environment();
 };
 
 /// Tracks a process and all its descendants while it is started, in a thread of its own, and two
 /// for each GPU. It can be started once. After the process's end it waits for `stop`, and takes no
-/// processor time. In the child after a `fork` it does nothing.
+/// CPU time. In the child after a `fork` it does nothing.
 ///
 /// Threads: one at a time.
 class WATTLE_EXPORT Tracker {
@@ -278,7 +278,7 @@ class WATTLE_EXPORT TrackerScope {
   Tracker& tracker_;
 };
 
-/// What the usage file of a killed tracker holds: as of its last sample. A line that was not
+/// The results of a killed tracker, from its usage file: as of its last sample. A line that was not
 /// completed does not count. Throws `FormatError` where the file has no whole line of a tracker,
 /// `Error` where it cannot be read. Threads: any.
 [[nodiscard]] WATTLE_EXPORT ResourceUsage recover_usage(const std::filesystem::path& usage_file);

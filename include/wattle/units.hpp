@@ -47,7 +47,7 @@ class Quantity {
   double si_ = 0.0;
 };
 
-/// Energy in joules. May be negative where a difference is meant (idle removed, say).
+/// Energy in joules. May be negative as a difference (idle energy removed).
 using Joules = Quantity<struct JoulesTag>;
 /// Power in watts.
 using Watts = Quantity<struct WattsTag>;
