@@ -1,4 +1,4 @@
-// What each CPU and GPU spent in one phase of a program.
+// The energy of each CPU and GPU in one phase of a program.
 #include <iostream>
 #include <wattle/wattle.hpp>
 

@@ -1,4 +1,4 @@
-// The energy of a block and its stretches, printed and into a CSV file.
+// The energy of a block and its sections: printed, and written to a CSV file.
 //
 //   energy_scope [FILE.csv]
 #include <cmath>
@@ -30,7 +30,7 @@ void measure(const std::string& path) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  // The library prints nothing by itself: this is where it says what it cannot return.
+  // Wattle sends messages that it cannot return to the log, which prints nothing by default.
   wattle::set_log([](std::string_view message) { std::cerr << "wattle: " << message << '\n'; });
   try {
     wattle::EnergyScope scope;  // prints when the block ends

@@ -1,4 +1,4 @@
-// What a stretch of code spent beyond what the machine spends anyway.
+// The energy of a section of code, without the energy of the idle machine.
 #include <cmath>
 #include <iostream>
 #include <wattle/energy_meter.hpp>

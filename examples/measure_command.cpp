@@ -1,4 +1,4 @@
-// What did this command cost? The heart of `wattle run`, in a few lines.
+// The energy of a command: a small `wattle run`.
 //
 //   measure_command CMD [ARGUMENT]...
 #include <spawn.h>

@@ -1,4 +1,4 @@
-// A function that measures each of its calls, and a single call with its result.
+// Measures each call of a function, and a single call with its result.
 #include <iostream>
 #include <vector>
 #include <wattle/energy_meter.hpp>

@@ -1,4 +1,4 @@
-// Traces into a MongoDB database.
+// Saves traces in a MongoDB database.
 //
 //   mongodb URI
 #include <iostream>

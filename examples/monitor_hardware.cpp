@@ -1,4 +1,4 @@
-// Files that tell what GPUs and processors did while a program worked, and their summary.
+// Records what GPUs and CPUs do while a program works, and prints a summary.
 #include <chrono>
 #include <cmath>
 #include <filesystem>

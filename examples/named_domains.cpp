@@ -1,5 +1,5 @@
-// Two domains, named; the total of a section; what an idle machine would have used taken off.
-// Without sensors it runs too: energies are unknown then, with a reason.
+// The energy of two named domains and their total, without the energy of the idle machine.
+// It runs without sensors too: then energies are unknown, with a reason.
 #include <cmath>
 #include <iostream>
 #include <wattle/energy_meter.hpp>

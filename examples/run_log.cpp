@@ -1,4 +1,4 @@
-// A log of a run that can be followed with tail -f, and that a crash does not take away.
+// A log of a run: tail -f follows it, and it survives a crash.
 #include <iostream>
 #include <string>
 #include <wattle/wattle.hpp>

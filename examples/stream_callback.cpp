@@ -1,4 +1,4 @@
-// Each new power of some machines as it comes, ten of them.
+// Prints the first ten updates of the power of some machines.
 //
 //   stream_callback HOST:PORT...
 #include <atomic>

@@ -1,4 +1,4 @@
-// The energy of a second, of each GPU of some machines.
+// The energy of each GPU of some machines during one second.
 //
 //   stream_energy HOST:PORT...
 #include <iostream>

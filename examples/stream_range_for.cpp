@@ -1,4 +1,4 @@
-// What the GPUs of some machines draw together, ten times.
+// The total power of the GPUs of some machines, ten times.
 //
 //   stream_range_for HOST:PORT...
 #include <iostream>

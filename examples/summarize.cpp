@@ -1,4 +1,4 @@
-// What the files of a run monitor say, in a program.
+// A summary of the files of a run monitor.
 #include <filesystem>
 #include <iostream>
 #include <wattle/wattle.hpp>

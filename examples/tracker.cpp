@@ -1,4 +1,4 @@
-// What a stretch of this program used: processors, memory, GPUs, time.
+// The CPU time, memory and GPU use of a section of this program.
 #include <iostream>
 #include <vector>
 #include <wattle/error.hpp>

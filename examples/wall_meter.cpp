@@ -1,4 +1,4 @@
-// A device of one's own that shows watts, beside the domains of the machine.
+// A device of your own that reports watts, measured with the domains of the machine.
 #include <iostream>
 #include <memory>
 #include <optional>
