@@ -42,7 +42,7 @@ def counter(name, of):
 
 BENCHMARKS = [
     Benchmark("start", ["bench/start", "{build}/apps/wattle/wattle"], [
-        Promise("`wattle run -- true`, of what GNU time adds", 4, "times",
+        Promise("`wattle run -- true`, of what GNU time adds", 1.3, "times",
                 r"^wattle adds ([0-9.]+) times what GNU time adds"),
         Promise("`wattle run -- true`, of what `perf stat` adds", 0.33, "times",
                 r"^wattle adds ([0-9.]+) times what perf stat adds"),
