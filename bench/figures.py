@@ -55,7 +55,7 @@ BENCHMARKS = [
     Benchmark("timeline", ["{build}/bench/timeline_bench"], [
         Promise("a counter on a perfect grid", 1.4, "bytes a reading",
                 counter("append/counter_on_grid", "bytes_per_reading")),
-        Promise("a counter that steps each ~1 ms", 1.7, "bytes a reading",
+        Promise("a counter that steps every ~1 ms", 1.7, "bytes a reading",
                 counter("append/counter_stepping", "bytes_per_reading")),
         Promise("a counter on a perfect grid, read by a thread that wakes up late", 2.3,
                 "bytes a reading", counter("append/counter_late", "bytes_per_reading")),

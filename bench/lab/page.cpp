@@ -59,7 +59,7 @@ something at the ends alone. The ± is for swings of up to 77 % of the mean, as 
 show them. A smaller swing looks like a larger one there, and gets the same ±. For a mean over a
 second a square of a second is such a load; its ± is for a ripple of 60 % at three times its pace.
 
-**Gauges that nobody has described** are taken to be renewed each 100 ms, and to see an unknown part
+**Gauges that nobody has described** are taken to be renewed every 100 ms, and to see an unknown part
 of that: the ± is for all that they can be, and wider than any one of them takes.
 
 Four more pairs of worlds have the same readings and different energies. The ± covers both worlds, and is
@@ -68,9 +68,9 @@ more than three times the error in the quieter one. These cells need not be narr
 - A mean over a second is the same of a steady power as of one that swings three times a second. The
   ± of work with a steady power is that of work with such swings: 0.8 % over 10 s.
 - A board of 100 ms and one of 101 ms both count as one of 100 ms. Where a job runs steadily inside of its
-  window and the reader reads each 100 ms, a value that is read twice, or never, looks as any other. So how
+  window and the reader reads every 100 ms, a value that is read twice, or never, looks as any other. So how
   long the job took is known to within one period.
-- A load of 130 ms, read each 50 ms for a second, is seen at 13 phases once or twice. A load that repeats
+- A load of 130 ms, read every 50 ms for a second, is seen at 13 phases once or twice. A load that repeats
   itself after 650 ms, and does anything else in the 40 of 50 ms that are not seen, shows the same values.
   Over 10 s the ± is as narrow as elsewhere.
 - A step that comes after the newest value of a window is in no value. At worst (work of 0.6 s somewhere in
@@ -85,9 +85,9 @@ are made after what they showed:
 - Real work swings by 57 % of its mean and more, up to 3.5-fold.
 - Gauges keep a pace of their own (99.9, 100, 101.15 ms): gauge and reader beat. When one overtakes
   the other, a value counts once too often or too seldom; a job that is shorter than its window pays for that.
-- A K40m follows the power with a lag of 55 ms, renewed each 15.4 ms. The power is the value plus 55 ms times
+- A K40m follows the power with a lag of 55 ms, renewed every 15.4 ms. The power is the value plus 55 ms times
   its slope, so the energy needs the values at the ends, and no others.
-- `power.draw.average` is not always renewed each 100 ms. After a load has ended it stays as it is for a
+- `power.draw.average` is not always renewed every 100 ms. After a load has ended it stays as it is for a
   second at a time. It counts as up to a second old, and has no vote beside an instant gauge.
 )";
 
