@@ -55,7 +55,7 @@ std::optional<Denial> authorize(const Claims& claims, Scope needed) {
 Denial group_disabled(Scope group) {
   std::string error =
       "API group '" + std::string(name_of(group)) + "' is not enabled on this server.";
-  // Zeus needs it as soon as it is pointed to a daemon: most who meet this want to know how.
+  // Zeus sets GPUs as soon as it uses a daemon, so the message names the remedy.
   if (group == Scope::gpu_control) {
     error += " To enable it: wattled serve --enable gpu-read,cpu-read,gpu-control.";
   }

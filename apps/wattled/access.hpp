@@ -1,5 +1,5 @@
-// Whether a request may be answered, and what is said where it may not: zeusd's order of checks,
-// statuses and words.
+// Decides whether a request is permitted. Refusals have zeusd's order of checks, statuses and
+// texts.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace wattle::daemon {
 
-/// Who may ask for something.
+/// Who may use a route that belongs to no scope.
 enum class Open : std::uint8_t {
-  everybody,  ///< with a key in use too
+  everybody,  ///< needs no token
   who_has_any_token,
-  who_reads_all,   ///< whose token has the scopes of everything that is served
-  where_keys_are,  ///< who has any token; without a key in use there is no such thing
+  who_reads_all,   ///< a token with every enabled reading scope
+  where_keys_are,  ///< any token; 404 if the daemon has no signing key
 };
-/// A scope, or the rule for what belongs to none.
+/// What a route requires: a scope, or an `Open`.
 using Needed = std::variant<Scope, Open>;
 
-/// A refusal: the answer is `status` with the JSON {"error": error}; a 401 also carries the header
-/// `WWW-Authenticate: kChallenge`.
+/// A refusal: `status` with the JSON {"error": error}. A 401 also has the header `WWW-Authenticate:
+/// kChallenge`.
 struct Denial {
   int status = 0;
   std::string error;
@@ -33,31 +33,31 @@ struct Denial {
 
 inline constexpr std::string_view kChallenge = "Bearer realm=\"zeusd\"";
 
-/// The claims of the token in the value of a request's `Authorization` header (absent: it has
-/// none). Nothing but `Bearer `, so written, and a token that `verify` takes will do. Threads: any.
+/// The claims of the token in an `Authorization` header (absent: the request has none). The value
+/// must be `Bearer ` (case-sensitive) and a token that `verify` accepts. Threads: any.
 [[nodiscard]] std::variant<Claims, Denial> authenticate(
     std::optional<std::string_view> authorization, std::string_view key, std::int64_t now_unix_s,
     std::string_view audience = {});
 
-/// What a token is told that `verify` does not take.
+/// The answer for a token that `verify` refuses: 401.
 [[nodiscard]] Denial token_refused();
 
-/// The token in such a header. Only for one that `authenticate` took.
+/// The token in an `Authorization` header that `authenticate` accepted.
 [[nodiscard]] std::string_view bearer_token(std::string_view authorization) noexcept;
 
 /// Nothing if `claims` name the scope; otherwise 403.
 [[nodiscard]] std::optional<Denial> authorize(const Claims& claims, Scope needed);
 
-/// The answer for every route of a group that is switched off, whatever the token: 404.
+/// The answer for every route of a disabled group, with any token: 404.
 [[nodiscard]] Denial group_disabled(Scope group);
 
-/// The answer to who would set GPUs through TCP where no key is in use: 403.
+/// The answer for a change of GPU settings over TCP if the daemon has no signing key: 403.
 [[nodiscard]] Denial control_needs_key();
 
-/// The answer for a peer past its `FailureLimit`: 429.
+/// The answer for a peer that exceeded its `FailureLimit`: 429.
 [[nodiscard]] Denial too_many_failures();
 
-/// The answer for /auth/... where no key is in use: 404.
+/// The answer for /auth/... if the daemon has no signing key: 404.
 [[nodiscard]] Denial authentication_disabled();
 
 }  // namespace wattle::daemon

@@ -37,7 +37,8 @@ std::optional<std::string> from_base64url(std::string_view text) {
                                      static_cast<int>(padded.size()));
   if (size < 0) return std::nullopt;
   bytes.resize(text.size() * 3 / 4);
-  // OpenSSL takes more than the one text of these bytes: blanks at the ends, bits past the end.
+  // OpenSSL also accepts other texts of these bytes: with blanks at the ends, or bits after the
+  // end.
   if (to_base64url(bytes) != text) return std::nullopt;
   return bytes;
 }

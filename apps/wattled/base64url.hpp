@@ -1,4 +1,4 @@
-// Base64 in the alphabet for URLs and without padding (RFC 4648 5), as tokens use it.
+// Base64url without padding (RFC 4648, section 5), as in tokens.
 #pragma once
 
 #include <optional>
@@ -9,8 +9,8 @@ namespace wattle::daemon {
 
 [[nodiscard]] std::string to_base64url(std::string_view bytes);
 
-/// The bytes; absent for all but the one text that `to_base64url` makes of them: no padding, no
-/// blanks, no set bits past the end.
+/// The decoded bytes. Absent unless `text` is exactly what `to_base64url` makes: no padding, no
+/// blanks, no set bits after the end.
 [[nodiscard]] std::optional<std::string> from_base64url(std::string_view text);
 
 }  // namespace wattle::daemon

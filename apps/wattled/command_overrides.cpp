@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::size_t kMostOverridesBytes = std::size_t{64} << 10U;
 
-/// A value that a command may name, and how it is made from those of a call.
+/// A placeholder of a command, and the function that makes its value from a call.
 struct Placeholder {
   std::string_view name;
   std::uint32_t (*value)(const ControlCall& call, std::uint32_t gpu);
@@ -65,8 +65,8 @@ std::string list_of(const std::vector<Placeholder>& placeholders) {
   return list;
 }
 
-/// `word` with each `{name}` replaced. Throws `InvalidArgument` for a brace without its partner and
-/// for a name that the operation does not have.
+/// `word` with each `{name}` replaced. Throws `InvalidArgument` for an unbalanced brace and for a
+/// name that the operation does not have.
 std::string fill_in(std::string_view word, const ControlCall& call, std::uint32_t gpu) {
   const std::vector<Placeholder> known = placeholders_of(call.operation);
   std::string filled;
@@ -136,7 +136,7 @@ CommandOverride override_of(const TomlTable& table, ControlOperation operation) 
   throw InvalidArgument(fmt::format("cannot use the commands in {}: {}", shell_quoted(path), why));
 }
 
-/// Whoever can write the file has the rights of this process.
+/// A user who can write the file has the rights of this process.
 void check_trust(const std::string& path, const struct stat& status) {
   if (!S_ISREG(status.st_mode)) refuse_overrides(path, "it is not a regular file");
   if (status.st_uid != 0 && status.st_uid != ::geteuid()) {
@@ -171,7 +171,7 @@ CommandOverrides CommandOverrides::parse(std::string_view text) {
 }
 
 CommandOverrides CommandOverrides::load(const std::string& path) {
-  // A pipe without a writer is not waited for.
+  // Does not wait for the writer of a pipe.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) {

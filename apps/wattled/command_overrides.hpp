@@ -1,4 +1,4 @@
-// Commands that set GPUs in place of their drivers, as the administrator has written them down.
+// The administrator's commands that set GPUs instead of the drivers.
 #pragma once
 
 #include <array>
@@ -14,26 +14,26 @@
 
 namespace wattle::daemon {
 
-/// How one operation is done.
+/// The commands of one operation.
 struct CommandOverride {
-  std::vector<std::vector<std::string>> commands;  ///< one after the other, each by its words
+  std::vector<std::vector<std::string>> commands;  ///< run in order; each is a list of words
   std::optional<OutputPattern> error_pattern;      ///< of stdout and stderr
   std::chrono::seconds timeout{60};                ///< of each command
 };
 
-/// What is in the file of `--gpu-command-overrides`. Threads: any, once made.
+/// The contents of the file of `--gpu-command-overrides`. Thread-safe once constructed.
 class CommandOverrides {
  public:
-  /// Throws `InvalidArgument` where the file cannot be read or is not to be trusted (of another
-  /// user, writable by all), or where an operation, a key, a placeholder or a value means nothing.
+  /// Throws `InvalidArgument` if the file cannot be read, belongs to another user, is writable by
+  /// all, or has an invalid operation, key, placeholder or value.
   [[nodiscard]] static CommandOverrides load(const std::string& path);
   [[nodiscard]] static CommandOverrides parse(std::string_view text);
 
-  /// Null where the driver is asked.
+  /// Null: the driver does the operation.
   [[nodiscard]] const CommandOverride* find(ControlOperation operation) const noexcept;
   /// "set_power_limit, reset_locked_clocks".
   [[nodiscard]] std::string names() const;
-  /// True where the file's group may change it, which is to be warned about.
+  /// True if the file's group may change it: the daemon warns about that.
   [[nodiscard]] bool is_writable_by_group() const noexcept { return is_writable_by_group_; }
 
  private:
@@ -41,7 +41,7 @@ class CommandOverrides {
   bool is_writable_by_group_ = false;
 };
 
-/// The words of a command with the values in place of `{gpu_id}`, `{power_limit_w}` and so on.
+/// The words of a command, with `{gpu_id}`, `{power_limit_w}` etc. replaced by their values.
 /// Threads: any.
 [[nodiscard]] std::vector<std::string> fill_in(const std::vector<std::string>& words,
                                                const ControlCall& call, std::uint32_t gpu);

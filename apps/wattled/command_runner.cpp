@@ -23,25 +23,25 @@
 namespace wattle::daemon {
 namespace {
 
-/// For the process to begin, and for output that is awaited after a command's end.
+/// Covers the start of the process, and the wait for output after a command's end.
 constexpr std::chrono::seconds kCommandGrace{3};
 constexpr std::size_t kMostAnswerBytes = 8192;
 
-/// What the daemon asks for, beside the socket on which it waits for the answer.
+/// A request of the daemon. The socket for its answer comes with it.
 struct CommandRequest {
   std::uint32_t operation = 0;
   std::uint32_t gpu = 0;
   std::array<std::uint32_t, 2> values{};
 };
 
-/// Two ends of a connection that keeps messages apart.
+/// Two ends of a connection with message boundaries.
 std::pair<Fd, Fd> connected_pair() {
   std::array<int, 2> ends{};
   if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return {};
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// A request as the system's calls take it, with room for one descriptor beside it.
+/// A request for sendmsg and recvmsg, with room for one descriptor.
 struct RequestMessage {
   explicit RequestMessage(CommandRequest& asked)
       : bytes{.iov_base = &asked, .iov_len = sizeof asked} {
@@ -69,8 +69,8 @@ int send_request(int socket, CommandRequest asked, int answer_to) {
   return ::sendmsg(socket, &request.message, MSG_NOSIGNAL) == sizeof asked ? 0 : errno;
 }
 
-/// The next request and the socket for its answer; an empty `Fd` where it was none. False once the
-/// daemon is gone.
+/// Receives the next request and the socket for its answer; an empty `Fd`: an invalid request.
+/// False: the daemon is gone.
 bool receive_request(int socket, CommandRequest& asked, Fd& answer_to) {
   RequestMessage request(asked);
   const ssize_t size = ::recvmsg(socket, &request.message, MSG_CMSG_CLOEXEC);
@@ -85,7 +85,7 @@ bool receive_request(int socket, CommandRequest& asked, Fd& answer_to) {
   return true;
 }
 
-/// Runs what was asked for, and answers: why it failed, or nothing.
+/// Runs the requested commands, and answers with the reason of a failure, or nothing.
 void run_asked(const CommandOverrides& overrides, const CommandRequest& asked, int answer_to) {
   const ControlCall call{static_cast<ControlOperation>(asked.operation), asked.values};
   const CommandOverride* const found = overrides.find(call.operation);
@@ -98,15 +98,15 @@ void run_asked(const CommandOverrides& overrides, const CommandRequest& asked, i
     }
   }
   failure.resize(std::min(failure.size(), kMostAnswerBytes - 1));
-  // A first byte, so that nothing to say is not taken for nobody there.
+  // The first byte distinguishes an empty answer from a closed connection.
   failure.insert(failure.begin(), ':');
   (void)::send(answer_to, failure.data(), failure.size(), MSG_NOSIGNAL);
 }
 
-/// The life of the process: a child for each request, so that those of several GPUs run beside each
-/// other.
+/// The main loop of the process: a child for each request, so that requests for several GPUs run in
+/// parallel.
 [[noreturn]] void take_requests(int socket, const CommandOverrides& overrides) {
-  // It ends with the daemon, which needs it to put settings back, and not by a signal to both.
+  // It ends with the daemon, which needs it to restore settings, and not by a signal to both.
   for (const int signal : {SIGINT, SIGTERM, SIGQUIT, SIGHUP, SIGUSR1, SIGUSR2}) {
     (void)std::signal(signal, SIG_IGN);
   }
@@ -126,7 +126,7 @@ void run_asked(const CommandOverrides& overrides, const CommandRequest& asked, i
   ::_exit(0);
 }
 
-/// Nothing that the daemon has open by now is for commands, but for its stderr.
+/// Commands inherit none of the daemon's descriptors except stderr.
 int keep_only(int socket) {
   constexpr int kPlace = 3;
   if (socket != kPlace) {
@@ -147,7 +147,7 @@ CommandRunner::CommandRunner(CommandOverrides overrides) : overrides_(std::move(
   }
   if (child == 0) {
     ours.reset();
-    // What service managers say to the daemon is not for commands.
+    // Commands do not get the service manager's variables.
     for (const char* const name : {"NOTIFY_SOCKET", "WATCHDOG_USEC", "LISTEN_FDS", "LISTEN_PID"}) {
       ::unsetenv(name);  // NOLINT(concurrency-mt-unsafe): one thread
     }

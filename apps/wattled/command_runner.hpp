@@ -1,4 +1,4 @@
-// Runs the commands that set GPUs, in a process of its own.
+// Runs the commands that set GPUs, in a helper process.
 #pragma once
 
 #include <chrono>
@@ -11,14 +11,13 @@
 
 namespace wattle::daemon {
 
-/// The daemon gives up the right to start programs before it serves anybody. What it may still do
-/// is ask a process that it has started before, and that has the rights with which the daemon was
-/// started: for one of the commands in the administrator's file, with numbers for its values.
-/// Threads: any, but for the constructor.
+/// The daemon gives up the right to start programs before it serves clients. The helper process
+/// keeps the rights with which the daemon was started. It runs only the commands in the
+/// administrator's file, with numbers as values. Thread-safe except the constructor.
 class CommandRunner {
  public:
-  /// Starts the process; it ends with this object, or with the daemon. To be called while the
-  /// program has one thread. Throws `Error` where no process can be had.
+  /// Starts the process, which ends with this object or with the daemon. Call it while the program
+  /// has one thread. Throws `Error` if the process cannot be started.
   explicit CommandRunner(CommandOverrides overrides);
   CommandRunner(const CommandRunner&) = delete;
   CommandRunner& operator=(const CommandRunner&) = delete;
@@ -28,12 +27,13 @@ class CommandRunner {
     return overrides_.find(operation) != nullptr;
   }
   [[nodiscard]] const CommandOverrides& overrides() const noexcept { return overrides_; }
-  /// Longer the commands of an operation do not take: those that do are killed.
+  /// The longest time that the commands of an operation can take. They are killed after their
+  /// timeouts.
   [[nodiscard]] std::chrono::seconds longest(ControlOperation operation) const noexcept;
 
-  /// Runs the operation's commands one after the other, up to the first that fails, and waits for
-  /// them. Why one failed, with its output, safe to print; absent: none did. Only for an operation
-  /// that it `has`.
+  /// Runs the operation's commands in order, up to the first that fails, and waits for them.
+  /// Returns why that one failed, with its output, safe to print; absent: none failed. Requires
+  /// `has(call.operation)`.
   [[nodiscard]] std::optional<std::string> run(const ControlCall& call, std::uint32_t gpu) const;
 
  private:

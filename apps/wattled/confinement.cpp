@@ -30,9 +30,9 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 constexpr std::uint32_t kArchitecture = 0;  // no filter is made here
 #endif
 
-/// What reading and serving need, of systemd's group @system-service without @privileged and
-/// @resources, as the unit has it. Less than the unit leaves: nothing starts a program, becomes
-/// another user, changes modes, owners and attributes, or talks to other programs but by sockets.
+/// The system calls that reading and serving need. A part of what the unit permits (systemd's
+/// @system-service without @privileged and @resources): none starts a program, changes the user,
+/// changes modes, owners or attributes, or reaches other programs except by sockets.
 constexpr std::array kAllowed = std::to_array<long>({
     SYS_accept,
     SYS_accept4,
@@ -209,7 +209,7 @@ std::vector<sock_filter> make_filter() {
   filter.push_back(BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, kNamespaces, 1, 0));
   filter.push_back(BPF_STMT(kReturn, kAllow));
   filter.push_back(BPF_STMT(kReturn, kRefuse));
-  // New sockets are those that the service manager is told through.
+  // New sockets are only for notifications of the service manager.
   filter.push_back(BPF_JUMP(kIfEqual, static_cast<std::uint32_t>(SYS_socket), 0, 4));
   filter.push_back(BPF_STMT(kLoad, kFirst));
   filter.push_back(BPF_JUMP(kIfEqual, AF_UNIX, 0, 1));
@@ -235,7 +235,7 @@ void confine() {
   if (kArchitecture == 0) return;
   std::vector<sock_filter> filter = make_filter();
   sock_fprog program{.len = static_cast<unsigned short>(filter.size()), .filter = filter.data()};
-  // All threads, which get no_new_privs with it.
+  // For all threads, which also get no_new_privs.
   if (::syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program) != 0) {
     fail("seccomp");
   }

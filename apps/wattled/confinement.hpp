@@ -1,10 +1,10 @@
-// The system calls that the daemon can make once everything is open.
+// The system calls that the daemon may make after its start (seccomp).
 #pragma once
 
 namespace wattle::daemon {
 
-/// From now on this process cannot gain rights, and every system call that reading and serving do
-/// not need fails with EPERM (seccomp). All threads. Throws `Error` where that cannot be had.
+/// From now on, no thread of this process can gain rights. Every system call that reading and
+/// serving do not need fails with EPERM. Throws `Error` if the kernel refuses.
 void confine();
 
 }  // namespace wattle::daemon

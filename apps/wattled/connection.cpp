@@ -13,14 +13,14 @@ using std::chrono::seconds;
 
 /// From the first byte of a head to its last.
 constexpr seconds kHeadPatience{5};
-/// Longer than clients keep connections that they may use again: httpx 5 s.
+/// Longer than clients keep idle connections: httpx 5 s.
 constexpr seconds kIdlePatience{30};
 constexpr seconds kAnswerPatience{10};
 /// Without any progress.
 constexpr seconds kUnreadPatience{3};
 constexpr seconds kStreamPatience{30};
 constexpr seconds kEndPatience{2};
-/// Requests that one client has answered before others have their turn.
+/// Requests of one client that are answered before the next client's turn.
 constexpr int kRequestsPerTurn = 4;
 
 Response refusal_of(HeadFault fault) {
@@ -52,7 +52,7 @@ void Connection::start() {
   set_deadline(kIdlePatience);
   note_half();
   if (state_ == State::closed) return;
-  // Its request has often come with it.
+  // The request has often arrived with the connection.
   if (peer_.is_local_socket) return read();
   wait_readable();
 }
@@ -126,7 +126,7 @@ void Connection::wait_readable() {
   if (std::exchange(is_waiting_to_read_, true)) return;
   watch_->wait_readable([self = shared_from_this()] {
     self->is_waiting_to_read_ = false;
-    // Strangers wait for each other, and nobody on a Unix socket waits for them.
+    // TCP clients wait for each other; clients of a Unix socket never wait for them.
     if (self->peer_.is_local_socket) {
       self->read();
     } else {
@@ -179,7 +179,7 @@ void Connection::wait_writable() {
 }
 
 void Connection::read() {
-  // What comes while a request is answered stays where it is, until that is done.
+  // While a request is being answered, later bytes stay in the socket.
   const auto listens = [&] {
     const bool is_open =
         state_ == State::reading || state_ == State::streaming || state_ == State::ending;
@@ -204,15 +204,15 @@ bool Connection::read_some() {
 }
 
 void Connection::take(std::span<const char> bytes) {
-  // What a client says while it listens to a stream, or is being sent away, means nothing.
+  // Bytes from a client that receives a stream, or is being turned away, are ignored.
   if (state_ != State::reading) return;
   if (in_.empty()) set_deadline(kHeadPatience);
   in_.append(bytes.data(), bytes.size());
   process();
 }
 
-// An answer that is written at once asks for the next request: `is_processing_` makes that the loop
-// here, and no recursion.
+// An answer that is sent at once continues with the next request. `is_processing_` turns that
+// recursion into this loop.
 // NOLINTBEGIN(misc-no-recursion)
 void Connection::process() {
   if (std::exchange(is_processing_, true)) return;
@@ -247,12 +247,12 @@ void Connection::handle_head(std::string_view head) {
   if (request.head.has_body) {
     return refuse(error_response(413, "Requests must not have a body."));
   }
-  // An origin is compared with the host.
+  // foreign_page() compares the origin with the host.
   if (const auto denied = foreign_page(request.head, peer_)) {
     owner_.service().audit(peer_, "was refused: the request comes from a page of another site");
     return refuse(*denied);
   }
-  // The query lies in the head's text.
+  // The query refers to the head's text.
   const auto target = parse_target(request.head.target);
   if (!target) return refuse(error_response(400, "The target of the request is malformed."));
   request.target = *target;
@@ -275,10 +275,10 @@ void Connection::refuse(const Response& response) {
 
 void Connection::answer(const Response& response) {
   if (state_ != State::answering) return;
-  // An old client keeps the connection only where it is told so: it is not.
+  // HTTP/1.0 clients keep the connection only on request of the server.
   if (is_old_) keeps_alive_ = false;
   out_ = render(response, keeps_alive_);
-  // The answer to a HEAD has no body, though it tells its length (RFC 9110, 9.3.2).
+  // The answer to a HEAD has a Content-Length but no body (RFC 9110, 9.3.2).
   if (is_head_) out_.resize(out_.size() - response.body.size());
   begin_writing();
 }
@@ -332,7 +332,7 @@ void Connection::answered() {
 // NOLINTEND(misc-no-recursion)
 
 void Connection::end() {
-  // Closing with bytes unread would take the answer away from the client (RFC 9112, 9.6).
+  // Closing with unread bytes could discard the answer before the client reads it (RFC 9112, 9.6).
   state_ = State::ending;
   transport_->finish();
   in_ = {};
@@ -358,7 +358,7 @@ Subscriber* Connection::begin_stream(std::shared_ptr<const StreamRight> right) {
   in_ = {};
   has_requests_ = false;
   deliver(std::make_shared<const std::string>(stream_head()));
-  // Tells when the client goes away.
+  // Reports when the client goes away.
   listen_again();
   return this;
 }

@@ -24,15 +24,15 @@ class ConnectionOwner {
   virtual ~ConnectionOwner() = default;
   [[nodiscard]] virtual Loop& loop() noexcept = 0;
   [[nodiscard]] virtual Service& service() noexcept = 0;
-  /// Room to read into that all share: a connection that waits holds none.
+  /// The read buffer that all connections share: a waiting connection has no buffer of its own.
   [[nodiscard]] virtual std::span<char> scratch() noexcept = 0;
-  /// A busy one is not closed to make room for others.
+  /// A busy connection is not closed to make room for others.
   virtual void set_busy(Connection& connection, bool is_busy) = 0;
-  /// It began, or ended, to hold memory for what has not come whole. May close it.
+  /// `is_half`: the connection holds memory for a partial TLS handshake or record. May close it.
   virtual void set_half(Connection& connection, bool is_half) = 0;
-  /// It holds so many bytes of an answer that is not read. May close it.
+  /// The connection holds `bytes` of an answer that its client has not read. May close it.
   virtual void set_unread(Connection& connection, std::size_t bytes) = 0;
-  /// Calls `take_turn` later, after those that asked before.
+  /// Calls `take_turn` later, in the order of the calls.
   virtual void schedule(Connection& connection) = 0;
   virtual void remove(Connection& connection) = 0;
 };
@@ -42,26 +42,26 @@ class Connection final : public HttpExchange,
                          public Subscriber,
                          public std::enable_shared_from_this<Connection> {
  public:
-  /// `transport` writes to `fd`. With a shortage it is a guest: it asks once, and is told of the
-  /// shortage, unless it asks for the daemon's health.
+  /// `transport` writes to `fd`. With a shortage, the connection is a guest: it gets one answer,
+  /// which is the shortage, except for /health.
   Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<SocketTransport> transport, Peer peer,
              NoPlace shortage = NoPlace::none);
   ~Connection() override;
 
-  /// False where the kernel cannot wait for it: then it is of no use.
+  /// False: the kernel cannot watch its descriptor; close it.
   [[nodiscard]] bool is_watched() const noexcept { return watch_ != nullptr; }
   void start();
-  /// Goes on with what it has sent.
+  /// Handles the next requests of the client.
   void take_turn();
-  /// Takes what the client has said by now.
+  /// Reads what the client has sent so far.
   void read();
-  /// At once. Nothing happens on it any more.
+  /// Closes the socket at once. No other call has an effect after it.
   void close();
-  /// Closes it to make room; counts it where an answer waits that it does not read.
+  /// Closes it to make room. Counts it as turned away if its client does not read an answer.
   void cut();
-  /// It took too long for what it is about, or may not go on.
+  /// Its deadline is over, or the token of its stream is no longer valid.
   [[nodiscard]] bool is_overdue(TimePoint now) const;
-  /// Ends it where it is overdue. The server may cut others to make room for the answer.
+  /// Ends it if it is overdue. The server may cut others to make room for the answer.
   void end_overdue(TimePoint now);
 
   // HttpExchange
@@ -70,7 +70,7 @@ class Connection final : public HttpExchange,
   // Subscriber
   void deliver(const Frame& frame) override;
 
-  /// What a client without a place is told, and counted as.
+  /// The answer for a client without a place, and the reason that counts it.
   [[nodiscard]] static Response response_of(NoPlace shortage);
   [[nodiscard]] static TurnedAway reason_of(NoPlace shortage) noexcept;
 
@@ -93,26 +93,26 @@ class Connection final : public HttpExchange,
     answering,  ///< a request is being answered
     writing,    ///< an answer waits for room
     streaming,
-    ending,  ///< all is said; waits for the client to hear it
+    ending,  ///< everything is sent; waits for the client to close
     closed,
   };
 
   void wait_readable();
-  /// Likewise, where something may have come already.
+  /// Likewise, if something may have arrived already.
   void listen_again();
   void ask_for_turn();
-  /// Looks whether it is in the middle of a record.
+  /// Reports to the server whether it holds a partial record.
   void note_half();
   [[nodiscard]] bool is_unread() const noexcept;
-  /// The token of its stream is not valid any more.
+  /// The token of its stream is no longer valid.
   [[nodiscard]] bool has_lost_its_right() const;
-  /// Tells the server how much of an answer waits here.
+  /// Reports to the server how much of an answer waits here.
   void note_unread();
   void wait_writable();
-  /// False where nothing is there, or the client is gone.
+  /// False if nothing has arrived, or the client is gone.
   [[nodiscard]] bool read_some();
   void take(std::span<const char> bytes);
-  /// Handles the requests that are there.
+  /// Handles the complete requests in `in_`.
   void process();
   void handle_head(std::string_view head);
   void refuse(const Response& response);
@@ -121,12 +121,12 @@ class Connection final : public HttpExchange,
   void write();
   void answered();
   void end();
-  /// Closes it, but not within a call of whoever goes on with it.
+  /// Closes it later, when no caller uses it.
   void fail_later();
-  /// Bytes sent, 0 where there is no room; nothing where the client is gone.
+  /// Bytes sent; 0: no room; absent: the client is gone.
   [[nodiscard]] std::optional<std::size_t> send_some(std::string_view bytes) noexcept;
   void set_deadline(std::chrono::seconds patience);
-  /// Of an answer that is being read.
+  /// The deadline of an answer that the client is reading.
   void set_answer_deadline();
 
   ConnectionOwner& owner_;
@@ -134,11 +134,11 @@ class Connection final : public HttpExchange,
   std::unique_ptr<SocketTransport> transport_;
   std::unique_ptr<Watch> watch_;
   Peer peer_;
-  std::string in_;   ///< read, and not a whole request yet
+  std::string in_;   ///< received, not handled yet
   std::string out_;  ///< of an answer, not sent yet
   std::size_t unread_bytes_ = 0;
   FrameQueue frames_;
-  std::shared_ptr<const StreamRight> right_;  ///< to the stream; null where none is needed
+  std::shared_ptr<const StreamRight> right_;  ///< to the stream; null: none is needed
   TimePoint deadline_;
   TimePoint answer_deadline_;  ///< however fast the client reads
   NoPlace shortage_;
@@ -147,11 +147,11 @@ class Connection final : public HttpExchange,
   bool is_busy_ = false;
   bool keeps_alive_ = true;
   bool is_old_ = false;   ///< the request is of HTTP/1.0
-  bool is_head_ = false;  ///< it asks for the head of an answer alone
+  bool is_head_ = false;  ///< the request is a HEAD
   bool is_processing_ = false;
   bool is_half_ = false;
   bool is_scheduled_ = false;
-  bool has_requests_ = false;  ///< that wait for its next turn
+  bool has_requests_ = false;  ///< requests wait for its next turn
   bool is_waiting_to_read_ = false;
   bool is_waiting_to_write_ = false;
   bool has_failed_ = false;

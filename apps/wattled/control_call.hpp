@@ -1,4 +1,4 @@
-// zeusd's seven ways to set a GPU, by name and by number.
+// zeusd's seven operations that set a GPU.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@ enum class ControlOperation : std::uint8_t {
   reset_mem_locked_clocks,
   reset_locked_clocks,
 };
-/// Of each, in their order: the last part of its route.
+/// The last part of each operation's route, in the order of `ControlOperation`.
 inline constexpr std::array<std::string_view, 7> kControlNames = {
     "set_persistence_mode",    "set_power_limit",       "set_gpu_locked_clocks",
     "reset_gpu_locked_clocks", "set_mem_locked_clocks", "reset_mem_locked_clocks",
@@ -34,13 +34,14 @@ static_assert(static_cast<std::size_t>(ControlOperation::reset_locked_clocks) ==
 /// One operation and its values. Threads: a value type.
 struct ControlCall {
   ControlOperation operation = ControlOperation::set_power_limit;
-  /// mW; 1 or 0 (on or off); MHz, the low and the high end. 0 where the operation has none.
+  /// A power limit in mW; 1 or 0 for on or off; the low and high clock in MHz. 0 for operations
+  /// without values.
   std::array<std::uint32_t, 2> values{};
 
   friend bool operator==(const ControlCall&, const ControlCall&) = default;
 };
 
-/// The one operation that makes all of `settings`: one setting, or both clocks freed. Threads: any.
+/// The operation that does all of `settings`: one setting, or both clocks unlocked. Threads: any.
 [[nodiscard]] ControlCall call_of(std::span<const DeviceSetting> settings);
 
 }  // namespace wattle::daemon

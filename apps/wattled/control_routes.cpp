@@ -17,7 +17,7 @@ namespace {
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 using Settings = std::vector<DeviceSetting>;
 
-// What each route sets, by its own parameters.
+// The settings of each route, from its parameters.
 
 Settings power_limit(const UrlQuery& query) { return {PowerLimit{query.number("power_limit_mw")}}; }
 
@@ -35,7 +35,7 @@ Settings free_clocks(const UrlQuery& /*query*/) {
   return {FreeClocks{kClocks}...};
 }
 
-/// The GPUs that a list names; refused in zeusd's words where there is no such GPU.
+/// The GPUs in a list. Throws zeusd's error for a GPU that does not exist.
 Ids named_gpus(const UrlQuery& query, const Ids& known) {
   Ids ids;
   for (const std::uint64_t id : parse_ids(query.text("gpu_ids"), IdKind::gpu)) {
@@ -47,14 +47,14 @@ Ids named_gpus(const UrlQuery& query, const Ids& known) {
   return ids;
 }
 
-/// Whom the log names: the token's subject, or who has the socket.
+/// The caller's name in the log: the token's subject, or the peer.
 std::string who_asks(const Request& request) {
   if (!request.claims) return request.peer.name;
   return fmt::format("{} (token {}, {})", printable(request.claims->subject), request.token_id,
                      request.peer.name);
 }
 
-/// Every attempt is logged, with its outcome.
+/// Logs every attempt, with its outcome.
 void log_outcome(const std::string& who, const Settings& settings, const Gpus::Answers& answers) {
   std::string what;
   for (const DeviceSetting& setting : settings) {
@@ -75,7 +75,7 @@ void obey(Service& service, const Request& request, const ExchangePtr& exchange,
           Settings (*settings_of)(const UrlQuery&)) {
   const UrlQuery query = UrlQuery::parse(request.target.query, parameters);
   const Ids ids = named_gpus(query, service.gpus().ids());
-  const bool waits = query.boolean("block");  // the client, for the result
+  const bool waits = query.boolean("block");  // the client waits for the result
   const Settings settings = settings_of(query);
   service.control().set(ids, settings,
                         [who = who_asks(request), settings,

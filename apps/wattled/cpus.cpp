@@ -29,7 +29,7 @@ CounterPower power_between(const CounterState& before, const CounterState& after
   if (before.losses != after.losses) return {.reason = kCounterRestarted};
   if (after.at <= before.at) return {.reason = "its counter was not read in this time"};
   const std::chrono::duration<double, std::milli> elapsed = after.at - before.at;
-  // uJ in a millisecond are mW.
+  // µJ per millisecond are mW.
   const double mw = (after.energy_uj - before.energy_uj) / elapsed.count();
   return {.mw = static_cast<std::uint64_t>(std::llround(mw))};
 }
@@ -138,9 +138,9 @@ std::chrono::nanoseconds Cpus::keeper_period() const {
 CpuStates CpuView::read(const Ids& ids) {
   if (quantum_uj_ == 0) return cpus_.read(ids);
   const TimePoint now = loop_.now();
-  // Who asks every period comes a little late, by a different time each: a quarter too early is in
-  // time. The grid moves only with who comes at another phase, so that the mean rate is kept, and
-  // no two readings are nearer than half a period.
+  // A periodic caller is a little late, by a varying time, so a call up to a quarter period early
+  // counts as due. The grid moves only for a caller with another phase: so the mean rate is kept,
+  // and two readings are at least half a period apart.
   const auto slack = least_period_ / 4;
   if (last_.empty() || now >= due_ - slack) {
     const bool is_in_time = !last_.empty() && now < due_ + slack;

@@ -1,4 +1,4 @@
-// The CPUs that the daemon serves, and what their counters show.
+// The CPUs that the daemon serves, and their energy counters.
 #pragma once
 
 #include <chrono>
@@ -16,23 +16,23 @@
 
 namespace wattle::daemon {
 
-/// A counter as it was found at one time.
+/// The state of a counter at one time.
 struct CounterState {
   TimePoint at{};
-  double energy_uj = 0.0;     ///< unwrapped: `first_uj`, and all since
-  double first_uj = 0.0;      ///< what the counter showed first
-  std::uint64_t losses = 0;   ///< times that it lost track: energies across one do not compare
-  wire::UnixMs since_ms = 0;  ///< when it last did, or was found
-  bool is_known = false;      ///< it could be read
-  /// It does not move, although its device draws power: what was used is not known.
+  double energy_uj = 0.0;     ///< unwrapped; starts at `first_uj`
+  double first_uj = 0.0;      ///< the first reading
+  std::uint64_t losses = 0;   ///< losses of track: energies across one do not compare
+  wire::UnixMs since_ms = 0;  ///< time of the last loss, or of the first reading
+  bool is_known = false;      ///< the last read succeeded
+  /// It does not move although its device draws power: the energy is unknown.
   bool is_stuck = false;
-  std::chrono::nanoseconds still{};  ///< how long it has not moved, where that was seen
+  std::chrono::nanoseconds still{};  ///< time without movement; 0 if it moved
 };
 
 inline constexpr std::string_view kCounterUnreadable = "its counter cannot be read";
 inline constexpr std::string_view kCounterRestarted = "its counter restarted";
-/// Why what the counter shows is not known; empty where it is. One that is stuck for less than
-/// `patience` counts as known: with the next move nothing is lost.
+/// Why the counter's energy is unknown; empty: it is known. A counter that is stuck for less than
+/// `patience` counts as known: its next move includes the missing energy.
 [[nodiscard]] std::string_view reason_of(const CounterState& state,
                                          std::chrono::nanoseconds patience = {}) noexcept;
 
@@ -42,27 +42,26 @@ struct CpuState {
 };
 using CpuStates = std::map<wire::DeviceId, CpuState>;
 
-/// A mean power, or why it is not known.
+/// A mean power, or why it is unknown.
 struct CounterPower {
   std::optional<std::uint64_t> mw{};
-  std::string_view reason{};  ///< empty where the power is known; of static storage
+  std::string_view reason{};  ///< empty: the power is known; static storage
 };
 /// The mean power from one state of a counter to a later one.
 [[nodiscard]] CounterPower power_between(const CounterState& before, const CounterState& after);
-/// The same of a CPU and its memory; the memory's is absent where the CPU has none, or where it is
-/// not known.
+/// The mean powers of a CPU and of its memory.
 struct CpuPowers {
   CounterPower cpu;
   std::optional<CounterPower> dram{};  ///< absent: there is none
-  /// As the protocol has it: absent where the CPU's own is not known.
+  /// The message for clients; absent if the power of the CPU itself is unknown.
   [[nodiscard]] std::optional<wire::CpuPower> message() const;
 };
 [[nodiscard]] CpuPowers power_between(const CpuState& before, const CpuState& after);
 
-/// Reads packages and their memory. Threads: the loop's: their sensors answer at once.
+/// Reads packages and their memory. Threads: the loop's, since their sensors do not block.
 class Cpus {
  public:
-  /// A channel of a sensor, by their numbers.
+  /// The numbers of a sensor and of one of its channels.
   struct Place {
     std::size_t sensor = 0;
     std::size_t channel = 0;
@@ -77,12 +76,12 @@ class Cpus {
   [[nodiscard]] std::vector<wire::CpuEntry> entries() const;
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
 
-  /// The counters of a CPU and of its memory, which may be null.
+  /// The counters of a CPU and of its memory; the second may be null.
   [[nodiscard]] std::pair<const Channel*, const Channel*> channels(wire::DeviceId id) const;
 
-  /// Reads the named ones, which are known.
+  /// Reads the CPUs in `ids`, which must be known ids.
   [[nodiscard]] CpuStates read(const Ids& ids);
-  /// The longest time between two reads of a counter in which nothing is lost.
+  /// The longest time between two reads that loses no wrap of a counter.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const;
 
  private:
@@ -97,7 +96,7 @@ class Cpus {
     double tick_uj;
     CounterUnwrap unwrap;
     std::optional<std::uint64_t> ticks;
-    TimePoint moved_at{};  ///< the last reading that found it moved, or the first
+    TimePoint moved_at{};  ///< time of the last reading that moved, or of the first
     CounterState state;
   };
   struct Served {
@@ -116,12 +115,12 @@ class Cpus {
   Ids ids_;
 };
 
-/// What a caller may see of the CPUs: all of it, or rounded energies at times, since fine and
-/// frequent readings tell what other people's programs do (CVE-2020-8694). Threads: the loop's.
+/// What a caller may see of the CPUs: everything, or rounded and rare energies. Fine and frequent
+/// readings show what other users' programs do (CVE-2020-8694). Threads: the loop's.
 class CpuView {
  public:
-  /// A `quantum_uj` of 0: all of it. Otherwise all is read once every `least_period` at most, with
-  /// half a period between two readings at least.
+  /// `quantum_uj` 0: everything, unrounded. Otherwise reads at most once per `least_period` on
+  /// average, and never twice within half of it.
   CpuView(Cpus& cpus, const Loop& loop, std::uint64_t quantum_uj = 0,
           std::chrono::nanoseconds least_period = {})
       : cpus_(cpus), loop_(loop), quantum_uj_(quantum_uj), least_period_(least_period) {}

@@ -21,7 +21,7 @@ struct UnixWindow {
   double to = 0.0;
 };
 
-/// Unix seconds of which neither clock knows any more: the year 5138.
+/// Later Unix times (the year 5138) exceed the range of the clocks.
 constexpr double kLatest = 1e11;
 
 UnixWindow window_of(std::string_view text) {
@@ -43,7 +43,7 @@ UnixWindow window_of(std::string_view text) {
   return {.from = *from, .to = *to};
 }
 
-/// The last multiple of `period` at or before that time, to a microsecond.
+/// Rounds down to a multiple of `period`, to a microsecond.
 double rounded_down(double unix_s, std::chrono::milliseconds period) {
   const std::int64_t us = std::llround(unix_s * 1e6);
   return static_cast<double>(us - us % std::chrono::microseconds(period).count()) / 1e6;

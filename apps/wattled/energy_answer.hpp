@@ -9,10 +9,10 @@
 
 namespace wattle::daemon {
 
-/// The energy of the window that `query` names (`from` and `to`, Unix seconds, both needed); 400
-/// where it names none, 404 where nothing is remembered: `history` is null. `public_period`: ends
-/// are rounded down to multiples of it, and counters of CPUs to its quantum (see public_cpu.hpp);
-/// 0: nothing is. Throws `QueryFault`. Threads: the loop's.
+/// The energy from `from` to `to` (Unix seconds; both required in `query`). 400 for an invalid
+/// window; 404 if `history` is null. `public_period` > 0: rounds both times down to multiples of
+/// it, and CPU counters to its quantum (see public_cpu.hpp). Throws `QueryFault`. Threads: the
+/// loop's.
 [[nodiscard]] Response energy_answer(EnergyHistory* history, std::string_view query,
                                      std::chrono::milliseconds public_period);
 

@@ -8,7 +8,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// What the counter showed at `time`, rounded down to a multiple of `quantum`.
+/// The counter's value at `time`, rounded down to a multiple of `quantum`.
 std::optional<Joules> rounded_down(const History& counter, TimePoint time, Joules quantum) {
   const std::optional<Boundary> at = counter.at(time);
   if (!at) return std::nullopt;
@@ -32,7 +32,7 @@ EnergyHistory::EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop&
 
 void EnergyHistory::tick() {
   readings_.read();
-  // A step of the wall clock is dated to when it is first looked for.
+  // The time of a step of the wall clock is the time of the first check that finds it.
   (void)to_unix(loop_.now());
 }
 
@@ -79,7 +79,7 @@ void EnergyHistory::make_coarse(std::size_t place, TimePoint begin, TimePoint en
   const bool is_known = first && last && !figure.flags.has(Flag::stuck);
   figure.energy.reset();
   if (is_known) figure.energy = *last - *first;
-  // One quantum more for both roundings together.
+  // Plus one quantum for both roundings together.
   figure.uncertainty = (std::ceil(figure.uncertainty / quantum) + 1.0) * quantum;
 }
 

@@ -1,4 +1,4 @@
-// What was spent in the past, as far back as the daemon was asked to remember.
+// The energy of past windows, for the time that `--history` sets.
 #pragma once
 
 #include <chrono>
@@ -14,33 +14,34 @@
 
 namespace wattle::daemon {
 
-/// The longest that can be remembered: ten readings a second of 3 bytes at most fit into what the
-/// history of a channel takes (16 MiB) for longer than this.
+/// The longest history. A channel keeps 16 MiB: ten readings per second, of at most 3 bytes each,
+/// fit in it for longer than this.
 inline constexpr std::chrono::seconds kLongestHistory = std::chrono::hours(24 * 4);
 
-/// Reads all domains ten times a second, whether anybody asks or not. Threads: the loop's.
+/// Reads all domains ten times per second, also without clients. Threads: the loop's.
 class EnergyHistory {
  public:
-  /// How often all is read.
+  /// The period of the readings.
   static constexpr std::chrono::milliseconds kPeriod{100};
 
-  /// `sensors` are its own. `kept`: how far back it can be asked, more than 0.
+  /// Takes over `sensors`. `kept` > 0: the length of the history.
   EnergyHistory(std::vector<std::unique_ptr<Sensor>> sensors, Loop& loop, const Clock& clock,
                 std::chrono::seconds kept);
 
-  /// The thread that reads a device, which may block. It ends with the past.
+  /// The thread that reads a device which may block. It ends with this object.
   [[nodiscard]] std::shared_ptr<Worker> thread_of(const Domain& device) const;
 
   struct Energy {
     Domain domain;
     EnergyFigure figure;
   };
-  /// The energy of each domain from `begin` to `end`, in their order. What lies before the kept
-  /// time, or has not happened yet, is unknown. Of a window that ends now, counters that answer at
-  /// once are read once more.
+  /// The energy of each domain from `begin` to `end`, in the order of the domains. Time before the
+  /// history, or in the future, is unknown. If the window ends now, counters that do not block are
+  /// read again.
   [[nodiscard]] std::vector<Energy> energies(TimePoint begin, TimePoint end);
-  /// The same for who may see CPUs in multiples of `quantum` alone: differences of counters that
-  /// were rounded down, so that no choice of windows shows more. Absent where an end was not seen.
+  /// The same for callers who may see CPU energy in multiples of `quantum` only: differences of
+  /// rounded-down counters, so that no choice of windows shows more. Unknown if the history does
+  /// not cover an end of the window.
   [[nodiscard]] std::vector<Energy> coarse_energies(TimePoint begin, TimePoint end, Joules quantum);
 
  private:

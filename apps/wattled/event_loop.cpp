@@ -58,7 +58,7 @@ class AsioWatch final : public Watch {
     descriptor_.async_wait(
         what, [work = std::move(work), fail = std::weak_ptr(fail_)](const error_code& error) {
           if (!error) return work();
-          // A watch that is destroyed has its wait aborted.
+          // Destroying a watch aborts its wait.
           const auto alive = fail.lock();
           if (alive && error != asio::error::operation_aborted) (*alive)();
         });
@@ -68,8 +68,7 @@ class AsioWatch final : public Watch {
   std::shared_ptr<Work> fail_;
 };
 
-/// A signal that is read from a descriptor: unlike Asio's own way, it is known whether the kernel
-/// lets the loop wait for it.
+/// A signalfd. Unlike Asio's signal_set, it reports if the kernel cannot wait for it.
 struct AwaitedSignal {
   Fd fd;
   std::unique_ptr<Watch> watch;
@@ -87,7 +86,7 @@ struct AwaitedSignal {
 }  // namespace
 
 struct EventLoop::Impl {
-  /// Shared with threads that are stuck in a driver: they may post when nobody listens any more.
+  /// Shared with threads that are stuck in a driver: they may post after the loop is gone.
   std::shared_ptr<asio::io_context> context = std::make_shared<asio::io_context>(1);
   std::list<AwaitedSignal> signals;
 };
@@ -119,7 +118,7 @@ void EventLoop::on_signal(int signal, const Work& work) {
   ::pthread_sigmask(SIG_BLOCK, &one, nullptr);
   Fd fd(::signalfd(-1, &one, SFD_CLOEXEC | SFD_NONBLOCK));
   const int number = errno;
-  // Should a later wait fail, the daemon must end as it can.
+  // If a later wait fails, the signal must still end the daemon.
   std::unique_ptr<Watch> watch = fd ? this->watch(fd.get(), [this] { stop(); }) : nullptr;
   if (!watch) {
     const std::string why =
@@ -131,7 +130,7 @@ void EventLoop::on_signal(int signal, const Work& work) {
 }
 
 void EventLoop::run() {
-  // A loop that waits for nothing waits for posts.
+  // Keeps run() waiting for posts.
   const auto stays = asio::make_work_guard(*impl_->context);
   impl_->context->run();
 }

@@ -5,7 +5,7 @@
 
 namespace wattle::daemon {
 
-/// Threads: `run` by one, which is the loop's; what `poster` gives any.
+/// Threads: one thread calls `run` and is the loop's; the result of `poster` is for any thread.
 class EventLoop final : public Loop {
  public:
   EventLoop();
@@ -18,11 +18,10 @@ class EventLoop final : public Loop {
   [[nodiscard]] std::unique_ptr<Watch> watch(int fd, Work fail) override;
   [[nodiscard]] Poster poster() override;
 
-  /// Calls `work` each time that the signal comes. One that came while it was blocked counts too.
-  /// To be called before there are threads that do not block it. Throws `Error` where the kernel
-  /// does not let it wait.
+  /// Calls `work` for every arrival of the signal, also for one that is pending. Call it before a
+  /// thread starts that does not block the signal. Throws `Error` if the kernel refuses.
   void on_signal(int signal, const Work& work);
-  /// Until `stop`.
+  /// Runs until `stop`.
   void run();
   void stop();
 

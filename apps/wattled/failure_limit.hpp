@@ -12,32 +12,33 @@
 
 namespace wattle::daemon {
 
-/// Unless the administrator says otherwise.
+/// The default of `--max-failures-per-client`.
 inline constexpr std::uint32_t kFailuresPerClient = 20;
 
-/// A budget of failures for each peer: `burst` at once, one more each `kRefill`. Who has a good
-/// token is never locked out: only failures are counted, and past the budget they are answered with
-/// 429 and not logged. Threads: the caller's own.
+/// A budget of failures for each peer: `burst` at once, plus one per `kRefill`. Only failures
+/// count, so a client with a valid token is never locked out. Failures over the budget are answered
+/// with 429 and not logged. Not thread-safe.
 class FailureLimit {
  public:
   static constexpr std::chrono::seconds kRefill{1};
-  /// Peers remembered; past it, the one whose budget is the first to be whole again is forgotten.
+  /// Most peers in the table. When it is full, the peer whose budget is full again first is
+  /// removed.
   static constexpr std::size_t kMaxPeers = 1024;
 
   explicit FailureLimit(std::uint32_t burst) : burst_(burst) {}
 
-  /// Counts a failure of `peer` (an address, a user of the socket). True: within its budget, answer
-  /// and log as usual. False: answer 429, log nothing.
+  /// Counts a failure of `peer` (an address, or a user of the socket). True: within the budget;
+  /// answer and log as usual. False: answer 429, log nothing.
   [[nodiscard]] bool admit(std::string_view peer, TimePoint now);
 
-  /// Failures that were not admitted since this was last asked: for one line of the log.
+  /// Failures over the budget since the last call: for one line of the log.
   [[nodiscard]] std::uint64_t take_suppressed() noexcept;
 
  private:
   void forget_one();
 
   std::uint32_t burst_;
-  /// When each peer's budget is whole again: lies further ahead with each failure.
+  /// The time at which each peer's budget is full again; each failure moves it into the future.
   std::map<std::string, TimePoint, std::less<>> spent_until_;
   std::uint64_t suppressed_ = 0;
 };

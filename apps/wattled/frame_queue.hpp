@@ -1,4 +1,4 @@
-// What waits to be sent to a reader that does not keep up.
+// The frames that wait for a slow reader.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +10,13 @@
 
 namespace wattle::daemon {
 
-/// The first frame, which may have been sent in part or be encrypted already, and the newest; at
-/// most `kMost`. Those between are dropped. Takes no memory while it is empty. Threads: one at a
-/// time.
+/// At most `kMost` frames: the first, which may be partly sent or already encrypted, and the
+/// newest. The frames between them are dropped. Uses no memory while empty. Not thread-safe.
 class FrameQueue {
  public:
   static constexpr std::size_t kMost = 64;
 
-  /// False where one had to be dropped.
+  /// False: a frame was dropped.
   bool push(Frame frame) {
     if (!frames_) frames_ = std::make_unique<std::deque<Frame>>();
     const bool is_full = frames_->size() == kMost;
@@ -26,11 +25,11 @@ class FrameQueue {
     return !is_full;
   }
   [[nodiscard]] bool empty() const noexcept { return !frames_; }
-  /// What is to be sent next. Not of an empty queue.
+  /// The rest of the first frame. Requires a non-empty queue.
   [[nodiscard]] std::string_view next() const noexcept {
     return std::string_view(*frames_->front()).substr(sent_);
   }
-  /// So much of it was sent.
+  /// Removes `bytes` that were sent from the first frame.
   void advance(std::size_t bytes) {
     sent_ += bytes;
     if (sent_ < frames_->front()->size()) return;

@@ -15,9 +15,9 @@
 namespace wattle::daemon {
 namespace {
 
-/// A driver may take its time to lock clocks; clients of zeusd wait 5 s.
+/// Drivers can be slow to lock clocks; clients of zeusd wait 5 s.
 constexpr std::chrono::seconds kSetPatience{4};
-/// The service manager ends who takes longer than 5 s to end.
+/// The service manager kills a service that takes longer than 5 s to end.
 constexpr std::chrono::seconds kRestorePatience{3};
 
 unsigned status_of(SettingFailure::Cause cause) noexcept {
@@ -38,11 +38,11 @@ DeviceFault fault_of(const SettingFailure& failure, const Sensor& sensor) {
   if (failure.cause != SettingFailure::Cause::out_of_range) {
     return driver_fault(status, sensor, failure.message);
   }
-  // zeusd's words, which its clients look for.
+  // zeusd's text, by which its clients recognize the error.
   return {status, "Invalid request: " + failure.message};
 }
 
-/// What identifies a GPU, and does not change.
+/// The permanent identity of a GPU.
 std::string id_of(const Sensor& sensor) {
   const DeviceInfo* const info = sensor.device();
   if (info == nullptr) return {};
@@ -53,14 +53,14 @@ SettingKind kind_of(ClockKind clock) noexcept {
   return clock == ClockKind::gpu ? SettingKind::gpu_clocks : SettingKind::memory_clocks;
 }
 
-/// What it is set to now, as in the journal; absent where nobody can know.
+/// The current value, as in the journal; absent: unknown.
 std::optional<std::uint64_t> value_of(const DeviceSettings& now, SettingKind kind) {
   if (kind == SettingKind::power_limit_mw) return now.power_limit_mw;
   if (kind != SettingKind::persistence_mode || !now.persistence_mode) return std::nullopt;
   return *now.persistence_mode ? 1 : 0;
 }
 
-/// What a setting changes.
+/// The kind of a setting.
 SettingKind kind_of(const DeviceSetting& setting) noexcept {
   if (std::holds_alternative<PowerLimit>(setting)) return SettingKind::power_limit_mw;
   if (std::holds_alternative<PersistenceMode>(setting)) return SettingKind::persistence_mode;
@@ -68,12 +68,12 @@ SettingKind kind_of(const DeviceSetting& setting) noexcept {
   return kind_of(std::get<FreeClocks>(setting).clock);
 }
 
-/// Absent: it is remembered how the GPU is put back.
+/// Records the current value in the journal. Returns the fault if that fails.
 std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string& device,
                                     SettingKind kind, const DeviceSettings& now) {
   const std::optional<std::uint64_t> before = value_of(now, kind);
   const bool is_clock = kind == SettingKind::gpu_clocks || kind == SettingKind::memory_clocks;
-  if (!before && !is_clock) return std::nullopt;  // it is not said, so it cannot be put back
+  if (!before && !is_clock) return std::nullopt;  // unknown, so it cannot be restored
   const int error = journal.begin({.device = device, .kind = kind, .before = before.value_or(0)});
   if (error == 0) return std::nullopt;
   return DeviceFault{
@@ -81,7 +81,7 @@ std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string&
                        printable(journal.path()), std::generic_category().message(error))};
 }
 
-/// With what a GPU is set; owned by the jobs of its thread.
+/// Sets a GPU. The jobs of its thread own it.
 struct Tools {
   std::shared_ptr<SettingsJournal> journal;
   std::shared_ptr<const CommandRunner> commands;
@@ -91,7 +91,7 @@ bool have_command(const Tools& tools, std::span<const DeviceSetting> settings) {
   return tools.commands && tools.commands->has(call_of(settings).operation);
 }
 
-/// By the administrator's command: all of `settings`.
+/// Makes all of `settings` with the administrator's command.
 std::optional<DeviceFault> set_by_command(const CommandRunner& commands, wire::DeviceId id,
                                           Sensor& sensor, std::span<const DeviceSetting> settings) {
   for (const DeviceSetting& setting : settings) {
@@ -102,7 +102,7 @@ std::optional<DeviceFault> set_by_command(const CommandRunner& commands, wire::D
   return DeviceFault{500, "Override command failed: " + *failure};
 }
 
-/// `settings`: as many as one call makes.
+/// `settings`: those of one call.
 std::optional<DeviceFault> apply(wire::DeviceId id, Sensor& sensor,
                                  std::span<const DeviceSetting> settings, const Tools& tools) {
   if (have_command(tools, settings)) return set_by_command(*tools.commands, id, sensor, settings);
@@ -115,7 +115,7 @@ std::optional<DeviceFault> set_some(wire::DeviceId id, Sensor& sensor,
   const std::string device = id_of(sensor);
   SettingsJournal* const journal = tools.journal.get();
   if (journal == nullptr || device.empty()) return apply(id, sensor, settings, tools);
-  // Clocks alone are freed together.
+  // Only clocks are unlocked together.
   const SettingKind kind = kind_of(settings.front());
   const bool frees = std::holds_alternative<FreeClocks>(settings.front());
   const bool was_changed = journal->holds(device, kind);

@@ -1,4 +1,4 @@
-// Sets GPUs, and puts back what was set.
+// Changes GPU settings, and restores them.
 #pragma once
 
 #include <chrono>
@@ -14,25 +14,24 @@
 
 namespace wattle::daemon {
 
-/// Each GPU is set in its own thread, between two of its readings: what several clients want of one
-/// GPU happens one after the other, in the order of their requests. Threads: the loop's.
+/// Each GPU is set in its own thread, between two of its readings. Requests for the same GPU run in
+/// the order in which they arrive. Threads: the loop's.
 class GpuControl {
  public:
-  /// `journal`: null where settings stay when the daemon ends. `commands`: null where drivers alone
-  /// set GPUs.
+  /// `journal`: null: settings stay when the daemon ends. `commands`: null: only drivers set GPUs.
   GpuControl(Gpus& gpus, std::shared_ptr<SettingsJournal> journal,
              std::shared_ptr<const CommandRunner> commands);
 
   using Then = std::function<void(const Gpus::Answers&)>;
-  /// Makes all settings on each GPU; a fault is that of the first that failed. Calls `then` when
-  /// all have answered, or did not in time.
+  /// Makes all settings on each GPU; a GPU's fault is that of the first setting that failed. Calls
+  /// `then` when all GPUs have answered or timed out.
   void set(const Ids& ids, std::vector<DeviceSetting> settings, Then then);
 
-  /// Puts back what the journal holds of GPUs that are here, and calls `then` when that is done, or
-  /// a driver takes too long. What could not be put back stays in the journal. A setting that
-  /// somebody else has changed since is left alone.
+  /// Restores the settings in the journal whose GPUs are present. Calls `then` when that is done,
+  /// or a driver takes too long. A setting that cannot be restored stays in the journal. A setting
+  /// that another program has changed since is left alone.
   void restore(Work then);
-  /// As `restore`, at the end of the daemon: from now on nothing is set.
+  /// As `restore`, at the end of the daemon: later calls of `set` fail.
   void end(Work then);
 
  private:

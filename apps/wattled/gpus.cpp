@@ -14,11 +14,11 @@ namespace {
 /// Clients of zeusd wait 5 s for an answer.
 constexpr std::chrono::seconds kPatience{4};
 
-/// For one answer. More connections than that are rare, and a GPU that hangs for hours must not
-/// gather without end what clients ask again and again.
+/// Most callers that wait for one answer. A GPU that hangs for hours must not collect repeated
+/// requests without limit.
 constexpr std::size_t kMostWaiting = 4096;
 
-/// Each kind of question is asked once and waits once.
+/// Each kind of question has at most one call in progress and one that waits.
 constexpr std::size_t kMostJobs = 16;
 
 constexpr double kMilli = 1000.0;
@@ -34,7 +34,7 @@ DeviceFault not_offered(const Sensor& sensor, GpuQuestion question) {
                           : "this GPU, or its driver, does not offer it");
 }
 
-/// The channel that answers a question best; absent where none does.
+/// The channel that answers a question best; absent: none does.
 std::optional<std::size_t> channel_for(const Sensor& sensor, GpuQuestion question) {
   const auto find = [&](Metric metric) -> std::optional<std::size_t> {
     const auto channels = sensor.channels();
@@ -79,7 +79,7 @@ GpuAnswer ask_all(Sensor& sensor) {
   answer.readings.resize(channels.size());
   const ChannelSet wanted = channels_where(sensor, [](const Channel& c) { return !c.costly; });
   sensor.read_some(wanted, answer.readings);
-  // What was not asked for has no value.
+  // Channels that were not requested have no value.
   std::optional<DeviceFault> fault;
   bool is_known = false;
   for (std::size_t i = 0; i < channels.size(); ++i) {
@@ -153,21 +153,21 @@ bool Gpus::begin(const std::shared_ptr<Worker>& thread, const std::shared_ptr<Se
                      crowd == Crowd::refuses ? kMostJobs : Worker::kAnyNumber);
 }
 
-/// A question to one GPU, and all who wait for its answer.
+/// A question to one GPU, and the callers that wait for its answer.
 struct Gpus::Asked {
   std::atomic<bool> has_begun{false};
-  std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< the loop's alone
+  std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< only for the loop's thread
 };
 
 bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
                    std::function<void(const GpuAnswer&)> then) {
   Served& gpu = gpus_.at(id);
   std::shared_ptr<Asked>& asked = gpu.asked[question];
-  // Until the driver is asked, whoever has the same question joins: the answer is newer than each
-  // of their requests, and a crowd costs the driver no more than two calls.
+  // Until the driver call starts, callers with the same question join. So the answer is newer than
+  // each of their requests, and any number of callers costs at most two driver calls.
   if (!asked || asked->has_begun) {
     auto next = std::make_shared<Asked>();
-    // What waits goes back to the loop, with its timers: the thread may outlive both.
+    // The callbacks go back to the loop, with its timers: the thread may outlive both.
     const auto work = [question, next, post = loop_.poster()](Sensor& sensor) mutable {
       next->has_begun = true;
       const GpuAnswer answer = daemon::ask(sensor, question);

@@ -1,4 +1,4 @@
-// The GPUs that the daemon serves, and questions to them.
+// The GPUs that the daemon serves, and the requests to their drivers.
 #pragma once
 
 #include <chrono>
@@ -18,32 +18,32 @@
 
 namespace wattle::daemon {
 
-/// What becomes of a job where much waits already.
+/// What happens to a job if many jobs wait already.
 enum class Crowd : std::uint8_t {
   refuses,  ///< the driver must be stuck
-  waits,    ///< it comes after them all: what has to be done before the end
+  waits,    ///< it runs after them: for work that must be done before the daemon ends
 };
 
 using Ids = std::vector<wire::DeviceId>;
 
 enum class GpuQuestion : std::uint8_t {
   power,              ///< mW
-  streamed_power,     ///< the same for who asks every period: see `Gpu::paced`
+  streamed_power,     ///< mW, for a stream: see `Gpu::paced`
   energy,             ///< mJ since the driver was loaded
   power_limit,        ///< mW
   power_limit_range,  ///< mW: `value` to `high`
   persistence_mode,   ///< 0 or 1
-  all,                ///< `readings`, but for what is costly
+  all,                ///< `readings`, without costly channels
 };
 
-/// Why a device has no value: a status of HTTP, and a sentence.
+/// Why a device has no value: an HTTP status and a sentence.
 struct DeviceFault {
   unsigned status = 500;
   std::string message;
 };
 
-/// A fault that a driver reports: NVML is the library of NVIDIA's GPUs alone, and zeusd's clients
-/// know its errors by this word.
+/// A fault that a driver reports. For NVIDIA GPUs the message has the word NVML, by which zeusd's
+/// clients recognize its errors.
 [[nodiscard]] DeviceFault driver_fault(unsigned status, const Sensor& sensor,
                                        std::string_view what);
 
@@ -55,7 +55,7 @@ struct GpuAnswer {
   std::vector<Reading> readings{};  ///< one for each channel of the sensor
 };
 
-/// What a sensor says to a question; in whatever thread may wait for its driver.
+/// Asks the sensor. Blocks while its driver does.
 [[nodiscard]] GpuAnswer ask(Sensor& sensor, GpuQuestion question);
 
 /// Threads: the loop's.
@@ -64,30 +64,30 @@ class Gpus {
   struct Gpu {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
-    /// The same device, for who reads it every period; null: `sensor`.
+    /// The same device, for streams, which read it every period; null: use `sensor`.
     std::shared_ptr<Sensor> paced{};
-    /// Its thread, if it has one; null: one is started for the first question.
+    /// The thread that reads it; null: the first question starts one.
     std::shared_ptr<Worker> thread{};
   };
   Gpus(std::vector<Gpu> gpus, Loop& loop);
 
   [[nodiscard]] std::vector<wire::GpuEntry> entries() const;
   [[nodiscard]] const Ids& ids() const noexcept { return ids_; }
-  /// Only to be looked at, not asked: that is for its thread.
+  /// For its properties only: only its thread may read it.
   [[nodiscard]] const Sensor& sensor(wire::DeviceId id) const { return *gpus_.at(id).sensor; }
 
   using Answers = std::map<wire::DeviceId, GpuAnswer>;
-  /// Asks all at the same time and calls `then` when each has answered. One that takes longer than
-  /// a client would wait counts as one that fails. `ids` are known ones, each once.
+  /// Asks all at the same time, and calls `then` when each has answered. A GPU that takes longer
+  /// than clients wait counts as failed. `ids`: known ids, each once.
   void ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)> then);
 
-  /// Does something in the thread of each, one GPU at a time there, and calls `then` when each has
-  /// answered or `patience` is over. `job` must not throw, and owns what it needs.
+  /// Runs `job` in the thread of each GPU. Calls `then` when each has answered or `patience` is
+  /// over. `job` must not throw, and must own what it uses.
   using Job = std::function<GpuAnswer(wire::DeviceId, Sensor&)>;
   void act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
            std::function<void(Answers)> then, Crowd crowd = Crowd::refuses);
 
-  /// Asks one GPU for its power, and calls `then` whenever that answers. False where it is stuck.
+  /// Asks one GPU for its power, and calls `then` when it answers. False: the GPU is stuck.
   [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
 
  private:
@@ -100,16 +100,16 @@ class Gpus {
     std::shared_ptr<Worker> thread;
     std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
   };
-  /// Calls `begin` with each GPU, and with what takes its answer; false: there will be none.
+  /// Starts the work on one GPU, and calls the function with its answer. False: no answer will
+  /// come.
   using Begin = std::function<bool(wire::DeviceId, std::function<void(const GpuAnswer&)>)>;
   void gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
               std::function<void(Answers)> then);
-  /// Does `job` in the GPU's thread; false where so many wait already that the driver must be
-  /// stuck.
+  /// Runs `job` in the GPU's thread. False: too many jobs wait, so the driver must be stuck.
   [[nodiscard]] static bool begin(const std::shared_ptr<Worker>& thread,
                                   const std::shared_ptr<Sensor>& sensor,
                                   std::function<void(Sensor&)> job, Crowd crowd);
-  /// False as well where too many wait for the answer.
+  /// False as well if too many callers wait for the answer.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);
 

@@ -8,7 +8,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// A driver that takes longer than this to tell a power is said to be stuck.
+/// A driver that takes longer than this for a power is reported as stuck.
 constexpr std::chrono::seconds kStuck{1};
 
 }  // namespace
@@ -51,7 +51,7 @@ void GpuStream::tick() {
   const TimePoint now = loop_.now();
   const Ids wanted = stream_.wanted();
   if (wanted.empty()) pace_.stop();
-  // Of one that nobody wants, and that was not asked, nothing can come.
+  // A GPU without subscribers and without an open question cannot answer.
   std::erase_if(asked_, [&](const auto& entry) {
     return !entry.second.is_outstanding && !std::ranges::binary_search(wanted, entry.first);
   });
@@ -65,7 +65,7 @@ void GpuStream::tick() {
       answered_.push_back({.id = id, .reason = "its driver does not answer"});
     }
   }
-  // What came too late for the tick before, where somebody is stuck.
+  // Answers that missed the last tick because another GPU is stuck.
   publish();
 }
 
@@ -98,7 +98,7 @@ CpuStream::CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period,
 void CpuStream::subscribe(Subscriber& subscriber, const Ids& ids) {
   stream_.subscribe(subscriber, ids);
   if (ids.empty()) return;
-  // Those that nobody asked for before begin to be looked at now.
+  // The measurement of newly requested CPUs starts now.
   for (const auto& [id, state] : view_.read(ids)) before_.try_emplace(id, state);
   pace_.start();
 }
@@ -115,7 +115,7 @@ void CpuStream::tick() {
   for (const auto& [id, state] : now) {
     const auto before = before_.find(id);
     if (before == before_.end()) continue;
-    // Nothing was read since: there is no news.
+    // No new reading since the last tick.
     if (state.cpu.is_known && state.cpu.at == before->second.cpu.at) continue;
     const CpuPowers powers = power_between(before->second, state);
     PowerChange update{.id = id,
@@ -132,7 +132,7 @@ void CpuStream::tick() {
   stream_.publish(updates, loop_.now());
 }
 
-/// A counter that is renewed less often than it should be shows its mean once it has moved.
+/// A counter that updates too rarely gives its mean power when it has moved.
 void CpuStream::keep(CpuStates now) {
   for (auto& [id, state] : now) {
     const auto before = before_.find(id);

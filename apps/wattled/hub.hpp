@@ -1,4 +1,4 @@
-// Reads devices while somebody listens to their stream, and tells the listeners.
+// Reads devices while their streams have subscribers, and publishes the powers.
 #pragma once
 
 #include <chrono>
@@ -23,12 +23,12 @@ struct HubOptions {
   wire::StreamFormat format = wire::StreamFormat::per_device;
 };
 
-/// Calls something at equal times while there is reason to. Threads: the loop's.
+/// Calls a function periodically, from `start` to `stop`. Threads: the loop's.
 class Pace {
  public:
   Pace(Loop& loop, std::chrono::nanoseconds period, Work tick)
       : loop_(loop), period_(period), tick_(std::move(tick)), timer_(loop.make_timer()) {}
-  /// The first tick comes a period from now. Does nothing where it runs.
+  /// The first tick is one period from now. Does nothing while running.
   void start();
   void stop();
   [[nodiscard]] bool is_running() const noexcept { return schedule_.has_value(); }
@@ -43,7 +43,8 @@ class Pace {
   std::optional<Schedule> schedule_;
 };
 
-/// The stream of the GPUs. Each is asked in its own thread: one that hangs delays no other.
+/// The stream of the GPUs. Each GPU is read in its own thread: one that hangs delays no other.
+/// Threads: the loop's.
 class GpuStream {
  public:
   GpuStream(Gpus& gpus, Loop& loop, const HubOptions& options);
@@ -53,22 +54,22 @@ class GpuStream {
  private:
   void tick();
   void take(wire::DeviceId id, const GpuAnswer& answer);
-  /// Tells what was answered since the last time, all in one.
+  /// Publishes the answers since the last call, together.
   void publish();
 
   Gpus& gpus_;
   Loop& loop_;
   Stream stream_;
   struct Asked {
-    TimePoint since;              ///< no answer came since then
-    bool is_outstanding = false;  ///< false: its thread took no more questions
+    TimePoint since;              ///< time of the last answer, or of the first question
+    bool is_outstanding = false;  ///< false: its thread takes no more questions
   };
   std::map<wire::DeviceId, Asked> asked_;  ///< and not answered yet
   std::vector<PowerChange> answered_;      ///< and not sent yet
   Pace pace_;
 };
 
-/// The stream of the CPUs: mean powers between two looks at their counters.
+/// The stream of the CPUs: mean powers between two readings of their counters. Threads: the loop's.
 class CpuStream {
  public:
   CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period, wire::StreamFormat format);
@@ -77,7 +78,7 @@ class CpuStream {
 
  private:
   void tick();
-  /// The next powers are means since these.
+  /// The next mean powers start at `now`.
   void keep(CpuStates now);
 
   CpuView& view_;
@@ -87,7 +88,7 @@ class CpuStream {
   Pace pace_;
 };
 
-/// All that is read over and over. Threads: the loop's.
+/// The streams, and the periodic reading of counters that wrap. Threads: the loop's.
 class Hub {
  public:
   Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,
@@ -95,10 +96,10 @@ class Hub {
 
   [[nodiscard]] GpuStream& gpus() noexcept { return gpus_; }
   [[nodiscard]] CpuStream& cpus() noexcept { return cpus_; }
-  /// For who sees the public part alone: see public_cpu.hpp.
+  /// For callers with public access only: see public_cpu.hpp.
   [[nodiscard]] CpuStream& coarse_cpus() noexcept { return coarse_; }
 
-  /// To be called about once a second while there are subscribers.
+  /// Call it about once per second while there are subscribers.
   void keep_alive();
 
  private:

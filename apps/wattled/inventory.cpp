@@ -1,4 +1,4 @@
-// Which sensors are which devices of the protocol.
+// Maps sensors to devices of the protocol.
 #include <algorithm>
 #include <map>
 #include <set>
@@ -23,8 +23,8 @@ Gpus::Gpu gpu_of(std::unique_ptr<Sensor> sensor, std::uint32_t number) {
   return gpu;
 }
 
-/// CPUs as the kernel's powercap numbers them: by package, or one after the other where packages
-/// have several dies.
+/// Numbers CPUs as the kernel's powercap does: by package, or in sequence if packages have several
+/// dies.
 std::vector<Cpus::Cpu> cpus_of(const std::vector<std::unique_ptr<Sensor>>& sensors) {
   std::map<Domain, Cpus::Place> counters;
   for (std::size_t number = 0; number < sensors.size(); ++number) {

@@ -13,7 +13,7 @@ std::optional<std::int64_t> parse_lifetime(std::string_view text) {
     std::int64_t seconds;
     std::array<std::string_view, 5> names;
   };
-  // As zeusd has them: m is a minute, M a month, a twelfth of a year of 365.25 days.
+  // As in zeusd: m is a minute, M a month (a twelfth of a year of 365.25 days).
   constexpr std::array kUnits = {Unit{1, {"s", "sec", "secs", "second", "seconds"}},
                                  Unit{60, {"m", "min", "mins", "minute", "minutes"}},
                                  Unit{3600, {"h", "hr", "hrs", "hour", "hours"}},

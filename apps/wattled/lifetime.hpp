@@ -1,4 +1,4 @@
-// For how long a token is good.
+// The lifetime of a token, as text.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace wattle::daemon {
 
-/// "90s", "5min", "1h", "30days", "1y", also put together ("1h 30m"), with the units of zeusd;
-/// seconds, up to 1000 years. "never", "0": 0. Absent where it is none of that.
+/// The seconds of "90s", "5min", "1h", "30days", "1y", or a sum ("1h 30m"), in zeusd's units; up to
+/// 1000 years. "never" and "0": 0. Absent for any other text.
 [[nodiscard]] std::optional<std::int64_t> parse_lifetime(std::string_view text);
 
 }  // namespace wattle::daemon

@@ -55,7 +55,7 @@ void make_folder(const SocketFileOptions& options) {
       ::lchown(folder.c_str(), *options.folder_owner, kSameGroup);
 }
 
-/// Takes away what an earlier daemon left; throws where it is anything else.
+/// Removes the socket file of an earlier daemon. Throws if it is anything else.
 void clear_the_way(const std::string& path, sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
@@ -74,7 +74,7 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
   if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
 }
 
-/// Changes the owner of the socket's file, and of no other that has its name meanwhile.
+/// Changes the owner of the socket file, but not of another file that has replaced it.
 void give_to(const SocketFileOptions& options) {
   const Fd file(::open(options.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
@@ -98,7 +98,7 @@ std::string tcp_name(sockaddr_storage address) {
   return fmt::format("{}{}{}:{}", is_v6 ? "[" : "", host.data(), is_v6 ? "]" : "", port.data());
 }
 
-/// The path of the socket's file, or "@" and the name of one that has none.
+/// The path of the socket file, or "@" and the name of an abstract socket.
 std::string unix_name(const sockaddr_storage& address, socklen_t length) {
   sockaddr_un local{};
   std::memcpy(&local, &address, sizeof local);
@@ -132,7 +132,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
                     .is_local_socket = true,
                     .is_loopback = true,
                     .name = path};
-  // The file gets the mode that the socket has: it is never changed by its name.
+  // The file gets the mode of the socket: no chmod by name is needed.
   if (::fchmod(listener.fd.get(), options.mode) != 0) fail("", path, error_text(errno));
   const mode_t umask_before = ::umask(0);
   const int bound = ::bind(listener.fd.get(), generic(&address), sizeof address);
@@ -145,7 +145,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
     listener.device = made.st_dev;
     listener.inode = made.st_ino;
   }
-  // Nobody can connect before.
+  // No client can connect before this.
   if (::listen(listener.fd.get(), kBacklog) != 0) {
     const int error = errno;
     remove_socket_file(listener);

@@ -11,14 +11,14 @@
 
 namespace wattle::daemon {
 
-/// A socket that is listened at.
+/// A listening socket.
 struct Listener {
   Fd fd;
   bool is_local_socket = false;
-  bool is_loopback = false;  ///< only this machine reaches it
+  bool is_loopback = false;  ///< only this machine can reach it
   /// "/run/wattled/wattled.sock", "127.0.0.1:4938"; "@name": a Unix socket without a file.
   std::string name;
-  /// Of the socket's file that was made here; 0: none was.
+  /// The socket file that was made here; 0: none was.
   dev_t device = 0;
   ino_t inode = 0;
 };
@@ -28,29 +28,29 @@ struct SocketFileOptions {
   mode_t mode = 0660;
   std::optional<uid_t> owner{};
   std::optional<gid_t> group{};
-  /// Whose the folder is to be, if one has to be made: who may remove the socket at the end.
+  /// The owner of a folder that has to be made: this user can remove the socket at the end.
   std::optional<uid_t> folder_owner{};
 };
 
-/// Makes parent folders. A socket file that nobody listens at any more is replaced; throws `Error`
-/// for any other file, for one that somebody listens at, and where it cannot tell.
+/// Makes missing parent folders. Replaces a socket file at which no process listens. Throws `Error`
+/// for any other file, for a socket in use, and if it cannot find out.
 [[nodiscard]] Listener listen_at_file(const SocketFileOptions& options);
 
 struct TcpAddress {
   std::string host;
   std::uint16_t port = 0;
 };
-/// "127.0.0.1:4938", "[::1]:4938", "localhost:4938". Throws `InvalidArgument`.
+/// Parses "127.0.0.1:4938", "[::1]:4938", "localhost:4938". Throws `InvalidArgument`.
 [[nodiscard]] TcpAddress parse_tcp_address(const std::string& text);
 
-/// Throws `Error`: no such address, port in use. Port 0: one that is free.
+/// Throws `Error`: no such address, port in use. Port 0: the kernel chooses a free port.
 [[nodiscard]] Listener listen_at_tcp(const TcpAddress& address);
 
-/// A socket that was made by the service manager. Throws `Error` where it is none.
+/// Takes over a socket of the service manager. Throws `Error` if `fd` is not a listening socket.
 [[nodiscard]] Listener adopt_listener(Fd fd);
 
-/// Removes the socket's file, if it is still the one made here. To be called while the socket is
-/// open: no other file can have the same inode then.
+/// Removes the socket file if it is still the one made here. Call it while the socket is open: then
+/// no other file can have the same inode.
 void remove_socket_file(const Listener& listener) noexcept;
 
 }  // namespace wattle::daemon

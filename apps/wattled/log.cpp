@@ -20,7 +20,7 @@ namespace {
 constexpr std::size_t kLongestLine = 2000;
 constexpr const char* kPattern = "%Y-%m-%dT%H:%M:%S.%e%z %l %v";
 constexpr const char* kName = "wattled";
-/// A reader that works takes the last lines sooner.
+/// A working reader takes the last lines sooner.
 constexpr std::chrono::milliseconds kPatienceAtEnd{200};
 
 std::string loss_line(std::uint64_t lost) {
@@ -56,7 +56,7 @@ spdlog::logger& logger() {
 }
 
 void write(spdlog::level::level_enum level, std::string_view message) {
-  // A line more than once escaped is ugly; one that is not escaped at all breaks the log.
+  // Escaping twice is ugly, but an unescaped line breaks the log.
   logger().log(level, "{}", printable(message, kLongestLine));
 }
 

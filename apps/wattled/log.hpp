@@ -1,6 +1,6 @@
-// What the daemon reports on stderr: one line for each event. The text of foreign bytes in it is
-// for the caller to make printable. Nobody waits for whoever reads stderr: lines that find no room
-// are dropped, and a later line gives their number.
+// The daemon's log on stderr, one line per event. Callers make foreign text printable. The log
+// never blocks on a slow reader: lines without room are dropped, and a later line reports their
+// number.
 #pragma once
 
 #include <string_view>
@@ -12,8 +12,8 @@ void log_info(std::string_view message);
 void log_warning(std::string_view message);
 void log_error(std::string_view message);
 
-/// As the last of a program: `text` as it is, whole lines, after all that was logged. Waits for the
-/// reader of stderr, but for a moment only. Threads: any.
+/// Writes `text` (whole lines, unchanged) after everything logged so far, and waits briefly for the
+/// reader of stderr. The last call of a program. Threads: any.
 void end_log(std::string_view text = {});
 
 }  // namespace wattle::daemon

@@ -8,16 +8,16 @@
 
 namespace wattle::daemon {
 
-/// Shared with the thread, which may be stuck in a write when the queue is gone.
+/// Shared with the thread, which may be stuck in a write after the queue is destroyed.
 struct LogQueue::State {
   const int fd;
   const LossLine loss_line;
   std::mutex mutex{};
   std::condition_variable written{};
-  std::size_t bytes = 0;  ///< that wait or are being written
+  std::size_t bytes = 0;  ///< waiting or being written
   std::uint64_t lost = 0;
 
-  /// By the thread.
+  /// Called by the thread.
   void write(std::string text) {
     while (!text.empty()) {
       const bool failed = write_all(fd, text) != 0;

@@ -1,4 +1,4 @@
-// Lines on their way to a descriptor whose reader may be slow, stuck or gone.
+// A queue of lines for a descriptor whose reader may be slow, stuck or gone.
 #pragma once
 
 #include <chrono>
@@ -12,28 +12,28 @@
 
 namespace wattle::daemon {
 
-/// A thread of its own writes the lines: nobody else ever waits for the reader. Lines that find no
-/// room are dropped and counted; the count is the next line once there is room. Threads: any.
+/// Its own thread writes the lines, so callers never wait for the reader. Lines without room are
+/// dropped and counted; the next line with room reports the count. Thread-safe.
 class LogQueue {
  public:
-  /// Most bytes that wait.
+  /// Most bytes in the queue.
   static constexpr std::size_t kMostBytes = std::size_t{256} << 10U;
 
-  /// The text of the line that reports so many lost lines, line end included.
+  /// Makes the line that reports `lost` lines, with its line end.
   using LossLine = std::function<std::string(std::uint64_t lost)>;
 
-  /// `fd` outlives the process' last line. `loss_line` is called by one thread at a time. The
-  /// destructor does not wait: lines that are still there may be lost.
+  /// `fd` must stay open until the last line. One thread at a time calls `loss_line`. The
+  /// destructor does not wait: lines in the queue may be lost.
   LogQueue(int fd, LossLine loss_line);
 
   /// `text`: whole lines.
   void push(std::string text);
-  /// True as soon as everything was written or lost; false where that takes longer than `patience`.
+  /// Waits until every line is written or lost. False: that takes longer than `patience`.
   bool flush(std::chrono::milliseconds patience);
 
  private:
   struct State;
-  /// Locked. False where no thread can be started.
+  /// With the mutex held. False: no thread can be started.
   [[nodiscard]] bool add(std::string text);
 
   std::shared_ptr<State> state_;

@@ -1,4 +1,4 @@
-// The one thread that serves everybody, as its users see it: tests have one in virtual time.
+// The interface of the event loop, whose thread serves all clients. Tests have one in virtual time.
 #pragma once
 
 #include <functional>
@@ -14,33 +14,33 @@ using Work = std::function<void()>;
 class Timer {
  public:
   virtual ~Timer() = default;
-  /// Calls `work` once, at `when`; what was awaited before is not called any more.
+  /// Calls `work` once, at `when`. Replaces an earlier `start`.
   virtual void start(TimePoint when, Work work) = 0;
   virtual void cancel() = 0;
 };
 
-/// Waits for a descriptor that somebody else owns, and closes later than this. Threads: the loop's.
+/// Waits for a descriptor. Its owner closes it after this object is destroyed. Threads: the loop's.
 class Watch {
  public:
   virtual ~Watch() = default;
-  /// Calls `work` once, when something can be read (or the other end is gone). One at a time.
+  /// Calls `work` once, when the descriptor is readable or the other end is gone. One wait at a
+  /// time.
   virtual void wait_readable(Work work) = 0;
-  /// Likewise, when something can be written.
+  /// Likewise, when it is writable.
   virtual void wait_writable(Work work) = 0;
 };
 
-/// Threads: the loop's, except where it says any.
+/// Threads: the loop's, except `Poster`.
 class Loop {
  public:
   virtual ~Loop() = default;
   [[nodiscard]] virtual TimePoint now() const = 0;
-  /// Cancelled when it is destroyed.
+  /// Destroying the timer cancels it.
   [[nodiscard]] virtual std::unique_ptr<Timer> make_timer() = 0;
-  /// Nothing is called any more once it is destroyed. Null where the kernel has no memory for it.
-  /// `fail` is called where it has none for a later wait, which is not called then.
+  /// Destroying the watch cancels its waits. Null: the kernel has no memory for it. `fail` is
+  /// called instead of the work of a later wait that the kernel refuses.
   [[nodiscard]] virtual std::unique_ptr<Watch> watch(int fd, Work fail) = 0;
-  /// Has the loop's thread do something. May outlive the loop: then nothing is done.
-  /// Threads: any may make the call.
+  /// Runs work in the loop's thread. May outlive the loop: then it does nothing. Thread-safe.
   using Poster = std::function<void(Work)>;
   [[nodiscard]] virtual Poster poster() = 0;
 };

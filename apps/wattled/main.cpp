@@ -46,15 +46,15 @@ int dispatch(const Options& options) {
   return answer.exit_status;
 }
 
-/// SIGHUP ends a process that does not wait for it yet. From here on it stays pending until the
-/// daemon does. By the kernel's own interface: no library has started, and no sanitizer.
+/// By default SIGHUP ends a process. From here on it stays pending until the daemon waits for it.
+/// Uses the system call directly: no library and no sanitizer has started yet.
 [[gnu::no_sanitize_address, gnu::no_sanitize_thread]] void hold_hangup(int, char**, char**) {
   const std::uint64_t hangup = std::uint64_t{1} << (SIGHUP - 1);
   ::syscall(SYS_rt_sigprocmask, SIG_BLOCK, &hangup, nullptr, sizeof hangup);
 }
 
-/// The loader calls it first of all, before the constructors of libraries: they take a part of the
-/// time until `main`. What comes while the libraries are mapped still ends the program.
+/// The loader calls it before the constructors of libraries, which take a part of the time until
+/// `main`. A signal that arrives while libraries are mapped still ends the program.
 // NOLINTNEXTLINE(cppcoreguidelines-avoid-non-const-global-variables): it is a constant
 [[gnu::section(".preinit_array"), gnu::used]] void (*const kHoldHangup)(int, char**,
                                                                         char**) = hold_hangup;

@@ -9,7 +9,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// A gauge that a domain may have.
+/// A gauge of a domain.
 struct DomainGauge {
   std::string_view name;
   std::string_view help;
@@ -35,7 +35,7 @@ constexpr std::array kGauges{
                 &DomainMetrics::last_success_unix_s},
 };
 
-/// Without what is not known: to Prometheus an empty label is none.
+/// Omits unknown labels: for Prometheus an empty label does not exist.
 std::vector<Label> without_empty(std::vector<Label> labels) {
   std::erase_if(labels, [](const Label& label) { return label.second.empty(); });
   return labels;
@@ -73,7 +73,7 @@ MetricFamily resets_of(const DaemonMetrics& metrics) {
   return family;
 }
 
-/// A sample of each domain of which `value_of` knows a value.
+/// A sample of each domain for which `value_of` has a value.
 template <class ValueOf>
 MetricFamily gauge_of(const DaemonMetrics& metrics, MetricFamily family, ValueOf value_of) {
   for (const DomainMetrics& domain : metrics.domains) {
@@ -87,7 +87,7 @@ MetricFamily refused_of(const DaemonMetrics& metrics) {
   MetricFamily family{.name = "wattle_sensor_refused",
                       .help = "Sensors that cannot be read, with the reason.",
                       .kind = MetricKind::info};
-  std::set<std::vector<Label>> seen;  // the same twice would void the whole scrape
+  std::set<std::vector<Label>> seen;  // a duplicate would invalidate the whole scrape
   const auto add = [&](const std::string& source, const std::string& device,
                        const std::string& reason) {
     auto labels = without_empty({{"source", printable(source)},

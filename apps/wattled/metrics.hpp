@@ -1,4 +1,4 @@
-// What /metrics tells: the daemon's figures under Wattle's names.
+// The metrics of the daemon, under Wattle's names.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace wattle::daemon {
 
-/// One domain of one device at the time of a scrape; what is absent is not known. Threads: a value
+/// One domain of one device at the time of a scrape; absent values are unknown. Threads: a value
 /// type.
 struct DomainMetrics {
   std::string domain;  ///< "package_0", "dram_0", "nvidia_gpu_0"
   std::string device;  ///< stable id: PCI address, UUID, "cpu:0"
   std::string vendor;  ///< "nvidia", "amd", "intel"; empty: not known
   std::string source;  ///< the provider: "perf", "powercap", "nvml"
-  /// False where its energy is a part of, or overlaps, that of another domain. The daemon serves
-  /// packages, their memory and GPUs: all of them are true.
+  /// False if its energy overlaps that of another domain. True for packages, DRAM and GPUs, which
+  /// is all that the daemon serves.
   bool additive = true;
-  bool up = false;       ///< the last reading succeeded, and a counter moves
-  std::string reason{};  ///< why its energy or power is not known; empty: nothing to say
+  bool up = false;                   ///< the last read succeeded, and the counter moves
+  std::string reason{};              ///< why its energy or power is unknown; empty: no reason given
   std::optional<double> energy_j{};  ///< unwrapped, since `created_unix_s`
   std::optional<double> created_unix_s{};
   std::optional<double> power_w{};  ///< see `MeanPower`; or a gauge's value
@@ -31,7 +31,7 @@ struct DomainMetrics {
   std::optional<double> memory_used_bytes{};
   std::optional<double> temperature_celsius{};
   std::optional<double> last_success_unix_s{};
-  /// How often the counter restarted. Absent: nobody counts it, as for the raw counters of GPUs.
+  /// How often the counter restarted. Absent: not counted, as for the raw counters of GPUs.
   std::optional<std::uint64_t> resets{};
 };
 
@@ -42,7 +42,7 @@ struct RefusalMetrics {
   std::string reason;
 };
 
-/// How often something happened for a reason.
+/// The number of events with one reason.
 struct ReasonMetrics {
   std::string reason;
   std::uint64_t count = 0;
@@ -60,18 +60,17 @@ struct DaemonMetrics {
 /// For `metrics_text`.
 [[nodiscard]] std::vector<MetricFamily> families_of(const DaemonMetrics& metrics);
 
-/// The mean power of one counter since a scrape at least `kMinWindow` earlier: scrapers that come
-/// shortly after each other share a window, and scraping often shows no finer detail. Threads: the
-/// caller's own.
+/// The mean power of one counter since a scrape at least `kMinWindow` ago. Scrapes in quick
+/// succession share a window, so scraping often shows no finer detail. Not thread-safe.
 class MeanPower {
  public:
   static constexpr Seconds kMinWindow{1.0};
 
-  /// Watts, where the counter is at `energy_j` at `time`, not before the last time; absent at
-  /// the first scrapes. What was used across one of the counter's `losses` is not known: the scrape
-  /// after one is again a first one.
+  /// The power in W. `energy_j`: the counter at `time`; `time` must not decrease. Absent at the
+  /// first scrapes, and at the first ones after `losses` changed: the energy across a loss is
+  /// unknown.
   [[nodiscard]] std::optional<double> at(TimePoint time, double energy_j, std::uint64_t losses);
-  /// The counter has restarted since a scrape.
+  /// True if the counter restarted since a scrape.
   [[nodiscard]] bool has_restarted() const noexcept { return has_restarted_; }
 
  private:
@@ -81,7 +80,7 @@ class MeanPower {
   };
   std::uint64_t losses_ = 0;
   bool has_restarted_ = false;
-  std::optional<Mark> base_;  ///< the window begins here
+  std::optional<Mark> base_;  ///< the start of the window
   std::optional<Mark> next_;  ///< becomes the base once it is old enough
 };
 

@@ -55,14 +55,14 @@ struct KindTexts {
   std::string_view ending;
   std::string_view open_metrics_type;
 };
-/// By `MetricKind`.
+/// Indexed by `MetricKind`.
 constexpr std::array<KindTexts, 3> kKindTexts = {
     {{"_total", "counter"}, {"", "gauge"}, {"_info", "info"}}};
 static_assert(static_cast<std::size_t>(MetricKind::info) == kKindTexts.size() - 1);
 
 const KindTexts& texts_of(MetricKind kind) { return entry_of(kKindTexts, kind); }
 
-/// A family is named without its ending, and when a counter was created stands beside its value.
+/// OpenMetrics: the family's name has no ending, and a counter's creation time follows its value.
 void write_open_metrics(std::string& text, const MetricFamily& family) {
   append(text, "# TYPE {} {}\n", family.name, texts_of(family.kind).open_metrics_type);
   if (!family.unit.empty()) append(text, "# UNIT {} {}\n", family.name, family.unit);
@@ -77,7 +77,7 @@ void write_open_metrics(std::string& text, const MetricFamily& family) {
   }
 }
 
-/// Every name is a family of its own.
+/// Prometheus: every name is its own family.
 void write_prometheus(std::string& text, const MetricFamily& family) {
   const std::string name = fmt::format("{}{}", family.name, texts_of(family.kind).ending);
   append(text, "# HELP {} {}\n", name, family.help);
@@ -101,8 +101,8 @@ std::string_view take_item(std::string_view& text, char separator) {
   return trimmed(take_until(text, separator), " ");
 }
 
-/// The preference (0 to 1) that an entry of an `Accept` header states in its parameters; 0 where it
-/// wants another version than `spoken`.
+/// The preference (0 to 1) in the parameters of an `Accept` entry; 0 for another version than
+/// `spoken`.
 double preference(std::string_view parameters, std::string_view spoken) {
   double preferred = 1;
   while (!parameters.empty()) {

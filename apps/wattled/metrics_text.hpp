@@ -1,4 +1,4 @@
-// Metrics as Prometheus reads them: its text format 0.0.4, and OpenMetrics 1.0.
+// Metrics as text: Prometheus' text format 0.0.4, and OpenMetrics 1.0.
 #pragma once
 
 #include <cstdint>
@@ -12,40 +12,39 @@
 namespace wattle::daemon {
 
 enum class MetricKind : std::uint8_t {
-  counter,  ///< only grows, from its creation on
+  counter,  ///< never decreases
   gauge,
   info,  ///< facts in labels; the value is 1
 };
 
-/// A name and a value; the value may hold anything.
+/// A name and a value; the value may have any bytes.
 using Label = std::pair<std::string_view, std::string>;
 
 struct MetricSample {
   std::vector<Label> labels;
   double value = 1;
-  /// Counters only: Unix time at which it began at 0; absent where that is unknown.
+  /// Counters only: the Unix time at which it was 0; absent: unknown.
   std::optional<double> created_unix_s{};
 };
 
-/// One metric: what it is, and a sample for each thing it is known of. Without samples, nothing is
-/// written.
+/// One metric and its samples. A family without samples is not written.
 struct MetricFamily {
   std::string_view name;  ///< without the endings `_total`, `_info`, `_created`
   std::string_view help;  ///< one sentence
-  std::string_view unit;  ///< the last word of the name, or empty: no unit
+  std::string_view unit;  ///< the last word of the name; empty: no unit
   MetricKind kind = MetricKind::gauge;
   std::vector<MetricSample> samples;
 };
 
 enum class MetricsFormat : std::uint8_t { prometheus, open_metrics };
 
-/// Which one the `Accept` header of a request asks for (absent or anything else: prometheus).
+/// The format that an `Accept` header prefers; `prometheus` for an empty or any other header.
 [[nodiscard]] MetricsFormat metrics_format(std::string_view accept) noexcept;
 
-/// The value for the `Content-Type` header of the answer.
+/// The `Content-Type` of the answer.
 [[nodiscard]] std::string_view content_type_of(MetricsFormat format) noexcept;
 
-/// The text of these families. Threads: any.
+/// The families as text. Threads: any.
 [[nodiscard]] std::string metrics_text(std::span<const MetricFamily> families,
                                        MetricsFormat format);
 

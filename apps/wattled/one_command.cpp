@@ -23,15 +23,15 @@ namespace {
 
 using Stopwatch = std::chrono::steady_clock;
 
-/// Of each of stdout and stderr; the rest is read and forgotten.
+/// Bytes kept of stdout and of stderr; the rest is read and dropped.
 constexpr std::size_t kMostOutputBytes = std::size_t{64} << 10U;
-/// Of each in a message.
+/// Bytes of each in a message.
 constexpr std::size_t kShownBytes = 1000;
-/// What a command has started may hold its output open for ever.
+/// Children of a command may hold its output open for ever.
 constexpr std::chrono::seconds kOutputGrace{1};
 constexpr int kLookMs = 10;
 
-/// What a command prints to one descriptor.
+/// The output of a command on one descriptor.
 struct Output {
   Fd read;
   Fd write;
@@ -42,7 +42,7 @@ struct Output {
     if (::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return false;
     read = Fd(ends[0]);
     write = Fd(ends[1]);
-    // Programs do not expect a descriptor that does not wait.
+    // Programs do not expect a non-blocking descriptor.
     return ::fcntl(write.get(), F_SETFL, 0) == 0;
   }
   void take() {
@@ -64,7 +64,7 @@ class Command {
  public:
   explicit Command(const std::vector<std::string>& words) : line_(shell_line(words)) {}
 
-  /// Empty: it runs.
+  /// The error; empty: it runs.
   std::string start(std::vector<std::string> words) {
     if (!out_.open() || !err_.open())
       return "cannot be started: " + std::generic_category().message(errno);
@@ -98,7 +98,7 @@ class Command {
                       : "cannot be started: " + std::generic_category().message(error);
   }
 
-  /// Its status, as of waitpid; absent: it took too long, and was killed.
+  /// Its wait status; absent: it took too long and was killed.
   std::optional<int> wait(std::chrono::seconds timeout) {
     const Stopwatch::time_point deadline = Stopwatch::now() + timeout;
     int status = 0;
@@ -113,7 +113,7 @@ class Command {
     return status;
   }
 
-  /// True where all of its output is there.
+  /// True: all of its output has arrived.
   bool collect_output() {
     const Stopwatch::time_point deadline = Stopwatch::now() + kOutputGrace;
     while ((out_.read || err_.read) && Stopwatch::now() < deadline) look();
@@ -128,7 +128,7 @@ class Command {
   }
 
  private:
-  /// Takes what it prints, for a moment.
+  /// Reads its output for a moment.
   void look() {
     std::array<pollfd, 2> fds{{{.fd = out_.read.get(), .events = POLLIN, .revents = 0},
                                {.fd = err_.read.get(), .events = POLLIN, .revents = 0}}};
@@ -143,7 +143,7 @@ class Command {
   pid_t pid_ = -1;
 };
 
-/// What is wrong with how it ended; empty: nothing.
+/// The error in its exit status; empty: none.
 std::string trouble_of(int status) {
   if (WIFSIGNALED(status)) return fmt::format("was killed by signal {}", WTERMSIG(status));
   const int code = WEXITSTATUS(status);

@@ -1,4 +1,4 @@
-// One command, from its start to its end.
+// Runs one command and waits for its end.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace wattle::daemon {
 
-/// Runs the command with /dev/null as stdin, in a process group of its own, which is killed where
-/// it takes longer than `how.timeout`. Why it failed, with what it printed, safe to print: it
-/// cannot be started, its exit status, a signal, its output. Empty: it did not. For a program with
-/// one thread, whose SIGCHLD has its default disposition.
+/// Runs the command in its own process group, with /dev/null as stdin. After `how.timeout` the
+/// group is killed. Returns why the command failed (not started, exit status, signal, matching
+/// output) with its output, safe to print; empty: it succeeded. Requires one thread, and the
+/// default disposition of SIGCHLD.
 [[nodiscard]] std::string run_command(const std::vector<std::string>& words,
                                       const CommandOverride& how);
 

@@ -26,7 +26,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// No sensor is renewed more often.
+/// No sensor updates more often.
 constexpr std::uint32_t kHighestHz = 1000;
 
 constexpr const char* kServeFooter = R"(
@@ -40,7 +40,7 @@ machine, and shows CPU energy in whole joules once a second (see --public-cpu-pe
 Any other address needs a key.
 )";
 
-/// What the options are read into before they are checked.
+/// The values of the options before they are checked.
 struct Raw {
   std::string mode = "uds";
   std::string permissions = "660";
@@ -72,7 +72,7 @@ constexpr WordTable<GpuBackend, 3> kBackends = {
   throw InvalidArgument(fmt::format("{} takes {}, not '{}'", option, takes, printable(given)));
 }
 
-/// Each item of a list once.
+/// Removes duplicates from a list.
 template <class Value, std::size_t kSize>
 std::vector<Value> all_chosen(std::string_view option, std::string_view list,
                               const WordTable<Value, kSize>& words) {
@@ -95,7 +95,7 @@ mode_t permissions_of(const std::string& text) {
   return static_cast<mode_t>(mode);
 }
 
-/// A container has the host's /sys under another name: the runtime hides powercap in its own.
+/// In a container the runtime hides powercap in /sys, so the host's /sys is mounted elsewhere.
 std::filesystem::path default_sysfs(const std::filesystem::path& chosen) {
   if (chosen != System{}.sysfs) return chosen;
   std::error_code ignored;
@@ -116,7 +116,7 @@ std::chrono::milliseconds public_period_of(const std::string& text) {
   return std::chrono::milliseconds(std::llround(*seconds * 1000.0));
 }
 
-/// One line for each option in `serve` that has no effect beside the others.
+/// One line for each option that other options make ineffective.
 std::vector<std::string> without_effect(const CLI::App& serve, const ServeOptions& options) {
   std::vector<std::string> lines;
   const auto check = [&](bool has_effect, std::string_view why,
@@ -127,7 +127,7 @@ std::vector<std::string> without_effect(const CLI::App& serve, const ServeOption
     }
   };
   const bool has_key = !options.key_path.empty();
-  // What a socket of systemd is, is known only when the daemon takes it over.
+  // The kind of a systemd socket is known only when the daemon takes it over.
   const bool is_adopted = std::getenv("LISTEN_FDS") != nullptr;  // NOLINT(concurrency-mt-unsafe)
   check(
       options.serves_file || is_adopted, "--mode uds is not given",
@@ -166,7 +166,7 @@ ServeOptions checked_serve(Raw raw, const CLI::App& app) {
   serve.history = std::chrono::seconds(raw.history_s);
   serve.gpu_backend = value_of_word("--gpu-backend", raw.gpu_backend, kBackends);
   serve.system = System::from_environment();
-  serve.system.daemon_socket.clear();  // that is us, or somebody who knows no more than we do
+  serve.system.daemon_socket.clear();  // this daemon, or another one that knows no more
   serve.system.sysfs = default_sysfs(serve.system.sysfs);
   if (!raw.sysfs.empty()) serve.system.sysfs = raw.sysfs;
   if (!raw.procfs.empty()) serve.system.procfs = raw.procfs;
@@ -184,8 +184,8 @@ TokenOptions checked_token(Raw raw) {
   return token;
 }
 
-/// An option that takes a path or a name. An empty one, of a variable that is not set, is an error:
-/// it would switch off what was asked for.
+/// An option that takes a path or a name. An empty value (of an unset variable) is an error: it
+/// would disable what the option requests.
 CLI::Option* add_named(CLI::App& app, const char* name, std::string& to, const char* help,
                        const char* type = "FILE") {
   const auto refuse_empty = [](const std::string& given) {
@@ -308,7 +308,7 @@ void add_token(CLI::App& app, Raw& raw) {
       ->required();
 }
 
-/// The sub-command that was named last, and how to name it: "wattled token issue".
+/// The innermost sub-command, and its full name: "wattled token issue".
 std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
   std::pair<const CLI::App*, std::string> found{&app, app.get_name()};
   while (!found.first->get_subcommands().empty()) {
@@ -318,7 +318,7 @@ std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
   return found;
 }
 
-/// The message for the first unknown word, with what may have been meant, or for a missing command.
+/// The error for the first unknown word, with a suggestion, or for a missing command.
 std::string unexpected(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());

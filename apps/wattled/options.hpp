@@ -17,7 +17,7 @@
 
 namespace wattle::daemon {
 
-/// Whose GPUs are served.
+/// The vendors whose GPUs are served.
 enum class GpuBackend : std::uint8_t { all, nvidia, amd };
 
 struct ServeOptions {
@@ -35,17 +35,17 @@ struct ServeOptions {
   wire::StreamFormat stream_format = wire::StreamFormat::per_device;
   std::uint32_t gpu_hz = 20;
   std::uint32_t cpu_hz = 10;
-  /// Between two readings of CPUs for whoever asks through TCP where no key is in use; energies are
-  /// rounded to a joule for each second of it. 0: they get all there is.
+  /// The period of CPU readings for TCP clients if the daemon has no signing key. Energies are
+  /// rounded to 1 J per second of it. 0: no limit.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
-  /// How far back energies can be asked for; 0: not at all.
+  /// The length of the energy history; 0: none.
   std::chrono::seconds history{0};
   GpuBackend gpu_backend = GpuBackend::all;
-  /// One line for each given option that has no effect beside the others.
+  /// One line for each option that other options make ineffective.
   std::vector<std::string> without_effect;
-  bool keeps_settings = false;  ///< of GPUs, when it ends
-  /// From which settings of GPUs are put back. Drivers forget theirs when the machine restarts, and
-  /// so does /run.
+  bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
+  /// The file from which GPU settings are restored. It is in /run since drivers, too, lose their
+  /// settings when the machine restarts.
   std::string journal_path = "/run/wattled-settings/gpus";
   std::string overrides_path;  ///< of commands that set GPUs; empty: drivers do
   std::string key_path;        ///< empty: no tokens
@@ -67,7 +67,7 @@ struct TokenOptions {
   std::optional<std::int64_t> lifetime_s;  ///< absent: for ever
 };
 
-/// What to print, and the exit status: help, version, a wrong option.
+/// A text to print and the exit status: help, version, or a usage error.
 struct Answer {
   std::string text;
   bool is_error = false;

@@ -10,7 +10,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// Without the port; empty where the host is none, or what follows it is no port.
+/// The host without its port; empty: an invalid host or port.
 std::string name_of_host(const std::string& host) {
   const bool has_brackets = host.starts_with('[');
   const std::size_t end = std::min(has_brackets ? host.find(']') : host.find(':'), host.size());
@@ -46,7 +46,7 @@ std::optional<Response> foreign_page(const RequestHead& head, const Peer& peer) 
   if (peer.at_loopback && head.host && !is_this_machine(*head.host)) {
     return error_response(421, "This server does not have that name.");
   }
-  // What a browser says of its page; no page can change it. Old browsers say nothing.
+  // Set by the browser; a page cannot change it. Old browsers do not send it.
   const std::string site = head.fetch_site.value_or("none");
   if (site != "none" && site != "same-origin") {
     return error_response(403, "Requests from other sites are not answered.");

@@ -1,4 +1,4 @@
-// Requests that a page of some web site makes a browser send.
+// Refuses requests that a web page of another site makes a browser send.
 #pragma once
 
 #include <optional>
@@ -9,9 +9,9 @@
 
 namespace wattle::daemon {
 
-/// The answer to such a request; absent for any other. Where only this machine reaches the server,
-/// its name in the request must be one of this machine's: a site whose name was made to lead here
-/// (DNS rebinding) says its own. Pages cannot open a Unix socket, and elsewhere there is a key.
+/// The refusal; absent: the request may go on. On a loopback address, the request's host must be a
+/// name of this machine: with DNS rebinding it is the name of the site. Pages cannot open a Unix
+/// socket, and other addresses need a key.
 [[nodiscard]] std::optional<Response> foreign_page(const RequestHead& head, const Peer& peer);
 
 }  // namespace wattle::daemon

@@ -17,7 +17,7 @@ constexpr std::string_view kIgnoresCase = "(?i)";
   throw InvalidArgument(fmt::format("'{}' is not a pattern: {}", printable(text), why));
 }
 
-/// In place of an escaped letter; empty: POSIX's functions take it as it stands, or nobody does.
+/// The replacement for an escaped letter; empty: none, POSIX decides.
 std::string_view replacement(char letter) noexcept {
   switch (letter) {
     case 'd':
@@ -37,7 +37,7 @@ bool is_letter_or_digit(char c) noexcept {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
-/// Turns a pattern of zeusd's into one of POSIX's.
+/// Converts a pattern of zeusd to POSIX.
 class Translation {
  public:
   explicit Translation(std::string_view text) : whole_(text), rest_(text) {}
@@ -81,7 +81,7 @@ class Translation {
     }
   }
 
-  /// Brackets have no escapes in POSIX: what needs one is refused.
+  /// POSIX has no escapes in brackets: a pattern that needs one is refused.
   void brackets() {
     posix_ += '[';
     for (const char first : {'^', ']'}) {
@@ -135,7 +135,7 @@ OutputPattern::OutputPattern(std::string text) : text_(std::move(text)) {
 
 bool OutputPattern::matches(std::string_view output) const {
   regmatch_t whole{.rm_so = 0, .rm_eo = static_cast<regoff_t>(output.size())};
-  // Not up to the first zero byte, but all of it.
+  // Matches the whole output, also after a zero byte.
   return ::regexec(regex_.get(), output.data(), 1, &whole, REG_STARTEND) == 0;
 }
 

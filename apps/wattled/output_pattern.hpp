@@ -1,4 +1,4 @@
-// A pattern that the output of a failed command matches.
+// The regular expression that recognizes the output of a failed command.
 #pragma once
 
 #include <regex.h>
@@ -9,16 +9,16 @@
 
 namespace wattle::daemon {
 
-/// A regular expression as zeusd takes it, as far as POSIX's extended ones go: a leading `(?i)`
-/// ignores case, `(?:` groups, `\d \w \s \b` and their opposites, `.` matches no line end. Threads:
-/// any.
+/// A regular expression of zeusd, within what POSIX extended ones can express: a leading `(?i)`
+/// ignores case; `(?:` groups; `\d \w \s \b` and their opposites work; `.` matches no line end.
+/// Thread-safe.
 class OutputPattern {
  public:
-  /// Throws `InvalidArgument` for what is none, and for what would mean something else here: other
-  /// escapes of letters, other `(?`.
+  /// Throws `InvalidArgument` for an invalid expression, and for one with another meaning here:
+  /// other escapes of letters, other `(?`.
   explicit OutputPattern(std::string text);
 
-  /// Some part of `output` matches.
+  /// True if a part of `output` matches.
   [[nodiscard]] bool matches(std::string_view output) const;
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 

@@ -19,7 +19,7 @@ std::string text_of(int family, const void* address) {
   return done != nullptr ? done : "?";
 }
 
-/// Any of its users has all addresses of the loopback interface.
+/// Every local user has all loopback addresses.
 constexpr const char* kThisMachine = "127.0.0.1";
 
 std::string client_of(const in_addr& address) {

@@ -31,7 +31,8 @@ NoPlace Places::why_not(std::string_view client, bool is_local) const {
   if (own >= (is_local ? limits_.per_user : limits_.per_address)) return NoPlace::per_client;
   if (!is_local && tcp_ >= limits_.tcp) return NoPlace::tcp;
   if (taken_ >= limits_.all) return NoPlace::all;
-  // Whoever has many leaves as many free: ten users together do not keep an eleventh out.
+  // A user with many connections leaves as many free: ten users together cannot exclude an
+  // eleventh.
   const bool shares = is_local && limits_.per_user != kNoLimit;
   return shares && own >= limits_.all - taken_ ? NoPlace::per_client : NoPlace::none;
 }

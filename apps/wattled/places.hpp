@@ -1,4 +1,4 @@
-// How many connections there may be, and whose.
+// Limits on the number of connections, in total and per client.
 #pragma once
 
 #include <cstddef>
@@ -11,43 +11,44 @@
 
 namespace wattle::daemon {
 
-/// As many as there are.
+/// No limit.
 inline constexpr std::size_t kNoLimit = std::numeric_limits<std::size_t>::max();
 
 struct PlaceLimits {
   std::size_t all = 4096;
-  /// Through TCP; the rest of `all` is for Unix sockets alone.
+  /// Of TCP; the rest of `all` is for Unix sockets only.
   std::size_t tcp = all;
-  std::size_t per_address = kNoLimit;  ///< of TCP: a network of 64 bits with IPv6
+  std::size_t per_address = kNoLimit;  ///< of TCP; for IPv6 per /64 network
   std::size_t per_user = kNoLimit;     ///< of Unix sockets
-  /// Beyond `all`: each asks once, and only /health answers.
+  /// Beyond `all`: each may send one request, and only /health is answered.
   std::size_t guests = 0;
-  /// Those whose encryption has memory of its own: a handshake or a record that is not whole.
+  /// Connections with a partial TLS handshake or record, which takes memory.
   std::size_t half_records = kNoLimit;
-  /// Bytes of all answers together that their clients have not read.
+  /// Bytes of all unread answers together.
   std::size_t unread_bytes = kNoLimit;
 };
 
-/// For so many connections, and so many of each address (0: a quarter). A quarter is reserved for
-/// Unix sockets, of which each user gets half of all, and no more than it leaves free.
+/// The limits for `all` connections, `per_address` for each address (0: a quarter). A quarter is
+/// reserved for Unix sockets. There, each user gets at most half of all, and never more than it
+/// leaves free.
 [[nodiscard]] PlaceLimits place_limits(std::size_t all, std::size_t per_address = 0);
 
-/// Descriptors that are no connections: sensors, drivers, the log.
+/// Descriptors for other uses: sensors, drivers, the log.
 inline constexpr std::size_t kSpareDescriptors = 256;
 
-/// How many of the connections that are wanted there can be where the process may have so many
-/// descriptors. Of few descriptors half are for connections.
+/// The number of connections that `descriptors` allow, at most `wanted`. With few descriptors, half
+/// of them are for connections.
 [[nodiscard]] std::size_t connections_within(std::size_t descriptors, std::size_t wanted);
 
-/// Why a client gets no place.
+/// Why a client does not get a place.
 enum class NoPlace : std::uint8_t {
   none,        ///< it gets one
-  per_client,  ///< its address or user has all that it may have
+  per_client,  ///< its address or user has reached its limit
   tcp,         ///< all places of TCP are taken
   all,
 };
 
-/// Counts the connections of each client. Threads: the caller's own.
+/// Counts the connections of each client. Not thread-safe.
 class Places {
  public:
   explicit Places(const PlaceLimits& limits) : limits_(limits) {}

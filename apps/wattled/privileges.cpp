@@ -31,7 +31,7 @@ struct User {
   gid_t gid = 0;
 };
 
-/// Of this thread, and of those that it starts: nothing but CAP_SYS_ADMIN.
+/// Drops all capabilities except CAP_SYS_ADMIN, for this thread and those that it starts.
 void keep_administration() {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   std::array<__user_cap_data_struct, 2> sets{};
@@ -40,7 +40,7 @@ void keep_administration() {
   if (::syscall(SYS_capset, &header, sets.data()) != 0) fail("capset", errno);
 }
 
-/// Absent where there is none of that name.
+/// Absent: no such user.
 const passwd* find_user(const std::string& name) {
   return ::getpwnam(name.c_str());  // NOLINT(concurrency-mt-unsafe): nobody else asks
 }
@@ -72,7 +72,7 @@ void give_up_root(const std::string& user, Kept kept) {
   }
   const User to{.uid = found->pw_uid, .gid = found->pw_gid};
   if (to.uid == 0) throw Error(fmt::format("cannot give up root: '{}' is root", printable(user)));
-  // The C library has all threads do these.
+  // The C library applies these to all threads.
   const bool keeps = kept == Kept::administration;
   if (keeps && ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) fail("keep capabilities", errno);
   if (::initgroups(user.c_str(), to.gid) != 0) fail("initgroups", errno);

@@ -1,4 +1,4 @@
-// What the daemon gives up once everything is open.
+// The rights that the daemon gives up after its start.
 #pragma once
 
 #include <sys/types.h>
@@ -8,28 +8,27 @@
 
 namespace wattle::daemon {
 
-/// True where this process is root's: as a service it is not.
+/// True if this process runs as root. A service does not.
 [[nodiscard]] bool is_root() noexcept;
 [[nodiscard]] bool is_user(const std::string& name);
 
-/// Whose files that user's are; where there is none of that name, ours.
+/// The uid of the user `name`; the process's own if there is no such user.
 [[nodiscard]] uid_t uid_of(const std::string& name);
 
-/// Makes a folder that is this user's alone (empty: ours), and those above it. One that is there
-/// stays as it is; what fails shows when a file is made in it.
+/// Makes a folder that only `user` can use (empty: the process's own user), and its parent folders.
+/// An existing folder stays unchanged. Reports no error: making a file in it reports it.
 void make_folder_of(const std::string& user, const std::string& folder);
 
-/// What is kept of root's rights.
+/// The rights of root that stay.
 enum class Kept : std::uint8_t {
   nothing,
-  administration,  ///< CAP_SYS_ADMIN, as drivers want it of who sets GPUs
+  administration,  ///< CAP_SYS_ADMIN, which drivers require to set GPUs
 };
 
-/// From now on the process is this user's, with its groups and without any capability that is not
-/// kept, in threads that start from now on, and cannot become another's, nor start a program, nor
-/// make what a service that reads has no business with (seccomp: it fails with EPERM). All threads.
-/// Throws `Error` where that cannot be had: then the process must not go on. To be called once, as
-/// root.
+/// Makes all threads run as `user`, with its groups. The process loses every capability except
+/// `kept`, which this thread and later ones have. It can no longer change its user, start a
+/// program, or make system calls that a reading service does not need (seccomp: EPERM). Throws
+/// `Error` on failure: then the process must end. Call it once, as root.
 void give_up_root(const std::string& user, Kept kept = Kept::nothing);
 
 }  // namespace wattle::daemon

@@ -1,4 +1,4 @@
-// What is shown of CPU energy to whoever has neither a token nor the socket's group.
+// The CPU energy that TCP clients without a token may see.
 #pragma once
 
 #include <chrono>
@@ -8,16 +8,16 @@
 
 namespace wattle::daemon {
 
-/// Too rarely, and by too much at a time, to show what other people's programs do (CVE-2020-8694).
+/// Too slow and too coarse to show what other users' programs do (CVE-2020-8694).
 inline constexpr std::chrono::milliseconds kPublicCpuPeriod{1000};
 
-/// Energies are multiples of it, so that powers are multiples of a watt, whatever the period.
+/// Public energies are multiples of this, in µJ: mean powers over a period are multiples of 1 W.
 /// Threads: any.
 [[nodiscard]] constexpr std::uint64_t public_quantum_uj(std::chrono::milliseconds period) noexcept {
   return static_cast<std::uint64_t>(period.count()) * 1000;
 }
 
-/// As such a caller reads it in /discover.
+/// The limit, as /discover reports it to such a client.
 [[nodiscard]] inline wire::CpuLimit public_cpu_limit(std::chrono::milliseconds period) {
   return {.period_s = std::chrono::duration<double>(period).count(),
           .quantum_j = static_cast<double>(public_quantum_uj(period)) / 1e6,

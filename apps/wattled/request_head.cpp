@@ -13,7 +13,7 @@ namespace http = boost::beast::http;
 
 std::string text_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
-/// The field's value; absent where there is none. False where there are several.
+/// Stores the field's value, if there is one. False: there are several.
 template <class Name>
 bool take_single(const http::fields& fields, Name name, std::optional<std::string>& value) {
   const auto [begin, end] = fields.equal_range(name);
@@ -31,7 +31,7 @@ bool has_body(const http::fields& fields) {
 }  // namespace
 
 std::optional<std::size_t> head_length(std::string_view bytes) noexcept {
-  // Lines that end without a carriage return are no HTTP: the parser says so.
+  // The parser refuses lines that end without a carriage return.
   const std::size_t end = bytes.find("\r\n\r\n");
   const std::size_t bare = bytes.find("\n\n");
   if (end == std::string_view::npos && bare == std::string_view::npos) return std::nullopt;

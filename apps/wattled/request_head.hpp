@@ -1,4 +1,4 @@
-// The head of a request, from bytes that anybody may have sent.
+// Parses the head of an HTTP request from untrusted bytes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct RequestHead {
   std::string method;
   std::string target;
   bool is_http_1_0 = false;
-  bool keeps_alive = true;  ///< the client wants to ask more on this connection
+  bool keeps_alive = true;  ///< the client keeps the connection for more requests
   bool has_body = false;
   std::optional<std::string> host{};
   std::optional<std::string> origin{};
@@ -32,12 +32,12 @@ enum class HeadFault : std::uint8_t {
   unknown_version,  ///< 505
 };
 
-/// Bytes of the head that `bytes` begin with, blank line included; absent where its end is not
-/// there yet.
+/// The length of the head at the start of `bytes`, with its blank line; absent: the head is
+/// incomplete.
 [[nodiscard]] std::optional<std::size_t> head_length(std::string_view bytes) noexcept;
 
-/// Exactly one head, as `head_length` found it. What would be ambiguous (two hosts, two lengths,
-/// two authorizations) is malformed. Threads: any.
+/// `head`: exactly one head, as `head_length` measured it. An ambiguous head (two hosts, two
+/// lengths, two authorizations) is malformed. Threads: any.
 [[nodiscard]] std::variant<RequestHead, HeadFault> parse_head(std::string_view head);
 
 }  // namespace wattle::daemon

@@ -10,7 +10,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// Of the statuses that this server answers with.
+/// For the statuses that this server uses.
 constexpr std::array<std::pair<unsigned, std::string_view>, 13> kReasons = {
     {{200, "OK"},
      {400, "Bad Request"},
@@ -50,7 +50,7 @@ std::string render(const Response& response, bool keeps_alive) {
 }
 
 std::string_view stream_head() noexcept {
-  // Proxies must neither keep events back nor wait for an end.
+  // Proxies must not delay events.
   return "HTTP/1.1 200 OK\r\n"
          "Content-Type: text/event-stream\r\n"
          "Cache-Control: no-cache\r\n"

@@ -1,4 +1,4 @@
-// An answer, as bytes.
+// An HTTP answer.
 #pragma once
 
 #include <string>
@@ -11,19 +11,19 @@ namespace wattle::daemon {
 struct Response {
   unsigned status = 200;
   std::string body{};
-  std::string_view content_type = "application/json";  ///< left out where there is no body
+  std::string_view content_type = "application/json";  ///< omitted without a body
   /// The `WWW-Authenticate` of a 401; empty: none.
   std::string_view challenge{};
 };
 
 /// The whole answer, head and body.
 [[nodiscard]] std::string render(const Response& response, bool keeps_alive);
-/// The head of a stream, whose body follows in chunks and has no end.
+/// The head of a stream. Its body follows in chunks, without end.
 [[nodiscard]] std::string_view stream_head() noexcept;
 
 /// `{"error":"..."}`
 [[nodiscard]] Response error_response(unsigned status, std::string_view message);
-/// What zeusd answers to such a query.
+/// zeusd's answer to such a query.
 [[nodiscard]] Response response_of(const QueryFault& fault);
 
 }  // namespace wattle::daemon

@@ -1,4 +1,4 @@
-// Tokens that were taken back before they expire.
+// Tokens that are revoked before they expire.
 #pragma once
 
 #include <functional>
@@ -11,10 +11,9 @@ namespace wattle::daemon {
 /// Threads: a value type.
 class Revoked {
  public:
-  /// From a text with one of these in each line: a token; `id ID`, as `token_id` names it; `user
-  /// NAME`, for all tokens of that subject. Empty lines, and what follows a '#', mean nothing.
-  /// Throws `InvalidArgument` for any other line: a token that is meant to be revoked must not stay
-  /// good.
+  /// Each line of `text` is a token; `id ID` (see `token_id`); or `user NAME`, for all tokens of
+  /// that subject. Empty lines and comments (#) are ignored. Throws `InvalidArgument` for any other
+  /// line, so that no token stays valid by mistake.
   [[nodiscard]] static Revoked parse(std::string_view text);
 
   [[nodiscard]] bool contains(std::string_view token_id, std::string_view subject) const {
@@ -27,7 +26,7 @@ class Revoked {
   Names users_;
 };
 
-/// Of the file at `path`; throws also where it cannot be read.
+/// Parses the file at `path`. Throws also if the file cannot be read.
 [[nodiscard]] Revoked read_revoked(const std::string& path);
 
 }  // namespace wattle::daemon

@@ -34,7 +34,7 @@ constexpr Words words_of(IdKind kind) noexcept {
 
 enum class AskedBy : std::uint8_t { question, stream };
 
-/// The devices that a query names, or all there are.
+/// The devices in a query, or all devices.
 Ids chosen_ids(const UrlQuery& query, IdKind kind, const Ids& known, AskedBy by) {
   const auto list = query.find(words_of(kind).parameter);
   if (!list) return known;
@@ -67,7 +67,7 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
 
 // --- everybody ---
 
-/// A stranger learns what he needs to come back with a token.
+/// A caller without a token gets only what it needs to use one.
 void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
   wire::Discovery discovery{.auth_required = service.key().has_value(),
                             .stream_format = service.options().hub.format};
@@ -100,7 +100,7 @@ void time(Service& /*service*/, const Request& /*request*/, const ExchangePtr& e
   exchange->answer(json(wire::encode_time(now.count())));
 }
 
-/// A GPU without an energy counter is measured by its power.
+/// The energy of a GPU without a counter is measured from its power.
 bool misses_something(const Service& service) {
   std::vector<Domain> measured;
   for (const Channel& channel : service.channels()) {
@@ -231,7 +231,7 @@ void stream_gpus(Service& service, const Request& request, const ExchangePtr& ex
 
 // --- CPUs ---
 
-/// A counter that stands for a moment has no power, but still its energy.
+/// A counter that does not move for a moment has no power, but still an energy.
 constexpr std::chrono::seconds kStillPatience{1};
 
 Response cpu_errors(const std::map<wire::DeviceId, std::string>& messages) {
@@ -254,7 +254,7 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
     wire::CpuEnergy& energy = energies[id];
     if (cpu) energy.cpu_uj = known(state.cpu);
     if (dram && state.dram) energy.dram_uj = known(*state.dram);
-    // As with the power, an unknown memory hides no CPU: it is null.
+    // As with the power, an unknown DRAM energy is null and does not hide the CPU.
     if (cpu && !energy.cpu_uj) {
       errors[id] = fmt::format("IOError: {}", reason_of(state.cpu, kStillPatience));
     } else if (!cpu && dram && state.dram && !energy.dram_uj) {
@@ -265,7 +265,7 @@ void cpu_energy(Service& service, const Request& request, const ExchangePtr& exc
   exchange->answer(errors.empty() ? json(wire::encode_cpu_energies(energies)) : cpu_errors(errors));
 }
 
-/// What the counters say of the time between two looks.
+/// The mean powers between two readings of the counters.
 Response cpu_powers(const CpuStates& before, const CpuStates& after) {
   wire::CpuPowersAt powers;
   std::map<wire::DeviceId, std::string> errors;

@@ -1,4 +1,4 @@
-// The table of all that can be asked for.
+// The table of routes.
 #pragma once
 
 #include <memory>
@@ -14,21 +14,21 @@ struct Route {
   std::string_view method;
   std::string_view path;
   Needed needed;
-  /// Throws `QueryFault` before it has answered.
+  /// Answers the request, or throws `QueryFault` before it has answered.
   void (*handle)(Service&, const Request&, const std::shared_ptr<HttpExchange>&);
 };
 
 /// All of them.
 [[nodiscard]] const std::vector<Route>& routes();
 
-/// The route with that path, whatever its method; null where there is none.
+/// The route with that path, for any method; null: none.
 [[nodiscard]] const Route* find_route(std::string_view path);
 
-/// What asking for that path takes; where there is no such route, what zeusd asks for: nobody
-/// learns what there is in a group that is off, or whose scope is missing.
+/// What a request for `path` requires. For an unknown path, what zeusd requires: so the answer does
+/// not show what exists in a disabled group or without its scope.
 [[nodiscard]] Needed needed_for(std::string_view path);
 
-/// The errors of the devices that failed; absent where none did.
+/// The errors of the devices that failed; absent: none failed.
 [[nodiscard]] std::optional<Response> failures_of(const Gpus::Answers& answers);
 
 }  // namespace wattle::daemon

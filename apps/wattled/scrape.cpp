@@ -11,7 +11,7 @@ namespace {
 constexpr double kMicro = 1e-6;
 constexpr double kPercent = 1e-2;
 
-/// Where a gauge's value belongs; null for what is not told.
+/// The field for a gauge's value; null: the metrics do not have it.
 std::optional<double>* place_in(DomainMetrics& metrics, const Channel& channel) {
   if (channel.scope != wattle::Scope::device) return nullptr;
   switch (channel.metric) {

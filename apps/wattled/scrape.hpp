@@ -1,4 +1,4 @@
-// What /metrics tells, gathered from the devices.
+// Collects the metrics of /metrics from the devices.
 #pragma once
 
 #include <functional>
@@ -16,17 +16,17 @@ namespace wattle::daemon {
 /// Threads: the loop's.
 class Scrape {
  public:
-  /// `started`: when counters of CPUs begin at 0.
+  /// `started`: the time at which the reported CPU counters are 0.
   Scrape(Gpus& gpus, Cpus& cpus, TimePoint started)
       : gpus_(gpus), cpus_(cpus), started_unix_s_(to_unix(started)) {}
 
-  /// Reads the CPUs through `view`, asks the GPUs, and calls `then` with all domains.
+  /// Reads the CPUs through `view`, asks the GPUs, then calls `then` with all domains.
   void gather(CpuView& view, std::function<void(std::vector<DomainMetrics>)> then);
 
   [[nodiscard]] double started_unix_s() const noexcept { return started_unix_s_; }
 
  private:
-  /// Powers are means of what this view showed: another shows other energies.
+  /// Mean powers are per view, since views show different energies.
   using Key = std::pair<const CpuView*, Domain>;
 
   [[nodiscard]] DomainMetrics of_counter(const CpuView& view, const Channel& channel,

@@ -29,7 +29,7 @@ void refuse_secret(const std::string& path, std::string_view secret, const std::
 }
 
 std::string read_secret_file(const std::string& path, std::string_view secret) {
-  // A pipe without a writer is not waited for.
+  // Does not wait for the writer of a pipe.
   const Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   if (!file || ::fstat(file.get(), &status) != 0) refuse_unopened(path, secret, errno);

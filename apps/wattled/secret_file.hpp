@@ -1,4 +1,4 @@
-// Files that nobody else may read.
+// Reads files with secrets.
 #pragma once
 
 #include <cstddef>
@@ -7,15 +7,15 @@
 
 namespace wattle::daemon {
 
-/// Most bytes of a secret; a larger file is hardly one.
+/// Most bytes of a secret; larger files are refused.
 inline constexpr std::size_t kMaxSecretBytes = 65536;
 
-/// The bytes of `secret` ("signing key") in the file at `path`, as they are. Throws
-/// `PermissionDenied` where the file cannot be opened, and `InvalidArgument` where it is missing,
-/// not a regular file, open to others than its owner and group, or too long. Threads: any.
+/// The unchanged bytes of the file at `path`. `secret` names it in errors ("signing key"). Throws
+/// `PermissionDenied` if the file cannot be opened; `InvalidArgument` if it is missing, not a
+/// regular file, accessible to others than its owner and group, or too long. Threads: any.
 [[nodiscard]] std::string read_secret_file(const std::string& path, std::string_view secret);
 
-/// Throws the `InvalidArgument` that says why it cannot be used.
+/// Throws an `InvalidArgument` with the reason `why`.
 [[noreturn]] void refuse_secret(const std::string& path, std::string_view secret,
                                 const std::string& why);
 

@@ -28,7 +28,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// As many connections as there can be descriptors.
+/// Raises the limit of descriptors, and returns the possible number of connections.
 std::size_t possible_connections(std::size_t wanted) {
   rlimit limit{};
   if (::getrlimit(RLIMIT_NOFILE, &limit) != 0) return wanted;
@@ -50,7 +50,7 @@ bool controls_gpus(const ServeOptions& options) {
   return std::ranges::count(options.enabled, Scope::gpu_control) > 0;
 }
 
-/// Null where drivers set GPUs. To be called while there is one thread.
+/// Null: drivers set GPUs. Call it while there is one thread.
 std::shared_ptr<const CommandRunner> start_commands(const ServeOptions& options) {
   if (options.overrides_path.empty() || !controls_gpus(options)) return nullptr;
   return std::make_shared<const CommandRunner>(CommandOverrides::load(options.overrides_path));
@@ -67,7 +67,7 @@ void log_commands(const CommandRunner* commands, const ServeOptions& options) {
   }
 }
 
-/// Setting is for fewer than reading.
+/// The socket for setting GPUs should be open to fewer users than the one for reading.
 void check_control(const std::vector<Listener>& listeners, bool makes_file,
                    const ServeOptions& options) {
   constexpr mode_t kOthers = 0007;
@@ -93,7 +93,7 @@ void check_control(const std::vector<Listener>& listeners, bool makes_file,
   }
 }
 
-/// `makes_file`: a socket of the options is made after this.
+/// `makes_file`: a socket file is made after this.
 void check_exposure(const std::vector<Listener>& listeners, bool makes_file,
                     const ServeOptions& options) {
   if (controls_gpus(options)) check_control(listeners, makes_file, options);
@@ -115,7 +115,8 @@ void check_exposure(const std::vector<Listener>& listeners, bool makes_file,
   }
 }
 
-/// What can be refused comes before the socket's file, which replaces that of an earlier daemon.
+/// The socket file comes last, after the steps that can fail: it replaces that of an earlier
+/// daemon.
 std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   std::vector<Listener> listeners = adopted_listeners();
   const bool is_service = !listeners.empty();
@@ -129,7 +130,7 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   return listeners;
 }
 
-/// Takes the files of sockets away where a start fails before a server has taken them.
+/// Removes the socket files if the start fails before the server owns them.
 class SocketFiles {
  public:
   explicit SocketFiles(const std::vector<Listener>& listeners) : listeners_(listeners) {}
@@ -172,7 +173,7 @@ DomainKinds kinds_of(GpuBackend backend) {
   return DomainKinds::of({DomainCategory::gpu});
 }
 
-/// All that can be read, but for GPUs that nobody wants.
+/// Finds all sensors, except those of disabled GPU groups.
 Survey look_around(const ServeOptions& options) {
   Survey found = survey(options.system, machine_clock(), kProcessorAndGpuKinds);
   const DomainKinds wanted = kinds_of(options.gpu_backend);
@@ -187,7 +188,7 @@ Survey look_around(const ServeOptions& options) {
   return found;
 }
 
-/// Who root becomes; empty: it stays who it is.
+/// The user that root changes to; empty: no change.
 std::string user_after_root(const std::string& chosen) {
   constexpr const char* kDefaultUser = "wattled";
   if (!is_root() || chosen == "root") return {};
@@ -202,14 +203,14 @@ void log_user(const std::string& chosen, const std::string& user) {
   }
 }
 
-/// Root's rights were needed to open what is open by now.
+/// Gives up root's rights, which were needed only for the start.
 void leave_root(const std::string& user, const ServeOptions& options) {
   if (user.empty()) return;
   give_up_root(user, controls_gpus(options) ? Kept::administration : Kept::nothing);
   log_info(fmt::format("now runs as {}", printable(user)));
 }
 
-/// What an earlier daemon left, if it was killed. Null where settings stay as they are.
+/// The journal, with the settings of an earlier daemon that was killed. Null: settings stay.
 std::shared_ptr<SettingsJournal> open_journal(const ServeOptions& options,
                                               const std::string& user) {
   if (!controls_gpus(options)) return nullptr;
@@ -225,7 +226,7 @@ std::shared_ptr<SettingsJournal> open_journal(const ServeOptions& options,
   return nullptr;
 }
 
-/// Throws where settings could not be remembered.
+/// Throws if settings cannot be recorded.
 void check_journal(const SettingsJournal& journal) {
   try {
     const WholeFile file(journal.path(), WholeFile::Mode::replace);
@@ -237,7 +238,7 @@ void check_journal(const SettingsJournal& journal) {
   }
 }
 
-/// What fails stays as it was.
+/// Reads the files again. A file that fails keeps its earlier contents.
 void read_again(std::string_view what, const Work& read) {
   try {
     read();
@@ -263,7 +264,7 @@ void read_again(Service& service, TlsServer* tls, const ServeOptions& options) {
 }  // namespace
 
 int serve(const ServeOptions& options) {
-  // A client, or the reader of the log, that is gone is an error of one write. OpenSSL writes
+  // A client or log reader that is gone must be an error of one write, not a signal. OpenSSL writes
   // without MSG_NOSIGNAL.
   (void)std::signal(SIGPIPE, SIG_IGN);
   const std::shared_ptr<const CommandRunner> commands = start_commands(options);
@@ -284,8 +285,9 @@ int serve(const ServeOptions& options) {
 
   EventLoop loop;
   bool has_ended = false;
-  Service* served = nullptr;  // once there is one
-  // From here on a signal is not lost, however long drivers take. A second one ends at once.
+  Service* served = nullptr;  // null until the service exists
+  // From here on no signal is lost, even if drivers are slow. A second signal ends the daemon at
+  // once.
   for (const int signal : {SIGTERM, SIGINT}) {
     loop.on_signal(signal, [&] {
       const bool is_second = std::exchange(has_ended, true);
@@ -306,8 +308,8 @@ int serve(const ServeOptions& options) {
   log_user(options.user, user);
   const std::shared_ptr<SettingsJournal> journal = open_journal(options, user);
   Inventory inventory = take_inventory(std::move(found), options.enabled);
-  // A thread that starts before lacks what is kept: the kernel gives capabilities to one thread,
-  // and to those that it starts.
+  // Earlier threads lack the kept capability: the kernel gives it to this thread and those that it
+  // starts.
   leave_root(user, options);
   if (journal) check_journal(*journal);
   std::unique_ptr<EnergyHistory> history;

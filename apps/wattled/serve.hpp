@@ -1,11 +1,11 @@
-// The daemon's life.
+// Starts the daemon and runs it to its end.
 #pragma once
 
 #include "options.hpp"
 
 namespace wattle::daemon {
 
-/// Serves until SIGTERM or SIGINT; the exit status. Throws `Error` where it cannot begin.
+/// Serves until SIGTERM or SIGINT, then returns the exit status. Throws `Error` if it cannot start.
 int serve(const ServeOptions& options);
 
 }  // namespace wattle::daemon

@@ -18,17 +18,16 @@ namespace wattle::daemon {
 namespace {
 
 constexpr std::chrono::seconds kSweep{1};
-/// Sent away, or accepted from a Unix socket, in one go before others have their turn.
+/// Connections turned away, or accepted from a Unix socket, before other work gets its turn.
 constexpr std::size_t kMostAtOnce = 64;
-/// Accepted through TCP.
+/// Connections accepted over TCP before other work gets its turn.
 constexpr std::size_t kMostStrangersAtOnce = 8;
 
-/// How long connections other than Unix sockets are read in one go: whoever connects to a Unix
-/// socket waits no longer for them.
+/// The longest time to read TCP connections in one go: clients of a Unix socket wait no longer.
 constexpr std::chrono::milliseconds kTurn{1};
 
-/// Of each socket; the kernel doubles it for its own. An answer that is not read stays in the
-/// kernel's memory, and what it does not take waits here.
+/// The send buffer of each socket; the kernel doubles it. Unread answers fill it first, then wait
+/// in this process.
 constexpr int kSocketBytes = 32 << 10;
 
 void set_buffers(int fd) {
@@ -36,7 +35,7 @@ void set_buffers(int fd) {
   (void)::setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &kSocketBytes, sizeof kSocketBytes);
 }
 
-/// Cuts the one that has been in the list longest of those that suit; false where none does.
+/// Cuts the first connection in the list that `suits`. False: none does.
 template <class Suits>
 bool cut_first(Connections& list, Suits suits) {
   const auto found =
@@ -105,8 +104,8 @@ void Server::accept_at(Door& door) {
     }
     if (errno == EAGAIN || errno == EWOULDBLOCK) break;
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
-    if (!is_short) continue;  // one that has gone meanwhile
-    // Without a free descriptor accept says so where nobody waits, too.
+    if (!is_short) continue;  // the client is gone already
+    // Without a free descriptor, accept fails even if no client waits.
     if (!somebody_waits_at(door.listener.fd.get())) break;
     if (!make_room(NoPlace::all, {})) return rest();
   }
@@ -114,7 +113,7 @@ void Server::accept_at(Door& door) {
 }
 
 void Server::rest() {
-  // It would be awake at once again, for nothing.
+  // Otherwise it would wake up again at once, for nothing.
   constexpr std::chrono::milliseconds kRest{100};
   pause_->start(loop_.now() + kRest, [this] {
     for (Door& door : doors_) wait_at(door);
@@ -169,7 +168,7 @@ bool Server::make_room(NoPlace shortage, std::string_view client) {
     const auto found = std::ranges::find_if(waiting_, would_do);
     if (found == waiting_.end()) return false;
     const std::shared_ptr<Connection> longest = *found;
-    // It may have asked for something since it was looked at last.
+    // A request may have arrived since the last read.
     longest->read();
     if (longest->is_busy()) continue;
     longest->cut();
@@ -186,7 +185,7 @@ bool Server::find_guest_place() {
   for (const auto& guest : guests_) {
     greatest = std::max(greatest, ++guests_of[guest->peer().client]);
   }
-  // Of the client that has most of them, whoever has waited longest.
+  // Picks the client with the most guests, and of these the longest.
   const auto found = std::ranges::find_if(
       guests_, [&](const auto& guest) { return guests_of[guest->peer().client] == greatest; });
   const std::shared_ptr<Connection> longest = *found;
@@ -272,7 +271,7 @@ void Server::sweep() {
 
 void Server::end_overdue() {
   const TimePoint now = loop_.now();
-  // The answer to one may cut others to make room: the lists change while it ends.
+  // Ending one may cut others to make room, so the lists can change here.
   std::vector<std::shared_ptr<Connection>> overdue;
   for (const Connections* const list : {&waiting_, &busy_, &guests_}) {
     for (const std::shared_ptr<Connection>& connection : *list) {
@@ -281,7 +280,7 @@ void Server::end_overdue() {
     }
   }
   for (const std::shared_ptr<Connection>& connection : overdue) connection->end_overdue(now);
-  // Thousands that came together are overdue together.
+  // Thousands may become overdue at the same time.
   if (overdue.size() == kMostAtOnce) loop_.poster()([this] { end_overdue(); });
 }
 

@@ -1,4 +1,4 @@
-// Accepts connections and holds them to their limits.
+// Accepts connections and enforces their limits.
 #pragma once
 
 #include <array>
@@ -20,9 +20,9 @@
 namespace wattle::daemon {
 
 struct ServerOptions {
-  /// Past them, whoever has waited longest without asking for anything makes room.
+  /// At a limit, the connection that has been idle longest is closed to make room.
   PlaceLimits places{};
-  /// For all but Unix sockets; null: no encryption. Outlives the server.
+  /// For every socket except Unix sockets; null: no encryption. Outlives the server.
   const TlsServer* tls = nullptr;
 };
 
@@ -33,14 +33,14 @@ class Server final : public ConnectionOwner {
          const ServerOptions& options = {});
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
-  /// Closes everything at once: streams have no end that clients would take for one.
+  /// Closes everything at once. Streams get no final chunk: clients must see a break, not an end.
   ~Server() override;  // NOLINT(bugprone-exception-escape): see there
 
   [[nodiscard]] std::size_t connections() const noexcept {
     return waiting_.size() + busy_.size() + guests_.size();
   }
 
-  /// Ends what has no right to go on: who took too long, streams whose token is no good any more.
+  /// Ends connections that took too long, and streams whose token is no longer valid.
   void end_overdue();
 
   // For connections.
@@ -62,19 +62,19 @@ class Server final : public ConnectionOwner {
   void wait_at(Door& door);
   void accept_at(Door& door);
   void admit(const Door& door, Fd fd);
-  /// Lets nobody in for a moment.
+  /// Accepts no connections for a moment.
   void rest();
-  /// A place for this one; another may lose its own.
+  /// Finds a place for `peer`; may close another connection for it. `none`: it has one.
   [[nodiscard]] NoPlace find_place(const Peer& peer);
-  /// Closes whoever has waited longest among those whose place would do; false where all of them
-  /// are busy.
+  /// Closes the connection that has been idle longest among those whose place helps. False: all of
+  /// them are busy.
   [[nodiscard]] bool make_room(NoPlace shortage, std::string_view client);
-  /// A place beyond the limits, for one request.
+  /// Finds a place beyond the limits, for one request.
   [[nodiscard]] bool find_guest_place();
-  /// Reads what the scheduled have sent, for a short time.
+  /// Handles the scheduled connections, for a short time.
   void take_turns();
-  /// Closes the one of TCP that has not read its answer for longest, or else one of a Unix socket;
-  /// false where there is none.
+  /// Closes the TCP connection that has not read its answer for longest, or else such a one of a
+  /// Unix socket. False: there is none.
   bool cut_unread();
   [[nodiscard]] Connections& list_of(const Connection& connection) noexcept;
   void sweep();
@@ -83,9 +83,9 @@ class Server final : public ConnectionOwner {
   Service& service_;
   ServerOptions options_;
   std::list<Door> doors_;
-  Connections waiting_;  ///< for a request, the longest first
+  Connections waiting_;  ///< idle, longest first
   Connections busy_;
-  Connections guests_;  ///< beyond the limits, the longest first
+  Connections guests_;  ///< beyond the limits, longest first
   Places places_;
   std::size_t half_records_ = 0;
   std::size_t unread_bytes_ = 0;

@@ -104,7 +104,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
     if (scope == nullptr || *scope != Scope::gpu_control || request.peer.is_local_socket) {
       return std::nullopt;
     }
-    // Reading through a port of this machine is for all of its users, setting is not.
+    // All local users may read through a loopback port, but not set GPUs.
     audit(request.peer, "tried to control GPUs through TCP without a token");
     return response_of(control_needs_key());
   }
@@ -117,7 +117,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
     if (revoked_.contains(id, claims->subject)) checked = token_refused();
   }
   const Denial* const found = std::get_if<Denial>(&checked);
-  // A stranger is answered, and told less.
+  // A caller without a token gets a shorter answer.
   if (found != nullptr && needed == Needed(Open::everybody)) return std::nullopt;
   if (found != nullptr) {
     if (failures_.admit(request.peer.client, loop_.now())) {
@@ -137,7 +137,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   for (const Scope each : scopes) {
     const auto lacking = authorize(*request.claims, each);
     if (!lacking) continue;
-    // No name: whoever signed the token chose it.
+    // Does not log the subject: the signer of the token chose it.
     audit(request.peer, fmt::format("was refused: its token {} lacks the scope {}",
                                     request.token_id, name_of(each)));
     return response_of(*lacking);

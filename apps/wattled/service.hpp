@@ -1,4 +1,4 @@
-// What the daemon answers from: devices, who may ask, what is switched on. Knows no sockets.
+// Answers requests: devices, permissions, enabled groups. Independent of sockets.
 #pragma once
 
 #include <chrono>
@@ -33,17 +33,17 @@ struct Request {
   Peer peer;
   std::optional<Claims> claims{};
   std::string token_id{};  ///< of the token with these claims
-  /// The caller may see the CPUs' energy rounded and rarely: see public_cpu.hpp.
+  /// The caller sees CPU energy rounded and rarely: see public_cpu.hpp.
   bool is_coarse = false;
 };
 
-/// One request that is to be answered, by one of these and once. Threads: the loop's.
+/// One request. Exactly one of these is called, once. Threads: the loop's.
 class HttpExchange {
  public:
   virtual ~HttpExchange() = default;
   virtual void answer(const Response& response) = 0;
-  /// Answers with a stream; null where that cannot be, and it was said. `right`: null where none is
-  /// needed.
+  /// Answers with a stream. Null: not possible, and the client has got an error. `right`: null:
+  /// none is needed.
   [[nodiscard]] virtual Subscriber* begin_stream(std::shared_ptr<const StreamRight> right) = 0;
 };
 
@@ -54,32 +54,32 @@ struct ServiceOptions {
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   std::size_t most_streams_per_token = 1024;
   std::uint32_t most_failures_per_client = kFailuresPerClient;
-  /// Tokens with audiences must name it; empty: they are refused.
+  /// The audience that tokens must name if they name any; empty: tokens with audiences are refused.
   std::string audience{};
-  /// From which settings of GPUs are put back; null: they stay as they were set.
+  /// The journal from which GPU settings are restored; null: they stay.
   std::shared_ptr<SettingsJournal> journal{};
-  /// What sets GPUs in place of their drivers; null: nothing does.
+  /// The commands that set GPUs instead of their drivers; null: none.
   std::shared_ptr<const CommandRunner> commands{};
 };
 
-/// What was found, for the service to take over.
+/// The devices that were found, for the service to take over.
 struct Inventory {
   std::vector<Gpus::Gpu> gpus;
   std::vector<std::unique_ptr<Sensor>> cpu_sensors;
   std::vector<Cpus::Cpu> cpus;
   std::vector<SensorRefusal> refused;
-  std::vector<Channel> channels;  ///< all that the sensors read, for /api/v1/sensors
+  std::vector<Channel> channels;  ///< of all sensors, for /api/v1/sensors
 };
-/// Those of the groups that are switched on.
+/// The devices of the enabled groups.
 [[nodiscard]] Inventory take_inventory(Survey found, const std::vector<Scope>& enabled);
 
 struct EnergyHistoryOptions {
   std::chrono::seconds kept{0};
   std::chrono::nanoseconds gpu_period{0};  ///< of the stream of GPUs
 };
-/// Reads all of it from now on, for what was spent in the past. Each device is still read by one
-/// thread, at most as often as the fastest of all who ask: whoever has a period takes what another
-/// one has read within half of it.
+/// Starts the energy history of all devices. One thread still reads each device, at most as often
+/// as its fastest reader: a periodic reader reuses a reading of another one that is newer than half
+/// its period.
 [[nodiscard]] std::unique_ptr<EnergyHistory> remember(Inventory& inventory,
                                                       const std::vector<Scope>& enabled,
                                                       const EnergyHistoryOptions& options,
@@ -90,32 +90,32 @@ class Service {
  public:
   Service(Inventory inventory, Loop& loop, const ServiceOptions& options);
 
-  /// Answers, now or later.
+  /// Answers the request, at once or later.
   void handle(Request& request, const std::shared_ptr<HttpExchange>& exchange);
 
-  /// From now on tokens are signed with it; absent: nobody needs one. Where it is another key, no
-  /// stream that was opened before is good.
+  /// Sets the signing key; absent: no token is needed. A different key ends the streams that were
+  /// opened before.
   void set_key(std::optional<std::string> key);
-  /// From now on these tokens are no good.
+  /// Replaces the list of revoked tokens.
   void revoke(Revoked revoked) { revoked_ = std::move(revoked); }
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
-  /// From now on what was spent can be asked for.
+  /// Enables requests for the energy of past windows.
   void remember(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
 
-  /// A stream for who asks; null where there is none, and it was said.
+  /// Opens a stream for the caller. Null: not possible, and the client has got an error.
   [[nodiscard]] Subscriber* open_stream(const Request& request, HttpExchange& exchange);
-  /// False where a stream has to end: its token is no good any more.
+  /// False: the stream has to end, since its token is no longer valid.
   [[nodiscard]] bool is_good(const StreamRight& right) const;
 
-  /// To be called about once a second while anybody is connected.
+  /// Call it about once per second while clients are connected.
   void tick();
-  /// Logs what a client asked for and was refused, for each client not too often.
+  /// Logs a refused request or a change; limits the lines per client.
   void audit(const Peer& peer, std::string_view event);
-  /// A client got no place, or lost it.
+  /// Counts a client that got no place, or lost it.
   void turn_away(TurnedAway reason) noexcept { turned_away_.count(reason); }
   [[nodiscard]] const TurnedAwayCounts& turned_away() const noexcept { return turned_away_; }
-  /// A reader was too slow for a frame.
+  /// Counts a frame that a reader was too slow for.
   void count_dropped() noexcept { ++dropped_; }
 
   // For the routes.
@@ -129,13 +129,13 @@ class Service {
   [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
     return request.is_coarse ? hub_.coarse_cpus() : hub_.cpus();
   }
-  /// It asks without a good token, although tokens are in use.
+  /// The daemon has a signing key, and the request has no valid token.
   [[nodiscard]] bool is_stranger(const Request& request) const noexcept {
     return key_.has_value() && !request.claims;
   }
-  /// It may set or read what the scope is for.
+  /// True if the caller may use `scope`.
   [[nodiscard]] bool grants(const Request& request, Scope scope) const noexcept;
-  /// Null where nothing is remembered.
+  /// Null: no history is kept.
   [[nodiscard]] EnergyHistory* energy_history() const noexcept { return history_.get(); }
   [[nodiscard]] Scrape& scrape() noexcept { return scrape_; }
   [[nodiscard]] Loop& loop() noexcept { return loop_; }
@@ -147,7 +147,7 @@ class Service {
   [[nodiscard]] TimePoint started() const noexcept { return started_; }
 
  private:
-  /// Why the request is not answered; absent where it is, and then its claims are known.
+  /// The refusal of the request; absent: it is permitted, and its claims are set.
   [[nodiscard]] std::optional<Response> denial(const Needed& needed, Request& request);
 
   Loop& loop_;

@@ -15,7 +15,7 @@
 namespace wattle::daemon {
 namespace {
 
-/// The first descriptor that is handed over (SD_LISTEN_FDS_START).
+/// The first inherited descriptor (SD_LISTEN_FDS_START).
 constexpr int kFirstDescriptor = 3;
 
 std::string variable(const char* name) {
@@ -23,7 +23,7 @@ std::string variable(const char* name) {
   return value != nullptr ? value : "";
 }
 
-/// True if the variable, where it is set, names this process.
+/// True if the variable names this process, or is not set.
 bool is_for_us(const char* name) {
   const std::string text = variable(name);
   return text.empty() ||

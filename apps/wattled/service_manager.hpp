@@ -1,4 +1,4 @@
-// What the daemon says to systemd, and takes from it (sd_notify(3), sd_listen_fds(3)).
+// The interface to systemd (sd_notify(3), sd_listen_fds(3)).
 #pragma once
 
 #include <memory>
@@ -10,14 +10,14 @@
 
 namespace wattle::daemon {
 
-/// The sockets that it made for this process; empty where there are none. To be asked once: what
-/// this process starts is not told of them. Throws `Error` for what cannot be served at.
+/// The sockets that systemd made for this process; empty: none. Call it once: it removes the
+/// variables, so that child processes do not see them. Throws `Error` for an unusable socket.
 [[nodiscard]] std::vector<Listener> adopted_listeners();
 
-/// Does nothing where there is no service manager. Threads: the loop's.
+/// Does nothing without a service manager. Threads: the loop's.
 class ServiceManager {
  public:
-  /// From now on a watchdog, where there is one, hears from the loop.
+  /// From now on, the loop notifies the watchdog, if there is one.
   explicit ServiceManager(Loop& loop);
   static void notify_ready() { notify("READY=1"); }
   static void notify_stopping() { notify("STOPPING=1"); }

@@ -51,7 +51,7 @@ std::optional<ChangedSetting> parse_line(const std::string& line) {
   return change;
 }
 
-/// The folder, which nobody else has locked. Empty where it cannot be opened: writing says why.
+/// Opens and locks the folder. Empty: it cannot be opened; writing will report why.
 Fd lock_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path().string();
   Fd fd(::open(folder.empty() ? "." : folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -64,7 +64,7 @@ Fd lock_folder_of(const std::string& path) {
   return fd;
 }
 
-/// The file's text; or why it is not to be read.
+/// The file's text, or why it cannot be used.
 std::variant<std::string, const char*> read_trusted(const std::string& path, uid_t owner) {
   const Fd file(::open(path.c_str(), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
   if (!file && errno == ENOENT) return std::string();
@@ -152,7 +152,7 @@ void SettingsJournal::finish(std::string_view device, SettingKind kind,
   const auto known = find(changed_, device, kind);
   if (known == changed_.end()) return;
   known->set = set;
-  // Without it the setting is put back whoever has changed it since.
+  // If this fails, the setting is restored even if another program has changed it since.
   [[maybe_unused]] const int error = save(changed_);
 }
 
@@ -178,7 +178,7 @@ int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
                         kKindNames.at(static_cast<std::size_t>(change.kind)), change.before,
                         change.set ? std::to_string(*change.set) : std::string(kUnknown));
   }
-  // A link in its place is replaced, not followed.
+  // Replaces a link, does not follow it.
   return put_in_place(path_, text, kForOwner).error;
 }
 

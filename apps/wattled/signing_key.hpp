@@ -13,10 +13,9 @@ inline constexpr std::size_t kMinKeyBytes = 32;
 /// Most bytes of a signing key.
 inline constexpr std::size_t kMaxKeyBytes = kMaxSecretBytes;
 
-/// The signing key in the file at `path`: its bytes as they are, a line end at the end included.
-/// Throws `PermissionDenied` where the file cannot be opened, and `InvalidArgument` where it is
-/// missing, not a regular file, open to others than its owner and group, too short or too long.
-/// Threads: any.
+/// The signing key: the unchanged bytes of the file at `path`, with a final line end if there is
+/// one. Throws as `read_secret_file`, and `InvalidArgument` for a key that is too short. Threads:
+/// any.
 [[nodiscard]] std::string read_signing_key(const std::string& path);
 
 }  // namespace wattle::daemon

@@ -17,8 +17,7 @@ bool is_bare(char c) noexcept {
          c == '-';
 }
 
-/// What stands after a backslash in a "basic" string; absent: nothing does, or it names a code
-/// point.
+/// The character of an escape in a "basic" string; absent: invalid, or a code point (\u).
 std::optional<char> unescaped(char c) noexcept {
   constexpr std::string_view kWritten = "btnfr\"\\";
   constexpr std::string_view kMeant = "\b\t\n\f\r\"\\";
@@ -27,7 +26,7 @@ std::optional<char> unescaped(char c) noexcept {
   return at == std::string_view::npos ? std::nullopt : std::optional(kMeant[at]);
 }
 
-/// Goes through the text once.
+/// Parses the text in one pass.
 class TomlReader {
  public:
   explicit TomlReader(std::string_view text) : text_(text) {}
@@ -70,7 +69,7 @@ class TomlReader {
     if (next() != '#') return;
     while (!is_at_end() && next() != '\n') ++at_;
   }
-  /// Past blanks, comments and empty lines; false at the end of the text.
+  /// Skips blanks, comments and empty lines. False: end of the text.
   bool skip_to_content() noexcept {
     while (!is_at_end()) {
       skip_blanks();

@@ -1,4 +1,4 @@
-// The part of TOML that files of settings are written in.
+// A parser for a small part of TOML.
 #pragma once
 
 #include <cstdint>
@@ -19,11 +19,10 @@ struct TomlTable {
   std::vector<std::pair<std::string, TomlValue>> values;
 };
 
-/// Reads tables of one level with bare names and keys; values are strings of one line ("basic" or
-/// 'literal'), whole numbers, and lists of strings, over several lines too. Comments begin with
-/// `#`. Throws `InvalidArgument`, which names the line, for any other TOML (nested names, inline
-/// tables, other types), for what is none, and for a name or a key that is there twice. Threads:
-/// any.
+/// Reads tables of one level with bare names and keys. Values are one-line strings ("basic" or
+/// 'literal'), whole numbers, and lists of strings, also over several lines. Comments start with
+/// `#`. Throws `InvalidArgument` with the line number for other TOML (nested names, inline tables,
+/// other types), for invalid text, and for a duplicate name or key. Threads: any.
 [[nodiscard]] std::vector<TomlTable> parse_simple_toml(std::string_view text);
 
 }  // namespace wattle::daemon

@@ -1,4 +1,4 @@
-// Who may connect to the Unix socket.
+// The group whose members may connect to the Unix socket.
 #pragma once
 
 #include <string>
@@ -7,15 +7,14 @@
 
 namespace wattle::daemon {
 
-/// Gives the socket that is to be made the group that was asked for, or, where root starts the
-/// daemon, the one whose members are to be its clients. Throws `Error` where there is no such
-/// group.
+/// Sets the group of the socket file: the requested group, or the default group if root starts the
+/// daemon. Throws `Error` if there is no such group.
 void choose_socket_group(ServeOptions& options);
 
-/// True where the socket's file lets every user connect, and where there is no such file to see.
+/// True if every user can connect to the socket file, or if the file cannot be seen.
 [[nodiscard]] bool is_open_to_everybody(const std::string& socket_path);
 
-/// For the log: who can connect to the socket's file, and how others can. Empty where it cannot be
+/// For the log: who can connect to the socket file, and how others can. Empty: the file cannot be
 /// seen.
 [[nodiscard]] std::string who_may_connect(const std::string& socket_path);
 

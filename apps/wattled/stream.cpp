@@ -10,8 +10,8 @@
 namespace wattle::daemon {
 namespace {
 
-/// `keep_alive` comes about once a second: a tick that is less late than the one before is not to
-/// be left out.
+/// `keep_alive` is called about once per second: a tick that comes a little early must not be
+/// skipped.
 constexpr std::chrono::milliseconds kSilence{500};
 
 wire::CpuPower cpu_power_of(const PowerChange& update) {
@@ -76,7 +76,7 @@ std::string Stream::event_of(const PowerChange& update) const {
 }
 
 std::string Stream::reasons_of(const PowerChange& update) const {
-  // No event can say it: clients take every event for a value.
+  // A comment, since clients take every event for a value.
   std::string text;
   const auto add = [&](const std::string& reason, bool is_dram) {
     if (reason.empty()) return;
@@ -118,7 +118,7 @@ std::vector<Stream::News> Stream::take(const std::vector<PowerChange>& updates) 
   std::vector<News> news;
   for (const PowerChange& update : updates) {
     const auto device = devices_.find(update.id);
-    if (device == devices_.end()) continue;  // nobody asks any more
+    if (device == devices_.end()) continue;  // no subscribers any more
     PowerChange& last = device->second.last;
     const bool has_reasons = update.reason != last.reason || update.dram_reason != last.dram_reason;
     const bool is_new =

@@ -1,5 +1,5 @@
-// Who is told about the power of devices as it changes, and what they are told: every event is
-// encoded once and shared by all who asked for the same devices.
+// Sends powers to subscribers as they change. Each event is encoded once and shared by all
+// subscribers of the same devices.
 #pragma once
 
 #include <cstddef>
@@ -41,19 +41,19 @@ class Subscriber {
   std::size_t place_ = 0;
 };
 
-/// What is new about a device.
+/// A new value of a device.
 struct PowerChange {
   wire::DeviceId id = 0;
   wire::UnixMs timestamp_ms = 0;
-  std::optional<std::uint64_t> power_mw{};  ///< absent: not known now, for `reason`
+  std::optional<std::uint64_t> power_mw{};  ///< absent: unknown now, see `reason`
   std::optional<std::uint64_t> dram_mw{};   ///< of a CPU's memory
   std::string reason{};
-  std::string dram_reason{};  ///< why the power of a CPU's memory is not known; empty: it is
+  std::string dram_reason{};  ///< why the power of a CPU's memory is unknown; empty: it is known
 };
 
 using wire::DeviceType;
 
-/// One stream's subscribers, by the devices that they asked for. Threads: the loop's.
+/// The subscribers of one stream, grouped by the devices that they requested. Threads: the loop's.
 class Stream {
  public:
   Stream(DeviceType type, wire::StreamFormat format) : type_(type), format_(format) {}
@@ -61,18 +61,18 @@ class Stream {
   Stream& operator=(const Stream&) = delete;
   ~Stream();
 
-  /// Tells the subscriber at once what is known of its devices. `ids`: ascending, each once.
+  /// Sends the known values of the devices to the subscriber at once. `ids`: ascending, each once.
   void subscribe(Subscriber& subscriber, const Ids& ids);
-  /// Nothing is delivered any more. Does nothing for who is no subscriber.
+  /// Ends deliveries to `subscriber`. Does nothing if it is not subscribed.
   static void unsubscribe(Subscriber& subscriber) noexcept;
 
-  /// Tells whoever asked for a device whose value changed.
+  /// Sends the changed values to the subscribers of these devices.
   void publish(const std::vector<PowerChange>& updates, TimePoint now);
-  /// Sends a sign of life to whoever got an event, but nothing in the last second. To be called
-  /// about once a second.
+  /// Sends a sign of life to subscribers that have got an event, but none in the last second. Call
+  /// it about once per second.
   void keep_alive(TimePoint now);
 
-  /// Devices that somebody asked for, ascending.
+  /// The devices that have subscribers, ascending.
   [[nodiscard]] Ids wanted() const;
   [[nodiscard]] std::size_t subscribers() const noexcept { return subscribers_; }
   [[nodiscard]] std::uint64_t events() const noexcept { return events_; }
@@ -80,7 +80,7 @@ class Stream {
  private:
   struct Device {
     std::size_t subscribers = 0;
-    PowerChange last;  ///< without a power before the first
+    PowerChange last;  ///< no power before the first value
   };
   struct Feed {
     std::vector<Subscriber*> subscribers;
@@ -88,27 +88,27 @@ class Stream {
     bool has_begun = false;
   };
   using Feeds = std::map<Ids, Feed>;
-  /// What the subscribers of a device get.
+  /// The encoded change of a device.
   struct News {
     wire::DeviceId id;
-    std::string text;  ///< of an event that is part of a snapshot, the comments alone
-    bool has_event;    ///< else there are comments alone
+    std::string text;  ///< for snapshots only the comments; the event has all devices
+    bool has_event;    ///< false: only comments
   };
 
   void remove(Subscriber& subscriber) noexcept;
   [[nodiscard]] std::string event_of(const PowerChange& update) const;
-  /// What is not known of a device, as comments in chunks; empty where all is.
+  /// The reasons for unknown powers of a device, as comments in chunks; empty: none.
   [[nodiscard]] std::string reasons_of(const PowerChange& update) const;
-  /// What is known of these devices, as chunks; empty where nothing is.
+  /// The known values of these devices, as chunks; empty: none.
   [[nodiscard]] std::string known(const Ids& ids) const;
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
-  /// Keeps what is new, and puts it into words.
+  /// Keeps the new values, and encodes them.
   [[nodiscard]] std::vector<News> take(const std::vector<PowerChange>& updates);
   static void send(Feed& feed, const Frame& frame, TimePoint now);
 
   DeviceType type_;
   wire::StreamFormat format_;
-  std::map<wire::DeviceId, Device> devices_;  ///< those that somebody asked for
+  std::map<wire::DeviceId, Device> devices_;  ///< with subscribers
   Feeds feeds_;
   std::size_t subscribers_ = 0;
   std::uint64_t events_ = 0;

@@ -1,4 +1,4 @@
-// The tokens that streams were opened with: how many streams each has.
+// Limits the number of streams per token.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace wattle::daemon {
 
-/// What a stream ends with.
+/// The token that permits a stream: the stream ends with it.
 struct StreamRight {
   std::string token_id;
   std::string subject;
   std::optional<std::int64_t> expires_unix_s;
-  std::uint64_t key_number = 0;  ///< which of the keys that were in use, in turn
+  std::uint64_t key_number = 0;  ///< counts the keys that were in use
 };
 
 /// Threads: the loop's.
@@ -23,7 +23,8 @@ class StreamRights {
  public:
   explicit StreamRights(std::size_t most_per_token) : most_per_token_(most_per_token) {}
 
-  /// One more stream of that token, as long as this lives; null where it has all that it may have.
+  /// Counts one more stream of the token while the result lives. Null: the token has reached its
+  /// limit.
   [[nodiscard]] std::shared_ptr<const StreamRight> open(StreamRight right);
 
  private:

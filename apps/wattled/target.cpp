@@ -13,10 +13,10 @@
 namespace wattle::daemon {
 namespace {
 
-/// Of foreign text in a message.
+/// Most bytes of foreign text in a message.
 constexpr std::size_t kShownBytes = 64;
 
-/// The byte that a text beginning with '%' stands for.
+/// The byte that "%XX" encodes.
 std::optional<char> encoded_byte(std::string_view text) {
   if (text.size() < 3) return std::nullopt;
   unsigned char byte = 0;
@@ -55,7 +55,7 @@ std::optional<std::string> decoded_path(std::string_view path) {
   return valid_utf8(decoded);
 }
 
-/// A name or a value of a query.
+/// Decodes a name or a value of a query.
 std::optional<std::string> decoded_word(std::string_view word) {
   std::string decoded;
   for (std::size_t i = 0; i < word.size(); ++i) {
@@ -157,7 +157,7 @@ std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind) {
   for (auto left = 1 + std::ranges::count(list, ','); left > 0; --left) {
     const std::string_view item = trimmed(take_until(list, ','), kBlanks);
     if (item.empty()) refuse_list(fmt::format("{} contains an empty {} index", field, device));
-    // zeusd's parser of numbers takes a plus.
+    // zeusd accepts a plus before a number.
     const auto id = parse_unsigned<std::uint64_t>(item.substr(item.starts_with('+') ? 1 : 0));
     if (!id) {
       refuse_list(fmt::format("Invalid {} index: {}", device, printable(item, kShownBytes)));

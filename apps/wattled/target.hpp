@@ -1,5 +1,5 @@
-// The target of a request ("/gpu/get_power?gpu_ids=0,1"): its path, its query, ids in the query.
-// Answers and messages are those of zeusd.
+// Parses the target of a request ("/gpu/get_power?gpu_ids=0,1"): path, query, and ids. Errors have
+// zeusd's texts.
 #pragma once
 
 #include <cstdint>
@@ -14,20 +14,20 @@
 namespace wattle::daemon {
 
 struct Target {
-  /// Decoded once, beginning with '/'. Nothing is normalized: routes are compared with it whole,
-  /// and "//", "/./", "/../", another case or an encoded slash (left as it is) match none. Holds
-  /// no control characters; bytes that are not UTF-8 are U+FFFD.
+  /// Decoded once; starts with '/'. Not normalized: "//", "/./", "/../", another case or an encoded
+  /// slash (which stays encoded) match no route. Has no control characters; invalid UTF-8 is
+  /// U+FFFD.
   std::string path;
-  /// What follows the '?', not decoded; empty where nothing does. A part of the text parsed.
+  /// The text after the '?', not decoded; may be empty. Refers to the parsed text.
   std::string_view query;
 };
 
-/// Absent, which is for the caller to answer with 400, where `target` does not begin with '/',
-/// holds a blank, a control character, a byte past ASCII or a '#', or where a '%' in its path
-/// begins no pair of hexadecimal digits or stands for a control character. Threads: any.
+/// Absent (answer 400) if `target` does not start with '/'; has a blank, a control character, a
+/// non-ASCII byte or a '#'; or has a '%' in its path without two hexadecimal digits, or for a
+/// control character. Threads: any.
 [[nodiscard]] std::optional<Target> parse_target(std::string_view target);
 
-/// Why a query is refused, in words that are safe to print: `Service` answers with status 400.
+/// Why a query is refused, safe to print. `Service` answers 400.
 struct QueryFault : std::runtime_error {
   enum class Form : std::uint8_t { text, json };
   explicit QueryFault(const std::string& message, Form form = Form::text)
@@ -38,15 +38,14 @@ struct QueryFault : std::runtime_error {
 /// The parameters of a query. Threads: a value type.
 class UrlQuery {
  public:
-  /// Of this text; '+' is a blank. Throws `QueryFault` where a name is none of `known`, or comes
-  /// twice.
+  /// Parses `text`; '+' is a blank. Throws `QueryFault` for a name that is not in `known`, or is
+  /// there twice.
   [[nodiscard]] static UrlQuery parse(std::string_view text,
                                       std::initializer_list<std::string_view> known);
 
-  /// The decoded value: UTF-8, to be escaped where it is printed. Absent where the query does not
-  /// have it.
+  /// The decoded value: UTF-8, escape it to print it. Absent: the query does not have it.
   [[nodiscard]] std::optional<std::string_view> find(std::string_view name) const noexcept;
-  /// Throws `QueryFault` where the query does not have it, or where the value is another one.
+  /// These throw `QueryFault` if the query does not have the name, or the value has another type.
   [[nodiscard]] std::string_view text(std::string_view name) const;
   [[nodiscard]] bool boolean(std::string_view name) const;
   [[nodiscard]] std::uint32_t number(std::string_view name) const;
@@ -55,11 +54,11 @@ class UrlQuery {
   std::vector<std::pair<std::string, std::string>> parameters_;
 };
 
-/// What a list of ids is of; decides the words of the messages.
+/// The kind of device that a list of ids names; for the texts of errors.
 enum class IdKind : std::uint8_t { gpu, cpu };
 
-/// The ids of a list as "0,1" (blanks around each are left out), ascending, each once. Throws
-/// `QueryFault`. Whether there are such devices is for the caller to say.
+/// The ids of a list such as "0,1" (blanks are ignored), ascending, each once. Throws `QueryFault`.
+/// Does not check that the devices exist.
 [[nodiscard]] std::vector<std::uint64_t> parse_ids(std::string_view list, IdKind kind);
 
 }  // namespace wattle::daemon

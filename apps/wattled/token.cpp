@@ -23,7 +23,7 @@ using Json = nlohmann::json;
 
 constexpr std::string_view kHeader = R"({"typ":"JWT","alg":"HS256"})";
 
-/// Objects and arrays within each other in a token; ours have two.
+/// Most nested objects and arrays in a token; ours have two.
 constexpr std::size_t kMaxDepth = 4;
 
 constexpr std::size_t kMacBytes = 32;
@@ -43,8 +43,7 @@ std::string mac_of(std::string_view message, std::string_view key) {
   return {mac.begin(), mac.end()};
 }
 
-/// True if `signature` is that of `message`, found out in a time that does not tell how much of it
-/// is right.
+/// True if `signature` is that of `message`. Takes constant time.
 bool is_signed(std::string_view message, std::string_view signature, std::string_view key) {
   const std::string expected = mac_of(message, key);
   const auto given = from_base64url(signature);
@@ -52,13 +51,13 @@ bool is_signed(std::string_view message, std::string_view signature, std::string
          ::CRYPTO_memcmp(given->data(), expected.data(), expected.size()) == 0;
 }
 
-/// The JSON object in one part of a token; absent where it is none, is too deep, or names a key
-/// twice: two readers might each believe another one.
+/// The JSON object in one part of a token. Absent if it is invalid, too deep, or has a key twice,
+/// since readers could then disagree.
 std::optional<Json> object_in(std::string_view part) {
   const auto text = from_base64url(part);
   if (!text) return std::nullopt;
   bool is_sound = true;
-  std::vector<std::set<std::string>> open;  // the keys so far of each object we are in
+  std::vector<std::set<std::string>> open;  // the keys so far of each open object
   const auto look = [&](int, Json::parse_event_t event, Json& parsed) {
     switch (event) {
       case Json::parse_event_t::object_start:
@@ -76,7 +75,7 @@ std::optional<Json> object_in(std::string_view part) {
       case Json::parse_event_t::value:
         break;
     }
-    return is_sound;  // what is not sound is not kept either
+    return is_sound;
   };
   Json json = Json::parse(*text, look, false);
   if (!is_sound || !json.is_object()) return std::nullopt;
@@ -94,7 +93,7 @@ std::optional<std::int64_t> integer_in(const Json& json) {
 bool is_our_header(const Json& header) {
   const auto algorithm = header.find("alg");
   const auto type = header.find("typ");
-  // `crit` names extensions that whoever does not know them must not ignore (RFC 7515 4.1.11).
+  // `crit` names extensions that must not be ignored (RFC 7515 4.1.11).
   return algorithm != header.end() && *algorithm == "HS256" &&
          (type == header.end() || type->is_string()) && !header.contains("crit");
 }
@@ -111,15 +110,15 @@ std::optional<std::vector<Scope>> scopes_in(const Json& json) {
   return scopes;
 }
 
-/// True if `audience` is that of the token, or one of them (RFC 7519, 4.1.3).
+/// True if `audience` is an audience of the token (RFC 7519, 4.1.3).
 bool is_for(const Json& audiences, std::string_view audience) {
   if (audience.empty()) return false;
   if (!audiences.is_array()) return audiences == audience;
   return std::ranges::find(audiences, Json(audience)) != audiences.end();
 }
 
-/// What the claims say, whenever that is; absent where something is missing, of another type, or
-/// only for somebody else (`aud`).
+/// The claims, without a check of their times. Absent if one is missing or has the wrong type, or
+/// if the token is for another audience.
 std::optional<Claims> claims_in(const Json& json, std::string_view audience) {
   const auto subject = json.find("sub");
   const auto scopes = json.find("scopes");

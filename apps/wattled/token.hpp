@@ -1,4 +1,4 @@
-// Who may ask: tokens (JWT, HS256 only) as zeusd makes and takes them.
+// Tokens (JWT, HS256 only), compatible with zeusd.
 #pragma once
 
 #include <array>
@@ -13,10 +13,10 @@
 
 namespace wattle::daemon {
 
-/// What a token may be good for. Each route of the server names the one it needs.
+/// What a token permits. Each route names the scope that it needs.
 enum class Scope : std::uint8_t { gpu_control, gpu_read, cpu_read };
 
-/// As they are written in tokens.
+/// The names of the scopes in tokens.
 inline constexpr std::array<std::pair<std::string_view, Scope>, 3> kScopes = {
     {{"gpu-read", Scope::gpu_read},
      {"cpu-read", Scope::cpu_read},
@@ -24,57 +24,55 @@ inline constexpr std::array<std::pair<std::string_view, Scope>, 3> kScopes = {
 [[nodiscard]] std::string_view name_of(Scope scope) noexcept;
 [[nodiscard]] std::optional<Scope> parse_scope(std::string_view name) noexcept;
 
-/// What a token says. Threads: a value type.
+/// The contents of a token. Threads: a value type.
 struct Claims {
   std::string subject;  ///< valid UTF-8, otherwise any characters: escape it where it is printed
   std::vector<Scope> scopes;
-  /// Unix time from which the token is no longer good; absent: good for ever.
+  /// The Unix time at which the token expires; absent: never.
   std::optional<std::int64_t> expires_unix_s;
-  /// Who it is for (`aud`); empty: for every server with the key.
+  /// The server that it is for (`aud`); empty: every server with the key.
   std::string audience{};
 
   bool operator==(const Claims&) const = default;
 };
 
-/// Why a token was refused. There are no finer causes on purpose: who guesses learns nothing, and
-/// only who has a token that was good once is told that it expired.
+/// Why a token was refused. There are no finer causes, so that guessing shows nothing. Only a token
+/// with a valid signature is `expired`.
 enum class TokenFault : std::uint8_t { invalid, expired };
 
-/// A longer token is refused unread.
+/// Longer tokens are refused unread.
 inline constexpr std::size_t kMaxTokenBytes = 8192;
-/// How long after its expiry (and before its `nbf`) a token is taken, for clocks that differ; that
-/// of zeusd.
+/// The time after its expiry, and before its `nbf`, in which a token is still accepted, since
+/// clocks differ. As in zeusd.
 inline constexpr std::int64_t kTokenLeewaySeconds = 60;
 
-/// What `token` says, if it was signed with `key` and is good at `now_unix_s`. One with audiences
-/// is good only where `audience` is one of them; then that stands in the claims. The signature is
-/// compared in constant time before anything else is looked at. Throws `Error` only where OpenSSL
-/// cannot compute a signature at all. Threads: any.
+/// The claims of `token`, if it is signed with `key` and valid at `now_unix_s`. A token with
+/// audiences is valid only if `audience` is one of them; the claims then have it. The signature is
+/// checked first, in constant time. Throws `Error` only if OpenSSL cannot compute a signature.
+/// Threads: any.
 [[nodiscard]] std::variant<Claims, TokenFault> verify(std::string_view token, std::string_view key,
                                                       std::int64_t now_unix_s,
                                                       std::string_view audience = {});
 
-/// True if a token that expires then is not taken any more at `now_unix_s`.
+/// True if a token with that expiry is refused at `now_unix_s`.
 [[nodiscard]] constexpr bool is_past(std::int64_t expires_unix_s,
                                      std::int64_t now_unix_s) noexcept {
   return expires_unix_s < now_unix_s - kTokenLeewaySeconds;
 }
 
-/// The name of a token in logs: 32 hexadecimal digits, of which nobody learns the token. Threads:
-/// any.
+/// The name of a token in logs: 32 hexadecimal digits that do not reveal the token. Threads: any.
 [[nodiscard]] std::string token_id(std::string_view token);
 
-/// A token that says `claims`, byte for byte as zeusd writes it (which has no audience). Throws
-/// `InvalidArgument` where the subject is not UTF-8, the expiry is before 1970, or the token would
-/// be longer than `kMaxTokenBytes`. Threads: any.
+/// A token with `claims`, byte for byte as zeusd writes it (zeusd has no audience). Throws
+/// `InvalidArgument` if the subject is not UTF-8, the expiry is before 1970, or the token is longer
+/// than `kMaxTokenBytes`. Threads: any.
 [[nodiscard]] std::string issue(const Claims& claims, std::string_view key);
 
-/// A token of these two JSON texts, whatever they say, signed with `key`: for `issue`, and for
-/// tests of what else a holder of the key may send. Threads: any.
+/// Signs any two JSON texts with `key`: for `issue`, and for tests of unusual tokens. Threads: any.
 [[nodiscard]] std::string sign(std::string_view header, std::string_view claims,
                                std::string_view key);
 
-/// True if `claims` name `needed`. Nothing implies anything: control does not include reading.
+/// True if `claims` name `needed`. No scope includes another: control does not include reading.
 [[nodiscard]] bool grants(const Claims& claims, Scope needed) noexcept;
 
 }  // namespace wattle::daemon

@@ -67,8 +67,8 @@ class Tls final : public SocketTransport {
   }
 
  private:
-  /// The head of a record has come, and nothing of its body: OpenSSL has room for all of it, and
-  /// says that nothing is pending.
+  /// Only the head of a record has arrived: OpenSSL has memory for all of it, but reports nothing
+  /// as pending.
   [[nodiscard]] bool is_in_body() const noexcept {
     return std::string_view(SSL_rstate_string(ssl_.get())) == "RB" && SSL_pending(ssl_.get()) == 0;
   }
@@ -94,7 +94,7 @@ void use_key(SSL_CTX& context, const std::string& path) {
   const std::string text = read_secret_file(path, "server's key");
   const std::unique_ptr<BIO, FreeSsl> bytes(
       BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-  // A key that asks for a password is none for a daemon.
+  // A daemon cannot enter the password of a key.
   const auto no_password = [](char*, int, int, void*) { return 0; };
   const std::unique_ptr<EVP_PKEY, FreeSsl> key(
       PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_password, nullptr));
@@ -118,7 +118,7 @@ std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
   std::unique_ptr<SSL_CTX, FreeSsl> context(SSL_CTX_new(TLS_server_method()));
   if (!context) throw Error("cannot set up TLS: out of memory");
   SSL_CTX_set_min_proto_version(context.get(), TLS1_2_VERSION);
-  // Tickets would be sealed with one key for as long as the daemon runs.
+  // Tickets would be encrypted with one key for the whole life of the daemon.
   SSL_CTX_set_options(context.get(), SSL_OP_NO_RENEGOTIATION | SSL_OP_IGNORE_UNEXPECTED_EOF |
                                          SSL_OP_NO_TICKET | SSL_OP_NO_COMPRESSION);
   SSL_CTX_set_session_cache_mode(context.get(), SSL_SESS_CACHE_OFF);
@@ -129,7 +129,7 @@ std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
                                "TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256:"
                                "TLS_AES_128_GCM_SHA256") == 1;
   if (!has_ciphers) throw Error("cannot set up TLS: OpenSSL has none of the ciphers");
-  // A write that found no room is repeated from another place in memory.
+  // A write without room is repeated from another address.
   SSL_CTX_set_mode(context.get(), SSL_MODE_ENABLE_PARTIAL_WRITE |
                                       SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER |
                                       SSL_MODE_RELEASE_BUFFERS);

@@ -1,4 +1,4 @@
-// How bytes go over a connection: as they are, or encrypted.
+// Sends and receives the bytes of a connection, plain or encrypted.
 #pragma once
 
 #include <sys/types.h>
@@ -12,20 +12,20 @@
 
 namespace wattle::daemon {
 
-/// Never waits. Threads: the loop's.
+/// Never blocks. Threads: the loop's.
 class SocketTransport {
  public:
   virtual ~SocketTransport() = default;
-  /// Bytes that came; 0 at the end; -1, with `errno` EAGAIN where nothing is there yet.
+  /// The number of received bytes; 0: end; -1: error, with `errno` EAGAIN if nothing has arrived.
   [[nodiscard]] virtual ssize_t receive(std::span<char> room) noexcept = 0;
-  /// Bytes that were taken; -1, with `errno` EAGAIN where there is no room. Then the next call is
-  /// with the same bytes again.
+  /// The number of accepted bytes; -1: error, with `errno` EAGAIN if there is no room. Then the
+  /// next call must have the same bytes.
   [[nodiscard]] virtual ssize_t send(std::string_view bytes) noexcept = 0;
-  /// There are bytes to receive that the descriptor does not show.
+  /// True if bytes can be received although the descriptor is not readable.
   [[nodiscard]] virtual bool has_more() const noexcept { return false; }
-  /// It holds memory for something that has not come whole: a handshake, a record.
+  /// True if it holds memory for a partial handshake or record.
   [[nodiscard]] virtual bool is_half() const noexcept { return false; }
-  /// Nothing more is sent.
+  /// Ends sending.
   virtual void finish() noexcept = 0;
 };
 
@@ -35,19 +35,19 @@ class SocketTransport {
 /// A server's certificate and key. Threads: the loop's.
 class TlsServer {
  public:
-  /// PEM files; the certificate with its chain, the key for nobody else to read. Clients need a
-  /// certificate that one of `client_authorities` signed, where that is not empty. Throws `Error`
-  /// where they cannot be used.
+  /// Paths of PEM files: the certificate with its chain, and a key that others cannot read. If
+  /// `client_authorities` is not empty, clients need a certificate that one of them signed. Throws
+  /// `Error` if a file cannot be used.
   TlsServer(const std::string& certificate, const std::string& key,
             const std::string& client_authorities = {});
   TlsServer(const TlsServer&) = delete;
   TlsServer& operator=(const TlsServer&) = delete;
   ~TlsServer();
 
-  /// TLS 1.2 or later, with forward secrecy and authenticated encryption alone. `fd` outlives it.
-  /// Null where there is no memory for it.
+  /// TLS 1.2 or later, only with forward secrecy and authenticated encryption. `fd` outlives it.
+  /// Null: no memory.
   [[nodiscard]] std::unique_ptr<SocketTransport> accept(int fd) const;
-  /// For connections from now on. Throws as the constructor, and nothing has changed then.
+  /// Reads the files again, for new connections. Throws as the constructor; then nothing changes.
   void read_again();
 
  private:

@@ -11,7 +11,7 @@ struct Texts {
   std::string_view name;
   std::string_view reason;
 };
-/// By `TurnedAway`.
+/// Indexed by `TurnedAway`.
 constexpr std::array<Texts, kTurnedAway.size()> kTexts = {
     {{"full", "all places are taken"},
      {"client", "too many connections of one client"},

@@ -1,4 +1,4 @@
-// Clients that were refused for want of room: counted always, logged rarely.
+// Counts clients that were turned away because a limit was reached, and logs them rarely.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ inline constexpr std::array kTurnedAway = {TurnedAway::full, TurnedAway::client,
 /// As in a metric: "full", "client", "token", "unread".
 [[nodiscard]] std::string_view name_of(TurnedAway reason) noexcept;
 
-/// Threads: the caller's own.
+/// Not thread-safe.
 class TurnedAwayCounts {
  public:
   static constexpr std::chrono::seconds kBetweenLines{10};
@@ -32,7 +32,7 @@ class TurnedAwayCounts {
   [[nodiscard]] std::uint64_t operator[](TurnedAway reason) const noexcept {
     return counts_.at(static_cast<std::size_t>(reason));
   }
-  /// A line for the log, where there is something new and the last line is old enough.
+  /// A line for the log; absent: nothing new, or the last line is less than `kBetweenLines` old.
   [[nodiscard]] std::optional<std::string> news(TimePoint now);
 
  private:

@@ -1,4 +1,4 @@
-// Times as they go over the wire.
+// Times in the wire protocol.
 #pragma once
 
 #include <cmath>

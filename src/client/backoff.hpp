@@ -1,4 +1,4 @@
-// How long to wait before a connection is tried again.
+// The delay before a connection is retried.
 #pragma once
 
 #include <algorithm>
@@ -7,9 +7,9 @@
 
 namespace wattle::client {
 
-/// The first delay, then twice as long each time, up to the longest; each 20 % longer or shorter by
-/// chance, so that a thousand clients of a server that restarts do not come back at once. Where the
-/// longest is no longer than the first, all are exactly the first. Threads: one at a time.
+/// The first delay, then doubled every time, up to the longest. Each is randomly up to 20 % longer
+/// or shorter, so that a thousand clients of a restarted server do not reconnect at once. If the
+/// longest is not above the first, every delay is exactly the first. Not thread-safe.
 class Backoff {
  public:
   using Delay = std::chrono::nanoseconds;

@@ -1,4 +1,4 @@
-// How far a daemon's clock is from this machine's.
+// The difference between a daemon's clock and this machine's.
 #pragma once
 
 #include <limits>
@@ -12,8 +12,8 @@ struct ClockOffset {
   double offset_s = 0.0;  ///< this machine's clock minus the daemon's
   double uncertainty_s = std::numeric_limits<double>::infinity();
 
-  /// From one question for the time, by this machine's clock in Unix seconds: the daemon answered
-  /// at some moment between. It tells whole milliseconds, as do its events.
+  /// From one request for the time. `asked_s`, `answered_s`: this machine's clock, in Unix seconds;
+  /// the daemon read its clock between them. Its times are whole milliseconds, also in events.
   [[nodiscard]] static ClockOffset of(double asked_s, double answered_s,
                                       wire::UnixMs daemon_ms) noexcept {
     constexpr double kHalfResolutionS = 0.0005;

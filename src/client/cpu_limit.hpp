@@ -1,4 +1,4 @@
-// What a client is to know where a daemon shows it CPU energy rounded and rarely.
+// The message for a client whose daemon shows CPU energy rounded and rarely.
 #pragma once
 
 #include <fmt/format.h>

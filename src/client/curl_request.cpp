@@ -15,14 +15,14 @@
 namespace wattle::client {
 namespace {
 
-/// The answers are short, and there may be a thousand streams: the least that libcurl takes.
+/// The smallest buffer of libcurl: answers are short, and there may be a thousand streams.
 constexpr long kBufferBytes = 1024;
 
-/// Never undone: a program may use libcurl itself.
+/// Never cleaned up: the program may use libcurl itself.
 CURLcode initialize_libcurl() {
   static const CURLcode code = [] {
-    // libcurl opens the file that it names, to append to it, whatever the process may do that its
-    // user may not.
+    // libcurl appends to the file that this variable names, even with privileges that the user
+    // lacks.
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody may change the environment meanwhile
     if (::getauxval(AT_SECURE) != 0) ::unsetenv("SSLKEYLOGFILE");
     return ::curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -50,7 +50,7 @@ bool has_answer(CURL* easy) noexcept {
   return status != 0;
 }
 
-/// Connected, but not so far that a request could be sent: TLS has not been agreed on.
+/// True if TCP is connected, but the TLS handshake is not complete.
 bool shakes_hands(CURL* easy, const Server& server) noexcept {
   if (server.transport != Server::Transport::https) return false;
   const char* address = nullptr;  // known once connected
@@ -60,7 +60,7 @@ bool shakes_hands(CURL* easy, const Server& server) noexcept {
   return address != nullptr && *address != '\0' && ready == 0;
 }
 
-/// `said`: in OpenSSL's words.
+/// `said`: OpenSSL's message.
 std::string handshake_failure(CURLcode code, std::string_view said, const Server& server) {
   const std::string as_plain =
       "; if the daemon does not use TLS, write http://" + printable(server.endpoint);
@@ -70,7 +70,7 @@ std::string handshake_failure(CURLcode code, std::string_view said, const Server
   return is_other ? "the answer is not TLS" + as_plain : printable(said);
 }
 
-/// `said`: in OpenSSL's words. A certificate of another name, or of another time, has no remedy.
+/// `said`: OpenSSL's message. There is no remedy for a wrong name or an expired certificate.
 std::string certificate_remedy(std::string_view said, const Server& server) {
   const bool is_unknown = said.find("self-signed") != std::string_view::npos ||
                           said.find("self signed") != std::string_view::npos ||
@@ -80,7 +80,7 @@ std::string certificate_remedy(std::string_view said, const Server& server) {
   return "; to trust it, name its file (--ca-file, Server::ca_file)";
 }
 
-/// A process with privileges that its user lacks does not go where its user's environment says.
+/// A process with privileges that its user lacks ignores the user's proxy variables.
 bool takes_proxy(const Server& server) noexcept {
   return server.uses_proxy && server.transport != Server::Transport::unix_socket &&
          ::getauxval(AT_SECURE) == 0;
@@ -138,7 +138,7 @@ void set_up(CURL* easy, const Server& server, std::string_view target, const cur
   set_option(easy, CURLOPT_HTTPHEADER, lines);
   set_option(easy, CURLOPT_USERAGENT, "wattle");
   set_option(easy, CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
-  // An empty text is "none", whatever the environment says. Without one libcurl looks there.
+  // An empty text means no proxy. Without the option, libcurl reads the environment.
   if (!takes_proxy(server)) set_option(easy, CURLOPT_PROXY, "");
   set_option(easy, CURLOPT_FOLLOWLOCATION, 0L);
   set_option(easy, CURLOPT_NOSIGNAL, 1L);

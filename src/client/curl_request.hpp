@@ -1,5 +1,4 @@
-// libcurl as every request of the client uses it: handles that free themselves, and one place that
-// says how a server is spoken to.
+// libcurl for all requests of the client: owning handles, and the options of a request.
 #pragma once
 
 #include <curl/curl.h>
@@ -20,46 +19,45 @@ struct EasyCleanup {
 struct ListCleanup {
   void operator()(curl_slist* list) const noexcept { ::curl_slist_free_all(list); }
 };
-/// A connection's worth of libcurl: one request at a time.
+/// A libcurl handle: one request at a time.
 using Easy = std::unique_ptr<CURL, EasyCleanup>;
-/// Lines of a request's head.
+/// The header lines of a request.
 using Lines = std::unique_ptr<curl_slist, ListCleanup>;
 
-/// Most that a server may send beside the body, for one answer: heads before it ("100 Continue"),
-/// its own, trailers.
+/// Most bytes outside the body of one answer: earlier heads ("100 Continue"), its own head,
+/// trailers.
 inline constexpr std::size_t kLongestHead = std::size_t{64} << 10U;
 inline constexpr const char* kHeadTooLong = "the head of its answer is longer than 64 KiB";
 
-/// Room for what libcurl says of a failure (`CURLOPT_ERRORBUFFER`).
+/// The buffer for libcurl's error message (`CURLOPT_ERRORBUFFER`).
 using FailureText = std::array<char, CURL_ERROR_SIZE>;
 
-/// A handle of nothing yet. libcurl is made ready with the first. Throws `ConnectionError`.
-/// Threads: any.
+/// A new handle. The first call initializes libcurl. Throws `ConnectionError`. Threads: any.
 [[nodiscard]] Easy make_easy();
 
 /// True for a Unix socket and for names and addresses of the loopback.
 [[nodiscard]] bool is_on_this_machine(const Server& server);
 
-/// The lines that each request to `server` carries; may be empty. Logs a warning if they hold a
-/// token that goes unencrypted to another machine. Throws `InvalidArgument` for a server without a
-/// transport or an endpoint, and for a token that no head may hold (blanks, line ends, other than
-/// ASCII): it would end the line and begin another. The message does not show the token.
+/// The header lines of every request to `server`; may be empty. Logs a warning if a token goes
+/// unencrypted to another machine. Throws `InvalidArgument` for a server without a transport or an
+/// endpoint, and for a token with blanks, line ends or non-ASCII characters, which could start
+/// another header line. The message does not show the token.
 [[nodiscard]] Lines lines_for(const Server& server);
 
-/// Prepares `easy` to GET `target` ("/discover", with its query) from `server`: no proxy
-/// unless the server is to be asked through one, no redirect, no other protocol than the server's,
-/// no signal; the server's certificate is verified. `lines` must outlive the request. `timeout` is
-/// for all of it, 0 for none (a stream); to connect has at most `connect_timeout`. The caller sets
-/// what takes the answer, and may make it a POST. Throws `ConnectionError`.
+/// Prepares `easy` to GET `target` ("/discover", with its query) from `server`: no proxy unless the
+/// server names one, no redirect, only the server's protocol, no signals; verifies the server's
+/// certificate. `lines` must outlive the request. `timeout`: of the whole request; 0: none (a
+/// stream). The caller sets the handlers of the answer, and may make it a POST. Throws
+/// `ConnectionError`.
 void set_up(CURL* easy, const Server& server, std::string_view target, const curl_slist* lines,
             std::chrono::milliseconds timeout, std::chrono::milliseconds connect_timeout);
 
-/// Why the request of `easy` to `server` came to nothing, safe to print, with a remedy where there
-/// is one: libcurl's own words for it where no others are plainer.
+/// Why the request of `easy` to `server` failed, safe to print, with a remedy if there is one. Uses
+/// libcurl's text if there is no plainer one.
 [[nodiscard]] std::string failure_text(CURL* easy, CURLcode code, const FailureText& text,
                                        const Server& server);
 
-/// Sets one option of a handle. Throws `ConnectionError` where libcurl does not take it.
+/// Sets one option of a handle. Throws `ConnectionError` if libcurl refuses it.
 template <class Value>
 void set_option(CURL* easy, CURLoption option, Value value) {
   const CURLcode code = ::curl_easy_setopt(easy, option, value);  // NOLINT(*-vararg): C

@@ -13,15 +13,15 @@
 namespace wattle::client {
 namespace {
 
-/// Handles that are kept for the next question. Streams keep theirs for as long as they last.
+/// Spare handles that are kept for later requests. Streams keep theirs to their end.
 constexpr std::size_t kSpareHandles = 4;
-/// Sockets that are looked at in one go.
+/// Most sockets that are handled in one go.
 constexpr std::size_t kMostReady = 256;
 
-/// How often sockets are looked at that the kernel does not watch.
+/// How often sockets are polled that the kernel does not watch.
 constexpr std::chrono::milliseconds kUnwatchedPeriod{10};
 
-/// Rounded up, so that nobody comes too early again and again; a second at most.
+/// Rounded up, so that the wait does not end too early repeatedly; at most one second.
 int milliseconds_until(TimePoint time) noexcept {
   const TimePoint now = TimePoint::clock::now();
   if (time <= now) return 0;
@@ -49,14 +49,14 @@ CurlTransport::CurlTransport(const std::vector<Server>& servers,
   ready_.reserve(kMostReady);
   spare_.reserve(kSpareHandles);
   for (const Server& server : servers_) lines_.push_back(lines_for(server));
-  spare_.push_back(make_easy());  // libcurl is ready now
+  spare_.push_back(make_easy());  // initializes libcurl
   multi_.reset(::curl_multi_init());
   if (!multi_) throw ConnectionError("libcurl has no room for requests");
   set_multi(multi_.get(), CURLMOPT_SOCKETFUNCTION, &CurlTransport::watch);
   set_multi(multi_.get(), CURLMOPT_SOCKETDATA, this);
   set_multi(multi_.get(), CURLMOPT_TIMERFUNCTION, &CurlTransport::set_timer);
   set_multi(multi_.get(), CURLMOPT_TIMERDATA, this);
-  // Beside its streams, each server has one connection that questions take turns on.
+  // Each server has one more connection than streams, which its requests share.
   set_multi(multi_.get(), CURLMOPT_MAXCONNECTS, static_cast<long>(3 * servers_.size() + 8));
 }
 
@@ -95,10 +95,10 @@ RequestId CurlTransport::start(std::size_t server, std::string_view target,
     set_option(easy, CURLOPT_HEADERDATA, &request);
     set_option(easy, CURLOPT_WRITEFUNCTION, &CurlTransport::take_body);
     set_option(easy, CURLOPT_WRITEDATA, &request);
-    // A name that is still being looked up is left to its thread: nobody waits for it.
+    // Does not wait for the thread of a name lookup.
     set_option(easy, CURLOPT_QUICK_EXIT, 1L);
     if (timeout.count() == 0) {
-      // Who is gone without a word is found out, while a daemon has nothing to say.
+      // Detects a peer that is gone without closing, while the daemon sends nothing.
       set_option(easy, CURLOPT_TCP_KEEPALIVE, 1L);
       set_option(easy, CURLOPT_TCP_KEEPIDLE, 15L);
       set_option(easy, CURLOPT_TCP_KEEPINTVL, 5L);
@@ -137,7 +137,7 @@ int CurlTransport::watch(CURL* /*easy*/, curl_socket_t fd, int what, void* self,
     ::epoll_ctl(transport.epoll_.get(), EPOLL_CTL_DEL, fd, nullptr);
     return 0;
   }
-  // Not -1: libcurl 7.88 goes on with what it has freed then.
+  // Not -1: after that libcurl 7.88 uses memory that it has freed.
   const Ready wanted{.fd = fd, .what = what};
   if (!transport.start_watch(wanted, watched != nullptr)) transport.unwatched_.push_back(wanted);
   return 0;
@@ -153,7 +153,7 @@ bool CurlTransport::start_watch(const Ready& wanted, bool is_known) noexcept {
   return true;
 }
 
-/// What cannot be watched (ENOSPC: fs.epoll.max_user_watches) is looked at again and again.
+/// Sockets that cannot be watched (ENOSPC: fs.epoll.max_user_watches) are polled.
 void CurlTransport::look_at_unwatched() noexcept {
   std::erase_if(unwatched_, [this](const Ready& socket) { return start_watch(socket, false); });
   for (const Ready& socket : unwatched_) {
@@ -175,13 +175,13 @@ std::size_t CurlTransport::take_head(char* bytes, std::size_t one, std::size_t c
                                      void* request) {
   auto& of = *static_cast<Request*>(request);
   const std::string_view line(bytes, one * count);
-  // Trailers come here too; libcurl keeps them all.
+  // Trailers arrive here too; libcurl keeps them all.
   of.head_bytes += line.size();
   if (of.head_bytes > kLongestHead) return 0;
   if (line != "\r\n" && line != "\n") return line.size();
   long status = 0;
   ::curl_easy_getinfo(of.easy.get(), CURLINFO_RESPONSE_CODE, &status);  // NOLINT(*-vararg): C
-  // "100 Continue" and its kind come before the answer.
+  // Interim answers ("100 Continue") come before the answer.
   if (status >= 200 && of.status == 0) {
     of.status = static_cast<int>(status);
     of.to->began(of.status);

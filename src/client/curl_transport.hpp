@@ -1,4 +1,4 @@
-// Requests to any number of daemons by libcurl, in one thread that never waits for one of them.
+// Requests to any number of daemons with libcurl, in one thread that never blocks on one of them.
 #pragma once
 
 #include <curl/curl.h>
@@ -19,11 +19,11 @@
 
 namespace wattle::client {
 
-/// Who owns one calls `wait` and `run` in turn. Threads: one at a time.
+/// Its owner calls `wait` and `run` alternately. Not thread-safe.
 class CurlTransport final : public Transport {
  public:
-  /// `servers` outlive it. `connect_timeout`: of each connection. Throws `ConnectionError` where
-  /// libcurl does not start, `InvalidArgument` for a token that no request can carry.
+  /// `servers` outlive it. `connect_timeout`: of each connection. Throws `ConnectionError` if
+  /// libcurl does not start, `InvalidArgument` for a token with invalid characters.
   CurlTransport(const std::vector<Server>& servers, std::chrono::milliseconds connect_timeout);
   CurlTransport(const CurlTransport&) = delete;
   CurlTransport& operator=(const CurlTransport&) = delete;
@@ -33,12 +33,11 @@ class CurlTransport final : public Transport {
                   ResponseHandler& to, bool is_last) override;
   void cancel(RequestId id) noexcept override;
 
-  /// From now on `wait` ends when `fd` is readable, too; who made that so takes it back.
+  /// From now on `wait` also ends when `fd` is readable. The owner of `fd` resets it.
   void add_wake(int fd);
-  /// Waits until there is something to do, `until` at most.
+  /// Waits for something to do, at most until `until`.
   void wait(TimePoint until) noexcept;
-  /// Does what is to be done. `after_each()` is called when the exchanges have heard what came for
-  /// one of them.
+  /// Handles what has arrived. Calls `after_each()` after the data of each socket.
   template <class AfterEach>
   void run(AfterEach after_each);
 
@@ -60,13 +59,13 @@ class CurlTransport final : public Transport {
     void operator()(CURLM* multi) const noexcept { ::curl_multi_cleanup(multi); }
   };
 
-  // What libcurl calls.
+  // Callbacks of libcurl.
   static int watch(CURL* easy, curl_socket_t fd, int what, void* self, void* watched) noexcept;
   static int set_timer(CURLM* multi, long timeout_ms, void* self) noexcept;
   static std::size_t take_head(char* bytes, std::size_t one, std::size_t count, void* request);
   static std::size_t take_body(char* bytes, std::size_t one, std::size_t count, void* request);
 
-  /// False if the kernel cannot watch one more. `what`: as libcurl asks (CURL_POLL_IN).
+  /// False if the kernel cannot watch another socket. `what`: CURL_POLL_IN etc.
   [[nodiscard]] bool start_watch(const Ready& wanted, bool is_known) noexcept;
   void look_at_unwatched() noexcept;
   [[nodiscard]] Easy spare_handle();
@@ -85,7 +84,7 @@ class CurlTransport final : public Transport {
   std::vector<Ready> unwatched_;  ///< sockets that epoll does not take; `what` as libcurl asks
   std::vector<Easy> spare_;
   RequestId last_id_ = 0;
-  // The handles are gone before what they belong to.
+  // Destroyed in reverse order: `multi_` after its handles.
   std::unique_ptr<CURLM, MultiCleanup> multi_;
   std::unordered_map<RequestId, Request> requests_;
   std::unordered_map<RequestId, std::string> unstarted_;  ///< why

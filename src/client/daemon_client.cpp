@@ -88,13 +88,13 @@ class DaemonClient::Impl {
     if (auth_required) authenticate();
   }
 
-  /// True if the daemon offers it, and permits it to us.
+  /// True if the daemon has the group enabled, and permits it to us.
   [[nodiscard]] bool can(std::string_view scope) const {
     return contains(groups, scope) && (!auth_required || contains(scopes, scope)) &&
            (!granted || contains(*granted, scope));
   }
 
-  /// What keeps `scope` from being used; empty where nothing does.
+  /// Why `scope` cannot be used; empty: it can.
   [[nodiscard]] std::string obstacle(std::string_view scope) const {
     if (!contains(groups, scope)) {
       return "its group " + std::string(scope) + " is off" +
@@ -135,13 +135,13 @@ class DaemonClient::Impl {
   std::vector<ServedCpu> cpus;
   std::vector<std::string> groups;
   std::vector<std::string> scopes;
-  std::optional<std::vector<std::string>> granted;  ///< absent: the daemon does not say
+  std::optional<std::vector<std::string>> granted;  ///< absent: unknown
   std::string cpu_limit;
   std::string auth_error;
   bool auth_required = false;
 
  private:
-  /// Nobody who answers otherwise is a daemon.
+  /// A server with another answer is not a daemon.
   [[nodiscard]] Discovery discover() {
     try {
       return questions.get("find what is served", "/discover", {}, wire::decode_discovery);
@@ -152,8 +152,8 @@ class DaemonClient::Impl {
     }
   }
 
-  /// What `ask` gives; a request that was not understood since it names a device that is not served
-  /// says so. That is looked at afterwards: a daemon may have got new devices since it was found.
+  /// The result of `ask`. If the daemon refuses it because a device is missing, the error names
+  /// that device. Checked afterwards, since a daemon may have new devices.
   template <class Devices, class Ask>
   std::invoke_result_t<Ask> about(const Devices& devices, const Ids& ids, std::string_view kind,
                                   Ask ask) {
@@ -167,7 +167,8 @@ class DaemonClient::Impl {
     }
   }
 
-  /// A daemon that does not take the token still tells what it serves: no error, but remembered.
+  /// A daemon that refuses the token still answers /discover: no error, but kept for later
+  /// messages.
   void authenticate() {
     if (questions.server().token.empty()) {
       auth_error = questions.name() + " requires a token";
@@ -185,7 +186,7 @@ class DaemonClient::Impl {
 
 namespace {
 
-/// A member of what a client is made of; an empty one of a client that was moved.
+/// A member of the implementation; an empty value for a moved-from client.
 template <class Impl, class Value>
 const Value& kept_in(const std::unique_ptr<Impl>& impl, Value Impl::*member) noexcept {
   static const Value none{};

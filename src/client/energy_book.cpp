@@ -10,14 +10,14 @@
 namespace wattle::client {
 namespace {
 
-/// Daemons take a whole number of looks a second: none looks at a device less often.
+/// Daemons sample a whole number of times per second: the longest period is 1 s.
 constexpr std::chrono::seconds kRarestLook{1};
-/// So many changes in succession tell how often a daemon looks. After a stall it may make up for
-/// the looks it missed, one upon the other: these are fewer.
+/// The sampling period of a daemon is known after this number of successive changes. After a stall
+/// it may catch up with fewer samples than these.
 constexpr unsigned kChangesToMeasure = 50;
-/// A daemon looks at powers so often at most ...
+/// The highest rate at which a daemon samples powers ...
 constexpr double kPowersPerSecond = 20.0;
-/// ... and each takes at most so many bytes on average.
+/// ... and the bytes that each takes at most, on average.
 constexpr std::size_t kBytesPerReading = 4;
 
 constexpr double kMilliwattW = 1e-3;
@@ -39,7 +39,7 @@ std::size_t bytes_for(double readings) noexcept {
                   static_cast<std::size_t>(readings * static_cast<double>(kBytesPerReading)));
 }
 
-/// Adds what powers say of a stretch that the counter was not read in.
+/// Adds the energy from powers for an interval without counter readings.
 void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
   sum.unknown += power.unknown;
   for (const Flag why : {Flag::gap, Flag::lost}) {
@@ -52,7 +52,7 @@ void stand_in(EnergyFigure& sum, const EnergyFigure& power) {
   sum.flags.set(Flag::estimated);
 }
 
-/// Takes out of the counter's energy what powers are to say of the time that it does not know.
+/// Removes from the counter's energy the time that powers are to cover.
 void forget_unknown(const History& counter, TimePoint from, TimePoint to, EnergyFigure& sum) {
   std::chrono::nanoseconds unknown{0};
   counter.visit_unknown(from, to,
@@ -63,16 +63,16 @@ void forget_unknown(const History& counter, TimePoint from, TimePoint to, Energy
   }
 }
 
-/// What the counter says where it was read and goes on, and powers before, between and behind that.
-/// It is read so rarely that much of the newest second would be unknown otherwise, and a daemon
-/// that restarts would take away what powers said of the time since the last reading.
+/// The counter's energy where it was read without a break, and powers before, between and after
+/// that. The counter is read rarely: without powers, much of the newest second would be unknown,
+/// and a restart of the daemon would lose the time since the last reading.
 EnergyFigure carried_on(const History& counter, const History* power, TimePoint begin,
                         TimePoint end) {
   const TimePoint from = std::max(begin, counter.values().oldest().value_or(end));
   const TimePoint to = std::min(end, counter.values().newest().value_or(begin));
   if (power == nullptr || to <= from) return counter_energy(counter, {.begin = begin, .end = end});
   EnergyFigure sum = counter_energy(counter, {.begin = from, .end = to});
-  // Powers alone say more than a counter that says nothing.
+  // Powers alone are better than a counter without an energy.
   if (!sum.energy) return counter_energy(counter, {.begin = begin, .end = end});
   forget_unknown(counter, from, to, sum);
   const auto add_powers = [&](TimePoint since, TimePoint until) {
@@ -124,16 +124,16 @@ void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
   }
   const auto raw = static_cast<std::uint64_t>(std::llround(power_w / kMilliwattW));
   const bool is_change = raw != record->last_power.raw;
-  // Times of a daemon may go back; what is kept does not.
+  // A daemon's times may go back; the history's may not.
   record->last_power = {
       .at = std::max(at, record->last_power.at), .raw = raw, .status = ReadStatus::ok};
   record->power->add(record->last_power);
-  // Of several devices in one event only those that changed were looked at just then.
+  // In an event of several devices, only those that changed were sampled at its time.
   if (is_change) note_change(*record);
 }
 
 void EnergyBook::note_change(Record& record) noexcept {
-  // The first change comes after an eternity, which makes nothing of the first few times.
+  // The first interval is practically infinite, so the first few intervals do not count.
   Looks& looks = record.looks;
   const TimePoint at = record.last_power.at;
   const std::chrono::nanoseconds since_last = at - std::exchange(looks.changed_at, at);
@@ -155,15 +155,15 @@ void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
 void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
   Record* const record = find(key);
   if (record == nullptr || !record->power || record->last_power.status != ReadStatus::ok) return;
-  // What counted until now goes on to count: an energy that was reported does not fall.
+  // Energy until now stays: a reported energy must not decrease.
   const bool counts = at <= record->last_power.at + kSilence;
   if (counts) confirm_power(key, at);
   if (counts) record->power->note_suspend();
   record->last_power.status = ReadStatus::gone;
-  // Behind the reading that it ends, which would hold otherwise.
+  // After the reading that it ends, which would hold otherwise.
   record->last_power.at = std::max(at, record->last_power.at) + std::chrono::nanoseconds(1);
   record->power->add(record->last_power);
-  // Another daemon may come, which looks as often as it likes.
+  // The next daemon may sample at another rate.
   record->power->set_period(kRarestLook);
   record->looks = {};
 }

@@ -1,4 +1,4 @@
-// What devices drew over time, for questions about their energy.
+// The history of the devices' powers and energy counters.
 #pragma once
 
 #include <chrono>
@@ -15,12 +15,11 @@
 
 namespace wattle::client {
 
-/// What is measured of a device.
+/// The measured quantity of a device.
 enum class Quantity : std::uint8_t { gpu, cpu, dram };
 
-/// The powers that streams tell, each of which holds while its daemon lives, and the energy
-/// counters that daemons have. Keeps them for so long as memory was set aside for; allocates for
-/// what is new only.
+/// Keeps the powers from streams and the energy counters of daemons. A power holds until the next
+/// one while its daemon is alive. Allocates only for new devices.
 ///
 /// Threads: `energy` any; everything else one at a time (the stream's).
 class EnergyBook {
@@ -31,8 +30,8 @@ class EnergyBook {
     DeviceId device = 0;
     friend auto operator<=>(const Key&, const Key&) = default;
   };
-  /// For so long a power counts without a sign of life: one comes 1 to 2 s after the last event,
-  /// then once a second, and one may be late.
+  /// A power holds for this time without a sign of life. Signs come 1 to 2 s after the last event,
+  /// then once per second, and one may be late.
   static constexpr std::chrono::seconds kSilence{3};
 
   EnergyBook(std::chrono::seconds history, std::chrono::milliseconds counter_period)
@@ -46,23 +45,23 @@ class EnergyBook {
   }
 
   void note_power(const Key& key, TimePoint at, double power_w);
-  /// The power is still that.
+  /// The last power still holds at `at`.
   void confirm_power(const Key& key, TimePoint at) noexcept;
-  /// From then on nobody knows the power, or from when its silence was over.
+  /// The power is unknown from `at` on, or from the end of `kSilence` if that is earlier.
   void lose_power(const Key& key, TimePoint at) noexcept;
-  /// `ticks`: millijoules of a GPU, microjoules of a CPU; read within at +- half_width.
+  /// `ticks`: mJ of a GPU, µJ of a CPU; read at `at` ± `half_width`.
   void note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,
                     std::uint64_t ticks);
-  /// The next value of the counter cannot be compared with the last one.
+  /// The next value of the counter does not compare with the last one.
   void break_counter(const Key& key) noexcept;
-  /// This machine slept: nothing is known of that time.
+  /// This machine was suspended: its energy in that time is unknown.
   void note_suspend() noexcept;
 
   [[nodiscard]] ServerEnergy energy(std::size_t server, TimePoint begin, TimePoint end) const;
 
  private:
-  /// How often a daemon looks at a device of which it tells changes alone. Of a few times from one
-  /// change to the next the longest is no shorter than that.
+  /// Estimates the sampling period of a daemon that sends only changes: the longest of the last
+  /// times between changes is at least one period.
   struct Looks {
     std::chrono::nanoseconds longest{0};
     unsigned changes = 0;
@@ -83,7 +82,7 @@ class EnergyBook {
 
   const std::chrono::seconds history_;
   const std::chrono::milliseconds counter_period_;
-  /// Held to add to `records_`, and by others to look: who adds can look without.
+  /// The stream's thread holds it to add to `records_`; other threads hold it to read.
   mutable std::mutex mutex_;
   std::map<Key, Record> records_;
 };

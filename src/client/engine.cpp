@@ -23,7 +23,7 @@ Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
       forks_(forks()),
       wake_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)),
       timers_(hub_->servers().size()),
-      // A little sooner than the constructor gives up waiting: then it is known why.
+      // Slightly before the constructor's deadline, so that the reason is known by then.
       transport_(
           std::make_unique<CurlTransport>(hub_->servers(), options.timeout - options.timeout / 10)),
       progress_(hub_->servers().size(), Progress::asking) {
@@ -93,8 +93,8 @@ void Engine::stop() noexcept {
   changed_.wait(lock, [&] { return is_quiet_; });
   changed_.wait_until(lock, patience, [&] { return has_ended_; });
   if (!has_ended_ || !worker_.joinable()) return;
-  // What is left takes no time: what libraries keep for each thread. They must not find themselves
-  // torn down meanwhile because the program ends.
+  // Only the thread-local data of libraries is left, which takes no time. The program must not end
+  // before that is destroyed.
   std::thread ended = std::move(worker_);
   lock.unlock();
   ended.join();
@@ -105,7 +105,7 @@ void Engine::run() noexcept {
   thread_ = std::this_thread::get_id();
   follow();
   for (FollowedServer& server : servers_) server.end();
-  hub_->close();  // what takes long comes after it
+  hub_->close();  // before the slow part
   {
     const std::scoped_lock lock(mutex_);
     is_quiet_ = true;

@@ -22,8 +22,8 @@
 
 namespace wattle::client {
 
-/// Follows servers in a thread that owns it: nobody needs to wait for long for that, whatever it is
-/// stuck in.
+/// Follows servers in its own thread, which keeps it alive: `stop` need not wait for a stuck
+/// thread.
 ///
 /// Threads: any.
 class Engine : public std::enable_shared_from_this<Engine> {
@@ -32,31 +32,30 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::chrono::milliseconds reconnect_delay;
     std::chrono::milliseconds longest_reconnect_delay;
     std::chrono::milliseconds timeout;
-    /// Where powers and counters are booked; null: nowhere.
+    /// The history of powers and counters; null: none.
     std::shared_ptr<EnergyBook> book{};
   };
   /// How the start went.
   struct Start {
     std::optional<Trouble> trouble{};
-    bool has_something = false;  ///< to stream
+    bool has_something = false;  ///< at least one stream is available
   };
-  /// Most that is waited for, at the end, for connections to be given back.
+  /// The longest wait of `stop` for the connections to close.
   static constexpr std::chrono::milliseconds kPatience{80};
 
-  /// Throws as `CurlTransport`.
+  /// Throws like `CurlTransport`.
   Engine(std::shared_ptr<UpdateHub> hub, const Options& options);
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
   ~Engine();
 
-  /// Throws `Error` where no thread can be had. Once.
+  /// Starts the thread. Call it once. Throws `Error` if no thread can be started.
   void start();
-  /// Waits until each server has answered or failed, or until one is in trouble; `deadline` at
-  /// most. With `tolerates_connection_trouble` a server that cannot be reached, or does not answer
-  /// in time, is not in trouble.
+  /// Waits until each server has answered or failed, until one has trouble, or until `deadline`.
+  /// With `tolerates_connection_trouble`, an unreachable or slow server is no trouble.
   [[nodiscard]] Start wait_for_start(TimePoint deadline, bool tolerates_connection_trouble);
-  /// Called by another thread: on return the thread calls nothing of the user's any more. By its
-  /// own: it ends when it comes back.
+  /// From another thread: after it returns, no callback of the user runs. From the own thread: the
+  /// thread ends after the current callback.
   void stop() noexcept;
 
  private:
@@ -80,7 +79,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::deque<FollowedServer> servers_;
   SuspendWatch suspend_{machine_clock()};
   TimePoint suspend_looked_{};
-  bool has_started_ = false;  ///< progress is not looked at any more
+  bool has_started_ = false;  ///< progress no longer matters
 
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -89,7 +88,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::optional<Trouble> connection_trouble_;
   std::optional<Trouble> other_trouble_;
   bool has_something_ = false;
-  bool is_quiet_ = false;  ///< nothing of the user's is called any more
+  bool is_quiet_ = false;  ///< no callback of the user runs any more
   bool has_ended_ = false;
 };
 

@@ -1,4 +1,4 @@
-// How much a server may send.
+// Limits the amount that a server may send.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +8,13 @@
 
 namespace wattle::client {
 
-/// A budget that refills steadily: after a pause `burst` at once, then `per_second`.
-/// Threads: one at a time.
+/// A budget that refills at `per_second`, up to `burst`. Not thread-safe.
 class FlowLimit {
  public:
   FlowLimit(double per_second, double burst) noexcept
       : per_second_(per_second), burst_(burst), left_(burst) {}
 
-  /// False if `amount` is more than what is left.
+  /// Takes `amount` from the budget. False if less was left.
   [[nodiscard]] bool admits(double amount, TimePoint now) noexcept {
     const Seconds passed = std::max(Seconds(now - refilled_), Seconds(0));
     left_ = std::min(burst_, left_ + per_second_ * passed.count());

@@ -47,7 +47,7 @@ wire::DevicePower power_of(DeviceId id, const wire::CpuPower& power) {
   return known;
 }
 
-/// Gives the powers of a single answer to the stream, as an event.
+/// Passes the powers of a single answer to the stream, as an event.
 template <class Power>
 void seed(FollowedStream& stream, const wire::Decoded<wire::PowersAt<Power>>& decoded) {
   const auto* const powers = std::get_if<wire::PowersAt<Power>>(&decoded);
@@ -188,7 +188,7 @@ void FollowedServer::report_cpu_limit() {
   log(fmt::format("{}: {}", printable(server_.endpoint), to_string(*discovery_.cpu_limit)));
 }
 
-/// Why powers of that type may not be read; empty: they may.
+/// Why powers of that type cannot be read; empty: they can.
 std::string FollowedServer::refusal_of(DeviceType type, Trouble::Kind& kind) const {
   const std::string scope = std::string(word_of(type)) + "-read";
   kind = Trouble::Kind::scope;
@@ -211,7 +211,7 @@ void FollowedServer::decide_on(FollowedStream& stream, const std::vector<DeviceI
   const bool is_taken = stream.phase() == Phase::open || stream.phase() == Phase::opening;
   bool& is_served = is_served_.at(static_cast<std::size_t>(type));
   is_served = false;
-  // The daemon answers: what waits for it need not wait longer.
+  // The daemon answers: waiting streams can retry now.
   if (!wants(type) || is_taken) return;
 
   const auto& asked = type == DeviceType::gpu ? server_.gpu_indices : server_.cpu_indices;
@@ -297,7 +297,7 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
       target_of(stream, "get_power"),
       [this, &stream](const Answer& answer) {
         --seeds_asked_;
-        // A daemon that cannot tell them now tells them when they change.
+        // Without an answer, the stream sends the powers when they change.
         if (answer.is_good() && stream.type() == DeviceType::gpu) {
           seed(stream, wire::decode_gpu_powers(answer.body));
         } else if (answer.is_good()) {
@@ -352,7 +352,7 @@ void FollowedServer::tick() {
   bool is_silent = false;
   TimePoint due = TimePoint::max();
   bool has_retry = false;
-  // What is still being asked is not asked again.
+  // Does not repeat a request that is in progress.
   const bool may_count = counters_.is_idle();
   for (FollowedStream& stream : streams_) {
     due = std::min(due, look_at(stream, may_count));

@@ -1,4 +1,4 @@
-// One server: what it serves, how far its clock is off, and its two streams.
+// One server: its devices, its clock and its two streams.
 #pragma once
 
 #include <array>
@@ -18,34 +18,33 @@
 
 namespace wattle::client {
 
-/// Why a server cannot be followed as was asked for.
+/// Why a server cannot be followed as requested.
 struct Trouble {
   enum class Kind : std::uint8_t { connection, token, scope, device };
   Kind kind = Kind::connection;
   std::string what{};  ///< a sentence
 };
 
-/// Asks a daemon what it serves (/discover), what the token permits (/auth/whoami) and what time it
-/// has (/time), then for the streams, and then for the powers of now, since a stream tells changes
-/// only. It does so again when a stream was lost: the daemon may be another one by then. While
-/// streams are silent it asks for the time once a second, as a sign of life; once a minute to
-/// compare the clocks.
+/// Asks a daemon for its devices (/discover), the rights of the token (/auth/whoami), its time
+/// (/time), the streams, and the current powers, since a stream sends only changes. Repeats that
+/// after a stream was lost: the daemon may be another one. Asks for the time once per second while
+/// streams are silent (a sign of life), and once per minute to compare the clocks.
 ///
 /// Threads: one at a time (the stream's).
 class FollowedServer {
  public:
   enum class Progress : std::uint8_t {
-    asking,   ///< nothing is known yet
-    failed,   ///< no answer, the first time; it is tried again
-    reached,  ///< it is known what is served
-    settled,  ///< and the first powers are there, or will not be
+    asking,   ///< no answer yet
+    failed,   ///< the first try failed; more follow
+    reached,  ///< its devices are known
+    settled,  ///< the first powers are known, or none will come
   };
   static constexpr std::chrono::seconds kLook{1};
   static constexpr std::chrono::minutes kClockPeriod{1};
-  /// A clock that seems to have been set is compared again, but no more often than this.
+  /// The shortest time between two comparisons of a clock that seems to have been set.
   static constexpr std::chrono::seconds kClockPause{5};
   static constexpr int kRoundTrips = 5;
-  /// Of each type. More are not believed.
+  /// Most devices of each type. An answer with more is refused.
   static constexpr std::size_t kMostDevices = 4096;
 
   FollowedServer(std::size_t place, Surroundings& around);
@@ -54,16 +53,15 @@ class FollowedServer {
   ~FollowedServer() = default;
 
   void start();
-  /// Does what is due, and says by the timers when to come back.
+  /// Does what is due, and sets its timer for the next call.
   void tick();
-  /// Says that it is followed no more: it is about to be destroyed.
+  /// Reports that it is no longer followed. Call it before it is destroyed.
   void end();
 
   [[nodiscard]] Progress progress() const noexcept { return progress_; }
-  /// The first that came up; absent: none so far.
+  /// The first trouble; absent: none so far.
   [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
-  /// True if something is streamed, or would be, were there a connection; also while nothing is
-  /// known.
+  /// True if a stream is available, or would be with a connection; also before the first answer.
   [[nodiscard]] bool has_something() const noexcept;
 
  private:
@@ -72,7 +70,7 @@ class FollowedServer {
   void ask(std::string target, Inquiry::Then then, bool is_last = false);
   void set_up();
   void fail_set_up(const std::string& reason, bool is_answered = true);
-  /// What the answer says; absent where it is none, and then the set-up has failed.
+  /// The decoded answer; absent: invalid, and the set-up has failed.
   template <class Value>
   [[nodiscard]] std::optional<Value> take(std::string_view path, const Answer& answer,
                                           wire::Decoded<Value> (*decode)(std::string_view));
@@ -86,7 +84,7 @@ class FollowedServer {
   void open_streams();
   void ask_seed(FollowedStream& stream);
   void ask_for_life();
-  /// Does what is due for it; tells when the next is.
+  /// Does what is due for the stream; returns the time of its next action.
   [[nodiscard]] TimePoint look_at(FollowedStream& stream, bool may_count);
   void look_for_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
@@ -101,20 +99,20 @@ class FollowedServer {
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
   ServerCounters counters_;
 
-  wire::Discovery discovery_;  ///< while it is being decided on
+  wire::Discovery discovery_;  ///< during the set-up
   std::optional<wire::Identity> identity_;
-  std::string token_trouble_;  ///< why the token does not count; empty: it does, or none is wanted
-  std::array<bool, 2> is_served_{};  ///< to be opened
+  std::string token_trouble_;        ///< why the token is refused; empty: it is not
+  std::array<bool, 2> is_served_{};  ///< streams to open, by DeviceType
   Progress progress_ = Progress::asking;
   std::optional<Trouble> trouble_;
   ClockOffset best_round_trip_;
-  TimePoint clock_due_{};  ///< to be compared again
+  TimePoint clock_due_{};  ///< time of the next comparison
   bool sets_up_ = false;
-  bool is_reported_ = false;  ///< that it cannot be asked what it serves, since it last could
+  bool is_reported_ = false;  ///< the current outage is logged
   bool is_cpu_limit_reported_ = false;
   bool compares_clocks_ = false;
   bool asks_for_life_ = false;
-  int seeds_asked_ = 0;  ///< the powers of now, not answered yet
+  int seeds_asked_ = 0;  ///< requests for current powers without an answer yet
 };
 
 }  // namespace wattle::client

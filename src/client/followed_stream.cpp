@@ -14,11 +14,10 @@ namespace {
 
 constexpr std::size_t kLongestRefusal = 4096;
 
-/// A number divided by it has as few digits as were sent; 1e-3 is no exact factor.
+/// Division by it keeps the decimal digits that were sent; 1e-3 is not exact.
 constexpr double kMilliwattsPerW = 1e3;
 
-/// Events come at once when something was read: a time that is further from now tells that a clock
-/// was set.
+/// Events are sent at once after a reading: a larger difference means that a clock was set.
 constexpr double kPlausibleDelayS = 2.0;
 
 }  // namespace
@@ -75,7 +74,7 @@ void FollowedStream::open(std::string_view target) {
   was_flooded_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
-  // Why it was lost, or is denied, stays the reason until it is back.
+  // The reason of a loss or denial stays until the stream is back.
   if (state_.status != ConnectionStatus::denied) {
     set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
   }
@@ -144,7 +143,7 @@ void FollowedStream::confirm_powers() {
 
 void FollowedStream::check() {
   if (phase_ == Phase::opening && around_.now - opened_ >= around_.timeout) {
-    // Or answers a refusal that does not end.
+    // Or sends a refusal without end.
     if (request_ != 0) around_.transport.cancel(request_);
     ended({.failure = "the daemon does not answer"});
   }
@@ -164,17 +163,17 @@ void FollowedStream::began(int status) {
   phase_ = Phase::open;
   opened_ = around_.now;
   needs_seed_ = true;
-  // A daemon that knows of any says so to each new listener.
+  // A daemon sends its reasons to every new subscriber.
   for (Device& device : devices_) clear_reasons(device);
   note_sign();
-  // To be asked for by the server, once it may ask again.
+  // The server requests it again when it may.
   around_.timers.set_at_latest(server_, around_.now);
 }
 
 bool FollowedStream::received(std::string_view bytes) {
   if (status_ != 200) {
     refusal_ += bytes.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal_.size()));
-    return refusal_.size() < kLongestRefusal;  // then it is ended: what it answers is known
+    return refusal_.size() < kLongestRefusal;
   }
   was_flooded_ = !bytes_limit_.admits(static_cast<double>(bytes.size()), around_.now);
   if (was_flooded_) return false;
@@ -190,14 +189,14 @@ bool FollowedStream::received(std::string_view bytes) {
   if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
     refuse("is longer than 1 MiB", {});
   }
-  // After the events, which are older than their arrival: a power that changed is not confirmed.
+  // After the events, so that a power that changed is not confirmed.
   if (was_silent) confirm_powers();
   return true;
 }
 
 void FollowedStream::ended(const Ending& ending) {
   request_ = 0;
-  // Its server looks whether that was the last thing to wait for.
+  // Its server checks whether everything is settled.
   around_.timers.set_at_latest(server_, around_.now);
   std::string reason = ending.failure;
   if (status_ != 0 && status_ != 200) reason = refusal_text(status_, refusal_);
@@ -300,7 +299,7 @@ void FollowedStream::put_gone(Device& device) {
 
 void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,
                                 double timestamp_s) {
-  // Nothing is read in the future; where the daemon's clock is not known, now.
+  // A reading is never in the future; without a known daemon clock, it is now.
   TimePoint at = around_.now;
   if (std::isfinite(clock_.uncertainty_s)) {
     const Seconds ago(std::clamp(around_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));

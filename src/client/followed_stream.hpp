@@ -20,32 +20,32 @@
 
 namespace wattle::client {
 
-/// From the request for a stream to its end, and the wait before the next one. What it hears goes
-/// to the hub; who asks for it, and when, is its server (`FollowedServer`).
+/// One stream, from its request to its end, and the wait before the next try. Its values go to the
+/// hub. Its server (`FollowedServer`) decides when to open it.
 ///
 /// Threads: one at a time (the stream's).
 class FollowedStream final : public ResponseHandler {
  public:
   enum class Phase : std::uint8_t {
-    idle,     ///< not asked for: off, or to be asked for
-    opening,  ///< asked for
-    open,     ///< it answers
+    idle,     ///< off, or about to be opened
+    opening,  ///< requested
+    open,     ///< it sends events
     waiting,  ///< until `retry_at`
-    denied,   ///< the same, for longer
+    denied,   ///< waits longer
   };
-  /// Without a sign of life for so long a stream is stale ...
+  /// A stream without a sign of life for this time is stale ...
   static constexpr std::chrono::seconds kStale = EnergyBook::kSilence;
-  /// ... and then lost.
+  /// ... and after this time lost.
   static constexpr std::chrono::seconds kLost{15};
-  /// A sign after so long confirms the powers at once. Those of a stream that sends more often are
-  /// confirmed by `check`: an event of one device costs nothing for the others.
+  /// After a silence of this length, a sign confirms the powers at once. `check` confirms the
+  /// powers of streams that send more often: an event of one device costs nothing for the others.
   static constexpr std::chrono::milliseconds kSilent{500};
-  /// A stream that held for so long was a success: the next wait is the shortest again.
+  /// A stream that lasted this long was a success: the next wait is the shortest again.
   static constexpr std::chrono::seconds kSettled{10};
 
-  /// Far more than a daemon sends: 16 GPUs read 100 times a second are 1600 events. A server that
-  /// exceeds it is lost, as after any failure. The bursts are what can have waited in sockets while
-  /// this process stood still.
+  /// Far more than a daemon sends: 16 GPUs read 100 times per second are 1600 events. A server that
+  /// exceeds it counts as lost. The bursts allow for data that waited in sockets while this process
+  /// was stopped.
   static constexpr double kMostEventsPerSecond = 1e4;
   static constexpr double kEventBurst = 1e5;
   static constexpr double kMostBytesPerSecond = 4.0 * (1U << 20U);
@@ -63,35 +63,36 @@ class FollowedStream final : public ResponseHandler {
     return phase_ == Phase::waiting || phase_ == Phase::denied;
   }
   [[nodiscard]] bool needs_seed() const noexcept { return phase_ == Phase::open && needs_seed_; }
-  /// When something last came, or the daemon was known to live.
+  /// The time of the last sign of life.
   [[nodiscard]] TimePoint last_sign() const noexcept { return last_sign_; }
 
-  /// From now on these are served; others are told to be gone.
+  /// Sets the devices that the daemon serves; others are reported as gone.
   void serve(const std::vector<DeviceId>& devices);
-  /// The daemon is being asked for it, for the first time.
+  /// Reports that the server is asked for it, for the first time.
   void expect();
   void open(std::string_view target);
   void turn_off(const std::string& reason);
   void deny(const std::string& reason);
-  /// Ends it, and waits before the next try: longer each time, but not where nobody answers, whom
-  /// asking costs nothing.
+  /// Ends it, and waits before the next try. The wait grows, but not for a server that does not
+  /// answer (`is_answered` false): asking it costs the server nothing.
   void lose(const std::string& reason, bool is_answered = true);
-  /// Says that it is stopped for good: it is about to be destroyed.
+  /// Reports that it is stopped. Call it before it is destroyed.
   void end();
 
-  /// The powers that single questions found: they count where nothing newer has come.
+  /// Takes powers from a single request; ignores those that are older than the stream's.
   void seed(const wire::PowerEvent& powers);
   void note_seeded() noexcept { needs_seed_ = false; }
-  /// The daemon lives.
+  /// The daemon is alive.
   void note_sign();
-  /// Looks whether it does.
+  /// Checks the time since the last sign of life.
   void check();
   void set_clock(const ClockOffset& clock) noexcept { clock_ = clock; }
-  /// The daemon says that it does not know the power of this device, or of its memory.
+  /// True if the daemon reports that it does not know the power of this device, or of its memory.
   [[nodiscard]] bool is_unknown(DeviceId id, bool is_dram) const noexcept;
-  /// How often it was lost.
+  /// The number of times that it was lost.
   [[nodiscard]] std::uint64_t losses() const noexcept { return losses_; }
-  /// True once where an event's time cannot be: the daemon's clock, or this machine's, was set.
+  /// True once after an event with an impossible time: the daemon's clock, or this machine's, was
+  /// set.
   [[nodiscard]] bool take_doubt() noexcept { return std::exchange(doubts_clock_, false); }
 
   void began(int status) override;
@@ -106,24 +107,24 @@ class FollowedStream final : public ResponseHandler {
     std::uint64_t event = 0;    ///< the number of that event
     bool is_served = false;
     bool has_value = false;
-    bool has_reason = false;       ///< why its power is not known
-    bool has_dram_reason = false;  ///< the same of its memory
+    bool has_reason = false;       ///< its power is unknown, with a reason
+    bool has_dram_reason = false;  ///< likewise of its memory
   };
 
-  /// True where nothing came for a while before.
+  /// Notes a sign of life. True if it ended a silence of `kSilent`.
   [[nodiscard]] bool take_sign();
-  /// They hold until the last sign of life at least.
+  /// The powers hold at least until the last sign of life.
   void confirm_powers();
   void take_event(std::string_view json);
   void take_comment(std::string_view comment);
-  /// Empty: there is none.
+  /// An empty `reason` removes it.
   void set_reason(Device& device, bool is_dram, std::string reason);
   void clear_reasons(Device& device);
   void apply(const wire::PowerEvent& event);
   void put(Device& device, const wire::DevicePower& power, double timestamp_ms);
   void put_gone(Device& device);
   void book_power(const Device& device, const wire::DevicePower& power, double timestamp_s);
-  /// Calls `visit(key)` for what is booked of a device.
+  /// Calls `visit(key)` for the quantities of a device in the book.
   template <class Visit>
   void each_booked(const Device& device, Visit visit) const;
   [[nodiscard]] Device* find(DeviceId id) noexcept;
@@ -139,20 +140,20 @@ class FollowedStream final : public ResponseHandler {
   ConnectionState state_{};
   RequestId request_ = 0;
   int status_ = 0;
-  std::string refusal_;  ///< the begin of what a daemon says that does not stream
+  std::string refusal_;  ///< the start of the body of a refusal
   wire::SseReader reader_;
-  std::uint64_t dropped_ = 0;  ///< of the reader's, as far as told
+  std::uint64_t dropped_ = 0;  ///< events that the reader dropped and that are reported
   std::uint64_t events_ = 0;
   FlowLimit events_limit_{kMostEventsPerSecond, kEventBurst};
   FlowLimit bytes_limit_{kMostBytesPerSecond, kByteBurst};
-  bool was_flooded_ = false;  ///< more came than a daemon sends
+  bool was_flooded_ = false;  ///< the server exceeded its limits
   std::uint64_t losses_ = 0;
   std::vector<Device> devices_;  ///< by id
   ClockOffset clock_;
   Backoff backoff_;
   Refusals refusals_;
   TimePoint retry_at_{};
-  TimePoint opened_{};  ///< or asked for, while it is being opened
+  TimePoint opened_{};  ///< or requested, while opening
   TimePoint last_sign_{};
   bool needs_seed_ = false;
   bool doubts_clock_ = false;

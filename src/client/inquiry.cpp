@@ -40,7 +40,7 @@ void Inquiry::start_next() {
 
 void Inquiry::began(int status) {
   answer_.status = status;
-  // The time is told in the head's packet: what the body takes is no delay of the clock's.
+  // The time is in the packet of the head: the rest of the body does not delay it.
   answer_.answered = clock_.now();
 }
 

@@ -1,4 +1,4 @@
-// Single questions to one daemon, one after the other.
+// Sends single requests to one daemon, one after the other.
 #pragma once
 
 #include <chrono>
@@ -12,20 +12,20 @@
 
 namespace wattle::client {
 
-/// What came of a question.
+/// The outcome of a request.
 struct Answer {
-  int status = 0;         ///< 0: none came
+  int status = 0;         ///< 0: no answer
   std::string body{};     ///< of at most 1 MiB
-  std::string failure{};  ///< why there is no whole answer; empty: there is one
+  std::string failure{};  ///< why there is no complete answer; empty: there is one
   TimePoint asked{};
   TimePoint answered{};
 
   [[nodiscard]] bool is_good() const noexcept { return failure.empty() && status == 200; }
-  /// Why it is not good, safe to print: what went wrong, or the daemon's own words.
+  /// Why it is not good, safe to print: the failure, or the daemon's own text.
   [[nodiscard]] std::string reason() const;
 };
 
-/// "answers 404: ...", with the daemon's own words, safe to print.
+/// "answers 404: ...", with the daemon's own text, safe to print.
 [[nodiscard]] std::string refusal_text(int status, std::string_view body);
 
 /// Threads: one at a time.
@@ -40,11 +40,11 @@ class Inquiry final : public ResponseHandler {
   Inquiry& operator=(const Inquiry&) = delete;
   ~Inquiry() override;
 
-  /// Asks when all that was asked before is answered. `then` may ask again. `is_last`: nothing else
-  /// will be asked soon.
+  /// Sends the request when all earlier ones are answered. `then` may ask again. `is_last`: no
+  /// other request is expected soon.
   void ask(std::string target, Then then, bool is_last = false);
   [[nodiscard]] bool is_idle() const noexcept { return waiting_.empty(); }
-  /// Forgets what was asked.
+  /// Drops all requests without calling `then`.
   void clear() noexcept;
 
   void began(int status) override;
@@ -63,7 +63,7 @@ class Inquiry final : public ResponseHandler {
   Transport& transport_;
   const Clock& clock_;
   std::chrono::milliseconds timeout_;
-  std::vector<Question> waiting_;  ///< the first one is being asked
+  std::vector<Question> waiting_;  ///< the first is in progress
   RequestId request_ = 0;
   Answer answer_;
 };

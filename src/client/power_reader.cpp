@@ -1,4 +1,4 @@
-// The public face of a reader.
+// The public class of a reader.
 #include <utility>
 
 #include "base/forks.hpp"

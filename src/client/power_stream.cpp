@@ -38,7 +38,7 @@ bool asks_for_nothing(const Server& server) noexcept {
 }
 
 void check_servers(const std::vector<Server>& servers) {
-  // Who takes from such a stream would wait for ever.
+  // A reader of such a stream would wait for ever.
   if (std::ranges::all_of(servers, asks_for_nothing)) {
     throw InvalidArgument(servers.empty() ? "cannot stream: no server is named"
                                           : "cannot stream: no server is asked for any device");
@@ -132,7 +132,7 @@ class PowerStream::Impl {
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> new_reader(const ReaderOptions& options) const {
     return PowerReader::Impl::make(hub_, options);
   }
-  /// The one that `next` goes on with.
+  /// The reader of `next`.
   [[nodiscard]] std::shared_ptr<PowerReader::Impl> own_reader() {
     const std::scoped_lock lock(mutex_);
     if (!own_reader_) own_reader_ = new_reader({});
@@ -141,7 +141,7 @@ class PowerStream::Impl {
 
  private:
   std::shared_ptr<UpdateHub> hub_;
-  std::shared_ptr<client::EnergyBook> book_;  ///< null: nobody asks
+  std::shared_ptr<client::EnergyBook> book_;  ///< null: no energies
   std::shared_ptr<Engine> engine_;
   std::mutex mutex_;
   std::shared_ptr<PowerReader::Impl> own_reader_;
@@ -154,7 +154,7 @@ std::map<std::string, ServerEnergy> PowerStream::Impl::energy(TimePoint begin,
   }
   if (end < begin) throw InvalidArgument("a window that ends before it starts has no energy");
   if (hub_->is_forked()) return {};
-  // So far, whatever was asked for, that lengths of time fit.
+  // Limited so that durations do not overflow.
   const TimePoint now = TimePoint::clock::now();
   constexpr std::chrono::days kFar{3650};
   begin = std::clamp(begin, now - kFar, now + kFar);
@@ -210,7 +210,7 @@ PowerReader PowerStream::reader(const ReaderOptions& options) const {
 }
 
 PowerReader::Next PowerStream::next() {
-  // A reader of its own would be closed with the reader: the awaitable has the parts alone.
+  // The awaitable holds only the implementation: a `PowerReader` member would close the reader.
   return PowerReader::Next(impl_->own_reader());
 }
 

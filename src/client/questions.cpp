@@ -11,7 +11,7 @@
 namespace wattle::client {
 namespace {
 
-/// No answer of a daemon comes near: a thousand GPUs are 200 KiB.
+/// Far above any answer of a daemon: a thousand GPUs are 200 KiB.
 constexpr std::size_t kMostBytes = 8U << 20U;
 
 constexpr long kOk = 200;
@@ -26,7 +26,7 @@ struct Body {
   std::size_t head_bytes = 0;
 };
 
-/// Counts what comes beside the body, trailers too, all of which libcurl keeps.
+/// Counts the bytes outside the body, with trailers: libcurl keeps them all.
 std::size_t count_head(const char* /*bytes*/, std::size_t /*one*/, std::size_t count,
                        void* to) noexcept {
   auto& body = *static_cast<Body*>(to);
@@ -34,7 +34,7 @@ std::size_t count_head(const char* /*bytes*/, std::size_t /*one*/, std::size_t c
   return body.head_bytes > kLongestHead ? 0 : count;
 }
 
-/// Takes what came, as libcurl wants it: another number than `count` ends the transfer.
+/// A write callback of libcurl: a result other than `count` ends the transfer.
 std::size_t take(const char* bytes, std::size_t /*one*/, std::size_t count, void* to) noexcept {
   auto& body = *static_cast<Body*>(to);
   body.too_long = body.bytes.size() + count > kMostBytes;
@@ -42,7 +42,7 @@ std::size_t take(const char* bytes, std::size_t /*one*/, std::size_t count, void
   try {
     body.bytes.append(bytes, count);
   } catch (const std::exception&) {
-    return 0;  // out of memory: libcurl, which called, is C
+    return 0;  // out of memory; libcurl is C: no exception may pass
   }
   return count;
 }
@@ -96,7 +96,7 @@ std::string Questions::cannot(std::string_view operation) const {
 
 std::string Questions::ask(std::string_view operation, std::string_view path,
                            const QueryText& query, bool is_post) {
-  // What was set for the question before is forgotten; its connection is kept.
+  // Resets the options of the last request; keeps its connection.
   ::curl_easy_reset(easy_.get());
   Body body;
   FailureText failure{};

@@ -1,4 +1,4 @@
-// One question to a daemon, and its answer or the error that says why there is none.
+// One request to a daemon, and its answer or an exception.
 #pragma once
 
 #include <chrono>
@@ -14,8 +14,8 @@
 
 namespace wattle::client {
 
-/// What stands behind the "?" of a request. Only names and numbers of our own: nothing in it needs
-/// to be escaped but the comma between ids, which zeusd's own client escapes.
+/// Builds the query of a request. It has only names and numbers of our own, so only the comma
+/// between ids is escaped, as in zeusd's client.
 class QueryText {
  public:
   QueryText& gpus(const std::vector<std::uint32_t>& ids) { return list("gpu_ids", ids); }
@@ -28,28 +28,27 @@ class QueryText {
   [[nodiscard]] const std::string& text() const noexcept { return text_; }
 
  private:
-  /// Without ids nothing is added: all are meant.
+  /// Without ids nothing is added: the request is for all devices.
   QueryText& list(std::string_view name, const std::vector<std::uint32_t>& ids);
   QueryText& add(std::string_view name, std::string_view value);
 
   std::string text_;
 };
 
-/// The daemon does not understand a request (400): mostly since it names a device that is not
-/// there.
+/// The daemon refuses a request as invalid (400): usually it names a missing device.
 class BadRequest : public Error {
  public:
   using Error::Error;
 };
 
-/// Asks over one connection, which is kept; see `DaemonClient` for what is thrown.
-/// Threads: one at a time.
+/// Sends requests over one connection, which is kept. Throws as `DaemonClient`. Not thread-safe.
 class Questions {
  public:
-  /// Throws `InvalidArgument` for a token or a timeout that cannot be.
+  /// Throws `InvalidArgument` for an invalid token or timeout.
   Questions(Server server, std::chrono::milliseconds timeout);
 
-  /// `operation` goes on from "cannot": "read its clock". `decode`: one of wire/decode.hpp.
+  /// `operation` completes the error "cannot ...": "read its clock". `decode`: a function of
+  /// wire/decode.hpp.
   template <class Value>
   Value get(std::string_view operation, std::string_view path, const QueryText& query,
             wire::Decoded<Value> (*decode)(std::string_view)) {

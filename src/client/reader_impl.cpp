@@ -20,7 +20,7 @@ std::shared_ptr<PowerReader::Impl> PowerReader::Impl::make(std::shared_ptr<Updat
                                                            const ReaderOptions& options) {
   UpdateHub& from = *hub;
   if (from.has_ended()) {
-    // Nobody is left to wait for; in a forked child, the mutex may never be free.
+    // In a forked child the mutex may stay locked for ever.
     client::View nothing(from.servers_);
     return std::shared_ptr<Impl>(new Impl(std::move(hub), std::move(nothing), options));
   }
@@ -59,7 +59,7 @@ bool PowerReader::Impl::is_ready() const {
 }
 
 bool PowerReader::Impl::suspend(std::coroutine_handle<> who, bool& waits) {
-  // Once the mutex is free, the coroutine may run, and take the reader with it.
+  // After the mutex is unlocked, the coroutine may run and destroy the reader.
   const std::shared_ptr<Impl> self = shared_from_this();
   if (hub_->has_ended()) return false;
   const std::scoped_lock lock(hub_->mutex_);

@@ -1,4 +1,4 @@
-// What a reader of a stream is made of.
+// The implementation of a reader of a stream.
 #pragma once
 
 #include <condition_variable>
@@ -14,28 +14,28 @@
 
 namespace wattle {
 
-/// Threads: one at a time, beside the hub, which shares what its mutex guards.
+/// Threads: one at a time, and the hub, for the members that its mutex guards.
 class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl> {
  public:
-  /// Sees everything that is committed from now on.
+  /// The reader gets everything that is committed from now on.
   [[nodiscard]] static std::shared_ptr<Impl> make(std::shared_ptr<client::UpdateHub> hub,
                                                   const ReaderOptions& options);
   Impl(const Impl&) = delete;
   Impl& operator=(const Impl&) = delete;
   ~Impl();
 
-  /// Absent: for as long as it takes.
+  /// Absent: no deadline.
   [[nodiscard]] const PowerSnapshot* wait(std::optional<TimePoint> deadline);
 
-  /// There is a step, or will never be one.
+  /// True if there is a step, or never will be one.
   [[nodiscard]] bool is_ready() const;
-  /// False: it is ready.
+  /// False: a step is ready, do not suspend.
   [[nodiscard]] bool suspend(std::coroutine_handle<> who, bool& waits);
   [[nodiscard]] const PowerSnapshot* take();
   void forget_waiting() noexcept;
-  /// Resumes who waits, unless it was destroyed meanwhile.
+  /// Resumes the waiting coroutine, unless it was destroyed.
   void resume() noexcept;
-  /// The reader is no more: nobody is resumed.
+  /// The reader is destroyed: nothing is resumed.
   void close() noexcept { forget_waiting(); }
 
   [[nodiscard]] const PowerSnapshot& readings() const noexcept { return view_.readings(); }
@@ -58,7 +58,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   // The reader's own.
   client::View view_;
   std::vector<PowerUpdate> updates_;
-  std::uint64_t meta_version_ = 0;  ///< of what it knows of the servers
+  std::uint64_t meta_version_ = 0;  ///< of its copy of the servers' states
 
   // Guarded by the hub's mutex.
   client::UpdateQueue queue_;
@@ -66,7 +66,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   bool is_blocked_ = false;
   std::condition_variable changed_;
   std::coroutine_handle<> waiting_;  ///< for a step
-  std::coroutine_handle<> due_;      ///< there is one: to be resumed
+  std::coroutine_handle<> due_;      ///< to be resumed: there is a step
 };
 
 }  // namespace wattle

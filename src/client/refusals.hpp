@@ -1,4 +1,4 @@
-// What is refused in a daemon's answers, told so that nobody drowns in it.
+// Logs invalid data from a daemon, at a limited rate.
 #pragma once
 
 #include <chrono>
@@ -10,8 +10,7 @@
 
 namespace wattle::client {
 
-/// Tells the log of the first refusal, and then once a minute at most of how many there were.
-/// Threads: one at a time.
+/// Logs the first refusal, then at most once per minute their number. Not thread-safe.
 class Refusals {
  public:
   static constexpr std::chrono::seconds kPause{60};

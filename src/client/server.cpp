@@ -15,7 +15,7 @@
 namespace wattle {
 namespace {
 
-/// Where an address without a port leads to.
+/// The port of an address without one.
 constexpr std::uint16_t kHttpPort = 80;
 constexpr std::uint16_t kHttpsPort = 443;
 
@@ -33,7 +33,7 @@ bool is_letter_or_digit(char c) noexcept {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/// Letters of names and of IPv4 addresses; nothing that means something else within a URL.
+/// The characters of names and IPv4 addresses: none has another meaning in a URL.
 bool is_host_name(std::string_view text) noexcept {
   constexpr std::size_t kLongestName = 253;  // RFC 1035 2.3.4, written with dots
   return !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, [](char c) {
@@ -41,7 +41,8 @@ bool is_host_name(std::string_view text) noexcept {
   });
 }
 
-/// Looks like an IPv6 address, a zone ("%eth0") included; whether it is one, the resolver knows.
+/// True for the characters of an IPv6 address with an optional zone ("%eth0"). The resolver does
+/// the full check.
 bool is_ipv6(std::string_view text) noexcept {
   const std::size_t percent = std::min(text.find('%'), text.size());
   const std::string_view address = text.substr(0, percent);
@@ -60,7 +61,7 @@ bool has_brackets(std::string_view host) noexcept {
   return host.size() >= 2 && host.front() == '[' && host.back() == ']';
 }
 
-/// `server` with `options`, once they are known to be possible.
+/// `server` with `options`, after checking them.
 Server with(Server server, ServerOptions options) {
   client::check_token(options.token, server.endpoint);
   for (const auto& list : {options.gpus, options.cpus}) {
@@ -111,14 +112,14 @@ Server parse_with_port(std::string_view text, std::uint16_t port_of_bare_host) {
   return at_address(Server::Transport::http, rest, is_url ? kHttpPort : port_of_bare_host);
 }
 
-/// Empty where the variable is not set.
+/// Empty if the variable is not set.
 std::string_view environment(const char* variable) noexcept {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
   const char* const value = std::getenv(variable);
   return value != nullptr ? value : "";
 }
 
-/// Absent where the environment names none.
+/// Absent: the environment names none.
 std::optional<Server> configured() {
   if (::getauxval(AT_SECURE) != 0) return std::nullopt;
   const std::string_view path = environment("ZEUSD_SOCK_PATH");
@@ -131,7 +132,7 @@ std::optional<Server> configured() {
 
 }  // namespace
 
-// Defined here so that each type's vtable stands in one place: see error.cpp.
+// Defined here so that each type has its vtable in one place: see error.cpp.
 ConnectionError::~ConnectionError() = default;
 AuthError::~AuthError() = default;
 

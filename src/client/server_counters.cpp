@@ -36,7 +36,7 @@ void ServerCounters::ask(const FollowedStream& stream, std::string target) {
   }
   inquiry_->ask(std::move(target), [this, &stream, &type](const Answer& answer) {
     if (answer.is_good()) return book(stream, answer);
-    // A daemon that has none, or whose device has none, says so each time.
+    // A daemon without counters would refuse every time.
     const bool is_refused = answer.failure.empty() && answer.status < 500;
     if (is_refused) type.is_counted = false;
   });
@@ -50,7 +50,7 @@ void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
   const auto decoded = wire::decode_gpu_energies(answer.body);
   const auto* energies = std::get_if<std::map<DeviceId, std::uint64_t>>(&decoded);
   if (energies == nullptr) return;
-  // The driver counts, whatever becomes of the daemon.
+  // The driver counts, also across restarts of the daemon.
   for (const auto& [id, mj] : *energies) {
     book_one(Quantity::gpu, id, mj, answer, /*goes_on=*/true);
   }
@@ -64,11 +64,11 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const Answer& answe
   for (const auto& served : *energies) {
     const DeviceId id = served.first;
     const wire::CpuEnergy& energy = served.second;
-    // A daemon counts from its own start, which only wattled tells.
+    // A daemon counts from its own start, which only wattled reports.
     const bool goes_on =
         energy.since_ms ? std::exchange(cpu_since_ms_[id], *energy.since_ms) == *energy.since_ms
                         : !may_be_another;
-    // A counter whose power the daemon does not know does not move, or cannot be read.
+    // If the daemon does not know the power, the counter does not move or cannot be read.
     const auto book = [&](Quantity quantity, std::optional<std::uint64_t> uj) {
       const bool is_unknown = stream.is_unknown(id, quantity == Quantity::dram);
       if (is_unknown) around_.book->break_counter({place_, quantity, id});

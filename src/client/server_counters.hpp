@@ -1,4 +1,4 @@
-// The energy counters of one server's devices, asked for one after the other.
+// Reads the energy counters of one server's devices.
 #pragma once
 
 #include <array>
@@ -14,23 +14,23 @@
 
 namespace wattle::client {
 
-/// Asks a daemon for the energy that its devices have counted, and books it; does nothing where
-/// nobody keeps a book. A daemon that refuses is not asked again. Apart from what else a server is
-/// asked: a device that hangs keeps its counter's answer back for long.
+/// Asks a daemon for the energy counters of its devices, and puts them into the book. Does nothing
+/// without a book. Does not ask again if the daemon refuses. Uses its own `Inquiry`: a device that
+/// hangs delays the answer for long.
 ///
 /// Threads: one at a time (the stream's).
 class ServerCounters {
  public:
   ServerCounters(std::size_t place, Surroundings& around);
 
-  /// The daemon may have counters of these devices: it has said what it serves.
+  /// The daemon serves these devices, and may have counters of them.
   void expect(DeviceType type) noexcept;
-  /// Nothing is being asked.
+  /// True if no request is in progress.
   [[nodiscard]] bool is_idle() const noexcept { return !inquiry_ || inquiry_->is_idle(); }
   [[nodiscard]] bool is_due(DeviceType type) const noexcept;
-  /// When to ask next.
+  /// The time of the next request.
   [[nodiscard]] TimePoint due(DeviceType type) const noexcept;
-  /// `target`: where the daemon tells them. `stream`: of the same devices; it outlives this.
+  /// `target`: the route of the counters. `stream`: of the same devices; outlives this object.
   void ask(const FollowedStream& stream, std::string target);
 
  private:
@@ -41,15 +41,16 @@ class ServerCounters {
 
   std::size_t place_;
   Surroundings& around_;
-  std::unique_ptr<Inquiry> inquiry_;  ///< null: nobody keeps a book
+  std::unique_ptr<Inquiry> inquiry_;  ///< null: there is no book
 
   struct OfType {
     TimePoint due{};
     bool is_counted = false;         ///< the daemon has such counters
-    std::uint64_t known_losses = 0;  ///< of the stream, when they were last booked
+    std::uint64_t known_losses = 0;  ///< of the stream, at the last booking
   };
-  std::array<OfType, 2> types_{};                  ///< by DeviceType
-  std::map<DeviceId, wire::UnixMs> cpu_since_ms_;  ///< since when its counters count, if told
+  std::array<OfType, 2> types_{};  ///< by DeviceType
+  std::map<DeviceId, wire::UnixMs>
+      cpu_since_ms_;  ///< start of its counters, if the daemon reports it
 };
 
 }  // namespace wattle::client

@@ -31,7 +31,7 @@ int connect_error(const std::string& path) noexcept {
 }
 
 std::string remedy_for_denied(const struct stat& status) {
-  // Nobody is to join root's group.
+  // Never recommends joining root's group.
   if (status.st_gid == 0) {
     return "the socket is root's alone; restart the daemon with --socket-group GROUP";
   }

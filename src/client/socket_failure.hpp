@@ -6,7 +6,7 @@
 namespace wattle::client {
 
 /// "/run/wattled/wattled.sock: Permission denied; ...": the path, the reason, the remedy. Connects
-/// once more to find out. Empty: nothing is wrong any more. Threads: any.
+/// again to find out. Empty: the connection now succeeds. Threads: any.
 [[nodiscard]] std::string socket_failure(const std::string& path);
 
 }  // namespace wattle::client

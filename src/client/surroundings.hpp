@@ -1,4 +1,4 @@
-// What the parts of a stream share.
+// The objects that the parts of a stream share.
 #pragma once
 
 #include <chrono>
@@ -24,11 +24,11 @@ struct Surroundings {
   std::chrono::milliseconds reconnect_delay;
   std::chrono::milliseconds longest_reconnect_delay;
   std::chrono::milliseconds timeout;
-  /// Null: nobody asks for energies.
+  /// Null: energies are not kept.
   EnergyBook* book = nullptr;
 
   wire::EventParser parser{};
-  /// The time, looked at once for all that came together.
+  /// The time, read once for all data that arrived together.
   TimePoint now{};
   double unix_now_s = 0.0;
 

@@ -1,4 +1,4 @@
-// Who is to be looked at when.
+// One timer for each of a number of places.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 
 namespace wattle::client {
 
-/// One time for each of a number of places. Allocates for the first time of a place only. Threads:
-/// one at a time.
+/// Allocates only when a place is set for the first time. Not thread-safe.
 class Timers {
  public:
   explicit Timers(std::size_t count) : times_(count) {}
@@ -29,7 +28,7 @@ class Timers {
     }
     before = time;
   }
-  /// Unless it is earlier already.
+  /// Sets the time, unless the place has an earlier one.
   void set_at_latest(std::size_t place, TimePoint time) {
     const auto& before = times_[place];
     if (!before || time < *before) set(place, time);
@@ -38,7 +37,7 @@ class Timers {
   [[nodiscard]] TimePoint next() const noexcept {
     return order_.empty() ? TimePoint::max() : order_.begin()->first;
   }
-  /// The place whose time is `next`; there is one.
+  /// The place whose time is `next`. Requires that a place is set.
   [[nodiscard]] std::size_t first() const noexcept { return order_.begin()->second; }
 
  private:

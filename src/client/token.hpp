@@ -1,4 +1,4 @@
-// What a token may be made of.
+// Checks the characters of a token.
 #pragma once
 
 #include <algorithm>
@@ -9,11 +9,10 @@
 
 namespace wattle::client {
 
-/// Throws `InvalidArgument` for a token that no head may hold (blanks, line ends, other than
-/// ASCII): it would end the line and begin another. The message does not show the token. Threads:
-/// any.
+/// Throws `InvalidArgument` for a token with blanks, line ends or non-ASCII characters, which could
+/// start another header line. The message does not show the token. Threads: any.
 inline void check_token(std::string_view token, std::string_view endpoint) {
-  // What a JWT is made of, and whatever else stands in a head without changing it.
+  // The characters of a JWT, and all others that are harmless in a header.
   const auto is_token_character = [](char c) { return c > ' ' && c < '\x7f'; };
   if (std::ranges::all_of(token, is_token_character)) return;
   throw InvalidArgument("the token for " + printable(endpoint) +

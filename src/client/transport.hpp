@@ -1,4 +1,4 @@
-// Requests to daemons, behind an interface, so that tests answer them in virtual time.
+// The interface for requests to daemons. Tests implement it in virtual time.
 #pragma once
 
 #include <chrono>
@@ -9,20 +9,20 @@
 
 namespace wattle::client {
 
-/// How a request came to its end.
+/// How a request ended.
 struct Ending {
-  int status = 0;         ///< of HTTP; 0: no head has come
-  std::string failure{};  ///< what went wrong, safe to print; empty: it ended in due form
+  int status = 0;         ///< of HTTP; 0: no head has arrived
+  std::string failure{};  ///< the reason of a failure, safe to print; empty: success
 };
 
-/// Hears what becomes of a request. Threads: the transport's. None of these may start or cancel a
-/// request, but for `ended`.
+/// Handles the answer to a request. Only `ended` may start or cancel a request. Threads: the
+/// transport's.
 class ResponseHandler {
  public:
   virtual ~ResponseHandler() = default;
-  /// The head of the answer is there.
+  /// The head of the answer has arrived.
   virtual void began(int status) = 0;
-  /// A part of the body; false: no more of it is wanted, the request fails.
+  /// A part of the body. Return false to abort the request.
   [[nodiscard]] virtual bool received(std::string_view bytes) = 0;
   /// The last call.
   virtual void ended(const Ending& ending) = 0;
@@ -34,12 +34,12 @@ using RequestId = std::uint64_t;
 class Transport {
  public:
   virtual ~Transport() = default;
-  /// GETs `target` from the server at that place. `to` hears of it later, never at once, and lives
-  /// until it has ended or was cancelled. `timeout` 0: as long as it takes, once there is a
-  /// connection. `is_last`: no other request is expected soon, the connection need not be kept.
+  /// GETs `target` from server number `server`. Calls `to` later, never from within `start`; `to`
+  /// must live until `ended` or `cancel`. `timeout` 0: none, once connected. `is_last`: no other
+  /// request is expected soon, so the connection need not be kept.
   virtual RequestId start(std::size_t server, std::string_view target,
                           std::chrono::milliseconds timeout, ResponseHandler& to, bool is_last) = 0;
-  /// Nothing is heard of it any more. Does nothing where it has ended.
+  /// Its handler is not called any more. Does nothing if the request has ended.
   virtual void cancel(RequestId id) noexcept = 0;
 };
 

@@ -1,4 +1,4 @@
-// What passes from a daemon's stream to readers: as small as it can be, since there are many.
+// The values that go from a stream to its readers. They are small, since there are many.
 #pragma once
 
 #include <cmath>
@@ -15,14 +15,15 @@ namespace wattle::client {
 using wire::DeviceId;
 using wire::DeviceType;
 
-/// A device of a server. Its number is its place among all that were ever reported, and stays.
+/// A device of a server. Its number is its position among all devices that were ever reported; it
+/// never changes.
 struct Slot {
   std::uint32_t server = 0;  ///< place among the servers
   DeviceId device = 0;
   DeviceType type = DeviceType::gpu;
 };
 
-/// A power that is not reported.
+/// An unknown power.
 inline constexpr double kNoPower = std::numeric_limits<double>::quiet_NaN();
 
 [[nodiscard]] inline std::optional<Watts> known_power(double power_w) noexcept {

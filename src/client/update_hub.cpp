@@ -110,7 +110,7 @@ PowerSnapshot UpdateHub::snapshot() const {
   return view().readings();
 }
 
-/// For the stream's thread too, which alone adds slots, without the mutex.
+/// The stream's thread calls it without the mutex: only that thread adds slots.
 PowerUpdate UpdateHub::public_update(const Update& update) const {
   const Slot& slot = slots_[update.slot];
   return {.server = slot.server,
@@ -138,7 +138,7 @@ void UpdateHub::hand_out() {
 void UpdateHub::wake(Reader& reader) {
   if (reader.is_blocked_) reader.changed_.notify_one();
   if (!reader.waiting_) return;
-  // A reader that is being destroyed waits for the mutex: it can be resumed no more.
+  // A reader that is being destroyed waits for the mutex: do not resume it.
   if (auto kept = reader.weak_from_this().lock()) {
     reader.due_ = std::exchange(reader.waiting_, {});
     due_.push_back(std::move(kept));

@@ -1,4 +1,4 @@
-// Where the stream's thread puts what it heard, and readers take it from.
+// Passes values from the stream's thread to the readers.
 #pragma once
 
 #include <atomic>
@@ -18,15 +18,15 @@
 
 namespace wattle::client {
 
-/// What the user of a stream wants to be called, and how far readers may fall behind.
+/// The callbacks of a stream's user, and the length of the readers' queues.
 struct Delivery {
   std::size_t queue_limit = 0;
   std::function<void(const PowerUpdate&)> on_update{};
   std::function<void(std::function<void()>)> executor{};
 };
 
-/// The newest of everything, and who reads it. What is put here shows after `commit`, all at once.
-/// Nothing is allocated for an update of a device that is known.
+/// Holds the newest values and the list of readers. `commit` makes new values visible, all at once.
+/// An update of a known device does not allocate.
 ///
 /// Threads: `new_slot`, `add`, `end_event`, `set_...`, `commit`, `close` one at a
 /// time (the stream's); everything else any.
@@ -39,7 +39,7 @@ class UpdateHub {
 
   /// A new number for a device.
   [[nodiscard]] std::uint32_t new_slot(const Slot& slot);
-  /// Belongs to the same event as what is added before the next `end_event`.
+  /// Updates between two calls of `end_event` belong to the same event.
   void add(const Update& update) {
     batch_.push_back(update);
     batch_.back().ends_event = false;
@@ -49,20 +49,20 @@ class UpdateHub {
   }
   void set_state(std::size_t server, DeviceType type, ConnectionState state);
   void set_clock(std::size_t server, const ClockOffset& clock);
-  /// Why a device's power is not known; an empty reason: it is, or nothing is said of it.
+  /// Why a device's power is unknown; an empty reason: it is known, or there is no reason.
   void set_reason(std::size_t server, const wire::UnknownPower& unknown);
-  /// Hands out what was put here since the last time: to readers, then to the callback; then those
-  /// who wait are resumed. Code of the user runs in it.
+  /// Passes on the values since the last call: to readers, then to the callback; then resumes
+  /// waiting readers. Runs code of the user.
   void commit();
-  /// Resumes those who still wait, with nothing.
+  /// Resumes waiting readers without a value.
   void close();
 
-  /// There is nothing more to read from now on.
+  /// Ends all readers: no more values come.
   void end() noexcept;
   [[nodiscard]] bool has_ended() const noexcept {
     return ended_.load(std::memory_order_acquire) || is_forked();
   }
-  /// This is a child's copy: its mutex may never be free.
+  /// True in a forked child, where the mutex may stay locked for ever.
   [[nodiscard]] bool is_forked() const noexcept { return forks_ != forks(); }
 
   [[nodiscard]] const std::vector<Server>& servers() const noexcept { return servers_; }
@@ -73,7 +73,7 @@ class UpdateHub {
   using Reader = PowerReader::Impl;
 
   using Reasons = std::map<DeviceId, std::string>;
-  /// What is known of a server beside its devices' powers.
+  /// The state of a server, except its devices' powers.
   struct Meta {
     ConnectionState gpu{};
     ConnectionState cpu{};

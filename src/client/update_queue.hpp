@@ -1,4 +1,4 @@
-// The updates that wait for one reader.
+// The queue of updates of one reader.
 #pragma once
 
 #include <algorithm>
@@ -11,17 +11,17 @@
 
 namespace wattle::client {
 
-/// A queue of at most `limit` updates. Past it the oldest are dropped and counted; but of each
-/// device the newest that was dropped is kept, and comes before all others at the next step: so a
-/// view misses nothing that is still true. With a limit of 0 all are kept like that, which is
-/// nobody's loss and not counted.
+/// A queue of at most `limit` updates. When it is full, the oldest update is dropped and counted.
+/// The newest dropped update of each device is kept, and comes first in the next step: so a view
+/// always has the current values. With a limit of 0 every update is kept in this way, and none is
+/// counted.
 ///
-/// Allocates while it grows to its longest so far. Threads: one at a time.
+/// Allocates only to grow. Not thread-safe.
 class UpdateQueue {
  public:
   explicit UpdateQueue(std::size_t limit) : limit_(limit) {}
 
-  /// To be called before an update of slot `count` - 1 is pushed.
+  /// Call it before the first update of slot `count` - 1.
   void expect_slots(std::size_t count) {
     kept_.resize(std::max(count, kept_.size()));
     dirty_.reserve(kept_.size());
@@ -40,7 +40,7 @@ class UpdateQueue {
   [[nodiscard]] bool empty() const noexcept { return count_ == 0 && dirty_.empty(); }
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
 
-  /// Calls `take(update)` for what was kept, and then for what waits, up to the end of an event.
+  /// Calls `take(update)` for the kept updates, then for the queue up to the end of an event.
   template <class Take>
   void take_step(Take take) {
     for (const std::uint32_t slot : dirty_) {
@@ -91,7 +91,7 @@ class UpdateQueue {
   std::size_t first_ = 0;
   std::size_t count_ = 0;
   std::vector<Kept> kept_;            ///< by slot
-  std::vector<std::uint32_t> dirty_;  ///< the slots of what is kept
+  std::vector<std::uint32_t> dirty_;  ///< the slots with a kept update
   std::uint64_t dropped_ = 0;
 };
 

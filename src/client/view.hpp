@@ -1,4 +1,4 @@
-// All servers' readings, kept up to date by one small update after the other.
+// The readings of all servers, updated in small steps.
 #pragma once
 
 #include <vector>
@@ -18,14 +18,14 @@ class View {
   View& operator=(const View&) = delete;
   ~View() = default;
 
-  /// Allocates for a device that is new, only. `slot` is that of `update.slot`.
+  /// Allocates only for a new device. `slot`: the device of `update.slot`.
   void apply(const Update& update, const Slot& slot);
 
   [[nodiscard]] const PowerSnapshot& readings() const noexcept { return readings_; }
   [[nodiscard]] PowerReadings& server(std::size_t place) noexcept { return *servers_[place]; }
 
  private:
-  /// Where a device's values stand. All null: nowhere yet.
+  /// Pointers to a device's values. All null: the device has none yet.
   struct Place {
     double* time_s = nullptr;
     Watts* gpu = nullptr;

@@ -25,7 +25,7 @@ struct NotUnderstood : std::exception {
   throw NotUnderstood("'" + printable(key) + "' is " + std::string(what));
 }
 
-/// The value of a key; null where there is none, or where it is null.
+/// The value of a key; null: missing, or JSON null.
 const json* find(const json& object, const char* key) {
   const auto at = object.find(key);
   return at == object.end() || at->is_null() ? nullptr : &*at;
@@ -53,7 +53,7 @@ bool to_bool(const json& value, std::string_view key) {
   return value.get<bool>();
 }
 
-/// Foreign text that may be shown as it is.
+/// Foreign text, made safe to print.
 std::string to_text(const json& value, std::string_view key) {
   if (!value.is_string()) refuse(key, "not a text");
   return printable(value.get_ref<const std::string&>());
@@ -81,14 +81,13 @@ std::uint64_t to_power(const json& value, std::string_view key) {
   return mw;
 }
 
-/// The member as `to_value` understands it. Throws where there is none.
+/// The member, converted by `to_value`. Throws if it is missing.
 template <class ToValue>
 auto required(const json& object, const char* key, ToValue to_value) {
   return to_value(member(object, key), key);
 }
 
-/// Puts the member, as `to_value` understands it, into `to`; leaves that as it is where there is
-/// none.
+/// Stores the member, converted by `to_value`, in `to`. Leaves `to` unchanged if it is missing.
 template <class Value, class ToValue>
 void take(const json& object, const char* key, Value& to, ToValue to_value) {
   if (const json* const value = find(object, key)) to = to_value(*value, key);
@@ -100,7 +99,7 @@ std::vector<std::string> texts(const json& list, std::string_view key) {
   return all;
 }
 
-/// An object whose keys are the ids of devices; each value as `value_of` understands it.
+/// An object whose keys are device ids; `value_of` converts each value.
 template <class Value, class ValueOf>
 std::map<DeviceId, Value> by_device(const json& object, ValueOf value_of) {
   std::map<DeviceId, Value> all;
@@ -174,7 +173,7 @@ void require_distinct(const std::vector<Entry>& entries, std::string_view what) 
   }
 }
 
-/// Text for people; empty where there is none.
+/// Text for people; empty if missing.
 std::string text_in(const json& entry, const char* key) {
   const json* const value = find(entry, key);
   constexpr std::size_t kMost = 2000;  // a remedy may be a paragraph
@@ -183,7 +182,7 @@ std::string text_in(const json& entry, const char* key) {
              : printable(value->get_ref<const std::string&>(), kMost);
 }
 
-/// Is shown to people alone: one that is not understood is left out.
+/// Only for people: an invalid one is ignored.
 std::optional<CpuLimit> cpu_limit_of(const json& answer) {
   const json* const limit = find(answer, "cpu_limit");
   if (limit == nullptr || !limit->is_object()) return std::nullopt;
@@ -197,7 +196,7 @@ std::optional<CpuLimit> cpu_limit_of(const json& answer) {
                   .remedy = text_in(*limit, "remedy")};
 }
 
-/// What is refused is for people: an entry that is not understood is left out.
+/// Only for people: an invalid entry is ignored.
 std::vector<RefusedEntry> refused_of(const json& answer) {
   std::vector<RefusedEntry> refused;
   const json* const entries = find(answer, "refused");
@@ -257,7 +256,7 @@ PowerLimitRange range_of(const json& device) {
           .max_mw = required(device, "max_power_limit_mw", to_unsigned)};
 }
 
-/// An answer as `value_of` understands it. Nothing throws, want of memory included.
+/// An answer, converted by `value_of`. Never throws, even if memory runs out.
 template <class Value, class ValueOf>
 Decoded<Value> decode(std::string_view text, ValueOf value_of) {
   try {

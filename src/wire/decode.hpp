@@ -1,5 +1,5 @@
-// Answers of a daemon as values; of either generation. Foreign text: whatever it holds, nothing
-// throws, and what cannot be understood is told. Keys that mean nothing here are passed over.
+// Decodes the answers of a daemon of either generation. Safe for untrusted text: never throws, and
+// reports what is invalid. Unknown keys are ignored.
 #pragma once
 
 #include <map>
@@ -12,15 +12,15 @@
 
 namespace wattle::wire {
 
-/// Why a text is no answer of the protocol, safe to print: "'gpus' is not a list".
+/// Why an answer is invalid, safe to print: "'gpus' is not a list".
 struct Malformed {
   std::string why;
 };
 template <class Value>
 using Decoded = std::variant<Value, Malformed>;
 
-/// GET /discover. Devices must be told, in the words of either generation; groups that are not
-/// told are off, and no token is wanted where that is not told. Of a GPU its id is enough.
+/// GET /discover. The devices are required, in the form of either generation; of a GPU only its id.
+/// Missing groups are off. Without the key `auth_required` no token is needed.
 [[nodiscard]] Decoded<Discovery> decode_discovery(std::string_view text);
 /// GET /auth/whoami.
 [[nodiscard]] Decoded<Identity> decode_identity(std::string_view text);
@@ -38,12 +38,12 @@ using Decoded = std::variant<Value, Malformed>;
     std::string_view text);
 [[nodiscard]] Decoded<std::map<DeviceId, bool>> decode_persistence_modes(std::string_view text);
 
-/// A comment of a stream (without its colon) that says why a power is not known; absent for any
-/// other. The reason is safe to print, and of 200 bytes at most.
+/// A comment of a stream (without its colon) with the reason for an unknown power; absent for other
+/// comments. The reason is safe to print, and has at most 200 bytes.
 [[nodiscard]] std::optional<UnknownPower> decode_unknown(std::string_view comment);
 
-/// What the body of a refusal says, safe to print: `{"error":"..."}`, `{"errors":{"0":"..."}}`, or
-/// the text itself. Empty where it says nothing.
+/// The message in the body of a refusal, safe to print: of `{"error":"..."}`,
+/// `{"errors":{"0":"..."}}`, or the text itself. May be empty.
 [[nodiscard]] std::string decode_error(std::string_view body);
 
 }  // namespace wattle::wire

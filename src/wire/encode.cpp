@@ -15,7 +15,7 @@ std::string number_or_null(const std::optional<std::uint64_t>& value) {
   return value ? fmt::format("{}", *value) : "null";
 }
 
-/// "[a,b]": each item as `text` makes it.
+/// "[a,b]": `text` encodes each item.
 template <class Items, class Text>
 std::string array_of(const Items& items, Text text) {
   std::string out = "[";
@@ -26,7 +26,7 @@ std::string array_of(const Items& items, Text text) {
   return out + ']';
 }
 
-/// {"0":...,"1":...}: each value as `text` makes it.
+/// {"0":...,"1":...}: `text` encodes each value.
 template <class Value, class Text>
 std::string object_of(const std::map<DeviceId, Value>& values, Text text) {
   std::string out = "{";

@@ -1,4 +1,4 @@
-// Messages as JSON: compact, keys in the order of zeusd's.
+// Encodes messages as compact JSON, with the keys in zeusd's order.
 #pragma once
 
 #include <map>
@@ -12,7 +12,7 @@ namespace wattle::wire {
 /// With the keys of both generations.
 [[nodiscard]] std::string encode(const Discovery& discovery);
 [[nodiscard]] std::string encode(const Identity& identity);
-/// One event of a snapshot stream, and the answer to a single question for power.
+/// One event of a snapshot stream; also the answer to a single request for power.
 [[nodiscard]] std::string encode(const GpuPowersAt& powers);
 [[nodiscard]] std::string encode(const CpuPowersAt& powers);
 
@@ -28,19 +28,19 @@ namespace wattle::wire {
     const std::map<DeviceId, PowerLimitRange>& ranges);
 [[nodiscard]] std::string encode_persistence_modes(const std::map<DeviceId, bool>& enabled);
 
-/// `{"error":"..."}`: what is wrong with a request.
+/// `{"error":"..."}`: the error of a request.
 [[nodiscard]] std::string encode_error(std::string_view message);
-/// `{"errors":{"0":"..."}}`: which devices failed.
+/// `{"errors":{"0":"..."}}`: the errors of devices.
 [[nodiscard]] std::string encode_errors(const std::map<DeviceId, std::string>& messages);
 
-/// `text` in quotes; bytes that are not UTF-8 as U+FFFD.
+/// `text` in quotes; invalid UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string json_string(std::string_view text);
 /// The same; null if `text` is empty.
 [[nodiscard]] std::string json_string_or_null(std::string_view text);
 
-/// A line of server-sent events around one JSON object.
+/// One JSON object as a server-sent event.
 [[nodiscard]] std::string event(std::string_view json);
-/// A line that clients pass over.
+/// A comment line, which clients ignore.
 [[nodiscard]] std::string comment(std::string_view text);
 /// A comment that names the device: ": cpu 0: its counter does not move", ": cpu 0 dram: ...".
 [[nodiscard]] std::string encode(const UnknownPower& unknown);

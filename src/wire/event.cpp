@@ -20,7 +20,7 @@ using simdjson::dom::object;
 std::optional<double> number_in(const element& value, double most) noexcept {
   double number = -1.0;
   if (value.get(number) != simdjson::SUCCESS) return {};
-  // Written so that what compares with nothing is refused.
+  // The comparison also refuses NaN.
   return number >= 0.0 && number <= most ? std::optional(number) : std::nullopt;
 }
 
@@ -42,7 +42,7 @@ std::optional<element> member(const object& from, std::string_view key) noexcept
   return value;
 }
 
-/// Reads the power under `key`, if it is told, to `power`; false where it is no power.
+/// Reads the power under `key`, if present, to `power`. False: it is invalid.
 bool read_power(const object& from, std::string_view key, std::optional<double>& power) noexcept {
   const auto value = member(from, key);
   power = value ? power_in(*value) : std::nullopt;
@@ -83,7 +83,7 @@ class EventParser::Impl {
   [[nodiscard]] std::string_view refusal() const noexcept { return refusal_; }
 
  private:
-  /// simdjson reads beyond the end of what it parses: it gets a copy with room behind.
+  /// simdjson reads beyond the end of its input: it gets a copy with padding.
   simdjson::error_code read(std::string_view json, element& root) {
     constexpr std::size_t kRoom = simdjson::SIMDJSON_PADDING;
     if (text_.size() < json.size() + kRoom) text_.resize(2 * (json.size() + kRoom));

@@ -1,5 +1,5 @@
-// What is said in the streaming protocol, as plain values: those of zeusd, whose two generations
-// of the stream differ, and a few of our own. encode.hpp writes them as JSON.
+// The messages of the streaming protocol as plain values: zeusd's, in both generations of the
+// stream, and a few of our own. encode.hpp writes them as JSON.
 //
 //   snapshot    (Zeus 0.14 and 0.15)  an event has all devices:  {"power_mw":{"0":75000}}
 //   per_device  (Zeus 0.16)           an event has one device:   {"gpu_id":0,"power_mw":75000}
@@ -14,15 +14,15 @@
 
 namespace wattle::wire {
 
-/// The generation of a stream. A server must be told which: no event suits both.
+/// The generation of a stream. The administrator chooses it: no event suits both.
 enum class StreamFormat : std::uint8_t { per_device, snapshot };
 
-/// What a stream is of.
+/// The kind of the devices of a stream.
 enum class DeviceType : std::uint8_t { gpu, cpu };
 
 /// Milliseconds since 1970-01-01 UTC.
 using UnixMs = std::int64_t;
-/// The end of the year 9999: what lies behind it is no time.
+/// The end of the year 9999: later times are invalid.
 inline constexpr UnixMs kLastUnixMs = 253'402'300'799'999;
 /// No machine draws a gigawatt.
 inline constexpr std::uint64_t kMostMilliwatts = 1'000'000'000'000;
@@ -42,7 +42,7 @@ struct CpuEntry {
   bool dram_available = false;
 };
 
-/// What is not served, and why.
+/// A device or source that is not served, and why.
 struct RefusedEntry {
   std::string subject;  ///< "package_0", "NVIDIA GPUs"
   std::string source;   ///< "powercap"
@@ -50,9 +50,9 @@ struct RefusedEntry {
   std::string remedy{};
 };
 
-/// How a caller without a token may see the energy of CPUs, where that is less than all of it.
+/// The limit on CPU energy for a caller without a token.
 struct CpuLimit {
-  double period_s = 0;   ///< between two readings
+  double period_s = 0;   ///< shortest time between two readings
   double quantum_j = 0;  ///< energies are multiples of it
   std::string reason{};
   std::string remedy{};
@@ -64,12 +64,12 @@ struct Discovery {
   std::vector<CpuEntry> cpus{};
   std::vector<std::string> enabled_api_groups{};
   bool auth_required = false;
-  // Not zeusd's: clients of either generation pass over them.
+  // Not in zeusd: its clients ignore these keys.
   StreamFormat stream_format = StreamFormat::per_device;
   std::vector<RefusedEntry> refused{};
-  /// What the caller may use of what is on, as it asks now. Absent: unknown.
+  /// The enabled groups that the caller may use with its token. Absent: unknown.
   std::optional<std::vector<std::string>> granted_scopes{};
-  /// Absent: the caller gets all there is, or it is unknown.
+  /// Absent: no limit, or unknown.
   std::optional<CpuLimit> cpu_limit{};
 };
 
@@ -80,11 +80,10 @@ struct CpuPower {
 };
 
 struct CpuEnergy {
-  std::optional<std::uint64_t> cpu_uj{};   ///< absent: not asked for, or not available
+  std::optional<std::uint64_t> cpu_uj{};   ///< absent: not requested, or not available
   std::optional<std::uint64_t> dram_uj{};  ///< likewise
-  /// Not zeusd's: since when both count without a break. An energy from before does not compare
-  /// with one from after: the daemon was started anew, or lost track of a counter. Absent: not
-  /// told.
+  /// Not in zeusd: the time since when both counters run without a break (a restart of the daemon,
+  /// or a lost counter). Energies from before and after a break do not compare. Absent: unknown.
   std::optional<UnixMs> since_ms{};
   friend bool operator==(const CpuEnergy&, const CpuEnergy&) = default;
 };
@@ -98,8 +97,8 @@ struct PowersAt {
 using GpuPowersAt = PowersAt<std::uint64_t>;  ///< mW
 using CpuPowersAt = PowersAt<CpuPower>;
 
-/// Why a power is not known. Not zeusd's: a comment line of a stream, since clients take every
-/// event for a value.
+/// Why a power is unknown. Not in zeusd: a comment line of a stream, since clients take every event
+/// for a value.
 struct UnknownPower {
   DeviceType type = DeviceType::gpu;
   DeviceId id = 0;

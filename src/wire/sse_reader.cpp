@@ -5,13 +5,13 @@
 namespace wattle::wire {
 namespace {
 
-/// What is kept of the room that an event took.
+/// The capacity that is kept after an event.
 constexpr std::size_t kKeptRoom = 1024;
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
 
-/// Where the first line of `bytes` ends. Looking for LF first, which nearly all lines end in, takes
-/// a fraction of looking for both at once.
+/// The end of the first line of `bytes`. Searching first for LF, which ends nearly all lines, is
+/// much faster than searching for both.
 std::size_t line_end(std::string_view bytes) noexcept {
   const std::size_t feed = bytes.find('\n');
   const std::size_t carriage = bytes.substr(0, feed).find('\r');
@@ -58,7 +58,7 @@ std::optional<std::string_view> SseReader::next(std::string_view& bytes) {
   return std::nullopt;
 }
 
-/// `is_lasting`: the line stands for as long as the bytes that are being taken.
+/// `is_lasting`: the line refers to the caller's bytes.
 std::optional<std::string_view> SseReader::end_line(std::string_view line, bool is_lasting) {
   if (std::exchange(is_first_line_, false) && line.starts_with(kByteOrderMark)) {
     line.remove_prefix(kByteOrderMark.size());

@@ -1,4 +1,4 @@
-// Server-sent events out of bytes that come in pieces.
+// Parses server-sent events from bytes that arrive in pieces.
 #pragma once
 
 #include <cstddef>
@@ -11,29 +11,28 @@
 
 namespace wattle::wire {
 
-/// Takes the bytes of a stream in pieces of any size, and gives the data of each event: `data:`
-/// lines, with or without the blank, joined by line feeds; lines end in LF, CRLF or CR. Comments go
-/// to whom the reader was made for; all else (`event:`, `id:`, `retry:`) is passed over. An event
-/// that is longer than `kLongestEvent`, or has such a line, is dropped and counted, and takes no
-/// more memory than that; reading goes on behind it. Bytes that came within one piece are not
+/// Takes pieces of any size, and returns the data of each event: its `data:` lines, with or without
+/// the blank, joined by line feeds. Lines end in LF, CRLF or CR. Comments go to `on_comment`; other
+/// fields (`event:`, `id:`, `retry:`) are ignored. An event longer than `kLongestEvent`, or with a
+/// longer line, is dropped and counted, and the next event follows. Data within one piece is not
 /// copied.
 ///
 /// Threads: one at a time.
 class SseReader {
  public:
   static constexpr std::size_t kLongestEvent = std::size_t{1} << 20U;
-  /// Gets the text of a comment, without its colon and blank, which stands during the call.
+  /// Gets the text of a comment, without its colon and blank; valid during the call.
   using OnComment = std::function<void(std::string_view)>;
 
   explicit SseReader(OnComment on_comment = {}) : on_comment_(std::move(on_comment)) {}
 
-  /// Takes bytes from the begin of `bytes` up to the next event's end and gives its data, which
-  /// stands until the next call; absent where all bytes were taken.
+  /// Removes the bytes up to the end of the next event from `bytes`, and returns the event's data,
+  /// which is valid until the next call. Absent: all bytes were taken.
   [[nodiscard]] std::optional<std::string_view> next(std::string_view& bytes);
 
-  /// Events that were dropped so far, for their length.
+  /// Events that were dropped so far because of their length.
   [[nodiscard]] std::uint64_t dropped() const noexcept { return dropped_; }
-  /// Memory beside the object itself, in bytes.
+  /// Allocated memory in bytes.
   [[nodiscard]] std::size_t memory_bytes() const noexcept {
     return line_.capacity() + data_.capacity();
   }
@@ -48,16 +47,16 @@ class SseReader {
   void start_event() noexcept;
 
   OnComment on_comment_;
-  std::string line_;               ///< the begin of a line whose end has not come
-  std::string data_;               ///< of the event so far, unless all of it is in `lasting_data_`
-  std::string_view lasting_data_;  ///< within the bytes that are being taken
+  std::string line_;               ///< the start of a line whose end has not arrived
+  std::string data_;               ///< of the event so far, unless `lasting_data_` has it
+  std::string_view lasting_data_;  ///< refers to the caller's bytes
   std::uint64_t dropped_ = 0;
   bool has_data_ = false;
-  bool is_dropping_ = false;       ///< up to the next blank line
-  bool line_was_dropped_ = false;  ///< its begin, so that its end is no blank line
-  bool after_cr_ = false;          ///< an LF would belong to the line end before it
+  bool is_dropping_ = false;       ///< drops up to the next blank line
+  bool line_was_dropped_ = false;  ///< the line's start was: its end is no blank line
+  bool after_cr_ = false;          ///< an LF would belong to the previous line end
   bool is_first_line_ = true;
-  bool was_given_ = false;  ///< the data is the caller's until the next call
+  bool was_given_ = false;  ///< the caller uses the data until the next call
 };
 
 }  // namespace wattle::wire

@@ -162,7 +162,7 @@ TEST(CurlRequest, TakesNoProxyFromTheEnvironment) {
   EXPECT_THAT(server.requests(), SizeIs(1));
 }
 
-/// What the environment says of proxies, for the test's time.
+/// Sets the proxy variables during the test.
 class ProxyInEnvironment : public testing::Test {
  protected:
   ProxyInEnvironment() { set("http_proxy", ("http://" + proxy_.address()).c_str()); }

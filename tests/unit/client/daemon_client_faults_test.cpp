@@ -23,7 +23,7 @@ using testing_client::message_of;
 
 class DaemonClientFaults : public testing_client::PlayedDaemon {};
 
-/// Serves a good /discover, and whatever `handler` does otherwise.
+/// Serves a good /discover; `handler` answers everything else.
 HttpServer::Handler after_discovery(HttpServer::Handler handler) {
   return [handler = std::move(handler)](const HttpRequest& request, HttpPeer& peer) {
     if (request.path() == "/discover") {

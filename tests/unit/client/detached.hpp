@@ -1,4 +1,4 @@
-// The least that a coroutine needs to run: it begins at once, and nobody waits for its end.
+// A minimal coroutine type: it starts at once, and nothing waits for its end.
 #pragma once
 
 #include <coroutine>

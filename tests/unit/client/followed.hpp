@@ -24,7 +24,7 @@ using client::ResponseHandler;
 using client::UpdateHub;
 using namespace std::chrono_literals;
 
-/// Answers what it was told to. What it has no answer for stays open until its time is over.
+/// Answers as the test sets. A request without an answer stays open until its timeout.
 class PlayedTransport final : public client::Transport {
  public:
   struct Response {
@@ -53,7 +53,7 @@ class PlayedTransport final : public client::Transport {
     std::erase_if(open_, [&](const Request& request) { return request.id == id; });
   }
 
-  /// By the path; empty: no answer. Absent: nobody can be reached.
+  /// By path; empty: no answer. Absent: the server cannot be reached.
   std::function<std::optional<Response>(const std::string& path)> answer;
   bool is_reachable = true;
   std::vector<std::string> asked;
@@ -215,7 +215,7 @@ class Followed {
   /// What energy counters show; empty: there are none.
   std::function<std::uint64_t()> gpu_mj{};
   std::function<std::uint64_t()> cpu_uj{};
-  std::optional<wire::UnixMs> cpu_since_ms{};  ///< as wattled tells it
+  std::optional<wire::UnixMs> cpu_since_ms{};  ///< as wattled reports it
   /// Answers that are other than usual; absent: none comes.
   std::map<std::string, std::optional<PlayedTransport::Response>> answers;
   double offset_s = 0.0;  ///< this machine's clock minus the daemon's

@@ -1,4 +1,4 @@
-// Energies of what a daemon tells, in virtual time.
+// Energies from the values of a daemon, in virtual time.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class FollowedEnergy : public testing::Test {
 
 double joules(const MeasuredEnergy& energy) { return energy.energy.value_or(Joules(-1.0)).si(); }
 
-// Weakness 10: what is told of a steady device is one value, and no energy at all.
+// Weakness 10: a steady device sends one value, and no energy at all.
 TEST_F(FollowedEnergy, OfASteadyPowerIsAllOfIt) {
   start();
   followed_.advance(12s);
@@ -75,8 +75,7 @@ TEST_F(FollowedEnergy, OfAPowerThatStepsHoldsEachValueUntilTheNext) {
 TEST_F(FollowedEnergy, OfAPowerThatNeverChangesIsTakenForLookedAtOnceASecond) {
   start();
   followed_.advance(30s);
-  // What may have happened from one look to the next: see `looked_away` in
-  // sampling/uncertainty.cpp.
+  // The uncertainty between two samples: see `looked_away` in sampling/uncertainty.cpp.
   EXPECT_NEAR(gpu(10s, 20s).uncertainty.si(), 2.0 * 100.0 / std::sqrt(24.0), 1.0);
 }
 
@@ -114,7 +113,7 @@ TEST_F(FollowedEnergy, OfMemoryIsThere) {
 }
 
 TEST_F(FollowedEnergy, ComesFromTheDaemonsCounterWhereThatIsMoreCertain) {
-  // The counter sees what the powers do not: they change between two looks.
+  // The counter sees changes of power between two samples, which the powers miss.
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 123; };
   start();
   for (int i = 0; i < 120; ++i) {
@@ -220,7 +219,7 @@ TEST_F(FollowedEnergy, UpToNowHasTheFlagGapWhereAPartBehindTheCountersLastReadin
   EXPECT_TRUE(energy.flags.has(Flag::gap));
 }
 
-/// A daemon restarts after 10 s; its CPU counter begins anew, at `ticks_after`, 50 W going on.
+/// A daemon restarts after 10 s; its CPU counter restarts at `ticks_after`; 50 W continue.
 class Restarted : public FollowedEnergy, public testing::WithParamInterface<std::uint64_t> {};
 
 TEST_P(Restarted, DaemonsCountNothingTwice) {

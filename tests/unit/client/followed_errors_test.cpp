@@ -1,4 +1,4 @@
-// What is said of servers that cannot be followed, word by word.
+// The messages about servers that cannot be followed.
 #include <gtest/gtest.h>
 
 #include "client/followed.hpp"
@@ -14,7 +14,7 @@ std::string lines_of(const power_test::HeardLog& log) {
   return lines;
 }
 
-/// What the log says of a server whose streams are answered so.
+/// The log about a server with these answers to its streams.
 std::string said_of_streams(int status, const std::string& body) {
   const power_test::HeardLog log;
   Followed followed;

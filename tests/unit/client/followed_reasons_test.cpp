@@ -1,4 +1,4 @@
-// What a daemon says of powers that it does not know, in virtual time.
+// The reasons of a daemon for unknown powers, in virtual time.
 #include <gtest/gtest.h>
 
 #include "client/followed.hpp"

@@ -1,4 +1,4 @@
-// What is refused of a server, and what the log says of it.
+// Invalid data of a server, and the log about it.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -26,7 +26,7 @@ TEST(AFollowedServer, IsAskedInTheOrderOfTheProtocol) {
   EXPECT_EQ(followed.cpu(), ConnectionStatus::live);
 }
 
-// A stream tells changes only: weakness 1 of zeusd's.
+// A stream sends only changes: weakness 1 of zeusd's.
 TEST(AFollowedServer, TellsThePowersOfNowBeforeAnythingChanges) {
   Followed followed;
   followed.start();

@@ -44,7 +44,7 @@ class PlayedDaemon : public testing::Test {
     return requests.empty() ? "" : requests.back().method + " " + requests.back().target;
   }
 
-  /// From now on `path` is answered so. What was never told is 404.
+  /// Sets the answer for `path`. Other paths are 404.
   void answer(const std::string& path, Answer told) {
     const std::lock_guard lock(mutex_);
     answers_[path] = std::move(told);
@@ -65,7 +65,7 @@ class PlayedDaemon : public testing::Test {
   fakes::HttpServer server_;  // the first to go
 };
 
-/// The message of the error that `act` throws; a failure of the test where it throws none.
+/// The message of the error that `act` throws; fails the test if it throws none.
 template <class Error, class Act>
 std::string message_of(Act act) {
   try {

@@ -40,7 +40,7 @@ std::string gpu_event(std::uint64_t mw) {
 
 const PowerReadings& only_server(const PowerSnapshot& snapshot) { return snapshot.begin()->second; }
 
-/// Takes connections and says nothing, or a head alone, where it is asked for `path`.
+/// Accepts connections and sends nothing, or only a head for requests of `path`.
 void play_dead(StreamingDaemon& daemon, const std::string& path, bool says_head) {
   daemon.on(path, [says_head](const auto&, fakes::HttpPeer& peer) {
     if (says_head) (void)peer.send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\n");
@@ -133,7 +133,7 @@ TEST(AServer, ThatClosesInTheMiddleOfAnEventTellsNothingOfIt) {
       (void)peer.send(fakes::http_chunk(gpu_event(4000) + event.substr(0, event.size() - 3)));
       return;
     }
-    // Behind the new connection's begin, the rest of the old event would make it whole.
+    // After the start of the new connection, the rest of the old event would complete it.
     (void)peer.send(fakes::http_chunk(event.substr(event.size() - 3) + gpu_event(6000)));
     peer.stall();
   });

@@ -1,4 +1,4 @@
-// The end of a stream, in all the places where it can be asked for.
+// Stops a stream from every possible place.
 #include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ constexpr const char* kStuckName = "stuck.invalid";
 
 }  // namespace
 
-/// Stands before the system's: one name takes ages to be looked up.
+/// Replaces the system's function: the lookup of one name takes very long.
 // NOLINTNEXTLINE(readability-inconsistent-declaration-parameter-name): those are reserved
 extern "C" [[gnu::visibility("default")]] int getaddrinfo(const char* name, const char* service,
                                                           const addrinfo* hints,

@@ -169,7 +169,7 @@ std::size_t threads() {
                     std::filesystem::directory_iterator()));
 }
 
-// Weakness 7: threads of the servers before it are left behind.
+// Weakness 7: threads of the earlier servers are left running.
 TEST(APowerStream, LeavesNothingBehindWhereAServerCannotBeReached) {
   const StreamingDaemon daemon;
   { const PowerStream warm({daemon.server()}); }
@@ -261,7 +261,7 @@ TEST(APowerStream, TellsWhatIsMissingByTheTypeOfItsError) {
   EXPECT_THROW(PowerStream({server}), CapabilityError);
 }
 
-/// What the error says that making a stream ends with.
+/// The error of making a stream.
 std::string refusal_of(std::vector<Server> servers) {
   try {
     const PowerStream stream(std::move(servers));

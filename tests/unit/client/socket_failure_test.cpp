@@ -25,7 +25,7 @@ class SocketFailure : public testing::Test {
  protected:
   SocketFailure() { ::chmod(folder_.path().c_str(), 0755); }
   [[nodiscard]] std::string path() const { return (folder_.path() / "wattled.sock").string(); }
-  /// Makes a socket of that group and mode; where nobody listens any more once it is closed.
+  /// Makes a socket of that group and mode. Closing it leaves a file without a listener.
   [[nodiscard]] Fd socket(gid_t group, mode_t mode) const {
     Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
     sockaddr_un address{};
@@ -40,7 +40,7 @@ class SocketFailure : public testing::Test {
     }
     return fd;
   }
-  /// What is said, with the path as it is on any machine.
+  /// The message, with a path that is the same on every machine.
   [[nodiscard]] std::string failure() const {
     std::string text = socket_failure(path());
     const std::size_t at = text.find(path());

@@ -15,9 +15,9 @@
 namespace wattle::client_test {
 namespace {
 
-/// The allocations of the whole process while so many updates came, seen from the callback: a
-/// thousand at a time. What is asked once a second allocates, so on a slow machine a thousand may
-/// not be without.
+/// The allocations of the whole process during `updates` updates, seen from the callback: a
+/// thousand at a time. Requests once per second allocate, so on a slow machine no thousand may be
+/// without.
 struct Count {
   static constexpr int kFirst = 2000;
   static constexpr int kStep = 1000;

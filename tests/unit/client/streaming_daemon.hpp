@@ -1,4 +1,4 @@
-// A daemon on a socket, which streams what a test tells it.
+// A daemon on a socket, which streams the test's data.
 #pragma once
 
 #include <chrono>

@@ -14,7 +14,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Pair;
 
-/// What was understood; a failure of the test where that is nothing.
+/// The decoded value; fails the test if there is none.
 template <class Value>
 Value good(const Decoded<Value>& decoded) {
   if (const auto* bad = std::get_if<Malformed>(&decoded)) {
@@ -24,7 +24,7 @@ Value good(const Decoded<Value>& decoded) {
   return std::get<Value>(decoded);
 }
 
-/// Why nothing was understood; a failure of the test where something was.
+/// The reason of a refusal; fails the test if there is a value.
 template <class Value>
 std::string why(const Decoded<Value>& decoded) {
   const auto* const bad = std::get_if<Malformed>(&decoded);

@@ -29,7 +29,7 @@ class RunsCommands : public testing::Test {
                                                       std::uint32_t gpu = 3) {
     return runner.run({ControlOperation::set_power_limit, {150'999}}, gpu);
   }
-  /// True once the process is gone, or waited for by nobody.
+  /// True once the process is gone or a zombie.
   [[nodiscard]] static bool ends(const std::string& pid) {
     for (int look = 0; look < 60'000; ++look) {
       const auto text = read_file("/proc/" + pid + "/stat");

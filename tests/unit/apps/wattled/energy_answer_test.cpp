@@ -85,7 +85,7 @@ TEST_F(EnergyAnswer, IsThatOfTheWindow) {
 }
 
 TEST_F(EnergyAnswer, UpToNowLacksNothing) {
-  loop_.advance(std::chrono::milliseconds(70));  // since the last of ten looks a second
+  loop_.advance(std::chrono::milliseconds(70));  // since the last of ten readings per second
   const Json reported = between(unix_at(seconds(2)), to_unix(loop_.now()) - 1e-5);
   EXPECT_NEAR(reported["energy_j"].get<double>(), 403.5, reported["uncertainty_j"].get<double>());
   EXPECT_EQ(reported["unknown_s"], 0.0);

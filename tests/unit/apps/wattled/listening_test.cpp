@@ -1,4 +1,4 @@
-// Sockets that are made while somebody else changes the folder.
+// Sockets that are made while another process changes the folder.
 #include "listening.hpp"
 
 #include <gtest/gtest.h>

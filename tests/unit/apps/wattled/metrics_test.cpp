@@ -94,7 +94,7 @@ TEST(Metrics, EscapeForeignText) {
 
 class MeanPowerTest : public testing::Test {
  protected:
-  /// A scrape so long after the first one.
+  /// A scrape at this time after the first one.
   std::optional<double> at(int ms, double energy_j, std::uint64_t losses = 0) {
     return power_.at(kStart + milliseconds(ms), energy_j, losses);
   }

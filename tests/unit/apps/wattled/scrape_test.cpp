@@ -135,7 +135,7 @@ TEST_F(CpuScrape, HasTheReasonOfACounterThatCouldNeverBeRead) {
   EXPECT_EQ(scrape().reason, "its counter cannot be read");
 }
 
-/// A GPU whose driver gives what the test says, when the test lets it.
+/// A GPU whose driver waits for the test, and returns the test's value.
 class ScrapedGpu final : public Sensor {
  public:
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }

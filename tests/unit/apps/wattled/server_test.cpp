@@ -93,7 +93,7 @@ class FullHouse : public testing::Test {
     }
     return bytes;
   }
-  /// What has come; "closed" at the end, "nothing" where there is nothing.
+  /// The received text; "closed" at the end, "nothing" if nothing arrived.
   [[nodiscard]] static std::string heard_by(const Fd& fd) {
     std::array<char, 4096> room{};
     const ssize_t count = ::recv(fd.get(), room.data(), room.size(), MSG_DONTWAIT);
@@ -235,7 +235,7 @@ TEST_F(FullHouse, WithoutADescriptorAtOneDoorTheOtherIsNotWatchedTwice) {
   const Fd stream = admitted(kStream);
   const Fd waiting = client(0);
   const NoDescriptorsLeft none;
-  // What waits nowhere is not called: the second door stays as it was, and is watched once.
+  // A door that does not wait is not called: the second door is unchanged, and watched once.
   loop_.run_readable();
   loop_.advance(milliseconds(100));
   EXPECT_EQ(loop_.readers(), 3U);

@@ -24,7 +24,7 @@ class SigningKey : public testing::Test {
     EXPECT_EQ(::chmod(path().c_str(), mode), 0);
     return path();
   }
-  /// What is said about the file at `path()`.
+  /// The error for the file at `path()`.
   [[nodiscard]] std::string refusal() const {
     try {
       (void)read_signing_key(path());

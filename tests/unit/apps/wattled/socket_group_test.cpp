@@ -1,4 +1,4 @@
-// What is said of who may connect, word by word.
+// The texts about who may connect.
 #include "socket_group.hpp"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ namespace {
 
 class WhoMayConnect : public testing::Test {
  protected:
-  /// What is said of a socket of root's with that mode and group.
+  /// The text for a socket of root with that mode and group.
   [[nodiscard]] std::string said(mode_t mode, gid_t group,
                                  std::optional<uid_t> owner = std::nullopt) const {
     const std::string path = (folder_.path() / "socket").string();

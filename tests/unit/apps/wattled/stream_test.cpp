@@ -16,7 +16,7 @@ class StreamListener final : public Subscriber {
  public:
   ~StreamListener() override { Stream::unsubscribe(*this); }
   void deliver(const Frame& frame) override { frames.push_back(frame); }
-  /// What it was told, and forgets.
+  /// Returns the delivered frames, and forgets them.
   std::vector<std::string> told() {
     std::vector<std::string> texts;
     for (const Frame& frame : frames) texts.push_back(*frame);

@@ -95,7 +95,7 @@ TEST(Target, ShowsBytesThatAreNotUtf8AsUnknown) {
 
 // --- queries ---
 
-/// The message of the fault in this form; "taken" where there is none.
+/// The message of the fault in this form; "taken" if there is none.
 std::string fault_in(const std::function<void()>& parse, QueryFault::Form form) {
   try {
     parse();

@@ -1,4 +1,4 @@
-// Does the time of a refusal tell how much of a signature was right? Welch's t-test of two kinds of
+// Does the time of a refusal show how much of a signature was right? Welch's t-test of two kinds of
 // wrong tokens, as dudect does it (Reparaz, Balasch, Verbauwhede 2017): |t| under 4.5 after a
 // million tries is no evidence that it does.
 #include <gtest/gtest.h>

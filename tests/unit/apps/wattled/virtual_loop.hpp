@@ -1,4 +1,4 @@
-// A loop in virtual time: things happen when the test says so.
+// A loop in virtual time, which the test advances.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -34,7 +34,7 @@ class VirtualLoop final : public Loop {
   }
   /// The kernel can wait for one more descriptor.
   bool has_memory = true;
-  /// Whoever waits for something to read learns that the kernel cannot do that.
+  /// Fails the waits to read, as if the kernel refused them.
   void fail_watches() {
     for (const auto& [watch, work] : std::exchange(readers_, {})) watch->fail();
   }
@@ -56,7 +56,7 @@ class VirtualLoop final : public Loop {
     for (const Work& work : works) work();
     return works.size();
   }
-  /// Something can be read, or written: calls whoever waits for that.
+  /// Makes a descriptor readable or writable: calls the waiting work.
   void run_readable() { run(std::exchange(readers_, {})); }
   void run_writable() { run(std::exchange(writers_, {})); }
   /// Timers go off on the way.
@@ -71,7 +71,7 @@ class VirtualLoop final : public Loop {
   /// How much later than asked for the next timer goes off; null: not at all.
   std::function<std::chrono::nanoseconds()> lateness{};
   [[nodiscard]] std::size_t timers() const { return timers_->size(); }
-  /// Who would be called where something can be read.
+  /// The work of the waits to read.
   [[nodiscard]] std::size_t readers() const noexcept { return readers_.size(); }
 
  private:
