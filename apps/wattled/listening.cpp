@@ -30,8 +30,27 @@ constexpr int kBacklog = 1024;
 
 std::string error_text(int number) { return std::generic_category().message(number); }
 
-[[noreturn]] void fail(std::string_view what, const std::string& where, std::string_view cause) {
-  throw Error(fmt::format("cannot listen at {}: {}{}", printable(where), what, cause));
+constexpr std::string_view kOtherPath = "name another path with --socket-path";
+
+[[noreturn]] void fail(const std::string& where, std::string_view reason, std::string_view remedy) {
+  throw Error(fmt::format("cannot listen at {}: {}; {}", printable(where), reason, remedy));
+}
+
+[[noreturn]] void fail_at_file(const std::string& path, std::string_view reason) {
+  fail(path, reason, kOtherPath);
+}
+
+/// `what` failed with the `errno` `number`.
+[[noreturn]] void fail_at_file(const std::string& path, std::string_view what, int number) {
+  const bool is_denied = number == EACCES || number == EPERM;
+  fail(path, fmt::format("{}: {}", what, error_text(number)),
+       is_denied ? fmt::format("run wattled as root, or {}", kOtherPath) : std::string(kOtherPath));
+}
+
+std::string_view tcp_remedy(int number) {
+  if (number == EADDRINUSE) return "name another port with --tcp-bind-address";
+  if (number == EACCES) return "name a port above 1023 with --tcp-bind-address";
+  return "name an address of this machine with --tcp-bind-address";
 }
 
 sockaddr* generic(void* address) { return static_cast<sockaddr*>(address); }
@@ -40,7 +59,7 @@ sockaddr_un unix_address(const std::string& path) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   if (path.empty() || path.size() >= sizeof address.sun_path) {
-    fail("the path of a socket has 1 to 107 bytes", path, "");
+    fail_at_file(path, "the path of a socket has 1 to 107 bytes");
   }
   std::memcpy(address.sun_path, path.data(), path.size());
   return address;
@@ -48,8 +67,11 @@ sockaddr_un unix_address(const std::string& path) {
 
 void make_folder(const SocketFileOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
-  std::error_code ignored;
-  if (!std::filesystem::create_directories(folder, ignored) || !options.folder_owner) return;
+  if (folder.empty()) return;
+  std::error_code error;
+  const bool is_made = std::filesystem::create_directories(folder, error);
+  if (error) fail_at_file(options.path, "cannot make its folder", error.value());
+  if (!is_made || !options.folder_owner) return;
   constexpr auto kSameGroup = static_cast<gid_t>(-1);
   [[maybe_unused]] const int socket_stays_at_worst =
       ::lchown(folder.c_str(), *options.folder_owner, kSameGroup);
@@ -60,18 +82,19 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
-    fail("", path, error_text(errno));
+    fail_at_file(path, "cannot read the folder", errno);
   }
-  if (!S_ISSOCK(status.st_mode))
-    fail("a file of that name is there, and it is not a socket", path, "");
+  if (!S_ISSOCK(status.st_mode)) {
+    fail_at_file(path, "a file of that name is there, and it is not a socket");
+  }
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (::connect(probe.get(), generic(&address), sizeof address) == 0 || errno == EAGAIN) {
-    fail("another program is listening there", path, "");
+    fail(path, "another program is listening there", fmt::format("stop it, or {}", kOtherPath));
   }
   if (errno != ECONNREFUSED) {
-    fail("cannot check whether the socket is in use: ", path, error_text(errno));
+    fail_at_file(path, "cannot check whether the socket is in use", errno);
   }
-  if (::unlink(path.c_str()) != 0) fail("cannot remove the old socket: ", path, error_text(errno));
+  if (::unlink(path.c_str()) != 0) fail_at_file(path, "cannot remove the old socket", errno);
 }
 
 /// Changes the owner of the socket file, but not of another file that has replaced it.
@@ -80,13 +103,15 @@ void give_to(const SocketFileOptions& options) {
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && S_ISSOCK(status.st_mode) &&
                        status.st_uid == ::geteuid() && (status.st_mode & 07777U) == options.mode;
-  if (!is_ours) fail("another program has replaced its file", options.path, "");
+  if (!is_ours) fail_at_file(options.path, "another program has replaced its file");
   const uid_t owner = options.owner.value_or(static_cast<uid_t>(-1));
   const gid_t group = options.group.value_or(static_cast<gid_t>(-1));
   if (::fchownat(file.get(), "", owner, group, AT_EMPTY_PATH) == 0) return;
   const int number = errno;
   ::unlink(options.path.c_str());
-  fail("cannot give the socket to that user or group: ", options.path, error_text(number));
+  fail(options.path,
+       fmt::format("cannot give the socket to that user or group: {}", error_text(number)),
+       "run wattled as root, or name a group that you are a member of");
 }
 
 std::string tcp_name(sockaddr_storage address) {
@@ -133,12 +158,14 @@ Listener listen_at_file(const SocketFileOptions& options) {
                     .is_loopback = true,
                     .name = path};
   // The file gets the mode of the socket: no chmod by name is needed.
-  if (::fchmod(listener.fd.get(), options.mode) != 0) fail("", path, error_text(errno));
+  if (::fchmod(listener.fd.get(), options.mode) != 0) {
+    fail_at_file(path, "cannot set its permissions", errno);
+  }
   const mode_t umask_before = ::umask(0);
   const int bound = ::bind(listener.fd.get(), generic(&address), sizeof address);
   const int bind_error = errno;
   ::umask(umask_before);
-  if (bound != 0) fail("", path, error_text(bind_error));
+  if (bound != 0) fail_at_file(path, "cannot make the socket", bind_error);
   if (options.owner || options.group) give_to(options);
   struct stat made {};
   if (::lstat(path.c_str(), &made) == 0) {
@@ -149,7 +176,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
   if (::listen(listener.fd.get(), kBacklog) != 0) {
     const int error = errno;
     remove_socket_file(listener);
-    fail("", path, error_text(error));
+    fail_at_file(path, "cannot open the socket for clients", error);
   }
   return listener;
 }
@@ -179,7 +206,7 @@ Listener listen_at_tcp(const TcpAddress& address) {
   addrinfo* list = nullptr;
   const int found =
       ::getaddrinfo(address.host.c_str(), std::to_string(address.port).c_str(), &hints, &list);
-  if (found != 0) fail("", wanted, ::gai_strerror(found));
+  if (found != 0) fail(wanted, ::gai_strerror(found), tcp_remedy(0));
   const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> owned(list, &::freeaddrinfo);
   Listener listener{
       .fd = Fd(::socket(list->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
@@ -188,9 +215,7 @@ Listener listen_at_tcp(const TcpAddress& address) {
   ::setsockopt(listener.fd.get(), SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
   if (::bind(listener.fd.get(), list->ai_addr, list->ai_addrlen) != 0 ||
       ::listen(listener.fd.get(), kBacklog) != 0) {
-    const bool is_used = errno == EADDRINUSE;
-    fail("", wanted,
-         error_text(errno) + (is_used ? "; name another port with --tcp-bind-address" : ""));
+    fail(wanted, error_text(errno), tcp_remedy(errno));
   }
   sockaddr_storage bound{};
   socklen_t length = sizeof bound;

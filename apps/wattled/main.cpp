@@ -34,7 +34,11 @@ int issue_token(const TokenOptions& options) {
   if (options.lifetime_s) {
     claims.expires_unix_s = system_clock::to_time_t(system_clock::now()) + *options.lifetime_s;
   }
-  return print(issue(claims, read_signing_key(options.key_path)) + "\n");
+  const std::string token = issue(claims, read_signing_key(options.key_path));
+  if (claims.scopes.empty()) {
+    end_log("wattled: warning: the token permits nothing: give --scope\n");
+  }
+  return print(token + "\n");
 }
 
 int dispatch(const Options& options) {

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
 #include <filesystem>
+#include <initializer_list>
 #include <ranges>
 #include <utility>
 
@@ -129,6 +131,29 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
   listeners.insert(listeners.begin(), listen_at_file(options.socket));
   return listeners;
 }
+
+/// The missing folders of files that the daemon makes. Removes them at its end, if they are empty
+/// and its rights permit it.
+class NewFolders {
+ public:
+  explicit NewFolders(std::initializer_list<std::filesystem::path> files) {
+    std::error_code ignored;
+    for (const std::filesystem::path& file : files) {
+      for (auto folder = file.parent_path(); !folder.empty() && !exists(folder, ignored);
+           folder = folder.parent_path()) {
+        missing_.push_back(folder);
+      }
+    }
+  }
+  NewFolders(const NewFolders&) = delete;
+  NewFolders& operator=(const NewFolders&) = delete;
+  ~NewFolders() {
+    for (const std::filesystem::path& folder : missing_) ::rmdir(folder.c_str());
+  }
+
+ private:
+  std::vector<std::filesystem::path> missing_;  ///< innermost first
+};
 
 /// Removes the socket files if the start fails before the server owns them.
 class SocketFiles {
@@ -278,6 +303,8 @@ int serve(const ServeOptions& options) {
                                       options.tls_client_authorities);
   }
   const std::string user = user_after_root(options.user);
+  const NewFolders folders{options.serves_file ? options.socket.path : "",
+                           controls_gpus(options) ? options.journal_path : ""};
   std::vector<Listener> listeners = listen(options, user);
   const SocketFiles files(listeners);
   set_log([](std::string_view message) { log_warning(message); });

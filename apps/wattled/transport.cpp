@@ -1,5 +1,6 @@
 #include "transport.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <openssl/err.h>
 #include <openssl/pem.h>
@@ -9,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <limits>
+#include <system_error>
 
 #include "base/text.hpp"
 #include "secret_file.hpp"
@@ -84,10 +86,34 @@ class Tls final : public SocketTransport {
   int fd_;
 };
 
-[[noreturn]] void fail(const std::string& file, std::string_view what) {
-  const char* const reason = ERR_reason_error_string(ERR_get_error());
-  throw Error(fmt::format("cannot use {} as the server's {}: {}", printable(file), what,
-                          reason != nullptr ? reason : "it cannot be read"));
+/// One of the files of the server's options.
+struct PemFile {
+  const std::string& path;
+  std::string_view use;       ///< "the server's key"
+  std::string_view contents;  ///< "an unencrypted key"
+  std::string_view option;
+};
+
+/// Throws why OpenSSL cannot use the file, and what to do.
+[[noreturn]] void fail(const PemFile& file) {
+  const unsigned long error = ERR_get_error();
+  const char* const said = ERR_reason_error_string(error);
+  const Fd opened(::open(file.path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  std::string reason = said != nullptr ? said : "it cannot be read";
+  std::string remedy = fmt::format("name a PEM file with {} in {}", file.contents, file.option);
+  if (!opened) {
+    reason = std::generic_category().message(errno);
+    if (errno == EACCES) remedy = "let the user of wattled read it";
+  } else if (ERR_GET_REASON(error) == ERR_R_UNSUPPORTED ||
+             (ERR_GET_LIB(error) == ERR_LIB_PEM && ERR_GET_REASON(error) == PEM_R_NO_START_LINE)) {
+    reason = fmt::format("it does not contain {}", file.contents);
+  } else if (ERR_GET_LIB(error) == ERR_LIB_X509 &&
+             ERR_GET_REASON(error) == X509_R_KEY_VALUES_MISMATCH) {
+    reason = "it is not the key of the certificate";
+    remedy = fmt::format("name the key of the certificate in {}", file.option);
+  }
+  throw Error(
+      fmt::format("cannot use {} as {}: {}; {}", printable(file.path), file.use, reason, remedy));
 }
 
 void use_key(SSL_CTX& context, const std::string& path) {
@@ -100,13 +126,13 @@ void use_key(SSL_CTX& context, const std::string& path) {
       PEM_read_bio_PrivateKey(bytes.get(), nullptr, no_password, nullptr));
   const bool is_good = key && SSL_CTX_use_PrivateKey(&context, key.get()) == 1 &&
                        SSL_CTX_check_private_key(&context) == 1;
-  if (!is_good) fail(path, "key");
+  if (!is_good) fail({path, "the server's key", "a key without a password", "--tls-key"});
 }
 
 void ask_for_certificates(SSL_CTX& context, const std::string& authorities) {
   STACK_OF(X509_NAME)* const names = SSL_load_client_CA_file(authorities.c_str());
   if (names == nullptr || SSL_CTX_load_verify_file(&context, authorities.c_str()) != 1) {
-    fail(authorities, "authorities of clients");
+    fail({authorities, "authorities of clients", "certificates", "--tls-client-ca"});
   }
   SSL_CTX_set_client_CA_list(&context, names);  // takes them over
   SSL_CTX_set_verify(&context, SSL_VERIFY_PEER | SSL_VERIFY_FAIL_IF_NO_PEER_CERT, nullptr);
@@ -135,7 +161,7 @@ std::unique_ptr<SSL_CTX, FreeSsl> make_context(const std::string& certificate,
                                       SSL_MODE_RELEASE_BUFFERS);
   ERR_clear_error();
   if (SSL_CTX_use_certificate_chain_file(context.get(), certificate.c_str()) != 1) {
-    fail(certificate, "certificate");
+    fail({certificate, "the server's certificate", "a certificate", "--tls-cert"});
   }
   use_key(*context, key);
   if (!client_authorities.empty()) ask_for_certificates(*context, client_authorities);

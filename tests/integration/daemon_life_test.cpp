@@ -9,6 +9,7 @@
 #include <cstring>
 #include <fstream>
 
+#include "certificate.hpp"
 #include "daemon.hpp"
 #include "sanitized.hpp"
 
@@ -136,12 +137,15 @@ TEST_F(DaemonLife, AStartThatFailsLaterLeavesNoSocketBehind) {
   const Words control = {"--enable", "gpu-read,gpu-control", "--settings-journal",
                          path("settings/gpus").string(), "--socket-path"};
   serve(Words(control.begin(), control.end() - 1));
-  const std::string other = path("other.sock").string();
+  const std::string other = path("new/folder/other.sock").string();
   expect_no_start(control + Words{other}, "another wattled uses its folder");
-  EXPECT_FALSE(std::filesystem::exists(other));
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
   if (::geteuid() != 0) return;
-  expect_no_start({"--socket-path", other, "--user", "no-such-user"}, "there is no user");
-  EXPECT_FALSE(std::filesystem::exists(other));
+  expect_no_start({"--socket-path", other, "--user", "no-such-user", "--enable", "gpu-control",
+                   "--settings-journal", path("more/gpus").string()},
+                  "there is no user");
+  EXPECT_FALSE(std::filesystem::exists(path("new")));
+  EXPECT_FALSE(std::filesystem::exists(path("more")));
 }
 
 TEST_F(DaemonLife, SaysWhoMayConnect) {
@@ -165,9 +169,53 @@ TEST_F(DaemonLife, TheSocketIsOfTheGroupThatWasAskedFor) {
 
 TEST_F(DaemonLife, ACertificateThatIsNoneIsNamed) {
   std::ofstream(path("cert")) << "nothing";
-  expect_no_start({"--socket-path", socket(), "--tls-cert", path("cert").string(), "--tls-key",
-                   path("cert").string()},
-                  "cannot use " + path("cert").string() + " as the server's certificate");
+  const std::string cert = path("cert").string();
+  const std::string none = path("none").string();
+  expect_no_start({"--socket-path", socket(), "--tls-cert", cert, "--tls-key", cert},
+                  "cannot use " + cert +
+                      " as the server's certificate: it does not contain a "
+                      "certificate; name a PEM file with a certificate in --tls-cert");
+  expect_no_start({"--socket-path", socket(), "--tls-cert", none, "--tls-key", cert},
+                  "cannot use " + none +
+                      " as the server's certificate: No such file or directory; "
+                      "name a PEM file with a certificate in --tls-cert");
+}
+
+TEST_F(DaemonLife, AKeyThatIsNotOfTheCertificateIsNamed) {
+  const std::string cert = path("cert").string();
+  const std::string other = path("other-key").string();
+  write_certificate(cert, path("cert-key").string(), "IP:127.0.0.1");
+  write_certificate(path("other").string(), other, "IP:127.0.0.1");
+  ::chmod(other.c_str(), 0600);
+  const std::string text = key_file("nothing");
+  const Words serves = {"--socket-path", socket(), "--tls-cert", cert, "--tls-key"};
+  expect_no_start(serves + Words{other},
+                  "cannot use " + other +
+                      " as the server's key: it is not the key of the "
+                      "certificate; name the key of the certificate in --tls-key");
+  expect_no_start(serves + Words{text},
+                  "cannot use " + text +
+                      " as the server's key: it does not contain a key without "
+                      "a password; name a PEM file with a key without a password in --tls-key");
+}
+
+TEST_F(DaemonLife, AFolderThatCannotBeMadeIsNamed) {
+  std::ofstream(path("file")) << "nothing";
+  const std::string at = path("file/folder/s.sock").string();
+  expect_no_start({"--socket-path", at}, "cannot listen at " + at +
+                                             ": cannot make its folder: Not a directory; name "
+                                             "another path with --socket-path");
+  expect_no_start({"--mode", "tcp", "--tcp-bind-address", "192.0.2.1:0"},
+                  "cannot listen at 192.0.2.1:0: Cannot assign requested address; name an address "
+                  "of this machine with --tcp-bind-address");
+}
+
+TEST_F(DaemonLife, WarnsOfATokenThatPermitsNothing) {
+  const Words issue = {"token",  "issue", "--signing-key-path", key_file(std::string(40, 'k')),
+                       "--user", "x",     "--expires",          "1h"};
+  const Outcome outcome = run(wattled(issue));
+  EXPECT_EQ(outcome.code(), 0);
+  EXPECT_EQ(log(), "wattled: warning: the token permits nothing: give --scope\n");
 }
 
 TEST_F(DaemonLife, EndsWithinASecondWithClientsConnected) {
