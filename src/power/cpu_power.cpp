@@ -13,7 +13,9 @@ using std::chrono::nanoseconds;
 /// mean once it has moved.
 std::optional<CpuPowerSample> between(const MonitoredCpu& cpu, const StoredReading& first,
                                       const StoredReading& second) {
-  const MeanPower mean = counted_power(cpu.history->channel(), first, second);
+  const MeanPower mean =
+      counted_power(cpu.history->channel(), static_cast<double>(second.raw - first.raw),
+                    second.first_seen - first.first_seen);
   if (!mean.power) return std::nullopt;
   return CpuPowerSample{.begin = first.first_seen,
                         .timestamp = second.first_seen,
@@ -29,9 +31,11 @@ class Unknown {
       stretches_.push_back({.start = from, .end = to});
     });
   }
-  /// To be asked with windows that follow each other.
+  /// To be asked with windows that follow each other. They start at times of stored values, which
+  /// are rounded down; the ends of the intervals are not.
   [[nodiscard]] bool overlaps(TimePoint begin, TimePoint end) noexcept {
-    while (next_ < stretches_.size() && stretches_[next_].end <= begin) ++next_;
+    const TimePoint ends_before = begin + kCounterQuantum;
+    while (next_ < stretches_.size() && stretches_[next_].end < ends_before) ++next_;
     return next_ < stretches_.size() && stretches_[next_].start < end;
   }
 

@@ -11,10 +11,6 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-StoredReading reading_of(const Boundary& shown) noexcept {
-  return {.first_seen = shown.at, .last_confirmed = shown.at, .raw = shown.ticks};
-}
-
 /// Sensors of unknown error are taken to be off by this: NVIDIA states 5 % where it states
 /// anything (NVML API Reference, nvmlDeviceGetPowerUsage), and boards were found to be within 8 %,
 /// with exceptions (arXiv 2312.02741). Two ways through one board share most of it.
@@ -55,13 +51,11 @@ bool disagree(const EnergyFigure& a, const EnergyFigure& b) noexcept {
 
 /// A mean over a second, which some boards leave as it is for as long (see `kAverageFreezes`).
 bool is_average(const EnergyFigure& figure) noexcept {
-  return figure.method == Method::integrated && figure.quantity == to_string(Metric::power_average);
+  return figure.metric == Metric::power_average;
 }
 
 bool is_instant(const EnergyFigure& figure) noexcept {
-  return figure.method == Method::integrated &&
-         figure.quantity == to_string(Metric::power_instant) && shows_something(figure) &&
-         is_whole(figure);
+  return figure.metric == Metric::power_instant && shows_something(figure) && is_whole(figure);
 }
 
 /// Whether the figures that are heard first (a counter before a gauge that sees a part of the time)
@@ -136,11 +130,8 @@ EnergyFigure domain_energy(const History* counter, std::span<const History* cons
   return best_energy(std::move(figures));
 }
 
-MeanPower counted_power(const Channel& counter, const StoredReading& first,
-                        const StoredReading& last) noexcept {
-  const nanoseconds length = last.first_seen - first.first_seen;
+MeanPower counted_power(const Channel& counter, double ticks, nanoseconds length) noexcept {
   if (length <= nanoseconds(0)) return {};
-  const auto ticks = static_cast<double>(last.raw - first.raw);
   if (is_stuck(counter, ticks, length)) return {.is_stuck = true};
   return {.power = Joules(counter.scale() * ticks) / Seconds(length)};
 }
@@ -150,7 +141,9 @@ MeanPower domain_power(const History* counter, std::span<const History* const> g
   if (counter != nullptr && window.first && window.last) {
     const Condition between = counter->condition(window.first->at, window.last->at);
     if (between.unknown > nanoseconds(0)) return {};
-    return counted_power(counter->channel(), reading_of(*window.first), reading_of(*window.last));
+    return counted_power(counter->channel(),
+                         static_cast<double>(window.last->ticks - window.first->ticks),
+                         window.last->at - window.first->at);
   }
   for (const History* gauge : gauges) {
     const GaugeWindow held = gauge->gauge_window(window.begin, window.end);

@@ -219,7 +219,7 @@ Joules take_off(const Overhang& overhang, Joules energy, CounterWindowFacts& fac
 
 EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window) {
   const Channel& channel = history.channel();
-  EnergyFigure figure{.method = Method::counter, .quantity = to_string(channel.metric)};
+  EnergyFigure figure{.method = Method::counter};
   figure.flags = history.condition(window.begin, window.end).flags;
   const std::optional<Ends> afterwards = looked_up(history, window);
   std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);

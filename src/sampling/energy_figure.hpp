@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sensors/sensor.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/export.hpp"
 #include "wattle/units.hpp"
@@ -31,7 +32,8 @@ struct EnergyFigure {
   std::optional<Watts> mean;  ///< over the known time; absent where that is shorter than an update
   std::optional<Watts> max;   ///< highest mean over one interval; absent under two intervals
   Method method = Method::counter;
-  std::string_view quantity = "energy";  ///< the metric it was found from
+  Metric metric = Metric::energy;        ///< that it was found from
+  std::string_view quantity = "energy";  ///< what reports call that
   /// Gauges: the part of the time that the sensor looked at; absent where nobody knows.
   std::optional<double> coverage{};
   Flags flags;

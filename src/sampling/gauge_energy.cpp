@@ -208,7 +208,9 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
 
 EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end) {
   const Channel& channel = history.channel();
-  EnergyFigure figure{.method = Method::integrated, .quantity = to_string(channel.metric)};
+  EnergyFigure figure{.method = Method::integrated,
+                      .metric = channel.metric,
+                      .quantity = to_string(channel.metric)};
   const nanoseconds length = positive(end - begin);
   const GaugeKernel kernel = kernel_of(channel.gauge);
   // A value tells of the middle of its window; it is half an update old when it is read, and holds

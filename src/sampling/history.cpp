@@ -8,8 +8,6 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-constexpr nanoseconds kCounterQuantum = std::chrono::microseconds(1);
-
 /// Of something that holds from one entry to the next.
 TimelineOptions states_options(std::size_t memory_limit) noexcept {
   return {.quantum = nanoseconds(1),
@@ -126,7 +124,8 @@ void History::add_gauge(const Reading& reading) noexcept {
     note(since, true, Flags::of(Flag::gap));
   }
   if (!fresh_) return;
-  if (unknown_) note(reading.at, false, {});
+  // From the time that the value is stored with.
+  if (unknown_) note(reading.at - reading.at.time_since_epoch() % kGaugeQuantum, false, {});
   suspended_ = false;
   last_ = Boundary{.at = reading.at, .half_width = reading.half_width};
   values_.append(reading.at, reading.raw);

@@ -32,7 +32,8 @@ struct HistoryOptions {
 /// What a history takes beside its values, at most: for what happened to them.
 inline constexpr std::size_t kHistoryEventBytes = (std::size_t{64} << 10U) + kMinTimelineBytes;
 
-/// Times of a gauge's values are rounded down to this grid.
+/// Times of a counter's values are rounded down to whole multiples of this, and those of a gauge's.
+inline constexpr std::chrono::nanoseconds kCounterQuantum = std::chrono::microseconds(1);
 inline constexpr std::chrono::nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
 
 /// How often a gauge is renewed at least, where nobody knows: most boards do it each 100 ms, none

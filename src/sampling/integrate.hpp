@@ -53,9 +53,10 @@ struct MeanPower {
   bool is_stuck = false;  ///< since its counter is
 };
 
-/// From one value of a counter to a later one, whatever happened in between.
-[[nodiscard]] MeanPower counted_power(const Channel& counter, const StoredReading& first,
-                                      const StoredReading& last) noexcept;
+/// The mean power of a counter that passed `ticks` in `length`, whatever happened in between.
+/// Absent for no time.
+[[nodiscard]] MeanPower counted_power(const Channel& counter, double ticks,
+                                      std::chrono::nanoseconds length) noexcept;
 
 /// The mean power of a domain in a window, as in `domain_energy`: from the counter where it was
 /// read at both ends; else from the first gauge that had a value for at least half of the time.

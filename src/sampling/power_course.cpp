@@ -44,17 +44,15 @@ Grid grid_of(const CourseAsked& asked) noexcept {
   return grid;
 }
 
-/// Mean power of a counter; absent where a part of the time is unknown.
-std::optional<Watts> counted_power(const History& counter, TimePoint begin, TimePoint end) {
+/// Absent where a part of the time is unknown. A counter beside a gauge is read less often.
+std::optional<Watts> step_power(const CourseSource& source, TimePoint begin, TimePoint end) {
+  if (!source.gauges.empty()) {
+    return domain_power(nullptr, source.gauges, {.begin = begin, .end = end}).power;
+  }
+  const History& counter = *source.counter;
   const std::optional<double> ticks = counter.values().ticks_between(begin, end);
   if (!ticks || counter.condition(begin, end).unknown > nanoseconds(0)) return std::nullopt;
-  return Joules(counter.channel().scale() * *ticks) / Seconds(end - begin);
-}
-
-/// A counter beside a gauge is read less often.
-std::optional<Watts> step_power(const CourseSource& source, TimePoint begin, TimePoint end) {
-  if (source.gauges.empty()) return counted_power(*source.counter, begin, end);
-  return domain_power(nullptr, source.gauges, {.begin = begin, .end = end}).power;
+  return counted_power(counter.channel(), *ticks, end - begin).power;
 }
 
 void extend(PowerColumn& column, Watts power) noexcept {
@@ -110,10 +108,10 @@ std::vector<PowerColumn> columns_of(const CourseSource& source, const Grid& grid
     const std::size_t last = std::min(first + per_column, steps);
     const EnergyFigure figure =
         domain_energy(source.counter, source.gauges, {.begin = edges[first], .end = edges[last]});
-    if (figure.energy && figure.known > Seconds(0)) {
-      column.mean = *figure.energy / figure.known;
-      column.uncertainty = figure.uncertainty / figure.known;
-    }
+    // Steps that are too short to show that the counter is stuck would be 0 W.
+    if (!figure.energy || figure.known <= Seconds(0)) continue;
+    column.mean = *figure.energy / figure.known;
+    column.uncertainty = figure.uncertainty / figure.known;
     if (per_column == 1) continue;
     for (std::size_t k = first; k < last; ++k) {
       // What is left of an interval at the end says little.

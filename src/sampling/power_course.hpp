@@ -40,7 +40,8 @@ struct PowerCourse {
   Seconds column{0};  ///< the last column may be shorter
   Seconds step{0};    ///< an interval of the run, or a multiple of it where the run is very long
   std::vector<DomainCourse> domains;
-  /// The sum of the domains that count in a total; empty with fewer than two of them.
+  /// The sum of the domains that count in a total, without those that are unknown throughout; empty
+  /// with fewer than two of them. Where one of them is unknown, so is the sum.
   std::vector<PowerColumn> total;
 
   /// Columns of each domain.

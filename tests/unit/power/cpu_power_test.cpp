@@ -89,6 +89,26 @@ TEST_F(CpuPowerTest, LeavesOutThePowerOfACpuWhereItsCounterRestarted) {
   EXPECT_EQ(all.unknown, 100ms);
 }
 
+TEST_F(CpuPowerTest, LeavesOutOneIntervalWhereACounterRestartedWheneverItIsRead) {
+  std::vector<fakes::ScriptedCounter> counters;
+  counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
+                        const Seconds since = now - kBegin;
+                        const double ticks = 16384.0 * 50.0 * since.count();
+                        const bool restarted = since > 550ms;
+                        return fakes::Shown{.raw = static_cast<std::uint64_t>(
+                                                restarted ? ticks - 400000.0 : ticks + 3e9)};
+                      }});
+  machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  PowerMonitor monitor = machine_.monitor();
+  machine_.pass(123ns);
+  machine_.play(monitor, 700ms);
+  EXPECT_THAT(monitor.cpu_timeline(Domain::package(0)), SizeIs(5)) << "of six intervals";
+  EXPECT_EQ(monitor.cpu_power().at(Domain::package(0)), std::nullopt);
+  PowerMonitorMaker::read(monitor);
+  EXPECT_THAT(monitor.cpu_timeline(Domain::package(0)), SizeIs(6));
+  EXPECT_TRUE(monitor.cpu_power().at(Domain::package(0))) << "of the interval after the restart";
+}
+
 TEST_F(CpuPowerTest, HasNoPowerOfACpuBeforeTheSecondReading) {
   machine_.add_package(0, 50);
   PowerMonitor monitor = machine_.monitor();

@@ -14,12 +14,14 @@ using testing::SizeIs;
 
 /// Ten seconds of it.
 EnergyFigure figure(Method method, double energy_j, double uncertainty_j) {
+  const Metric metric = method == Method::counter ? Metric::energy : Metric::power_instant;
   return {.energy = Joules(energy_j),
           .uncertainty = Joules(uncertainty_j),
           .known = Seconds(10.0),
           .mean = Watts(energy_j / 10.0),
           .method = method,
-          .quantity = method == Method::counter ? "energy" : "power_instant"};
+          .metric = metric,
+          .quantity = to_string(metric)};
 }
 
 EnergyFigure counted(double energy_j, double uncertainty_j) {
@@ -85,7 +87,8 @@ TEST(BestEnergy, OfOneIsThatOne) {
 
 TEST(BestEnergy, ListsTheOthersFromTheLeastUncertainOn) {
   EnergyFigure average = integrated(1010, 30);
-  average.quantity = "power_average";
+  average.metric = Metric::power_average;
+  average.quantity = to_string(average.metric);
   average.flags.set(Flag::estimated);
   const EnergyFigure best = best_energy({counted(1000, 20), integrated(1005, 5), average});
   ASSERT_THAT(best.alternatives, SizeIs(2));
@@ -151,7 +154,8 @@ TEST(BestEnergy, IsNotOfASensorThatShowsNothing) {
 /// A mean over a second.
 EnergyFigure averaged(double energy_j, double uncertainty_j) {
   EnergyFigure average = integrated(energy_j, uncertainty_j);
-  average.quantity = "power_average";
+  average.metric = Metric::power_average;
+  average.quantity = to_string(average.metric);
   return average;
 }
 

@@ -361,6 +361,19 @@ TEST(GaugeHistory, HoldsNothingWhereItIsUnknown) {
   EXPECT_EQ(history->held(kBegin + 3s)->raw, 200U);
 }
 
+TEST(GaugeHistory, HoldsTheFirstValueAfterAGapFromTheTimeThatItIsStoredWith) {
+  KnownHistory history(whole_watts());
+  history.read_through(0s, 1s, 100);
+  history.read(12'345'678us, 200);
+  const auto stored = history->values().at(TimePoint::max()).before;
+  ASSERT_TRUE(stored);
+  EXPECT_EQ(stored->first_seen, kBegin + 12'345'600us);
+  const auto held = history->held(stored->first_seen);
+  ASSERT_TRUE(held);
+  EXPECT_EQ(held->raw, 200U);
+  EXPECT_EQ(history->held(stored->first_seen - 1us), std::nullopt);
+}
+
 TEST(GaugeHistory, HoldsNothingWhileTheMachineSlept) {
   KnownHistory history(whole_watts());
   history.read(0s, 100);

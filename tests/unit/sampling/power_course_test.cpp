@@ -91,6 +91,29 @@ TEST(PowerCourse, IsUnknownWhereNothingIsKnown) {
   EXPECT_EQ(columns[35].mean, Watts(200.0));
 }
 
+TEST(PowerCourse, HasNoExtremesWhereACounterIsStuck) {
+  // Both are renewed every millisecond; a step is shorter than it takes to see that the slow one is
+  // stuck, and longer than it takes for the fast one.
+  for (const nanoseconds update : {1ms, 20ms}) {
+    Channel channel = restless_half_joules();
+    channel.update = {.mean = update, .spread = 0ns, .p99 = update};
+    KnownHistory counter(channel);
+    std::uint64_t ticks = 100;
+    for (int i = 0; i <= 120; ++i) {
+      counter.read(i * 100ms, ticks % 1000);
+      ticks += i >= 30 && i < 90 ? 0 : 2;  // 10 W
+    }
+    const auto columns = course_of({{.domain = Domain::package(0), .counter = &*counter}}, 12s, 6)
+                             .domains.front()
+                             .columns;
+    ASSERT_THAT(columns, SizeIs(6));
+    EXPECT_EQ(columns[2].mean, std::nullopt);
+    EXPECT_EQ(columns[2].lowest, std::nullopt);
+    EXPECT_EQ(columns[2].highest, std::nullopt);
+    EXPECT_NEAR(columns[0].lowest->si(), 10.0, 1e-6);
+  }
+}
+
 TEST(PowerCourse, AddsUpTheDomainsThatDoNotOverlap) {
   const Counted counted;
   KnownHistory gauge(whole_watts());
