@@ -82,11 +82,16 @@ std::vector<ReadingWork> device_work(const std::shared_ptr<Sensor>& sensor,
   add(slow, options.list_period, [](const Channel&) { return false; });
   slow.tasks.back().lists_processes = options.lists_processes && is_gpu(*sensor);
   add(slow, kSlowPeriod, [&](const Channel& c) { return is_asked_for(c) && c.costly; });
+  const auto reads = [](const LaneTask& task) {
+    return task.lists_processes || !task.recorder->histories().empty();
+  };
+  const bool has_slow_work = std::ranges::any_of(slow.tasks, reads);
+  // Without a filter a lane that reads nothing is the thread of its device (`Readings::worker`).
+  const bool is_left_out =
+      options.domains && !has_slow_work && std::ranges::none_of(usual.tasks, reads);
   std::vector<ReadingWork> all;
-  all.push_back(std::move(usual));
-  const bool has_work =
-      slow.tasks.front().lists_processes || !slow.tasks.back().recorder->histories().empty();
-  if (has_work) all.push_back(std::move(slow));
+  if (!is_left_out) all.push_back(std::move(usual));
+  if (has_slow_work) all.push_back(std::move(slow));
   return all;
 }
 

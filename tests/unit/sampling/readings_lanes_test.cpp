@@ -371,6 +371,23 @@ TEST_F(AskedReadings, AreAskedNoMoreAfterTheyWereStopped) {
   EXPECT_EQ(reads(), std::pair(1, 1));
 }
 
+TEST(ReadingsOfNamedDomains, HaveNoLaneForADeviceOfWhichNothingIsRead) {
+  const auto gate = std::make_shared<fakes::Gate>();
+  const auto readings_of = [&](std::optional<std::vector<Domain>> domains) {
+    std::vector<std::unique_ptr<Sensor>> sensors;
+    for (unsigned i = 0; i < 3; ++i) {
+      Channel channel = whole_watts();
+      channel.domain = Domain::nvidia_gpu(i);
+      sensors.push_back(
+          std::make_unique<fakes::GatedSensor>(std::vector{channel}, gate, machine_clock()));
+    }
+    return std::make_unique<Readings>(std::move(sensors), machine_clock(),
+                                      ReadingsOptions{.domains = std::move(domains)});
+  };
+  EXPECT_EQ(readings_of({{Domain::nvidia_gpu(1)}})->lane_threads(), 1U);
+  EXPECT_EQ(readings_of({})->lane_threads(), 3U);
+}
+
 TEST(ReadingsInTheCallersThread, HaveNoLane) {
   const auto gate = std::make_shared<fakes::Gate>();
   std::vector<ReadingWork> work;
