@@ -201,8 +201,8 @@ void PowerMonitor::Impl::catch_up(const PowerWindow& window, bool is_gpu) const 
   std::vector<const History*> shown;
   if (is_gpu) {
     for (const MonitoredGpu& gpu : gpus_) {
-      const std::optional<PowerDomain> usual = gpu.default_domain();
-      shown.insert(shown.end(), {gpu.counter, usual ? gpu.history(*usual) : nullptr});
+      shown.push_back(gpu.counter);
+      shown.insert(shown.end(), gpu.histories.begin(), gpu.histories.end());
     }
   } else {
     for (const MonitoredCpu& cpu : cpus_) shown.push_back(cpu.history);

@@ -106,6 +106,20 @@ TEST(PowerMonitorThreads, KnowTheEnergyOfAGpuUntilNow) {
   EXPECT_GT(gpus.gates[0]->reads, before);
 }
 
+TEST(PowerMonitorThreads, KnowTheEnergyOfTheMemoryAloneUntilNow) {
+  const auto gate = std::make_shared<Gate>();
+  Survey found;
+  found.sensors.push_back(std::make_unique<GatedSensor>(
+      std::vector{power_channel(0, PowerDomain::memory_average)}, gate, machine_clock()));
+  const PowerMonitor monitor =
+      PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 1min});
+  const auto before = gate->reads.load();
+  std::this_thread::sleep_for(20ms);
+  (void)monitor.energy(machine_clock().now() - 15ms, machine_clock().now(),
+                       PowerDomain::memory_average);
+  EXPECT_GT(gate->reads, before);
+}
+
 TEST(PowerMonitorThreads, ReadEveryDeviceNowWhereAsked) {
   GatedGpus gpus(2);
   PowerMonitor monitor = gpus.monitor(1min);
