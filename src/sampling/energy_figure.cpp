@@ -14,7 +14,10 @@ std::string_view to_string(Method method) noexcept {
 
 std::string_view why_unknown(const Flags& flags) noexcept {
   if (flags.has(Flag::stuck)) return kCounterStuck;
-  return flags.has(Flag::late) ? "its driver does not answer" : "its sensor failed";
+  if (flags.has(Flag::late)) return "its driver does not answer";
+  if (flags.has(Flag::reset)) return "its counter restarted";
+  if (flags.has(Flag::implausible)) return "its counter jumped beyond what the device can draw";
+  return "it could not be read throughout";
 }
 
 MeasuredEnergy EnergyFigure::measured() const noexcept {

@@ -103,7 +103,7 @@ TEST_F(EnergyFault, ResetSeenOnlyAtTheEndLeavesNothingKnown) {
   EXPECT_TRUE(domain()["uncertainty_j"].is_null());
   EXPECT_THAT(domain()["flags"], Contains("reset"));
   EXPECT_GE(domain()["unknown_s"], json_["wall_s"]);
-  EXPECT_EQ(json_["energy"]["total_missing"][0]["reason"], "package_0: its sensor failed");
+  EXPECT_EQ(json_["energy"]["total_missing"][0]["reason"], "package_0: its counter restarted");
 }
 
 TEST_F(EnergyFault, JumpBeyondEveryPowerIsNotCounted) {

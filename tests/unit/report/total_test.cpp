@@ -157,12 +157,24 @@ TEST(Total, LeavesOutADomainWhoseCounterIsStuckAndNamesIt) {
                                           Pair("gpu", kNoGpus)));
 }
 
+TEST(Total, SaysWhyTheCounterOfADomainIsUnknown) {
+  const auto reason = [](Flag flag) {
+    EnergyFigure figure;
+    figure.flags = Flags::of(flag);
+    return missing(total_of({domain_energy(Domain::package(0), figure)}, {}))[0].second;
+  };
+  EXPECT_EQ(reason(Flag::reset), "package_0: its counter restarted");
+  EXPECT_EQ(reason(Flag::implausible),
+            "package_0: its counter jumped beyond what the device can draw");
+  EXPECT_EQ(reason(Flag::gap), "package_0: it could not be read throughout");
+}
+
 TEST(Total, NamesTheDomainWhoseSensorFailed) {
   const Total total = total_of({domain_energy(Domain::package(0), figure(100.0, 1.0, 50.0)),
                                 domain_energy(Domain::dram(0), EnergyFigure{})},
                                {});
-  EXPECT_THAT(missing(total),
-              ElementsAre(Pair("dram", "dram_0: its sensor failed"), Pair("gpu", kNoGpus)));
+  EXPECT_THAT(missing(total), ElementsAre(Pair("dram", "dram_0: it could not be read throughout"),
+                                          Pair("gpu", kNoGpus)));
   EXPECT_THAT(total.covers, ElementsAre("cpu"));
 }
 

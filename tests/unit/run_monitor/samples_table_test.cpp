@@ -109,7 +109,7 @@ TEST_F(SamplesTableTest, NamesWhatTheTotalLacks) {
                           MissingEnergy{"cpu", "package_3: hw_samples.csv does not say why"},
                           MissingEnergy{"cpu", "package_1: its counter does not move"},
                           MissingEnergy{"dram", "this processor has no counter for its memory"},
-                          MissingEnergy{"gpu", "nvidia_gpu_0: its sensor failed"}));
+                          MissingEnergy{"gpu", "nvidia_gpu_0: it could not be read throughout"}));
 }
 
 TEST_F(SamplesTableTest, NamesWhatOneOfItsRunsLacks) {
