@@ -27,6 +27,7 @@
 #include "wattle/domain.hpp"
 #include "wattle/energy.hpp"
 #include "wattle/energy_trace.hpp"
+#include "wattle/error.hpp"
 #include "wattle/export.hpp"
 #include "wattle/handlers.hpp"
 #include "wattle/system.hpp"
@@ -47,7 +48,7 @@ class WATTLE_EXPORT EnergySource {
  public:
   /// One of its energy counters. Threads: a value type.
   struct Counter {
-    /// Its column: no domain's name, and no other source's.
+    /// Its column: no domain's name ("package_7"), and no other source's.
     std::string name;
     /// Energy of one tick of the raw integer; above 0.
     Joules tick{1e-6};
@@ -68,12 +69,12 @@ class WATTLE_EXPORT EnergySource {
   };
 
   virtual ~EnergySource();
-  /// Asked once.
+  /// Asked once; at most 64.
   [[nodiscard]] virtual std::vector<Counter> counters() const { return {}; }
   /// Sets `raw[i]` for `counters()[i]`; one that cannot be read now stays empty. Must return soon:
   /// the program that is measured waits for it. Never throws.
   virtual void read(std::span<std::optional<std::uint64_t>> raw) noexcept { (void)raw; }
-  /// Asked once.
+  /// Asked once; at most 64.
   [[nodiscard]] virtual std::vector<Gauge> gauges() const { return {}; }
   /// Sets `power[i]` for `gauges()[i]`, from 0 W up; one that cannot be read now stays empty.
   /// Called ten times a second, and at both ends of a section, in a thread of its own: it may take
@@ -274,9 +275,11 @@ class Measured {
         tag_(std::move(tag)) {}
 
   /// Calls the function and returns what it returns. Each call is a trace of one sample, which
-  /// the handler gets also where the function throws.
+  /// the handler gets also where the function throws. Throws `InvalidArgument` for one that was
+  /// moved from.
   template <class... Arguments>
   decltype(auto) operator()(Arguments&&... arguments) const {
+    if (!meter_) throw InvalidArgument("cannot call a measured function that was moved");
     const EnergyScope scope(handler_, meter_->another(), tag_);
     return std::invoke(function_, std::forward<Arguments>(arguments)...);
   }

@@ -26,6 +26,8 @@ class Tags {
     const auto found = numbers_.find(tag);
     if (found != numbers_.end()) return found->second;
     const auto number = static_cast<std::uint32_t>(tags_.size());
+    // Otherwise a tag could be in the map alone, and the next one would get its number.
+    if (tags_.size() == tags_.capacity()) tags_.reserve(2 * tags_.size() + 1);
     const auto added = numbers_.emplace(std::string(tag), number).first;
     tags_.push_back(&added->first);  // a map's keys stay where they are
     return number;

@@ -102,9 +102,9 @@ struct MeteredDomains::State {
   Border wait_for_updates(Edge edge, TimePoint called, std::span<ColumnEnd> ends,
                           std::span<WaitingPower> waiting) noexcept;
   [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
-  /// What the column that is aligned showed last; absent where that failed.
+  /// What the column that is aligned showed last; absent where that failed, or it is missing.
   [[nodiscard]] std::optional<Boundary> shown_by(std::size_t column) const noexcept {
-    return shown.domains[places[column].value_or(0)].counter;
+    return places[column] ? shown.domains[*places[column]].counter : std::nullopt;
   }
 
   const Clock& clock;
@@ -157,7 +157,7 @@ Border MeteredDomains::State::wait_for_updates(Edge edge, TimePoint called,
   // From the second update on the power of this wait is known.
   const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 2;
   for (std::size_t i = 0; i < watches.size(); ++i) {
-    watches[i] = UpdateWatch(readings.counter(places[i].value_or(0))->channel());
+    if (places[i]) watches[i] = UpdateWatch(readings.counter(*places[i])->channel());
   }
   const auto is_done = [&](std::size_t column) {
     const UpdateWatch& watch = watches[column];
@@ -210,7 +210,7 @@ MeteredDomains::MeteredDomains(ColumnParts parts, const Clock& clock)
     add(std::make_unique<SourceSensor>(source, clock, of_sources));
     add(std::make_unique<SourceGauges>(source, clock, of_sources));
   }
-  if (names.empty() && !parts.may_be_empty) {
+  if (names.empty() && !parts.may_lack_domains) {
     throw InvalidArgument(
         "cannot measure nothing: no domain is named, and no source has a counter");
   }
@@ -230,15 +230,19 @@ MeteredDomains::MeteredDomains(ColumnParts parts, const Clock& clock)
                                     ? std::nullopt
                                     : std::optional<std::size_t>(found - present.begin()));
   }
-  if (parts.aligned) watch_updates();
+  if (parts.aligned) watch_updates(parts.may_lack_domains);
   state_->sleep = std::move(parts.sleep);
   if (parts.keeps) start_keeper();
 }
 
-void MeteredDomains::watch_updates() {
+void MeteredDomains::watch_updates(bool may_be_missing) {
   for (std::size_t i = 0; i < names_->size(); ++i) {
     const std::optional<std::size_t> place = state_->places[i];
     const History* counter = place ? state_->readings.counter(*place) : nullptr;
+    if (!place && may_be_missing) {
+      state_->watches.emplace_back();  // unknown throughout: nothing waits for it
+      continue;
+    }
     if (counter == nullptr || !can_align(counter->channel())) {
       throw InvalidArgument("cannot align to " + (*names_)[i] +
                             ": it has no counter that is renewed at least every 5 ms; leave it "

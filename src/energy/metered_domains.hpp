@@ -75,8 +75,9 @@ struct ColumnParts {
   std::vector<std::shared_ptr<EnergySource>> sources{};
   std::vector<Refusal> missing{};
   bool aligned = false;
-  /// Without a column it measures nothing; otherwise that is refused.
-  bool may_be_empty = false;
+  /// Without a domain it measures nothing, and a missing one is not aligned; otherwise both are
+  /// refused.
+  bool may_lack_domains = false;
   /// A thread reads the counters often enough to lose no wrap.
   bool keeps = true;
   /// How to wait; tests let virtual time pass.
@@ -117,7 +118,7 @@ class MeteredDomains {
 
  private:
   struct State;
-  void watch_updates();
+  void watch_updates(bool may_be_missing);
   void start_keeper();
 
   std::shared_ptr<State> state_;

@@ -188,13 +188,12 @@ std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& o
   missing.insert(missing.end(), absent.begin(), absent.end());
   if (!options.domains) log_missing("energy", found.refused);
   if (ignores(options)) add_reasons(options, found, missing);
-  const bool aligned = options.aligned && !(ignores(options) && found.sensors.empty());
   return std::make_shared<MeteredDomains>(ColumnParts{.sensors = std::move(found.sensors),
                                                       .domains = std::move(columns),
                                                       .sources = options.sources,
                                                       .missing = std::move(missing),
-                                                      .aligned = aligned,
-                                                      .may_be_empty = ignores(options)},
+                                                      .aligned = options.aligned,
+                                                      .may_lack_domains = ignores(options)},
                                           machine_clock());
 }
 

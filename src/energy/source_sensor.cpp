@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include "base/text.hpp"
@@ -9,6 +10,14 @@
 
 namespace wattle::detail {
 namespace {
+
+bool is_name_of_hardware(const std::string& name) {
+  try {
+    return Domain::parse(name).kind() != DomainKind::custom;
+  } catch (const InvalidArgument&) {
+    return false;
+  }
+}
 
 /// `part`: a counter or gauge.
 template <class Part>
@@ -19,6 +28,7 @@ template <class Part>
 void check(const Part& part) {
   if (part.name.empty()) refuse(part, "it has no name");
   if (part.update_interval.count() < 0) refuse(part, "its update interval is negative");
+  if (is_name_of_hardware(part.name)) refuse(part, "a domain of the machine is called so");
 }
 
 Channel channel_of(const EnergySource::Counter& counter, Domain domain) {
@@ -51,6 +61,12 @@ Channel channel_of(const EnergySource::Gauge& gauge, Domain domain) {
 
 template <class Parts>
 std::vector<Channel> channels_of(const Parts& parts, std::size_t first) {
+  constexpr std::size_t kMost = ChannelSet().size();
+  if (parts.size() > kMost) {
+    throw InvalidArgument("cannot measure " + std::to_string(parts.size()) +
+                          " counters or gauges of one source: at most " + std::to_string(kMost) +
+                          "; use several sources");
+  }
   std::vector<Channel> channels;
   channels.reserve(parts.size());
   for (const auto& part : parts) {

@@ -44,6 +44,8 @@ class UpdateWatch {
   /// rhythm.
   static constexpr std::size_t kUpdates = 50;
 
+  /// Of a counter that is missing: nothing is added.
+  UpdateWatch() noexcept = default;
   explicit UpdateWatch(const Channel& channel) noexcept;
 
   /// What the counter showed, unwrapped, at the next read.
@@ -67,7 +69,7 @@ class UpdateWatch {
   [[nodiscard]] Watts power(const CounterUpdate& from, const CounterUpdate& to) const noexcept;
 
   Joules tick_;
-  std::chrono::nanoseconds patience_;
+  std::chrono::nanoseconds patience_{0};
   std::array<CounterUpdate, kUpdates + 1> ring_{};
   std::size_t updates_ = 0;
   std::optional<Boundary> last_;

@@ -140,7 +140,8 @@ void PrintHandler::process(const EnergyTrace& trace) {
       print_to(*state_->out, trace, state_->details);
     }
   }
-  if (!state_->details.details) warn_of_lower_bounds(trace, "print");
+  if (state_->details.details) return;
+  warn_of_lower_bounds(trace, state_->out == nullptr ? "standard output" : "the stream");
 }
 
 }  // namespace wattle

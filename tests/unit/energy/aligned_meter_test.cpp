@@ -230,6 +230,20 @@ TEST_F(AlignedMeter, CallsAWindowBelowOneUpdateShort) {
   EXPECT_NEAR(trace["x"].energy("package_0").energy->si(), kWorkW * 0.0004, kToleranceJ);
 }
 
+TEST_F(AlignedMeter, AlignsTheOthersWhereADomainMayBeMissing) {
+  machine_.lacks(Domain::dram(0)).may_lack_domains();
+  EnergyMeter meter = machine_.meter();
+  const EnergyTrace trace = measure(meter, 10ms);
+  EXPECT_NEAR(trace["x"].energy("package_1").energy->si(), kWorkW * 0.01, kToleranceJ);
+  EXPECT_FALSE(trace["x"].energy("package_1").flags.has(Flag::unaligned));
+  EXPECT_EQ(trace["x"].energy("dram_0").energy, std::nullopt);
+}
+
+TEST_F(AlignedMeter, RefusesAMissingDomainOtherwise) {
+  machine_.lacks(Domain::dram(0));
+  EXPECT_THROW((void)machine_.columns(), InvalidArgument);
+}
+
 TEST_F(AlignedMeter, RefusesCountersThatAreRenewedTooRarely) {
   Channel slow = counter_channel(Domain::dram(0));
   slow.update.mean = 100ms;

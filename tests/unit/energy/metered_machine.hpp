@@ -42,6 +42,10 @@ class MeteredMachine {
     parts_.aligned = true;
     return *this;
   }
+  MeteredMachine& may_lack_domains() {
+    parts_.may_lack_domains = true;
+    return *this;
+  }
 
   /// Once, when all was said. The machine outlives what is made.
   [[nodiscard]] std::shared_ptr<detail::MeteredDomains> columns() {

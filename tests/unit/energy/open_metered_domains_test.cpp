@@ -1,6 +1,7 @@
 // What a meter finds on a machine, and what it says of what is not there.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -95,6 +96,21 @@ TEST_F(OpenColumns, AreNotNothing) {
   options.sources.push_back(std::make_shared<SourceOfNothing>());
   options.system = tree_.system();
   EXPECT_THROW(EnergyMeter{options}, InvalidArgument);
+}
+
+class SlowSource final : public EnergySource {
+ public:
+  [[nodiscard]] std::vector<Counter> counters() const override {
+    return {{.name = "wall", .update_interval = std::chrono::seconds(1)}};
+  }
+};
+
+TEST_F(OpenColumns, OfSourcesAloneAreAlignedToo) {
+  const EnergyMeterOptions options{.sources = {std::make_shared<SlowSource>()},
+                                   .aligned = true,
+                                   .if_unavailable = IfUnavailable::ignore,
+                                   .system = tree_.system()};
+  EXPECT_THROW(EnergyMeter{options}, InvalidArgument) << "it is renewed too rarely";
 }
 
 TEST_F(OpenColumns, AreNotNothingWhereACounterIsRefusedEither) {

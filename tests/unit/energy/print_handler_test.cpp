@@ -57,8 +57,16 @@ TEST(PrintHandler, PrintsNoneForALowerBoundUnlessItPrintsDetails) {
                              .flags = Flags::of(Flag::reset)};
   const EnergySample with_bound =
       sample("a", {{"package_0", bound}}, {.timestamp_unix_s = 1.0, .duration_s = 7.0});
+  std::string message;
+  set_log([&](std::string_view text) { message = text; });
   EXPECT_EQ(printed(with_bound),
             "begin timestamp : 1.0; tag : a; duration : 7.0; package_0 : None\n");
+  EXPECT_THAT(message, HasSubstr("1 energy for the stream is a lower bound"));
+  CaptureStdout();
+  PrintHandler().process(EnergyTrace({with_bound}));
+  (void)GetCapturedStdout();
+  EXPECT_THAT(message, HasSubstr("1 energy for standard output is a lower bound"));
+  set_log({});
   std::ostringstream out;
   PrintHandler(out, {.details = true}).process(EnergyTrace({with_bound}));
   EXPECT_EQ(out.str(),

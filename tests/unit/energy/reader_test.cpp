@@ -149,8 +149,21 @@ TEST_P(UnusableSource, IsRefused) {
   EXPECT_THROW((void)machine.columns(), InvalidArgument);
 }
 
+Counters many_counters(std::size_t count) {
+  Counters counters;
+  for (std::size_t i = 0; i < count; ++i) counters.push_back({.name = "c" + std::to_string(i)});
+  return counters;
+}
+
+TEST(EnergySourceTest, HasAtMost64Counters) {
+  MeteredMachine machine;
+  machine.has(std::make_shared<WallMeter>(many_counters(64)));
+  EXPECT_EQ(machine.columns()->names()->size(), 64U);
+}
+
 INSTANTIATE_TEST_SUITE_P(Counters, UnusableSource,
                          testing::Values(Counters{{.name = ""}}, Counters{{.name = "package_0"}},
+                                         Counters{{.name = "package_7"}}, many_counters(65),
                                          Counters{{.name = "a"}, {.name = "a"}},
                                          Counters{{.name = "a", .tick = Joules(0.0)}},
                                          Counters{{.name = "a", .tick = Joules(-1.0)}},

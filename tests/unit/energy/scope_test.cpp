@@ -146,6 +146,13 @@ TEST_F(EnergyScopeTest, AMeasuredFunctionReturnsReferencesAsReferences) {
   EXPECT_EQ(&same(value), &value);
 }
 
+TEST_F(EnergyScopeTest, AMeasuredFunctionThatWasMovedRefusesToBeCalled) {
+  auto first = measured_on(machine_, collector_, [] { return 42; });
+  const auto second = std::move(first);
+  EXPECT_EQ(second(), 42);
+  EXPECT_THROW((void)first(), InvalidArgument);  // NOLINT(bugprone-use-after-move): what is tested
+}
+
 TEST_F(EnergyScopeTest, AMeasuredFunctionThatThrowsIsHandled) {
   const auto fail = measured_on(machine_, collector_, [&] {
     machine_.wait(1s);
