@@ -37,7 +37,7 @@ struct ProcessUse {
 /// "alice", or "1000" for a user without a name; "?" for a process that is gone.
 [[nodiscard]] std::string user_of(const System& system, pid_t pid);
 /// The path of its control group, of version 2 or of the controller "cpu": "/user.slice/a.scope";
-/// "-" where there is none, "?" for a process that is gone.
+/// "/" where there is none, "?" for a process that is gone.
 [[nodiscard]] std::string cgroup_of(const System& system, pid_t pid);
 /// The container in the path of a control group, by the first 12 digits of its number; empty where
 /// the path names none. Docker, containerd, CRI-O and Podman put 64 hexadecimal digits there.

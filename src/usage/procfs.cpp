@@ -36,11 +36,15 @@ using Path = std::array<char, 64>;
 
 }  // namespace
 
+bool is_own_procfs(const System& system) {
+  return (system.procfs / "").lexically_normal() == "/proc/";
+}
+
 Procfs::Procfs(const System& system) : Procfs(system, half_of_all_descriptors()) {}
 
 Procfs::Procfs(const System& system, std::size_t most_kept)
     : root_(::open(system.procfs.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC)),
-      is_own_(system.procfs.lexically_normal() == "/proc"),
+      is_own_(is_own_procfs(system)),
       left_(most_kept) {}
 
 Fd Procfs::open(pid_t pid, ProcessFile file) const noexcept {

@@ -15,6 +15,9 @@ namespace wattle {
 /// What is read of a process.
 enum class ProcessFile : std::uint8_t { stat, statm, status, smaps_rollup, io, children };
 
+/// True if its process numbers are those of this process's own system calls: /proc.
+[[nodiscard]] bool is_own_procfs(const System& system);
+
 /// A mounted procfs, and how many of its files may stay open. Threads: one at a time.
 class Procfs {
  public:
@@ -23,8 +26,7 @@ class Procfs {
   Procfs(const System& system, std::size_t most_kept);
 
   [[nodiscard]] bool is_open() const noexcept { return static_cast<bool>(root_); }
-  /// True where its process numbers are those of this process's own system calls: only then a
-  /// process has a CPU clock.
+  /// `is_own_procfs`: only then a process has a CPU clock.
   [[nodiscard]] bool is_own() const noexcept { return is_own_; }
   [[nodiscard]] int root() const noexcept { return root_.get(); }
 

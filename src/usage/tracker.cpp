@@ -75,7 +75,7 @@ class Tracker::Impl {
   explicit Impl(const TrackerOptions& options)
       : period_(options.sleep_time),
         logs_(!options.disable_logs),
-        is_own_(options.system.procfs.lexically_normal() == "/proc"),
+        is_own_(is_own_procfs(options.system)),
         tracking_(options, machine_clock()),
         forks_(forks()) {}
 

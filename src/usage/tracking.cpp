@@ -115,6 +115,7 @@ void Tracking::look_at_all(bool last, const TrackerCost& cost) {
   const TreeState before = last_;
   last_ = last ? tree_->read_all() : tree_->read();
   leave_out(last_, cost);
+  cost_ = cost.cpu;
   // The kernel is asked for threads only now and then, and trackers come and go.
   if (is_own_process_ && !last_.is_complete) last_.main.threads = before.main.threads;
   if (last_.has_ended) last_.at = clock_.now();
@@ -142,6 +143,19 @@ void Tracking::leave_out(TreeState& state, const TrackerCost& cost) const noexce
   state.main.threads -= std::min(cost.threads, state.main.threads);
 }
 
+/// User and system time in their ratio: the kernel counts no thread's parts apart.
+void Tracking::leave_out_cost(ResourceUsage& usage) const noexcept {
+  if (!is_own_process_ || !usage.cpu_user || !usage.cpu_system) return;
+  const Seconds all = *usage.cpu_user + *usage.cpu_system;
+  const double left = all > cost_ ? 1.0 - cost_ / all : 0.0;
+  *usage.cpu_user *= left;
+  *usage.cpu_system *= left;
+  if (!usage.still_running) return;
+  for (auto& process : *usage.still_running) {
+    if (process.pid == pid_) process.cpu = std::max(process.cpu - cost_, Seconds(0));
+  }
+}
+
 ResourceUsage Tracking::usage() const {
   ResourceUsage usage;
   usage.max_ram.unit = options_.ram_unit;
@@ -153,6 +167,7 @@ ResourceUsage Tracking::usage() const {
   statistics_.fill(usage, tree_->pss_gaps(), tree_->peaks());
   fill_gpu_groups(usage, gpus_.usage(began_, ended_), gpus_.on_machine());
   fill_tree(usage, *tree_);
+  leave_out_cost(usage);
   if (is_over_) usage.energy = gpus_.energy(began_, ended_);
   usage.tracker_cpu = own_cpu_;
   return usage;

@@ -54,6 +54,7 @@ class Tracking {
   void begin_tree(const TrackerCost& others);
   void look_at_all(bool last, const TrackerCost& cost);
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
+  void leave_out_cost(ResourceUsage& usage) const noexcept;
   [[nodiscard]] TrackingUnits units() const;
   [[nodiscard]] TrackingMachine machine() const;
   void write_usage();
@@ -69,6 +70,7 @@ class Tracking {
   std::unique_ptr<TreeReader> tree_;  ///< from `begin` on
   UsageStatistics statistics_;
   TreeState last_;
+  Seconds cost_{0};  ///< CPU time that all trackers of this process took by the last sample
   TimePoint began_;
   TimePoint ended_;
   std::uint64_t ticks_ = 0;

@@ -17,8 +17,10 @@ using std::chrono::nanoseconds;
 
 /// /proc/PID/statm is shorter.
 using ShortText = std::array<char, 1024>;
-/// /proc/PID/status, io and smaps_rollup are shorter.
+/// /proc/PID/io and smaps_rollup are shorter.
 using LongText = std::array<char, 4096>;
+/// /proc/PID/status, which lists the supplementary groups: room for about 1500 of them.
+using StatusText = std::array<char, std::size_t{16} << 10U>;
 
 /// Reading the status of more threads once a second would take several milliseconds.
 constexpr std::uint64_t kMostThreads = 256;
@@ -27,6 +29,15 @@ nanoseconds of_ticks(std::uint64_t ticks) noexcept {
   static const auto ns_per_tick =
       static_cast<std::uint64_t>(1'000'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L));
   return nanoseconds(ticks * ns_per_tick);
+}
+
+CpuTicks cpu_of(const ProcessStat& stat) noexcept {
+  const std::uint64_t user = stat.user + stat.waited_user;
+  return {.user = user, .all = user + stat.system + stat.waited_system};
+}
+
+double ratio_of(std::uint64_t part, std::uint64_t whole) noexcept {
+  return whole == 0 ? 0.0 : static_cast<double>(part) / static_cast<double>(whole);
 }
 
 bool means_gone(int error) noexcept { return error == ESRCH || error == ENOENT; }
@@ -60,6 +71,8 @@ WatchedProcess::WatchedProcess(ProcessSources& sources, const ProcessStat& stat,
   if (origin != Origin::later) {
     state_.cpu = CpuLedger(own_cpu().value_or(of_ticks(stat.user + stat.system)),
                            of_ticks(stat.waited_user + stat.waited_system));
+    state_.uncounted = cpu_of(stat);
+    state_.user_share = ratio_of(state_.uncounted.user, state_.uncounted.all);
     state_.activity.minor_faults = {stat.minor_faults, stat.waited_minor_faults};
     state_.activity.major_faults = {stat.major_faults, stat.waited_major_faults};
   }
@@ -122,6 +135,8 @@ void WatchedProcess::refresh(bool all) {
 }
 
 void WatchedProcess::inherit(const ProcessState& child, TreeTotals& rest) noexcept {
+  state_.uncounted.user += child.uncounted.user;
+  state_.uncounted.all += child.uncounted.all;
   if (child.is_tracker) {
     state_.cpu.inherit_children_of(child.cpu);
     state_.activity.inherit_children_of(child.activity);
@@ -151,13 +166,14 @@ void WatchedProcess::take_times(const ProcessStat& stat) noexcept {
   state_.activity.minor_faults.see_waited(stat.waited_minor_faults);
   state_.activity.major_faults.see_own(stat.major_faults);
   state_.activity.major_faults.see_waited(stat.waited_major_faults);
-  const std::uint64_t user = stat.user + stat.waited_user;
-  const std::uint64_t all = user + stat.system + stat.waited_system;
-  if (all > 0) state_.user_share = static_cast<double>(user) / static_cast<double>(all);
+  const CpuTicks now = cpu_of(stat);
+  const CpuTicks& before = state_.uncounted;
+  if (now.all <= before.all || now.user < before.user) return;
+  state_.user_share = std::min(1.0, ratio_of(now.user - before.user, now.all - before.all));
 }
 
 void WatchedProcess::read_status() {
-  LongText text;
+  StatusText text;
   const auto status = text_at_start(sources_->procfs.open(state_.pid, ProcessFile::status), text);
   if (status.empty()) return;
   take_peak(status);
@@ -183,7 +199,7 @@ void WatchedProcess::take_switches(std::string_view status) {
   if (state_.threads > 1) {
     for (const pid_t thread : threads_of(procfs, state_.pid)) {
       if (thread == state_.pid) continue;
-      LongText text;
+      StatusText text;
       if (const auto counts =
               parse_switches(text_at_start(procfs.open_status(state_.pid, thread), text))) {
         switches.push_back({.number = thread, .counts = *counts});

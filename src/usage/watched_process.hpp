@@ -37,6 +37,12 @@ enum class Origin : std::uint8_t {
   later,     ///< any other descendant; counts from its start
 };
 
+/// CPU time of a process and of the children that it waited for, in clock ticks.
+struct CpuTicks {
+  std::uint64_t user = 0;
+  std::uint64_t all = 0;  ///< user and system
+};
+
 /// A process when it was last read.
 struct ProcessState {
   pid_t pid = 0;
@@ -50,7 +56,8 @@ struct ProcessState {
   bool hides_switches = false;
   IoGap io_gap = IoGap::none;
   std::uint64_t threads = 0;
-  double user_share = 0.0;  ///< of its CPU time and its children's
+  double user_share = 0.0;  ///< of its CPU time and its children's that counts
+  CpuTicks uncounted{};     ///< used before the tracking began
   CpuLedger cpu{};
   ProcessActivity activity{};
   ProcessMemory memory{};

@@ -62,6 +62,7 @@ TEST(Procfs, IsTheProcessesOwnOnlyAtItsUsualPlace) {
   System system;
   system.procfs = "/proc/";
   EXPECT_TRUE(Procfs(system, 0).is_open());
+  EXPECT_TRUE(Procfs(system, 0).is_own());
   EXPECT_FALSE(Procfs(fakes::ProcessFiles().system(), 0).is_own());
   system.procfs = "/nowhere";
   EXPECT_FALSE(Procfs(system, 0).is_open());

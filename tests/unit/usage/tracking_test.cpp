@@ -127,6 +127,23 @@ TEST_F(TrackingTest, LeavesOutWhatTrackersOfThisProcessTake) {
   EXPECT_EQ(tracking.usage().cpu_utilization.main.mean_sum_percent, 0.0);
 }
 
+TEST_F(TrackingTest, LeavesTheCostOfTrackersOutOfTheTimesToo) {
+  options_.process_id = ::getpid();
+  files_.put({.pid = ::getpid()});
+  Tracking tracking(options_, clock_);
+  tracking.begin();
+  clock_.advance(1s);
+  files_.put({.pid = ::getpid(), .user = 60, .system = 20});
+  tracking.look({.cpu = 200ms, .threads = 0});
+  tracking.end({.cpu = 200ms, .threads = 0});
+  const ResourceUsage usage = tracking.usage();
+  EXPECT_NEAR(usage.cpu_user.value_or(Seconds(0)).count(), 0.45, 1e-9);
+  EXPECT_NEAR(usage.cpu_system.value_or(Seconds(0)).count(), 0.15, 1e-9);
+  ASSERT_TRUE(usage.still_running);
+  ASSERT_EQ(usage.still_running->size(), 1U);
+  EXPECT_NEAR(usage.still_running->front().cpu.count(), 0.6, 1e-9);
+}
+
 TEST_F(TrackingTest, CountsMemoryInItsUnit) {
   files_.put({.pid = 100, .rss_kib = 1024, .private_kib = 512});
   Tracking tracking(options_, clock_);

@@ -270,6 +270,33 @@ TEST_P(TreeReaderTest, SplitsTimeAsTheKernelDoes) {
   EXPECT_DOUBLE_EQ(tree.cpu_parts().system.count(), 0.1);
 }
 
+TEST_P(TreeReaderTest, SplitsOnlyTheTimeThatCounts) {
+  files_.put({.pid = 100, .user = 100000, .system = 10, .waited_user = 500, .children = {101}});
+  files_.put({.pid = 101, .parent = 100, .user = 4000});
+  TreeReader tree = reader();
+  EXPECT_DOUBLE_EQ(tree.cpu_parts().user.count(), 0.0);
+  files_.put({.pid = 100, .user = 100010, .system = 40, .waited_user = 500, .children = {101}});
+  tick(tree);
+  EXPECT_DOUBLE_EQ(tree.cpu_parts().user.count(), 0.1);
+  EXPECT_DOUBLE_EQ(tree.cpu_parts().system.count(), 0.3);
+  files_.take(101);
+  files_.put({.pid = 100, .user = 100010, .system = 40, .waited_user = 4500, .waited_system = 20});
+  tick(tree);
+  EXPECT_NEAR(tree.cpu_parts().user.count(), 0.1, 1e-9);
+  EXPECT_NEAR(tree.cpu_parts().system.count(), 0.5, 1e-9);
+}
+
+TEST_P(TreeReaderTest, ReadsTheStatusOfAProcessOfManyGroups) {
+  files_.put({.pid = 100});
+  std::string groups = "Groups:\t";
+  for (int group = 100000; group < 101000; ++group) groups += std::to_string(group) + " ";
+  TreeReader tree = reader();
+  files_.folder().write("100/status", "Name:\tx\n" + groups + "\nVmHWM:\t 900 kB\n");
+  clock_.advance(1s);
+  tree.read();
+  EXPECT_EQ(tree.peak_rss_bytes(), 900 * kKiB);
+}
+
 TEST_P(TreeReaderTest, BearsGarbage) {
   files_.put({.pid = 100, .children = {101, 102, 103}});
   files_.put({.pid = 103, .parent = 100});
