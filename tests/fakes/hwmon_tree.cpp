@@ -67,7 +67,11 @@ void HwmonTree::add_ina3221(int number, const std::string& device) {
             {"in3_label", "VDD_SOC\n"},
             {"curr3_input", "0\n"},
             {"curr4_input", "1500\n"},
-            {"curr4_label", "sum of shunt voltages\n"}});
+            {"in4_input", "2\n"},
+            {"in5_input", "5\n"},
+            {"in6_input", "0\n"},
+            {"in7_input", "7\n"},
+            {"in7_label", "sum of shunt voltages\n"}});
 }
 
 void HwmonTree::add_supply(const std::string& name, const Files& files) {

@@ -144,16 +144,19 @@ void add_attribute(const Chip& chip, const std::string& file, const Attribute& a
   rail_of(rails, std::move(label), attribute.number).shown.push_back(std::move(shown));
 }
 
-/// Rails whose power no file shows, but their voltage (mV) and current (mA).
+/// Rails whose power no file shows, but their voltage (mV) and current (mA). Of ina3221, in4 to in7
+/// are voltages of shunts, and curr4 is a sum of currents (Documentation/hwmon/ina3221.rst).
 void add_pairs(const Chip& chip, std::vector<Rail>& rails) {
   if (std::ranges::find(kPairedChips, chip.name) == kPairedChips.end()) return;
+  constexpr std::uint32_t kMostChannel = 3;
   for (const std::string& file : chip.files) {
     constexpr std::string_view kInput = "_input";
     if (!file.starts_with("curr") || !file.ends_with(kInput)) continue;
     const std::string digits = file.substr(4, file.size() - 4 - kInput.size());
     const auto number = parse_unsigned<std::uint32_t>(digits);
     const std::string voltage = "in" + digits + "_input";
-    if (!number || !std::ranges::binary_search(chip.files, voltage)) continue;
+    if (number.value_or(0) == 0 || *number > kMostChannel) continue;
+    if (!std::ranges::binary_search(chip.files, voltage)) continue;
     rail_of(rails, line_in(chip.folder / ("in" + digits + "_label")), *number)
         .shown.push_back({.metric = Metric::power_instant,
                           .files = {.value = (chip.folder / file).string(),
