@@ -200,7 +200,7 @@ TEST_P(DaemonReads, SensorsAreListedWithTheReasonsOfThoseThatAreMissing) {
   const Json json = parse_json(ask("/api/v1/sensors").body);
   EXPECT_EQ(json["schema"], "wattled.sensors/1");
   EXPECT_EQ(json["channels"][0]["quantity"], "energy");
-  EXPECT_THAT(json["refused"].dump(), HasSubstr("its name means nothing to Wattle: strange"));
+  EXPECT_THAT(json["refused"].dump(), HasSubstr("unknown zone name: strange"));
   EXPECT_EQ(parse_json(ask("/health").body)["status"], "degraded");
 }
 

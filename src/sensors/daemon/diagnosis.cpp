@@ -60,7 +60,7 @@ SensorRefusal refused_by_daemon(const Reply& reply, const std::string& path, boo
       "...)";
   switch (reply.status) {
     case kOk:
-      return refusal("the daemon's answer is none that Wattle understands", proof,
+      return refusal("unexpected reply from the daemon", proof,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
     case kUnauthorized:
       return refusal(
@@ -109,7 +109,7 @@ SensorRefusal not_answered(const Reply& reply, const std::string& path, bool is_
                      "see what it does: systemctl status wattled");
     case Outcome::hung_up:
     case Outcome::garbled:
-      return refusal("what answers is no daemon that Wattle knows", path,
+      return refusal("the socket does not belong to wattled or zeusd", path,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
   }
   return refusal("the daemon gives no CPU energy", path, {});

@@ -104,7 +104,7 @@ SensorRefusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) 
   if (modules && is_loaded(*modules, "intel_rapl_msr")) {
     return refusal(subject, "the kernel finds no energy counters in this processor",
                    proof + "; the module intel_rapl_msr is loaded",
-                   "see what the kernel says: dmesg | grep -i rapl");
+                   "see the kernel's log: dmesg | grep -i rapl");
   }
   return refusal(subject, "the kernel module that reads the energy counters is not loaded",
                  proof + "; the module intel_rapl_msr is not in /proc/modules",

@@ -158,8 +158,7 @@ class Probe {
       if (*kind == DomainKind::dram) found_.refused.back().hidden.kinds = {DomainKind::dram};
       return true;
     }
-    refuse(directory, fmt::format("its name means nothing to Wattle: {}", printable(*name)),
-           name_path);
+    refuse(directory, fmt::format("unknown zone name: {}", printable(*name)), name_path);
     return true;
   }
 

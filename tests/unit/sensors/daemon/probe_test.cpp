@@ -98,7 +98,7 @@ TEST_F(DaemonProbe, WhatTheDaemonRefusesIsTold) {
                {403, "does not permit", "cpu-read"},
                {404, "does not serve CPU energy", "--enable"},
                {500, "cannot read the counters itself", "journalctl"},
-               {200, "none that Wattle understands", "WATTLE_SOCK_PATH"}};
+               {200, "unexpected reply from the daemon", "WATTLE_SOCK_PATH"}};
   serve();
   for (const auto& each : cases) {
     tell(R"({"error":"as it says"})", each.status);
@@ -136,7 +136,7 @@ TEST_F(DaemonProbe, WhoIsNoDaemonIsRefused) {
     peer.send("SSH-2.0-x\r\n");
     peer.close();
   });
-  EXPECT_THAT(refused().reason, HasSubstr("no daemon that Wattle knows"));
+  EXPECT_THAT(refused().reason, HasSubstr("does not belong to wattled or zeusd"));
 }
 
 TEST_F(DaemonProbe, WhoSaysNothingIsGivenUp) {

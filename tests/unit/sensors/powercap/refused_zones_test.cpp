@@ -109,7 +109,7 @@ TEST_F(PowercapProbe, RefusesZonesWithForeignNames) {
   EXPECT_THAT(domains(), ElementsAre("package_0"));
   ASSERT_THAT(found_.refused, SizeIs(2));
   EXPECT_EQ(found_.refused[0].subject, "intel-rapl:0:0");
-  EXPECT_THAT(found_.refused[0].reason, HasSubstr(R"(means nothing to Wattle: gt\x1b[2J)"));
+  EXPECT_THAT(found_.refused[0].reason, HasSubstr(R"(unknown zone name: gt\x1b[2J)"));
   EXPECT_EQ(found_.refused[1].subject, "intel-rapl:1");
 }
 
