@@ -80,8 +80,7 @@ template <HasFields T>
 void take(const nlohmann::ordered_json& json, T& into);
 template <HasFields T>
 void take(const nlohmann::ordered_json& json, std::vector<T>& into) {
-  if (!json.is_array()) return;
-  for (const nlohmann::ordered_json& object : json) take(object, into.emplace_back());
+  for_each_object(json, [&](const auto& object) { take(object, into.emplace_back()); });
 }
 template <HasFields T>
 void take(const nlohmann::ordered_json& json, std::optional<T>& into) {

@@ -32,11 +32,7 @@ void take(const Json& json, bool& into) {
   if (json.is_boolean()) into = json.get<bool>();
 }
 
-void take(const Json& json, int& into) {
-  if (json.is_number_integer() && std::in_range<int>(json.get<std::int64_t>())) {
-    into = json.get<int>();
-  }
-}
+void take(const Json& json, int& into) { into = read_number<int>(json).value_or(into); }
 
 void take(const Json& json, Seconds& into) {
   if (json.is_number()) into = Seconds(json.get<double>());
@@ -44,7 +40,9 @@ void take(const Json& json, Seconds& into) {
 
 void take(const Json& json, std::vector<std::string>& into) {
   if (!json.is_array()) return;
-  for (const Json& word : json) take(word, into.emplace_back());
+  for (const Json& word : json) {
+    if (word.is_string()) into.push_back(word.get<std::string>());
+  }
 }
 
 }  // namespace wattle

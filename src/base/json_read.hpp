@@ -2,6 +2,7 @@
 // another kind, leaves its target as it is.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -22,7 +23,26 @@ namespace wattle {
 /// The member `key`; null where there is none, or `json` is no object.
 [[nodiscard]] const nlohmann::ordered_json& at(const nlohmann::ordered_json& json, const char* key);
 
-// Each leaves `into` as it is where `json` is of another kind.
+/// Absent where `json` is no whole number, or one that `T` cannot hold.
+template <std::integral T>
+[[nodiscard]] std::optional<T> read_number(const nlohmann::ordered_json& json) {
+  const auto in_range = [](auto number) {
+    return std::in_range<T>(number) ? std::optional(static_cast<T>(number)) : std::nullopt;
+  };
+  if (json.is_number_unsigned()) return in_range(json.get<std::uint64_t>());
+  return json.is_number_integer() ? in_range(json.get<std::int64_t>()) : std::nullopt;
+}
+
+/// Calls `use` with each object of the list `json`. Elements of another kind are left out.
+template <class Use>
+void for_each_object(const nlohmann::ordered_json& json, Use use) {
+  if (!json.is_array()) return;
+  for (const nlohmann::ordered_json& element : json) {
+    if (element.is_object()) use(element);
+  }
+}
+
+// Each leaves `into` as it is where `json` is of another kind. A list leaves out such elements.
 
 void take(const nlohmann::ordered_json& json, std::string& into);
 void take(const nlohmann::ordered_json& json, double& into);
@@ -38,12 +58,8 @@ template <class T>
 void take(const nlohmann::ordered_json& json, std::optional<T>& into) {
   if constexpr (std::is_same_v<T, bool>) {
     if (json.is_boolean()) into = json.get<bool>();
-  } else if constexpr (std::is_unsigned_v<T>) {
-    if (!json.is_number_unsigned() || !std::in_range<T>(json.get<std::uint64_t>())) return;
-    into = static_cast<T>(json.get<std::uint64_t>());
-  } else if constexpr (std::is_same_v<T, int>) {
-    if (!json.is_number_integer() || !std::in_range<int>(json.get<std::int64_t>())) return;
-    into = json.get<int>();
+  } else if constexpr (std::integral<T>) {
+    if (const auto number = read_number<T>(json)) into = number;
   } else if (json.is_number()) {
     take(json, into.emplace());
   }

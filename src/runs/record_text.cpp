@@ -101,7 +101,8 @@ RecordedHost recorded_host(const Json& json) {
   take_member(json, "name", host.name);
   take_member(json, "boot_id", host.boot_id);
   take_member(json, "cpu", host.cpu);
-  for (const Json& gpu : at(json, "gpus")) take_member(gpu, "model", host.gpus.emplace_back());
+  for_each_object(at(json, "gpus"),
+                  [&](const Json& gpu) { take_member(gpu, "model", host.gpus.emplace_back()); });
   return host;
 }
 

@@ -43,12 +43,13 @@ RecordedEnergy recorded_energy(const Json& json) {
   take_member(json, "total_unknown_s", energy.unknown);
   take_member(json, "total_covers", energy.covers);
   take_member(json, "left_out", energy.left_out);
-  for (const Json& missing : at(json, "total_missing")) {
+  for_each_object(at(json, "total_missing"), [&](const Json& missing) {
     Refusal& kind = energy.missing.emplace_back();
     take_member(missing, "kind", kind.subject);
     take_member(missing, "reason", kind.reason);
-  }
-  for (const Json& domain : at(json, "domains")) energy.domains.push_back(recorded_domain(domain));
+  });
+  for_each_object(at(json, "domains"),
+                  [&](const Json& domain) { energy.domains.push_back(recorded_domain(domain)); });
   return energy;
 }
 

@@ -160,8 +160,10 @@ SavedRun parse_saved_run(std::string_view line, const std::string& name) {
   SavedRun run;
   take_member(json, "id", run.id);
   take_member(json, "directory", run.directory);
-  for (const auto& [key, value] : at(json, "tags").items()) {
-    if (!key.empty() && value.is_string()) run.tags.emplace(key, value.get<std::string>());
+  if (const Json& tags = at(json, "tags"); tags.is_object()) {
+    for (const auto& [key, value] : tags.items()) {
+      if (!key.empty() && value.is_string()) run.tags.emplace(key, value.get<std::string>());
+    }
   }
   run.git = git_of(at(json, "git"));
   run.series = series_of(at(json, "series"));

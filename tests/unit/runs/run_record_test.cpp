@@ -143,11 +143,15 @@ TEST(RunRecord, RefusesValuesThatNoRunHas) {
 
 TEST(RunRecord, OfAnotherKindOfValueIsUnknown) {
   const RunRecord record = parse_run_record(
-      R"({"schema":"wattle.run/2","command":[1,"a"],"exit":{"code":"0","signal":1e300},"wall_s":1,)"
-      R"("host":{"gpus":3},"energy":{"total_j":"many","domains":{"a":1},"total_missing":7},)"
+      R"({"schema":"wattle.run/2","command":[1,"a"],"exit":{"code":18446744073709551615,)"
+      R"("signal":1e300},"wall_s":1,"host":{"gpus":[3]},)"
+      R"("energy":{"total_j":"many","domains":{"a":1},"total_missing":7},)"
       R"("resource_usage":{"peak_rss_bytes":-1,"cpu_user_s":null}})",
       "run.json");
-  EXPECT_THAT(record.command, ElementsAre("", "a"));
+  EXPECT_THAT(record.command, ElementsAre("a"));
+  EXPECT_THAT(record.host.gpus, IsEmpty());
+  EXPECT_THAT(record.energy.domains, IsEmpty());
+  EXPECT_THAT(record.energy.missing, IsEmpty());
   EXPECT_FALSE(record.exit.code);
   EXPECT_FALSE(record.exit.signal);
   EXPECT_FALSE(record.energy.total);

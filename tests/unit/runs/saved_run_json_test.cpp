@@ -64,6 +64,15 @@ TEST(SavedRunJson, KeepsWhatIsAbsentAbsent) {
   EXPECT_TRUE(again.tags.empty());
 }
 
+TEST(SavedRunJson, HasNoTagsOfAList) {
+  SavedRun run = saved_run();
+  std::string line = saved_run_line(run);
+  const std::string tags = "\"tags\":{}";
+  ASSERT_NE(line.find(tags), std::string::npos) << line;
+  line.replace(line.find(tags), tags.size(), "\"tags\":[\"x\"]");
+  EXPECT_TRUE(parse_saved_run(line, "x").tags.empty());
+}
+
 TEST(SavedRunJson, SaysWhatIsWrong) {
   const std::string line = saved_run_line(saved_run());
   EXPECT_THAT(parse_refusal(line.substr(0, line.size() / 2)),
