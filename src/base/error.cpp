@@ -9,10 +9,11 @@
 namespace wattle {
 namespace {
 
-/// Why a file cannot be written. What the system says of these is about devices; here EBUSY is that
-/// of a database, and ENXIO that of a FIFO or a socket.
+/// Why a file cannot be written. The system's messages for these errors are about devices. Here a
+/// database returns EBUSY, a lock of a file EWOULDBLOCK, a FIFO or a socket ENXIO.
 std::string reason_of(int error_number) {
-  if (error_number == EBUSY) return "another process keeps it locked";
+  if (error_number == EBUSY || error_number == EWOULDBLOCK)
+    return "another process keeps it locked";
   if (error_number == ENXIO) return "it is a pipe or a socket that nobody reads from";
   return std::generic_category().message(error_number);
 }

@@ -191,7 +191,9 @@ int SqliteDatabase::step(Prepared& prepared, const std::vector<SqlValue>& values
 }
 
 int SqliteDatabase::error_of(int result) const noexcept {
-  const int number = database_ ? sqlite().system_errno(database_.get()) : 0;
+  // SQLite keeps it: after another failure it is that of an earlier one.
+  const bool has_number = primary(result) == SQLITE_IOERR || primary(result) == SQLITE_CANTOPEN;
+  const int number = database_ && has_number ? sqlite().system_errno(database_.get()) : 0;
   if (number != 0) return number;
   switch (primary(result)) {
     case SQLITE_FULL:

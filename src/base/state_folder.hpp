@@ -15,8 +15,8 @@ namespace wattle {
 [[nodiscard]] std::filesystem::path state_folder();
 
 /// The path of a file that does not exist yet, in the folder `what` of Wattle's state folder, which
-/// is made: "$XDG_STATE_HOME/wattle/usage/4711-0.jsonl". Throws `WriteError` where the folder
-/// cannot be made, and as `state_folder`. Threads: any.
+/// is made: "$XDG_STATE_HOME/wattle/usage/4711-1763690000123-0.jsonl". Throws `WriteError` where
+/// the folder cannot be made, and as `state_folder`. Threads: any.
 [[nodiscard]] std::filesystem::path new_state_file(std::string_view what,
                                                    std::string_view extension);
 

@@ -14,13 +14,12 @@
 namespace wattle {
 namespace {
 
-bool is_utf8_locale() noexcept {
+bool is_utf8_locale() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing changes it
     if (value == nullptr || *value == '\0') continue;
-    const std::string_view locale = value;
-    return locale.find("UTF-8") != std::string_view::npos ||
-           locale.find("utf8") != std::string_view::npos;
+    const std::string locale = lower(value);
+    return locale.find("utf-8") != std::string::npos || locale.find("utf8") != std::string::npos;
   }
   return false;
 }

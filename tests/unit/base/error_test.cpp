@@ -19,6 +19,9 @@ TEST(Error, WriteErrorNamesThePathAndTheCause) {
   EXPECT_STREQ(error.what(), "cannot write /dev/full: No space left on device");
   EXPECT_EQ(error.path(), "/dev/full");
   EXPECT_EQ(error.error_number(), ENOSPC);
+  for (const int locked : {EBUSY, EWOULDBLOCK}) {
+    EXPECT_STREQ(WriteError("x", locked).what(), "cannot write x: another process keeps it locked");
+  }
 }
 
 TEST(Error, FormatErrorNamesTheFileAndWhatItHolds) {
