@@ -14,6 +14,15 @@
 namespace wattle {
 namespace {
 
+/// Indices of the runs that `values_of` has the values of.
+std::vector<std::size_t> runs_with(Cost cost, const std::vector<RunCost>& runs) {
+  std::vector<std::size_t> indices;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    if (value_of(cost, runs[i])) indices.push_back(i);
+  }
+  return indices;
+}
+
 /// "3, 7 and 9" of indices; at most five are named.
 std::string run_numbers(const std::vector<std::size_t>& indices) {
   constexpr std::size_t kShown = 5;
@@ -152,6 +161,8 @@ std::vector<std::string> warnings_of(const BenchCommand& command) {
   const Cost cost = has_energy ? Cost::energy : Cost::time;
   const std::vector<double> values = values_of(cost, command.runs);
   std::vector<std::size_t> outliers = outliers_of(values);
+  const std::vector<std::size_t> measured = runs_with(cost, command.runs);
+  for (std::size_t& outlier : outliers) outlier = measured[outlier];
   const bool is_first = !outliers.empty() && outliers.front() == 0;
   if (is_first) {
     warnings.push_back(fmt::format(

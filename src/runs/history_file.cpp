@@ -50,7 +50,16 @@ HistoryFileKind kind_of_history_file(const std::filesystem::path& path) {
   return is_history ? HistoryFileKind::history : HistoryFileKind::foreign;
 }
 
-bool is_on_this_machine(const std::filesystem::path& path) noexcept {
+std::filesystem::path nearest_folder(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+  while (folder.has_relative_path() && !std::filesystem::exists(folder, error)) {
+    folder = folder.parent_path();
+  }
+  return folder;
+}
+
+bool is_on_this_machine(const std::filesystem::path& path) {
   // linux/magic.h, and the file systems' own sources for those that are not in it.
   constexpr std::array<std::uint32_t, 12> kNetwork = {
       0x6969,      // NFS
@@ -67,7 +76,7 @@ bool is_on_this_machine(const std::filesystem::path& path) noexcept {
       0x7461636f,  // OCFS 2
   };
   struct statfs status {};
-  if (::statfs(path.parent_path().c_str(), &status) != 0) return true;
+  if (::statfs(nearest_folder(path).c_str(), &status) != 0) return true;
   return std::ranges::find(kNetwork, static_cast<std::uint32_t>(status.f_type)) == kNetwork.end();
 }
 

@@ -72,8 +72,10 @@ enum class HistoryFileKind : std::uint8_t { missing, empty, history, foreign };
 /// Throws `Error` if it is there and cannot be read.
 [[nodiscard]] HistoryFileKind kind_of_history_file(const std::filesystem::path& path);
 
-/// False if the file's folder lies on a file system that other machines may use at the same time
+/// The folder of `path`, or the nearest folder above it that exists.
+[[nodiscard]] std::filesystem::path nearest_folder(const std::filesystem::path& path);
+/// False if that folder lies on a file system that other machines may use at the same time
 /// (NFS, SMB, Lustre, GPFS ...). There SQLite's log (WAL), which needs shared memory, is not safe.
-[[nodiscard]] bool is_on_this_machine(const std::filesystem::path& path) noexcept;
+[[nodiscard]] bool is_on_this_machine(const std::filesystem::path& path);
 
 }  // namespace wattle

@@ -59,8 +59,8 @@ struct JobReport {
   double ended_unix_s = 0.0;
   std::optional<Joules> energy{};  ///< of all nodes that have one
   Joules uncertainty{};            ///< k = 2, of the sampling
-  /// The sensors' own error: adds up over sensors of one model, and as independent over models.
-  /// Absent where one is unknown.
+  /// The sensors' own error: a sum over sensors of one source and CPU model, the root of the sum of
+  /// squares over these. Absent where one is unknown.
   std::optional<Joules> calibration{};
   std::optional<Seconds> cpu{};                   ///< of all runs; absent where one is unknown
   std::optional<std::uint64_t> peak_rss_bytes{};  ///< of the largest process

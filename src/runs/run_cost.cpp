@@ -29,9 +29,14 @@ std::optional<double> cores_of_others(const Report& report) {
   return std::max(0.0, all - (*usage.cpu_user + *usage.cpu_system) / report.wall);
 }
 
+/// In percent; 0 if a text with one digit would be "-0.0".
+double percent_of(double part) {
+  constexpr double kShown = 0.05;
+  return std::abs(100.0 * part) < kShown ? 0.0 : 100.0 * part;
+}
+
 std::string percent_text(double part) {
-  constexpr double kShown = 0.05;  // below that it would be "-0.0"
-  const double percent = std::abs(100.0 * part) < kShown ? 0.0 : 100.0 * part;
+  const double percent = percent_of(part);
   // As many digits as mean something in a text: 3, but none after a tenth of a percent.
   return std::abs(percent) < 100.0 ? fmt::format("{:.1f}", percent)
                                    : fmt::format("{:.0f}", percent);
@@ -286,7 +291,7 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
 }
 
 std::string change_text(const LogRatio& ratio) {
-  const auto percent = [](double log_ratio) { return 100.0 * change_of(log_ratio); };
+  const auto percent = [](double log_ratio) { return percent_of(change_of(log_ratio)); };
   std::string text = fmt::format("{:+.1f} %", percent(ratio.estimate));
   if (const auto& interval = ratio.interval) {
     text += fmt::format(" ({:+.1f} to {:+.1f})", percent(interval->low), percent(interval->high));

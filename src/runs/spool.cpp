@@ -1,6 +1,7 @@
 #include "runs/spool.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -172,7 +173,7 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
       outcome.ids = open.save_all(runs).ids;
       // What waited is safe, whatever fails here.
       try {
-        for (const std::string& text : take_in_spool(open).problems) outcome.problem += text;
+        outcome.problem = fmt::format("{}", fmt::join(take_in_spool(open).problems, "; "));
       } catch (const Error& error) {
         outcome.problem = error.what();
       }

@@ -201,7 +201,8 @@ std::optional<double> drift_of(std::span<const double> values) {
   constexpr double kAtOnePercent = 2.576;  // of a normal distribution, both sides
   constexpr double kLeastPart = 0.01;
   const std::size_t count = values.size();
-  if (count < kFewest) return std::nullopt;
+  const auto is_positive = [](double value) { return value > 0.0; };
+  if (count < kFewest || !std::ranges::all_of(values, is_positive)) return std::nullopt;
   double rises = 0.0;
   std::vector<double> slopes;
   for (std::size_t i = 0; i < count; ++i) {

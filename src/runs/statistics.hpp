@@ -60,8 +60,8 @@ inline constexpr double kBelowCritical = 0.9775;
 [[nodiscard]] std::vector<std::size_t> outliers_of(std::span<const double> values);
 
 /// The relative change from the start to the end, by the median slope, where the order of the
-/// values shows one (Mann and Kendall's test at 1 %) and it is above 1 %. Needs ten values, all
-/// above 0.
+/// values shows one (Mann and Kendall's test at 1 %) and it is above 1 %. Absent for fewer than ten
+/// values, and where one is 0 or less.
 [[nodiscard]] std::optional<double> drift_of(std::span<const double> values);
 
 }  // namespace wattle

@@ -171,6 +171,13 @@ TEST(BenchWarnings, AreAboutRunsThatDiffer) {
   BenchCommand disturbed = command;
   disturbed.runs[4].wall = Seconds(2.0);
   EXPECT_THAT(warnings_of(disturbed), Contains(HasSubstr("1 of 12 runs are outliers")));
+  BenchCommand measured = command;
+  for (RunCost& run : measured.runs) run.energy = Joules(run.wall.count());
+  measured.runs[0].energy.reset();
+  measured.runs[1].energy = Joules(2.0);
+  measured.runs[6].energy = Joules(2.0);
+  EXPECT_THAT(warnings_of(measured),
+              Contains(HasSubstr("2 of 11 runs are outliers in energy (run 2 and 7)")));
   BenchCommand warming = command;
   for (RunCost& run : warming.runs) run.wall *= 1.0 + 0.02 * static_cast<double>(run.round);
   EXPECT_THAT(warnings_of(warming), Contains(HasSubstr("from the first to the last run")));

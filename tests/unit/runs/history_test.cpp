@@ -263,6 +263,14 @@ TEST_F(RunHistoryTest, SaysThatAFileIsDamaged) {
   EXPECT_EQ(bytes_of(file()), content);
 }
 
+TEST(HistoryFile, IsOnTheFileSystemOfTheNearestFolder) {
+  const fakes::TempFolder folder;
+  EXPECT_EQ(nearest_folder(folder.path() / "history.db"), folder.path());
+  EXPECT_EQ(nearest_folder(folder.path() / "a" / "b" / "history.db"), folder.path());
+  EXPECT_EQ(nearest_folder("history.db"), std::filesystem::current_path());
+  EXPECT_EQ(nearest_folder("/none/history.db"), "/");
+}
+
 TEST_F(RunHistoryTest, IsNotMadeToBeRead) {
   try {
     const RunHistory history(file(), RunHistory::Missing::refuse);

@@ -73,6 +73,13 @@ TEST_F(SpoolTest, LeavesDamagedFiles) {
   EXPECT_TRUE(fs::exists(spool() / "half.jsonl"));
 }
 
+TEST_F(SpoolTest, SaysOfEachFileWhatIsWrong) {
+  (void)spool_run(file(), saved_run());
+  for (const char* name : {"a.jsonl", "b.jsonl"}) std::ofstream(spool() / name) << "{";
+  EXPECT_THAT(save(file(), saved_run({.code = 1})).problem,
+              testing::MatchesRegex("cannot read .*a.jsonl: [^;]*; cannot read .*b.jsonl: .*"));
+}
+
 TEST_F(SpoolTest, IsInTheStateFolderWhereTheOtherCannotBeWritten) {
   std::ofstream(folder_.path() / "no folder") << "";
   const fs::path history = folder_.path() / "no folder" / "history.db";

@@ -94,6 +94,9 @@ TEST(Drift, IsFoundInTheOrderOfTheRuns) {
   ASSERT_TRUE(drift_of(rising));
   EXPECT_NEAR(*drift_of(rising), 0.11 / 1.055, 0.01);
   EXPECT_FALSE(drift_of(steady));
+  rising.front() = 0.0;
+  EXPECT_FALSE(drift_of(rising)) << "there is no ratio to nothing";
+  rising.front() = 1.0;
   rising.resize(9);
   EXPECT_FALSE(drift_of(rising));
 }
