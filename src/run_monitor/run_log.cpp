@@ -91,6 +91,7 @@ RunLog::State::~State() {
 
 void RunLog::State::log_phase(std::string_view name, Seconds seconds, const Value::Object& extra) {
   require_free(extra);
+  if (is_copy()) return;
   std::string line = line_begin("phase");
   append_member(line, "name", Value(name));
   append_member(line, "seconds", Value(python_round(seconds.count(), 3)));
@@ -100,7 +101,6 @@ void RunLog::State::log_phase(std::string_view name, Seconds seconds, const Valu
 
 void RunLog::State::log(std::string line) {
   line += "}\n";
-  if (is_copy()) return;
   const std::lock_guard lock(mutex);
   if (file && durability != Durability::none) {
     put(line);
@@ -148,10 +148,12 @@ void RunLog::log_phase(std::string_view name, Seconds seconds, const Value::Obje
 }
 
 void RunLog::log_event(std::string_view event, const Value::Object& data) {
+  State& log = state();
+  if (log.is_copy()) return;
   std::string line = line_begin("event");
   append_member(line, "event", Value(event));
   if (!data.empty()) append_member(line, "data", Value(data));
-  state().log(std::move(line));
+  log.log(std::move(line));
 }
 
 void RunLog::flush() { state().flush(); }

@@ -96,7 +96,7 @@ bool SamplesTable::take_row(std::string_view line) {
 }
 
 bool SamplesTable::move_to(std::string_view time) {
-  if (time == time_text_) return true;
+  if (!time_text_.empty() && time == time_text_) return true;
   const std::optional<std::int64_t> time_ms = parse_utc_ms(time);
   if (!time_ms) return false;
   weight_ = gaps_.next(*time_ms).weight();

@@ -182,12 +182,12 @@ TEST_F(SamplesTableTest, LeavesOutRowsThatAreNotWhole) {
   table_.take("time,device,index,uuid,quantity,value");
   for (const char* line : {"", "2026-11-21T00:00:00.000+00:00,cpu,,,user_percent",
                            "2026-11-21T00:00:00.000+00:00,cpu,,,user_percent,5,6",
-                           "2026-11-21T00:00:00.000,cpu,,,user_percent,5",
+                           "2026-11-21T00:00:00.000,cpu,,,user_percent,5", ",cpu,,,user_percent,5",
                            "2026-11-21T00:00:00.000+00:00,cpu,,,user_percent,much"}) {
     table_.take(line);
   }
   EXPECT_EQ(table_.rows(), 0U);
-  EXPECT_EQ(table_.bad_rows(), 5U);
+  EXPECT_EQ(table_.bad_rows(), 6U);
   EXPECT_THAT(table_.result().domains, IsEmpty());
 }
 
