@@ -58,6 +58,7 @@ int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
   end_in_good_order();
   hold_standard_descriptors();
+  wattle::set_log({});  // the command prints what matters
   // Before anything is read: it talks to other machines, which needs none.
   drop_privileges();
   allow_many_descriptors();

@@ -144,9 +144,10 @@ class WATTLE_EXPORT FormatError : public Error {
 /// by any thread, one at a time. It must not throw, and must call no function of Wattle.
 using Log = std::function<void(std::string_view message)>;
 
-/// From now on `log` is called; an empty one (the default) is silence. Except `PrintHandler` and an
-/// `EnergyScope` without a handler, the library prints nothing. Threads: any; on return the log
-/// before is called no more.
+/// Calls `log` for each message from now on. An empty `log` makes the library silent. The default
+/// log prints "wattle: MESSAGE" to stderr, each message once, at most 100 of them. Except for that,
+/// `PrintHandler`, and an `EnergyScope` without a handler, the library prints nothing. Threads:
+/// any; on return the log before is called no more.
 WATTLE_EXPORT void set_log(Log log);
 
 }  // namespace wattle

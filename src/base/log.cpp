@@ -1,19 +1,40 @@
 #include "base/log.hpp"
 
+#include <unistd.h>
+
+#include <cstddef>
 #include <mutex>
+#include <set>
+#include <string>
 #include <utility>
 
+#include "base/appending.hpp"
+#include "base/fd.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
 namespace {
 
-struct Listener {
-  std::mutex mutex;
-  Log log;
+/// The log until `set_log` is called.
+class StderrLog {
+ public:
+  void operator()(std::string_view message) {
+    constexpr std::size_t kMost = 100;
+    if (printed_.size() == kMost || !printed_.emplace(message).second) return;
+    const NoWriteSignals no_signals;
+    (void)write_all(STDERR_FILENO, "wattle: " + std::string(message) + "\n");
+  }
+
+ private:
+  std::set<std::string> printed_;
 };
 
-/// Never destroyed: a thread that was left behind may still have something to say.
+struct Listener {
+  std::mutex mutex;
+  Log log = StderrLog();
+};
+
+/// Never destroyed: a thread that still waits for a driver may log later.
 Listener& listener() {
   static auto& listener = *new Listener;  // NOLINT(*-avoid-non-const-global-variables)
   return listener;
@@ -31,7 +52,7 @@ void log(std::string_view message) noexcept {
     const std::lock_guard lock(listener().mutex);
     if (listener().log) listener().log(message);
   } catch (...) {
-    // A log that throws breaks its promise; nobody is left to be told.
+    // The log must not throw. There is no other place for the message.
   }
 }
 

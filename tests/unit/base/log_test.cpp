@@ -1,7 +1,10 @@
 #include "base/log.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -17,7 +20,31 @@ class LogTest : public testing::Test {
   ~LogTest() override { set_log({}); }
 };
 
-TEST_F(LogTest, IsSilentWhileNobodyListens) { log("nobody hears this"); }
+TEST(LogDeathTest, PrintsEachMessageOnceUntilALogIsSet) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");  // a process in which no log was set
+  const auto print = [] {
+    log("one");
+    log("one");
+    log("two");
+    set_log({});
+    log("three");
+    ::_exit(0);
+  };
+  EXPECT_EXIT(print(), testing::ExitedWithCode(0), testing::Eq("wattle: one\nwattle: two\n"));
+}
+
+TEST(LogDeathTest, SurvivesAClosedStderr) {
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto print = [] {
+    std::array<int, 2> ends{};
+    if (::pipe(ends.data()) != 0) ::_exit(1);
+    ::close(ends[0]);
+    ::dup2(ends[1], STDERR_FILENO);
+    log("one");
+    ::_exit(0);
+  };
+  EXPECT_EXIT(print(), testing::ExitedWithCode(0), "");
+}
 
 TEST_F(LogTest, GivesEachMessageToTheListener) {
   std::vector<std::string> heard;
@@ -27,7 +54,7 @@ TEST_F(LogTest, GivesEachMessageToTheListener) {
   EXPECT_EQ(heard, (std::vector<std::string>{"one", "two"}));
 }
 
-TEST_F(LogTest, IsSilentAgainOnceTheListenerIsTakenAway) {
+TEST_F(LogTest, IsSilentOnceTheListenerIsTakenAway) {
   int heard = 0;
   set_log([&](std::string_view) { ++heard; });
   set_log({});
