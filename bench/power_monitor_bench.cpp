@@ -96,7 +96,7 @@ void memory(nanoseconds update) {
     found.sensors.push_back(std::make_unique<NoisyGpu>(gpu, kMeasuredDomains, update, clock));
   }
   PowerMonitor monitor =
-      PowerMonitorMaker::make(std::move(found), clock, {.update_period = kPeriod}, ReadBy::hand);
+      PowerMonitorMaker::make(std::move(found), clock, {.update_period = kPeriod}, ReadBy::caller);
   constexpr int kTicks = 3600 * 20;
   for (int tick = 0; tick < kTicks; ++tick, clock.advance(kPeriod)) {
     PowerMonitorMaker::read(monitor);
@@ -159,7 +159,7 @@ void questions() {
   Survey found;
   found.sensors.push_back(std::make_unique<NoisyGpu>(0, 1, kPeriod, clock));
   PowerMonitor monitor =
-      PowerMonitorMaker::make(std::move(found), clock, {.update_period = kPeriod}, ReadBy::hand);
+      PowerMonitorMaker::make(std::move(found), clock, {.update_period = kPeriod}, ReadBy::caller);
   const TimePoint begin = clock.at();
   for (int i = 0; i < kReadings; ++i, clock.advance(kPeriod)) PowerMonitorMaker::read(monitor);
   const nanoseconds length = clock.at() - begin;

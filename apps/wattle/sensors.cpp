@@ -134,7 +134,7 @@ std::string gauge_text(const Channel& assumed, const Measured* measured) {
   if (channel.gauge.window) add_time("mean over", *channel.gauge.window);
   if (channel.update.known() && shows_update) add_time("renewed every", channel.update.mean);
   const double coverage = channel.gauge.coverage.value_or(1.0);
-  if (looks_away(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
+  if (misses_time(coverage)) text += fmt::format(", sees {:.0f} % of the time", coverage * 100.0);
   return text + "\n";
 }
 

@@ -157,7 +157,7 @@ PowerMonitor monitor_of(World& world, std::size_t channel, std::chrono::nanoseco
   found.sensors.push_back(std::make_unique<BorrowedChannel>(world, channel));
   return PowerMonitorMaker::make(std::move(found), world.clock(),
                                  {.update_period = period, .memory_limit = 4 * kHistoryBytes},
-                                 ReadBy::hand);
+                                 ReadBy::caller);
 }
 
 Estimate estimate_of(const MeasuredEnergy& energy, TimePoint begin, TimePoint end) {
@@ -192,7 +192,7 @@ Estimate monitored(World& world, double length_s) {
   Survey found;
   found.sensors.push_back(std::make_unique<BorrowedSensor>(world));
   PowerMonitor monitor = PowerMonitorMaker::make(
-      std::move(found), world.clock(), {.update_period = lane_period(world)}, ReadBy::hand);
+      std::move(found), world.clock(), {.update_period = lane_period(world)}, ReadBy::caller);
   world.work_between(0.0, length_s);
   wake_each(world, -kMarginS, length_s + kMarginS, world.lane_s(),
             [&] { PowerMonitorMaker::read(monitor); });
@@ -256,11 +256,11 @@ Estimate monitored_counter(World& world, double length_s) {
 
 EnergyMeter meter_of(World& world, bool aligned) {
   const std::size_t channel = World::counter_channel();
-  detail::ColumnParts parts;
+  detail::MeterParts parts;
   parts.domains.push_back(world.sensor().channels()[channel].domain);
   parts.sensors.push_back(std::make_unique<BorrowedChannel>(world, channel));
   parts.aligned = aligned;
-  parts.keeps = false;
+  parts.starts_keeper = false;
   return detail::EnergyMeterMaker::meter(
       std::make_shared<detail::MeteredDomains>(std::move(parts), world.clock()));
 }

@@ -143,7 +143,7 @@ class WATTLE_EXPORT EnergyReader {
 
  private:
   friend struct detail::EnergyMeterMaker;
-  explicit EnergyReader(std::shared_ptr<detail::MeteredDomains> columns);
+  explicit EnergyReader(std::shared_ptr<detail::MeteredDomains> domains);
 
   struct Start;
   std::unique_ptr<const Start> start_;
@@ -216,7 +216,7 @@ class WATTLE_EXPORT EnergyMeter {
 
  private:
   friend struct detail::EnergyMeterMaker;
-  explicit EnergyMeter(std::shared_ptr<detail::MeteredDomains> columns, std::string default_tag);
+  explicit EnergyMeter(std::shared_ptr<detail::MeteredDomains> domains, std::string default_tag);
 
   struct Records;
   /// Throws `InvalidArgument` for a meter that was moved from.

@@ -97,7 +97,7 @@ std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
       .domain = domain_of(key), .metric = Metric::power_instant, .gauge = {.scale = kMilliwattW}};
   const double readings = kPowersPerSecond * Seconds(history_).count();
   return std::make_unique<History>(channel, HistoryOptions{.period = kRarestLook,
-                                                           .silence = kSilence,
+                                                           .longest_pause = kSilence,
                                                            .memory_limit = bytes_for(readings)});
 }
 

@@ -12,9 +12,9 @@
 
 namespace wattle {
 
-using detail::ColumnEnd;
 using detail::MeteredDomains;
-using detail::WaitingPower;
+using detail::StoredBoundary;
+using detail::StoredWaitingPower;
 
 namespace {
 
@@ -52,7 +52,7 @@ class Tags {
 
 /// Everything that was recorded: raw readings, of which a trace is computed on request.
 struct EnergyMeter::Records {
-  /// One call; the stretch that begins with it has the tag, or is a pause.
+  /// One call; the section that begins with it has the tag, or is a pause.
   struct Call {
     static constexpr std::uint32_t kPause = ~std::uint32_t{0};
 
@@ -63,54 +63,47 @@ struct EnergyMeter::Records {
   };
 
   explicit Records(std::shared_ptr<MeteredDomains> read, std::string tag)
-      : columns(std::move(read)), default_tag(std::move(tag)) {}
+      : domains(std::move(read)), default_tag(std::move(tag)) {}
 
-  [[nodiscard]] std::size_t width() const noexcept { return columns->names()->size(); }
-  void capture(detail::Edge edge, std::optional<std::string_view> tag);
-  void end();
-  void append(detail::Edge edge, std::uint32_t tag);
+  [[nodiscard]] std::size_t width() const noexcept { return domains->names()->size(); }
+  /// `tag`: absent for the default one; a stop has none.
+  void capture(detail::CallKind kind, std::optional<std::string_view> tag = {});
   [[nodiscard]] EnergySample sample(std::size_t call) const;
 
-  std::shared_ptr<MeteredDomains> columns;
+  std::shared_ptr<MeteredDomains> domains;
   std::string default_tag;
   Tags tags;
   std::vector<Call> calls;
-  std::vector<ColumnEnd> ends;        ///< `width` for each call
-  std::vector<WaitingPower> waiting;  ///< as `ends`, where these are aligned
+  std::vector<StoredBoundary> ends;         ///< `width` for each call
+  std::vector<StoredWaitingPower> waiting;  ///< as `ends`, where these are aligned
   bool running = false;
 };
 
-void EnergyMeter::Records::capture(detail::Edge edge, std::optional<std::string_view> tag) {
-  append(edge, tags.number_of(tag.value_or(default_tag)));
-  running = true;
-}
-
-void EnergyMeter::Records::end() {
-  append(detail::Edge::end, Call::kPause);
-  running = false;
-}
-
 /// Room is made before anything is read: what fails then has recorded nothing.
-void EnergyMeter::Records::append(detail::Edge edge, std::uint32_t tag) {
+void EnergyMeter::Records::capture(detail::CallKind kind, std::optional<std::string_view> tag) {
+  const bool stops = kind == detail::CallKind::stop;
+  const std::uint32_t tag_number = stops ? Call::kPause : tags.number_of(tag.value_or(default_tag));
   const std::size_t number = calls.size();
-  const bool begins = edge == detail::Edge::begin;
+  const bool begins = kind == detail::CallKind::start;
   const std::uint32_t begin = begins ? static_cast<std::uint32_t>(number) : calls.back().begin;
   calls.emplace_back();
   try {
     ends.resize(calls.size() * width());
-    if (columns->aligned()) waiting.resize(ends.size());
+    if (domains->aligned()) waiting.resize(ends.size());
   } catch (...) {
     calls.pop_back();
     ends.resize(calls.size() * width());
     throw;
   }
-  std::span<WaitingPower> power;
+  std::span<StoredWaitingPower> power;
   if (!waiting.empty()) {
     power = std::span(waiting).last(width());
     std::ranges::copy(std::span(waiting).subspan(begin * width(), width()), power.begin());
   }
-  const detail::Border border = columns->capture(edge, std::span(ends).last(width()), power);
-  calls.back() = {.called = border.called, .returned = border.returned, .tag = tag, .begin = begin};
+  const detail::CallTimes times = domains->capture(kind, std::span(ends).last(width()), power);
+  calls.back() = {
+      .called = times.called, .returned = times.returned, .tag = tag_number, .begin = begin};
+  running = !stops;
 }
 
 EnergySample EnergyMeter::Records::sample(std::size_t call) const {
@@ -119,26 +112,26 @@ EnergySample EnergyMeter::Records::sample(std::size_t call) const {
   std::vector<MeasuredEnergy> energies;
   energies.reserve(width());
   for (std::size_t i = 0; i < width(); ++i) {
-    detail::Stretch stretch{.begin = from.returned,
+    detail::Section section{.begin = from.returned,
                             .end = to.called,
                             .first = ends[call * width() + i],
                             .last = ends[(call + 1) * width() + i],
                             .is_followed = to.tag != Call::kPause};
     if (!waiting.empty()) {
-      stretch.waiting_before = waiting[call * width() + i];
-      stretch.waiting_after = waiting[(call + 1) * width() + i];
+      section.waiting_before = waiting[call * width() + i];
+      section.waiting_after = waiting[(call + 1) * width() + i];
     }
-    energies.push_back(columns->energy(i, stretch));
+    energies.push_back(domains->energy(i, section));
   }
-  return {from.returned, tags[from.tag], to.called - from.returned, columns->names(),
+  return {from.returned, tags[from.tag], to.called - from.returned, domains->names(),
           std::move(energies)};
 }
 
 EnergyMeter::EnergyMeter(EnergyMeterOptions options)
     : EnergyMeter(MeteredDomains::open(options), options.default_tag) {}
 
-EnergyMeter::EnergyMeter(std::shared_ptr<MeteredDomains> columns, std::string default_tag)
-    : records_(std::make_unique<Records>(std::move(columns), std::move(default_tag))) {}
+EnergyMeter::EnergyMeter(std::shared_ptr<MeteredDomains> domains, std::string default_tag)
+    : records_(std::make_unique<Records>(std::move(domains), std::move(default_tag))) {}
 
 EnergyMeter::~EnergyMeter() = default;
 EnergyMeter::EnergyMeter(EnergyMeter&&) noexcept = default;
@@ -154,12 +147,12 @@ EnergyMeter EnergyMeter::shared(EnergyMeterOptions options) {
 }
 
 EnergyMeter EnergyMeter::another() const {
-  return EnergyMeter(records().columns, records().default_tag);
+  return EnergyMeter(records().domains, records().default_tag);
 }
 
 const DomainNames& EnergyMeter::domains() const noexcept {
   static const DomainNames none = std::make_shared<const std::vector<std::string>>();
-  return records_ ? records_->columns->names() : none;
+  return records_ ? records_->domains->names() : none;
 }
 
 bool EnergyMeter::is_running() const noexcept { return records_ && records_->running; }
@@ -171,24 +164,24 @@ void EnergyMeter::start(std::optional<std::string_view> tag) {
   records().calls.clear();
   records().ends.clear();
   records().waiting.clear();
-  records().capture(detail::Edge::begin, tag);
+  records().capture(detail::CallKind::start, tag);
 }
 
 void EnergyMeter::record(std::optional<std::string_view> tag) {
   if (!records().running) {
     throw NotStarted("cannot record: the meter is not running; start it first");
   }
-  records().capture(detail::Edge::border, tag);
+  records().capture(detail::CallKind::record, tag);
 }
 
 void EnergyMeter::stop() {
-  if (is_running()) return records().end();
+  if (is_running()) return records().capture(detail::CallKind::stop);
   if (records().calls.empty()) throw NotStarted("cannot stop: the meter was never started");
 }
 
 void EnergyMeter::resume(std::optional<std::string_view> tag) {
   if (is_running()) throw NotStopped("cannot resume: the meter is running; stop it first");
-  records().capture(detail::Edge::begin, tag);
+  records().capture(detail::CallKind::start, tag);
 }
 
 void EnergyMeter::reserve(std::size_t calls) {
@@ -196,7 +189,7 @@ void EnergyMeter::reserve(std::size_t calls) {
   if (calls > kMost) throw InvalidArgument("cannot make room for more than 4294967296 calls");
   records().calls.reserve(calls);
   records().ends.reserve(calls * records().width());
-  if (records().columns->aligned()) records().waiting.reserve(calls * records().width());
+  if (records().domains->aligned()) records().waiting.reserve(calls * records().width());
 }
 
 EnergyTrace EnergyMeter::trace() const {
@@ -206,7 +199,7 @@ EnergyTrace EnergyMeter::trace() const {
   for (std::size_t i = 0; i + 1 < calls.size(); ++i) {
     if (calls[i].tag != Records::Call::kPause) samples.push_back(records().sample(i));
   }
-  const auto missing = records().columns->missing();
+  const auto missing = records().domains->missing();
   return EnergyTrace(std::move(samples), {missing.begin(), missing.end()});
 }
 
@@ -219,7 +212,7 @@ EnergyTrace EnergyMeter::measure_idle(const EnergyTrace& trace) const {
       throw InvalidArgument("cannot measure idle for more than a year: a sample took that long");
     }
     idle.resume(sample.tag());
-    records().columns->sleep(
+    records().domains->sleep(
         std::chrono::duration_cast<std::chrono::nanoseconds>(sample.duration()));
     idle.stop();
   }

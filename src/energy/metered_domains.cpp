@@ -21,7 +21,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Readings between the ends of stretches are kept only to look up an end that could not be read.
+/// Readings between the ends of sections are kept only to look up an end that could not be read.
 constexpr std::size_t kHistoryBytes = std::size_t{1} << 20U;
 
 std::uint32_t saturated_ns(nanoseconds width) noexcept {
@@ -29,61 +29,61 @@ std::uint32_t saturated_ns(nanoseconds width) noexcept {
   return static_cast<std::uint32_t>(std::clamp<std::int64_t>(width.count(), 0, kMost));
 }
 
-ColumnEnd plain_end(const Boundary& shown) noexcept {
+StoredBoundary plain_end(const Boundary& shown) noexcept {
   return {.at = shown.at,
           .ticks = shown.ticks,
           .width_ns = saturated_ns(shown.half_width),
-          .state = ColumnEnd::State::read};
+          .state = StoredBoundary::State::read};
 }
 
-/// Of the update that a stretch ends with, and the one that the next begins with.
-ColumnEnd aligned_end(const CounterUpdate& ends, const CounterUpdate& begins) noexcept {
+/// Of the update that a section ends with, and the one that the next begins with.
+StoredBoundary aligned_end(const CounterUpdate& ends, const CounterUpdate& begins) noexcept {
   return {.at = ends.at,
           .ticks = ends.ticks,
           .width_ns = saturated_ns(std::max(ends.latency, begins.latency)),
           .next_ns = saturated_ns(begins.at - ends.at),
           .next_ticks = static_cast<std::uint32_t>(begins.ticks - ends.ticks),
-          .state = ColumnEnd::State::aligned};
+          .state = StoredBoundary::State::aligned};
 }
 
-WaitingPower power_of(const Waiting& waiting) noexcept {
+StoredWaitingPower power_of(const WaitingPower& waiting) noexcept {
   return {.mean_w = static_cast<float>(waiting.mean.si()),
           .standard_uncertainty_w = static_cast<float>(waiting.uncertainty.si())};
 }
 
 /// The power may change while the meter runs: by as much as that it is uncertain.
-WaitingPower doubted(WaitingPower then, Watts now) noexcept {
+StoredWaitingPower doubted(StoredWaitingPower then, Watts now) noexcept {
   const float change_w = std::abs(static_cast<float>(now.si()) - then.mean_w);
   then.standard_uncertainty_w = std::max(then.standard_uncertainty_w, change_w);
   return then;
 }
 
-CounterUpdate ending_update(const ColumnEnd& end) noexcept {
+CounterUpdate ending_update(const StoredBoundary& end) noexcept {
   return {.at = end.at, .latency = nanoseconds(end.width_ns), .ticks = end.ticks};
 }
 
-CounterUpdate beginning_update(const ColumnEnd& end) noexcept {
+CounterUpdate beginning_update(const StoredBoundary& end) noexcept {
   return {.at = end.at + nanoseconds(end.next_ns),
           .latency = nanoseconds(end.width_ns),
           .ticks = end.ticks + end.next_ticks};
 }
 
-/// The middle of the times at which the columns were read; absent where none was.
-std::optional<TimePoint> middle_of(std::span<const ColumnEnd> ends) noexcept {
+/// The middle of the times at which the domains were read; absent where none was.
+std::optional<TimePoint> middle_of(std::span<const StoredBoundary> ends) noexcept {
   std::optional<TimePoint> first;
   TimePoint last;
-  for (const ColumnEnd& end : ends) {
-    if (end.state != ColumnEnd::State::read) continue;
+  for (const StoredBoundary& end : ends) {
+    if (end.state != StoredBoundary::State::read) continue;
     first = std::min(first.value_or(end.at), end.at);
     last = std::max(last, end.at);
   }
   return first ? std::optional(*first + (last - *first) / 2) : std::nullopt;
 }
 
-/// As a boundary of a stretch that ends at `border`: the others were read at other times.
-std::optional<Boundary> boundary_of(const ColumnEnd& end, TimePoint border) noexcept {
-  if (end.state < ColumnEnd::State::read) return std::nullopt;
-  const nanoseconds skew = std::chrono::abs(end.at - border);
+/// As a boundary of a section that ends at `call`: the other domains were read at other times.
+std::optional<Boundary> boundary_of(const StoredBoundary& end, TimePoint call) noexcept {
+  if (end.state < StoredBoundary::State::read) return std::nullopt;
+  const nanoseconds skew = std::chrono::abs(end.at - call);
   return Boundary{.at = end.at, .half_width = nanoseconds(end.width_ns) + skew, .ticks = end.ticks};
 }
 
@@ -98,70 +98,70 @@ struct MeteredDomains::State {
                  {.domains = std::move(domains), .prompt_history_bytes = kHistoryBytes}),
         shown(readings.no_capture()) {}
 
-  Border read(Edge edge, std::span<ColumnEnd> ends) noexcept;
-  Border wait_for_updates(Edge edge, TimePoint called, std::span<ColumnEnd> ends,
-                          std::span<WaitingPower> waiting) noexcept;
-  [[nodiscard]] ColumnEnd end_of(std::size_t column) const noexcept;
-  /// What the column that is aligned showed last; absent where that failed, or it is missing.
-  [[nodiscard]] std::optional<Boundary> shown_by(std::size_t column) const noexcept {
-    return places[column] ? shown.domains[*places[column]].counter : std::nullopt;
+  CallTimes read(CallKind kind, std::span<StoredBoundary> ends) noexcept;
+  CallTimes wait_for_updates(CallKind kind, TimePoint called, std::span<StoredBoundary> ends,
+                             std::span<StoredWaitingPower> waiting) noexcept;
+  [[nodiscard]] StoredBoundary end_of(std::size_t domain) const noexcept;
+  /// What the domain that is aligned showed last; absent where that failed, or it is missing.
+  [[nodiscard]] std::optional<Boundary> shown_by(std::size_t domain) const noexcept {
+    return places[domain] ? shown.domains[*places[domain]].counter : std::nullopt;
   }
 
   const Clock& clock;
   std::mutex mutex;
   Readings readings;
   Capture shown;  ///< by the last `capture`
-  /// Of each column among `readings.domains()`; absent where nothing tells it.
+  /// Of each domain among `readings.domains()`; absent where nothing tells it.
   std::vector<std::optional<std::size_t>> places{};
-  std::vector<UpdateWatch> watches{};  ///< one for each column that is aligned
+  std::vector<UpdateWatch> watches{};  ///< one for each domain that is aligned
   std::function<void(nanoseconds)> sleep{};
 };
 
-ColumnEnd MeteredDomains::State::end_of(std::size_t column) const noexcept {
-  const std::optional<std::size_t> place = places[column];
+StoredBoundary MeteredDomains::State::end_of(std::size_t domain) const noexcept {
+  const std::optional<std::size_t> place = places[domain];
   if (!place) return {};
   const Capture::Shown& now = shown.domains[*place];
-  if (!now.has_answered) return {.state = ColumnEnd::State::late};
-  return now.counter ? plain_end(*now.counter) : ColumnEnd{};
+  if (!now.has_answered) return {.state = StoredBoundary::State::late};
+  return now.counter ? plain_end(*now.counter) : StoredBoundary{};
 }
 
 /// A device that is slow to answer does not shift the others: they are read behind it at a begin,
 /// and before it at an end.
-Border MeteredDomains::State::read(Edge edge, std::span<ColumnEnd> ends) noexcept {
+CallTimes MeteredDomains::State::read(CallKind kind, std::span<StoredBoundary> ends) noexcept {
   const auto read_devices = [&] {
     (void)readings.read_lanes(shown, clock.now() + kDriverPatience);
   };
   const auto show_all = [&] {
     for (std::size_t i = 0; i < ends.size(); ++i) ends[i] = end_of(i);
   };
-  TimePoint border;
+  TimePoint call;
   if (readings.lane_threads() == 0) {
     readings.read(shown);
     show_all();
     const std::optional<TimePoint> middle = middle_of(ends);
-    border = middle ? *middle : clock.now();  // a look at the clock is saved
+    call = middle ? *middle : clock.now();  // a look at the clock is saved
   } else {
-    if (edge == Edge::begin) read_devices();
+    if (kind == CallKind::start) read_devices();
     const TimePoint before = clock.now();
     readings.read(shown);
-    border = before + (clock.now() - before) / 2;
-    if (edge != Edge::begin) read_devices();
+    call = before + (clock.now() - before) / 2;
+    if (kind != CallKind::start) read_devices();
     show_all();
   }
-  return {.called = border, .returned = border};
+  return {.called = call, .returned = call};
 }
 
-Border MeteredDomains::State::wait_for_updates(Edge edge, TimePoint called,
-                                               std::span<ColumnEnd> ends,
-                                               std::span<WaitingPower> waiting) noexcept {
+CallTimes MeteredDomains::State::wait_for_updates(CallKind kind, TimePoint called,
+                                                  std::span<StoredBoundary> ends,
+                                                  std::span<StoredWaitingPower> waiting) noexcept {
   // From the second update on the power of this wait is known.
-  const std::size_t wanted = edge == Edge::begin ? UpdateWatch::kUpdates + 1 : 2;
+  const std::size_t wanted = kind == CallKind::start ? UpdateWatch::kUpdates + 1 : 2;
   for (std::size_t i = 0; i < watches.size(); ++i) {
     if (places[i]) watches[i] = UpdateWatch(readings.counter(*places[i])->channel());
   }
-  const auto is_done = [&](std::size_t column) {
-    const UpdateWatch& watch = watches[column];
-    return watch.updates() >= wanted || watch.is_overdue() || !shown_by(column);
+  const auto is_done = [&](std::size_t domain) {
+    const UpdateWatch& watch = watches[domain];
+    return watch.updates() >= wanted || watch.is_overdue() || !shown_by(domain);
   };
   bool done = false;
   while (!done) {
@@ -172,14 +172,14 @@ Border MeteredDomains::State::wait_for_updates(Edge edge, TimePoint called,
       done = is_done(i) && done;
     }
   }
-  const Border border{.called = called, .returned = clock.now()};
+  const CallTimes times{.called = called, .returned = clock.now()};
   for (std::size_t i = 0; i < watches.size(); ++i) {
     const UpdateWatch& watch = watches[i];
     const bool is_aligned = watch.updates() >= wanted && !watch.is_overdue();
     if (!is_aligned) {
       ends[i] = end_of(i);
       waiting[i] = {};
-    } else if (edge == Edge::begin) {
+    } else if (kind == CallKind::start) {
       ends[i] = aligned_end(watch.newest(), watch.newest());
       waiting[i] = power_of(watch.waiting());
     } else {
@@ -187,10 +187,10 @@ Border MeteredDomains::State::wait_for_updates(Edge edge, TimePoint called,
       waiting[i] = doubted(waiting[i], watch.newest_power());
     }
   }
-  return border;
+  return times;
 }
 
-MeteredDomains::MeteredDomains(ColumnParts parts, const Clock& clock)
+MeteredDomains::MeteredDomains(MeterParts parts, const Clock& clock)
     : missing_(std::move(parts.missing)), forks_(forks()) {
   std::vector<std::string> names;
   names.reserve(parts.domains.size());
@@ -232,7 +232,7 @@ MeteredDomains::MeteredDomains(ColumnParts parts, const Clock& clock)
   }
   if (parts.aligned) watch_updates(parts.may_lack_domains);
   state_->sleep = std::move(parts.sleep);
-  if (parts.keeps) start_keeper();
+  if (parts.starts_keeper) start_keeper();
 }
 
 void MeteredDomains::watch_updates(bool may_be_missing) {
@@ -275,49 +275,49 @@ MeteredDomains::~MeteredDomains() {
 
 bool MeteredDomains::aligned() const noexcept { return !state_->watches.empty(); }
 
-Border MeteredDomains::capture(Edge edge, std::span<ColumnEnd> ends,
-                               std::span<WaitingPower> waiting) noexcept {
+CallTimes MeteredDomains::capture(CallKind kind, std::span<StoredBoundary> ends,
+                                  std::span<StoredWaitingPower> waiting) noexcept {
   if (forks_ != forks()) {
-    std::ranges::fill(ends, ColumnEnd{});
+    std::ranges::fill(ends, StoredBoundary{});
     const TimePoint now = state_->clock.now();
     return {.called = now, .returned = now};
   }
   const TimePoint called = aligned() ? state_->clock.now() : TimePoint();
   const std::scoped_lock lock(state_->mutex);
-  return aligned() ? state_->wait_for_updates(edge, called, ends, waiting)
-                   : state_->read(edge, ends);
+  return aligned() ? state_->wait_for_updates(kind, called, ends, waiting)
+                   : state_->read(kind, ends);
 }
 
-MeasuredEnergy MeteredDomains::energy(std::size_t column, const Stretch& stretch) const {
-  const std::optional<std::size_t> place = state_->places[column];
-  if (!place) return {.unknown = stretch.end - stretch.begin, .flags = Flags::of(Flag::gap)};
+MeasuredEnergy MeteredDomains::energy(std::size_t domain, const Section& section) const {
+  const std::optional<std::size_t> place = state_->places[domain];
+  if (!place) return {.unknown = section.end - section.begin, .flags = Flags::of(Flag::gap)};
 
-  using End = ColumnEnd::State;
+  using End = StoredBoundary::State;
   const Readings& readings = state_->readings;
-  const WaitingPower& waiting = stretch.waiting_before;
-  if (stretch.first.state == End::aligned && stretch.last.state == End::aligned &&
+  const StoredWaitingPower& waiting = section.waiting_before;
+  if (section.first.state == End::aligned && section.last.state == End::aligned &&
       !std::isnan(waiting.mean_w)) {
     const float uncertainty_w =
-        std::max(waiting.standard_uncertainty_w, stretch.waiting_after.standard_uncertainty_w);
+        std::max(waiting.standard_uncertainty_w, section.waiting_after.standard_uncertainty_w);
     return aligned_energy(*readings.counter(*place),
-                          {.begin = stretch.begin,
-                           .end = stretch.end,
-                           .first = beginning_update(stretch.first),
-                           .last = ending_update(stretch.last),
+                          {.begin = section.begin,
+                           .end = section.end,
+                           .first = beginning_update(section.first),
+                           .last = ending_update(section.last),
                            .waiting = {.mean = Watts(static_cast<double>(waiting.mean_w)),
                                        .uncertainty = Watts(static_cast<double>(uncertainty_w))}})
         .measured();
   }
   Flags flags;
   if (aligned()) flags.set(Flag::unaligned);
-  const bool is_late = stretch.first.state == End::late || stretch.last.state == End::late;
+  const bool is_late = section.first.state == End::late || section.last.state == End::late;
   if (is_late) flags.set(Flag::late);
-  const auto first = boundary_of(stretch.first, stretch.begin);
-  const auto last = boundary_of(stretch.last, stretch.end);
-  // What was read behind a border is part of the stretch before it: neighbours lose nothing.
-  const TimePoint begin = first ? std::max(stretch.begin, first->at) : stretch.begin;
-  TimePoint end = stretch.end;
-  if (last) end = stretch.is_followed ? last->at : std::min(stretch.end, last->at);
+  const auto first = boundary_of(section.first, section.begin);
+  const auto last = boundary_of(section.last, section.end);
+  // What was read after a call is part of the section before it: neighbours lose nothing.
+  const TimePoint begin = first ? std::max(section.begin, first->at) : section.begin;
+  TimePoint end = section.end;
+  if (last) end = section.is_followed ? last->at : std::min(section.end, last->at);
   MeasuredEnergy energy =
       readings.energy(*place, {.begin = begin, .end = end, .first = first, .last = last})
           .measured();

@@ -1,4 +1,4 @@
-// The columns of a trace: what is read together, and what it means afterwards.
+// The domains of a trace: what is read together, and what it means afterwards.
 #pragma once
 
 #include <chrono>
@@ -19,8 +19,8 @@
 
 namespace wattle::detail {
 
-/// What one column showed at an end of a stretch: kept for each column and record, hence small.
-struct ColumnEnd {
+/// What one domain showed at an end of a section: kept for each domain and record, hence small.
+struct StoredBoundary {
   enum class State : std::uint8_t {
     unread,   ///< no value: its counter failed, or it has none
     late,     ///< its device did not answer in time
@@ -32,7 +32,7 @@ struct ColumnEnd {
   std::uint64_t ticks = 0;
   /// It was at +- this; of an update: the time between the reads around it. At most 4.2 s.
   std::uint32_t width_ns = 0;
-  /// Where it is an update that ends a stretch: how much later, and further, the update is with
+  /// Where it is an update that ends a section: how much later, and further, the update is with
   /// which the next one begins.
   std::uint32_t next_ns = 0;
   std::uint32_t next_ticks = 0;
@@ -40,37 +40,37 @@ struct ColumnEnd {
 };
 
 /// The power of waiting for updates of a counter. Not a number where it was not measured.
-struct WaitingPower {
+struct StoredWaitingPower {
   float mean_w = std::numeric_limits<float>::quiet_NaN();
   float standard_uncertainty_w = 0.0F;
 };
 
-/// When a call that ends a stretch, and begins another, was made and returned. Plain ends are both
+/// When a call that ends a section, and begins another, was made and returned. Plain ends are both
 /// at one time.
-struct Border {
+struct CallTimes {
   TimePoint called;
   TimePoint returned;
 };
 
-/// One column's part of a stretch.
-struct Stretch {
+/// One domain's part of a section.
+struct Section {
   TimePoint begin;
   TimePoint end;
-  ColumnEnd first;
-  ColumnEnd last;
-  WaitingPower waiting_before{};  ///< at the begin
-  WaitingPower waiting_after{};   ///< at the end
-  /// Another stretch begins with `last`: what lies between the end and that reading is in this one.
+  StoredBoundary first;
+  StoredBoundary last;
+  StoredWaitingPower waiting_before{};  ///< at the begin
+  StoredWaitingPower waiting_after{};   ///< at the end
+  /// Another section begins with `last`: what lies between the end and that reading is in this one.
   bool is_followed = false;
 };
 
 /// What the readings are for.
-enum class Edge : std::uint8_t { begin, border, end };
+enum class CallKind : std::uint8_t { start, record, stop };
 
 /// What `MeteredDomains` is made of.
-struct ColumnParts {
+struct MeterParts {
   std::vector<std::unique_ptr<Sensor>> sensors;
-  /// In the order of the columns; those that no sensor tells are unknown throughout.
+  /// In the order of the domains; those that no sensor tells are unknown throughout.
   std::vector<Domain> domains;
   std::vector<std::shared_ptr<EnergySource>> sources{};
   std::vector<Refusal> missing{};
@@ -79,7 +79,7 @@ struct ColumnParts {
   /// refused.
   bool may_lack_domains = false;
   /// A thread reads the counters often enough to lose no wrap.
-  bool keeps = true;
+  bool starts_keeper = true;
   /// How to wait; tests let virtual time pass.
   std::function<void(std::chrono::nanoseconds)> sleep{};
 };
@@ -97,7 +97,7 @@ class MeteredDomains {
 
   /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources
   /// that make no sense, and for what cannot be aligned.
-  MeteredDomains(ColumnParts parts, const Clock& clock);
+  MeteredDomains(MeterParts parts, const Clock& clock);
   ~MeteredDomains();
   MeteredDomains(const MeteredDomains&) = delete;
   MeteredDomains& operator=(const MeteredDomains&) = delete;
@@ -106,13 +106,14 @@ class MeteredDomains {
   [[nodiscard]] std::span<const Refusal> missing() const noexcept { return missing_; }
   [[nodiscard]] bool aligned() const noexcept;
 
-  /// Reads all columns, back to back: `ends[i]` is that of column i. Where ends are aligned, waits
+  /// Reads all domains, back to back: `ends[i]` is that of domain i. Where ends are aligned, waits
   /// for updates; `waiting` is as long as `ends` then, else empty. At a begin it is measured; else
   /// it is that of the begin, and becomes less certain where the power has changed since. Allocates
-  /// nothing unless a GPU is among the columns.
-  Border capture(Edge edge, std::span<ColumnEnd> ends, std::span<WaitingPower> waiting) noexcept;
+  /// nothing unless a GPU is among the domains.
+  CallTimes capture(CallKind kind, std::span<StoredBoundary> ends,
+                    std::span<StoredWaitingPower> waiting) noexcept;
 
-  [[nodiscard]] MeasuredEnergy energy(std::size_t column, const Stretch& stretch) const;
+  [[nodiscard]] MeasuredEnergy energy(std::size_t domain, const Section& section) const;
 
   void sleep(std::chrono::nanoseconds time) const;
 

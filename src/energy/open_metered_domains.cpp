@@ -102,28 +102,28 @@ bool ignores(const EnergyMeterOptions& options) noexcept {
   return options.if_unavailable == IfUnavailable::ignore;
 }
 
-/// The columns: those that were asked for, or all of CPUs and GPUs: others may overlap them.
-Domains columns_of(const EnergyMeterOptions& options, const Survey& found) {
+/// The domains: those that were asked for, or all of CPUs and GPUs: others may overlap them.
+Domains domains_to_measure(const EnergyMeterOptions& options, const Survey& found) {
   const Domains present = domains_of(found);
-  Domains columns;
+  Domains domains;
   if (!options.domains) {
-    std::ranges::copy_if(present, std::back_inserter(columns), [](const Domain& domain) {
+    std::ranges::copy_if(present, std::back_inserter(domains), [](const Domain& domain) {
       return kDefaultKinds.contains(domain.kind());
     });
-    if (columns.empty() && options.sources.empty() && !ignores(options)) fail(found, {});
-    return columns;
+    if (domains.empty() && options.sources.empty() && !ignores(options)) fail(found, {});
+    return domains;
   }
   for (const Domain& domain : *options.domains) {
     const bool is_refused = std::ranges::any_of(
         found.refused, [&](const SensorRefusal& refusal) { return refusal.domain == domain; });
     if (!contains(present, domain) && !is_refused && !ignores(options))
       fail_for(domain, found, present);
-    columns.push_back(domain);
+    domains.push_back(domain);
   }
   const bool is_any_present =
-      std::ranges::any_of(columns, [&](const Domain& domain) { return contains(present, domain); });
-  if (!is_any_present && options.sources.empty() && !ignores(options)) fail(found, columns);
-  return columns;
+      std::ranges::any_of(domains, [&](const Domain& domain) { return contains(present, domain); });
+  if (!is_any_present && options.sources.empty() && !ignores(options)) fail(found, domains);
+  return domains;
 }
 
 /// Adds the reasons that no refusal gives. Only without them the constructor throws.
@@ -146,10 +146,10 @@ void add_reasons(const EnergyMeterOptions& options, const Survey& found,
 }
 
 /// Columns that meters share: those of one process, which are of no use to its children.
-struct SharedColumns {
+struct SharedDomains {
   EnergyMeterOptions options;
   std::uint64_t forks = 0;
-  std::weak_ptr<MeteredDomains> columns;
+  std::weak_ptr<MeteredDomains> domains;
 
   [[nodiscard]] bool serves(const EnergyMeterOptions& other) const {
     return forks == wattle::forks() && options.domains == other.domains &&
@@ -163,16 +163,16 @@ struct SharedColumns {
 std::shared_ptr<MeteredDomains> MeteredDomains::share(const EnergyMeterOptions& options) {
   if (!options.sources.empty()) return open(options);
   static std::mutex mutex;
-  static std::vector<SharedColumns> all;
+  static std::vector<SharedDomains> all;
   const std::lock_guard lock(mutex);
-  std::erase_if(all, [](const SharedColumns& shared) { return shared.columns.expired(); });
-  for (const SharedColumns& shared : all) {
+  std::erase_if(all, [](const SharedDomains& shared) { return shared.domains.expired(); });
+  for (const SharedDomains& shared : all) {
     if (!shared.serves(options)) continue;
-    if (auto columns = shared.columns.lock()) return columns;
+    if (auto domains = shared.domains.lock()) return domains;
   }
-  auto columns = open(options);
-  all.push_back({.options = options, .forks = forks(), .columns = columns});
-  return columns;
+  auto domains = open(options);
+  all.push_back({.options = options, .forks = forks(), .domains = domains});
+  return domains;
 }
 
 std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& options) {
@@ -183,17 +183,17 @@ std::shared_ptr<MeteredDomains> MeteredDomains::open(const EnergyMeterOptions& o
     keep_selected(options.gpus, found, "cannot measure energy",
                   ignores(options) ? &absent : nullptr);
   }
-  Domains columns = columns_of(options, found);
+  Domains domains = domains_to_measure(options, found);
   std::vector<Refusal> missing = missing_of(found.refused);
   missing.insert(missing.end(), absent.begin(), absent.end());
   if (!options.domains) log_missing("energy", found.refused);
   if (ignores(options)) add_reasons(options, found, missing);
-  return std::make_shared<MeteredDomains>(ColumnParts{.sensors = std::move(found.sensors),
-                                                      .domains = std::move(columns),
-                                                      .sources = options.sources,
-                                                      .missing = std::move(missing),
-                                                      .aligned = options.aligned,
-                                                      .may_lack_domains = ignores(options)},
+  return std::make_shared<MeteredDomains>(MeterParts{.sensors = std::move(found.sensors),
+                                                     .domains = std::move(domains),
+                                                     .sources = options.sources,
+                                                     .missing = std::move(missing),
+                                                     .aligned = options.aligned,
+                                                     .may_lack_domains = ignores(options)},
                                           machine_clock());
 }
 

@@ -6,16 +6,16 @@
 
 namespace wattle {
 
-using detail::ColumnEnd;
 using detail::MeteredDomains;
+using detail::StoredBoundary;
 
 EnergySource::~EnergySource() = default;
 
 /// What was read first.
 struct EnergyReader::Start {
-  std::shared_ptr<MeteredDomains> columns;
+  std::shared_ptr<MeteredDomains> domains;
   TimePoint at;
-  std::vector<ColumnEnd> ends;
+  std::vector<StoredBoundary> ends;
 };
 
 EnergyReader::EnergyReader(EnergyMeterOptions options)
@@ -24,10 +24,10 @@ EnergyReader::EnergyReader(EnergyMeterOptions options)
         return MeteredDomains::open(options);
       }()) {}
 
-EnergyReader::EnergyReader(std::shared_ptr<MeteredDomains> columns) {
-  Start start{.columns = std::move(columns), .at = {}, .ends = {}};
-  start.ends.resize(start.columns->names()->size());
-  start.at = start.columns->capture(detail::Edge::begin, start.ends, {}).returned;
+EnergyReader::EnergyReader(std::shared_ptr<MeteredDomains> domains) {
+  Start start{.domains = std::move(domains), .at = {}, .ends = {}};
+  start.ends.resize(start.domains->names()->size());
+  start.at = start.domains->capture(detail::CallKind::start, start.ends, {}).returned;
   start_ = std::make_unique<const Start>(std::move(start));
 }
 
@@ -37,29 +37,29 @@ EnergyReader& EnergyReader::operator=(EnergyReader&&) noexcept = default;
 
 const DomainNames& EnergyReader::domains() const noexcept {
   static const DomainNames none = std::make_shared<const std::vector<std::string>>();
-  return start_ ? start_->columns->names() : none;
+  return start_ ? start_->domains->names() : none;
 }
 
 std::span<const Refusal> EnergyReader::missing() const noexcept {
   if (!start_) return {};
-  return start_->columns->missing();
+  return start_->domains->missing();
 }
 
 std::vector<EnergyReading> EnergyReader::read() {
   if (!start_) {
     throw InvalidArgument("cannot use a reader that was moved: use the one it became");
   }
-  MeteredDomains& columns = *start_->columns;
-  std::vector<ColumnEnd> ends(start_->ends.size());
-  const TimePoint now = columns.capture(detail::Edge::end, ends, {}).called;
+  MeteredDomains& domains = *start_->domains;
+  std::vector<StoredBoundary> ends(start_->ends.size());
+  const TimePoint now = domains.capture(detail::CallKind::stop, ends, {}).called;
   std::vector<EnergyReading> readings;
   readings.reserve(ends.size());
   for (std::size_t i = 0; i < ends.size(); ++i) {
-    const bool is_read = ends[i].state == ColumnEnd::State::read;
+    const bool is_read = ends[i].state == StoredBoundary::State::read;
     readings.push_back(
-        {.domain = (*columns.names())[i],
+        {.domain = (*domains.names())[i],
          .at = is_read ? ends[i].at : now,
-         .energy = columns.energy(
+         .energy = domains.energy(
              i, {.begin = start_->at, .end = now, .first = start_->ends[i], .last = ends[i]})});
   }
   return readings;

@@ -13,12 +13,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A line "4:cpu,cpuacct:/path" has the controller.
-bool lists(std::string_view controllers, std::string_view wanted) noexcept {
+bool lists_controller(std::string_view controllers, std::string_view wanted) noexcept {
   while (!controllers.empty()) {
-    const std::size_t comma = controllers.find(',');
-    if (controllers.substr(0, comma) == wanted) return true;
-    if (comma == std::string_view::npos) return false;
-    controllers.remove_prefix(comma + 1);
+    if (take_until(controllers, ',') == wanted) return true;
   }
   return false;
 }
@@ -66,7 +63,8 @@ bool lies_within(std::string_view path, const std::string& group) noexcept {
   return path.starts_with(group) && (path.size() == group.size() || path[group.size()] == '/');
 }
 
-void look_in_v1(std::optional<CpuQuota>& tightest, const fs::path& root, const CgroupPaths& paths) {
+void find_v1_quota(std::optional<CpuQuota>& tightest, const fs::path& root,
+                   const CgroupPaths& paths) {
   for (const std::string_view mount : kV1Mounts) {
     each_group(root / mount, paths.v1_cpu, [&](const fs::path& folder) {
       const fs::path group = folder.lexically_relative(root / mount);
@@ -99,8 +97,8 @@ CgroupPaths parse_cgroup_paths(std::string_view text) {
     const std::string_view controllers = line.substr(first + 1, second - first - 1);
     const std::string_view path = line.substr(second + 1);
     if (line.substr(0, first) == "0" && controllers.empty()) paths.v2 = safe_path(path);
-    if (lists(controllers, "cpu")) paths.v1_cpu = safe_path(path);
-    if (lists(controllers, "cpuacct")) paths.v1_cpuacct = safe_path(path);
+    if (lists_controller(controllers, "cpu")) paths.v1_cpu = safe_path(path);
+    if (lists_controller(controllers, "cpuacct")) paths.v1_cpuacct = safe_path(path);
   }
   return paths;
 }
@@ -147,7 +145,7 @@ std::optional<CpuQuota> read_cpu_quota(const System& system) {
       if (limit) keep_tightest(tightest, parse_cpu_max(*limit), folder / "cpu.stat", true);
     });
   }
-  if (!paths.v1_cpu.empty()) look_in_v1(tightest, root, paths);
+  if (!paths.v1_cpu.empty()) find_v1_quota(tightest, root, paths);
   return tightest;
 }
 

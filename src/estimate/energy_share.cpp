@@ -63,7 +63,7 @@ struct Sums {
   double low = 0.0;
   double high = 0.0;
   double unexplained = 0.0;
-  double of_unexplained = 0.0;  ///< the command's part, if none of it were idle
+  double command_part_of_unexplained = 0.0;  ///< the command's part, if none of it were idle
 };
 
 Watts lowest_power(std::span<const ShareSpan> spans) noexcept {
@@ -101,7 +101,7 @@ void add_span(Sums& sums, const ShareSpan& span, const IdleRange& bounds, bool i
   sums.command += part->typical * above(bounds.typical);
   sums.low += part->low * above(bounds.high);
   sums.high += part->high * above(bounds.low);
-  if (!is_known) sums.of_unexplained += part->typical * idle;
+  if (!is_known) sums.command_part_of_unexplained += part->typical * idle;
 }
 
 }  // namespace
@@ -180,7 +180,7 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
     balance.others_nj = 0;
   }
   // Where idle is not known, half of what may be idle or not is the middle.
-  const double typical = sums.command + sums.of_unexplained / 2.0;
+  const double typical = sums.command + sums.command_part_of_unexplained / 2.0;
   balance.command = {.low = Joules(std::min(sums.low, typical) * scale),
                      .typical = Joules(typical * scale),
                      .high = Joules(std::max(sums.high, typical) * scale)};

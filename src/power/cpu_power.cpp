@@ -24,9 +24,9 @@ std::optional<CpuPowerSample> between(const MonitoredCpu& cpu, const StoredReadi
 }
 
 /// Stretches of which the energy is not known. Threads: one at a time.
-class Unknown {
+class UnknownIntervals {
  public:
-  Unknown(const History& history, const PowerWindow& window) {
+  UnknownIntervals(const History& history, const PowerWindow& window) {
     history.each_unknown(window.start, window.end, [&](TimePoint from, TimePoint to) {
       stretches_.push_back({.start = from, .end = to});
     });
@@ -49,7 +49,7 @@ class Unknown {
 std::vector<CpuPowerSample> PowerMonitor::Impl::cpu_timeline(const Domain& domain,
                                                              const PowerWindow& window) const {
   const MonitoredCpu& found = cpu(domain);
-  Unknown unknown(*found.history, window);
+  UnknownIntervals unknown(*found.history, window);
   std::vector<CpuPowerSample> samples;
   std::optional<StoredReading> last;
   found.history->values().for_each(window.start, window.end, [&](const StoredReading& reading) {
@@ -69,12 +69,12 @@ std::map<Domain, MeasuredEnergy> PowerMonitor::Impl::cpu_energy(const PowerWindo
   catch_up(window, false);
   std::map<Domain, MeasuredEnergy> energies;
   for (const MonitoredCpu& cpu : cpus_) {
-    const CounterWindowAsked asked{.begin = window.start, .end = window.end};
+    const EnergyWindow energy_window{.begin = window.start, .end = window.end};
     MeasuredEnergy energy;
     if (window.start == window.end && cpu.history->at(window.start)) {
-      make_of_no_time(energy);
+      set_zero_length(energy);
     } else {
-      energy = counter_energy(*cpu.history, asked).measured();
+      energy = counter_energy(*cpu.history, energy_window).measured();
     }
     energy.flags |= window.flags;
     energies.emplace(cpu.domain, energy);
@@ -115,7 +115,8 @@ std::map<Domain, std::optional<CpuPowerSample>> PowerMonitor::cpu_power() const 
     if (!newest) continue;
     const auto before = values.at(newest->first_seen - nanoseconds(1)).before;
     if (!before) continue;
-    Unknown unknown(*cpu.history, {.start = before->first_seen, .end = newest->first_seen});
+    UnknownIntervals unknown(*cpu.history,
+                             {.start = before->first_seen, .end = newest->first_seen});
     if (unknown.overlaps(before->first_seen, newest->first_seen)) continue;
     power = between(cpu, *before, *newest);
   }

@@ -8,8 +8,8 @@ namespace wattle {
 
 /// Who reads the sensors of a monitor.
 enum class ReadBy : std::uint8_t {
-  lanes,  ///< threads, at the update period
-  hand,   ///< `PowerMonitorMaker::read`, in virtual time
+  lanes,   ///< threads, at the update period
+  caller,  ///< `PowerMonitorMaker::read`, in virtual time
 };
 
 struct PowerMonitorMaker {

@@ -17,23 +17,24 @@ namespace {
 using std::chrono::nanoseconds;
 
 /// The GPU's history of `domain`, or its default one.
-struct Looked {
+struct ChosenHistory {
   const History* history = nullptr;  ///< null where there is none
   PowerDomain domain{};
 };
 
-Looked look_at(const MonitoredGpu& gpu, std::optional<PowerDomain> domain) noexcept {
+ChosenHistory choose_history(const MonitoredGpu& gpu, std::optional<PowerDomain> domain) noexcept {
   const std::optional<PowerDomain> chosen = domain ? domain : gpu.default_domain();
   if (!chosen) return {};
   return {.history = gpu.history(*chosen), .domain = *chosen};
 }
 
-PowerSample sample_of(std::uint32_t gpu, const Looked& looked, const StoredReading& reading) {
+PowerSample sample_of(std::uint32_t gpu, const ChosenHistory& chosen,
+                      const StoredReading& reading) {
   PowerSample sample{
       .timestamp = reading.first_seen,
       .gpu_index = gpu,
-      .power = Watts(looked.history->channel().scale() * static_cast<double>(reading.raw)),
-      .domain = looked.domain,
+      .power = Watts(chosen.history->channel().scale() * static_cast<double>(reading.raw)),
+      .domain = chosen.domain,
       .last_confirmed = reading.last_confirmed};
   if (reading.raw == 0) sample.flags.set(Flag::zero);
   return sample;
@@ -45,7 +46,7 @@ EnergyFigure gauged(const History& history, const PowerWindow& window,
   const TimePoint start = std::clamp(kept_since.value_or(window.start), window.start, window.end);
   EnergyFigure energy = gauge_energy(history, start, window.end);
   const bool is_kept = !kept_since || *kept_since <= window.start;
-  if (window.start == window.end && is_kept && history.held(window.start)) make_of_no_time(energy);
+  if (window.start == window.end && is_kept && history.held(window.start)) set_zero_length(energy);
   if (start > window.start) {
     energy.unknown += start - window.start;
     energy.flags.set(Flag::gap);
@@ -55,7 +56,7 @@ EnergyFigure gauged(const History& history, const PowerWindow& window,
 
 EnergyFigure counted(const History& history, const PowerWindow& window) {
   EnergyFigure energy = counter_energy(history, {.begin = window.start, .end = window.end});
-  if (window.start == window.end && history.at(window.start)) make_of_no_time(energy);
+  if (window.start == window.end && history.at(window.start)) set_zero_length(energy);
   return energy;
 }
 
@@ -66,29 +67,17 @@ std::optional<StoredReading> find(const History& history, TimePoint time, Lookup
   return after->first_seen - time < time - before->first_seen ? after : before;
 }
 
-/// The answers of all GPUs: `answer(gpu, looked)` is not called for what is not monitored.
-template <class Answer, class Ask>
-std::map<std::uint32_t, Answer> ask_all(const std::vector<MonitoredGpu>& gpus,
-                                        std::optional<PowerDomain> domain, Answer nothing,
-                                        Ask ask) {
-  std::map<std::uint32_t, Answer> answers;
-  for (const MonitoredGpu& gpu : gpus) {
-    const Looked looked = look_at(gpu, domain);
-    answers.emplace(gpu.index, looked.history == nullptr ? nothing : ask(gpu.index, looked));
-  }
-  return answers;
-}
-
 }  // namespace
 
 PowerMonitor PowerMonitorMaker::make(Survey found, const Clock& clock,
                                      const PowerMonitorOptions& options, ReadBy reader) {
-  const PowerMonitorOptions right = checked(options);
-  const Selection selection = select(found, right);
-  return PowerMonitor(std::make_unique<PowerMonitor::Impl>(selection, clock, right, reader));
+  const PowerMonitorOptions valid_options = checked(options);
+  const Selection selection = select(found, valid_options);
+  return PowerMonitor(
+      std::make_unique<PowerMonitor::Impl>(selection, clock, valid_options, reader));
 }
 
-void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_hand(); }
+void PowerMonitorMaker::read(PowerMonitor& monitor) noexcept { monitor.impl_->read_by_caller(); }
 
 Domain PowerMonitorMaker::domain_of(const PowerMonitor& monitor, std::uint32_t gpu) {
   return monitor.impl_->gpu(gpu).device;
@@ -97,12 +86,12 @@ Domain PowerMonitorMaker::domain_of(const PowerMonitor& monitor, std::uint32_t g
 void PowerMonitorMaker::report_faults(PowerMonitor& monitor) { monitor.impl_->report_faults(); }
 
 PowerMonitor::PowerMonitor(const PowerMonitorOptions& options) {
-  const PowerMonitorOptions right = checked(options);
-  Survey found =
-      survey(right.system, machine_clock(), kinds_to_find(kProcessorAndGpuKinds, right.gpus));
-  const Selection selection = select(found, right);
-  log_unmonitored(selection, found.refused, right);
-  impl_ = std::make_unique<Impl>(selection, machine_clock(), right, ReadBy::lanes);
+  const PowerMonitorOptions valid_options = checked(options);
+  Survey found = survey(valid_options.system, machine_clock(),
+                        kinds_to_find(kProcessorAndGpuKinds, valid_options.gpus));
+  const Selection selection = select(found, valid_options);
+  log_unmonitored(selection, found.refused, valid_options);
+  impl_ = std::make_unique<Impl>(selection, machine_clock(), valid_options, ReadBy::lanes);
 }
 
 PowerMonitor::PowerMonitor(std::unique_ptr<Impl> impl) noexcept : impl_(std::move(impl)) {}
@@ -138,14 +127,14 @@ PowerMonitor::Timelines PowerMonitor::Impl::timelines(PowerDomain domain,
                                                       const PowerWindow& window) const {
   Timelines timelines;
   for (const MonitoredGpu& gpu : gpus_) {
-    const Looked looked{.history = gpu.history(domain), .domain = domain};
-    if (looked.history == nullptr || (only && *only != gpu.index)) continue;
+    const ChosenHistory chosen{.history = gpu.history(domain), .domain = domain};
+    if (chosen.history == nullptr || (only && *only != gpu.index)) continue;
     const TimePoint start =
-        std::max(kept_since(*looked.history).value_or(window.start), window.start);
+        std::max(kept_since(*chosen.history).value_or(window.start), window.start);
     std::vector<PowerSample>& samples = timelines[gpu.index];
-    looked.history->values().for_each(start, window.end, [&](const StoredReading& reading) {
+    chosen.history->values().for_each(start, window.end, [&](const StoredReading& reading) {
       // Asked for between two points of the grid, the earlier one is outside.
-      if (reading.first_seen >= start) samples.push_back(sample_of(gpu.index, looked, reading));
+      if (reading.first_seen >= start) samples.push_back(sample_of(gpu.index, chosen, reading));
     });
   }
   return timelines;
@@ -278,14 +267,18 @@ PowerMonitor::Powers PowerMonitor::power(std::optional<PowerDomain> domain) cons
 PowerMonitor::Powers PowerMonitor::power_at(TimePoint time, Lookup lookup,
                                             std::optional<PowerDomain> domain) const {
   impl_->require_power(domain);
-  const std::optional<PowerSample> nothing;
-  return ask_all(impl_->gpus(), domain, nothing, [&](std::uint32_t gpu, const Looked& looked) {
-    const std::optional<TimePoint> kept_since = impl_->kept_since(*looked.history);
+  Powers powers;
+  for (const MonitoredGpu& gpu : impl_->gpus()) {
+    std::optional<PowerSample>& power = powers[gpu.index];
+    const ChosenHistory chosen = choose_history(gpu, domain);
+    if (chosen.history == nullptr) continue;
+    const std::optional<TimePoint> kept_since = impl_->kept_since(*chosen.history);
     const bool is_forgotten = kept_since && time < *kept_since;
-    if (is_forgotten && lookup == Lookup::held) return nothing;
-    const auto found = find(*looked.history, is_forgotten ? *kept_since : time, lookup);
-    return found ? std::optional(sample_of(gpu, looked, *found)) : nothing;
-  });
+    if (is_forgotten && lookup == Lookup::held) continue;
+    const auto found = find(*chosen.history, is_forgotten ? *kept_since : time, lookup);
+    if (found) power = sample_of(gpu.index, chosen, *found);
+  }
+  return powers;
 }
 
 PowerMonitor::Powers PowerMonitor::power_at(double unix_s, Lookup lookup,

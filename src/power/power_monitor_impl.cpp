@@ -38,8 +38,7 @@ std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
 
 /// How often a GPU's counter is read: about as often as it is renewed, every so many periods.
 unsigned counter_ticks(const Sensor& sensor, ChannelSet counter, nanoseconds period) {
-  constexpr nanoseconds kUnknownUpdate = milliseconds(100);
-  nanoseconds update = kUnknownUpdate;
+  nanoseconds update = kAssumedUpdate;
   for (std::size_t i = 0; i < std::min(sensor.channels().size(), counter.size()); ++i) {
     const Channel& channel = sensor.channels()[i];
     if (counter[i] && channel.update.known()) update = channel.update.mean;
@@ -121,9 +120,9 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   domains_.reserve(cpus_.size());
   for (const MonitoredCpu& cpu : cpus_) domains_.push_back(cpu.domain);
   faults_ = std::make_shared<FaultReport>(watched_);
-  for (ReadingWork& part : work) part.is_prompt = reader == ReadBy::hand;
+  for (ReadingWork& part : work) part.is_prompt = reader == ReadBy::caller;
   readings_.emplace(std::move(work), clock);
-  if (reader == ReadBy::hand) return;
+  if (reader == ReadBy::caller) return;
   reporting_ = std::make_unique<Worker>(Worker::every(std::chrono::seconds(1), reporting()),
                                         "the sampling thread");
   readings_->wait_for_first(clock.now() + kDriverPatience);
@@ -193,11 +192,11 @@ bool PowerMonitor::Impl::read_now(nanoseconds patience) const {
 
 void PowerMonitor::Impl::catch_up(const PowerWindow& window, bool is_gpu) const {
   // A GPU's driver is not asked more often than its values are renewed.
-  constexpr nanoseconds kNewsOfGpu = milliseconds(10);
+  constexpr nanoseconds kFreshEnoughGpu = milliseconds(10);
   constexpr nanoseconds kPatience = milliseconds(100);
   if (stopped_) return;
   const TimePoint now = readings_->clock().now();
-  const TimePoint wanted = std::min(window.end, is_gpu ? now - kNewsOfGpu : now);
+  const TimePoint wanted = std::min(window.end, is_gpu ? now - kFreshEnoughGpu : now);
   std::vector<const History*> shown;
   if (is_gpu) {
     for (const MonitoredGpu& gpu : gpus_) {

@@ -50,7 +50,7 @@ struct MonitoredGpu {
 
 /// What is spent in no time, where it is known what was being spent.
 template <class Energy>
-void make_of_no_time(Energy& energy) noexcept {
+void set_zero_length(Energy& energy) noexcept {
   energy.energy = Joules(0.0);
   energy.flags = Flags::of(Flag::short_window);
 }
@@ -68,7 +68,7 @@ class PowerMonitor::Impl {
        ReadBy reader);
 
   void stop() noexcept;
-  void read_by_hand() noexcept { readings_->read(); }
+  void read_by_caller() noexcept { readings_->read(); }
   /// False where one did not answer.
   // NOLINTNEXTLINE(modernize-use-nodiscard)
   bool read_now(std::chrono::nanoseconds patience) const;

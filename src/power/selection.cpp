@@ -77,28 +77,28 @@ bool is_of_gpu(const SensorRefusal& refusal) {
   return refusal.domain && refusal.domain->category() == DomainCategory::gpu;
 }
 
-std::string why_not_there(std::uint32_t index, const Gpus& there, const Numbers& numbers,
+std::string why_not_there(std::uint32_t index, const Gpus& available, const Numbers& numbers,
                           const std::vector<SensorRefusal>& refused) {
   for (const SensorRefusal& refusal : refused) {
     if (refusal.domain && is_of_gpu(refusal) && numbers.at(*refusal.domain) == index) {
       return refusal.reason;
     }
   }
-  return there.empty() ? "no GPU can be read"
-                       : fmt::format("there {} {}", there.size() == 1 ? "is only" : "are",
-                                     indices_text(there));
+  return available.empty() ? "no GPU can be read"
+                           : fmt::format("there {} {}", available.size() == 1 ? "is only" : "are",
+                                         indices_text(available));
 }
 
-Gpus named(const Gpus& there, const Numbers& numbers, const std::vector<SensorRefusal>& refused,
+Gpus named(const Gpus& available, const Numbers& numbers, const std::vector<SensorRefusal>& refused,
            const std::vector<std::uint32_t>& indices, std::vector<Refusal>* missing) {
   Gpus chosen;
   for (const std::uint32_t index : indices) {
-    const auto found = std::ranges::find(there, index, &Selection::Gpu::index);
-    if (found != there.end()) {
+    const auto found = std::ranges::find(available, index, &Selection::Gpu::index);
+    if (found != available.end()) {
       chosen.push_back(*found);
       continue;
     }
-    const std::string reason = why_not_there(index, there, numbers, refused);
+    const std::string reason = why_not_there(index, available, numbers, refused);
     const std::string gpu = fmt::format("GPU {}", index);
     if (missing == nullptr) {
       throw NoSuchDevice(fmt::format("cannot monitor {}: {}", gpu, reason));
@@ -162,17 +162,17 @@ Gpus select_gpus(const std::vector<std::shared_ptr<Sensor>>& sensors,
                  const std::optional<std::vector<PowerDomain>>& domains) {
   const std::vector<FoundGpu> found = found_gpus(sensors, refused);
   const Numbers numbers = gpu_numbers(found);
-  Gpus there;
+  Gpus available;
   for (const auto& sensor : sensors) {
     if (!is_gpu(*sensor)) continue;
-    there.push_back({.index = numbers.at(gpu_domain_of(*sensor)),
-                     .sensor = sensor,
-                     .channels = power_channels(*sensor, domains),
-                     .counter = domains ? ChannelSet() : energy_channels(*sensor)});
+    available.push_back({.index = numbers.at(gpu_domain_of(*sensor)),
+                         .sensor = sensor,
+                         .channels = power_channels(*sensor, domains),
+                         .counter = domains ? ChannelSet() : energy_channels(*sensor)});
   }
-  std::ranges::sort(there, {}, &Selection::Gpu::index);
-  Gpus chosen = selection.is_all() ? std::move(there)
-                                   : named(there, numbers, refused,
+  std::ranges::sort(available, {}, &Selection::Gpu::index);
+  Gpus chosen = selection.is_all() ? std::move(available)
+                                   : named(available, numbers, refused,
                                            indices_of(selection, found, missing), missing);
   require_domains(chosen, domains);
   return chosen;

@@ -22,9 +22,8 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-/// The longest period, and what a power that does not change is taken to be renewed at.
+/// The longest period.
 constexpr nanoseconds kLongestGuess = milliseconds(100);
-constexpr nanoseconds kAssumedGap = milliseconds(100);
 
 /// What is told from fewer says how the load changed once, not how often the power is renewed.
 constexpr std::uint64_t kFewestChanges = 4;
@@ -65,7 +64,7 @@ nanoseconds period_for(const std::vector<ModelPace>& models) {
   std::optional<nanoseconds> fastest;
   for (const ModelPace& model : models) {
     if (!model.gives_power) continue;
-    const nanoseconds gap = model.gap.value_or(kAssumedGap);
+    const nanoseconds gap = model.gap.value_or(kAssumedUpdate);
     fastest = std::min(fastest.value_or(gap), gap);
   }
   if (!fastest) return kLongestGuess;

@@ -168,7 +168,7 @@ std::string remarks_on(const DomainFigure& domain) {
     parts.push_back(fmt::format("{} unknown", to_text(domain.figure.unknown)));
   }
   const double seen = domain.figure.coverage.value_or(1.0);
-  if (looks_away(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
+  if (misses_time(seen)) parts.push_back(fmt::format("sees {:.0f} % of the time", seen * 100.0));
   domain.figure.flags.each([&](std::string_view name) { parts.emplace_back(name); });
   return joined(parts, ", ");
 }

@@ -259,7 +259,7 @@ void Recording::add_cpu(const MachineState& machine, bool last, const std::strin
   samples_.add(*shares);
 }
 
-void Recording::EnergySum::add(const EnergyFigure& figure, Seconds length) noexcept {
+void Recording::ConsecutiveEnergy::add(const EnergyFigure& figure, Seconds length) noexcept {
   flags |= figure.flags;
   if (!figure.energy) {
     unknown += length;
@@ -292,7 +292,7 @@ void Recording::add_energies(TimePoint now) {
       samples_.add(energy.cells, "power_w",
                    mean.power ? std::optional(mean.power->si()) : std::nullopt);
     }
-    EnergySum sum = energy.ended;
+    ConsecutiveEnergy sum = energy.ended;
     sum.add(readings_.energy(
                 i, {.begin = *energy.begin, .end = end, .first = energy.first, .last = last}),
             Seconds(end - *energy.begin));
@@ -305,7 +305,7 @@ void Recording::add_energies(TimePoint now) {
   }
 }
 
-void Recording::add_energy(Energy& energy, const EnergySum& sum) {
+void Recording::add_energy(Energy& energy, const ConsecutiveEnergy& sum) {
   if (sum.energy) {
     samples_.add(energy.cells, "energy_j", sum.energy->si());
     samples_.add(energy.cells, "energy_uncertainty_j", std::sqrt(sum.uncertainty2_j2));

@@ -43,7 +43,7 @@ class Recording {
 
  private:
   /// Windows that follow each other, summed up.
-  struct EnergySum {
+  struct ConsecutiveEnergy {
     std::optional<Joules> energy{};  ///< absent: nothing is known
     double uncertainty2_j2 = 0.0;    ///< the square of its uncertainty
     Seconds unknown{0};              ///< time that it lacks
@@ -57,7 +57,7 @@ class Recording {
   struct Energy {
     std::string cells;  ///< see `device_cells`
     bool has_gauge = false;
-    EnergySum ended{};                 ///< of the windows before
+    ConsecutiveEnergy ended{};         ///< of the windows before
     std::optional<TimePoint> begin{};  ///< of the window; absent before the first row
     std::optional<Boundary> first{};   ///< what its counter showed then
     int rows = 0;                      ///< in the window
@@ -83,7 +83,7 @@ class Recording {
   void add_gpus(TimePoint since, const std::string& local_time);
   void add_cpu(const MachineState& machine, bool last, const std::string& utc_time);
   void add_energies(TimePoint now);
-  void add_energy(Energy& energy, const EnergySum& sum);
+  void add_energy(Energy& energy, const ConsecutiveEnergy& sum);
 
   const Clock& clock_;
   MachineReader machine_;

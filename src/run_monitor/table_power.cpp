@@ -58,7 +58,7 @@ void TablePower::add_stretch(Sum& sum, const std::vector<Row>& rows, std::int64_
       std::max<nanoseconds>(milliseconds(1), nanoseconds(milliseconds(end_ms - first_ms)) / count);
   // Pauses are not in here: whatever is, the power held.
   History history(unknown_gauge(), {.period = period,
-                                    .silence = 2 * milliseconds(end_ms - first_ms) + period,
+                                    .longest_pause = 2 * milliseconds(end_ms - first_ms) + period,
                                     .memory_limit = timeline_bytes_for(kMostRows + 1)});
   for (const Row& row : rows) {
     history.add({.at = time_of(row.time_ms - first_ms),

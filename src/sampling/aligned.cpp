@@ -61,7 +61,7 @@ const CounterUpdate& UpdateWatch::newest() const noexcept { return update(0); }
 
 Watts UpdateWatch::newest_power() const noexcept { return power(update(1), update(0)); }
 
-Waiting UpdateWatch::waiting() const noexcept {
+WaitingPower UpdateWatch::waiting() const noexcept {
   // The mean from the first to the last, and how far a single interval lies from it.
   const Watts mean = power(update(kUpdates), update(0));
   double squares_w2 = 0.0;

@@ -32,7 +32,7 @@ struct CounterUpdate {
 };
 
 /// Power while waiting, and its standard uncertainty.
-struct Waiting {
+struct WaitingPower {
   Watts mean;
   Watts uncertainty;
 };
@@ -61,7 +61,7 @@ class UpdateWatch {
   /// Over the last interval; two updates must be there.
   [[nodiscard]] Watts newest_power() const noexcept;
   /// Over the last `kUpdates` intervals, which must be there: one more update than that.
-  [[nodiscard]] Waiting waiting() const noexcept;
+  [[nodiscard]] WaitingPower waiting() const noexcept;
 
  private:
   /// The update `back` updates before the newest.
@@ -82,7 +82,7 @@ struct AlignedWindow {
   TimePoint end;
   CounterUpdate first;  ///< before the begin
   CounterUpdate last;   ///< behind the end
-  Waiting waiting;
+  WaitingPower waiting;
 };
 
 /// Its energy. Where it is not known what the counter did between the two updates, that is said,

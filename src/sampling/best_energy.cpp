@@ -17,20 +17,20 @@ using std::chrono::nanoseconds;
 constexpr double kUnstatedCalibration = 0.05;
 
 /// How wrong a figure with an energy can be, what it does not know included.
-double doubt_j(const EnergyFigure& figure) noexcept {
+double combined_uncertainty_j(const EnergyFigure& figure) noexcept {
   const double unknown = figure.unknown / figure.known;
   return std::hypot(figure.uncertainty.si(), figure.energy.value_or(Joules()).si() * unknown);
 }
 
-bool sees_all(const EnergyFigure& figure) noexcept {
-  return !looks_away(figure.coverage.value_or(0.0));
+bool covers_all_time(const EnergyFigure& figure) noexcept {
+  return !misses_time(figure.coverage.value_or(0.0));
 }
 
-bool counts_all(const EnergyFigure& figure) noexcept {
+bool is_full_counter(const EnergyFigure& figure) noexcept {
   return figure.method == Method::counter && !figure.flags.has(Flag::short_window);
 }
 
-bool shows_something(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
+bool is_nonzero(const EnergyFigure& figure) noexcept { return !figure.flags.has(Flag::zero); }
 
 bool is_whole(const EnergyFigure& figure) noexcept {
   static constexpr double kMostUnknown = 0.01;
@@ -55,14 +55,14 @@ bool is_average(const EnergyFigure& figure) noexcept {
 }
 
 bool is_instant(const EnergyFigure& figure) noexcept {
-  return figure.metric == Metric::power_instant && shows_something(figure) && is_whole(figure);
+  return figure.metric == Metric::power_instant && is_nonzero(figure) && is_whole(figure);
 }
 
 /// Whether the figures that are heard first (a counter before a gauge that sees a part of the time)
 /// know the whole window, also where averages have no vote.
 bool knows_all_without_averages(const std::vector<EnergyFigure>& figures) noexcept {
   const auto heard = [](const EnergyFigure& figure) {
-    return !is_average(figure) && counts_all(figure);
+    return !is_average(figure) && is_full_counter(figure);
   };
   const auto is_known = [&](const EnergyFigure& figure) {
     return heard(figure) && is_whole(figure);
@@ -88,7 +88,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   }
   std::erase_if(figures, [](const EnergyFigure& figure) { return !figure.energy; });
   if (figures.empty()) return first;
-  std::ranges::stable_sort(figures, {}, doubt_j);
+  std::ranges::stable_sort(figures, {}, combined_uncertainty_j);
   // Beside a gauge that is renewed as it should be an average has no vote.
   std::vector<EnergyFigure> averages;
   if (std::ranges::any_of(figures, is_instant) && knows_all_without_averages(figures)) {
@@ -96,9 +96,9 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
     std::erase_if(figures, is_average);
   }
   // What a gauge misses while it looks away shows in none of its values: it cannot doubt that.
-  if (std::ranges::any_of(figures, counts_all)) {
+  if (std::ranges::any_of(figures, is_full_counter)) {
     std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
-      return figure.method == Method::counter || sees_all(figure);
+      return figure.method == Method::counter || covers_all_time(figure);
     });
   }
   bool disagrees = false;
@@ -108,7 +108,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
         figures, [](const EnergyFigure& figure) { return figure.method == Method::counter; });
   }
   // A dead sensor is quite certain of itself.
-  std::ranges::stable_partition(figures, shows_something);
+  std::ranges::stable_partition(figures, is_nonzero);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
   std::ranges::move(averages, std::back_inserter(figures));
@@ -121,7 +121,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
 }
 
 EnergyFigure domain_energy(const History* counter, std::span<const History* const> gauges,
-                           const CounterWindowAsked& window) {
+                           const EnergyWindow& window) {
   std::vector<EnergyFigure> figures;
   if (counter != nullptr) figures.push_back(counter_energy(*counter, window));
   for (const History* gauge : gauges) {
@@ -137,7 +137,7 @@ MeanPower counted_power(const Channel& counter, double ticks, nanoseconds length
 }
 
 MeanPower domain_power(const History* counter, std::span<const History* const> gauges,
-                       const CounterWindowAsked& window) noexcept {
+                       const EnergyWindow& window) noexcept {
   if (counter != nullptr && window.first && window.last) {
     const Condition between = counter->condition(window.first->at, window.last->at);
     if (between.unknown > nanoseconds(0)) return {};

@@ -26,7 +26,7 @@ std::optional<Boundary> boundary(const std::optional<StoredReading>& reading) no
   return Boundary{.at = reading->first_seen, .ticks = reading->raw};
 }
 
-std::optional<Ends> ends_of(const History& history, const CounterWindowAsked& window) noexcept {
+std::optional<Ends> ends_of(const History& history, const EnergyWindow& window) noexcept {
   const auto or_else = [](std::optional<Boundary> end, auto look_up) {
     return end ? end : look_up();
   };
@@ -135,7 +135,7 @@ constexpr int kFewUpdates = 5;
 /// average, what had been spent until then. That is worth while where the counter was read about as
 /// often as it is renewed. Absent where it was not, where an end was read directly or lies too
 /// close to the last reading, or where it is not known what happened in between.
-std::optional<Ends> looked_up(const History& history, const CounterWindowAsked& window) noexcept {
+std::optional<Ends> interpolated_ends(const History& history, const EnergyWindow& window) noexcept {
   if (window.first || window.last || window.end <= window.begin) return std::nullopt;
   const nanoseconds age = mean_age(history.channel().update);
   auto first = history.at(window.begin + age);
@@ -151,7 +151,7 @@ std::optional<Ends> looked_up(const History& history, const CounterWindowAsked& 
   return Ends{.first = *first, .last = *last};
 }
 
-Joules looked_up_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
+Joules interpolated_uncertainty(const History& history, const Ends& ends, Watts mean) noexcept {
   const Channel& channel = history.channel();
   const nanoseconds age = mean_age(channel.update);
   const nanoseconds near = kFewUpdates * channel.update.mean;
@@ -167,22 +167,25 @@ Joules looked_up_uncertainty(const History& history, const Ends& ends, Watts mea
                                            .update = channel.update});
 }
 
+/// What a reading may be away from the window's end without being counted as outside of it.
+constexpr nanoseconds kReadersOwnTime = std::chrono::milliseconds(5);
+
 /// How far direct readings lie outside of the window: where one device had to be waited for, the
 /// others were read that much too early, or too late itself. A few milliseconds are the reader's
 /// own, and count as the window's. What is not known of that time is in no energy, and not here.
-struct Overhang {
+struct TimeOutside {
   nanoseconds before{0};
   nanoseconds after{0};
 };
 
-Overhang overhang_of(const History& history, const CounterWindowAsked& window,
-                     const Ends& ends) noexcept {
-  static constexpr nanoseconds kOwn = std::chrono::milliseconds(5);
+TimeOutside time_outside(const History& history, const EnergyWindow& window,
+                         const Ends& ends) noexcept {
   const nanoseconds before = positive(window.begin - ends.first.at);
   const nanoseconds after = positive(ends.last.at - window.end);
   if (before + after >= ends.last.at - ends.first.at || window.end <= window.begin) return {};
   const auto known = [&](nanoseconds length, TimePoint from, TimePoint to) {
-    return length > kOwn ? positive(length - history.condition(from, to).unknown) : nanoseconds(0);
+    return length > kReadersOwnTime ? positive(length - history.condition(from, to).unknown)
+                                    : nanoseconds(0);
   };
   return {.before = known(before, ends.first.at, window.begin),
           .after = known(after, window.end, ends.last.at)};
@@ -190,10 +193,9 @@ Overhang overhang_of(const History& history, const CounterWindowAsked& window,
 
 /// A direct reading that came up to so much inside of the window: its reader's own time. It stands
 /// for the window's end, and is that much less certain.
-void stretch_to(const CounterWindowAsked& window, Ends& ends) noexcept {
-  static constexpr nanoseconds kOwn = std::chrono::milliseconds(5);
+void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
   static constexpr int kLeastPart = 10;
-  const nanoseconds most = std::min(kOwn, (window.end - window.begin) / kLeastPart);
+  const nanoseconds most = std::min(kReadersOwnTime, (window.end - window.begin) / kLeastPart);
   const nanoseconds before = ends.first.at - window.begin;
   const nanoseconds after = window.end - ends.last.at;
   if (window.first && before > nanoseconds(0) && before <= most) {
@@ -207,9 +209,10 @@ void stretch_to(const CounterWindowAsked& window, Ends& ends) noexcept {
 }
 
 /// Without what was spent there, by the power next to the ends: which could be all wrong.
-Joules take_off(const Overhang& overhang, Joules energy, CounterWindowFacts& facts) noexcept {
-  const Joules before = facts.power_after_begin * Seconds(overhang.before);
-  const Joules after = facts.power_before_end * Seconds(overhang.after);
+Joules subtract_outside(const TimeOutside& beyond, Joules energy,
+                        CounterWindowFacts& facts) noexcept {
+  const Joules before = facts.power_after_begin * Seconds(beyond.before);
+  const Joules after = facts.power_before_end * Seconds(beyond.after);
   facts.begin_interpolation = Joules(std::hypot(facts.begin_interpolation.si(), before.si()));
   facts.end_interpolation = Joules(std::hypot(facts.end_interpolation.si(), after.si()));
   return std::max(energy - before - after, Joules(0.0));
@@ -217,28 +220,28 @@ Joules take_off(const Overhang& overhang, Joules energy, CounterWindowFacts& fac
 
 }  // namespace
 
-EnergyFigure counter_energy(const History& history, const CounterWindowAsked& window) {
+EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
   const Channel& channel = history.channel();
   EnergyFigure figure{.method = Method::counter};
   figure.flags = history.condition(window.begin, window.end).flags;
-  const std::optional<Ends> afterwards = looked_up(history, window);
+  const std::optional<Ends> afterwards = interpolated_ends(history, window);
   std::optional<Ends> ends = afterwards ? afterwards : ends_of(history, window);
   if (!ends) {
     figure.unknown = positive(window.end - window.begin);
     figure.flags.set(Flag::gap);
     return figure;
   }
-  if (!afterwards) stretch_to(window, *ends);
+  if (!afterwards) extend_to_window(window, *ends);
   const nanoseconds outside =
       positive(ends->first.at - window.begin) + positive(window.end - ends->last.at);
   if (outside > nanoseconds(0)) figure.flags.set(Flag::gap);
   const Condition inside = history.condition(ends->first.at, ends->last.at);
   nanoseconds known = ends->last.at - ends->first.at - inside.unknown;
-  const Overhang overhang = overhang_of(history, window, *ends);
+  const TimeOutside beyond = time_outside(history, window, *ends);
   const TimePoint from = std::max(ends->first.at, window.begin);
   const TimePoint to = std::max(from, std::min(ends->last.at, window.end));
   figure.unknown = history.condition(from, to).unknown + outside;
-  figure.known = positive(known - overhang.before - overhang.after);
+  figure.known = positive(known - beyond.before - beyond.after);
   if (figure.known <= Seconds(0)) return figure;
 
   const double ticks = static_cast<double>(ends->last.ticks - ends->first.ticks) +
@@ -251,12 +254,12 @@ EnergyFigure counter_energy(const History& history, const CounterWindowAsked& wi
   }
   Joules energy = joules(channel, ticks);
   if (afterwards) {
-    figure.uncertainty = looked_up_uncertainty(history, *ends, energy / Seconds(known));
+    figure.uncertainty = interpolated_uncertainty(history, *ends, energy / Seconds(known));
   } else {
     CounterWindowFacts facts = facts_of(history, *ends, energy, known);
-    if (overhang.before + overhang.after > nanoseconds(0)) {
-      const Joules all = std::exchange(energy, take_off(overhang, energy, facts));
-      known = known - overhang.before - overhang.after;
+    if (beyond.before + beyond.after > nanoseconds(0)) {
+      const Joules all = std::exchange(energy, subtract_outside(beyond, energy, facts));
+      known = known - beyond.before - beyond.after;
       if (energy != all) figure.flags.set(Flag::estimated);
     }
     figure.uncertainty = plain_counter_uncertainty(facts);

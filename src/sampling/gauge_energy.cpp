@@ -98,22 +98,23 @@ GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, na
 
 /// Nobody waits for what a mean will say half its time after the window's end: so much of the
 /// window, moved back by that, is left to the newest value.
-struct Tail {
+struct UnseenTail {
   nanoseconds length{0};  ///< longer than the value is to be believed
   std::uint64_t raw = 0;
 };
 
-Tail tail_of(const History& history, TimePoint begin, TimePoint end, nanoseconds lag) noexcept {
+UnseenTail unseen_tail(const History& history, TimePoint begin, TimePoint end,
+                       nanoseconds lag) noexcept {
   const auto [last, next] = history.values().at(end + lag);
   if (!last || next) return {};
-  const TimePoint believed_until = last->last_confirmed + history.belief();
+  const TimePoint believed_until = last->last_confirmed + history.valid_for();
   if (believed_until < end) return {};
   return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
 }
 
 /// The time before unknown stretches in which a value only held: nobody looked again. None where it
 /// is known that the value held until then.
-nanoseconds believed_only(const History& history, TimePoint begin, TimePoint end) {
+nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
   nanoseconds sum{0};
   history.each_unknown(begin, end, [&](TimePoint from, TimePoint /*to*/) {
     const auto value = history.values().at(from).before;
@@ -132,7 +133,7 @@ constexpr double kMoreAfterMean = 4.0;
 /// By how much the values of one window may be later than those of another: the sensor's update
 /// interval or the reader's period, whichever is shorter.
 nanoseconds lateness_range(const History& history) noexcept {
-  return history.longest_covered() - history.spacing();
+  return history.longest_age() - history.spacing();
 }
 
 /// True where the reader meets the sensor's renewals at the same phase again and again, so that
@@ -174,7 +175,7 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
   const double seen = seen_by(kernel, spacing);
   constexpr double kAllTheTime = 0.9;
   const double just_begun = seen > kAllTheTime ? kMoreAfterMean : kMoreAfterLook;
-  const Looks looks = {
+  const GaugeSampling sampling = {
       .coverage = seen,
       .jitter = history.period() > history.update() ? range / Seconds(spacing) : 0.0,
       .lags = kernel.lags};
@@ -184,8 +185,8 @@ Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePo
                             .window = kernel.lags ? range : kernel.width,
                             .coverage = seen,
                             .mean = figure.mean.value_or(Watts()),
-                            .believed_only = believed_only(history, begin, end),
-                            .scatter_w2 = spread.scatter_w2(looks),
+                            .held_only = held_only(history, begin, end),
+                            .scatter_w2 = spread.scatter_w2(sampling),
                             .change_at_begin = unless_ends(spread.begin_change()),
                             .change_at_end = unless_ends(spread.end_change()),
                             .change_overall = unless_ends(spread.overall_change()),
@@ -216,7 +217,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   // A value tells of the middle of its window; it is half an update old when it is read, and holds
   // for half a period more, on average: half of what it is told for.
   nanoseconds lag =
-      kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_covered() / 2 : nanoseconds(0);
+      kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_age() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
   std::optional<OverlappingEnergy> overlapping;
   if (kernel.overlaps(spacing)) overlapping = overlapping_energy(history, kernel, begin, end);
@@ -224,7 +225,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
 
   figure.flags = history.condition(begin, end).flags;
   GaugeWindow seen = history.gauge_window(begin + lag, end + lag);
-  const Tail tail = tail_of(history, begin, end, lag);
+  const UnseenTail tail = unseen_tail(history, begin, end, lag);
   if (tail.length > nanoseconds(0)) {
     seen.raw_ns += Uint128{tail.raw} * static_cast<std::uint64_t>(tail.length.count());
     seen.known += tail.length;
@@ -247,7 +248,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
 
   if (channel.gauge.window || channel.gauge.time_constant) {
     figure.coverage = std::min(1.0, Seconds(kernel.width) / Seconds(spacing));
-    if (looks_away(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
+    if (misses_time(*figure.coverage)) figure.flags.set(Flag::partial_coverage);
   }
   figure.uncertainty = uncertainty_of(history, figure, begin, end, lag, overlapping);
   if (length < spacing) {

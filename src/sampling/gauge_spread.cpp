@@ -13,13 +13,14 @@ namespace {
 /// in the part 1 - c of the time that is not seen, which is off by the variance D^2 (1 - c)^2/12,
 /// or in what is seen, where the halves to its sides are. Half the squared changes of means over c
 /// of the time are D^2/2 (1 - c/3) for it. A little more, since some are not alone.
-double of_single_changes(const Looks& looks) noexcept {
-  if (looks.coverage >= 1.0) return 1.0;
-  const double gap = 1.0 - looks.coverage;
+double of_single_changes(const GaugeSampling& sampling) noexcept {
+  if (sampling.coverage >= 1.0) return 1.0;
+  const double gap = 1.0 - sampling.coverage;
   // What lags shows a change for as long as it takes, wherever it was.
-  if (looks.lags) return std::min(0.35, 2.2 * gap);
+  if (sampling.lags) return std::min(0.35, 2.2 * gap);
   constexpr double kNotQuiteAlone = 1.15;
-  return kNotQuiteAlone * gap * gap / (2.0 * (3.0 - looks.coverage)) / unseen_part(looks.coverage);
+  return kNotQuiteAlone * gap * gap / (2.0 * (3.0 - sampling.coverage)) /
+         unseen_part(sampling.coverage);
 }
 
 }  // namespace
@@ -151,12 +152,12 @@ void GaugeSpread::leave_out(double squared_changes_w2, double watts,
   last_ = watts;
 }
 
-double GaugeSpread::scatter_w2(const Looks& looks) const noexcept {
+double GaugeSpread::scatter_w2(const GaugeSampling& sampling) const noexcept {
   const double of_neighbours_w2 = squared_changes_w2_ / 2.0;
-  const double alone = of_single_changes(looks);
+  const double alone = of_single_changes(sampling);
   // What lags is never that blind.
   constexpr double kMostIfLagging = 3.0;
-  const double most = looks.lags ? std::min(1.0, kMostIfLagging * alone) : 1.0;
+  const double most = sampling.lags ? std::min(1.0, kMostIfLagging * alone) : 1.0;
   const double unsteady = std::min(unsteadiness(alone), most);
   if (const std::uint64_t period = recurrence_.looks()) {
     const double changing = static_cast<double>(recurrence_.changing()) + looks_left_out_;
@@ -170,7 +171,8 @@ double GaugeSpread::scatter_w2(const Looks& looks) const noexcept {
   // few looks are fitted to that as well.
   constexpr double kPredicted = 8.4;
   constexpr double kLeast = 0.05;
-  const double of_jitter_w2 = kPredicted * squared_changes_w2_ * looks.jitter * looks.jitter / 12.0;
+  const double of_jitter_w2 =
+      kPredicted * squared_changes_w2_ * sampling.jitter * sampling.jitter / 12.0;
   return std::min(of_neighbours_w2 * unsteady,
                   std::max(unforeseen - of_jitter_w2, kLeast * unforeseen));
 }

@@ -57,7 +57,7 @@ class Recurrence {
   void add(double value, std::uint64_t looks) noexcept;
   /// After how many looks they come back, 2 to 8, while they change; 0 where they do not.
   [[nodiscard]] std::uint64_t looks() const noexcept;
-  /// Looks before which the value had changed within the last 8.
+  /// GaugeSampling before which the value had changed within the last 8.
   [[nodiscard]] std::uint64_t changing() const noexcept { return changing_; }
 
  private:
@@ -69,7 +69,7 @@ class Recurrence {
 };
 
 /// How a gauge looks at the power.
-struct Looks {
+struct GaugeSampling {
   double coverage = 0.0;  ///< the part of the time that it sees
   /// By how much the times of two looks may differ from the times of their readings, as a part of
   /// the time between two looks.
@@ -115,7 +115,7 @@ class GaugeSpread {
   /// Where n values come back after k looks, errors do not average out: each time the power changes
   /// at the same places between two looks, which nobody knows: a change that is alone, n/k times.
   /// What was left out counts as what follows it.
-  [[nodiscard]] double scatter_w2(const Looks& looks) const noexcept;
+  [[nodiscard]] double scatter_w2(const GaugeSampling& sampling) const noexcept;
   /// By how much the power changed around the ends.
   [[nodiscard]] Watts begin_change() const noexcept { return Watts(begin_range_.width()); }
   [[nodiscard]] Watts end_change() const noexcept { return Watts(end_range_.width()); }

@@ -4,6 +4,7 @@
 
 namespace wattle {
 
+using history_state::is_unknown;
 using std::chrono::nanoseconds;
 
 namespace {
@@ -19,20 +20,16 @@ Flags flags_of(const StoredReading& state) noexcept {
   return Flags::from_bits(static_cast<std::uint32_t>(state.raw));
 }
 
-bool is_unknown(const StoredReading& state) noexcept {
-  return (state.raw & history_state::kUnknown) != 0;
-}
-
 /// A value is told until it is due to be read again, and one update of its sensor more: that long
 /// the sensor may go on showing it. Where nobody knows the update, one more period at least.
-nanoseconds covered_by_a_value(const Channel& channel, nanoseconds period) noexcept {
+nanoseconds longest_age_of_value(const Channel& channel, nanoseconds period) noexcept {
   return period + (channel.update.known() ? channel.update.mean : std::max(period, kAssumedUpdate));
 }
 
-nanoseconds longest_belief(const Channel& channel, const HistoryOptions& options) noexcept {
+nanoseconds longest_validity(const Channel& channel, const HistoryOptions& options) noexcept {
   const nanoseconds covered =
-      covered_by_a_value(channel, std::max(options.period, options.longest_period));
-  return std::max(covered, options.silence);
+      longest_age_of_value(channel, std::max(options.period, options.longest_period));
+  return std::max(covered, options.longest_pause);
 }
 
 TimelineOptions values_options(const Channel& channel, const HistoryOptions& options) {
@@ -41,7 +38,7 @@ TimelineOptions values_options(const Channel& channel, const HistoryOptions& opt
   return {.kind = counter ? TimelineKind::counter : TimelineKind::gauge,
           .quantum = quantum,
           .period = std::max(options.period, quantum),
-          .hold = longest_belief(channel, options),
+          .hold = longest_validity(channel, options),
           .memory_limit = options.memory_limit};
 }
 
@@ -51,8 +48,8 @@ History::History(const Channel& channel, const HistoryOptions& options)
     : channel_(channel),
       unwrap_(channel.counter, channel.update.p99),
       period_(options.period),
-      silence_(options.silence),
-      hold_(longest_belief(channel, options)),
+      longest_pause_(options.longest_pause),
+      hold_(longest_validity(channel, options)),
       values_(values_options(channel, options)),
       states_(states_options(kHistoryEventBytes - kMinTimelineBytes)),
       losses_(states_options(kMinTimelineBytes)) {}
@@ -61,10 +58,10 @@ void History::set_period(nanoseconds period) noexcept {
   period_.store(period, std::memory_order_relaxed);
 }
 
-nanoseconds History::belief() const noexcept { return std::max(longest_covered(), silence_); }
+nanoseconds History::valid_for() const noexcept { return std::max(longest_age(), longest_pause_); }
 
-nanoseconds History::longest_covered() const noexcept {
-  return covered_by_a_value(channel_, period());
+nanoseconds History::longest_age() const noexcept {
+  return longest_age_of_value(channel_, period());
 }
 
 nanoseconds History::update() const noexcept {
@@ -75,7 +72,7 @@ nanoseconds History::update() const noexcept {
 std::optional<TimePoint> History::overdue() const noexcept {
   if (is_counter()) return std::nullopt;
   const std::optional<TimePoint> newest = values_.newest();
-  return newest ? std::optional(*newest + belief()) : std::nullopt;
+  return newest ? std::optional(*newest + valid_for()) : std::nullopt;
 }
 
 void History::note_suspend() noexcept {
@@ -117,7 +114,7 @@ void History::add_counter(const Reading& reading) noexcept {
 }
 
 void History::add_gauge(const Reading& reading) noexcept {
-  const nanoseconds holds = suspended_ ? nanoseconds(0) : belief();
+  const nanoseconds holds = suspended_ ? nanoseconds(0) : valid_for();
   const bool is_overdue = last_ && reading.at > last_->at + holds;
   if (is_overdue && !unknown_) {
     const TimePoint since = last_->at + holds;
@@ -149,7 +146,7 @@ std::optional<StoredReading> History::held(TimePoint time) const noexcept {
   const auto state = states_.at(time).before;
   if (state && is_unknown(*state)) return std::nullopt;
   // Nobody has noted yet that the newest is overdue.
-  if (!next && time >= value->last_confirmed + belief()) return std::nullopt;
+  if (!next && time >= value->last_confirmed + valid_for()) return std::nullopt;
   return value;
 }
 

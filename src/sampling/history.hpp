@@ -24,7 +24,7 @@ struct HistoryOptions {
   std::chrono::nanoseconds longest_period = period;
   /// Gauges of which changes alone are told: how long nothing may be heard of a value that counts.
   /// 0: every look is told.
-  std::chrono::nanoseconds silence{0};
+  std::chrono::nanoseconds longest_pause{0};
   /// Most that the values take, in bytes. Allocated at once, given by the system as they come.
   std::size_t memory_limit = std::size_t{16} << 20U;
 };
@@ -103,9 +103,9 @@ class WATTLE_EXPORT History {
   /// Gauges: the longest that a value counts after it was last confirmed.
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
   /// Gauges: how long it counts as often as the channel is read now.
-  [[nodiscard]] std::chrono::nanoseconds belief() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds valid_for() const noexcept;
   /// Gauges: the longest that a value goes on to be told after the power changed.
-  [[nodiscard]] std::chrono::nanoseconds longest_covered() const noexcept;
+  [[nodiscard]] std::chrono::nanoseconds longest_age() const noexcept;
   /// Gauges: the reading whose value is to be believed at `time`; absent where there is none.
   [[nodiscard]] std::optional<StoredReading> held(TimePoint time) const noexcept;
   /// Gauges: the integral over the stretches in which there was a value to be believed.
@@ -139,8 +139,8 @@ class WATTLE_EXPORT History {
   Channel channel_;
   CounterUnwrap unwrap_;
   std::atomic<std::chrono::nanoseconds> period_;
-  std::chrono::nanoseconds silence_;
-  std::chrono::nanoseconds hold_;  ///< the longest that `belief` can be
+  std::chrono::nanoseconds longest_pause_;
+  std::chrono::nanoseconds hold_;  ///< the longest that `valid_for` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
   /// 1 from where the device was found gone, 0 from where it was back. Apart from the states: that
@@ -159,13 +159,15 @@ class WATTLE_EXPORT History {
 namespace history_state {
 /// The states' raw integers: this bit, and flags.
 inline constexpr std::uint64_t kUnknown = std::uint64_t{1} << 32U;
+
+[[nodiscard]] inline bool is_unknown(const StoredReading& state) noexcept {
+  return (state.raw & kUnknown) != 0;
+}
 }  // namespace history_state
 
 template <class Visit>
 void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
-  const auto is_unknown = [](const StoredReading& state) {
-    return (state.raw & history_state::kUnknown) != 0;
-  };
+  using history_state::is_unknown;
   const auto before = states_.at(begin).before;
   bool unknown = before && is_unknown(*before);
   TimePoint since = begin;

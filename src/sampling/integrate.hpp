@@ -14,7 +14,7 @@ namespace wattle {
 
 /// A window, and what a counter showed at its ends where that was read directly. Without a direct
 /// reading, or where it failed, an end is looked up.
-struct CounterWindowAsked {
+struct EnergyWindow {
   TimePoint begin;
   TimePoint end;
   std::optional<Boundary> first{};
@@ -23,7 +23,7 @@ struct CounterWindowAsked {
 
 /// From a counter. What lies before its first and behind its last reading is unknown.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure counter_energy(const History& history,
-                                                        const CounterWindowAsked& window);
+                                                        const EnergyWindow& window);
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
@@ -45,7 +45,7 @@ struct CounterWindowAsked {
 /// figure is chosen. `counter` may be null; `gauges` are of power. One of them at least.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure domain_energy(const History* counter,
                                                        std::span<const History* const> gauges,
-                                                       const CounterWindowAsked& window);
+                                                       const EnergyWindow& window);
 
 /// A mean power; absent where it is not known.
 struct MeanPower {
@@ -62,6 +62,6 @@ struct MeanPower {
 /// read at both ends; else from the first gauge that had a value for at least half of the time.
 /// Absent where the counter lost track in between.
 [[nodiscard]] MeanPower domain_power(const History* counter, std::span<const History* const> gauges,
-                                     const CounterWindowAsked& window) noexcept;
+                                     const EnergyWindow& window) noexcept;
 
 }  // namespace wattle

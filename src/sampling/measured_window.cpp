@@ -33,14 +33,14 @@ void MeasuredWindow::end_rest(TimePoint at) noexcept { end_interval(at, Interval
 void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
-    CounterWindowAsked asked{.begin = interval_began_, .end = at};
+    EnergyWindow window{.begin = interval_began_, .end = at};
     const bool is_counted = part.has_counter && !part.may_block;
     if (is_counted) {
-      asked.last = shown_.domains[i].counter;
-      asked.first = std::exchange(part.interval_begin, asked.last);
+      window.last = shown_.domains[i].counter;
+      window.first = std::exchange(part.interval_begin, window.last);
     }
-    const bool is_read = !is_counted || (asked.first && asked.last);
-    const MeanPower mean = is_read ? readings_.mean_power(i, asked) : MeanPower();
+    const bool is_read = !is_counted || (window.first && window.last);
+    const MeanPower mean = is_read ? readings_.mean_power(i, window) : MeanPower();
     if (mean.power || mean.is_stuck) part.is_stuck = mean.is_stuck;
     if (interval == Interval::whole) {
       part.intervals.add(mean.power);
@@ -51,19 +51,8 @@ void MeasuredWindow::end_interval(TimePoint at, Interval interval) noexcept {
   interval_began_ = at;
 }
 
-bool MeasuredWindow::read_lanes(TimePoint deadline) {
-  const bool all = readings_.read_lanes(shown_, deadline);
-  take_lanes();
-  return all;
-}
-
-bool MeasuredWindow::read_all_lanes(TimePoint deadline) {
-  const bool all = readings_.read_all_lanes(shown_, deadline);
-  take_lanes();
-  return all;
-}
-
-void MeasuredWindow::take_lanes() {
+bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
+  const bool all = readings_.read_lanes(shown_, deadline, lanes);
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     Part& part = parts_[i];
     if (!part.may_block) continue;
@@ -73,6 +62,7 @@ void MeasuredWindow::take_lanes() {
   }
   if (!lanes_have_begun_) interval_began_ = readings_.clock().now();
   lanes_have_begun_ = true;
+  return all;
 }
 
 std::optional<Watts> MeasuredWindow::interval_power() const noexcept {

@@ -19,8 +19,7 @@ class MeasuredWindow {
   /// intervals that `max` and `interval_power` look at ends with it.
   void read(bool ends_interval) noexcept;
   /// Has the lanes read: to be called at both ends of the window (see `Readings`).
-  bool read_lanes(TimePoint deadline);
-  bool read_all_lanes(TimePoint deadline);
+  bool read_lanes(TimePoint deadline, Lanes lanes = Lanes::usual);
 
   /// The rest of the window behind the last whole interval ends at `at`: `interval_power` is that
   /// of the rest from then on, and `max` stays as it is.
@@ -59,7 +58,6 @@ class MeasuredWindow {
 
   enum class Interval : bool { whole, rest };
   void end_interval(TimePoint at, Interval interval) noexcept;
-  void take_lanes();
 
   Readings& readings_;
   std::vector<Part> parts_;

@@ -15,7 +15,7 @@ using std::chrono::nanoseconds;
 double squared(double x) noexcept { return x * x; }
 
 /// What the gauge shows at a time, on the line from one value to the next.
-struct Drawn {
+struct InterpolatedValue {
   double level_w = 0.0;
   double slope_w_per_s = 0.0;
   /// What the line's integral up to there is more than that of the steps, but for a constant.
@@ -23,32 +23,33 @@ struct Drawn {
 };
 
 /// Where a window is cut: at its end, or one window of the gauge inside of it.
-struct Cut {
+struct WindowEdge {
   TimePoint at;
-  Drawn drawn;
-  double tile_j = 0.0;        ///< the energy between the cut and the end
+  InterpolatedValue interpolated;
+  double tile_j = 0.0;        ///< the energy between the edge and the end
   double tile_slope_w = 0.0;  ///< by how much that changes with each second
-  double change_w = 0.0;      ///< of what was shown around the cut
+  double change_w = 0.0;      ///< of what was shown around the edge
 };
 
-class Drawing {
+class InterpolatedGauge {
  public:
-  Drawing(const History& history, const GaugeKernel& kernel) noexcept
+  InterpolatedGauge(const History& history, const GaugeKernel& kernel) noexcept
       : history_(history),
         kernel_(kernel),
         spacing_(history.spacing()),
-        late_((history.longest_covered() - history.spacing()) / 2),
+        late_((history.longest_age() - history.spacing()) / 2),
         scale_(history.channel().scale()) {}
 
   [[nodiscard]] nanoseconds late() const noexcept { return late_; }
-  [[nodiscard]] std::optional<Drawn> at(TimePoint time) const noexcept;
+  [[nodiscard]] std::optional<InterpolatedValue> at(TimePoint time) const noexcept;
   /// By how much the slope changes around `time`, as the change of the value over one spacing.
   [[nodiscard]] double bend_w(TimePoint time) const;
   /// By how much the value changed in the window before `time`, or after it, whichever is less.
   [[nodiscard]] double unsteady_w(TimePoint time) const;
-  /// A cut at `time`, `tiled` if the energy from there to the end of the window is that of a value
+  /// An edge at `time`, tiled if the energy from there to the end of the window is that of a value
   /// at `value_at`.
-  [[nodiscard]] std::optional<Cut> cut(TimePoint time, std::optional<TimePoint> value_at) const;
+  [[nodiscard]] std::optional<WindowEdge> edge(TimePoint time,
+                                               std::optional<TimePoint> value_at) const;
 
  private:
   [[nodiscard]] double watts(const StoredReading& reading) const noexcept {
@@ -63,7 +64,7 @@ class Drawing {
   double scale_;
 };
 
-std::optional<Drawn> Drawing::at(TimePoint time) const noexcept {
+std::optional<InterpolatedValue> InterpolatedGauge::at(TimePoint time) const noexcept {
   const TimePoint shown = time + late_;
   const auto [value, next] = history_.values().at(shown);
   if (!value || shown > value->last_confirmed + history_.hold()) return std::nullopt;
@@ -83,12 +84,12 @@ std::optional<Drawn> Drawing::at(TimePoint time) const noexcept {
       part = (shown - value->first_seen) / Seconds(spacing_);
     }
   }
-  return Drawn{.level_w = level_w + rise_w * part,
-               .slope_w_per_s = part > 0.0 ? rise_w / spacing_s : 0.0,
-               .above_steps_j = spacing_s / 2.0 * (level_w + rise_w * part * part)};
+  return InterpolatedValue{.level_w = level_w + rise_w * part,
+                           .slope_w_per_s = part > 0.0 ? rise_w / spacing_s : 0.0,
+                           .above_steps_j = spacing_s / 2.0 * (level_w + rise_w * part * part)};
 }
 
-double Drawing::bend_w(TimePoint time) const {
+double InterpolatedGauge::bend_w(TimePoint time) const {
   const TimePoint shown = time + late_;
   ValueRange slopes;
   std::optional<StoredReading> last = history_.values().at(shown - 2 * spacing_).before;
@@ -106,7 +107,7 @@ double Drawing::bend_w(TimePoint time) const {
   return slopes.width();
 }
 
-ValueRange Drawing::range(TimePoint from, TimePoint to) const {
+ValueRange InterpolatedGauge::range(TimePoint from, TimePoint to) const {
   ValueRange values;
   if (const auto held = history_.values().at(from + late_).before) values.add(watts(*held));
   history_.values().for_each(from + late_, to + late_,
@@ -114,7 +115,7 @@ ValueRange Drawing::range(TimePoint from, TimePoint to) const {
   return values;
 }
 
-double Drawing::unsteady_w(TimePoint time) const {
+double InterpolatedGauge::unsteady_w(TimePoint time) const {
   const TimePoint before = time - kernel_.width;
   const TimePoint after = time + kernel_.width;
   const auto oldest = history_.values().oldest();
@@ -128,34 +129,37 @@ double Drawing::unsteady_w(TimePoint time) const {
   return knows_after ? after_w : std::max(before_w, after_w);
 }
 
-std::optional<Cut> Drawing::cut(TimePoint time, std::optional<TimePoint> value_at) const {
-  const std::optional<Drawn> drawn = at(time);
-  if (!drawn) return std::nullopt;
-  Cut cut{.at = time, .drawn = *drawn, .change_w = kernel_.lags ? 0.0 : unsteady_w(time)};
+std::optional<WindowEdge> InterpolatedGauge::edge(TimePoint time,
+                                                  std::optional<TimePoint> value_at) const {
+  const std::optional<InterpolatedValue> interpolated = at(time);
+  if (!interpolated) return std::nullopt;
+  WindowEdge edge{
+      .at = time, .interpolated = *interpolated, .change_w = kernel_.lags ? 0.0 : unsteady_w(time)};
   if (value_at) {
     const auto newest = history_.values().newest();
-    const std::optional<Drawn> value = at(*value_at);
+    const std::optional<InterpolatedValue> value = at(*value_at);
     if (!value || !newest || *newest + spacing_ < *value_at) return std::nullopt;
-    cut.tile_j = Seconds(kernel_.width).count() * value->level_w;
-    cut.tile_slope_w = Seconds(kernel_.width).count() * value->slope_w_per_s;
+    edge.tile_j = Seconds(kernel_.width).count() * value->level_w;
+    edge.tile_slope_w = Seconds(kernel_.width).count() * value->slope_w_per_s;
   }
-  return cut;
+  return edge;
 }
 
-/// The cuts between which the rest of a window lies, and the variance of what they smear.
-struct Cuts {
-  Cut first;
-  Cut last;
+/// The edges between which the rest of a window lies, and the variance of what they smear.
+struct WindowEdges {
+  WindowEdge first;
+  WindowEdge last;
   double smear_j2 = std::numeric_limits<double>::infinity();
 };
 
-using Candidates = std::array<std::optional<Cut>, 2>;
+using Candidates = std::array<std::optional<WindowEdge>, 2>;
 
 /// Of all pairs the one where the power was steadiest. Absent where the gauge shows nothing at an
 /// end.
-std::optional<Cuts> steadiest(const Candidates& begins, const Candidates& ends, double width_s) {
+std::optional<WindowEdges> steadiest(const Candidates& begins, const Candidates& ends,
+                                     double width_s) {
   if (!begins[0] || !ends[0]) return std::nullopt;
-  Cuts best;
+  WindowEdges best;
   for (const auto& first : begins) {
     for (const auto& last : ends) {
       if (!first || !last) continue;
@@ -172,21 +176,22 @@ std::optional<Cuts> steadiest(const Candidates& begins, const Candidates& ends, 
 }
 
 /// What the steps of the values add up to, each moved back by how late it is read.
-double steps_j(const History& history, const Drawing& drawing, TimePoint from, TimePoint to) {
+double steps_j(const History& history, const InterpolatedGauge& gauge, TimePoint from,
+               TimePoint to) {
   const auto [begin, end] = std::minmax(from, to);
-  const GaugeWindow steps = history.gauge_window(begin + drawing.late(), end + drawing.late());
+  const GaugeWindow steps = history.gauge_window(begin + gauge.late(), end + gauge.late());
   const double energy_j = history.channel().scale() * static_cast<double>(steps.raw_ns) / 1e9;
   return to < from ? -energy_j : energy_j;
 }
 
 /// When the values were renewed is known to within the time until they are read.
-double renewals_j2(const Cuts& cuts, double delay_s, double late_s) noexcept {
-  const Drawn& first = cuts.first.drawn;
-  const Drawn& last = cuts.last.drawn;
+double renewals_j2(const WindowEdges& edges, double delay_s, double late_s) noexcept {
+  const InterpolatedValue& first = edges.first.interpolated;
+  const InterpolatedValue& last = edges.last.interpolated;
   const double changes_w2 = squared(last.level_w - first.level_w) +
                             squared(delay_s * first.slope_w_per_s) +
                             squared(delay_s * last.slope_w_per_s) +
-                            squared(cuts.first.tile_slope_w) + squared(cuts.last.tile_slope_w);
+                            squared(edges.first.tile_slope_w) + squared(edges.last.tile_slope_w);
   return changes_w2 * squared(2.0 * late_s) / 12.0;
 }
 
@@ -197,30 +202,29 @@ std::optional<OverlappingEnergy> overlapping_energy(const History& history,
                                                     TimePoint end) {
   if (end - begin < history.spacing()) return std::nullopt;
   if (history.gauge_window(begin, end).known < end - begin) return std::nullopt;
-  const Drawing drawing(history, kernel);
-  Candidates begins = {drawing.cut(begin, std::nullopt)};
-  Candidates ends = {drawing.cut(end, std::nullopt)};
+  const InterpolatedGauge gauge(history, kernel);
+  Candidates begins = {gauge.edge(begin, std::nullopt)};
+  Candidates ends = {gauge.edge(end, std::nullopt)};
   if (!kernel.lags) {
-    begins[1] = drawing.cut(begin + kernel.width, begin + kernel.width);
-    if (end - kernel.width >= begin) ends[1] = drawing.cut(end - kernel.width, end);
+    begins[1] = gauge.edge(begin + kernel.width, begin + kernel.width);
+    if (end - kernel.width >= begin) ends[1] = gauge.edge(end - kernel.width, end);
   }
-  const std::optional<Cuts> cuts = steadiest(begins, ends, Seconds(kernel.width).count());
-  if (!cuts) return std::nullopt;
+  const std::optional<WindowEdges> edges = steadiest(begins, ends, Seconds(kernel.width).count());
+  if (!edges) return std::nullopt;
 
   const double delay_s = Seconds(kernel.delay).count();
   const double spacing_s = Seconds(history.spacing()).count();
-  const auto& [first, last, smear_j2] = *cuts;
-  const double energy_j = first.tile_j + last.tile_j +
-                          steps_j(history, drawing, first.at, last.at) + last.drawn.above_steps_j -
-                          first.drawn.above_steps_j +
-                          delay_s * (last.drawn.level_w - first.drawn.level_w);
+  const auto& [first, last, smear_j2] = *edges;
+  const double energy_j = first.tile_j + last.tile_j + steps_j(history, gauge, first.at, last.at) +
+                          last.interpolated.above_steps_j - first.interpolated.above_steps_j +
+                          delay_s * (last.interpolated.level_w - first.interpolated.level_w);
   // A line goes straight where the power changes between two values.
-  const double end_bend_w = drawing.bend_w(end);
-  const double bends_j2 = (squared(drawing.bend_w(begin)) + squared(end_bend_w)) *
+  const double end_bend_w = gauge.bend_w(end);
+  const double bends_j2 = (squared(gauge.bend_w(begin)) + squared(end_bend_w)) *
                           squared(delay_s + spacing_s / 2.0) / 30.0;
   return OverlappingEnergy{
       .energy = Joules(energy_j),
-      .ends_j2 = smear_j2 + bends_j2 + renewals_j2(*cuts, delay_s, Seconds(drawing.late()).count()),
+      .ends_j2 = smear_j2 + bends_j2 + renewals_j2(*edges, delay_s, Seconds(gauge.late()).count()),
       .power_change_at_end = Watts(2.0 * end_bend_w * (1.0 + delay_s / spacing_s))};
 }
 

@@ -31,14 +31,14 @@ struct Grid {
   }
 };
 
-Grid grid_of(const CourseAsked& asked) noexcept {
-  const auto length = std::max(asked.end - asked.begin, TimePoint::duration(0));
-  const std::int64_t intervals = divided_up(length.count(), asked.interval.count());
-  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(asked.most_columns, 1));
+Grid grid_of(const CourseOptions& options) noexcept {
+  const auto length = std::max(options.end - options.begin, TimePoint::duration(0));
+  const std::int64_t intervals = divided_up(length.count(), options.interval.count());
+  const auto most = static_cast<std::int64_t>(std::max<std::size_t>(options.most_columns, 1));
   const std::int64_t per_column = std::max<std::int64_t>(divided_up(intervals, most), 1);
   const std::int64_t per_step = divided_up(per_column, kMostSteps);
-  Grid grid{.begin = asked.begin, .end = asked.begin + length};
-  grid.step = per_step * asked.interval;
+  Grid grid{.begin = options.begin, .end = options.begin + length};
+  grid.step = per_step * options.interval;
   grid.column = divided_up(per_column, per_step) * grid.step;
   grid.columns = static_cast<std::size_t>(divided_up(length.count(), grid.column.count()));
   return grid;
@@ -61,7 +61,8 @@ void extend(PowerColumn& column, Watts power) noexcept {
 }
 
 /// Where the steps of a source start, and where the last one ends. A counter that was read near
-/// such a time is asked about the time of that reading: between two readings it would be uncertain.
+/// such a time is options about the time of that reading: between two readings it would be
+/// uncertain.
 std::vector<TimePoint> edges_of(const CourseSource& source, const Grid& grid,
                                 nanoseconds interval) {
   std::vector<TimePoint> edges;
@@ -208,13 +209,13 @@ PowerCourse PowerCourse::coarser(std::size_t most) const {
   return course;
 }
 
-PowerCourse power_course(std::span<const CourseSource> sources, const CourseAsked& asked) {
-  const Grid grid = grid_of(asked);
+PowerCourse power_course(std::span<const CourseSource> sources, const CourseOptions& options) {
+  const Grid grid = grid_of(options);
   PowerCourse course{.length = grid.end - grid.begin, .column = grid.column, .step = grid.step};
   if (grid.columns == 0) return course;
   std::vector<SumOfStep> steps;
   for (const CourseSource& source : sources) {
-    const std::vector<TimePoint> edges = edges_of(source, grid, asked.interval);
+    const std::vector<TimePoint> edges = edges_of(source, grid, options.interval);
     steps.resize(edges.size() - 1);
     const bool counts = counts_in_total(source.domain.kind());
     course.domains.push_back(

@@ -63,7 +63,7 @@ struct CourseSource {
   std::span<const History* const> gauges{};
 };
 
-struct CourseAsked {
+struct CourseOptions {
   TimePoint begin;
   TimePoint end;
   std::chrono::nanoseconds interval{0};  ///< how often the sources were read; above 0
@@ -73,6 +73,6 @@ struct CourseAsked {
 /// Costs a few micro-seconds per column and domain, and 0.2 us per step. Empty where `end` is not
 /// after `begin`.
 [[nodiscard]] PowerCourse power_course(std::span<const CourseSource> sources,
-                                       const CourseAsked& asked);
+                                       const CourseOptions& options);
 
 }  // namespace wattle

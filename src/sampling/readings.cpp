@@ -40,7 +40,8 @@ void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
                       const std::string& reason) {
   std::set<Domain> domains;
   add_energy_domains(channels, domains);
-  std::erase_if(tracks_, [&](const Track& track) { return domains.contains(track.domain); });
+  std::erase_if(domains_,
+                [&](const DomainSources& sources) { return domains.contains(sources.domain); });
   std::erase_if(devices_, [&](const Device& device) { return device.lane >= lanes; });
   lanes_.resize(lanes);
   for (const Domain& domain : domains) {
@@ -55,7 +56,8 @@ void Readings::forget(std::span<const Channel> channels, std::size_t lanes,
 void Readings::add(ReadingWork work) {
   if (work.is_prompt) {
     for (LaneTask& task : work.tasks) {
-      for (const History& history : task.recorder->histories()) track(history, std::nullopt, 0);
+      for (const History& history : task.recorder->histories())
+        add_history(history, std::nullopt, 0);
       prompt_.push_back(std::move(task.recorder));
     }
     return;
@@ -73,7 +75,7 @@ void Readings::add(ReadingWork work) {
   std::size_t place = 0;
   for (const LaneTask& task : tasks) {
     for (const History& history : task.recorder->histories()) {
-      track(history, number, place++);
+      add_history(history, number, place++);
       const bool is_of_gpu = is_gpu(sensor) && !history.channel().gives_energy();
       if (is_of_gpu) devices_.back().gauges.push_back(&history);
     }
@@ -90,12 +92,13 @@ void Readings::stop(TimePoint deadline) noexcept {
   }
 }
 
-void Readings::track(const History& history, std::optional<std::size_t> lane, std::size_t place) {
+void Readings::add_history(const History& history, std::optional<std::size_t> lane,
+                           std::size_t place) {
   const Channel& channel = history.channel();
   if (!channel.gives_energy()) return;
-  auto found = std::ranges::lower_bound(tracks_, channel.domain, {}, &Track::domain);
-  if (found == tracks_.end() || found->domain != channel.domain) {
-    found = tracks_.insert(found, Track{.domain = channel.domain, .lane = lane});
+  auto found = std::ranges::lower_bound(domains_, channel.domain, {}, &DomainSources::domain);
+  if (found == domains_.end() || found->domain != channel.domain) {
+    found = domains_.insert(found, DomainSources{.domain = channel.domain, .lane = lane});
   }
   if (channel.metric == Metric::energy) {
     found->counter = &history;
@@ -116,10 +119,10 @@ void Readings::read() noexcept {
 
 void Readings::read(Capture& capture) noexcept {
   read();
-  for (std::size_t i = 0; i < tracks_.size(); ++i) {
-    const Track& track = tracks_[i];
-    if (track.lane || track.counter == nullptr) continue;
-    const History& counter = *track.counter;
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    const DomainSources& sources = domains_[i];
+    if (sources.lane || sources.counter == nullptr) continue;
+    const History& counter = *sources.counter;
     capture.domains[i].counter = counter.is_fresh() ? counter.last() : std::nullopt;
   }
 }
@@ -139,22 +142,24 @@ std::vector<Readings::Answer> Readings::ask(IsWanted is_wanted, TimePoint deadli
   return answers;
 }
 
-bool Readings::read_lanes(Capture& capture, TimePoint deadline, bool asks_slow) {
-  const auto is_wanted = [&](const OwnedLane& own) { return asks_slow || !own.is_slow; };
-  const std::vector<Answer> answers =
-      ask([&](const OwnedLane& own) { return is_wanted(own) && own.lane->has_answered(own.owed); },
-          deadline);
+bool Readings::read_lanes(Capture& capture, TimePoint deadline, Lanes lanes) {
+  const auto is_wanted = [&](const OwnedLane& own) { return lanes == Lanes::all || !own.is_slow; };
+  const std::vector<Answer> answers = ask(
+      [&](const OwnedLane& own) {
+        return is_wanted(own) && own.lane->has_answered(own.last_request);
+      },
+      deadline);
   bool all = true;
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    lanes_[i].owed = answers[i].asked.value_or(lanes_[i].owed);
+    lanes_[i].last_request = answers[i].asked.value_or(lanes_[i].last_request);
     all = all && (answers[i].shown || !is_wanted(lanes_[i]));
   }
-  for (std::size_t i = 0; i < tracks_.size(); ++i) {
-    const Track& track = tracks_[i];
-    if (!track.lane) continue;
-    const std::optional<Lane::Boundaries>& shown = answers[*track.lane].shown;
-    const bool has_counter = shown && track.counter != nullptr;
-    capture.domains[i] = {.counter = has_counter ? shown->at(track.place) : std::nullopt,
+  for (std::size_t i = 0; i < domains_.size(); ++i) {
+    const DomainSources& sources = domains_[i];
+    if (!sources.lane) continue;
+    const std::optional<Lane::Boundaries>& shown = answers[*sources.lane].shown;
+    const bool has_counter = shown && sources.counter != nullptr;
+    capture.domains[i] = {.counter = has_counter ? shown->at(sources.place) : std::nullopt,
                           .has_answered = shown.has_value()};
   }
   return all;
@@ -187,33 +192,33 @@ void Readings::catch_up(std::span<const History* const> histories, TimePoint wan
 
 nanoseconds Readings::keeper_period() const noexcept {
   nanoseconds shortest = std::chrono::minutes(1);
-  for (const Track& track : tracks_) {
-    if (track.counter == nullptr || track.lane) continue;
-    shortest = std::min(shortest, wattle::keeper_period(track.counter->channel().counter));
+  for (const DomainSources& sources : domains_) {
+    if (sources.counter == nullptr || sources.lane) continue;
+    shortest = std::min(shortest, wattle::keeper_period(sources.counter->channel().counter));
   }
   return shortest;
 }
 
 std::vector<Domain> Readings::domains() const {
   std::vector<Domain> domains;
-  domains.reserve(tracks_.size());
-  for (const Track& track : tracks_) domains.push_back(track.domain);
+  domains.reserve(domains_.size());
+  for (const DomainSources& sources : domains_) domains.push_back(sources.domain);
   return domains;
 }
 
-EnergyFigure Readings::energy(std::size_t domain, const CounterWindowAsked& window) const {
-  const Track& track = tracks_[domain];
-  return domain_energy(track.counter, track.gauges, window);
+EnergyFigure Readings::energy(std::size_t domain, const EnergyWindow& window) const {
+  const DomainSources& sources = domains_[domain];
+  return domain_energy(sources.counter, sources.gauges, window);
 }
 
-MeanPower Readings::mean_power(std::size_t domain, const CounterWindowAsked& window) const {
-  const Track& track = tracks_[domain];
-  return domain_power(track.counter, track.gauges, window);
+MeanPower Readings::mean_power(std::size_t domain, const EnergyWindow& window) const {
+  const DomainSources& sources = domains_[domain];
+  return domain_power(sources.counter, sources.gauges, window);
 }
 
 const Channel& Readings::channel(std::size_t domain) const noexcept {
-  const Track& track = tracks_[domain];
-  return (track.counter != nullptr ? track.counter : track.gauges.front())->channel();
+  const DomainSources& sources = domains_[domain];
+  return (sources.counter != nullptr ? sources.counter : sources.gauges.front())->channel();
 }
 
 std::optional<double> Readings::latest(const Device& device, Metric metric,
@@ -224,14 +229,14 @@ std::optional<double> Readings::latest(const Device& device, Metric metric,
     return gauge == gauges.end() ? std::nullopt : latest(**gauge, since);
   };
   if (const auto value = value_in(device.gauges)) return value;
-  const auto track = std::ranges::find(tracks_, device.domain, &Track::domain);
-  return track == tracks_.end() ? std::nullopt : value_in(track->gauges);
+  const auto sources = std::ranges::find(domains_, device.domain, &DomainSources::domain);
+  return sources == domains_.end() ? std::nullopt : value_in(sources->gauges);
 }
 
 std::optional<double> Readings::latest(const History& gauge, TimePoint since) const noexcept {
   const TimePoint now = clock_.now();
   const std::optional<StoredReading> last = gauge.values().at(now).before;
-  if (!last || now > last->last_confirmed + gauge.belief()) return std::nullopt;
+  if (!last || now > last->last_confirmed + gauge.valid_for()) return std::nullopt;
   // What is costly is read at times of its own; times of a history are rounded down to a grid.
   if (!gauge.channel().costly && last->last_confirmed + kGaugeQuantum < since) return std::nullopt;
   if (!gauge.condition(now, now).flags.none()) return std::nullopt;  // lost

@@ -32,6 +32,9 @@ struct Capture {
   std::vector<Shown> domains{};  ///< by their places in `Readings::domains`
 };
 
+/// Which lanes are asked: `usual` leaves out those for processes and for what is costly.
+enum class Lanes : bool { usual, all };
+
 /// Threads: one at a time, except where a function says otherwise.
 class Readings {
  public:
@@ -60,13 +63,7 @@ class Readings {
   /// Has the lanes read now, all at the same time, waits until `deadline` for them, and puts what
   /// they showed into `capture`; true if every one has. One that has not answered the last time yet
   /// is not waited for again.
-  bool read_lanes(Capture& capture, TimePoint deadline) {
-    return read_lanes(capture, deadline, false);
-  }
-  /// As `read_lanes`, and has the lanes for processes and for what is costly read too.
-  bool read_all_lanes(Capture& capture, TimePoint deadline) {
-    return read_lanes(capture, deadline, true);
-  }
+  bool read_lanes(Capture& capture, TimePoint deadline, Lanes lanes = Lanes::usual);
   /// Waits until every lane has read once, but no longer than `deadline`. Threads: any.
   void wait_for_first(TimePoint deadline) const;
   /// Has every lane read now, and waits for all of them until `deadline`; true if every one has
@@ -78,7 +75,7 @@ class Readings {
                 TimePoint deadline) const;
   /// A capture of nothing, with room for every domain.
   [[nodiscard]] Capture no_capture() const {
-    return {.domains = std::vector<Capture::Shown>(tracks_.size())};
+    return {.domains = std::vector<Capture::Shown>(domains_.size())};
   }
 
   [[nodiscard]] const Clock& clock() const noexcept { return clock_; }
@@ -94,21 +91,21 @@ class Readings {
   [[nodiscard]] const Channel& channel(std::size_t domain) const noexcept;
   /// Null where it has none. Threads: any.
   [[nodiscard]] const History* counter(std::size_t domain) const noexcept {
-    return tracks_[domain].counter;
+    return domains_[domain].counter;
   }
   /// Its gauges of power, those without much delay first; empty where it has none. Threads: any.
   [[nodiscard]] std::span<const History* const> gauges(std::size_t domain) const noexcept {
-    return tracks_[domain].gauges;
+    return domains_[domain].gauges;
   }
   /// It is read in a lane.
   [[nodiscard]] bool may_block(std::size_t domain) const noexcept {
-    return tracks_[domain].lane.has_value();
+    return domains_[domain].lane.has_value();
   }
 
   /// Its energy in a window, and its mean power: the only ways from a window to a number.
   /// Threads: any.
-  [[nodiscard]] EnergyFigure energy(std::size_t domain, const CounterWindowAsked& window) const;
-  [[nodiscard]] MeanPower mean_power(std::size_t domain, const CounterWindowAsked& window) const;
+  [[nodiscard]] EnergyFigure energy(std::size_t domain, const EnergyWindow& window) const;
+  [[nodiscard]] MeanPower mean_power(std::size_t domain, const EnergyWindow& window) const;
 
   /// A GPU that is read in a lane: more is read of it than its energy.
   struct Device {
@@ -137,7 +134,7 @@ class Readings {
 
  private:
   /// One domain, and what tells its energy.
-  struct Track {
+  struct DomainSources {
     Domain domain;
     const History* counter = nullptr;
     std::vector<const History*> gauges{};  ///< of power, those without much delay first
@@ -147,8 +144,8 @@ class Readings {
 
   struct OwnedLane {
     std::unique_ptr<Lane> lane;
-    bool is_slow = false;    ///< only `read_all_lanes` and what asks every lane ask it
-    std::uint64_t owed = 0;  ///< what `read_lanes` asked it for last; 0: nothing yet
+    bool is_slow = false;            ///< asked with `Lanes::all`, and by what asks every lane
+    std::uint64_t last_request = 0;  ///< what `read_lanes` asked it for last; 0: nothing yet
   };
   /// What a lane answered.
   struct Answer {
@@ -160,12 +157,11 @@ class Readings {
   void add(ReadingWork work);
   /// What `add` began, for a sensor with these channels.
   void forget(std::span<const Channel> channels, std::size_t lanes, const std::string& reason);
-  void track(const History& history, std::optional<std::size_t> lane, std::size_t place);
+  void add_history(const History& history, std::optional<std::size_t> lane, std::size_t place);
   /// Has the lanes that `is_wanted` chooses read, all at the same time, and waits until `deadline`;
   /// one answer for each lane.
   template <class IsWanted>
   std::vector<Answer> ask(IsWanted is_wanted, TimePoint deadline) const;
-  bool read_lanes(Capture& capture, TimePoint deadline, bool asks_slow);
   template <class Value>
   [[nodiscard]] Value sum(Value (Lane::*of)() const noexcept) const noexcept {
     Value sum{};
@@ -179,7 +175,7 @@ class Readings {
   std::vector<std::unique_ptr<Recorder>> prompt_;
   std::vector<OwnedLane> lanes_;
   std::vector<Device> devices_;
-  std::vector<Track> tracks_;
+  std::vector<DomainSources> domains_;
   std::vector<SensorRefusal> left_out_;
 };
 

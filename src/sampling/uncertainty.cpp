@@ -104,7 +104,7 @@ Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept {
   const double drifting_j2 = window.drifting_w2 * square(range_s);
   const double drift = window.overtakes ? std::min(overtaken_j2, drifting_j2) : drifting_j2;
   const double frozen = square(window.fall.si() * Seconds(window.freezes).count()) / 7.5;
-  const double believed = square(mean_w * Seconds(window.believed_only).count()) / 3.0;
+  const double believed = square(mean_w * Seconds(window.held_only).count()) / 3.0;
   const double rounding = square(window.length.count() * window.step.si()) / 12.0;
   return Joules(kCoverageFactor * std::sqrt(unseen + looked_away + edges + delay + open + hidden +
                                             drift + frozen + believed + rounding + window.ends_j2));

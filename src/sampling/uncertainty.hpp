@@ -116,7 +116,7 @@ struct GaugeWindowFacts {
   double coverage;                   ///< part of the time that is looked at, 0 to 1
   Watts mean;
   /// Time in which a value only held, because the next one never came.
-  std::chrono::nanoseconds believed_only;
+  std::chrono::nanoseconds held_only;
   double scatter_w2;      ///< sum over the looks (see GaugeSpread)
   Watts change_at_begin;  ///< by how much the power changed around the begin
   Watts change_at_end;

@@ -106,7 +106,7 @@ struct GaugeTraits {
 
 /// True for a gauge that misses part of the time; below half a percent is how exactly that is
 /// known.
-[[nodiscard]] constexpr bool looks_away(double coverage) noexcept { return coverage < 0.995; }
+[[nodiscard]] constexpr bool misses_time(double coverage) noexcept { return coverage < 0.995; }
 
 /// How regularly a sensor's value is renewed. All 0: not known.
 struct UpdateInterval {

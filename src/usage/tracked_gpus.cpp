@@ -75,7 +75,7 @@ void TrackedGpus::sample(const GpuMonitor::KinshipOf& kinship_of) {
 void TrackedGpus::end(const GpuMonitor::KinshipOf& kinship_of) {
   read_processors();
   constexpr milliseconds kPatience(20);  // a stop takes 50 ms at most
-  (void)window_->read_all_lanes(clock_.now() + kPatience);
+  (void)window_->read_lanes(clock_.now() + kPatience, Lanes::all);
   monitor_->sample(kinship_of, began_);
   stop();
 }

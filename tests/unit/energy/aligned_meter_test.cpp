@@ -241,7 +241,7 @@ TEST_F(AlignedMeter, AlignsTheOthersWhereADomainMayBeMissing) {
 
 TEST_F(AlignedMeter, RefusesAMissingDomainOtherwise) {
   machine_.lacks(Domain::dram(0));
-  EXPECT_THROW((void)machine_.columns(), InvalidArgument);
+  EXPECT_THROW((void)machine_.domains(), InvalidArgument);
 }
 
 TEST_F(AlignedMeter, RefusesCountersThatAreRenewedTooRarely) {
@@ -249,7 +249,7 @@ TEST_F(AlignedMeter, RefusesCountersThatAreRenewedTooRarely) {
   slow.update.mean = 100ms;
   machine_.shows({slow, [](TimePoint) { return Shown{}; }});
   try {
-    (void)machine_.columns();
+    (void)machine_.domains();
     FAIL() << "dram_0 is renewed ten times a second";
   } catch (const InvalidArgument& error) {
     EXPECT_STREQ(error.what(),

@@ -23,7 +23,7 @@ using namespace std::chrono_literals;
 class GpuMeter : public testing::Test {
  protected:
   EnergyMeter meter(bool has_counter = true) {
-    detail::ColumnParts parts;
+    detail::MeterParts parts;
     std::vector<fakes::ScriptedCounter> counters;
     counters.push_back(fakes::constant_power(fakes::counter_channel(Domain::package(0)),
                                              Watts(100.0), clock_.now()));
@@ -121,7 +121,7 @@ class SlowGpu final : public Sensor {
 
 TEST_F(GpuMeter, LosesNothingBetweenStretchesOfADeviceThatIsSlowToAnswer) {
   constexpr auto kDelay = 40ms;
-  detail::ColumnParts parts;
+  detail::MeterParts parts;
   parts.sensors.push_back(std::make_unique<SlowGpu>(clock_, kDelay));
   parts.domains = {Domain::nvidia_gpu(0)};
   EnergyMeter meter = detail::EnergyMeterMaker::meter(
@@ -141,7 +141,7 @@ TEST_F(GpuMeter, LosesNothingBetweenStretchesOfADeviceThatIsSlowToAnswer) {
 }
 
 TEST_F(GpuMeter, IsNamedWhereAMeterCannotBeAlignedToIt) {
-  detail::ColumnParts parts;
+  detail::MeterParts parts;
   parts.aligned = true;
   parts.sensors.push_back(std::make_unique<fakes::ScriptedSensor>(
       std::vector{fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(50.0),

@@ -22,7 +22,7 @@ struct Counted {
   std::atomic<int> reads{0};
 
   /// Its counter wraps after 20 ms at the power that it could have.
-  std::shared_ptr<detail::MeteredDomains> columns() {
+  std::shared_ptr<detail::MeteredDomains> domains() {
     Channel channel = fakes::counter_channel(Domain::package(0));
     channel.counter.modulus = 1'000'000;
     channel.counter.max_power = Watts(1e6 / 16384.0 / 0.020);
@@ -31,7 +31,7 @@ struct Counted {
                           ++reads;
                           return fakes::Shown{.raw = 7};
                         }});
-    detail::ColumnParts parts;
+    detail::MeterParts parts;
     parts.sensors.push_back(
         std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_clock()));
     parts.domains.push_back(Domain::package(0));
@@ -49,20 +49,20 @@ struct Counted {
 
 TEST(Keeper, ReadsWhileNobodyRecords) {
   Counted counter;
-  const auto columns = counter.columns();
+  const auto columns = counter.domains();
   EXPECT_TRUE(counter.is_read(3));
 }
 
 TEST(Keeper, ReadsForAReaderToo) {
   Counted counter;
-  const EnergyReader reader = detail::EnergyMeterMaker::reader(counter.columns());
+  const EnergyReader reader = detail::EnergyMeterMaker::reader(counter.domains());
   EXPECT_TRUE(counter.is_read(4));
 }
 
 TEST(Keeper, EndsWithTheLastThatUsesIt) {
   Counted counter;
   {
-    const EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.columns());
+    const EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.domains());
     const EnergyMeter another = meter.another();
     EXPECT_TRUE(counter.is_read(1));
   }
@@ -73,7 +73,7 @@ TEST(Keeper, EndsWithTheLastThatUsesIt) {
 
 TEST(Keeper, LetsRecordsComeInBetween) {
   Counted counter;
-  EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.columns());
+  EnergyMeter meter = detail::EnergyMeterMaker::meter(counter.domains());
   meter.start();
   for (int i = 0; i < 10'000; ++i) meter.record();
   EXPECT_TRUE(counter.is_read(10'003));

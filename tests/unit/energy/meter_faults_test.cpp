@@ -40,7 +40,7 @@ TEST(EnergyMeterFaults, FollowsACounterThroughItsEnd) {
 TEST(EnergyMeterFaults, CountsEveryWrapWhereTheKeeperReads) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(1000.0));
-  const auto columns = machine.columns();
+  const auto columns = machine.domains();
   EnergyMeter meter = detail::EnergyMeterMaker::meter(columns);
   EnergyMeter keeper = detail::EnergyMeterMaker::meter(
       columns);  // stands in for the thread: reads the same counters each minute

@@ -291,7 +291,8 @@ TEST_F(EnergyMeterTest, RefusesWhatNobodyCanWaitFor) {
 
 // Of a record each column keeps an end, and the call its times and tag; of what is read meanwhile a
 // bounded history.
-static_assert(sizeof(detail::ColumnEnd) + 2 * sizeof(TimePoint) + 2 * sizeof(std::uint32_t) <= 64);
+static_assert(sizeof(detail::StoredBoundary) + 2 * sizeof(TimePoint) + 2 * sizeof(std::uint32_t) <=
+              64);
 
 TEST_F(EnergyMeterTest, TakesAMillionSamples) {
   constexpr std::size_t kMany = kSanitized ? 100'000 : 1'000'000;

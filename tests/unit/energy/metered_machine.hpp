@@ -48,20 +48,20 @@ class MeteredMachine {
   }
 
   /// Once, when all was said. The machine outlives what is made.
-  [[nodiscard]] std::shared_ptr<detail::MeteredDomains> columns() {
+  [[nodiscard]] std::shared_ptr<detail::MeteredDomains> domains() {
     if (!counters_.empty()) {
       parts_.sensors.push_back(
           std::make_unique<fakes::ScriptedSensor>(std::move(counters_), clock_));
     }
     parts_.domains = domains_;
-    parts_.keeps = false;
+    parts_.starts_keeper = false;
     parts_.sleep = [this](std::chrono::nanoseconds time) { clock_.advance(time); };
     return std::make_shared<detail::MeteredDomains>(std::move(parts_), clock_);
   }
   [[nodiscard]] EnergyMeter meter(std::string default_tag = "") {
-    return detail::EnergyMeterMaker::meter(columns(), std::move(default_tag));
+    return detail::EnergyMeterMaker::meter(domains(), std::move(default_tag));
   }
-  [[nodiscard]] EnergyReader reader() { return detail::EnergyMeterMaker::reader(columns()); }
+  [[nodiscard]] EnergyReader reader() { return detail::EnergyMeterMaker::reader(domains()); }
 
   [[nodiscard]] fakes::VirtualClock& clock() noexcept { return clock_; }
   void wait(std::chrono::nanoseconds time) noexcept { clock_.advance(time); }
@@ -70,7 +70,7 @@ class MeteredMachine {
   fakes::VirtualClock clock_;
   std::vector<fakes::ScriptedCounter> counters_;
   std::vector<Domain> domains_;
-  detail::ColumnParts parts_;
+  detail::MeterParts parts_;
 };
 
 }  // namespace wattle::tests

@@ -146,7 +146,7 @@ class UnusableSource : public testing::TestWithParam<Counters> {};
 TEST_P(UnusableSource, IsRefused) {
   MeteredMachine machine;
   machine.draws(Domain::package(0), Watts(1.0)).has(std::make_shared<WallMeter>(GetParam()));
-  EXPECT_THROW((void)machine.columns(), InvalidArgument);
+  EXPECT_THROW((void)machine.domains(), InvalidArgument);
 }
 
 Counters many_counters(std::size_t count) {
@@ -158,7 +158,7 @@ Counters many_counters(std::size_t count) {
 TEST(EnergySourceTest, HasAtMost64Counters) {
   MeteredMachine machine;
   machine.has(std::make_shared<WallMeter>(many_counters(64)));
-  EXPECT_EQ(machine.columns()->names()->size(), 64U);
+  EXPECT_EQ(machine.domains()->names()->size(), 64U);
 }
 
 INSTANTIATE_TEST_SUITE_P(Counters, UnusableSource,
@@ -173,7 +173,7 @@ INSTANTIATE_TEST_SUITE_P(Counters, UnusableSource,
 TEST(EnergySourceTest, CannotBeNull) {
   MeteredMachine machine;
   machine.has(nullptr);
-  EXPECT_THROW((void)machine.columns(), InvalidArgument);
+  EXPECT_THROW((void)machine.domains(), InvalidArgument);
 }
 
 /// A device that shows what a test says, ten times a second.
@@ -194,7 +194,7 @@ class PowerMeter final : public EnergySource {
 /// A section in which `source` was read three times.
 EnergyTrace measured_with(const std::shared_ptr<PowerMeter>& source) {
   EnergyMeter meter = detail::EnergyMeterMaker::meter(std::make_shared<detail::MeteredDomains>(
-      detail::ColumnParts{.sensors = {}, .domains = {}, .sources = {source}}, machine_clock()));
+      detail::MeterParts{.sensors = {}, .domains = {}, .sources = {source}}, machine_clock()));
   meter.start("x");
   const int reads = source->reads;
   EXPECT_TRUE(fakes::eventually([&] { return source->reads >= reads + 3; }));

@@ -152,7 +152,7 @@ class PlayedMachine {
   [[nodiscard]] PowerMonitor monitor(PowerMonitorOptions options = {}) {
     if (!options.update_period) options.update_period = 100ms;
     period_ = *options.update_period;
-    return PowerMonitorMaker::make(std::move(found_), clock_, options, ReadBy::hand);
+    return PowerMonitorMaker::make(std::move(found_), clock_, options, ReadBy::caller);
   }
   /// Reads now, and every period until `until`, that included.
   void play(PowerMonitor& monitor, std::chrono::nanoseconds until) {

@@ -191,7 +191,7 @@ TEST_F(PowerSamplesTest, GivesEachReadingItsOwnTime) {
   found.sensors.push_back(instant_gpu(1, always(1), slow));
   slow.advance_at_each_look(10ms);
   PowerMonitor monitor =
-      PowerMonitorMaker::make(std::move(found), slow, {.update_period = 100ms}, ReadBy::hand);
+      PowerMonitorMaker::make(std::move(found), slow, {.update_period = 100ms}, ReadBy::caller);
   PowerMonitorMaker::read(monitor);
   const auto powers = monitor.power();
   EXPECT_GT(powers.at(1)->timestamp, powers.at(0)->timestamp);

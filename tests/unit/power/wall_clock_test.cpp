@@ -28,7 +28,7 @@ PowerMonitor played_monitor() {
   found.sensors.push_back(instant_gpu(0, always(100.0), machine_clock()));
   found.sensors.push_back(package(0, 50.0, machine_clock()));
   return PowerMonitorMaker::make(std::move(found), machine_clock(), {.update_period = 100ms},
-                                 ReadBy::hand);
+                                 ReadBy::caller);
 }
 
 /// A GPU and a package that are read on the machine's clock, by hand.

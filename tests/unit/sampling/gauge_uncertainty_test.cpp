@@ -20,7 +20,7 @@ GaugeWindowFacts facts(Seconds length, Watts mean) {
           .window = 0ms,
           .coverage = 0.0,
           .mean = mean,
-          .believed_only = 0ms,
+          .held_only = 0ms,
           .scatter_w2 = 0.0,
           .change_at_begin = Watts(0.0),
           .change_at_end = Watts(0.0),

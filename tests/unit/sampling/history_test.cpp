@@ -232,10 +232,10 @@ TEST(GaugeHistory, HoldsTwoPeriodsWhereNobodyKnowsTheUpdate) {
 TEST(GaugeHistory, HoldsAValueAsLongAsNothingMayBeHeardOfIt) {
   Channel channel = whole_watts();
   channel.update = {};
-  KnownHistory history(channel, {.period = 100ms, .silence = 2s});
+  KnownHistory history(channel, {.period = 100ms, .longest_pause = 2s});
   EXPECT_EQ(history->spacing(), 100ms);
-  EXPECT_EQ(history->belief(), 2s);
-  EXPECT_EQ(history->longest_covered(), 200ms);
+  EXPECT_EQ(history->valid_for(), 2s);
+  EXPECT_EQ(history->longest_age(), 200ms);
   history.read(0s, 100);
   history.read(2s, 100);
   EXPECT_EQ(history.unknown(0s, 2s), 0s);

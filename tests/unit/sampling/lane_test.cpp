@@ -250,7 +250,7 @@ TEST_F(LaneTest, ReadsLessOftenWhereReadingTakesLong) {
   gate_->delay = 1ms;
   const Lane lane(tasks(task(gate_, {whole_watts()}, kBacksOff)), kBacksOff, machine_clock());
   const History& history = lane.tasks()[0].recorder->histories()[0];
-  EXPECT_TRUE(eventually([&] { return history.belief() == 40ms + 100ms; }));
+  EXPECT_TRUE(eventually([&] { return history.valid_for() == 40ms + 100ms; }));
 }
 
 TEST_F(LaneTest, DoesNotTakeWhatItIsAskedForForItsRate) {

@@ -129,7 +129,8 @@ GpuUsage users_of(const std::string& processes) {
   const TimePoint began = fake.clock().now();
   for (const double at : {0.0, 1.0, 2.0}) {
     fake.set_time(Seconds(at));
-    EXPECT_TRUE(readings.read_all_lanes(shown, machine_clock().now() + std::chrono::seconds(30)));
+    EXPECT_TRUE(
+        readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
     monitor.sample(
         [](pid_t pid) {
           return pid == kCommand    ? Kinship::main
