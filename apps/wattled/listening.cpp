@@ -21,6 +21,7 @@
 
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "base/unix_address.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -55,16 +56,6 @@ std::string_view tcp_remedy(int number) {
 
 sockaddr* generic(void* address) { return static_cast<sockaddr*>(address); }
 
-sockaddr_un unix_address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.empty() || path.size() >= sizeof address.sun_path) {
-    fail_at_file(path, "the path of a socket has 1 to 107 bytes");
-  }
-  std::memcpy(address.sun_path, path.data(), path.size());
-  return address;
-}
-
 void make_folder(const SocketFileOptions& options) {
   const std::filesystem::path folder = std::filesystem::path(options.path).parent_path();
   if (folder.empty()) return;
@@ -78,7 +69,7 @@ void make_folder(const SocketFileOptions& options) {
 }
 
 /// Removes the socket file of an earlier daemon. Throws if it is anything else.
-void clear_the_way(const std::string& path, sockaddr_un& address) {
+void clear_the_way(const std::string& path, const UnixAddress& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
@@ -88,7 +79,7 @@ void clear_the_way(const std::string& path, sockaddr_un& address) {
     fail_at_file(path, "a file of that name is there, and it is not a socket");
   }
   const Fd probe(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (::connect(probe.get(), generic(&address), sizeof address) == 0 || errno == EAGAIN) {
+  if (::connect(probe.get(), address.get(), address.size()) == 0 || errno == EAGAIN) {
     fail(path, "another program is listening there", fmt::format("stop it, or {}", kOtherPath));
   }
   if (errno != ECONNREFUSED) {
@@ -150,9 +141,10 @@ bool is_loopback(const sockaddr_storage& address) {
 
 Listener listen_at_file(const SocketFileOptions& options) {
   const std::string& path = options.path;
-  sockaddr_un address = unix_address(path);
+  const auto address = UnixAddress::of(path);
+  if (!address) fail_at_file(path, "the path of a socket has 1 to 107 bytes");
   make_folder(options);
-  clear_the_way(path, address);
+  clear_the_way(path, *address);
   Listener listener{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     .is_local_socket = true,
                     .is_loopback = true,
@@ -162,7 +154,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
     fail_at_file(path, "cannot set its permissions", errno);
   }
   const mode_t umask_before = ::umask(0);
-  const int bound = ::bind(listener.fd.get(), generic(&address), sizeof address);
+  const int bound = ::bind(listener.fd.get(), address->get(), address->size());
   const int bind_error = errno;
   ::umask(umask_before);
   if (bound != 0) fail_at_file(path, "cannot make the socket", bind_error);

@@ -2,15 +2,14 @@
 
 #include <fcntl.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 #include <string>
 
 #include "base/parse.hpp"
+#include "base/unix_address.hpp"
 
 namespace wattle::daemon {
 namespace {
@@ -60,17 +59,14 @@ ServiceManager::ServiceManager(Loop& loop) {
 }
 
 void ServiceManager::notify(std::string_view state) {
-  const std::string path = variable("NOTIFY_SOCKET");
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() < 2 || path.size() > sizeof address.sun_path) return;
-  if (path.front() != '/' && path.front() != '@') return;
-  std::memcpy(address.sun_path, path.data(), path.size());
-  if (path.front() == '@') address.sun_path[0] = '\0';
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + path.size());
+  std::string path = variable("NOTIFY_SOCKET");
+  if (!path.starts_with('/') && !path.starts_with('@')) return;
+  if (path.front() == '@') path.front() = '\0';
+  const auto address = UnixAddress::of(path);
+  if (!address || path.size() < 2) return;
   const Fd fd(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-  (void)::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT,
-                 static_cast<const sockaddr*>(static_cast<const void*>(&address)), length);
+  (void)::sendto(fd.get(), state.data(), state.size(), MSG_NOSIGNAL | MSG_DONTWAIT, address->get(),
+                 address->size());
 }
 
 }  // namespace wattle::daemon

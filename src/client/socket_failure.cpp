@@ -2,15 +2,14 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <cerrno>
-#include <cstring>
 #include <system_error>
 
 #include "base/fd.hpp"
 #include "base/group_name.hpp"
 #include "base/text.hpp"
+#include "base/unix_address.hpp"
 
 namespace wattle::client {
 namespace {
@@ -20,14 +19,11 @@ constexpr const char* kStart =
 
 /// 0, or the `errno` of connecting.
 int connect_error(const std::string& path) noexcept {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  if (path.size() >= sizeof address.sun_path) return ENAMETOOLONG;
-  std::memcpy(address.sun_path, path.data(), path.size());
+  const auto address = UnixAddress::of(path);
+  if (!address) return ENAMETOOLONG;
   const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return errno;
-  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-  return ::connect(fd.get(), generic, sizeof address) == 0 ? 0 : errno;
+  return ::connect(fd.get(), address->get(), address->size()) == 0 ? 0 : errno;
 }
 
 std::string remedy_for_denied(const struct stat& status) {

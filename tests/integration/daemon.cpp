@@ -6,7 +6,6 @@
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,25 +14,14 @@
 #include <cstring>
 #include <fstream>
 
+#include "base/unix_address.hpp"
+
 namespace wattle::integration {
 namespace {
 
-template <class Address>
-const sockaddr* generic(const Address& address) {
-  return static_cast<const sockaddr*>(static_cast<const void*>(&address));
-}
-
-template <class Address>
-void connect_to(const Fd& fd, const Address& address) {
-  if (::connect(fd.get(), generic(address), sizeof address) == 0) return;
+void connect_to(const Fd& fd, const sockaddr* address, std::size_t size) {
+  if (::connect(fd.get(), address, static_cast<socklen_t>(size)) == 0) return;
   ADD_FAILURE() << std::strerror(errno);
-}
-
-sockaddr_un file_address(const std::string& path) {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path, path.data(), std::min(path.size(), sizeof address.sun_path - 1));
-  return address;
 }
 
 std::size_t number_in(std::string_view text, int base) {
@@ -46,7 +34,8 @@ std::size_t number_in(std::string_view text, int base) {
 
 HttpClient HttpClient::at_file(const std::string& path) {
   Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  connect_to(fd, file_address(path));
+  const UnixAddress address = UnixAddress::of(path).value();
+  connect_to(fd, address.get(), address.size());
   return HttpClient(std::move(fd));
 }
 
@@ -56,7 +45,7 @@ HttpClient HttpClient::at_port(std::uint16_t port) {
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
-  connect_to(fd, address);
+  connect_to(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)), sizeof address);
   return HttpClient(std::move(fd));
 }
 
@@ -197,8 +186,8 @@ void DaemonTest::serve(const Words& options, const std::string& nvml_script) {
 
 bool DaemonTest::accepts() const {
   const Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  const sockaddr_un address = file_address(socket_);
-  return ::connect(fd.get(), generic(address), sizeof address) == 0;
+  const UnixAddress address = UnixAddress::of(socket_).value();
+  return ::connect(fd.get(), address.get(), address.size()) == 0;
 }
 
 void DaemonTest::play(double watts, const Words& zones) {

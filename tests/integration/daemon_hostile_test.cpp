@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,10 +12,10 @@
 #include <atomic>
 #include <cerrno>
 #include <csignal>
-#include <cstring>
 #include <functional>
 #include <thread>
 
+#include "base/unix_address.hpp"
 #include "daemon.hpp"
 #include "sanitized.hpp"
 
@@ -131,10 +130,8 @@ class DaemonHostile : public DaemonTest {
   }
   [[nodiscard]] Fd connected_to_file() const {
     Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, socket().data(), socket().size());
-    (void)::connect(fd.get(), generic(address), sizeof address);
+    const UnixAddress address = UnixAddress::of(socket()).value();
+    (void)::connect(fd.get(), address.get(), address.size());
     return fd;
   }
   /// Asks in new connections and in one that it keeps, and follows a stream.

@@ -2,13 +2,12 @@
 #include <fcntl.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstring>
 #include <fstream>
 
+#include "base/unix_address.hpp"
 #include "certificate.hpp"
 #include "daemon.hpp"
 #include "sanitized.hpp"
@@ -260,12 +259,9 @@ TEST_F(DaemonLife, SaysInOneLineWhereItServes) {
 TEST_F(DaemonLife, TellsTheServiceManagerThatItIsReady) {
   const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const Fd owned(manager);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
   const std::string place = path("notify").string();
-  std::memcpy(address.sun_path, place.data(), place.size());
-  ASSERT_EQ(::bind(manager, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
-            0);
+  const UnixAddress address = UnixAddress::of(place).value();
+  ASSERT_EQ(::bind(manager, address.get(), address.size()), 0);
   Start start = wattled({"serve", "--socket-path", socket()});
   start.environment["NOTIFY_SOCKET"] = place;
   start.environment["WATCHDOG_USEC"] = "200000";
@@ -285,12 +281,9 @@ class AdoptedSocket : public DaemonLife {
  protected:
   [[nodiscard]] Start start_with(mode_t mode, const Words& options = {}) {
     listener_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, socket().data(), socket().size());
+    const UnixAddress address = UnixAddress::of(socket()).value();
     const int listener = listener_.get();
-    EXPECT_EQ(
-        ::bind(listener, static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address), 0);
+    EXPECT_EQ(::bind(listener, address.get(), address.size()), 0);
     EXPECT_EQ(::chmod(socket().c_str(), mode), 0);
     EXPECT_EQ(::listen(listener, 16), 0);
     Start start = wattled(Words{"serve", "--socket-path", path("not_this").string()} + options);

@@ -3,14 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
-#include <cstring>
-#include <optional>
 #include <string>
 
 #include "base/fd.hpp"
+#include "base/unix_address.hpp"
 #include "client/curl_request.hpp"
 #include "fakes/temp_folder.hpp"
 #include "fakes/unprivileged.hpp"
@@ -28,11 +26,8 @@ class SocketFailure : public testing::Test {
   /// Makes a socket of that group and mode. Closing it leaves a file without a listener.
   [[nodiscard]] Fd socket(gid_t group, mode_t mode) const {
     Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    std::memcpy(address.sun_path, path().data(), path().size());
-    const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-    EXPECT_EQ(::bind(fd.get(), generic, sizeof address), 0);
+    const UnixAddress address = UnixAddress::of(path()).value();
+    EXPECT_EQ(::bind(fd.get(), address.get(), address.size()), 0);
     EXPECT_EQ(::listen(fd.get(), kBacklog), 0);
     EXPECT_EQ(::chmod(path().c_str(), mode), 0);
     if (::geteuid() == 0) {

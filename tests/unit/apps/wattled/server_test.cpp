@@ -6,17 +6,15 @@
 #include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <cstring>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "base/unix_address.hpp"
 #include "fakes/temp_folder.hpp"
 #include "virtual_loop.hpp"
 
@@ -60,13 +58,8 @@ class FullHouse : public testing::Test {
   }
   [[nodiscard]] Fd client(int door = 0) const {
     Fd fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    const std::string path = place(door);
-    std::memcpy(address.sun_path, path.data(), path.size());
-    EXPECT_EQ(
-        ::connect(fd.get(), static_cast<sockaddr*>(static_cast<void*>(&address)), sizeof address),
-        0);
+    const UnixAddress address = UnixAddress::of(place(door)).value();
+    EXPECT_EQ(::connect(fd.get(), address.get(), address.size()), 0);
     return fd;
   }
   /// A client that was let in, and sends this.
