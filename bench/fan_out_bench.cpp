@@ -141,7 +141,7 @@ struct Costs {
 class Ours {
  public:
   Ours(std::uint32_t devices, const std::string& path, Readers& readers)
-      : service_(inventory(devices), loop_, {.hub = {.cpu_period = std::chrono::hours(1)}}),
+      : service_(inventory(devices), loop_, {.streams = {.cpu_period = std::chrono::hours(1)}}),
         server_(loop_, service_, listeners(path)),
         thread_([this] { loop_.run(); }) {
     for (std::size_t i = 0; i < kSubscribers; ++i) {

@@ -123,6 +123,14 @@ CpuStates Cpus::read(const Ids& ids) {
   return states;
 }
 
+void Cpus::keep_counters(Loop& loop) {
+  if (ids_.empty()) return;
+  const auto read_all = [this] { (void)read(ids_); };
+  read_all();
+  keeper_.emplace(loop, keeper_period(), read_all);
+  keeper_->start();
+}
+
 std::chrono::nanoseconds Cpus::keeper_period() const {
   std::chrono::nanoseconds period = std::chrono::minutes(1);
   for (const auto& sensor : sensors_) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "gpus.hpp"
+#include "pace.hpp"
 #include "sampling/counter.hpp"
 #include "wire/messages.hpp"
 
@@ -81,8 +82,8 @@ class Cpus {
 
   /// Reads the CPUs in `ids`, which must be known ids.
   [[nodiscard]] CpuStates read(const Ids& ids);
-  /// The longest time between two reads that loses no wrap of a counter.
-  [[nodiscard]] std::chrono::nanoseconds keeper_period() const;
+  /// From now on, reads all counters often enough to lose no wrap. Call it once.
+  void keep_counters(Loop& loop);
 
  private:
   struct Counter {
@@ -105,6 +106,8 @@ class Cpus {
   };
 
   void read_sensor(std::size_t number);
+  /// The longest time between two reads that loses no wrap of a counter.
+  [[nodiscard]] std::chrono::nanoseconds keeper_period() const;
   [[nodiscard]] const Channel& channel(const Place& place) const {
     return sensors_.at(place.sensor)->channels()[place.channel];
   }
@@ -113,6 +116,7 @@ class Cpus {
   std::vector<Reading> readings_;
   std::map<wire::DeviceId, Served> cpus_;
   Ids ids_;
+  std::optional<Pace> keeper_;
 };
 
 /// What a caller may see of the CPUs: everything, or rounded and rare energies. Fine and frequent

@@ -6,8 +6,8 @@
 #include <memory>
 #include <vector>
 
-#include "hub.hpp"
 #include "loop.hpp"
+#include "pace.hpp"
 #include "sampling/energy_figure.hpp"
 #include "sampling/readings.hpp"
 #include "sensors/sensor.hpp"

@@ -70,7 +70,7 @@ Ids only_ids(const Request& request, IdKind kind, const Ids& known, AskedBy by) 
 /// A caller without a token gets only what it needs to use one.
 void discover(Service& service, const Request& request, const ExchangePtr& exchange) {
   wire::Discovery discovery{.auth_required = service.key().has_value(),
-                            .stream_format = service.options().hub.format};
+                            .stream_format = service.options().streams.format};
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.is_enabled(group)) discovery.enabled_api_groups.emplace_back(name_of(group));
   }
@@ -285,7 +285,7 @@ void cpu_power(Service& service, const Request& request, const ExchangePtr& exch
   const Ids ids = only_ids(request, IdKind::cpu, service.cpus().ids(), AskedBy::question);
   CpuView& view = service.view(request);
   CpuStates before = view.read(ids);
-  const auto period = std::max(service.options().hub.cpu_period, view.least_period());
+  const auto period = std::max(service.options().streams.cpu_period, view.least_period());
   const std::shared_ptr<Timer> timer = service.loop().make_timer();
   // The timer holds what it calls, which holds the timer until it has been called.
   timer->start(service.loop().now() + period,

@@ -347,9 +347,9 @@ int serve(const ServeOptions& options) {
   }
   Service service(std::move(inventory), loop,
                   {.enabled = options.enabled,
-                   .hub = {.gpu_period = kSecond / options.gpu_hz,
-                           .cpu_period = kSecond / options.cpu_hz,
-                           .format = options.stream_format},
+                   .streams = {.gpu_period = kSecond / options.gpu_hz,
+                               .cpu_period = kSecond / options.cpu_hz,
+                               .format = options.stream_format},
                    .public_cpu_period = options.public_cpu_period,
                    .most_streams_per_token = most_per_token,
                    .most_failures_per_client = options.most_failures_per_client,

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "connection.hpp"
-#include "hub.hpp"
 #include "listening.hpp"
 #include "loop.hpp"
+#include "pace.hpp"
 #include "peer.hpp"
 #include "places.hpp"
 #include "service.hpp"

@@ -36,12 +36,17 @@ Service::Service(Inventory inventory, Loop& loop, const ServiceOptions& options)
       cpus_(std::move(inventory.cpu_sensors), inventory.cpus),
       fine_(cpus_, loop),
       coarse_(cpus_, loop, public_quantum_uj(options.public_cpu_period), options.public_cpu_period),
-      hub_(gpus_, cpus_, fine_, coarse_, loop, options.hub),
+      gpu_stream_(gpus_, loop, options.streams),
+      cpu_stream_(fine_, loop, options.streams.cpu_period, options.streams.format),
+      coarse_stream_(coarse_, loop, std::max(coarse_.least_period(), options.streams.cpu_period),
+                     options.streams.format),
       stream_rights_(options.most_streams_per_token),
       failures_(options.most_failures_per_client),
       audited_(options.most_failures_per_client),
       started_(loop.now()),
-      scrape_(gpus_, cpus_, started_) {}
+      scrape_(gpus_, cpus_, started_) {
+  cpus_.keep_counters(loop);
+}
 
 bool Service::is_enabled(Scope group) const noexcept {
   return std::ranges::count(options_.enabled, group) > 0;
@@ -83,11 +88,14 @@ void Service::audit(const Peer& peer, std::string_view event) {
 }
 
 void Service::tick() {
-  hub_.keep_alive();
+  const TimePoint now = loop_.now();
+  gpu_stream_.stream().keep_alive(now);
+  cpu_stream_.stream().keep_alive(now);
+  coarse_stream_.stream().keep_alive(now);
   if (const std::uint64_t more = audited_.take_suppressed(); more > 0) {
     log_warning(fmt::format("{} more requests were refused", more));
   }
-  if (const auto news = turned_away_.news(loop_.now())) log_warning(*news);
+  if (const auto news = turned_away_.news(now)) log_warning(*news);
   if (const std::uint64_t more = failures_.take_suppressed(); more > 0) {
     log_warning(fmt::format("{} more attempts without a good token were refused", more));
   }

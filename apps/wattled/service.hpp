@@ -13,8 +13,8 @@
 #include "energy_history.hpp"
 #include "failure_limit.hpp"
 #include "gpu_control.hpp"
-#include "hub.hpp"
 #include "peer.hpp"
+#include "power_streams.hpp"
 #include "public_cpu.hpp"
 #include "request_head.hpp"
 #include "response.hpp"
@@ -49,7 +49,7 @@ class HttpExchange {
 
 struct ServiceOptions {
   std::vector<Scope> enabled{Scope::gpu_read, Scope::cpu_read};
-  HubOptions hub{};
+  StreamRates streams{};
   /// See `ServeOptions`.
   std::chrono::milliseconds public_cpu_period = kPublicCpuPeriod;
   std::size_t most_streams_per_token = 1024;
@@ -125,9 +125,9 @@ class Service {
   [[nodiscard]] CpuView& view(const Request& request) noexcept {
     return request.is_coarse ? coarse_ : fine_;
   }
-  [[nodiscard]] GpuStream& gpu_stream() noexcept { return hub_.gpus(); }
+  [[nodiscard]] GpuStream& gpu_stream() noexcept { return gpu_stream_; }
   [[nodiscard]] CpuStream& cpu_stream(const Request& request) noexcept {
-    return request.is_coarse ? hub_.coarse_cpus() : hub_.cpus();
+    return request.is_coarse ? coarse_stream_ : cpu_stream_;
   }
   /// The daemon has a signing key, and the request has no valid token.
   [[nodiscard]] bool is_stranger(const Request& request) const noexcept {
@@ -159,7 +159,9 @@ class Service {
   Cpus cpus_;
   CpuView fine_;
   CpuView coarse_;
-  Hub hub_;
+  GpuStream gpu_stream_;
+  CpuStream cpu_stream_;
+  CpuStream coarse_stream_;
   std::optional<std::string> key_;
   std::uint64_t key_number_ = 0;
   Revoked revoked_;

@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "hub.hpp"
 #include "listening.hpp"
+#include "pace.hpp"
 
 namespace wattle::daemon {
 

@@ -21,17 +21,6 @@ namespace {
 using std::chrono::seconds;
 using Json = nlohmann::json;
 
-class LoopClock final : public Clock {
- public:
-  explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
-  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
-  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return slept; }
-  std::chrono::nanoseconds slept{0};
-
- private:
-  const VirtualLoop& loop_;
-};
-
 /// A package of 50 W that has been read for 10 s from now, kept for a minute.
 class EnergyAnswer : public testing::Test {
  protected:

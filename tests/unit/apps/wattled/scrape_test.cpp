@@ -15,17 +15,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
-/// The loop's time, for sensors.
-class ScrapeClock final : public Clock {
- public:
-  explicit ScrapeClock(const VirtualLoop& loop) : loop_(loop) {}
-  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
-  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }
-
- private:
-  const VirtualLoop& loop_;
-};
-
 /// A package of 50 W, whose counter can be held.
 class CpuScrape : public testing::Test {
  protected:
@@ -55,7 +44,7 @@ class CpuScrape : public testing::Test {
   }
 
   VirtualLoop loop_;
-  ScrapeClock clock_{loop_};
+  LoopClock clock_{loop_};
   std::optional<TimePoint> held_at_;
   std::uint64_t restarted_at_ = 0;  ///< it counts from here
   bool fails_ = false;

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "loop.hpp"
 
 namespace wattle::daemon {
@@ -171,6 +172,18 @@ class VirtualLoop final : public Loop {
     std::vector<Work> works;
   };
   std::shared_ptr<Posted> posted_ = std::make_shared<Posted>();
+};
+
+/// The loop's time as a clock.
+class LoopClock final : public Clock {
+ public:
+  explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
+  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
+  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return slept; }
+  std::chrono::nanoseconds slept{0};
+
+ private:
+  const VirtualLoop& loop_;
 };
 
 }  // namespace wattle::daemon

@@ -3,51 +3,28 @@
 
 #include <chrono>
 #include <map>
-#include <memory>
-#include <optional>
-#include <utility>
 #include <vector>
 
-#include "base/schedule.hpp"
 #include "cpus.hpp"
 #include "gpus.hpp"
 #include "loop.hpp"
+#include "pace.hpp"
 #include "stream.hpp"
 
 namespace wattle::daemon {
 
-/// How often the devices of a stream are read.
-struct HubOptions {
+/// How often the devices of the streams are read, and the format of the events.
+struct StreamRates {
   std::chrono::nanoseconds gpu_period = std::chrono::milliseconds(50);
   std::chrono::nanoseconds cpu_period = std::chrono::milliseconds(100);
   wire::StreamFormat format = wire::StreamFormat::per_device;
-};
-
-/// Calls a function periodically, from `start` to `stop`. Threads: the loop's.
-class Pace {
- public:
-  Pace(Loop& loop, std::chrono::nanoseconds period, Work tick)
-      : loop_(loop), period_(period), tick_(std::move(tick)), timer_(loop.make_timer()) {}
-  /// The first tick is one period from now. Does nothing while running.
-  void start();
-  void stop();
-  [[nodiscard]] bool is_running() const noexcept { return schedule_.has_value(); }
-
- private:
-  void wait();
-
-  Loop& loop_;
-  std::chrono::nanoseconds period_;
-  Work tick_;
-  std::unique_ptr<Timer> timer_;
-  std::optional<Schedule> schedule_;
 };
 
 /// The stream of the GPUs. Each GPU is read in its own thread: one that hangs delays no other.
 /// Threads: the loop's.
 class GpuStream {
  public:
-  GpuStream(Gpus& gpus, Loop& loop, const HubOptions& options);
+  GpuStream(Gpus& gpus, Loop& loop, const StreamRates& options);
   void subscribe(Subscriber& subscriber, const Ids& ids);
   [[nodiscard]] Stream& stream() noexcept { return stream_; }
 
@@ -86,31 +63,6 @@ class CpuStream {
   Stream stream_;
   CpuStates before_;
   Pace pace_;
-};
-
-/// The streams, and the periodic reading of counters that wrap. Threads: the loop's.
-class Hub {
- public:
-  Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,
-      const HubOptions& options);
-
-  [[nodiscard]] GpuStream& gpus() noexcept { return gpus_; }
-  [[nodiscard]] CpuStream& cpus() noexcept { return cpus_; }
-  /// For callers with public access only: see public_cpu.hpp.
-  [[nodiscard]] CpuStream& coarse_cpus() noexcept { return coarse_; }
-
-  /// Call it about once per second while there are subscribers.
-  void keep_alive();
-
- private:
-  void keep_counters();
-
-  Loop& loop_;
-  Cpus& counters_;
-  GpuStream gpus_;
-  CpuStream cpus_;
-  CpuStream coarse_;
-  Pace keeper_;
 };
 
 }  // namespace wattle::daemon

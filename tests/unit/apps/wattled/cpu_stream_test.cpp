@@ -1,15 +1,13 @@
-#include "hub.hpp"
-
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cmath>
 #include <memory>
 #include <optional>
 #include <vector>
 
 #include "fakes/scripted_sensor.hpp"
-#include "hub_listener.hpp"
+#include "power_streams.hpp"
+#include "recording_subscriber.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -22,21 +20,10 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// The loop's time, for sensors.
-class LoopClock final : public Clock {
- public:
-  explicit LoopClock(const VirtualLoop& loop) : loop_(loop) {}
-  [[nodiscard]] TimePoint now() const noexcept override { return loop_.now(); }
-  [[nodiscard]] std::chrono::nanoseconds suspended() const noexcept override { return {}; }
-
- private:
-  const VirtualLoop& loop_;
-};
-
 /// Two packages of 50 W, the first with memory of 10 W.
-class CpuHub : public testing::Test {
+class CpuStreams : public testing::Test {
  protected:
-  CpuHub() {
+  CpuStreams() {
     for (std::uint32_t socket = 0; socket < 2; ++socket) {
       std::vector<fakes::ScriptedCounter> counters;
       counters.push_back(counted(Domain::package(socket), 50.0, socket));
@@ -48,8 +35,9 @@ class CpuHub : public testing::Test {
                                          {.id = 1, .cpu = {1, 0}}});
     fine_.emplace(*cpus_, loop_);
     coarse_.emplace(*cpus_, loop_, 1'000'000, seconds(1));
-    gpus_.emplace(std::vector<Gpus::Gpu>{}, loop_);
-    hub_.emplace(*gpus_, *cpus_, *fine_, *coarse_, loop_, HubOptions{});
+    stream_.emplace(*fine_, loop_, milliseconds(100), wire::StreamFormat::per_device);
+    coarse_stream_.emplace(*coarse_, loop_, seconds(1), wire::StreamFormat::per_device);
+    cpus_->keep_counters(loop_);
     reads_ = {};
   }
 
@@ -78,12 +66,12 @@ class CpuHub : public testing::Test {
   std::optional<Cpus> cpus_;
   std::optional<CpuView> fine_;
   std::optional<CpuView> coarse_;
-  std::optional<Gpus> gpus_;
-  std::optional<Hub> hub_;
-  HubListener listener_;
+  std::optional<CpuStream> stream_;
+  std::optional<CpuStream> coarse_stream_;
+  RecordingSubscriber listener_;
 };
 
-TEST_F(CpuHub, WithoutSubscribersReadsOnlyToKeepCounters) {
+TEST_F(CpuStreams, WithoutSubscribersReadsOnlyToKeepCounters) {
   EXPECT_EQ(loop_.timers(), 1U);
   loop_.advance(std::chrono::minutes(10));
   EXPECT_GT(reads_[0], 0);
@@ -91,15 +79,15 @@ TEST_F(CpuHub, WithoutSubscribersReadsOnlyToKeepCounters) {
   EXPECT_LE(reads_[0], 11);
 }
 
-TEST_F(CpuHub, ReadsOnlyWhatSomebodyAskedFor) {
-  hub_->cpus().subscribe(listener_, {1});
+TEST_F(CpuStreams, ReadsOnlyWhatSomebodyAskedFor) {
+  stream_->subscribe(listener_, {1});
   loop_.advance(seconds(1));
   EXPECT_EQ(reads_[0], 0);
   EXPECT_GE(reads_[1], 10);
 }
 
-TEST_F(CpuHub, StopsReadingWhenNobodyListensAnyMore) {
-  hub_->cpus().subscribe(listener_, {0});
+TEST_F(CpuStreams, StopsReadingWhenNobodyListensAnyMore) {
+  stream_->subscribe(listener_, {0});
   loop_.advance(seconds(1));
   Stream::unsubscribe(listener_);
   loop_.advance(milliseconds(200));
@@ -109,8 +97,8 @@ TEST_F(CpuHub, StopsReadingWhenNobodyListensAnyMore) {
   EXPECT_EQ(loop_.timers(), 1U);
 }
 
-TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
-  hub_->cpus().subscribe(listener_, {0});
+TEST_F(CpuStreams, TellsTheFirstPowerAfterOneInterval) {
+  stream_->subscribe(listener_, {0});
   loop_.advance(milliseconds(99));
   EXPECT_THAT(listener_.frames, IsEmpty());
   loop_.advance(milliseconds(1));
@@ -118,7 +106,7 @@ TEST_F(CpuHub, TellsTheFirstPowerAfterOneInterval) {
   EXPECT_THAT(listener_.frames[0], HasSubstr("\"cpu_id\":0,\"cpu_mw\":"));
 }
 
-TEST_F(CpuHub, DividesByTheTimeThatPassed) {
+TEST_F(CpuStreams, DividesByTheTimeThatPassed) {
   const CpuStates before = fine_->read({0});
   loop_.advance(seconds(7));
   const auto power = power_between(before.at(0), fine_->read({0}).at(0)).message();
@@ -127,8 +115,8 @@ TEST_F(CpuHub, DividesByTheTimeThatPassed) {
   EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
 }
 
-TEST_F(CpuHub, TellsThatACounterCannotBeRead) {
-  hub_->cpus().subscribe(listener_, {1});
+TEST_F(CpuStreams, TellsThatACounterCannotBeRead) {
+  stream_->subscribe(listener_, {1});
   loop_.advance(milliseconds(100));
   listener_.frames.clear();
   fails_ = true;
@@ -140,19 +128,19 @@ TEST_F(CpuHub, TellsThatACounterCannotBeRead) {
   EXPECT_THAT(listener_.frames.back(), HasSubstr("\"cpu_mw\":50"));
 }
 
-TEST_F(CpuHub, HasNoPowerOfACounterThatDoesNotMoveButTheReason) {
+TEST_F(CpuStreams, HasNoPowerOfACounterThatDoesNotMoveButTheReason) {
   stands_[1] = true;
-  hub_->cpus().subscribe(listener_, {1});
+  stream_->subscribe(listener_, {1});
   loop_.advance(seconds(1));
   EXPECT_THAT(listener_.frames, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
-  HubListener late;
-  hub_->cpus().subscribe(late, {1});
+  RecordingSubscriber late;
+  stream_->subscribe(late, {1});
   EXPECT_THAT(late.frames, ElementsAre(HasSubstr(": cpu 1: its counter does not move\n")));
 }
 
-TEST_F(CpuHub, HasThePowerOfACpuWhoseMemoryDoesNotCount) {
+TEST_F(CpuStreams, HasThePowerOfACpuWhoseMemoryDoesNotCount) {
   stands_[2] = true;
-  hub_->cpus().subscribe(listener_, {0});
+  stream_->subscribe(listener_, {0});
   loop_.advance(milliseconds(100));
   ASSERT_THAT(listener_.frames, SizeIs(1));
   EXPECT_THAT(listener_.frames[0], HasSubstr("\"cpu_mw\":50"));
@@ -160,9 +148,9 @@ TEST_F(CpuHub, HasThePowerOfACpuWhoseMemoryDoesNotCount) {
   EXPECT_THAT(listener_.frames[0], HasSubstr(": cpu 0 dram: its counter does not move\n"));
 }
 
-TEST_F(CpuHub, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
+TEST_F(CpuStreams, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
   is_renewed_each_second_ = true;
-  hub_->cpus().subscribe(listener_, {1});
+  stream_->subscribe(listener_, {1});
   loop_.advance(milliseconds(9'950));
   int powers = 0;
   for (const std::string& frame : listener_.frames) {
@@ -173,7 +161,7 @@ TEST_F(CpuHub, HasTheMeanOfACounterThatIsSeldomRenewedOnceItMoves) {
   EXPECT_EQ(powers, 9);
 }
 
-TEST_F(CpuHub, TakesNoCounterForStuckThatStrangersSeeInWholeJoules) {
+TEST_F(CpuStreams, TakesNoCounterForStuckThatStrangersSeeInWholeJoules) {
   // 0.2 W: whole joules change every 5 s, the counter all the time.
   fakes::ScriptedCounter slow =
       fakes::constant_power(fakes::counter_channel(Domain::package(0)), Watts(0.2), clock_.now());
@@ -188,7 +176,7 @@ TEST_F(CpuHub, TakesNoCounterForStuckThatStrangersSeeInWholeJoules) {
   }
 }
 
-TEST_F(CpuHub, ShowsStrangersWholeJoulesOnceASecond) {
+TEST_F(CpuStreams, ShowsStrangersWholeJoulesOnceASecond) {
   std::vector<double> seen;
   for (int i = 0; i < 100; ++i) {
     seen.push_back(coarse_->read({0}).at(0).cpu.energy_uj);
@@ -199,9 +187,9 @@ TEST_F(CpuHub, ShowsStrangersWholeJoulesOnceASecond) {
   EXPECT_THAT(seen, SizeIs(11));  // of 9.9 s: the first of them comes a little early
 }
 
-TEST_F(CpuHub, StreamsToStrangersOnceASecondThoughTicksAreLate) {
+TEST_F(CpuStreams, StreamsToStrangersOnceASecondThoughTicksAreLate) {
   loop_.lateness = [tick = 0]() mutable { return milliseconds(++tick * 7 % 5 * 20); };
-  hub_->coarse_cpus().subscribe(listener_, {0});
+  coarse_stream_->subscribe(listener_, {0});
   loop_.advance(milliseconds(500));
   for (std::size_t second = 1; second <= 20; ++second) {
     more_ticks_ += second * 16'384;  // an event says only what has changed
@@ -210,7 +198,7 @@ TEST_F(CpuHub, StreamsToStrangersOnceASecondThoughTicksAreLate) {
   }
 }
 
-TEST_F(CpuHub, StreamsToStrangersOnceASecondWheneverOthersHaveAskedBefore) {
+TEST_F(CpuStreams, StreamsToStrangersOnceASecondWheneverOthersHaveAskedBefore) {
   for (int phase_ms = 0; phase_ms < 1000; phase_ms += 50) {
     CpuView coarse(*cpus_, loop_, 1'000'000, seconds(1));
     (void)coarse.read({0});
@@ -228,7 +216,7 @@ TEST_F(CpuHub, StreamsToStrangersOnceASecondWheneverOthersHaveAskedBefore) {
   }
 }
 
-TEST_F(CpuHub, IsNotReadMoreOftenForAStrangerWhoAsksAllTheTime) {
+TEST_F(CpuStreams, IsNotReadMoreOftenForAStrangerWhoAsksAllTheTime) {
   for (int i = 0; i < 10'000; ++i) {
     (void)coarse_->read({0});
     loop_.advance(milliseconds(1));

@@ -1,4 +1,4 @@
-// Who listens to a stream of power, and keeps what comes.
+// A subscriber that keeps its frames.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace wattle::daemon {
 
-class HubListener final : public Subscriber {
+class RecordingSubscriber final : public Subscriber {
  public:
-  ~HubListener() override { Stream::unsubscribe(*this); }
+  ~RecordingSubscriber() override { Stream::unsubscribe(*this); }
   void deliver(const Frame& frame) override { frames.push_back(*frame); }
   std::vector<std::string> frames;
 };

@@ -1,4 +1,4 @@
-#include "hub.hpp"
+#include "power_streams.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -13,27 +13,7 @@ constexpr std::chrono::seconds kStuck{1};
 
 }  // namespace
 
-void Pace::start() {
-  if (schedule_) return;
-  schedule_.emplace(loop_.now(), period_);
-  wait();
-}
-
-void Pace::stop() {
-  schedule_.reset();
-  timer_->cancel();
-}
-
-void Pace::wait() {
-  timer_->start(schedule_->next(), [this] {
-    tick_();
-    if (!schedule_) return;
-    schedule_->advance(loop_.now());
-    wait();
-  });
-}
-
-GpuStream::GpuStream(Gpus& gpus, Loop& loop, const HubOptions& options)
+GpuStream::GpuStream(Gpus& gpus, Loop& loop, const StreamRates& options)
     : gpus_(gpus),
       loop_(loop),
       stream_(DeviceType::gpu, options.format),
@@ -141,28 +121,6 @@ void CpuStream::keep(CpuStates now) {
     if (state.dram && state.dram->is_stuck) state.dram = before->second.dram;
   }
   before_ = std::move(now);
-}
-
-Hub::Hub(Gpus& gpus, Cpus& cpus, CpuView& fine, CpuView& coarse, Loop& loop,
-         const HubOptions& options)
-    : loop_(loop),
-      counters_(cpus),
-      gpus_(gpus, loop, options),
-      cpus_(fine, loop, options.cpu_period, options.format),
-      coarse_(coarse, loop, std::max(coarse.least_period(), options.cpu_period), options.format),
-      keeper_(loop, cpus.keeper_period(), [this] { keep_counters(); }) {
-  if (cpus.ids().empty()) return;
-  keep_counters();
-  keeper_.start();
-}
-
-void Hub::keep_counters() { (void)counters_.read(counters_.ids()); }
-
-void Hub::keep_alive() {
-  const TimePoint now = loop_.now();
-  gpus_.stream().keep_alive(now);
-  cpus_.stream().keep_alive(now);
-  coarse_.stream().keep_alive(now);
 }
 
 }  // namespace wattle::daemon

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "gpu_control.hpp"
-#include "hub.hpp"
-#include "hub_listener.hpp"
+#include "power_streams.hpp"
+#include "recording_subscriber.hpp"
 #include "virtual_loop.hpp"
 
 namespace wattle::daemon {
@@ -87,13 +87,13 @@ TEST(GpuFaults, OfSettingOtherVendorsAreNoErrorsOfNvml) {
   }
 }
 
-class GpuHub : public testing::Test {
+class GpuStreams : public testing::Test {
  protected:
-  GpuHub()
+  GpuStreams()
       : gpus_({{.entry = {.id = 0}, .sensor = first_}, {.entry = {.id = 1}, .sensor = second_}},
               loop_),
-        stream_(gpus_, loop_, HubOptions{}) {}
-  ~GpuHub() override { first_->is_shut = second_->is_shut = false; }
+        stream_(gpus_, loop_, StreamRates{}) {}
+  ~GpuStreams() override { first_->is_shut = second_->is_shut = false; }
 
   void wait_for_post() {
     while (loop_.run_posted() == 0) std::this_thread::yield();
@@ -113,11 +113,11 @@ class GpuHub : public testing::Test {
   std::shared_ptr<GatedGpu> second_ = std::make_shared<GatedGpu>();
   Gpus gpus_;
   GpuStream stream_;
-  HubListener listener_;
-  HubListener other_;
+  RecordingSubscriber listener_;
+  RecordingSubscriber other_;
 };
 
-TEST_F(GpuHub, IsAskedAtOnceAndOnlyWhereSomebodyListens) {
+TEST_F(GpuStreams, IsAskedAtOnceAndOnlyWhereSomebodyListens) {
   loop_.advance(seconds(1));
   EXPECT_EQ(first_->reads, 0);
   stream_.subscribe(listener_, {0});
@@ -126,7 +126,7 @@ TEST_F(GpuHub, IsAskedAtOnceAndOnlyWhereSomebodyListens) {
   EXPECT_EQ(second_->reads, 0);
 }
 
-TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
+TEST_F(GpuStreams, ThatHangsHoldsUpNobodyAndIsNamed) {
   first_->is_shut = true;
   stream_.subscribe(listener_, {0});
   stream_.subscribe(other_, {1});
@@ -149,7 +149,7 @@ TEST_F(GpuHub, ThatHangsHoldsUpNobodyAndIsNamed) {
   EXPECT_LE(first_->reads, 1 + 100);
 }
 
-TEST_F(GpuHub, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
+TEST_F(GpuStreams, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
   fill_queue_of_first();
   stream_.subscribe(listener_, {0});
   loop_.advance(milliseconds(1'050));
@@ -164,7 +164,7 @@ TEST_F(GpuHub, IsAskedAgainOnceItsQueueIsNotFullAnyMore) {
   EXPECT_THAT(listener_.frames[1], HasSubstr("\"power_mw\":75000"));
 }
 
-TEST_F(GpuHub, IsNotReportedToHangToWhoComesLongAfterItsQueueWasFull) {
+TEST_F(GpuStreams, IsNotReportedToHangToWhoComesLongAfterItsQueueWasFull) {
   fill_queue_of_first();
   stream_.subscribe(listener_, {0});
   Stream::unsubscribe(listener_);
@@ -174,7 +174,7 @@ TEST_F(GpuHub, IsNotReportedToHangToWhoComesLongAfterItsQueueWasFull) {
   EXPECT_THAT(other_.frames, IsEmpty());
 }
 
-TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
+TEST_F(GpuStreams, IsAnsweredForWhereItHangs) {
   first_->is_shut = true;
   std::optional<Gpus::Answers> answers;
   gpus_.ask({0, 1}, GpuQuestion::power, [&](Gpus::Answers given) { answers = std::move(given); });
@@ -186,7 +186,7 @@ TEST_F(GpuHub, IsAnsweredForWhereItHangs) {
   EXPECT_EQ(answers->at(1).value, 75'000U);
 }
 
-TEST_F(GpuHub, IsAskedOnceForAllWhoWait) {
+TEST_F(GpuStreams, IsAskedOnceForAllWhoWait) {
   first_->is_shut = true;
   int answered = 0;
   for (int i = 0; i < 100; ++i) {
@@ -201,7 +201,7 @@ TEST_F(GpuHub, IsAskedOnceForAllWhoWait) {
   EXPECT_LE(first_->reads, 2);
 }
 
-TEST_F(GpuHub, IsAskedAgainByWhoComesDuringACall) {
+TEST_F(GpuStreams, IsAskedAgainByWhoComesDuringACall) {
   first_->is_shut = true;
   gpus_.ask({0}, GpuQuestion::power, [](const Gpus::Answers&) {});
   while (first_->reads == 0) std::this_thread::yield();
@@ -212,7 +212,7 @@ TEST_F(GpuHub, IsAskedAgainByWhoComesDuringACall) {
   EXPECT_EQ(first_->reads, 2);
 }
 
-TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
+TEST_F(GpuStreams, IsNotAskedWithoutEndWhereItHangs) {
   first_->is_shut = true;
   int answered = 0;
   for (int i = 0; i < 10'000; ++i) {
@@ -226,7 +226,7 @@ TEST_F(GpuHub, IsNotAskedWithoutEndWhereItHangs) {
   EXPECT_LE(first_->reads, 2);
 }
 
-TEST_F(GpuHub, SaysWhatItDoesNotOffer) {
+TEST_F(GpuStreams, SaysWhatItDoesNotOffer) {
   const GpuAnswer answer = ask(*first_, GpuQuestion::energy);
   ASSERT_TRUE(answer.fault);
   EXPECT_EQ(answer.fault->status, 400U);
