@@ -17,17 +17,22 @@ namespace {
 using ExchangePtr = std::shared_ptr<HttpExchange>;
 using Settings = std::vector<DeviceSetting>;
 
-// The settings of each route, from its parameters.
+// The parameters beside "gpu_ids" and "block", and the settings that each route makes of its own.
 
-Settings power_limit(const UrlQuery& query) { return {PowerLimit{query.number("power_limit_mw")}}; }
+constexpr std::string_view kLimit = "power_limit_mw";
+constexpr std::string_view kEnabled = "enabled";
+constexpr std::string_view kMin = "min_clock_mhz";
+constexpr std::string_view kMax = "max_clock_mhz";
+
+Settings power_limit(const UrlQuery& query) { return {PowerLimit{query.number(kLimit)}}; }
 
 Settings persistence_mode(const UrlQuery& query) {
-  return {PersistenceMode{query.boolean("enabled")}};
+  return {PersistenceMode{query.boolean(kEnabled)}};
 }
 
 template <ClockKind kClock>
 Settings locked_clocks(const UrlQuery& query) {
-  return {LockedClocks{kClock, query.number("min_clock_mhz"), query.number("max_clock_mhz")}};
+  return {LockedClocks{kClock, query.number(kMin), query.number(kMax)}};
 }
 
 template <ClockKind... kClocks>
@@ -71,9 +76,7 @@ void log_outcome(const std::string& who, const Settings& settings, const Gpus::A
 }
 
 void obey(Service& service, const Request& request, const ExchangePtr& exchange,
-          std::initializer_list<std::string_view> parameters,
-          Settings (*settings_of)(const UrlQuery&)) {
-  const UrlQuery query = UrlQuery::parse(request.target.query, parameters);
+          const UrlQuery& query, Settings (*settings_of)(const UrlQuery&)) {
   const Ids ids = named_gpus(query, service.gpus().ids());
   const bool waits = query.boolean("block");  // the client waits for the result
   const Settings settings = settings_of(query);
@@ -86,23 +89,11 @@ void obey(Service& service, const Request& request, const ExchangePtr& exchange,
   if (!waits) exchange->answer({});
 }
 
-void set_power_limit(Service& service, const Request& request, const ExchangePtr& exchange) {
-  obey(service, request, exchange, {"gpu_ids", "block", "power_limit_mw"}, power_limit);
-}
-
-void set_persistence_mode(Service& service, const Request& request, const ExchangePtr& exchange) {
-  obey(service, request, exchange, {"gpu_ids", "block", "enabled"}, persistence_mode);
-}
-
-template <ClockKind kClock>
-void lock_clocks(Service& service, const Request& request, const ExchangePtr& exchange) {
-  obey(service, request, exchange, {"gpu_ids", "block", "min_clock_mhz", "max_clock_mhz"},
-       locked_clocks<kClock>);
-}
-
-template <ClockKind... kClocks>
-void reset_clocks(Service& service, const Request& request, const ExchangePtr& exchange) {
-  obey(service, request, exchange, {"gpu_ids", "block"}, free_clocks<kClocks...>);
+/// Handles a route with these parameters.
+template <Settings (*kSettingsOf)(const UrlQuery&), const std::string_view&... kParameters>
+void set(Service& service, const Request& request, const ExchangePtr& exchange) {
+  obey(service, request, exchange,
+       UrlQuery::parse(request.target.query, {"gpu_ids", "block", kParameters...}), kSettingsOf);
 }
 
 constexpr Scope kControl = Scope::gpu_control;
@@ -110,13 +101,13 @@ constexpr ClockKind kGpu = ClockKind::gpu;
 constexpr ClockKind kMemory = ClockKind::memory;
 
 constexpr std::array kControlRoutes = {
-    Route{"POST", "/gpu/set_power_limit", kControl, set_power_limit},
-    Route{"POST", "/gpu/set_persistence_mode", kControl, set_persistence_mode},
-    Route{"POST", "/gpu/set_gpu_locked_clocks", kControl, lock_clocks<kGpu>},
-    Route{"POST", "/gpu/reset_gpu_locked_clocks", kControl, reset_clocks<kGpu>},
-    Route{"POST", "/gpu/set_mem_locked_clocks", kControl, lock_clocks<kMemory>},
-    Route{"POST", "/gpu/reset_mem_locked_clocks", kControl, reset_clocks<kMemory>},
-    Route{"POST", "/gpu/reset_locked_clocks", kControl, reset_clocks<kGpu, kMemory>},
+    Route{"POST", "/gpu/set_power_limit", kControl, set<power_limit, kLimit>},
+    Route{"POST", "/gpu/set_persistence_mode", kControl, set<persistence_mode, kEnabled>},
+    Route{"POST", "/gpu/set_gpu_locked_clocks", kControl, set<locked_clocks<kGpu>, kMin, kMax>},
+    Route{"POST", "/gpu/reset_gpu_locked_clocks", kControl, set<free_clocks<kGpu>>},
+    Route{"POST", "/gpu/set_mem_locked_clocks", kControl, set<locked_clocks<kMemory>, kMin, kMax>},
+    Route{"POST", "/gpu/reset_mem_locked_clocks", kControl, set<free_clocks<kMemory>>},
+    Route{"POST", "/gpu/reset_locked_clocks", kControl, set<free_clocks<kGpu, kMemory>>},
 };
 
 }  // namespace
