@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <system_error>
-#include <utility>
 
 #include "base/fd.hpp"
 #include "base/shell_words.hpp"

@@ -1,7 +1,6 @@
 #include "command_runner.hpp"
 
 #include <fcntl.h>
-#include <fmt/format.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>

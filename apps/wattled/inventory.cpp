@@ -1,7 +1,6 @@
 // Maps sensors to devices of the protocol.
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "sampling/shared_sensor.hpp"

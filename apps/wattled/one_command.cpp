@@ -13,7 +13,6 @@
 #include <csignal>
 #include <optional>
 #include <system_error>
-#include <utility>
 
 #include "base/fd.hpp"
 #include "base/text.hpp"

@@ -4,7 +4,6 @@
 #include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <iterator>
-#include <utility>
 
 namespace wattle::daemon {
 namespace {

@@ -7,7 +7,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <vector>
 
 #include "client/update.hpp"
 #include "sampling/history.hpp"

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <mutex>
-#include <new>
 #include <set>
 #include <utility>
 

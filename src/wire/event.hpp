@@ -1,7 +1,6 @@
 // The events of a power stream, of either generation.
 #pragma once
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <span>

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <numeric>
 #include <thread>
 
 #include "daemon.hpp"

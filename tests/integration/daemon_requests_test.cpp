@@ -1,5 +1,4 @@
 // Requests that are no good ones, and clients that misbehave.
-#include <sys/socket.h>
 
 #include "daemon.hpp"
 

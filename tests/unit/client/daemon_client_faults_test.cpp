@@ -2,7 +2,6 @@
 #include <gmock/gmock.h>
 
 #include <atomic>
-#include <functional>
 
 #include "fakes/temp_folder.hpp"
 #include "unit/client/played_daemon.hpp"

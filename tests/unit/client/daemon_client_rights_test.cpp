@@ -5,7 +5,6 @@
 #include <functional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "unit/client/played_daemon.hpp"
 #include "wattle/daemon_client.hpp"

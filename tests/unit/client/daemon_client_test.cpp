@@ -5,7 +5,6 @@
 #include <functional>
 #include <tuple>
 #include <utility>
-#include <vector>
 
 #include "unit/client/played_daemon.hpp"
 

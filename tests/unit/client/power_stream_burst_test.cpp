@@ -1,5 +1,4 @@
 // Bursts of 10,000 events: every kind of reader gets each of them, in order.
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>

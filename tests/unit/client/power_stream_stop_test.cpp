@@ -1,6 +1,5 @@
 // Stops a stream from every possible place.
 #include <dlfcn.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <netdb.h>
 #include <sys/wait.h>

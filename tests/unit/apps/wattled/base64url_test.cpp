@@ -2,9 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
 #include <string>
-#include <string_view>
 
 namespace wattle::daemon {
 namespace {

@@ -2,7 +2,6 @@
 #include "socket_group.hpp"
 
 #include <gtest/gtest.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <optional>

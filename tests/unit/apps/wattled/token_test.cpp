@@ -1,6 +1,5 @@
 #include "token.hpp"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <string>
