@@ -13,14 +13,14 @@
 namespace wattle::daemon {
 
 /// Who may use a route that belongs to no scope.
-enum class Open : std::uint8_t {
+enum class RouteAccess : std::uint8_t {
   everybody,  ///< needs no token
-  who_has_any_token,
-  who_reads_all,   ///< a token with every enabled reading scope
-  where_keys_are,  ///< any token; 404 if the daemon has no signing key
+  any_token,
+  all_reading_scopes,   ///< a token with every enabled reading scope
+  token_if_key_is_set,  ///< any token; 404 if the daemon has no signing key
 };
-/// What a route requires: a scope, or an `Open`.
-using Needed = std::variant<Scope, Open>;
+/// What a route requires: a scope, or an `RouteAccess`.
+using RouteRequirement = std::variant<Scope, RouteAccess>;
 
 /// A refusal: `status` with the JSON {"error": error}. A 401 also has the header `WWW-Authenticate:
 /// kChallenge`.

@@ -38,7 +38,7 @@ Response refusal_of(HeadFault fault) {
 }  // namespace
 
 Connection::Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<SocketTransport> transport,
-                       Peer peer, NoPlace shortage)
+                       Peer peer, Shortage shortage)
     : owner_(owner),
       fd_(std::move(fd)),
       transport_(std::move(transport)),
@@ -50,7 +50,7 @@ Connection::~Connection() { Stream::unsubscribe(*this); }
 
 void Connection::start() {
   set_deadline(kIdlePatience);
-  note_half();
+  report_partial_record();
   if (state_ == State::closed) return;
   // The request has often arrived with the connection.
   if (peer_.is_local_socket) return read();
@@ -69,15 +69,15 @@ bool Connection::is_unread() const noexcept {
   return state_ == State::writing || (state_ == State::streaming && !frames_.empty());
 }
 
-Response Connection::response_of(NoPlace shortage) {
-  if (shortage == NoPlace::per_client) {
+Response Connection::response_of(Shortage shortage) {
+  if (shortage == Shortage::per_client) {
     return error_response(429, "Too many connections from this client.");
   }
   return error_response(503, "Too many connections.");
 }
 
-TurnedAway Connection::reason_of(NoPlace shortage) noexcept {
-  return shortage == NoPlace::per_client ? TurnedAway::client : TurnedAway::full;
+TurnedAway Connection::reason_of(Shortage shortage) noexcept {
+  return shortage == Shortage::per_client ? TurnedAway::client : TurnedAway::full;
 }
 
 void Connection::close() {
@@ -154,14 +154,14 @@ void Connection::take_turn() {
   if (state_ == State::reading && !has_requests_) listen_again();
 }
 
-void Connection::note_half() {
-  const bool is_half = transport_->is_half();
-  if (is_half == is_half_) return;
-  is_half_ = is_half;
+void Connection::report_partial_record() {
+  const bool has_partial_record = transport_->has_partial_record();
+  if (has_partial_record == has_partial_record_) return;
+  has_partial_record_ = has_partial_record;
   if (state_ == State::reading && in_.empty()) {
-    set_deadline(is_half ? kHeadPatience : kIdlePatience);
+    set_deadline(has_partial_record ? kHeadPatience : kIdlePatience);
   }
-  owner_.set_half(*this, is_half);
+  owner_.set_partial_record(*this, has_partial_record);
 }
 
 void Connection::note_unread() {
@@ -188,7 +188,7 @@ void Connection::read() {
   if (!listens()) return;
   while (read_some() && listens() && transport_->has_more()) {
   }
-  if (state_ != State::closed) note_half();
+  if (state_ != State::closed) report_partial_record();
   if (listens()) wait_readable();
 }
 
@@ -247,8 +247,8 @@ void Connection::handle_head(std::string_view head) {
   if (request.head.has_body) {
     return refuse(error_response(413, "Requests must not have a body."));
   }
-  // foreign_page() compares the origin with the host.
-  if (const auto denied = foreign_page(request.head, peer_)) {
+  // refusal_of_foreign_page() compares the origin with the host.
+  if (const auto denied = refusal_of_foreign_page(request.head, peer_)) {
     owner_.service().audit(peer_, "was refused: the request comes from a page of another site");
     return refuse(*denied);
   }

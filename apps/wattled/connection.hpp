@@ -28,8 +28,9 @@ class ConnectionOwner {
   [[nodiscard]] virtual std::span<char> scratch() noexcept = 0;
   /// A busy connection is not closed to make room for others.
   virtual void set_busy(Connection& connection, bool is_busy) = 0;
-  /// `is_half`: the connection holds memory for a partial TLS handshake or record. May close it.
-  virtual void set_half(Connection& connection, bool is_half) = 0;
+  /// `has_partial_record`: the connection holds memory for a partial TLS handshake or record. May
+  /// close it.
+  virtual void set_partial_record(Connection& connection, bool has_partial_record) = 0;
   /// The connection holds `bytes` of an answer that its client has not read. May close it.
   virtual void set_unread(Connection& connection, std::size_t bytes) = 0;
   /// Calls `take_turn` later, in the order of the calls.
@@ -45,7 +46,7 @@ class Connection final : public HttpExchange,
   /// `transport` writes to `fd`. With a shortage, the connection is a guest: it gets one answer,
   /// which is the shortage, except for /health.
   Connection(ConnectionOwner& owner, Fd fd, std::unique_ptr<SocketTransport> transport, Peer peer,
-             NoPlace shortage = NoPlace::none);
+             Shortage shortage = Shortage::none);
   ~Connection() override;
 
   /// False: the kernel cannot watch its descriptor; close it.
@@ -71,13 +72,13 @@ class Connection final : public HttpExchange,
   void deliver(const Frame& frame) override;
 
   /// The answer for a client without a place, and the reason that counts it.
-  [[nodiscard]] static Response response_of(NoPlace shortage);
-  [[nodiscard]] static TurnedAway reason_of(NoPlace shortage) noexcept;
+  [[nodiscard]] static Response response_of(Shortage shortage);
+  [[nodiscard]] static TurnedAway reason_of(Shortage shortage) noexcept;
 
   // For the server's lists.
   [[nodiscard]] const Peer& peer() const noexcept { return peer_; }
-  [[nodiscard]] bool is_guest() const noexcept { return shortage_ != NoPlace::none; }
-  [[nodiscard]] bool is_half() const noexcept { return is_half_; }
+  [[nodiscard]] bool is_guest() const noexcept { return shortage_ != Shortage::none; }
+  [[nodiscard]] bool has_partial_record() const noexcept { return has_partial_record_; }
   [[nodiscard]] std::size_t unread_bytes() const noexcept { return unread_bytes_; }
   void set_unread_bytes(std::size_t bytes) noexcept { unread_bytes_ = bytes; }
   [[nodiscard]] Connections::iterator place() const noexcept { return place_; }
@@ -102,7 +103,7 @@ class Connection final : public HttpExchange,
   void listen_again();
   void ask_for_turn();
   /// Reports to the server whether it holds a partial record.
-  void note_half();
+  void report_partial_record();
   [[nodiscard]] bool is_unread() const noexcept;
   /// The token of its stream is no longer valid.
   [[nodiscard]] bool has_lost_its_right() const;
@@ -141,7 +142,7 @@ class Connection final : public HttpExchange,
   std::shared_ptr<const StreamRight> right_;  ///< to the stream; null: none is needed
   TimePoint deadline_;
   TimePoint answer_deadline_;  ///< however fast the client reads
-  NoPlace shortage_;
+  Shortage shortage_;
   Connections::iterator place_;
   State state_ = State::reading;
   bool is_busy_ = false;
@@ -149,7 +150,7 @@ class Connection final : public HttpExchange,
   bool is_old_ = false;   ///< the request is of HTTP/1.0
   bool is_head_ = false;  ///< the request is a HEAD
   bool is_processing_ = false;
-  bool is_half_ = false;
+  bool has_partial_record_ = false;
   bool is_scheduled_ = false;
   bool has_requests_ = false;  ///< requests wait for its next turn
   bool is_waiting_to_read_ = false;

@@ -53,7 +53,7 @@ Ids named_gpus(const UrlQuery& query, const Ids& known) {
 }
 
 /// The caller's name in the log: the token's subject, or the peer.
-std::string who_asks(const Request& request) {
+std::string caller_name(const Request& request) {
   if (!request.claims) return request.peer.name;
   return fmt::format("{} (token {}, {})", printable(request.claims->subject), request.token_id,
                      request.peer.name);
@@ -75,13 +75,13 @@ void log_outcome(const std::string& who, const Settings& settings, const Gpus::A
   }
 }
 
-void obey(Service& service, const Request& request, const ExchangePtr& exchange,
-          const UrlQuery& query, Settings (*settings_of)(const UrlQuery&)) {
+void change_settings(Service& service, const Request& request, const ExchangePtr& exchange,
+                     const UrlQuery& query, Settings (*settings_of)(const UrlQuery&)) {
   const Ids ids = named_gpus(query, service.gpus().ids());
   const bool waits = query.boolean("block");  // the client waits for the result
   const Settings settings = settings_of(query);
   service.control().set(ids, settings,
-                        [who = who_asks(request), settings,
+                        [who = caller_name(request), settings,
                          exchange = waits ? exchange : nullptr](const Gpus::Answers& answers) {
                           log_outcome(who, settings, answers);
                           if (exchange) exchange->answer(failures_of(answers).value_or(Response{}));
@@ -92,8 +92,9 @@ void obey(Service& service, const Request& request, const ExchangePtr& exchange,
 /// Handles a route with these parameters.
 template <Settings (*kSettingsOf)(const UrlQuery&), const std::string_view&... kParameters>
 void set(Service& service, const Request& request, const ExchangePtr& exchange) {
-  obey(service, request, exchange,
-       UrlQuery::parse(request.target.query, {"gpu_ids", "block", kParameters...}), kSettingsOf);
+  change_settings(service, request, exchange,
+                  UrlQuery::parse(request.target.query, {"gpu_ids", "block", kParameters...}),
+                  kSettingsOf);
 }
 
 constexpr Scope kControl = Scope::gpu_control;

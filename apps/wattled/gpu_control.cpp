@@ -69,8 +69,8 @@ SettingKind kind_of(const DeviceSetting& setting) noexcept {
 }
 
 /// Records the current value in the journal. Returns the fault if that fails.
-std::optional<DeviceFault> remember(SettingsJournal& journal, const std::string& device,
-                                    SettingKind kind, const DeviceSettings& now) {
+std::optional<DeviceFault> record_in_journal(SettingsJournal& journal, const std::string& device,
+                                             SettingKind kind, const DeviceSettings& now) {
   const std::optional<std::uint64_t> before = value_of(now, kind);
   const bool is_clock = kind == SettingKind::gpu_clocks || kind == SettingKind::memory_clocks;
   if (!before && !is_clock) return std::nullopt;  // unknown, so it cannot be restored
@@ -120,7 +120,7 @@ std::optional<DeviceFault> set_some(wire::DeviceId id, Sensor& sensor,
   const bool frees = std::holds_alternative<FreeClocks>(settings.front());
   const bool was_changed = journal->holds(device, kind);
   if (!frees) {
-    auto fault = remember(*journal, device, kind, sensor.settings());
+    auto fault = record_in_journal(*journal, device, kind, sensor.settings());
     if (fault) return fault;
   }
   std::optional<DeviceFault> fault = apply(id, sensor, settings, tools);
@@ -212,7 +212,7 @@ void GpuControl::set(const Ids& ids, std::vector<DeviceSetting> settings, Then t
     return then(answers);
   }
   const std::chrono::nanoseconds patience = patience_for(settings);
-  gpus_.act(
+  gpus_.run_in_threads(
       ids,
       [settings = std::move(settings), tools = Tools{journal_, commands_}](
           wire::DeviceId id, Sensor& sensor) { return set_all(id, sensor, settings, tools); },
@@ -236,7 +236,7 @@ void GpuControl::restore(Work then) {
     }
   }
   if (ids.empty()) return then();
-  gpus_.act(
+  gpus_.run_in_threads(
       ids,
       [tools = Tools{journal_, commands_}](wire::DeviceId id, Sensor& sensor) {
         return restore_all(id, sensor, tools);
@@ -250,7 +250,7 @@ void GpuControl::restore(Work then) {
         }
         then();
       },
-      Crowd::waits);
+      WhenBusy::wait);
 }
 
 void GpuControl::end(Work then) {

@@ -148,13 +148,13 @@ std::vector<wire::GpuEntry> Gpus::entries() const {
 }
 
 bool Gpus::begin(const std::shared_ptr<Worker>& thread, const std::shared_ptr<Sensor>& sensor,
-                 std::function<void(Sensor&)> job, Crowd crowd) {
+                 std::function<void(Sensor&)> job, WhenBusy when_busy) {
   return thread->add([sensor, job = std::move(job)] { job(*sensor); },
-                     crowd == Crowd::refuses ? kMostJobs : Worker::kAnyNumber);
+                     when_busy == WhenBusy::refuse ? kMostJobs : Worker::kAnyNumber);
 }
 
 /// A question to one GPU, and the callers that wait for its answer.
-struct Gpus::Asked {
+struct Gpus::PendingQuestion {
   std::atomic<bool> has_begun{false};
   std::vector<std::function<void(const GpuAnswer&)>> waiting;  ///< only for the loop's thread
 };
@@ -162,11 +162,11 @@ struct Gpus::Asked {
 bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
                    std::function<void(const GpuAnswer&)> then) {
   Served& gpu = gpus_.at(id);
-  std::shared_ptr<Asked>& asked = gpu.asked[question];
+  std::shared_ptr<PendingQuestion>& pending = gpu.pending[question];
   // Until the driver call starts, callers with the same question join. So the answer is newer than
   // each of their requests, and any number of callers costs at most two driver calls.
-  if (!asked || asked->has_begun) {
-    auto next = std::make_shared<Asked>();
+  if (!pending || pending->has_begun) {
+    auto next = std::make_shared<PendingQuestion>();
     // The callbacks go back to the loop, with its timers: the thread may outlive both.
     const auto work = [question, next, post = loop_.poster()](Sensor& sensor) mutable {
       next->has_begun = true;
@@ -176,11 +176,11 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
       });
     };
     const auto& sensor = question == GpuQuestion::streamed_power ? gpu.paced : gpu.sensor;
-    if (!begin(gpu.thread, sensor, work, Crowd::refuses)) return false;
-    asked = std::move(next);
+    if (!begin(gpu.thread, sensor, work, WhenBusy::refuse)) return false;
+    pending = std::move(next);
   }
-  if (asked->waiting.size() >= kMostWaiting) return false;
-  asked->waiting.push_back(std::move(then));
+  if (pending->waiting.size() >= kMostWaiting) return false;
+  pending->waiting.push_back(std::move(then));
   return true;
 }
 
@@ -189,7 +189,7 @@ bool Gpus::ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> th
 }
 
 /// One question to several GPUs.
-struct Gpus::Round {
+struct Gpus::GatheredAnswers {
   Answers answers;
   std::size_t missing = 0;
   std::function<void(Answers)> then;
@@ -204,7 +204,7 @@ struct Gpus::Round {
 
 void Gpus::gather(const Ids& ids, std::chrono::nanoseconds patience, const Begin& begin,
                   std::function<void(Answers)> then) {
-  const auto round = std::make_shared<Round>();
+  const auto round = std::make_shared<GatheredAnswers>();
   round->then = std::move(then);
   round->deadline = loop_.make_timer();
   for (const wire::DeviceId id : ids) {
@@ -229,8 +229,8 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
       std::move(then));
 }
 
-void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-               std::function<void(Answers)> then, Crowd crowd) {
+void Gpus::run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
+                          std::function<void(Answers)> then, WhenBusy when_busy) {
   gather(
       ids, patience,
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
@@ -242,7 +242,7 @@ void Gpus::act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience
               const GpuAnswer answer = job(id, sensor);
               post([take = std::move(take), answer] { take(answer); });
             },
-            crowd);
+            when_busy);
       },
       std::move(then));
 }

@@ -19,9 +19,9 @@
 namespace wattle::daemon {
 
 /// What happens to a job if many jobs wait already.
-enum class Crowd : std::uint8_t {
-  refuses,  ///< the driver must be stuck
-  waits,    ///< it runs after them: for work that must be done before the daemon ends
+enum class WhenBusy : std::uint8_t {
+  refuse,  ///< the driver must be stuck
+  wait,    ///< it runs after them: for work that must be done before the daemon ends
 };
 
 using Ids = std::vector<wire::DeviceId>;
@@ -84,21 +84,21 @@ class Gpus {
   /// Runs `job` in the thread of each GPU. Calls `then` when each has answered or `patience` is
   /// over. `job` must not throw, and must own what it uses.
   using Job = std::function<GpuAnswer(wire::DeviceId, Sensor&)>;
-  void act(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
-           std::function<void(Answers)> then, Crowd crowd = Crowd::refuses);
+  void run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,
+                      std::function<void(Answers)> then, WhenBusy when_busy = WhenBusy::refuse);
 
   /// Asks one GPU for its power, and calls `then` when it answers. False: the GPU is stuck.
   [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
 
  private:
-  struct Round;
-  struct Asked;
+  struct GatheredAnswers;
+  struct PendingQuestion;
   struct Served {
     wire::GpuEntry entry;
     std::shared_ptr<Sensor> sensor;
     std::shared_ptr<Sensor> paced;
     std::shared_ptr<Worker> thread;
-    std::map<GpuQuestion, std::shared_ptr<Asked>> asked{};  ///< the newest of each kind
+    std::map<GpuQuestion, std::shared_ptr<PendingQuestion>> pending{};  ///< the newest of each kind
   };
   /// Starts the work on one GPU, and calls the function with its answer. False: no answer will
   /// come.
@@ -108,7 +108,7 @@ class Gpus {
   /// Runs `job` in the GPU's thread. False: too many jobs wait, so the driver must be stuck.
   [[nodiscard]] static bool begin(const std::shared_ptr<Worker>& thread,
                                   const std::shared_ptr<Sensor>& sensor,
-                                  std::function<void(Sensor&)> job, Crowd crowd);
+                                  std::function<void(Sensor&)> job, WhenBusy when_busy);
   /// False as well if too many callers wait for the answer.
   [[nodiscard]] bool ask_one(wire::DeviceId id, GpuQuestion question,
                              std::function<void(const GpuAnswer&)> then);

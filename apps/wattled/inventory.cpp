@@ -76,9 +76,10 @@ Inventory take_inventory(Survey found, const std::vector<Scope>& enabled) {
   return inventory;
 }
 
-std::unique_ptr<EnergyHistory> remember(Inventory& inventory, const std::vector<Scope>& enabled,
-                                        const EnergyHistoryOptions& options, Loop& loop,
-                                        const Clock& clock) {
+std::unique_ptr<EnergyHistory> start_energy_history(Inventory& inventory,
+                                                    const std::vector<Scope>& enabled,
+                                                    const EnergyHistoryOptions& options, Loop& loop,
+                                                    const Clock& clock) {
   std::vector<std::unique_ptr<Sensor>> sensors;
   for (std::unique_ptr<Sensor>& sensor : inventory.cpu_sensors) {
     auto shared = std::make_unique<SharedSensor>(std::move(sensor), clock);

@@ -69,7 +69,7 @@ void make_folder(const SocketFileOptions& options) {
 }
 
 /// Removes the socket file of an earlier daemon. Throws if it is anything else.
-void clear_the_way(const std::string& path, const UnixAddress& address) {
+void remove_stale_socket(const std::string& path, const UnixAddress& address) {
   struct stat status {};
   if (::lstat(path.c_str(), &status) != 0) {
     if (errno == ENOENT) return;
@@ -89,7 +89,7 @@ void clear_the_way(const std::string& path, const UnixAddress& address) {
 }
 
 /// Changes the owner of the socket file, but not of another file that has replaced it.
-void give_to(const SocketFileOptions& options) {
+void change_owner(const SocketFileOptions& options) {
   const Fd file(::open(options.path.c_str(), O_PATH | O_NOFOLLOW | O_CLOEXEC));
   struct stat status {};
   const bool is_ours = ::fstat(file.get(), &status) == 0 && S_ISSOCK(status.st_mode) &&
@@ -144,7 +144,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
   const auto address = UnixAddress::of(path);
   if (!address) fail_at_file(path, "the path of a socket has 1 to 107 bytes");
   make_folder(options);
-  clear_the_way(path, *address);
+  remove_stale_socket(path, *address);
   Listener listener{.fd = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)),
                     .is_local_socket = true,
                     .is_loopback = true,
@@ -158,7 +158,7 @@ Listener listen_at_file(const SocketFileOptions& options) {
   const int bind_error = errno;
   ::umask(umask_before);
   if (bound != 0) fail_at_file(path, "cannot make the socket", bind_error);
-  if (options.owner || options.group) give_to(options);
+  if (options.owner || options.group) change_owner(options);
   struct stat made {};
   if (::lstat(path.c_str(), &made) == 0) {
     listener.device = made.st_dev;

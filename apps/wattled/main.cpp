@@ -44,7 +44,7 @@ int issue_token(const TokenOptions& options) {
 int dispatch(const Options& options) {
   if (const auto* const chosen = std::get_if<ServeOptions>(&options)) return serve(*chosen);
   if (const auto* const chosen = std::get_if<TokenOptions>(&options)) return issue_token(*chosen);
-  const auto& answer = std::get<Answer>(options);
+  const auto& answer = std::get<TextAnswer>(options);
   if (!answer.is_error) return print(answer.text);
   end_log(answer.text);
   return answer.exit_status;

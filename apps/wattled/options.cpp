@@ -309,7 +309,7 @@ void add_token(CLI::App& app, Raw& raw) {
 }
 
 /// The innermost sub-command, and its full name: "wattled token issue".
-std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
+std::pair<const CLI::App*, std::string> innermost_command(const CLI::App& app) {
   std::pair<const CLI::App*, std::string> found{&app, app.get_name()};
   while (!found.first->get_subcommands().empty()) {
     found.first = found.first->get_subcommands().front();
@@ -319,7 +319,7 @@ std::pair<const CLI::App*, std::string> asked(const CLI::App& app) {
 }
 
 /// The error for the first unknown word, with a suggestion, or for a missing command.
-std::string unexpected(const CLI::App& app, const CLI::App& command) {
+std::string unknown_word_error(const CLI::App& app, const CLI::App& command) {
   std::vector<std::string> known;
   for (const CLI::App* sub : command.get_subcommands({})) known.push_back(sub->get_name());
   const std::string commands = joined(known, " or ");
@@ -335,7 +335,7 @@ std::string unexpected(const CLI::App& app, const CLI::App& command) {
   return fmt::format("{} {}{}", what, shell_quoted(name), did_you_mean(name, known));
 }
 
-Answer usage_error(std::string_view message) {
+TextAnswer usage_error(std::string_view message) {
   return {
       .text = fmt::format("wattled: {}\n", message), .is_error = true, .exit_status = kUsageError};
 }
@@ -356,11 +356,11 @@ Options parse_options(int argc, const char* const* argv) {
     }
     return checked_token(std::move(raw));
   } catch (const CLI::CallForVersion& asked) {
-    return Answer{.text = std::string(asked.what()) + "\n"};
+    return TextAnswer{.text = std::string(asked.what()) + "\n"};
   } catch (const CLI::CallForHelp&) {
-    return Answer{.text = app.help()};
+    return TextAnswer{.text = app.help()};
   } catch (const CLI::ParseError& error) {
-    const auto [command, name] = asked(app);
+    const auto [command, name] = innermost_command(app);
     const auto is = [&](CLI::ExitCodes code) {
       return error.get_exit_code() == static_cast<int>(code);
     };
@@ -369,7 +369,7 @@ Options parse_options(int argc, const char* const* argv) {
         (is(CLI::ExitCodes::RequiredError) && !command->get_subcommands({}).empty());
     return usage_error(fmt::format(
         "{} (see {} --help)",
-        is_unexpected ? unexpected(app, *command) : option_message(error.what()), name));
+        is_unexpected ? unknown_word_error(app, *command) : option_message(error.what()), name));
   } catch (const InvalidArgument& error) {
     return usage_error(error.what());
   }

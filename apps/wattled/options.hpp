@@ -67,8 +67,8 @@ struct TokenOptions {
   std::optional<std::int64_t> lifetime_s;  ///< absent: for ever
 };
 
-/// A text to print and the exit status: help, version, or a usage error.
-struct Answer {
+/// A text to print, and the exit status: help, version, or a usage error.
+struct TextAnswer {
   std::string text;
   bool is_error = false;
   int exit_status = 0;
@@ -76,7 +76,7 @@ struct Answer {
 inline constexpr int kUsageError = 64;
 inline constexpr int kFailed = 1;
 
-using Options = std::variant<ServeOptions, TokenOptions, Answer>;
+using Options = std::variant<ServeOptions, TokenOptions, TextAnswer>;
 [[nodiscard]] Options parse_options(int argc, const char* const* argv);
 
 }  // namespace wattle::daemon

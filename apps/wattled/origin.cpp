@@ -41,7 +41,7 @@ bool is_this_machine(const std::string& host) {
 
 }  // namespace
 
-std::optional<Response> foreign_page(const RequestHead& head, const Peer& peer) {
+std::optional<Response> refusal_of_foreign_page(const RequestHead& head, const Peer& peer) {
   if (peer.is_local_socket) return std::nullopt;
   if (peer.at_loopback && head.host && !is_this_machine(*head.host)) {
     return error_response(421, "This server does not have that name.");

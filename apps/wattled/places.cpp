@@ -25,16 +25,16 @@ std::size_t connections_within(std::size_t descriptors, std::size_t wanted) {
   return std::min(wanted, room);
 }
 
-NoPlace Places::why_not(std::string_view client, bool is_local) const {
+Shortage Places::shortage_for(std::string_view client, bool is_local) const {
   const auto found = of_client_.find(client);
   const std::size_t own = found != of_client_.end() ? found->second : 0;
-  if (own >= (is_local ? limits_.per_user : limits_.per_address)) return NoPlace::per_client;
-  if (!is_local && tcp_ >= limits_.tcp) return NoPlace::tcp;
-  if (taken_ >= limits_.all) return NoPlace::all;
+  if (own >= (is_local ? limits_.per_user : limits_.per_address)) return Shortage::per_client;
+  if (!is_local && tcp_ >= limits_.tcp) return Shortage::tcp;
+  if (taken_ >= limits_.all) return Shortage::all;
   // A user with many connections leaves as many free: ten users together cannot exclude an
   // eleventh.
   const bool shares = is_local && limits_.per_user != kNoLimit;
-  return shares && own >= limits_.all - taken_ ? NoPlace::per_client : NoPlace::none;
+  return shares && own >= limits_.all - taken_ ? Shortage::per_client : Shortage::none;
 }
 
 void Places::take(const std::string& client, bool is_local) {

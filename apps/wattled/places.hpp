@@ -41,7 +41,7 @@ inline constexpr std::size_t kSpareDescriptors = 256;
 [[nodiscard]] std::size_t connections_within(std::size_t descriptors, std::size_t wanted);
 
 /// Why a client does not get a place.
-enum class NoPlace : std::uint8_t {
+enum class Shortage : std::uint8_t {
   none,        ///< it gets one
   per_client,  ///< its address or user has reached its limit
   tcp,         ///< all places of TCP are taken
@@ -53,7 +53,7 @@ class Places {
  public:
   explicit Places(const PlaceLimits& limits) : limits_(limits) {}
 
-  [[nodiscard]] NoPlace why_not(std::string_view client, bool is_local) const;
+  [[nodiscard]] Shortage shortage_for(std::string_view client, bool is_local) const;
   void take(const std::string& client, bool is_local);
   void give_back(const std::string& client, bool is_local);
   [[nodiscard]] const PlaceLimits& limits() const noexcept { return limits_; }

@@ -32,17 +32,18 @@ void GpuStream::tick() {
   const Ids wanted = stream_.wanted();
   if (wanted.empty()) pace_.stop();
   // A GPU without subscribers and without an open question cannot answer.
-  std::erase_if(asked_, [&](const auto& entry) {
+  std::erase_if(open_questions_, [&](const auto& entry) {
     return !entry.second.is_outstanding && !std::ranges::binary_search(wanted, entry.first);
   });
   for (const wire::DeviceId id : wanted) {
-    Asked& asked = asked_.try_emplace(id, Asked{.since = now}).first->second;
-    if (!asked.is_outstanding) {
-      asked.is_outstanding =
+    OpenQuestion& question =
+        open_questions_.try_emplace(id, OpenQuestion{.since = now}).first->second;
+    if (!question.is_outstanding) {
+      question.is_outstanding =
           gpus_.ask_power(id, [this, id](const GpuAnswer& answer) { take(id, answer); });
     }
-    if (now - asked.since >= kStuck) {
-      answered_.push_back({.id = id, .reason = "its driver does not answer"});
+    if (now - question.since >= kStuck) {
+      unsent_.push_back({.id = id, .reason = "its driver does not answer"});
     }
   }
   // Answers that missed the last tick because another GPU is stuck.
@@ -50,13 +51,13 @@ void GpuStream::tick() {
 }
 
 void GpuStream::publish() {
-  if (answered_.empty()) return;
-  stream_.publish(answered_, loop_.now());
-  answered_.clear();
+  if (unsent_.empty()) return;
+  stream_.publish(unsent_, loop_.now());
+  unsent_.clear();
 }
 
 void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
-  asked_.erase(id);
+  open_questions_.erase(id);
   PowerChange update{.id = id};
   if (answer.fault) {
     update.reason = answer.fault->message;
@@ -64,8 +65,8 @@ void GpuStream::take(wire::DeviceId id, const GpuAnswer& answer) {
     update.timestamp_ms = unix_ms(answer.at);
     update.power_mw = answer.value;
   }
-  answered_.push_back(std::move(update));
-  if (asked_.empty()) publish();
+  unsent_.push_back(std::move(update));
+  if (open_questions_.empty()) publish();
 }
 
 CpuStream::CpuStream(CpuView& view, Loop& loop, std::chrono::nanoseconds period,

@@ -37,12 +37,12 @@ class GpuStream {
   Gpus& gpus_;
   Loop& loop_;
   Stream stream_;
-  struct Asked {
+  struct OpenQuestion {
     TimePoint since;              ///< time of the last answer, or of the first question
     bool is_outstanding = false;  ///< false: its thread takes no more questions
   };
-  std::map<wire::DeviceId, Asked> asked_;  ///< and not answered yet
-  std::vector<PowerChange> answered_;      ///< and not sent yet
+  std::map<wire::DeviceId, OpenQuestion> open_questions_;  ///< without an answer yet
+  std::vector<PowerChange> unsent_;                        ///< answers that are not sent yet
   Pace pace_;
 };
 

@@ -65,7 +65,7 @@ void make_folder_of(const std::string& user, const std::string& folder) {
       is_ours && owner != nullptr && ::chown(folder.c_str(), owner->pw_uid, owner->pw_gid) == 0;
 }
 
-void give_up_root(const std::string& user, Kept kept) {
+void give_up_root(const std::string& user, KeptRights kept) {
   const passwd* const found = find_user(user);
   if (found == nullptr) {
     throw Error(fmt::format("cannot give up root: there is no user '{}'", printable(user)));
@@ -73,7 +73,7 @@ void give_up_root(const std::string& user, Kept kept) {
   const User to{.uid = found->pw_uid, .gid = found->pw_gid};
   if (to.uid == 0) throw Error(fmt::format("cannot give up root: '{}' is root", printable(user)));
   // The C library applies these to all threads.
-  const bool keeps = kept == Kept::administration;
+  const bool keeps = kept == KeptRights::administration;
   if (keeps && ::prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) != 0) fail("keep capabilities", errno);
   if (::initgroups(user.c_str(), to.gid) != 0) fail("initgroups", errno);
   if (::setresgid(to.gid, to.gid, to.gid) != 0) fail("setresgid", errno);

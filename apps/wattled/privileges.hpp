@@ -20,7 +20,7 @@ namespace wattle::daemon {
 void make_folder_of(const std::string& user, const std::string& folder);
 
 /// The rights of root that stay.
-enum class Kept : std::uint8_t {
+enum class KeptRights : std::uint8_t {
   nothing,
   administration,  ///< CAP_SYS_ADMIN, which drivers require to set GPUs
 };
@@ -29,6 +29,6 @@ enum class Kept : std::uint8_t {
 /// `kept`, which this thread and later ones have. It can no longer change its user, start a
 /// program, or make system calls that a reading service does not need (seccomp: EPERM). Throws
 /// `Error` on failure: then the process must end. Call it once, as root.
-void give_up_root(const std::string& user, Kept kept = Kept::nothing);
+void give_up_root(const std::string& user, KeptRights kept = KeptRights::nothing);
 
 }  // namespace wattle::daemon

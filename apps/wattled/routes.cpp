@@ -78,7 +78,7 @@ void discover(Service& service, const Request& request, const ExchangePtr& excha
   for (const Scope group : {Scope::gpu_control, Scope::gpu_read, Scope::cpu_read}) {
     if (service.grants(request, group)) granted.emplace_back(name_of(group));
   }
-  if (service.is_stranger(request)) return exchange->answer(json(wire::encode(discovery)));
+  if (service.lacks_token(request)) return exchange->answer(json(wire::encode(discovery)));
   if (request.is_coarse && service.grants(request, Scope::cpu_read)) {
     discovery.cpu_limit = public_cpu_limit(service.options().public_cpu_period);
   }
@@ -113,7 +113,7 @@ bool misses_something(const Service& service) {
 
 void health(Service& service, const Request& request, const ExchangePtr& exchange) {
   const bool misses = misses_something(service);
-  if (service.is_stranger(request)) {
+  if (service.lacks_token(request)) {
     return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", misses ? "degraded" : "ok")));
   }
   exchange->answer(json(fmt::format(
@@ -305,13 +305,13 @@ constexpr Scope kGpuRead = Scope::gpu_read;
 constexpr Scope kCpuRead = Scope::cpu_read;
 
 constexpr std::array kReadRoutes = {
-    Route{"GET", "/discover", Open::everybody, discover},
-    Route{"GET", "/time", Open::everybody, time},
-    Route{"GET", "/health", Open::everybody, health},
-    Route{"GET", "/auth/whoami", Open::where_keys_are, whoami},
-    Route{"GET", "/metrics", Open::who_reads_all, metrics},
-    Route{"GET", "/api/v1/sensors", Open::who_has_any_token, sensors},
-    Route{"GET", "/api/v1/energy", Open::who_reads_all, energy},
+    Route{"GET", "/discover", RouteAccess::everybody, discover},
+    Route{"GET", "/time", RouteAccess::everybody, time},
+    Route{"GET", "/health", RouteAccess::everybody, health},
+    Route{"GET", "/auth/whoami", RouteAccess::token_if_key_is_set, whoami},
+    Route{"GET", "/metrics", RouteAccess::all_reading_scopes, metrics},
+    Route{"GET", "/api/v1/sensors", RouteAccess::any_token, sensors},
+    Route{"GET", "/api/v1/energy", RouteAccess::all_reading_scopes, energy},
 
     Route{"GET", "/gpu/get_power", kGpuRead, ask_gpus<GpuQuestion::power, power_json>},
     Route{"GET", "/gpu/stream_power", kGpuRead, stream_gpus},
@@ -356,12 +356,12 @@ std::optional<Response> failures_of(const Gpus::Answers& answers) {
   return Response{.status = status, .body = wire::encode_errors(messages)};
 }
 
-Needed needed_for(std::string_view path) {
+RouteRequirement requirement_of(std::string_view path) {
   if (const Route* const route = find_route(path)) return route->needed;
   if (path.starts_with("/gpu/set_") || path.starts_with("/gpu/reset_")) return Scope::gpu_control;
   if (path.starts_with("/gpu/")) return Scope::gpu_read;
   if (path.starts_with("/cpu/")) return Scope::cpu_read;
-  return path.starts_with("/auth/") ? Open::where_keys_are : Open::who_has_any_token;
+  return path.starts_with("/auth/") ? RouteAccess::token_if_key_is_set : RouteAccess::any_token;
 }
 
 }  // namespace wattle::daemon

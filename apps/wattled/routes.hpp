@@ -13,7 +13,7 @@ namespace wattle::daemon {
 struct Route {
   std::string_view method;
   std::string_view path;
-  Needed needed;
+  RouteRequirement needed;
   /// Answers the request, or throws `QueryFault` before it has answered.
   void (*handle)(Service&, const Request&, const std::shared_ptr<HttpExchange>&);
 };
@@ -26,7 +26,7 @@ struct Route {
 
 /// What a request for `path` requires. For an unknown path, what zeusd requires: so the answer does
 /// not show what exists in a disabled group or without its scope.
-[[nodiscard]] Needed needed_for(std::string_view path);
+[[nodiscard]] RouteRequirement requirement_of(std::string_view path);
 
 /// The errors of the devices that failed; absent: none failed.
 [[nodiscard]] std::optional<Response> failures_of(const Gpus::Answers& answers);

@@ -199,7 +199,7 @@ DomainKinds kinds_of(GpuBackend backend) {
 }
 
 /// Finds all sensors, except those of disabled GPU groups.
-Survey look_around(const ServeOptions& options) {
+Survey find_sensors(const ServeOptions& options) {
   Survey found = survey(options.system, machine_clock(), kProcessorAndGpuKinds);
   const DomainKinds wanted = kinds_of(options.gpu_backend);
   std::erase_if(found.sensors, [&](const std::unique_ptr<Sensor>& sensor) {
@@ -231,7 +231,7 @@ void log_user(const std::string& chosen, const std::string& user) {
 /// Gives up root's rights, which were needed only for the start.
 void leave_root(const std::string& user, const ServeOptions& options) {
   if (user.empty()) return;
-  give_up_root(user, controls_gpus(options) ? Kept::administration : Kept::nothing);
+  give_up_root(user, controls_gpus(options) ? KeptRights::administration : KeptRights::nothing);
   log_info(fmt::format("now runs as {}", printable(user)));
 }
 
@@ -264,7 +264,7 @@ void check_journal(const SettingsJournal& journal) {
 }
 
 /// Reads the files again. A file that fails keeps its earlier contents.
-void read_again(std::string_view what, const Work& read) {
+void reload(std::string_view what, const Work& read) {
   try {
     read();
     log_info(fmt::format("reloaded the {}", what));
@@ -273,16 +273,15 @@ void read_again(std::string_view what, const Work& read) {
   }
 }
 
-void read_again(Service& service, TlsServer* tls, const ServeOptions& options) {
+void reload(Service& service, TlsServer* tls, const ServeOptions& options) {
   if (!options.key_path.empty()) {
-    read_again("signing key", [&] { service.set_key(read_signing_key(options.key_path)); });
+    reload("signing key", [&] { service.set_key(read_signing_key(options.key_path)); });
   }
   if (!options.revoked_path.empty()) {
-    read_again("file of revoked tokens",
-               [&] { service.revoke(read_revoked(options.revoked_path)); });
+    reload("file of revoked tokens", [&] { service.revoke(read_revoked(options.revoked_path)); });
   }
   if (tls != nullptr) {
-    read_again("certificate", [&] { tls->read_again(); });
+    reload("certificate", [&] { tls->reload(); });
   }
 }
 
@@ -324,7 +323,7 @@ int serve(const ServeOptions& options) {
   }
 
   for (const std::string& line : options.without_effect) log_warning(line);
-  Survey found = look_around(options);
+  Survey found = find_sensors(options);
   log_refusals(found);
   using std::chrono::nanoseconds;
   constexpr nanoseconds kSecond = std::chrono::seconds(1);
@@ -341,9 +340,9 @@ int serve(const ServeOptions& options) {
   if (journal) check_journal(*journal);
   std::unique_ptr<EnergyHistory> history;
   if (options.history.count() > 0) {
-    history = remember(inventory, options.enabled,
-                       {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop,
-                       machine_clock());
+    history = start_energy_history(
+        inventory, options.enabled,
+        {.kept = options.history, .gpu_period = kSecond / options.gpu_hz}, loop, machine_clock());
   }
   Service service(std::move(inventory), loop,
                   {.enabled = options.enabled,
@@ -359,7 +358,7 @@ int serve(const ServeOptions& options) {
   served = &service;
   service.set_key(std::move(key));
   service.revoke(std::move(revoked));
-  service.remember(std::move(history));
+  service.set_energy_history(std::move(history));
   const std::string names =
       fmt::format("{}", fmt::join(listeners | std::views::transform(&Listener::name), " and "));
   log_who_may_connect(listeners);
@@ -367,7 +366,7 @@ int serve(const ServeOptions& options) {
       loop, service, std::move(listeners),
       {.places = place_limits(most_connections, options.most_per_client), .tls = tls.get()});
   loop.on_signal(SIGHUP, [&] {
-    read_again(service, tls.get(), options);
+    reload(service, tls.get(), options);
     server.end_overdue();
   });
   log_info(fmt::format("wattled {} serves {} GPUs and {} CPUs at {}", version(),

@@ -20,7 +20,7 @@ constexpr std::chrono::seconds kSweep{1};
 /// Connections turned away, or accepted from a Unix socket, before other work gets its turn.
 constexpr std::size_t kMostAtOnce = 64;
 /// Connections accepted over TCP before other work gets its turn.
-constexpr std::size_t kMostStrangersAtOnce = 8;
+constexpr std::size_t kMostTcpAtOnce = 8;
 
 /// The longest time to read TCP connections in one go: clients of a Unix socket wait no longer.
 constexpr std::chrono::milliseconds kTurn{1};
@@ -45,7 +45,7 @@ bool cut_first(Connections& list, Suits suits) {
   return true;
 }
 
-bool somebody_waits_at(int listener) {
+bool has_waiting_client(int listener) {
   pollfd door{.fd = listener, .events = POLLIN, .revents = 0};
   return ::poll(&door, 1, 0) > 0;
 }
@@ -94,7 +94,7 @@ void Server::wait_at(Door& door) {
 }
 
 void Server::accept_at(Door& door) {
-  const std::size_t most = door.listener.is_local_socket ? kMostAtOnce : kMostStrangersAtOnce;
+  const std::size_t most = door.listener.is_local_socket ? kMostAtOnce : kMostTcpAtOnce;
   for (std::size_t i = 0; i < most; ++i) {
     Fd fd(::accept4(door.listener.fd.get(), nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
     if (fd) {
@@ -105,8 +105,8 @@ void Server::accept_at(Door& door) {
     const bool is_short = errno == EMFILE || errno == ENFILE || errno == ENOBUFS || errno == ENOMEM;
     if (!is_short) continue;  // the client is gone already
     // Without a free descriptor, accept fails even if no client waits.
-    if (!somebody_waits_at(door.listener.fd.get())) break;
-    if (!make_room(NoPlace::all, {})) return rest();
+    if (!has_waiting_client(door.listener.fd.get())) break;
+    if (!make_room(Shortage::all, {})) return rest();
   }
   wait_at(door);
 }
@@ -123,8 +123,8 @@ void Server::admit(const Door& door, Fd fd) {
   Peer peer = peer_of(door.listener, fd.get());
   const bool is_local = door.listener.is_local_socket;
   const bool encrypts = options_.tls != nullptr && !is_local;
-  const NoPlace shortage = find_place(peer);
-  const bool is_guest = shortage != NoPlace::none;
+  const Shortage shortage = find_place(peer);
+  const bool is_guest = shortage != Shortage::none;
   if (is_guest && !find_guest_place()) {
     service_.turn_away(Connection::reason_of(shortage));
     if (encrypts) return;
@@ -150,18 +150,18 @@ void Server::admit(const Door& door, Fd fd) {
   sweeper_.start();
 }
 
-NoPlace Server::find_place(const Peer& peer) {
+Shortage Server::find_place(const Peer& peer) {
   while (true) {
-    const NoPlace shortage = places_.why_not(peer.client, peer.is_local_socket);
-    if (shortage == NoPlace::none || !make_room(shortage, peer.client)) return shortage;
+    const Shortage shortage = places_.shortage_for(peer.client, peer.is_local_socket);
+    if (shortage == Shortage::none || !make_room(shortage, peer.client)) return shortage;
   }
 }
 
-bool Server::make_room(NoPlace shortage, std::string_view client) {
+bool Server::make_room(Shortage shortage, std::string_view client) {
   const auto would_do = [&](const std::shared_ptr<Connection>& connection) {
     const Peer& peer = connection->peer();
-    if (shortage == NoPlace::per_client) return peer.client == client;
-    return shortage != NoPlace::tcp || !peer.is_local_socket;
+    if (shortage == Shortage::per_client) return peer.client == client;
+    return shortage != Shortage::tcp || !peer.is_local_socket;
   };
   while (true) {
     const auto found = std::ranges::find_if(waiting_, would_do);
@@ -201,14 +201,14 @@ void Server::set_busy(Connection& connection, bool is_busy) {
   connection.set_place(connection.place(), is_busy);
 }
 
-void Server::set_half(Connection& /*connection*/, bool is_half) {
-  if (!is_half) {
+void Server::set_partial_record(Connection& /*connection*/, bool has_partial_record) {
+  if (!has_partial_record) {
     --half_records_;
     return;
   }
   if (++half_records_ <= options_.places.half_records) return;
   for (Connections* const list : {&waiting_, &guests_, &busy_}) {
-    if (cut_first(*list, std::mem_fn(&Connection::is_half))) return;
+    if (cut_first(*list, std::mem_fn(&Connection::has_partial_record))) return;
   }
 }
 
@@ -254,7 +254,7 @@ Connections& Server::list_of(const Connection& connection) noexcept {
 }
 
 void Server::remove(Connection& connection) {
-  if (connection.is_half()) --half_records_;
+  if (connection.has_partial_record()) --half_records_;
   unread_bytes_ -= connection.unread_bytes();
   if (!connection.is_guest()) {
     places_.give_back(connection.peer().client, connection.peer().is_local_socket);

@@ -48,12 +48,13 @@ class Server final : public ConnectionOwner {
   [[nodiscard]] Service& service() noexcept override { return service_; }
   [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
   void set_busy(Connection& connection, bool is_busy) override;
-  void set_half(Connection& connection, bool is_half) override;
+  void set_partial_record(Connection& connection, bool has_partial_record) override;
   void set_unread(Connection& connection, std::size_t bytes) override;
   void schedule(Connection& connection) override;
   void remove(Connection& connection) override;
 
  private:
+  /// A listening socket.
   struct Door {
     Listener listener;
     std::unique_ptr<Watch> watch;
@@ -65,10 +66,10 @@ class Server final : public ConnectionOwner {
   /// Accepts no connections for a moment.
   void rest();
   /// Finds a place for `peer`; may close another connection for it. `none`: it has one.
-  [[nodiscard]] NoPlace find_place(const Peer& peer);
+  [[nodiscard]] Shortage find_place(const Peer& peer);
   /// Closes the connection that has been idle longest among those whose place helps. False: all of
   /// them are busy.
-  [[nodiscard]] bool make_room(NoPlace shortage, std::string_view client);
+  [[nodiscard]] bool make_room(Shortage shortage, std::string_view client);
   /// Finds a place beyond the limits, for one request.
   [[nodiscard]] bool find_guest_place();
   /// Handles the scheduled connections, for a short time.

@@ -53,7 +53,7 @@ bool Service::is_enabled(Scope group) const noexcept {
 }
 
 bool Service::grants(const Request& request, Scope scope) const noexcept {
-  if (!is_enabled(scope) || is_stranger(request)) return false;
+  if (!is_enabled(scope) || lacks_token(request)) return false;
   if (request.claims) return daemon::grants(*request.claims, scope);
   return scope != Scope::gpu_control || request.peer.is_local_socket;
 }
@@ -101,14 +101,15 @@ void Service::tick() {
   }
 }
 
-std::optional<Response> Service::denial(const Needed& needed, Request& request) {
+std::optional<Response> Service::denial(const RouteRequirement& needed, Request& request) {
   const Scope* const scope = std::get_if<Scope>(&needed);
   if (scope != nullptr && !is_enabled(*scope)) {
     if (*scope == Scope::gpu_control) audit(request.peer, "tried to control GPUs");
     return response_of(group_disabled(*scope));
   }
   if (!key_) {
-    if (needed == Needed(Open::where_keys_are)) return response_of(authentication_disabled());
+    if (needed == RouteRequirement(RouteAccess::token_if_key_is_set))
+      return response_of(authentication_disabled());
     if (scope == nullptr || *scope != Scope::gpu_control || request.peer.is_local_socket) {
       return std::nullopt;
     }
@@ -126,7 +127,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   }
   const Denial* const found = std::get_if<Denial>(&checked);
   // A caller without a token gets a shorter answer.
-  if (found != nullptr && needed == Needed(Open::everybody)) return std::nullopt;
+  if (found != nullptr && needed == RouteRequirement(RouteAccess::everybody)) return std::nullopt;
   if (found != nullptr) {
     if (failures_.admit(request.peer.client, loop_.now())) {
       log_warning(fmt::format("{} was refused: {}", request.peer.name, found->error));
@@ -138,7 +139,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
   request.token_id = std::move(id);
   std::vector<Scope> scopes;
   if (scope != nullptr) scopes.push_back(*scope);
-  if (needed == Needed(Open::who_reads_all)) {
+  if (needed == RouteRequirement(RouteAccess::all_reading_scopes)) {
     scopes = options_.enabled;
     std::erase(scopes, Scope::gpu_control);
   }
@@ -154,7 +155,7 @@ std::optional<Response> Service::denial(const Needed& needed, Request& request) 
 }
 
 void Service::handle(Request& request, const std::shared_ptr<HttpExchange>& exchange) {
-  if (const auto refusal = denial(needed_for(request.target.path), request)) {
+  if (const auto refusal = denial(requirement_of(request.target.path), request)) {
     return exchange->answer(*refusal);
   }
   const Route* const route = find_route(request.target.path);

@@ -80,10 +80,9 @@ struct EnergyHistoryOptions {
 /// Starts the energy history of all devices. One thread still reads each device, at most as often
 /// as its fastest reader: a periodic reader reuses a reading of another one that is newer than half
 /// its period.
-[[nodiscard]] std::unique_ptr<EnergyHistory> remember(Inventory& inventory,
-                                                      const std::vector<Scope>& enabled,
-                                                      const EnergyHistoryOptions& options,
-                                                      Loop& loop, const Clock& clock);
+[[nodiscard]] std::unique_ptr<EnergyHistory> start_energy_history(
+    Inventory& inventory, const std::vector<Scope>& enabled, const EnergyHistoryOptions& options,
+    Loop& loop, const Clock& clock);
 
 /// Threads: the loop's.
 class Service {
@@ -101,7 +100,7 @@ class Service {
   [[nodiscard]] const std::optional<std::string>& key() const noexcept { return key_; }
 
   /// Enables requests for the energy of past windows.
-  void remember(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
+  void set_energy_history(std::unique_ptr<EnergyHistory> history) { history_ = std::move(history); }
 
   /// Opens a stream for the caller. Null: not possible, and the client has got an error.
   [[nodiscard]] Subscriber* open_stream(const Request& request, HttpExchange& exchange);
@@ -130,7 +129,7 @@ class Service {
     return request.is_coarse ? coarse_stream_ : cpu_stream_;
   }
   /// The daemon has a signing key, and the request has no valid token.
-  [[nodiscard]] bool is_stranger(const Request& request) const noexcept {
+  [[nodiscard]] bool lacks_token(const Request& request) const noexcept {
     return key_.has_value() && !request.claims;
   }
   /// True if the caller may use `scope`.
@@ -148,7 +147,7 @@ class Service {
 
  private:
   /// The refusal of the request; absent: it is permitted, and its claims are set.
-  [[nodiscard]] std::optional<Response> denial(const Needed& needed, Request& request);
+  [[nodiscard]] std::optional<Response> denial(const RouteRequirement& needed, Request& request);
 
   Loop& loop_;
   ServiceOptions options_;

@@ -27,22 +27,22 @@ std::string chunk(std::string_view text) {
 }
 
 Stream::~Stream() {
-  for (auto& [ids, feed] : feeds_) {
-    for (Subscriber* const subscriber : feed.subscribers) subscriber->stream_ = nullptr;
+  for (auto& [ids, group] : groups_) {
+    for (Subscriber* const subscriber : group.subscribers) subscriber->stream_ = nullptr;
   }
 }
 
 void Stream::subscribe(Subscriber& subscriber, const Ids& ids) {
   unsubscribe(subscriber);
-  const auto feed = feeds_.try_emplace(ids).first;
+  const auto group = groups_.try_emplace(ids).first;
   subscriber.stream_ = this;
-  subscriber.ids_ = &feed->first;
-  subscriber.place_ = feed->second.subscribers.size();
-  feed->second.subscribers.push_back(&subscriber);
+  subscriber.ids_ = &group->first;
+  subscriber.place_ = group->second.subscribers.size();
+  group->second.subscribers.push_back(&subscriber);
   ++subscribers_;
   for (const wire::DeviceId id : ids) ++devices_[id].subscribers;
   if (std::string text = known(ids); !text.empty()) {
-    feed->second.has_begun = true;
+    group->second.has_begun = true;
     ++events_;
     subscriber.deliver(std::make_shared<const std::string>(std::move(text)));
   }
@@ -53,16 +53,16 @@ void Stream::unsubscribe(Subscriber& subscriber) noexcept {
 }
 
 void Stream::remove(Subscriber& subscriber) noexcept {
-  const auto feed = feeds_.find(*subscriber.ids_);
-  std::vector<Subscriber*>& all = feed->second.subscribers;
+  const auto group = groups_.find(*subscriber.ids_);
+  std::vector<Subscriber*>& all = group->second.subscribers;
   all.back()->place_ = subscriber.place_;
   std::swap(all[subscriber.place_], all.back());
   all.pop_back();
-  for (const wire::DeviceId id : feed->first) {
+  for (const wire::DeviceId id : group->first) {
     const auto device = devices_.find(id);
     if (--device->second.subscribers == 0) devices_.erase(device);
   }
-  if (all.empty()) feeds_.erase(feed);
+  if (all.empty()) groups_.erase(group);
   --subscribers_;
   subscriber.stream_ = nullptr;
 }
@@ -114,8 +114,8 @@ std::string Stream::known(const Ids& ids) const {
   return alone ? text : text + snapshot(ids);
 }
 
-std::vector<Stream::News> Stream::take(const std::vector<PowerChange>& updates) {
-  std::vector<News> news;
+std::vector<Stream::EncodedChange> Stream::take(const std::vector<PowerChange>& updates) {
+  std::vector<EncodedChange> encoded;
   for (const PowerChange& update : updates) {
     const auto device = devices_.find(update.id);
     if (device == devices_.end()) continue;  // no subscribers any more
@@ -128,42 +128,42 @@ std::vector<Stream::News> Stream::take(const std::vector<PowerChange>& updates) 
     const bool alone = format_ == wire::StreamFormat::per_device;
     std::string text = update.power_mw && alone ? event_of(update) : std::string();
     if (has_reasons) text += reasons_of(update);
-    news.push_back({update.id, std::move(text), update.power_mw.has_value()});
+    encoded.push_back({update.id, std::move(text), update.power_mw.has_value()});
   }
-  return news;
+  return encoded;
 }
 
 void Stream::publish(const std::vector<PowerChange>& updates, TimePoint now) {
-  const std::vector<News> news = take(updates);
-  if (news.empty()) return;
-  for (auto& [ids, feed] : feeds_) {
+  const std::vector<EncodedChange> encoded = take(updates);
+  if (encoded.empty()) return;
+  for (auto& [ids, group] : groups_) {
     std::string text;
     bool has_event = false;
-    for (const News& item : news) {
+    for (const EncodedChange& item : encoded) {
       if (!contains(ids, item.id)) continue;
       text += item.text;
       has_event = has_event || item.has_event;
     }
     if (has_event && format_ == wire::StreamFormat::snapshot) text += snapshot(ids);
     if (text.empty()) continue;
-    feed.has_begun = true;
+    group.has_begun = true;
     ++events_;
-    send(feed, std::make_shared<const std::string>(std::move(text)), now);
+    send(group, std::make_shared<const std::string>(std::move(text)), now);
   }
 }
 
 void Stream::keep_alive(TimePoint now) {
   Frame frame;
-  for (auto& [ids, feed] : feeds_) {
-    if (!feed.has_begun || now - feed.sent < kSilence) continue;
+  for (auto& [ids, group] : groups_) {
+    if (!group.has_begun || now - group.sent < kSilence) continue;
     if (!frame) frame = std::make_shared<const std::string>(chunk(wire::comment("alive")));
-    send(feed, frame, now);
+    send(group, frame, now);
   }
 }
 
-void Stream::send(Feed& feed, const Frame& frame, TimePoint now) {
-  feed.sent = now;
-  for (Subscriber* const subscriber : feed.subscribers) subscriber->deliver(frame);
+void Stream::send(SubscriberGroup& group, const Frame& frame, TimePoint now) {
+  group.sent = now;
+  for (Subscriber* const subscriber : group.subscribers) subscriber->deliver(frame);
 }
 
 Ids Stream::wanted() const {

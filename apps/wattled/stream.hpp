@@ -37,7 +37,7 @@ class Subscriber {
  private:
   friend class Stream;
   Stream* stream_ = nullptr;
-  const Ids* ids_ = nullptr;  ///< the feed's key
+  const Ids* ids_ = nullptr;  ///< the group's key
   std::size_t place_ = 0;
 };
 
@@ -82,14 +82,14 @@ class Stream {
     std::size_t subscribers = 0;
     PowerChange last;  ///< no power before the first value
   };
-  struct Feed {
+  struct SubscriberGroup {
     std::vector<Subscriber*> subscribers;
     TimePoint sent{};
     bool has_begun = false;
   };
-  using Feeds = std::map<Ids, Feed>;
+  using SubscriberGroups = std::map<Ids, SubscriberGroup>;
   /// The encoded change of a device.
-  struct News {
+  struct EncodedChange {
     wire::DeviceId id;
     std::string text;  ///< for snapshots only the comments; the event has all devices
     bool has_event;    ///< false: only comments
@@ -103,13 +103,13 @@ class Stream {
   [[nodiscard]] std::string known(const Ids& ids) const;
   [[nodiscard]] std::string snapshot(const Ids& ids) const;
   /// Keeps the new values, and encodes them.
-  [[nodiscard]] std::vector<News> take(const std::vector<PowerChange>& updates);
-  static void send(Feed& feed, const Frame& frame, TimePoint now);
+  [[nodiscard]] std::vector<EncodedChange> take(const std::vector<PowerChange>& updates);
+  static void send(SubscriberGroup& group, const Frame& frame, TimePoint now);
 
   DeviceType type_;
   wire::StreamFormat format_;
   std::map<wire::DeviceId, Device> devices_;  ///< with subscribers
-  Feeds feeds_;
+  SubscriberGroups groups_;
   std::size_t subscribers_ = 0;
   std::uint64_t events_ = 0;
 };

@@ -57,7 +57,7 @@ class Tls final : public SocketTransport {
     return result == 1 ? static_cast<ssize_t>(count) : failure(result);
   }
   [[nodiscard]] bool has_more() const noexcept override { return SSL_pending(ssl_.get()) > 0; }
-  [[nodiscard]] bool is_half() const noexcept override {
+  [[nodiscard]] bool has_partial_record() const noexcept override {
     return SSL_is_init_finished(ssl_.get()) == 0 || is_in_body() ||
            (SSL_has_pending(ssl_.get()) != 0 && SSL_pending(ssl_.get()) == 0);
   }
@@ -192,8 +192,6 @@ std::unique_ptr<SocketTransport> TlsServer::accept(int fd) const {
   return std::make_unique<Tls>(std::move(ssl), fd);
 }
 
-void TlsServer::read_again() {
-  context_->ssl = make_context(certificate_, key_, client_authorities_);
-}
+void TlsServer::reload() { context_->ssl = make_context(certificate_, key_, client_authorities_); }
 
 }  // namespace wattle::daemon

@@ -24,7 +24,7 @@ class SocketTransport {
   /// True if bytes can be received although the descriptor is not readable.
   [[nodiscard]] virtual bool has_more() const noexcept { return false; }
   /// True if it holds memory for a partial handshake or record.
-  [[nodiscard]] virtual bool is_half() const noexcept { return false; }
+  [[nodiscard]] virtual bool has_partial_record() const noexcept { return false; }
   /// Ends sending.
   virtual void finish() noexcept = 0;
 };
@@ -48,7 +48,7 @@ class TlsServer {
   /// Null: no memory.
   [[nodiscard]] std::unique_ptr<SocketTransport> accept(int fd) const;
   /// Reads the files again, for new connections. Throws as the constructor; then nothing changes.
-  void read_again();
+  void reload();
 
  private:
   struct Context;

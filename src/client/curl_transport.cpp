@@ -154,7 +154,7 @@ bool CurlTransport::start_watch(const Ready& wanted, bool is_known) noexcept {
 }
 
 /// Sockets that cannot be watched (ENOSPC: fs.epoll.max_user_watches) are polled.
-void CurlTransport::look_at_unwatched() noexcept {
+void CurlTransport::poll_unwatched() noexcept {
   std::erase_if(unwatched_, [this](const Ready& socket) { return start_watch(socket, false); });
   for (const Ready& socket : unwatched_) {
     const bool reads = (socket.what & CURL_POLL_IN) != 0;
@@ -207,7 +207,7 @@ void CurlTransport::wait(TimePoint until) noexcept {
   if (!unwatched_.empty()) until = std::min(until, TimePoint::clock::now() + kUnwatchedPeriod);
   const int count = ::epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()),
                                  milliseconds_until(std::min(until, due_)));
-  look_at_unwatched();
+  poll_unwatched();
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events.at(static_cast<std::size_t>(i));
     if (event.data.fd == wake_) continue;

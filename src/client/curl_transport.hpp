@@ -66,7 +66,7 @@ class CurlTransport final : public Transport {
 
   /// False if the kernel cannot watch another socket. `what`: CURL_POLL_IN etc.
   [[nodiscard]] bool start_watch(const Ready& wanted, bool is_known) noexcept;
-  void look_at_unwatched() noexcept;
+  void poll_unwatched() noexcept;
   [[nodiscard]] Easy spare_handle();
   void put_back(Easy easy) noexcept;
   void report_ended();

@@ -11,7 +11,7 @@ namespace wattle::client {
 namespace {
 
 /// Daemons sample a whole number of times per second: the longest period is 1 s.
-constexpr std::chrono::seconds kRarestLook{1};
+constexpr std::chrono::seconds kLongestPeriod{1};
 /// The sampling period of a daemon is known after this number of successive changes. After a stall
 /// it may catch up with fewer samples than these.
 constexpr unsigned kChangesToMeasure = 50;
@@ -66,8 +66,8 @@ void forget_unknown(const History& counter, TimePoint from, TimePoint to, Energy
 /// The counter's energy where it was read without a break, and powers before, between and after
 /// that. The counter is read rarely: without powers, much of the newest second would be unknown,
 /// and a restart of the daemon would lose the time since the last reading.
-EnergyFigure carried_on(const History& counter, const History* power, TimePoint begin,
-                        TimePoint end) {
+EnergyFigure energy_with_powers(const History& counter, const History* power, TimePoint begin,
+                                TimePoint end) {
   const TimePoint from = std::max(begin, counter.values().oldest().value_or(end));
   const TimePoint to = std::min(end, counter.values().newest().value_or(begin));
   if (power == nullptr || to <= from) return counter_energy(counter, {.begin = begin, .end = end});
@@ -96,7 +96,7 @@ std::unique_ptr<History> EnergyBook::power_history(const Key& key) const {
   const Channel channel{
       .domain = domain_of(key), .metric = Metric::power_instant, .gauge = {.scale = kMilliwattW}};
   const double readings = kPowersPerSecond * Seconds(history_).count();
-  return std::make_unique<History>(channel, HistoryOptions{.period = kRarestLook,
+  return std::make_unique<History>(channel, HistoryOptions{.period = kLongestPeriod,
                                                            .longest_pause = kSilence,
                                                            .memory_limit = bytes_for(readings)});
 }
@@ -134,14 +134,14 @@ void EnergyBook::note_power(const Key& key, TimePoint at, double power_w) {
 
 void EnergyBook::note_change(Record& record) noexcept {
   // The first interval is practically infinite, so the first few intervals do not count.
-  Looks& looks = record.looks;
+  PeriodEstimate& period_estimate = record.period_estimate;
   const TimePoint at = record.last_power.at;
-  const std::chrono::nanoseconds since_last = at - std::exchange(looks.changed_at, at);
+  const std::chrono::nanoseconds since_last = at - std::exchange(period_estimate.changed_at, at);
   if (since_last <= std::chrono::nanoseconds(0)) return;
-  looks.longest = std::max(looks.longest, since_last);
-  if (++looks.changes < kChangesToMeasure) return;
-  record.power->set_period(std::min(looks.longest, record.power->period()));
-  looks = {.changed_at = at};
+  period_estimate.longest = std::max(period_estimate.longest, since_last);
+  if (++period_estimate.changes < kChangesToMeasure) return;
+  record.power->set_period(std::min(period_estimate.longest, record.power->period()));
+  period_estimate = {.changed_at = at};
 }
 
 void EnergyBook::confirm_power(const Key& key, TimePoint at) noexcept {
@@ -164,8 +164,8 @@ void EnergyBook::lose_power(const Key& key, TimePoint at) noexcept {
   record->last_power.at = std::max(at, record->last_power.at) + std::chrono::nanoseconds(1);
   record->power->add(record->last_power);
   // The next daemon may sample at another rate.
-  record->power->set_period(kRarestLook);
-  record->looks = {};
+  record->power->set_period(kLongestPeriod);
+  record->period_estimate = {};
 }
 
 void EnergyBook::note_counter(const Key& key, TimePoint at, std::chrono::nanoseconds half_width,
@@ -203,7 +203,7 @@ ServerEnergy EnergyBook::energy(std::size_t server, TimePoint begin, TimePoint e
     if (key.server != server) break;
     std::vector<EnergyFigure> figures;
     if (record.counter) {
-      figures.push_back(carried_on(*record.counter, record.power.get(), begin, end));
+      figures.push_back(energy_with_powers(*record.counter, record.power.get(), begin, end));
     }
     if (record.power) figures.push_back(gauge_energy(*record.power, begin, end));
     auto& into = key.quantity == Quantity::gpu   ? found.gpus

@@ -61,7 +61,7 @@ class EnergyBook {
  private:
   /// Estimates the sampling period of a daemon that sends only changes: the longest of the last
   /// times between changes is at least one period.
-  struct Looks {
+  struct PeriodEstimate {
     std::chrono::nanoseconds longest{0};
     unsigned changes = 0;
     TimePoint changed_at{};
@@ -70,7 +70,7 @@ class EnergyBook {
     std::unique_ptr<History> power;
     std::unique_ptr<History> counter;
     Reading last_power{};
-    Looks looks;
+    PeriodEstimate period_estimate;
     TimePoint last_counter{};
   };
 

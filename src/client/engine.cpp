@@ -36,16 +36,16 @@ Engine::Engine(std::shared_ptr<UpdateHub> hub, const Options& options)
   };
   // It cannot be moved, which std::make_unique would do with an aggregate's named members.
   // NOLINTNEXTLINE(modernize-make-unique)
-  around_.reset(new Surroundings{.transport = *transport_,
-                                 .hub = *hub_,
-                                 .timers = timers_,
-                                 .clock = machine_clock(),
-                                 .chance = std::move(chance),
-                                 .reconnect_delay = options.reconnect_delay,
-                                 .longest_reconnect_delay = options.longest_reconnect_delay,
-                                 .timeout = options.timeout,
-                                 .book = book_.get()});
-  for (std::size_t i = 0; i < hub_->servers().size(); ++i) servers_.emplace_back(i, *around_);
+  context_.reset(new StreamContext{.transport = *transport_,
+                                   .hub = *hub_,
+                                   .timers = timers_,
+                                   .clock = machine_clock(),
+                                   .chance = std::move(chance),
+                                   .reconnect_delay = options.reconnect_delay,
+                                   .longest_reconnect_delay = options.longest_reconnect_delay,
+                                   .timeout = options.timeout,
+                                   .book = book_.get()});
+  for (std::size_t i = 0; i < hub_->servers().size(); ++i) servers_.emplace_back(i, *context_);
 }
 
 Engine::~Engine() {
@@ -79,7 +79,7 @@ Engine::Start Engine::wait_for_start(TimePoint deadline, bool tolerates_connecti
       return {.trouble = Trouble{.what = printable(server.endpoint) + " does not answer in time"}};
     }
   }
-  return {.has_something = has_something_};
+  return {.has_streams = has_streams_};
 }
 
 void Engine::stop() noexcept {
@@ -112,7 +112,7 @@ void Engine::run() noexcept {
     changed_.notify_all();
   }
   servers_.clear();
-  around_.reset();
+  context_.reset();
   transport_.reset();
   const std::scoped_lock lock(mutex_);
   has_ended_ = true;
@@ -120,34 +120,34 @@ void Engine::run() noexcept {
 }
 
 void Engine::follow() {
-  around_->look_at_clock();
+  context_->read_clock();
   for (FollowedServer& server : servers_) server.start();
   while (!is_stopping_) {
     if (!has_started_) report_progress();
     transport_->wait(timers_.next());
-    around_->look_at_clock();
-    if (book_) look_for_suspend();
+    context_->read_clock();
+    if (book_) check_for_suspend();
     transport_->run([&] { hub_->commit(); });
-    while (!is_stopping_ && timers_.next() <= around_->now) servers_[timers_.first()].tick();
+    while (!is_stopping_ && timers_.next() <= context_->now) servers_[timers_.first()].tick();
     hub_->commit();
   }
 }
 
-void Engine::look_for_suspend() {
-  if (around_->now - suspend_looked_ < std::chrono::seconds(1)) return;
-  suspend_looked_ = around_->now;
+void Engine::check_for_suspend() {
+  if (context_->now - suspend_checked_ < std::chrono::seconds(1)) return;
+  suspend_checked_ = context_->now;
   if (suspend_.was_suspended()) book_->note_suspend();
 }
 
 void Engine::report_progress() {
   const std::scoped_lock lock(mutex_);
   has_started_ = true;
-  has_something_ = false;
+  has_streams_ = false;
   for (std::size_t i = 0; i < servers_.size(); ++i) {
     const FollowedServer& server = servers_[i];
     progress_[i] = server.progress();
     has_started_ &= progress_[i] == Progress::settled || progress_[i] == Progress::failed;
-    has_something_ |= server.has_something();
+    has_streams_ |= server.has_streams();
     const std::optional<Trouble>& met = server.trouble();
     if (!met) continue;
     auto& trouble = met->kind == Trouble::Kind::connection ? connection_trouble_ : other_trouble_;

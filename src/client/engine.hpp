@@ -15,7 +15,7 @@
 #include "base/fd.hpp"
 #include "client/curl_transport.hpp"
 #include "client/followed_server.hpp"
-#include "client/surroundings.hpp"
+#include "client/stream_context.hpp"
 #include "client/timers.hpp"
 #include "client/update_hub.hpp"
 #include "sampling/recorder.hpp"
@@ -38,7 +38,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   /// How the start went.
   struct Start {
     std::optional<Trouble> trouble{};
-    bool has_something = false;  ///< at least one stream is available
+    bool has_streams = false;  ///< at least one stream is available
   };
   /// The longest wait of `stop` for the connections to close.
   static constexpr std::chrono::milliseconds kPatience{80};
@@ -63,7 +63,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   void run() noexcept;
   void follow();
   void report_progress();
-  void look_for_suspend();
+  void check_for_suspend();
 
   const std::shared_ptr<UpdateHub> hub_;
   const std::shared_ptr<EnergyBook> book_;
@@ -75,10 +75,10 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // The thread's own.
   Timers timers_;
   std::unique_ptr<CurlTransport> transport_;
-  std::unique_ptr<Surroundings> around_;
+  std::unique_ptr<StreamContext> context_;
   std::deque<FollowedServer> servers_;
   SuspendWatch suspend_{machine_clock()};
-  TimePoint suspend_looked_{};
+  TimePoint suspend_checked_{};
   bool has_started_ = false;  ///< progress no longer matters
 
   std::mutex mutex_;
@@ -87,7 +87,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::vector<FollowedServer::Progress> progress_;
   std::optional<Trouble> connection_trouble_;
   std::optional<Trouble> other_trouble_;
-  bool has_something_ = false;
+  bool has_streams_ = false;
   bool is_quiet_ = false;  ///< no callback of the user runs any more
   bool has_ended_ = false;
 };

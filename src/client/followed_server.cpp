@@ -60,10 +60,10 @@ void seed(FollowedStream& stream, const wire::Decoded<wire::PowersAt<Power>>& de
 
 }  // namespace
 
-FollowedServer::FollowedServer(std::size_t place, Surroundings& around)
+FollowedServer::FollowedServer(std::size_t place, StreamContext& around)
     : place_(place),
       server_(around.hub.servers()[place]),
-      around_(around),
+      context_(around),
       inquiry_(place, around.transport, around.clock, around.timeout),
       streams_{FollowedStream(place, DeviceType::gpu, around),
                FollowedStream(place, DeviceType::cpu, around)},
@@ -74,7 +74,7 @@ bool FollowedServer::wants(DeviceType type) const noexcept {
   return !asked || !asked->empty();
 }
 
-bool FollowedServer::has_something() const noexcept {
+bool FollowedServer::has_streams() const noexcept {
   if (progress_ == Progress::asking) return true;
   return std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() != Phase::idle && stream.phase() != Phase::denied;
@@ -111,7 +111,7 @@ void FollowedServer::set_up() {
   sets_up_ = true;
   identity_.reset();
   token_trouble_.clear();
-  ask("/discover", [this](const Answer& answer) { take_discovery(answer); });
+  ask("/discover", [this](const InquiryAnswer& answer) { take_discovery(answer); });
 }
 
 void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
@@ -121,7 +121,7 @@ void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
   }
   for (FollowedStream& stream : streams_) {
     const bool is_asked_for = stream.phase() == Phase::idle || stream.waits();
-    if (wants(stream.type()) && is_asked_for && stream.retry_at() <= around_.now) {
+    if (wants(stream.type()) && is_asked_for && stream.retry_at() <= context_.now) {
       stream.lose(reason, is_answered);
     }
   }
@@ -132,7 +132,7 @@ void FollowedServer::fail_set_up(const std::string& reason, bool is_answered) {
 }
 
 template <class Value>
-std::optional<Value> FollowedServer::take(std::string_view path, const Answer& answer,
+std::optional<Value> FollowedServer::take(std::string_view path, const InquiryAnswer& answer,
                                           wire::Decoded<Value> (*decode)(std::string_view)) {
   if (!answer.is_good()) {
     const bool is_answered = answer.failure.empty();
@@ -146,7 +146,7 @@ std::optional<Value> FollowedServer::take(std::string_view path, const Answer& a
   return std::nullopt;
 }
 
-void FollowedServer::take_discovery(const Answer& answer) {
+void FollowedServer::take_discovery(const InquiryAnswer& answer) {
   auto taken = take("/discover", answer, wire::decode_discovery);
   if (!taken) return;
   discovery_ = *std::move(taken);
@@ -158,10 +158,10 @@ void FollowedServer::take_discovery(const Answer& answer) {
     token_trouble_ = "the daemon requires a token";
     return decide();
   }
-  ask("/auth/whoami", [this](const Answer& identity) { take_identity(identity); });
+  ask("/auth/whoami", [this](const InquiryAnswer& identity) { take_identity(identity); });
 }
 
-void FollowedServer::take_identity(const Answer& answer) {
+void FollowedServer::take_identity(const InquiryAnswer& answer) {
   if (answer.failure.empty() && (answer.status == 401 || answer.status == 403)) {
     token_trouble_ = "the token is not accepted: " + answer.reason();
     return decide();
@@ -246,24 +246,24 @@ void FollowedServer::compare_clocks(int left, std::function<void()> then) {
   }
   ask(
       "/time",
-      [this, left, then = std::move(then)](const Answer& answer) mutable {
+      [this, left, then = std::move(then)](const InquiryAnswer& answer) mutable {
         bool is_compared = false;
         if (answer.is_good()) {
           const auto decoded = wire::decode_time(answer.body);
           if (const auto* time = std::get_if<wire::UnixMs>(&decoded)) {
             const ClockOffset offset =
-                ClockOffset::of(to_unix(answer.asked), to_unix(answer.answered), *time);
+                ClockOffset::of(to_unix(answer.sent_at), to_unix(answer.received_at), *time);
             if (offset.uncertainty_s < best_round_trip_.uncertainty_s) best_round_trip_ = offset;
             is_compared = true;
-            note_life();
+            note_sign_of_life();
           }
         }
         if (is_compared && left > 1) return compare_clocks(left - 1, std::move(then));
         compares_clocks_ = false;
-        clock_due_ = around_.now + kClockPeriod;
+        clock_due_ = context_.now + kClockPeriod;
         if (std::isfinite(best_round_trip_.uncertainty_s)) {
           for (FollowedStream& stream : streams_) stream.set_clock(best_round_trip_);
-          around_.hub.set_clock(place_, best_round_trip_);
+          context_.hub.set_clock(place_, best_round_trip_);
         }
         if (then) then();
       },
@@ -287,7 +287,7 @@ void FollowedServer::open_streams() {
       stream.open(target_of(stream, "stream_power"));
     }
   }
-  around_.timers.set_at_latest(place_, around_.now);
+  context_.timers.set_at_latest(place_, context_.now);
 }
 
 void FollowedServer::ask_seed(FollowedStream& stream) {
@@ -295,7 +295,7 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
   ++seeds_asked_;
   ask(
       target_of(stream, "get_power"),
-      [this, &stream](const Answer& answer) {
+      [this, &stream](const InquiryAnswer& answer) {
         --seeds_asked_;
         // Without an answer, the stream sends the powers when they change.
         if (answer.is_good() && stream.type() == DeviceType::gpu) {
@@ -303,14 +303,14 @@ void FollowedServer::ask_seed(FollowedStream& stream) {
         } else if (answer.is_good()) {
           seed(stream, wire::decode_cpu_powers(answer.body));
         }
-        look_for_settled();
+        check_settled();
       },
       /*is_last=*/true);
 }
 
 // What is due
 
-void FollowedServer::look_for_settled() {
+void FollowedServer::check_settled() {
   if (progress_ != Progress::reached || sets_up_ || seeds_asked_ > 0) return;
   const bool is_on_its_way = std::ranges::any_of(streams_, [](const FollowedStream& stream) {
     return stream.phase() == Phase::opening || stream.needs_seed();
@@ -318,19 +318,19 @@ void FollowedServer::look_for_settled() {
   if (!is_on_its_way) progress_ = Progress::settled;
 }
 
-void FollowedServer::note_life() {
+void FollowedServer::note_sign_of_life() {
   for (FollowedStream& stream : streams_) stream.note_sign();
 }
 
-void FollowedServer::ask_for_life() {
-  asks_for_life_ = true;
-  ask("/time", [this](const Answer& answer) {
-    asks_for_life_ = false;
-    if (answer.is_good()) note_life();
+void FollowedServer::request_sign_of_life() {
+  requests_sign_of_life_ = true;
+  ask("/time", [this](const InquiryAnswer& answer) {
+    requests_sign_of_life_ = false;
+    if (answer.is_good()) note_sign_of_life();
   });
 }
 
-TimePoint FollowedServer::look_at(FollowedStream& stream, bool may_count) {
+TimePoint FollowedServer::tick_stream(FollowedStream& stream, bool may_count) {
   stream.check();
   if (stream.needs_seed()) ask_seed(stream);
   if (stream.take_doubt()) {
@@ -344,7 +344,7 @@ TimePoint FollowedServer::look_at(FollowedStream& stream, bool may_count) {
     due = counters_.due(stream.type());
   }
   if (stream.waits()) due = stream.retry_at();
-  return due > around_.now ? due : TimePoint::max();
+  return due > context_.now ? due : TimePoint::max();
 }
 
 void FollowedServer::tick() {
@@ -355,19 +355,19 @@ void FollowedServer::tick() {
   // Does not repeat a request that is in progress.
   const bool may_count = counters_.is_idle();
   for (FollowedStream& stream : streams_) {
-    due = std::min(due, look_at(stream, may_count));
+    due = std::min(due, tick_stream(stream, may_count));
     const bool is_open = stream.phase() == Phase::open;
     is_followed |= is_open || stream.phase() == Phase::opening;
-    is_silent |= is_open && around_.now - stream.last_sign() >= kLook;
-    has_retry |= stream.waits() && stream.retry_at() <= around_.now;
+    is_silent |= is_open && context_.now - stream.last_sign() >= kLifePeriod;
+    has_retry |= stream.waits() && stream.retry_at() <= context_.now;
   }
-  if (is_followed) due = std::min(due, around_.now + kLook);
+  if (is_followed) due = std::min(due, context_.now + kLifePeriod);
   if (has_retry && !sets_up_) set_up();
-  if (is_silent && !asks_for_life_ && !compares_clocks_) ask_for_life();
+  if (is_silent && !requests_sign_of_life_ && !compares_clocks_) request_sign_of_life();
   const bool is_compared = sets_up_ || compares_clocks_ || !is_followed;
-  if (!is_compared && around_.now >= clock_due_) compare_clocks(kRoundTrips, nullptr);
-  look_for_settled();
-  around_.timers.set(place_, due);
+  if (!is_compared && context_.now >= clock_due_) compare_clocks(kRoundTrips, nullptr);
+  check_settled();
+  context_.timers.set(place_, due);
 }
 
 }  // namespace wattle::client

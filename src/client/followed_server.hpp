@@ -12,7 +12,7 @@
 #include "client/followed_stream.hpp"
 #include "client/inquiry.hpp"
 #include "client/server_counters.hpp"
-#include "client/surroundings.hpp"
+#include "client/stream_context.hpp"
 #include "wire/decode.hpp"
 #include "wire/messages.hpp"
 
@@ -39,7 +39,7 @@ class FollowedServer {
     reached,  ///< its devices are known
     settled,  ///< the first powers are known, or none will come
   };
-  static constexpr std::chrono::seconds kLook{1};
+  static constexpr std::chrono::seconds kLifePeriod{1};
   static constexpr std::chrono::minutes kClockPeriod{1};
   /// The shortest time between two comparisons of a clock that seems to have been set.
   static constexpr std::chrono::seconds kClockPause{5};
@@ -47,7 +47,7 @@ class FollowedServer {
   /// Most devices of each type. An answer with more is refused.
   static constexpr std::size_t kMostDevices = 4096;
 
-  FollowedServer(std::size_t place, Surroundings& around);
+  FollowedServer(std::size_t place, StreamContext& around);
   FollowedServer(const FollowedServer&) = delete;
   FollowedServer& operator=(const FollowedServer&) = delete;
   ~FollowedServer() = default;
@@ -62,7 +62,7 @@ class FollowedServer {
   /// The first trouble; absent: none so far.
   [[nodiscard]] const std::optional<Trouble>& trouble() const noexcept { return trouble_; }
   /// True if a stream is available, or would be with a connection; also before the first answer.
-  [[nodiscard]] bool has_something() const noexcept;
+  [[nodiscard]] bool has_streams() const noexcept;
 
  private:
   using Phase = FollowedStream::Phase;
@@ -72,10 +72,10 @@ class FollowedServer {
   void fail_set_up(const std::string& reason, bool is_answered = true);
   /// The decoded answer; absent: invalid, and the set-up has failed.
   template <class Value>
-  [[nodiscard]] std::optional<Value> take(std::string_view path, const Answer& answer,
+  [[nodiscard]] std::optional<Value> take(std::string_view path, const InquiryAnswer& answer,
                                           wire::Decoded<Value> (*decode)(std::string_view));
-  void take_discovery(const Answer& answer);
-  void take_identity(const Answer& answer);
+  void take_discovery(const InquiryAnswer& answer);
+  void take_identity(const InquiryAnswer& answer);
   void decide();
   void report_cpu_limit();
   void decide_on(FollowedStream& stream, const std::vector<DeviceId>& served);
@@ -83,18 +83,18 @@ class FollowedServer {
   void compare_clocks(int left, std::function<void()> then);
   void open_streams();
   void ask_seed(FollowedStream& stream);
-  void ask_for_life();
+  void request_sign_of_life();
   /// Does what is due for the stream; returns the time of its next action.
-  [[nodiscard]] TimePoint look_at(FollowedStream& stream, bool may_count);
-  void look_for_settled();
+  [[nodiscard]] TimePoint tick_stream(FollowedStream& stream, bool may_count);
+  void check_settled();
   [[nodiscard]] bool wants(DeviceType type) const noexcept;
   [[nodiscard]] std::string target_of(const FollowedStream& stream, std::string_view what) const;
   void note_trouble(Trouble::Kind kind, const std::string& what);
-  void note_life();
+  void note_sign_of_life();
 
   std::size_t place_;
   const Server& server_;
-  Surroundings& around_;
+  StreamContext& context_;
   Inquiry inquiry_;
   std::array<FollowedStream, 2> streams_;  ///< by DeviceType
   ServerCounters counters_;
@@ -111,7 +111,7 @@ class FollowedServer {
   bool is_reported_ = false;  ///< the current outage is logged
   bool is_cpu_limit_reported_ = false;
   bool compares_clocks_ = false;
-  bool asks_for_life_ = false;
+  bool requests_sign_of_life_ = false;
   int seeds_asked_ = 0;  ///< requests for current powers without an answer yet
 };
 

@@ -22,27 +22,27 @@ constexpr double kPlausibleDelayS = 2.0;
 
 }  // namespace
 
-FollowedStream::FollowedStream(std::size_t server, DeviceType type, Surroundings& around)
+FollowedStream::FollowedStream(std::size_t server, DeviceType type, StreamContext& around)
     : server_(server),
       type_(type),
-      around_(around),
+      context_(around),
       backoff_(around.reconnect_delay, around.longest_reconnect_delay) {}
 
 FollowedStream::~FollowedStream() {
-  if (request_ != 0) around_.transport.cancel(request_);
+  if (request_ != 0) context_.transport.cancel(request_);
 }
 
 std::string FollowedStream::name() const {
   return std::string(type_ == DeviceType::gpu ? "GPU" : "CPU") + " stream of " +
-         printable(around_.hub.servers()[server_].endpoint);
+         printable(context_.hub.servers()[server_].endpoint);
 }
 
 void FollowedStream::set_state(ConnectionStatus status, const std::string& reason) {
   if (state_.status == status && state_.reason == reason) return;
-  if (state_.status != status) state_.since = around_.now;
+  if (state_.status != status) state_.since = context_.now;
   state_.status = status;
   state_.reason = reason;
-  around_.hub.set_state(server_, type_, state_);
+  context_.hub.set_state(server_, type_, state_);
 }
 
 void FollowedStream::serve(const std::vector<DeviceId>& devices) {
@@ -51,10 +51,10 @@ void FollowedStream::serve(const std::vector<DeviceId>& devices) {
     if (!device.is_served && device.has_value) put_gone(device);
     if (!device.is_served) clear_reasons(device);
   }
-  around_.hub.end_event();
+  context_.hub.end_event();
   for (const DeviceId id : devices) {
     if (find(id) != nullptr) continue;
-    const std::uint32_t slot = around_.hub.new_slot(
+    const std::uint32_t slot = context_.hub.new_slot(
         {.server = static_cast<std::uint32_t>(server_), .device = id, .type = type_});
     const auto place = std::ranges::upper_bound(devices_, id, {}, &Device::id);
     devices_.insert(place, {.id = id, .slot = slot, .is_served = true});
@@ -67,19 +67,19 @@ void FollowedStream::expect() {
 
 void FollowedStream::open(std::string_view target) {
   phase_ = Phase::opening;
-  opened_ = around_.now;
+  opened_ = context_.now;
   status_ = 0;
   refusal_.clear();
   reader_ = wire::SseReader([this](std::string_view comment) { take_comment(comment); });
-  was_flooded_ = false;
+  exceeded_limits_ = false;
   dropped_ = 0;
   for (Device& device : devices_) device.timestamp_ms = 0.0;
   // The reason of a loss or denial stays until the stream is back.
   if (state_.status != ConnectionStatus::denied) {
     set_state(ConnectionStatus::connecting, losses_ == 0 ? std::string() : state_.reason);
   }
-  request_ = around_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
-                                     /*is_last=*/true);
+  request_ = context_.transport.start(server_, target, std::chrono::milliseconds(0), *this,
+                                      /*is_last=*/true);
 }
 
 void FollowedStream::turn_off(const std::string& reason) {
@@ -91,26 +91,26 @@ void FollowedStream::deny(const std::string& reason) {
   const bool is_news = state_.status != ConnectionStatus::denied || state_.reason != reason;
   phase_ = Phase::denied;
   set_state(ConnectionStatus::denied, reason);
-  wait(backoff_.longest(around_.chance()));
+  wait(backoff_.longest(context_.chance()));
   if (is_news) log(denied(name(), reason));
 }
 
 void FollowedStream::wait(std::chrono::nanoseconds delay) {
-  retry_at_ = around_.now + delay;
-  around_.timers.set_at_latest(server_, retry_at_);
+  retry_at_ = context_.now + delay;
+  context_.timers.set_at_latest(server_, retry_at_);
 }
 
 void FollowedStream::lose(const std::string& reason, bool is_answered) {
-  if (request_ != 0) around_.transport.cancel(std::exchange(request_, 0));
-  if (phase_ == Phase::open && around_.now - opened_ >= kSettled) backoff_.reset();
+  if (request_ != 0) context_.transport.cancel(std::exchange(request_, 0));
+  if (phase_ == Phase::open && context_.now - opened_ >= kSettled) backoff_.reset();
   phase_ = Phase::waiting;
   ++losses_;
   for (const Device& device : devices_) {
     each_booked(device,
-                [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
+                [&](const EnergyBook::Key& key) { context_.book->lose_power(key, context_.now); });
   }
   set_state(ConnectionStatus::connecting, reason);
-  const double chance = around_.chance();
+  const double chance = context_.chance();
   wait(is_answered ? backoff_.next(chance) : backoff_.first(chance));
 }
 
@@ -123,8 +123,8 @@ void FollowedStream::end() {
 
 bool FollowedStream::take_sign() {
   if (phase_ != Phase::open) return false;
-  const bool was_silent = around_.now - last_sign_ >= kSilent;
-  last_sign_ = around_.now;
+  const bool was_silent = context_.now - last_sign_ >= kSilent;
+  last_sign_ = context_.now;
   set_state(ConnectionStatus::live, {});
   return was_silent;
 }
@@ -137,18 +137,18 @@ void FollowedStream::confirm_powers() {
   for (const Device& device : devices_) {
     if (!device.has_value) continue;
     each_booked(device,
-                [&](const EnergyBook::Key& key) { around_.book->confirm_power(key, last_sign_); });
+                [&](const EnergyBook::Key& key) { context_.book->confirm_power(key, last_sign_); });
   }
 }
 
 void FollowedStream::check() {
-  if (phase_ == Phase::opening && around_.now - opened_ >= around_.timeout) {
+  if (phase_ == Phase::opening && context_.now - opened_ >= context_.timeout) {
     // Or sends a refusal without end.
-    if (request_ != 0) around_.transport.cancel(request_);
+    if (request_ != 0) context_.transport.cancel(request_);
     ended({.failure = "the daemon does not answer"});
   }
   if (phase_ != Phase::open) return;
-  const auto silence = around_.now - last_sign_;
+  const auto silence = context_.now - last_sign_;
   if (silence >= kLost) {
     lose("nothing has come for 15 s, and the daemon does not answer");
   } else if (silence >= kStale) {
@@ -161,13 +161,13 @@ void FollowedStream::began(int status) {
   status_ = status;
   if (status != 200) return;
   phase_ = Phase::open;
-  opened_ = around_.now;
+  opened_ = context_.now;
   needs_seed_ = true;
   // A daemon sends its reasons to every new subscriber.
   for (Device& device : devices_) clear_reasons(device);
   note_sign();
   // The server requests it again when it may.
-  around_.timers.set_at_latest(server_, around_.now);
+  context_.timers.set_at_latest(server_, context_.now);
 }
 
 bool FollowedStream::received(std::string_view bytes) {
@@ -175,15 +175,15 @@ bool FollowedStream::received(std::string_view bytes) {
     refusal_ += bytes.substr(0, kLongestRefusal - std::min(kLongestRefusal, refusal_.size()));
     return refusal_.size() < kLongestRefusal;
   }
-  was_flooded_ = !bytes_limit_.admits(static_cast<double>(bytes.size()), around_.now);
-  if (was_flooded_) return false;
+  exceeded_limits_ = !bytes_limit_.admits(static_cast<double>(bytes.size()), context_.now);
+  if (exceeded_limits_) return false;
   const bool was_silent = take_sign();
   while (true) {
     const auto event = reader_.next(bytes);
-    if (was_flooded_) return false;  // by comments
+    if (exceeded_limits_) return false;  // by comments
     if (!event) break;
-    was_flooded_ = !events_limit_.admits(1.0, around_.now);
-    if (was_flooded_) return false;
+    exceeded_limits_ = !events_limit_.admits(1.0, context_.now);
+    if (exceeded_limits_) return false;
     take_event(*event);
   }
   if (std::exchange(dropped_, reader_.dropped()) != reader_.dropped()) {
@@ -197,39 +197,39 @@ bool FollowedStream::received(std::string_view bytes) {
 void FollowedStream::ended(const Ending& ending) {
   request_ = 0;
   // Its server checks whether everything is settled.
-  around_.timers.set_at_latest(server_, around_.now);
+  context_.timers.set_at_latest(server_, context_.now);
   std::string reason = ending.failure;
   if (status_ != 0 && status_ != 200) reason = refusal_text(status_, refusal_);
-  if (std::exchange(was_flooded_, false)) reason = "it sends far more than a daemon does";
+  if (std::exchange(exceeded_limits_, false)) reason = "it sends far more than a daemon does";
   if (status_ == 401 || status_ == 403 || status_ == 404) return deny(reason);
   lose(reason.empty() ? "the daemon ended the stream" : reason);
 }
 
 void FollowedStream::take_event(std::string_view json) {
-  if (const auto event = around_.parser.parse(type_, json)) {
+  if (const auto event = context_.parser.parse(type_, json)) {
     apply(*event);
   } else {
-    refuse(around_.parser.refusal(), json);
+    refuse(context_.parser.refusal(), json);
   }
 }
 
 void FollowedStream::take_comment(std::string_view comment) {
   auto unknown = wire::decode_unknown(comment);
   if (!unknown || unknown->type != type_) return;
-  was_flooded_ = was_flooded_ || !events_limit_.admits(1.0, around_.now);
+  exceeded_limits_ = exceeded_limits_ || !events_limit_.admits(1.0, context_.now);
   Device* const device = find(unknown->id);
-  if (was_flooded_ || device == nullptr || !device->is_served) return;
+  if (exceeded_limits_ || device == nullptr || !device->is_served) return;
   set_reason(*device, unknown->is_dram, std::move(unknown->reason));
   if (unknown->is_dram || !device->has_value) return;
   put_gone(*device);
-  around_.hub.end_event();
+  context_.hub.end_event();
 }
 
 void FollowedStream::set_reason(Device& device, bool is_dram, std::string reason) {
   bool& has_reason = is_dram ? device.has_dram_reason : device.has_reason;
   if (!has_reason && reason.empty()) return;
   has_reason = !reason.empty();
-  around_.hub.set_reason(
+  context_.hub.set_reason(
       server_, {.type = type_, .id = device.id, .is_dram = is_dram, .reason = std::move(reason)});
 }
 
@@ -259,7 +259,7 @@ void FollowedStream::apply(const wire::PowerEvent& event) {
       if (device.has_value && device.event != events_) put_gone(device);
     }
   }
-  around_.hub.end_event();
+  context_.hub.end_event();
 }
 
 void FollowedStream::seed(const wire::PowerEvent& powers) {
@@ -268,48 +268,48 @@ void FollowedStream::seed(const wire::PowerEvent& powers) {
     if (device == nullptr || !device->is_served) continue;
     if (powers.timestamp_ms > device->timestamp_ms) put(*device, power, powers.timestamp_ms);
   }
-  around_.hub.end_event();
+  context_.hub.end_event();
 }
 
 void FollowedStream::put(Device& device, const wire::DevicePower& power, double timestamp_ms) {
   const double timestamp_s = 1e-3 * timestamp_ms + clock_.offset_s;
   if (std::isfinite(clock_.uncertainty_s) &&
-      std::abs(timestamp_s - around_.unix_now_s) > kPlausibleDelayS + clock_.uncertainty_s) {
+      std::abs(timestamp_s - context_.unix_now_s) > kPlausibleDelayS + clock_.uncertainty_s) {
     doubts_clock_ = true;
-    around_.timers.set_at_latest(server_, around_.now);
+    context_.timers.set_at_latest(server_, context_.now);
   }
   device.timestamp_ms = timestamp_ms;
   device.event = events_;
   device.has_value = true;
   if (power.power_mw) set_reason(device, false, {});
   if (power.dram_mw) set_reason(device, true, {});
-  if (around_.book != nullptr) book_power(device, power, timestamp_s);
-  around_.hub.add({.timestamp_s = timestamp_s,
-                   .power_w = power.power_mw.value_or(kNoPower) / kMilliwattsPerW,
-                   .dram_w = power.dram_mw.value_or(kNoPower) / kMilliwattsPerW,
-                   .slot = device.slot});
+  if (context_.book != nullptr) book_power(device, power, timestamp_s);
+  context_.hub.add({.timestamp_s = timestamp_s,
+                    .power_w = power.power_mw.value_or(kNoPower) / kMilliwattsPerW,
+                    .dram_w = power.dram_mw.value_or(kNoPower) / kMilliwattsPerW,
+                    .slot = device.slot});
 }
 
 void FollowedStream::put_gone(Device& device) {
   device.has_value = false;
   each_booked(device,
-              [&](const EnergyBook::Key& key) { around_.book->lose_power(key, around_.now); });
-  around_.hub.add({.timestamp_s = around_.unix_now_s, .slot = device.slot, .is_gone = true});
+              [&](const EnergyBook::Key& key) { context_.book->lose_power(key, context_.now); });
+  context_.hub.add({.timestamp_s = context_.unix_now_s, .slot = device.slot, .is_gone = true});
 }
 
 void FollowedStream::book_power(const Device& device, const wire::DevicePower& power,
                                 double timestamp_s) {
   // A reading is never in the future; without a known daemon clock, it is now.
-  TimePoint at = around_.now;
+  TimePoint at = context_.now;
   if (std::isfinite(clock_.uncertainty_s)) {
-    const Seconds ago(std::clamp(around_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));
+    const Seconds ago(std::clamp(context_.unix_now_s - timestamp_s, 0.0, kPlausibleDelayS));
     at -= std::chrono::duration_cast<std::chrono::nanoseconds>(ago);
   }
   const Quantity quantity = type_ == DeviceType::gpu ? Quantity::gpu : Quantity::cpu;
   const auto book = [&](Quantity of, const std::optional<double>& power_mw) {
     const EnergyBook::Key key{.server = server_, .quantity = of, .device = device.id};
-    if (power_mw) around_.book->note_power(key, at, *power_mw / kMilliwattsPerW);
-    if (!power_mw) around_.book->lose_power(key, at);
+    if (power_mw) context_.book->note_power(key, at, *power_mw / kMilliwattsPerW);
+    if (!power_mw) context_.book->lose_power(key, at);
   };
   book(quantity, power.power_mw);
   if (type_ == DeviceType::cpu) book(Quantity::dram, power.dram_mw);
@@ -317,7 +317,7 @@ void FollowedStream::book_power(const Device& device, const wire::DevicePower& p
 
 template <class Visit>
 void FollowedStream::each_booked(const Device& device, Visit visit) const {
-  if (around_.book == nullptr) return;
+  if (context_.book == nullptr) return;
   const bool is_gpu = type_ == DeviceType::gpu;
   visit(EnergyBook::Key{
       .server = server_, .quantity = is_gpu ? Quantity::gpu : Quantity::cpu, .device = device.id});
@@ -331,7 +331,7 @@ FollowedStream::Device* FollowedStream::find(DeviceId id) noexcept {
 }
 
 void FollowedStream::refuse(std::string_view what, std::string_view sample) {
-  refusals_.note(around_.now, name(), what, sample);
+  refusals_.note(context_.now, name(), what, sample);
 }
 
 }  // namespace wattle::client

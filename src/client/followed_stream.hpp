@@ -10,8 +10,8 @@
 #include "client/backoff.hpp"
 #include "client/clock_offset.hpp"
 #include "client/flow_limit.hpp"
-#include "client/refusals.hpp"
-#include "client/surroundings.hpp"
+#include "client/refusal_log.hpp"
+#include "client/stream_context.hpp"
 #include "client/transport.hpp"
 #include "client/update.hpp"
 #include "wire/event.hpp"
@@ -50,7 +50,7 @@ class FollowedStream final : public ResponseHandler {
   static constexpr double kMostBytesPerSecond = 4.0 * (1U << 20U);
   static constexpr double kByteBurst = 32.0 * (1U << 20U);
 
-  FollowedStream(std::size_t server, DeviceType type, Surroundings& around);
+  FollowedStream(std::size_t server, DeviceType type, StreamContext& around);
   FollowedStream(const FollowedStream&) = delete;
   FollowedStream& operator=(const FollowedStream&) = delete;
   ~FollowedStream() override;
@@ -134,7 +134,7 @@ class FollowedStream final : public ResponseHandler {
 
   std::size_t server_;
   DeviceType type_;
-  Surroundings& around_;
+  StreamContext& context_;
   Phase phase_ = Phase::idle;
   ConnectionState state_{};
   RequestId request_ = 0;
@@ -145,12 +145,12 @@ class FollowedStream final : public ResponseHandler {
   std::uint64_t events_ = 0;
   FlowLimit events_limit_{kMostEventsPerSecond, kEventBurst};
   FlowLimit bytes_limit_{kMostBytesPerSecond, kByteBurst};
-  bool was_flooded_ = false;  ///< the server exceeded its limits
+  bool exceeded_limits_ = false;  ///< the server exceeded its limits
   std::uint64_t losses_ = 0;
   std::vector<Device> devices_;  ///< by id
   ClockOffset clock_;
   Backoff backoff_;
-  Refusals refusals_;
+  RefusalLog refusals_;
   TimePoint retry_at_{};
   TimePoint opened_{};  ///< or requested, while opening
   TimePoint last_sign_{};

@@ -11,7 +11,7 @@ constexpr std::size_t kLongestAnswer = std::size_t{1} << 20U;
 
 }  // namespace
 
-std::string Answer::reason() const {
+std::string InquiryAnswer::reason() const {
   return failure.empty() ? refusal_text(status, body) : failure;
 }
 
@@ -33,7 +33,7 @@ void Inquiry::clear() noexcept {
 }
 
 void Inquiry::start_next() {
-  answer_ = {.asked = clock_.now()};
+  answer_ = {.sent_at = clock_.now()};
   const Question& next = waiting_.front();
   request_ = transport_.start(server_, next.target, timeout_, *this, next.is_last);
 }
@@ -41,7 +41,7 @@ void Inquiry::start_next() {
 void Inquiry::began(int status) {
   answer_.status = status;
   // The time is in the packet of the head: the rest of the body does not delay it.
-  answer_.answered = clock_.now();
+  answer_.received_at = clock_.now();
 }
 
 bool Inquiry::received(std::string_view bytes) {
@@ -52,8 +52,8 @@ bool Inquiry::received(std::string_view bytes) {
 
 void Inquiry::ended(const Ending& ending) {
   answer_.failure = ending.failure;
-  if (answer_.status == 0) answer_.answered = clock_.now();
-  const Answer answer = std::exchange(answer_, {});
+  if (answer_.status == 0) answer_.received_at = clock_.now();
+  const InquiryAnswer answer = std::exchange(answer_, {});
   const Then then = std::move(waiting_.front().then);
   waiting_.erase(waiting_.begin());
   if (!waiting_.empty()) start_next();

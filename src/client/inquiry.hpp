@@ -13,12 +13,12 @@
 namespace wattle::client {
 
 /// The outcome of a request.
-struct Answer {
+struct InquiryAnswer {
   int status = 0;         ///< 0: no answer
   std::string body{};     ///< of at most 1 MiB
   std::string failure{};  ///< why there is no complete answer; empty: there is one
-  TimePoint asked{};
-  TimePoint answered{};
+  TimePoint sent_at{};
+  TimePoint received_at{};
 
   [[nodiscard]] bool is_good() const noexcept { return failure.empty() && status == 200; }
   /// Why it is not good, safe to print: the failure, or the daemon's own text.
@@ -31,7 +31,7 @@ struct Answer {
 /// Threads: one at a time.
 class Inquiry final : public ResponseHandler {
  public:
-  using Then = std::function<void(const Answer&)>;
+  using Then = std::function<void(const InquiryAnswer&)>;
 
   Inquiry(std::size_t server, Transport& transport, const Clock& clock,
           std::chrono::milliseconds timeout) noexcept
@@ -65,7 +65,7 @@ class Inquiry final : public ResponseHandler {
   std::chrono::milliseconds timeout_;
   std::vector<Question> waiting_;  ///< the first is in progress
   RequestId request_ = 0;
-  Answer answer_;
+  InquiryAnswer answer_;
 };
 
 }  // namespace wattle::client

@@ -120,7 +120,7 @@ class PowerStream::Impl {
       engine_->stop();
       throw_for(*start.trouble);
     }
-    if (!start.has_something) {
+    if (!start.has_streams) {
       log("a stream of power has nothing to stream: no server serves a device that may be read");
     }
   }

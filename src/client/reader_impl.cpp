@@ -106,7 +106,7 @@ const PowerSnapshot* PowerReader::Impl::take_step() {
   if (hub_->has_ended()) return nullptr;
   copy_states();
   if (!has_step()) return nullptr;
-  state_news_ = false;
+  has_new_state_ = false;
   updates_.clear();
   queue_.take_step([&](const client::Update& update) {
     view_.apply(update, hub_->slots_[update.slot]);

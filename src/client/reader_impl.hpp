@@ -48,7 +48,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
   Impl(std::shared_ptr<client::UpdateHub> hub, client::View view, const ReaderOptions& options);
 
   // All with the hub's mutex held.
-  [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || state_news_; }
+  [[nodiscard]] bool has_step() const noexcept { return !queue_.empty() || has_new_state_; }
   [[nodiscard]] const PowerSnapshot* take_step();
   void copy_states();
 
@@ -62,7 +62,7 @@ class PowerReader::Impl : public std::enable_shared_from_this<PowerReader::Impl>
 
   // Guarded by the hub's mutex.
   client::UpdateQueue queue_;
-  bool state_news_ = false;
+  bool has_new_state_ = false;
   bool is_blocked_ = false;
   std::condition_variable changed_;
   std::coroutine_handle<> waiting_;  ///< for a step

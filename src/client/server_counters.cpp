@@ -7,9 +7,9 @@
 
 namespace wattle::client {
 
-ServerCounters::ServerCounters(std::size_t place, Surroundings& around)
+ServerCounters::ServerCounters(std::size_t place, StreamContext& around)
     : place_(place),
-      around_(around),
+      context_(around),
       inquiry_(around.book == nullptr ? nullptr
                                       : std::make_unique<Inquiry>(place, around.transport,
                                                                   around.clock, around.timeout)) {}
@@ -20,7 +20,7 @@ void ServerCounters::expect(DeviceType type) noexcept {
 
 bool ServerCounters::is_due(DeviceType type) const noexcept {
   const OfType& of_type = types_.at(static_cast<std::size_t>(type));
-  return of_type.is_counted && around_.now >= of_type.due;
+  return of_type.is_counted && context_.now >= of_type.due;
 }
 
 TimePoint ServerCounters::due(DeviceType type) const noexcept {
@@ -29,12 +29,12 @@ TimePoint ServerCounters::due(DeviceType type) const noexcept {
 
 void ServerCounters::ask(const FollowedStream& stream, std::string target) {
   OfType& type = types_.at(static_cast<std::size_t>(stream.type()));
-  type.due = around_.now + around_.book->counter_period();
+  type.due = context_.now + context_.book->counter_period();
   if (stream.type() == DeviceType::cpu) {
     target += target.find('?') == std::string::npos ? '?' : '&';
     target += "cpu=true&dram=true";
   }
-  inquiry_->ask(std::move(target), [this, &stream, &type](const Answer& answer) {
+  inquiry_->ask(std::move(target), [this, &stream, &type](const InquiryAnswer& answer) {
     if (answer.is_good()) return book(stream, answer);
     // A daemon without counters would refuse every time.
     const bool is_refused = answer.failure.empty() && answer.status < 500;
@@ -42,7 +42,7 @@ void ServerCounters::ask(const FollowedStream& stream, std::string target) {
   });
 }
 
-void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
+void ServerCounters::book(const FollowedStream& stream, const InquiryAnswer& answer) {
   const std::uint64_t losses = stream.losses();
   OfType& type = types_.at(static_cast<std::size_t>(stream.type()));
   const bool may_be_another = std::exchange(type.known_losses, losses) != losses;
@@ -56,7 +56,7 @@ void ServerCounters::book(const FollowedStream& stream, const Answer& answer) {
   }
 }
 
-void ServerCounters::book_cpus(const FollowedStream& stream, const Answer& answer,
+void ServerCounters::book_cpus(const FollowedStream& stream, const InquiryAnswer& answer,
                                bool may_be_another) {
   const auto decoded = wire::decode_cpu_energies(answer.body);
   const auto* energies = std::get_if<std::map<DeviceId, wire::CpuEnergy>>(&decoded);
@@ -71,7 +71,7 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const Answer& answe
     // If the daemon does not know the power, the counter does not move or cannot be read.
     const auto book = [&](Quantity quantity, std::optional<std::uint64_t> uj) {
       const bool is_unknown = stream.is_unknown(id, quantity == Quantity::dram);
-      if (is_unknown) around_.book->break_counter({place_, quantity, id});
+      if (is_unknown) context_.book->break_counter({place_, quantity, id});
       if (uj && !is_unknown) book_one(quantity, id, *uj, answer, goes_on);
     };
     book(Quantity::cpu, energy.cpu_uj);
@@ -80,11 +80,11 @@ void ServerCounters::book_cpus(const FollowedStream& stream, const Answer& answe
 }
 
 void ServerCounters::book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
-                              const Answer& answer, bool goes_on) {
-  const auto half_width = (answer.answered - answer.asked) / 2;
+                              const InquiryAnswer& answer, bool goes_on) {
+  const auto half_width = (answer.received_at - answer.sent_at) / 2;
   const EnergyBook::Key key{.server = place_, .quantity = quantity, .device = device};
-  if (!goes_on) around_.book->break_counter(key);
-  around_.book->note_counter(key, answer.asked + half_width, half_width, ticks);
+  if (!goes_on) context_.book->break_counter(key);
+  context_.book->note_counter(key, answer.sent_at + half_width, half_width, ticks);
 }
 
 }  // namespace wattle::client

@@ -9,7 +9,7 @@
 
 #include "client/followed_stream.hpp"
 #include "client/inquiry.hpp"
-#include "client/surroundings.hpp"
+#include "client/stream_context.hpp"
 #include "wire/messages.hpp"
 
 namespace wattle::client {
@@ -21,7 +21,7 @@ namespace wattle::client {
 /// Threads: one at a time (the stream's).
 class ServerCounters {
  public:
-  ServerCounters(std::size_t place, Surroundings& around);
+  ServerCounters(std::size_t place, StreamContext& around);
 
   /// The daemon serves these devices, and may have counters of them.
   void expect(DeviceType type) noexcept;
@@ -34,13 +34,13 @@ class ServerCounters {
   void ask(const FollowedStream& stream, std::string target);
 
  private:
-  void book(const FollowedStream& stream, const Answer& answer);
-  void book_cpus(const FollowedStream& stream, const Answer& answer, bool may_be_another);
-  void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks, const Answer& answer,
-                bool goes_on);
+  void book(const FollowedStream& stream, const InquiryAnswer& answer);
+  void book_cpus(const FollowedStream& stream, const InquiryAnswer& answer, bool may_be_another);
+  void book_one(Quantity quantity, DeviceId device, std::uint64_t ticks,
+                const InquiryAnswer& answer, bool goes_on);
 
   std::size_t place_;
-  Surroundings& around_;
+  StreamContext& context_;
   std::unique_ptr<Inquiry> inquiry_;  ///< null: there is no book
 
   struct OfType {

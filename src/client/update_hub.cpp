@@ -130,7 +130,7 @@ void UpdateHub::hand_out() {
   }
   const bool states_changed = std::exchange(states_changed_, false);
   for (Reader* reader : readers_) {
-    if (states_changed && reader->wants_states_) reader->state_news_ = true;
+    if (states_changed && reader->wants_states_) reader->has_new_state_ = true;
     if (reader->has_step()) wake(*reader);
   }
 }

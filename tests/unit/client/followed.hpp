@@ -138,7 +138,7 @@ class Followed {
   }
 
   void start() {
-    around.look_at_clock();
+    around.read_clock();
     server.start();
     settle();
   }
@@ -155,7 +155,7 @@ class Followed {
   }
   void settle() {
     for (;;) {
-      around.look_at_clock();
+      around.read_clock();
       const bool was_asked = transport.pump();
       const bool is_due = timers.next() <= around.now;
       if (is_due) server.tick();
@@ -167,12 +167,12 @@ class Followed {
     send("/gpu/", wire::event(wire::encode_event(daemon_ms(), gpu, mw)));
   }
   void send(const std::string& path, const std::string& bytes) {
-    around.look_at_clock();
+    around.read_clock();
     transport.send(path + "stream_power", bytes);
     settle();
   }
   void hang_up(const std::string& path, const std::string& failure = "") {
-    around.look_at_clock();
+    around.read_clock();
     transport.hang_up(path + "stream_power", failure);
     settle();
   }
@@ -226,7 +226,7 @@ class Followed {
   client::Timers timers{1};
   PlayedTransport transport;
   client::EnergyBook book{10min, 1s};
-  client::Surroundings around;
+  client::StreamContext around;
   FollowedServer server;
 };
 

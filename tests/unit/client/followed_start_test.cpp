@@ -41,7 +41,7 @@ TEST(AFollowedServer, MayHaveSomethingWhileItHasNotAnswered) {
   followed.answers["/discover"] = std::nullopt;
   followed.start();
   EXPECT_EQ(followed.server.progress(), StartProgress::asking);
-  EXPECT_TRUE(followed.server.has_something());
+  EXPECT_TRUE(followed.server.has_streams());
 }
 
 TEST(AFollowedServer, PrefersWhatTheStreamSaysToAnOlderSinglePower) {
@@ -166,7 +166,7 @@ TEST(AFollowedServer, IsSettledAtOnceWhereItsOnlyStreamFails) {
     followed.start();
     EXPECT_EQ(followed.server.progress(), StartProgress::settled)
         << status << ": nobody waits for more";
-    EXPECT_EQ(followed.server.has_something(), status == 500);
+    EXPECT_EQ(followed.server.has_streams(), status == 500);
   }
 }
 

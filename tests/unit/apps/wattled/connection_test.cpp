@@ -53,7 +53,7 @@ class Owner final : public ConnectionOwner {
   [[nodiscard]] Service& service() noexcept override { return service_; }
   [[nodiscard]] std::span<char> scratch() noexcept override { return scratch_; }
   void set_busy(Connection& /*connection*/, bool /*is_busy*/) override {}
-  void set_half(Connection& /*connection*/, bool /*is_half*/) override {}
+  void set_partial_record(Connection& /*connection*/, bool /*has_partial_record*/) override {}
   void set_unread(Connection& connection, std::size_t bytes) override {
     connection.set_unread_bytes(bytes);
   }

@@ -103,9 +103,9 @@ class GpuStreams : public testing::Test {
     first_->is_shut = true;
     const auto job = [](wire::DeviceId, Sensor& sensor) { return ask(sensor, GpuQuestion::power); };
     const auto ignore = [](const Gpus::Answers&) {};
-    gpus_.act({0}, job, seconds(60), ignore);
+    gpus_.run_in_threads({0}, job, seconds(60), ignore);
     while (first_->reads == 0) std::this_thread::yield();
-    for (int i = 0; i < 100; ++i) gpus_.act({0}, job, seconds(60), ignore);
+    for (int i = 0; i < 100; ++i) gpus_.run_in_threads({0}, job, seconds(60), ignore);
   }
 
   VirtualLoop loop_;

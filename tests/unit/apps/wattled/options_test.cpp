@@ -18,14 +18,14 @@ Options parsed(std::vector<const char*> words) {
 ServeOptions serve(std::vector<const char*> words) {
   words.insert(words.begin(), "serve");
   const Options options = parsed(std::move(words));
-  const auto* const answer = std::get_if<Answer>(&options);
+  const auto* const answer = std::get_if<TextAnswer>(&options);
   EXPECT_EQ(answer, nullptr) << (answer != nullptr ? answer->text : "");
   return answer == nullptr ? std::get<ServeOptions>(options) : ServeOptions{};
 }
 
 std::string error_of(std::vector<const char*> words) {
   const Options options = parsed(std::move(words));
-  const auto* const answer = std::get_if<Answer>(&options);
+  const auto* const answer = std::get_if<TextAnswer>(&options);
   if (answer == nullptr || !answer->is_error) return "";
   EXPECT_EQ(answer->exit_status, kUsageError);
   return answer->text;
@@ -141,7 +141,7 @@ TEST(DaemonOptions, PointToTheHelpThatListsThem) {
             "wattled: unknown option --scopes; did you mean --scope? (see wattled token issue "
             "--help)\n");
   const Options options = parsed({"serve", "--help"});
-  EXPECT_THAT(std::get<Answer>(options).text, testing::HasSubstr("\nUsage: wattled serve ["));
+  EXPECT_THAT(std::get<TextAnswer>(options).text, testing::HasSubstr("\nUsage: wattled serve ["));
 }
 
 }  // namespace

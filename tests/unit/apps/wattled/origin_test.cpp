@@ -56,8 +56,9 @@ TEST(Origin, OfAPageOfAnotherSiteIsRefusedInEveryCombination) {
   int combinations = 0;
   const auto is_let_in = [&](const std::string& host, const std::optional<std::string>& origin) {
     ++combinations;
-    return !foreign_page({.method = "GET", .target = "/", .host = host, .origin = origin},
-                         {.is_loopback = true, .at_loopback = true})
+    return !refusal_of_foreign_page(
+                {.method = "GET", .target = "/", .host = host, .origin = origin},
+                {.is_loopback = true, .at_loopback = true})
                 .has_value();
   };
   for (const std::string& host : kThisMachine) {
@@ -76,8 +77,8 @@ TEST(Origin, OfAPageOfAnotherSiteIsRefusedInEveryCombination) {
 
 TEST(Origin, IsThatOfAnotherSiteWhereTheBrowserSaysSo) {
   const auto is_let_in = [](const std::optional<std::string>& site, const Peer& peer) {
-    return !foreign_page({.method = "GET", .target = "/", .host = "localhost", .fetch_site = site},
-                         peer)
+    return !refusal_of_foreign_page(
+                {.method = "GET", .target = "/", .host = "localhost", .fetch_site = site}, peer)
                 .has_value();
   };
   const Peer at_port{.is_loopback = true, .at_loopback = true};

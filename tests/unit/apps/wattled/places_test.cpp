@@ -44,28 +44,28 @@ TEST(ConnectionsWithin, AreNoMoreThanAreWanted) {
 TEST(Places, OfOneAddressAreLimited) {
   Places places({.all = 10, .tcp = 8, .per_address = 2, .per_user = 3});
   places.take("10.0.0.1", false);
-  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::none);
+  EXPECT_EQ(places.shortage_for("10.0.0.1", false), Shortage::none);
   places.take("10.0.0.1", false);
-  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::per_client);
-  EXPECT_EQ(places.why_not("10.0.0.2", false), NoPlace::none);
+  EXPECT_EQ(places.shortage_for("10.0.0.1", false), Shortage::per_client);
+  EXPECT_EQ(places.shortage_for("10.0.0.2", false), Shortage::none);
   places.give_back("10.0.0.1", false);
-  EXPECT_EQ(places.why_not("10.0.0.1", false), NoPlace::none);
+  EXPECT_EQ(places.shortage_for("10.0.0.1", false), Shortage::none);
 }
 
 TEST(Places, OfTcpDoNotTakeThoseOfUnixSockets) {
   Places places({.all = 10, .tcp = 8, .per_address = 2, .per_user = 10});
   for (int i = 0; i < 8; ++i) {
     const std::string address = "10.0.0." + std::to_string(i);
-    EXPECT_EQ(places.why_not(address, false), NoPlace::none);
+    EXPECT_EQ(places.shortage_for(address, false), Shortage::none);
     places.take(address, false);
   }
-  EXPECT_EQ(places.why_not("10.0.0.9", false), NoPlace::tcp);
+  EXPECT_EQ(places.shortage_for("10.0.0.9", false), Shortage::tcp);
   for (int i = 0; i < 2; ++i) {
     const std::string user = "uid " + std::to_string(i);
-    EXPECT_EQ(places.why_not(user, true), NoPlace::none);
+    EXPECT_EQ(places.shortage_for(user, true), Shortage::none);
     places.take(user, true);
   }
-  EXPECT_EQ(places.why_not("uid 2", true), NoPlace::all);
+  EXPECT_EQ(places.shortage_for("uid 2", true), Shortage::all);
   EXPECT_EQ(places.taken(), 10U);
 }
 
@@ -74,9 +74,9 @@ TEST(Places, OfUsersAreNeverSoManyThatAnotherUserGetsNone) {
   for (int i = 0; i < 3072; ++i) places.take("10.0." + std::to_string(i), false);
   for (int user = 0; user < 9; ++user) {
     const std::string name = "uid " + std::to_string(user);
-    while (places.why_not(name, true) == NoPlace::none) places.take(name, true);
-    EXPECT_EQ(places.why_not(name, true), NoPlace::per_client);
-    EXPECT_EQ(places.why_not("uid 1000", true), NoPlace::none) << user;
+    while (places.shortage_for(name, true) == Shortage::none) places.take(name, true);
+    EXPECT_EQ(places.shortage_for(name, true), Shortage::per_client);
+    EXPECT_EQ(places.shortage_for("uid 1000", true), Shortage::none) << user;
   }
 }
 

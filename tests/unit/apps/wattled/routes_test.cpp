@@ -29,7 +29,7 @@ TEST(Routes, OfDevicesNeedTheScopeOfTheirGroup) {
 TEST(Routes, ForEverybodyAreThese) {
   std::set<std::string_view> open;
   for (const Route& route : routes()) {
-    if (route.needed == Needed(Open::everybody)) open.insert(route.path);
+    if (route.needed == RouteRequirement(RouteAccess::everybody)) open.insert(route.path);
   }
   EXPECT_EQ(open, (std::set<std::string_view>{"/discover", "/health", "/time"}));
 }
@@ -43,14 +43,14 @@ TEST(Routes, AreFoundByTheirWholePathAlone) {
 }
 
 TEST(Routes, ThatAreNotThereNeedWhatTheirNeighboursDo) {
-  EXPECT_EQ(needed_for("/gpu/get_weather"), Needed(Scope::gpu_read));
-  EXPECT_EQ(needed_for("/gpu/"), Needed(Scope::gpu_read));
-  EXPECT_EQ(needed_for("/gpu/set_weather"), Needed(Scope::gpu_control));
-  EXPECT_EQ(needed_for("/gpu/reset_weather"), Needed(Scope::gpu_control));
-  EXPECT_EQ(needed_for("/cpu/get_weather"), Needed(Scope::cpu_read));
-  EXPECT_EQ(needed_for("/auth/login"), Needed(Open::where_keys_are));
+  EXPECT_EQ(requirement_of("/gpu/get_weather"), RouteRequirement(Scope::gpu_read));
+  EXPECT_EQ(requirement_of("/gpu/"), RouteRequirement(Scope::gpu_read));
+  EXPECT_EQ(requirement_of("/gpu/set_weather"), RouteRequirement(Scope::gpu_control));
+  EXPECT_EQ(requirement_of("/gpu/reset_weather"), RouteRequirement(Scope::gpu_control));
+  EXPECT_EQ(requirement_of("/cpu/get_weather"), RouteRequirement(Scope::cpu_read));
+  EXPECT_EQ(requirement_of("/auth/login"), RouteRequirement(RouteAccess::token_if_key_is_set));
   for (const char* const path : {"", "/", "/gpu", "/GPU/get_power", "/discover/", "/time%2F"}) {
-    EXPECT_EQ(needed_for(path), Needed(Open::who_has_any_token)) << path;
+    EXPECT_EQ(requirement_of(path), RouteRequirement(RouteAccess::any_token)) << path;
   }
 }
 

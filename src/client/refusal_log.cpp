@@ -1,12 +1,12 @@
-#include "client/refusals.hpp"
+#include "client/refusal_log.hpp"
 
 #include "base/log.hpp"
 #include "base/text.hpp"
 
 namespace wattle::client {
 
-void Refusals::note(TimePoint now, const std::string& whose, std::string_view what,
-                    std::string_view sample) {
+void RefusalLog::note(TimePoint now, const std::string& whose, std::string_view what,
+                      std::string_view sample) {
   ++count_;
   if (reported_ > 0 && now < next_) return;
   std::string message = whose + ": an event " + std::string(what) + " and is passed over";

@@ -11,7 +11,7 @@
 namespace wattle::client {
 
 /// Logs the first refusal, then at most once per minute their number. Not thread-safe.
-class Refusals {
+class RefusalLog {
  public:
   static constexpr std::chrono::seconds kPause{60};
 

@@ -14,7 +14,7 @@
 namespace wattle::client {
 
 /// Threads: one at a time (the stream's).
-struct Surroundings {
+struct StreamContext {
   Transport& transport;
   UpdateHub& hub;
   Timers& timers;
@@ -32,7 +32,7 @@ struct Surroundings {
   TimePoint now{};
   double unix_now_s = 0.0;
 
-  void look_at_clock() noexcept {
+  void read_clock() noexcept {
     now = clock.now();
     unix_now_s = to_unix(now);
   }
