@@ -21,7 +21,7 @@ using std::chrono::nanoseconds;
 
 namespace {
 
-/// Readings between the ends of sections are kept only to look up an end that could not be read.
+/// Readings between the ends of sections are kept only to interpolate an end that was not read.
 constexpr std::size_t kHistoryBytes = std::size_t{1} << 20U;
 
 std::uint32_t saturated_ns(nanoseconds width) noexcept {
@@ -111,7 +111,7 @@ struct MeteredDomains::State {
   std::mutex mutex;
   Readings readings;
   Capture shown;  ///< by the last `capture`
-  /// Of each domain among `readings.domains()`; absent where nothing tells it.
+  /// The index of each domain in `readings.domains()`; absent if no sensor measures it.
   std::vector<std::optional<std::size_t>> places{};
   std::vector<UpdateWatch> watches{};  ///< one for each domain that is aligned
   std::function<void(nanoseconds)> sleep{};
@@ -125,8 +125,8 @@ StoredBoundary MeteredDomains::State::end_of(std::size_t domain) const noexcept 
   return now.counter ? plain_end(*now.counter) : StoredBoundary{};
 }
 
-/// A device that is slow to answer does not shift the others: they are read behind it at a begin,
-/// and before it at an end.
+/// A device that is slow to answer does not delay the others: they are read after it at a start,
+/// and before it at a record or stop.
 CallTimes MeteredDomains::State::read(CallKind kind, std::span<StoredBoundary> ends) noexcept {
   const auto read_devices = [&] {
     (void)readings.read_lanes(shown, clock.now() + kDriverPatience);
@@ -139,7 +139,7 @@ CallTimes MeteredDomains::State::read(CallKind kind, std::span<StoredBoundary> e
     readings.read(shown);
     show_all();
     const std::optional<TimePoint> middle = middle_of(ends);
-    call = middle ? *middle : clock.now();  // a look at the clock is saved
+    call = middle ? *middle : clock.now();  // one clock read less
   } else {
     if (kind == CallKind::start) read_devices();
     const TimePoint before = clock.now();
@@ -207,8 +207,8 @@ MeteredDomains::MeteredDomains(MeterParts parts, const Clock& clock)
   };
   for (const std::shared_ptr<EnergySource>& source : parts.sources) {
     if (!source) throw InvalidArgument("cannot measure a source that is null");
-    add(std::make_unique<SourceSensor>(source, clock, of_sources));
-    add(std::make_unique<SourceGauges>(source, clock, of_sources));
+    add(counters_of(source, clock, of_sources));
+    add(gauges_of(source, clock, of_sources));
   }
   if (names.empty() && !parts.may_lack_domains) {
     throw InvalidArgument(

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "base/python_repr.hpp"
+#include "base/quantity.hpp"
 
 namespace wattle {
 namespace {
@@ -39,12 +40,14 @@ MicroJoules micro_joules(std::string_view domain, const MeasuredEnergy& measured
   return micro_joules;
 }
 
-MicroJoules micro_joules(const EnergySample& sample, std::size_t index) {
-  return sample.is_complete(index) ? micro_joules_known(sample, index) : MicroJoules();
+MicroJoules micro_joules(const EnergySample& sample, std::size_t index, SampleDetails details) {
+  if (!details.details && !sample.is_complete(index)) return {};
+  return micro_joules((*sample.domains())[index], sample.energies()[index]);
 }
 
-MicroJoules micro_joules_known(const EnergySample& sample, std::size_t index) {
-  return micro_joules((*sample.domains())[index], sample.energies()[index]);
+MicroJoules uncertainty_micro_joules(const MeasuredEnergy& measured) {
+  if (!measured.energy) return {};
+  return micro_joules("", {.energy = with_two_digits(measured.uncertainty)});
 }
 
 void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown) {

@@ -10,6 +10,7 @@
 #include "wattle/energy.hpp"
 #include "wattle/energy_trace.hpp"
 #include "wattle/export.hpp"
+#include "wattle/handlers.hpp"
 
 namespace wattle {
 
@@ -23,12 +24,13 @@ using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,
                                                      const MeasuredEnergy& measured) noexcept;
 
-/// Of the sample's domain of that index. A lower bound is nothing here: these formats have no place
-/// to say that it is one. Exported for the component wattle::mongodb.
-[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(const EnergySample& sample, std::size_t index);
-/// The same, where what is said beside it tells a lower bound.
-[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules_known(const EnergySample& sample,
-                                                           std::size_t index);
+/// Of the sample's domain of that index. A lower bound is nothing unless `details` are written
+/// beside it, since the formats cannot mark it otherwise. Exported for the component
+/// wattle::mongodb.
+[[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(const EnergySample& sample, std::size_t index,
+                                                     SampleDetails details);
+/// The uncertainty to two digits; nothing where the energy is unknown. Exported likewise.
+[[nodiscard]] WATTLE_EXPORT MicroJoules uncertainty_micro_joules(const MeasuredEnergy& measured);
 
 /// Adds a number as Python's repr of it, and `unknown` for nothing.
 void append_micro_joules(std::string& out, const MicroJoules& value, std::string_view unknown);

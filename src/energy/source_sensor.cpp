@@ -2,8 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "base/text.hpp"
 #include "wattle/error.hpp"
@@ -75,8 +78,15 @@ std::vector<Channel> channels_of(const Parts& parts, std::size_t first) {
   return channels;
 }
 
+std::optional<std::uint64_t> raw_value(const Channel& channel,
+                                       const std::optional<std::uint64_t>& raw) noexcept {
+  const std::uint64_t modulus = channel.counter.modulus;
+  return modulus != 0 && raw >= modulus ? std::nullopt : raw;
+}
+
 /// In micro-watts; absent for what is no power.
-std::optional<std::uint64_t> raw_power(const std::optional<Watts>& power) noexcept {
+std::optional<std::uint64_t> raw_value(const Channel& /*channel*/,
+                                       const std::optional<Watts>& power) noexcept {
   constexpr double kMostW = 1e12;
   const double power_w = power ? power->si() : -1.0;
   const bool is_power = power_w >= 0.0 && power_w <= kMostW;  // false for NaN
@@ -84,9 +94,42 @@ std::optional<std::uint64_t> raw_power(const std::optional<Watts>& power) noexce
   return static_cast<std::uint64_t>(std::llround(power_w / kMicroWatt));
 }
 
-Reading reading_of(const std::optional<std::uint64_t>& raw, TimePoint before, TimePoint after) {
-  return reading_between(before, after, raw.value_or(0), raw ? ReadStatus::ok : ReadStatus::retry);
-}
+/// `Value`: what is read, a counter's integer or `Watts`. Threads: one at a time.
+template <class Value>
+class SourceSensor final : public Sensor {
+ public:
+  SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock,
+               std::vector<Channel> channels)
+      : source_(std::move(source)),
+        clock_(clock),
+        channels_(std::move(channels)),
+        values_(channels_.size()) {}
+
+  [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
+  [[nodiscard]] bool may_block() const noexcept override { return kIsPower; }
+  void read(std::span<Reading> readings) noexcept override {
+    std::ranges::fill(values_, std::nullopt);
+    const TimePoint before = clock_.now();
+    if constexpr (kIsPower) {
+      source_->read_power(values_);
+    } else {
+      source_->read(values_);
+    }
+    const TimePoint after = clock_.now();
+    for (std::size_t i = 0; i < values_.size(); ++i) {
+      const auto raw = raw_value(channels_[i], values_[i]);
+      readings[i] =
+          reading_between(before, after, raw.value_or(0), raw ? ReadStatus::ok : ReadStatus::retry);
+    }
+  }
+
+ private:
+  static constexpr bool kIsPower = std::is_same_v<Value, Watts>;
+  std::shared_ptr<EnergySource> source_;
+  const Clock& clock_;
+  std::vector<Channel> channels_;
+  std::vector<std::optional<Value>> values_;
+};
 
 }  // namespace
 
@@ -94,40 +137,17 @@ Domain source_domain(std::size_t number) {
   return Domain::custom("source", std::to_string(number));
 }
 
-SourceSensor::SourceSensor(std::shared_ptr<EnergySource> source, const Clock& clock,
-                           std::size_t first)
-    : source_(std::move(source)),
-      clock_(clock),
-      channels_(channels_of(source_->counters(), first)),
-      raw_(channels_.size()) {}
-
-void SourceSensor::read(std::span<Reading> readings) noexcept {
-  std::ranges::fill(raw_, std::nullopt);
-  const TimePoint before = clock_.now();
-  source_->read(raw_);
-  const TimePoint after = clock_.now();
-  for (std::size_t i = 0; i < raw_.size(); ++i) {
-    const std::uint64_t modulus = channels_[i].counter.modulus;
-    if (modulus != 0 && raw_[i] >= modulus) raw_[i].reset();
-    readings[i] = reading_of(raw_[i], before, after);
-  }
+std::unique_ptr<Sensor> counters_of(std::shared_ptr<EnergySource> source, const Clock& clock,
+                                    std::size_t first) {
+  std::vector<Channel> channels = channels_of(source->counters(), first);
+  return std::make_unique<SourceSensor<std::uint64_t>>(std::move(source), clock,
+                                                       std::move(channels));
 }
 
-SourceGauges::SourceGauges(std::shared_ptr<EnergySource> source, const Clock& clock,
-                           std::size_t first)
-    : source_(std::move(source)),
-      clock_(clock),
-      channels_(channels_of(source_->gauges(), first)),
-      power_(channels_.size()) {}
-
-void SourceGauges::read(std::span<Reading> readings) noexcept {
-  std::ranges::fill(power_, std::nullopt);
-  const TimePoint before = clock_.now();
-  source_->read_power(power_);
-  const TimePoint after = clock_.now();
-  for (std::size_t i = 0; i < power_.size(); ++i) {
-    readings[i] = reading_of(raw_power(power_[i]), before, after);
-  }
+std::unique_ptr<Sensor> gauges_of(std::shared_ptr<EnergySource> source, const Clock& clock,
+                                  std::size_t first) {
+  std::vector<Channel> channels = channels_of(source->gauges(), first);
+  return std::make_unique<SourceSensor<Watts>>(std::move(source), clock, std::move(channels));
 }
 
 }  // namespace wattle::detail

@@ -38,11 +38,8 @@ void append_csv_row(std::string& out, const EnergySample& sample, SampleDetails 
   if (sample.energies().empty()) out += ';';
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     out += ';';
-    if (!details.details) {
-      append_micro_joules(out, micro_joules(sample, i), "");
-      continue;
-    }
-    append_micro_joules(out, micro_joules_known(sample, i), "");
+    append_micro_joules(out, micro_joules(sample, i, details), "");
+    if (!details.details) continue;
     out += ';';
     append_sample_details(out, sample.energies()[i], ";");
   }

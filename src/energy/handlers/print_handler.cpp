@@ -8,7 +8,6 @@
 
 #include "base/piece.hpp"
 #include "base/python_repr.hpp"
-#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/handlers/sample_details.hpp"
 #include "energy/micro_joules.hpp"
@@ -18,7 +17,7 @@
 namespace wattle {
 namespace {
 
-/// Whole, however long it is: what was cut off could not be told from what is not there.
+/// Whole, however long it is: a reader could not see that a part is missing.
 void append_name(std::string& out, std::string_view name) { out += printable(name, name.size()); }
 
 /// " (+- 61.0, unknown 0.5 s, reset)"
@@ -26,7 +25,7 @@ void append_details(std::string& out, const MeasuredEnergy& energy) {
   out += " (";
   if (energy.energy) {
     out += "+- ";
-    append_micro_joules(out, micro_joules("", {.energy = with_two_digits(energy.uncertainty)}), "");
+    append_micro_joules(out, uncertainty_micro_joules(energy), "");
     out += ", ";
   }
   out += "unknown ";
@@ -51,12 +50,8 @@ void append_line(std::string& out, const EnergySample& sample, SampleDetails det
     out += "; ";
     append_name(out, domain);
     out += " : ";
-    if (!details.details) {
-      append_micro_joules(out, micro_joules(sample, i), "None");
-      continue;
-    }
-    append_micro_joules(out, micro_joules_known(sample, i), "None");
-    append_details(out, sample.energies()[i]);
+    append_micro_joules(out, micro_joules(sample, i, details), "None");
+    if (details.details) append_details(out, sample.energies()[i]);
   }
   out += '\n';
 }
@@ -88,8 +83,8 @@ void write_lines(const EnergyTrace& trace, SampleDetails details, Write write) {
 
 [[noreturn]] void fail(int error_number) { throw WriteError("standard output", error_number); }
 
-/// Through the C library's stream, which std::cout shares unless told otherwise: so our lines
-/// stand in order with the program's own, and <iostream>'s initialization is nobody's burden.
+/// Through the C library's stream, which std::cout shares by default: so the lines are in order
+/// with the program's own, and <iostream> need not be initialized.
 void print_to_standard_output(const EnergyTrace& trace, SampleDetails details) {
   const StreamLock lock(stdout);
   write_lines(trace, details, [](const std::string& piece) {
@@ -100,7 +95,7 @@ void print_to_standard_output(const EnergyTrace& trace, SampleDetails details) {
 }
 
 void print_to(std::ostream& out, const EnergyTrace& trace, SampleDetails details) {
-  // A stream does not tell why it failed. It may be set to throw its own exception.
+  // A stream does not report why it failed. It may be set to throw its own exception.
   const auto fail = [] { throw WriteError("the stream", EIO); };
   try {
     write_lines(trace, details, [&out](const std::string& piece) {

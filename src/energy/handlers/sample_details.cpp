@@ -5,7 +5,6 @@
 
 #include "base/log.hpp"
 #include "base/python_repr.hpp"
-#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/micro_joules.hpp"
 
@@ -13,9 +12,7 @@ namespace wattle {
 
 void append_sample_details(std::string& out, const MeasuredEnergy& energy,
                            std::string_view between) {
-  if (energy.energy) {
-    append_micro_joules(out, micro_joules("", {.energy = with_two_digits(energy.uncertainty)}), "");
-  }
+  append_micro_joules(out, uncertainty_micro_joules(energy), "");
   out += between;
   append_python_repr(out, energy.unknown.count());
   out += between;

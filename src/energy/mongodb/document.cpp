@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "energy/micro_joules.hpp"
 
@@ -49,8 +48,7 @@ void append_energies(bson_t* out, const EnergySample& sample, SampleDetails deta
   ::bson_append_document_begin(out, "energy", kWhole, &energies);
   for (std::size_t i = 0; i < sample.energies().size(); ++i) {
     const std::string key = key_of((*sample.domains())[i]);
-    std::visit(AppendEnergy{&energies, key},
-               details.details ? micro_joules_known(sample, i) : micro_joules(sample, i));
+    std::visit(AppendEnergy{&energies, key}, micro_joules(sample, i, details));
   }
   ::bson_append_document_end(out, &energies);
 }
@@ -74,9 +72,7 @@ void append_details(bson_t* out, const EnergySample& sample) {
     const std::string domain = key_of((*sample.domains())[i]);
     bson_t fields;
     ::bson_append_document_begin(&all, domain.data(), length_of(domain), &fields);
-    const std::optional<Joules> uncertainty =
-        energy.energy ? std::optional(with_two_digits(energy.uncertainty)) : std::nullopt;
-    std::visit(AppendEnergy{&fields, "uncertainty"}, micro_joules("", {.energy = uncertainty}));
+    std::visit(AppendEnergy{&fields, "uncertainty"}, uncertainty_micro_joules(energy));
     ::bson_append_double(&fields, "unknown_s", kWhole, energy.unknown.count());
     append_flags(&fields, energy.flags);
     ::bson_append_document_end(&all, &fields);
