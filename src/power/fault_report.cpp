@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <utility>
-
 #include "base/log.hpp"
 
 namespace wattle {
 
-FaultReport::FaultReport(std::vector<GpuSensor> sensors) {
-  for (GpuSensor& gpu : sensors) {
-    gpus_.push_back({.name = std::move(gpu.gpu), .sensor = std::move(gpu.sensor)});
-  }
+FaultReport::FaultReport(const std::vector<GpuSensor>& sensors) {
+  for (const GpuSensor& gpu : sensors) gpus_.push_back({.monitored = gpu});
 }
 
 void FaultReport::report() {
@@ -22,14 +18,14 @@ void FaultReport::report() {
 }
 
 void FaultReport::report_presence(Gpu& gpu) {
-  const bool is_gone = gpu.sensor->is_gone();
+  const bool is_gone = gpu.monitored.sensor->is_gone();
   if (is_gone == gpu.is_gone) return;
   gpu.is_gone = is_gone;
-  log(fmt::format("power monitor: {} {}", gpu.name, is_gone ? "is lost" : "is back"));
+  log(fmt::format("power monitor: {} {}", gpu.monitored.gpu, is_gone ? "is lost" : "is back"));
 }
 
 void FaultReport::report_domain(Gpu& gpu, PowerDomain domain) {
-  const WatchedSensor::Counts counts = gpu.sensor->counts(domain);
+  const WatchedSensor::Counts counts = gpu.monitored.sensor->counts(domain);
   Reported& reported = gpu.reported.at(place_of(domain));
   const std::uint64_t round = counts.failed - counts.failed % kFailuresPerReport;
   if (round > reported.failed) {
@@ -37,14 +33,14 @@ void FaultReport::report_domain(Gpu& gpu, PowerDomain domain) {
     log(fmt::format(
         "power monitor: {2} readings of {0} gave no {1} so far: the driver fails, or reports that "
         "this is not supported",
-        gpu.name, to_string(domain), round));
+        gpu.monitored.gpu, to_string(domain), round));
   }
   if (counts.zeros > reported.zeros) {
     reported.zeros = counts.zeros;
     log(fmt::format(
         "power monitor: {} showed a {} of 0 W between two values above 0 W, {} times so far: "
         "kept, and flagged zero",
-        gpu.name, to_string(domain), counts.zeros));
+        gpu.monitored.gpu, to_string(domain), counts.zeros));
   }
 }
 

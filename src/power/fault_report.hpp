@@ -1,4 +1,4 @@
-// Tells the log what is wrong with GPUs.
+// Reports faults of GPUs to the log.
 #pragma once
 
 #include <array>
@@ -21,12 +21,12 @@ struct GpuSensor {
 /// times more, and that showed 0 W between two values above it. Threads: one at a time.
 class FaultReport {
  public:
-  /// After so many readings without a value of one power domain there is a message.
+  /// Readings of one power domain without a value for each message.
   static constexpr std::uint64_t kFailuresPerReport = 11;
 
-  explicit FaultReport(std::vector<GpuSensor> sensors);
+  explicit FaultReport(const std::vector<GpuSensor>& sensors);
 
-  /// Tells what is new: at most one message for each GPU, power domain and cause.
+  /// Reports what is new: at most one message for each GPU, power domain and cause.
   void report();
 
  private:
@@ -35,8 +35,7 @@ class FaultReport {
     std::uint64_t zeros = 0;
   };
   struct Gpu {
-    std::string name;
-    std::shared_ptr<const WatchedSensor> sensor;
+    GpuSensor monitored;
     std::array<Reported, kPowerDomains.size()> reported{};
     bool is_gone = false;
   };

@@ -21,9 +21,6 @@ using std::chrono::nanoseconds;
 constexpr std::size_t kLeastBytesEach = std::size_t{128} << 10U;
 static_assert(kLeastBytesEach >= kHistoryEventBytes + 2 * kMinTimelineBytes);
 
-/// A driver that is slow to answer is asked down to so often, where nobody said how often to ask.
-constexpr nanoseconds kLongestGaugePeriod = milliseconds(800);
-
 /// Two of these, one for a last reading and one for the end, are within what `stop` may take.
 constexpr nanoseconds kStopPatience = milliseconds(40);
 
@@ -36,14 +33,14 @@ std::size_t bytes_each(std::size_t memory_limit, std::size_t channels) {
                   kLeastBytesEach * channels, kLeastBytesEach, channels, memory_limit));
 }
 
-/// How often a GPU's counter is read: about as often as it is renewed, every so many periods.
+/// The number of periods between two readings of a GPU's counter: about its update interval.
 unsigned counter_ticks(const Sensor& sensor, ChannelSet counter, nanoseconds period) {
   nanoseconds update = kAssumedUpdate;
   for (std::size_t i = 0; i < std::min(sensor.channels().size(), counter.size()); ++i) {
     const Channel& channel = sensor.channels()[i];
     if (counter[i] && channel.update.known()) update = channel.update.mean;
   }
-  return static_cast<unsigned>(std::max<std::int64_t>(1, update / period));
+  return ticks_in(update, period);
 }
 
 /// Often enough that no counter can wrap unseen.
@@ -105,7 +102,7 @@ PowerMonitor::Impl::Impl(const Selection& selection, const Clock& clock,
   const LaneOptions gpu_lane{
       .period = period_,
       .longest_backoff =
-          options.update_period ? 1 : std::max(1, static_cast<int>(kLongestGaugePeriod / period_)),
+          options.update_period ? 1 : static_cast<int>(ticks_in(kLongestPeriod, period_)),
       .patience = kStopPatience};
   const LaneOptions cpu_lane{.period = cpu_period(selection, period_), .patience = kStopPatience};
 
@@ -162,7 +159,7 @@ ReadingWork PowerMonitor::Impl::cpu_work(const Selection& selection, const LaneO
 Worker::Job PowerMonitor::Impl::reporting() const {
   return [faults = faults_] {
     faults->report();
-    (void)to_unix(TimePoint{});  // a step of the wall clock is dated by whoever asks first
+    (void)to_unix(TimePoint{});  // the first call after a step of the wall clock dates it
   };
 }
 

@@ -17,7 +17,7 @@
 
 namespace wattle {
 
-/// A stretch of time that can be computed with, whatever was asked for: its length fits.
+/// A window whose length fits into nanoseconds, whatever its caller asked for.
 struct PowerWindow {
   TimePoint start;
   TimePoint end;
@@ -27,11 +27,11 @@ struct PowerWindow {
   [[nodiscard]] static PowerWindow of(std::optional<TimePoint> start, std::optional<TimePoint> end);
   /// Throws as well for what is no number.
   [[nodiscard]] static PowerWindow of_unix(double start_unix_s, double end_unix_s);
-  /// The same, for a list: with whatever has one of these times, as a double tells it.
+  /// The same for a list: samples whose times are equal to an end as doubles are included.
   [[nodiscard]] static PowerWindow of_unix_times(double start_unix_s, double end_unix_s);
 };
 
-/// More than a time is off by in Unix seconds: a double holds those of today to 0.24 us.
+/// More than the rounding of a time in Unix seconds: a double holds those of today to 0.24 us.
 inline constexpr std::chrono::nanoseconds kUnixRounding{500};
 
 struct MonitoredGpu {
@@ -48,7 +48,7 @@ struct MonitoredGpu {
   [[nodiscard]] std::optional<PowerDomain> default_domain() const noexcept;
 };
 
-/// What is spent in no time, where it is known what was being spent.
+/// The energy of a window of no length, if the power is known.
 template <class Energy>
 void set_zero_length(Energy& energy) noexcept {
   energy.energy = Joules(0.0);
@@ -63,7 +63,7 @@ struct MonitoredCpu {
 /// Threads: as `PowerMonitor`.
 class PowerMonitor::Impl {
  public:
-  /// `options` are checked, and have an update period where `reader` is the hand.
+  /// `options` are checked, and have an update period if `reader` is the caller.
   Impl(const Selection& selection, const Clock& clock, const PowerMonitorOptions& options,
        ReadBy reader);
 
@@ -102,7 +102,7 @@ class PowerMonitor::Impl {
                                                          const PowerWindow& window) const;
   [[nodiscard]] std::map<Domain, MeasuredEnergy> cpu_energy(const PowerWindow& window) const;
 
-  /// Samples seen before are beyond what is to be kept; absent where all are kept.
+  /// The time of the oldest sample to be kept; absent if all are kept.
   [[nodiscard]] std::optional<TimePoint> kept_since(const History& history) const noexcept;
 
  private:
@@ -110,7 +110,7 @@ class PowerMonitor::Impl {
   [[nodiscard]] EnergyFigure energy_of(const MonitoredGpu& gpu, const PowerWindow& window,
                                        std::optional<PowerDomain> only) const;
   [[noreturn]] void refuse(std::string_view what, std::string_view lacked) const;
-  /// Reads what lacks the end of the window: who asks for the time until now gets it.
+  /// Reads the devices whose values end before the window does.
   void catch_up(const PowerWindow& window, bool is_gpu) const;
   /// `channels`: those of its sensor, with what was found out of them. `bytes`: for each history.
   [[nodiscard]] ReadingWork gpu_work(const Selection::Gpu& gpu, std::vector<Channel> channels,

@@ -13,16 +13,10 @@ namespace {
 /// How often a lane reads other channels than power, and costly ones or counters beside a gauge.
 constexpr nanoseconds kCalmPeriod = std::chrono::milliseconds(500);
 constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
-/// The longest time between two readings of a driver that takes too much time.
-constexpr nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
 constexpr int kLongestBackoff = 8;
 
-unsigned ticks_in(nanoseconds length, nanoseconds period) noexcept {
-  return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
-}
-
 int longest_backoff(nanoseconds period) noexcept {
-  return std::max(kLongestBackoff, static_cast<int>(kLongestPeriod / period));
+  return std::max(kLongestBackoff, static_cast<int>(ticks_in(kLongestPeriod, period)));
 }
 
 /// True if the channel shows the energy of a domain that is asked for.

@@ -2,11 +2,13 @@
 //
 //   sensors that answer at once:   in the caller's thread
 //   each device that may block:    a lane of its own
-//   what is costly about it:       a second, slow lane of its own, once a second; the processes
-//                                  on it too, once a second or as often as is asked for
+//   its costly channels:           a second, slow lane of its own, once a second; its processes
+//                                  too, every `list_period`
 #pragma once
 
+#include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -29,13 +31,22 @@ struct ReadingsOptions {
   std::chrono::nanoseconds list_period = std::chrono::seconds(1);
   /// Report the energy of these only; absent: of every domain that the sensors know.
   std::optional<std::vector<Domain>> domains{};
-  /// Sensors for which there is no memory or no thread are left out (`left_out`); otherwise the
-  /// constructor throws.
+  /// Sensors for which there is no memory or no thread are left out (`take_left_out`); otherwise
+  /// the constructor throws.
   bool keeps_going = false;
-  /// Most that the history of a counter that answers at once takes. Histories are shorter if there
-  /// is not so much memory.
+  /// The most memory of the history of a counter that answers at once, in bytes. Histories are
+  /// shorter if there is not enough memory.
   std::size_t prompt_history_bytes = HistoryOptions{}.memory_limit;
 };
+
+/// The longest period of a driver that takes too much time to answer.
+inline constexpr std::chrono::nanoseconds kLongestPeriod = std::chrono::milliseconds(800);
+
+/// The whole periods in `length`, at least 1.
+[[nodiscard]] constexpr unsigned ticks_in(std::chrono::nanoseconds length,
+                                          std::chrono::nanoseconds period) noexcept {
+  return static_cast<unsigned>(std::max<std::int64_t>(1, length / period));
+}
 
 /// What one lane reads, or the caller's thread.
 struct ReadingWork {
