@@ -179,7 +179,7 @@ void EnergyTrace::append(EnergySample sample) { samples_.push_back(std::move(sam
 
 EnergyTrace& EnergyTrace::operator+=(const EnergyTrace& other) {
   // By number: `other` may be this trace, which grows. Not reserved: joining many short traces
-  // would then move all samples each time.
+  // would then move all samples at every call.
   const std::size_t count = other.samples_.size();
   for (std::size_t i = 0; i < count; ++i) samples_.push_back(other.samples_[i]);
   if (&other == this) return *this;

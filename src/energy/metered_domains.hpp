@@ -1,4 +1,4 @@
-// The domains of a trace: what is read together, and what it means afterwards.
+// The domains of a meter: reads them together, and computes the energies of sections from that.
 #pragma once
 
 #include <chrono>
@@ -19,7 +19,7 @@
 
 namespace wattle::detail {
 
-/// What one domain showed at an end of a section: kept for each domain and record, hence small.
+/// What one domain showed at an end of a section. Stored for each domain and call, hence small.
 struct StoredBoundary {
   enum class State : std::uint8_t {
     unread,   ///< no value: its counter failed, or it has none
@@ -45,14 +45,14 @@ struct StoredWaitingPower {
   float standard_uncertainty_w = 0.0F;
 };
 
-/// When a call that ends a section, and begins another, was made and returned. Plain ends are both
-/// at one time.
+/// When a call that ends a section, or starts one, was made and when it returned. Without alignment
+/// both are the same time.
 struct CallTimes {
   TimePoint called;
   TimePoint returned;
 };
 
-/// One domain's part of a section.
+/// A section of one domain.
 struct Section {
   TimePoint begin;
   TimePoint end;
@@ -60,17 +60,17 @@ struct Section {
   StoredBoundary last;
   StoredWaitingPower waiting_before{};  ///< at the begin
   StoredWaitingPower waiting_after{};   ///< at the end
-  /// Another section begins with `last`: what lies between the end and that reading is in this one.
+  /// Another section starts with `last`: the time between the end and that reading is in this one.
   bool is_followed = false;
 };
 
-/// What the readings are for.
+/// The call of the meter that reads.
 enum class CallKind : std::uint8_t { start, record, stop };
 
 /// What `MeteredDomains` is made of.
 struct MeterParts {
   std::vector<std::unique_ptr<Sensor>> sensors;
-  /// In the order of the domains; those that no sensor tells are unknown throughout.
+  /// In the order of the results; a domain without a sensor is unknown throughout.
   std::vector<Domain> domains;
   std::vector<std::shared_ptr<EnergySource>> sources{};
   std::vector<Refusal> missing{};
@@ -80,7 +80,7 @@ struct MeterParts {
   bool may_lack_domains = false;
   /// A thread reads the counters often enough to lose no wrap.
   bool starts_keeper = true;
-  /// How to wait; tests let virtual time pass.
+  /// Waits for a time; tests let virtual time pass.
   std::function<void(std::chrono::nanoseconds)> sleep{};
 };
 
@@ -91,8 +91,8 @@ class MeteredDomains {
   /// Finds the sensors. Throws as `EnergyReader` does.
   [[nodiscard]] static std::shared_ptr<MeteredDomains> open(const EnergyMeterOptions& options);
 
-  /// As `open`, but those that were opened here with the same options, while they live. Threads:
-  /// any.
+  /// As `open`, but returns domains that were opened here with the same options, if they still
+  /// exist. Threads: any.
   [[nodiscard]] static std::shared_ptr<MeteredDomains> share(const EnergyMeterOptions& options);
 
   /// `clock` outlives everything. Throws `InvalidArgument` for names that occur twice, for sources

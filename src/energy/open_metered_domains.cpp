@@ -21,7 +21,7 @@ namespace {
 
 using Domains = std::vector<Domain>;
 
-/// What is measured where nobody says what. The platform overlaps everything, a custom domain may.
+/// What is measured without a list. The platform overlaps everything, a custom domain may.
 constexpr DomainKinds kDefaultKinds = DomainKinds::of({DomainCategory::cpu, DomainCategory::gpu});
 
 bool contains(const Domains& domains, const Domain& domain) {

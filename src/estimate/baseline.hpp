@@ -29,7 +29,7 @@ struct Baseline {
   std::vector<std::string> domains;  ///< whose power it is, together; sorted
   Watts mean;
   Watts deviation;                   ///< standard deviation of means over a second
-  double busy_cpus = 0.0;            ///< CPU cores in use meanwhile
+  double busy_cpus = 0.0;            ///< CPU cores in use at that time
   std::vector<std::string> running;  ///< what used most of them: "sshd 0.02"
 
   [[nodiscard]] IdleRange power() const noexcept;

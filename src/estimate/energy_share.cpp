@@ -15,7 +15,7 @@ namespace {
 /// shows what the range holds.
 constexpr double kIntensityRatio = 3.2;
 
-/// Two loads in a stretch of time. One with less than a core's worth of CPU time runs on one core
+/// Two loads in a span of time. One with less than a core's worth of CPU time runs on one core
 /// for a part of the time; one with more runs all the time.
 struct TwoLoads {
   double own_cores = 0.0;
@@ -173,7 +173,7 @@ ShareBalance balance_of(std::span<const ShareSpan> spans, Joules measured,
   if (idle) balance.idle_nj = nanojoules(sums.idle * scale);
   balance.others_nj = balance.measured_nj - balance.idle_nj.value_or(0) - balance.command_nj -
                       balance.unexplained_nj;
-  // A remainder of the rounding is nobody's.
+  // A remainder of the rounding belongs to no part.
   constexpr std::int64_t kRounding = 4;
   if (std::abs(balance.others_nj) <= kRounding) {
     balance.unexplained_nj += balance.others_nj;

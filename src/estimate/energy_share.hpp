@@ -25,12 +25,12 @@ struct ShareMoment {
 class ShareMoments {
  public:
   static constexpr std::size_t kMost = 512;
-  /// Shorter stretches would be mostly rounding: the kernel counts busy time in 10 ms.
+  /// Shorter spans would be mostly rounding: the kernel counts busy time in 10 ms.
   static constexpr Seconds kShortest{0.95};
 
   ShareMoments() { moments_.reserve(kMost + 1); }
   void add(const ShareMoment& moment) noexcept;
-  /// The end of the run, which always counts; a last stretch that is too short joins the one
+  /// The end of the run, which always counts; a last span that is too short joins the one
   /// before.
   void end(const ShareMoment& moment) noexcept;
   [[nodiscard]] const std::vector<ShareMoment>& all() const noexcept { return moments_; }
@@ -40,7 +40,7 @@ class ShareMoments {
   Seconds apart_ = kShortest;
 };
 
-/// A stretch of time between two moments.
+/// The time between two moments.
 struct ShareSpan {
   Seconds wall{0};
   Joules energy;       ///< measured

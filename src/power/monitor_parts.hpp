@@ -1,5 +1,5 @@
-// A power monitor of given sensors: for the command, which has looked for them itself, and for
-// tests and the lab, which play them.
+// A power monitor of given sensors: for the command, which finds them itself, and for tests and the
+// lab, which simulate them.
 #pragma once
 
 #include "power/selection.hpp"
@@ -13,16 +13,16 @@ enum class ReadBy : std::uint8_t {
 };
 
 struct PowerMonitorMaker {
-  /// As the constructor of `PowerMonitor`, but of the sensors in `found`. Read by hand, the update
-  /// period must be given. `clock` outlives everything that may be stuck in a driver.
+  /// As the constructor of `PowerMonitor`, but of the sensors in `found`. If the caller reads, the
+  /// update period must be given. `clock` outlives everything that may be stuck in a driver.
   [[nodiscard]] static PowerMonitor make(Survey found, const Clock& clock,
                                          const PowerMonitorOptions& options,
                                          ReadBy reader = ReadBy::lanes);
-  /// Reads everything once, where that is done by hand.
+  /// Reads everything once, if the caller reads.
   static void read(PowerMonitor& monitor) noexcept;
   /// What a monitored GPU is called among all devices. Throws `NoSuchDevice`.
   [[nodiscard]] static Domain domain_of(const PowerMonitor& monitor, std::uint32_t gpu);
-  /// Tells the log what is new, as lanes do once a second, where it is read by hand.
+  /// Reports new faults to the log, as the monitor does once a second; if the caller reads.
   static void report_faults(PowerMonitor& monitor);
 };
 

@@ -192,7 +192,7 @@ void warn_of_modules(const Gpus& gpus) {
   }
 }
 
-/// What nobody left out.
+/// The refused sensors that were selected.
 std::vector<SensorRefusal> missed(const Selection& selection,
                                   const std::vector<SensorRefusal>& refused,
                                   const PowerMonitorOptions& options) {

@@ -1,4 +1,4 @@
-// What a power monitor's options ask for, held against what is there.
+// The devices that a power monitor's options select.
 #pragma once
 
 #include <chrono>
@@ -20,12 +20,12 @@ struct Selection {
   struct Gpu {
     std::uint32_t index = 0;  ///< see `gpu_numbers`
     std::shared_ptr<Sensor> sensor;
-    ChannelSet channels;      ///< none where it tells no power
+    ChannelSet channels;      ///< none if it reports no power
     ChannelSet counter = {};  ///< its energy counter; none where it has none, or was not asked for
   };
   std::vector<Gpu> gpus;                      ///< in the order of the options, else ascending
   std::vector<std::shared_ptr<Sensor>> cpus;  ///< with an energy counter at least
-  std::vector<Refusal> missing{};             ///< what nobody left out
+  std::vector<Refusal> missing{};             ///< of what was selected
 
   /// Channels in all.
   [[nodiscard]] std::size_t channels() const noexcept;
@@ -43,7 +43,7 @@ struct Selection {
 /// nothing is left, unless `if_unavailable` says otherwise.
 [[nodiscard]] Selection select(Survey& found, const PowerMonitorOptions& options);
 
-/// Writes to the log what is not monitored although nobody left it out: domains that cannot be
+/// Writes to the log what is not monitored although it was selected: domains that cannot be
 /// read, and GPUs that have none of the power domains that were asked for.
 void log_unmonitored(const Selection& selection, const std::vector<SensorRefusal>& refused,
                      const PowerMonitorOptions& options);

@@ -25,7 +25,7 @@ using std::chrono::nanoseconds;
 /// The longest period.
 constexpr nanoseconds kLongestGuess = milliseconds(100);
 
-/// What is told from fewer says how the load changed once, not how often the power is renewed.
+/// Fewer changes show how the load changed once, not how often the power is renewed.
 constexpr std::uint64_t kFewestChanges = 4;
 
 /// The fastest of the GPU's power domains.
@@ -40,7 +40,7 @@ ModelPace pace_of(const std::vector<Observation>& channels) {
   return pace;
 }
 
-/// Finer than what is to be found: no power sensor is known that is renewed more often than each
+/// Shorter than any update interval: no power sensor is known that is renewed more often than every
 /// 10 ms.
 constexpr nanoseconds kPause = milliseconds(1);
 

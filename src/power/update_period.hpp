@@ -37,13 +37,13 @@ struct InferredPace {
   /// How often each channel is renewed, by model.
   std::map<std::string, std::vector<UpdateInterval>> updates{};
 
-  /// The channels of a sensor; what nobody knew of their updates is what was seen at its model.
+  /// The channels of a sensor, with the update intervals that were seen at its model if unknown.
   [[nodiscard]] std::vector<Channel> channels_of(const Sensor& sensor) const;
 };
 
 /// Reads the first GPU of each model, all at the same time, each in a thread of its own. One that
-/// has not answered by the deadline counts as one that tells nothing, and its thread is left to
-/// itself: sensors whose driver may block can be read by several threads.
+/// has not answered by the deadline counts as one without power, and its thread is abandoned:
+/// sensors whose driver may block can be read by several threads.
 [[nodiscard]] InferredPace infer_pace(const std::vector<Selection::Gpu>& gpus, const Clock& clock,
                                       const PaceSpan& span = {});
 

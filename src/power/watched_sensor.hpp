@@ -1,4 +1,4 @@
-// Counts what goes wrong with a GPU's sensor, for who tells the log about it.
+// Counts the faults of a GPU's sensor, for the report to the log.
 #pragma once
 
 #include <array>
@@ -13,14 +13,13 @@
 
 namespace wattle {
 
-/// The sensor that it is made of, readings unchanged, with what was found out of its channels.
-/// Threads: `read` and `read_some` one at a
-/// time; the counts any.
+/// Forwards the readings of a sensor unchanged, with update intervals that were found for its
+/// channels. Threads: `read` and `read_some` one at a time; the counts any.
 class WatchedSensor final : public ForwardingSensor {
  public:
   explicit WatchedSensor(const std::shared_ptr<Sensor>& sensor)
       : ForwardingSensor(sensor), channels_(sensor->channels().begin(), sensor->channels().end()) {}
-  /// `channels`: those of the sensor, with more known of them.
+  /// `channels`: those of the sensor, with update intervals.
   WatchedSensor(std::shared_ptr<Sensor> sensor, std::vector<Channel> channels)
       : ForwardingSensor(std::move(sensor)), channels_(std::move(channels)) {}
 

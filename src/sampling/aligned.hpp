@@ -1,10 +1,10 @@
 // Windows of a counter whose ends are moved to the counter's own updates.
 //
 // A counter shows the energy up to its last update, which is up to one interval ago: over 10 ms
-// that is several percent. Here who measures waits for an update before the window begins and after
-// it has ended, reading all the time, and what was spent while waiting is taken off again. That
-// power is measured over the updates just before the begin, under the same waiting. It pays where
-// windows are short; the waiting keeps a processor busy.
+// that is several percent. Here the caller waits for an update before the window begins and after
+// it has ended, reading all the time. The energy of the waiting is subtracted; its power is
+// measured over the updates just before the begin. That is useful for short windows. Waiting keeps
+// a CPU core in use.
 #pragma once
 
 #include <array>
@@ -81,12 +81,11 @@ struct AlignedWindow {
   TimePoint begin;
   TimePoint end;
   CounterUpdate first;  ///< before the begin
-  CounterUpdate last;   ///< behind the end
+  CounterUpdate last;   ///< after the end
   WaitingPower waiting;
 };
 
-/// Its energy. Where it is not known what the counter did between the two updates, that is said,
-/// as `counter_energy` says it.
+/// Its energy. If a part between the two updates is unknown: as `counter_energy`.
 [[nodiscard]] EnergyFigure aligned_energy(const History& history, const AlignedWindow& window);
 
 }  // namespace wattle

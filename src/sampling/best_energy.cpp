@@ -58,8 +58,8 @@ bool is_instant(const EnergyFigure& figure) noexcept {
   return figure.metric == Metric::power_instant && is_nonzero(figure) && is_whole(figure);
 }
 
-/// Whether the figures that are heard first (a counter before a gauge that sees a part of the time)
-/// know the whole window, also where averages have no vote.
+/// True if the figures that are preferred (a counter before a gauge that sees a part of the time)
+/// know the whole window without the averages.
 bool knows_all_without_averages(const std::vector<EnergyFigure>& figures) noexcept {
   const auto heard = [](const EnergyFigure& figure) {
     return !is_average(figure) && is_full_counter(figure);
@@ -95,7 +95,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
     std::ranges::copy_if(figures, std::back_inserter(averages), is_average);
     std::erase_if(figures, is_average);
   }
-  // What a gauge misses while it looks away shows in none of its values: it cannot doubt that.
+  // A gauge that misses time does not show it in its values, nor in its uncertainty.
   if (std::ranges::any_of(figures, is_full_counter)) {
     std::ranges::stable_partition(figures, [](const EnergyFigure& figure) {
       return figure.method == Method::counter || covers_all_time(figure);
@@ -107,7 +107,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
     std::ranges::stable_partition(
         figures, [](const EnergyFigure& figure) { return figure.method == Method::counter; });
   }
-  // A dead sensor is quite certain of itself.
+  // A dead sensor has a small uncertainty.
   std::ranges::stable_partition(figures, is_nonzero);
   EnergyFigure best = std::move(figures.front());
   if (disagrees) best.flags.set(Flag::disagrees);
@@ -115,7 +115,7 @@ EnergyFigure best_energy(std::vector<EnergyFigure> figures) {
   for (const EnergyFigure& other : figures | std::views::drop(1)) {
     best.alternatives.push_back(alternative_of(other));
   }
-  // A sensor that is broken is said to be, though another one replaces it.
+  // A broken sensor is listed, although another one replaces it.
   std::ranges::move(stuck, std::back_inserter(best.alternatives));
   return best;
 }

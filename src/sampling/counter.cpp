@@ -38,8 +38,8 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
   if (!has_before) return {};
 
   const std::uint64_t possible = possible_ticks(elapsed);
-  // The device can have driven the counter, or the register behind it, around whole: nothing tells
-  // how often it did.
+  // The counter, or its hardware register, can have passed its whole range: nothing shows how
+  // often.
   const bool whole_turn_fits = blind_ticks_ != 0 && possible >= blind_ticks_;
   if (raw >= before) {
     const std::uint64_t ticks = raw - before;
@@ -48,7 +48,7 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
   }
   const std::uint64_t ticks = modulus_ - before + raw;
   if (modulus_ == 0 || ticks > possible) return {.kind = StepKind::reset};
-  // From a tenth of the range on, a reset soon followed by work would look the same.
+  // From a tenth of the range on, a reset soon followed by a load gives the same value.
   const bool could_be_reset = possible >= modulus_ / 10;
   return {.kind = StepKind::wrapped, .ambiguous = could_be_reset, .ticks = ticks};
 }

@@ -1,5 +1,5 @@
-// Unwrapping a cumulative counter: the only place where a lower value is told to be a wrap or a
-// reset. Integers throughout: no tick is lost to rounding.
+// Unwrapping a cumulative counter: the only place that decides whether a lower value is a wrap
+// or a reset. Integers throughout: no tick is lost to rounding.
 #pragma once
 
 #include <chrono>
@@ -22,8 +22,8 @@ enum class StepKind : std::uint8_t {
 /// What happened from one value of a counter to the next.
 struct CounterStep {
   StepKind kind = StepKind::first;
-  /// So much time passed that a wrap could be a reset, or more wraps than one, or that the kernel
-  /// lost track of the register behind the value: `ticks` is the least that explains the value.
+  /// The time was long enough for a wrap to be a reset, for several wraps, or for the kernel to
+  /// lose track of the hardware register: `ticks` is the least that explains the value.
   bool ambiguous = false;
   /// Ticks passed; 0 where `kind` is first, reset or implausible.
   std::uint64_t ticks = 0;
@@ -31,7 +31,7 @@ struct CounterStep {
   [[nodiscard]] bool known() const noexcept {
     return kind == StepKind::forward || kind == StepKind::wrapped;
   }
-  /// What a figure has to say of it; nothing of a first value.
+  /// The flags of a figure with this step; none for a first value.
   [[nodiscard]] Flags flags() const noexcept;
   friend bool operator==(const CounterStep&, const CounterStep&) = default;
 };

@@ -89,7 +89,7 @@ bool is_read_between(const History& history, TimePoint begin, TimePoint end) noe
   return last && last->first_seen > begin + kQuantum;
 }
 
-/// The power behind `at`, or before it where `sign` is -1, over a few updates of the counter: where
+/// The power after `at`, or before it where `sign` is -1, over a few updates of the counter: where
 /// it changed there, the highest mean that the updates allow, as it may have been higher still
 /// since the last one.
 std::optional<Watts> power_beside(const History& history, TimePoint at, int sign) noexcept {
@@ -191,8 +191,8 @@ TimeOutside time_outside(const History& history, const EnergyWindow& window,
           .after = known(after, window.end, ends.last.at)};
 }
 
-/// A direct reading that came up to so much inside of the window: its reader's own time. It stands
-/// for the window's end, and is that much less certain.
+/// Takes a direct reading that came at most `kReadersOwnTime` inside of the window as the window's
+/// end, and makes it that much less certain.
 void extend_to_window(const EnergyWindow& window, Ends& ends) noexcept {
   static constexpr int kLeastPart = 10;
   const nanoseconds most = std::min(kReadersOwnTime, (window.end - window.begin) / kLeastPart);
@@ -268,7 +268,7 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
   // What was counted before the events that were forgotten is known, but not in how much time.
   if (inside.forgotten == nanoseconds(0)) figure.mean = energy / Seconds(known);
   if (known < channel.update.mean) {
-    // The counter may not have been renewed at all: no power can be told, only a bound.
+    // The counter may not have been renewed at all: there is a bound, but no power.
     figure.flags.set(Flag::short_window);
     figure.mean.reset();
     figure.uncertainty = channel.counter.max_power * Seconds(channel.update.p99);

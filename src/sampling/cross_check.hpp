@@ -1,4 +1,4 @@
-// The same domain read through two interfaces: do they tell the same energy?
+// The same domain read through two interfaces: do they report the same energy?
 #pragma once
 
 #include <optional>

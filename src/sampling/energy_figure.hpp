@@ -1,4 +1,4 @@
-// An energy with everything that must be said about it.
+// An energy with its uncertainty, its unknown time, its flags and its alternatives.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace wattle {
 
-/// No time is less than none.
+/// `time`, or 0 if it is negative.
 [[nodiscard]] inline std::chrono::nanoseconds positive(std::chrono::nanoseconds time) noexcept {
   return std::max(time, std::chrono::nanoseconds(0));
 }
@@ -23,7 +23,7 @@ namespace wattle {
 [[nodiscard]] std::string_view why_unknown(const Flags& flags) noexcept;
 
 struct EnergyFigure {
-  /// Sum over the stretches that are known: a lower bound where `unknown` is above 0. Absent
+  /// Sum over the time that is known: a lower bound where `unknown` is above 0. Absent
   /// where nothing is known.
   std::optional<Joules> energy;
   Joules uncertainty;         ///< of the measuring process, k = 2
@@ -34,7 +34,7 @@ struct EnergyFigure {
   Method method = Method::counter;
   Metric metric = Metric::energy;        ///< that it was found from
   std::string_view quantity = "energy";  ///< what reports call that
-  /// Gauges: the part of the time that the sensor looked at; absent where nobody knows.
+  /// Gauges: the part of the time that the sensor sampled; absent if it is not known.
   std::optional<double> coverage{};
   Flags flags;
   std::vector<AlternativeEnergy> alternatives{};

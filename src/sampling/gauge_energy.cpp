@@ -13,24 +13,24 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// The part of the time that looks see which are `spacing` apart.
+/// The part of the time that samples cover which are `spacing` apart.
 double seen_by(const GaugeKernel& kernel, nanoseconds spacing) noexcept {
   // A sensor that is renewed a little sooner than stated shows values that are never read: ten
   // boards of one model took 99 to 101 ms (github.com/JimZeyuYang/GPU_Power_Benchmark).
   constexpr double kBetweenBoards = 1.01;
   if (!kernel.lags)
     return std::min(1.0, Seconds(kernel.width) / (kBetweenBoards * Seconds(spacing)));
-  // What is summed up weighs the time by e^(-age / delay) from each look on. The variance of these
-  // weights is x coth(x) - 1 for x = spacing / (2 delay), and 1/c - 1 for windows that see the part
-  // c.
+  // What is summed up weighs the time by e^(-age / delay) from each sample on. The variance of
+  // these weights is x coth(x) - 1 for x = spacing / (2 delay), and 1/c - 1 for windows that see
+  // the part c.
   const double x = Seconds(spacing) / (2.0 * Seconds(kernel.delay));
   return std::tanh(x) / x;
 }
 
-/// All readings of a window are looked at where it holds at most so many looks.
-constexpr std::int64_t kLongestLookedAt = 1000;
+/// Up to this number of samples, all readings of a window are used.
+constexpr std::int64_t kMostSamples = 1000;
 
-/// `time`, or the first reading behind it where no value is to be believed then.
+/// `time`, or the first reading after it if no value is valid at `time`.
 TimePoint known_from(const History& history, TimePoint time) noexcept {
   const auto [before, after] = history.values().at(time);
   if (before && before->last_confirmed + history.hold() >= time) return time;
@@ -61,7 +61,7 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
                                      add(reading, changes);
                                    });
 
-  constexpr int kForThePattern = 24;  // looks that tell whether it comes back after up to 8
+  constexpr int kForThePattern = 24;  // samples that show whether it comes back after up to 8
   const TimePoint end_from = end - near - kForThePattern * spacing;
   const nanoseconds between = positive(end_from - begin_until);
   bool is_first = true;
@@ -83,7 +83,7 @@ GaugeSpread spread_of_long(const History& history, GaugeSpread spread, TimePoint
 GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, nanoseconds near) {
   const double scale = history.channel().scale();
   const TimePoint newest = std::min(end, history.values().newest().value_or(end));
-  const bool is_long = newest - begin > kLongestLookedAt * history.spacing();
+  const bool is_long = newest - begin > kMostSamples * history.spacing();
   GaugeSpread spread(begin + near, newest - near, history.spacing(), history.period(), !is_long);
   if (is_long) return spread_of_long(history, spread, begin, newest, near);
   const auto add = [&](const StoredReading& reading) {
@@ -96,10 +96,10 @@ GaugeSpread spread_of(const History& history, TimePoint begin, TimePoint end, na
   return spread;
 }
 
-/// Nobody waits for what a mean will say half its time after the window's end: so much of the
-/// window, moved back by that, is left to the newest value.
+/// The end of a window that is moved back by `lag`, without a value yet: nothing waits for the
+/// means that will cover it. The newest value is used for it.
 struct UnseenTail {
-  nanoseconds length{0};  ///< longer than the value is to be believed
+  nanoseconds length{0};  ///< beyond the time for which the value is valid
   std::uint64_t raw = 0;
 };
 
@@ -112,8 +112,8 @@ UnseenTail unseen_tail(const History& history, TimePoint begin, TimePoint end,
   return {.length = positive(end + lag - std::max(believed_until, begin + lag)), .raw = last->raw};
 }
 
-/// The time before unknown stretches in which a value only held: nobody looked again. None where it
-/// is known that the value held until then.
+/// The time before unknown intervals in which a value was not confirmed by another reading. 0 where
+/// it was confirmed until then.
 nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
   nanoseconds sum{0};
   history.each_unknown(begin, end, [&](TimePoint from, TimePoint /*to*/) {
@@ -124,8 +124,8 @@ nanoseconds held_only(const History& history, TimePoint begin, TimePoint end) {
 }
 
 /// By how many times as much the power may go on to change, where the newest value is the first to
-/// show a change. A look shows a step as a whole, or a ramp's begin; a mean that is renewed just
-/// behind a step shows any part, however small, of what the next one will. In bench/lab, 4 covers
+/// show a change. A sample shows a whole step, or the begin of a ramp; a mean that is renewed just
+/// after a step shows any part, however small, of what the next one will. In bench/lab, 4 covers
 /// 96 % of the windows in which the power steps somewhere, 2 a little less than 95 %.
 constexpr double kMoreAfterLook = 2.0;
 constexpr double kMoreAfterMean = 4.0;
@@ -145,8 +145,8 @@ bool is_in_step(const History& history) noexcept {
   return std::abs(updates - std::round(updates)) < kNear * updates;
 }
 
-/// How often a change of the power is seen in the values, where their lateness drifts: all looks at
-/// once where they are in step with the sensor, and otherwise one by one.
+/// How often a change of the power is seen in the values, where their lateness drifts: all samples
+/// at once where they are in step with the sensor, and otherwise one by one.
 double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
                            const GaugeSpread& spread, double overlap) {
   constexpr double kOfAChange = 1.0 / 6.0;
@@ -157,7 +157,7 @@ double drifting_changes_w2(const History& history, const GaugeKernel& kernel,
 }
 
 /// `figure`: what is known of the window already. `lag`: by how much values are moved back; 0 where
-/// nobody knows what they are the mean of. `ends`: where the energy was found so.
+/// their averaging window is unknown. `ends`: absent if the values do not overlap.
 Joules uncertainty_of(const History& history, const EnergyFigure& figure, TimePoint begin,
                       TimePoint end, nanoseconds lag,
                       const std::optional<OverlappingEnergy>& ends) {
@@ -214,8 +214,8 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
                       .quantity = to_string(channel.metric)};
   const nanoseconds length = positive(end - begin);
   const GaugeKernel kernel = kernel_of(channel.gauge);
-  // A value tells of the middle of its window; it is half an update old when it is read, and holds
-  // for half a period more, on average: half of what it is told for.
+  // A value shows the power in the middle of its window. On average it is half an update old when
+  // it is read, and holds for half a period more: together half of its longest age.
   nanoseconds lag =
       kernel.delay > nanoseconds(0) ? kernel.delay + history.longest_age() / 2 : nanoseconds(0);
   const nanoseconds spacing = history.spacing();
@@ -232,7 +232,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
     figure.flags.set(Flag::estimated);
   }
   figure.known = seen.known;
-  // The lane goes on meanwhile: what is known may have grown between two looks at it.
+  // The lane goes on reading: the known time may have grown since.
   figure.unknown = positive(length - seen.known);
   if (figure.unknown > Seconds(0)) figure.flags.set(Flag::gap);
   if (seen.known <= nanoseconds(0)) return figure;
@@ -252,7 +252,7 @@ EnergyFigure gauge_energy(const History& history, TimePoint begin, TimePoint end
   }
   figure.uncertainty = uncertainty_of(history, figure, begin, end, lag, overlapping);
   if (length < spacing) {
-    // One value for all of it, which may be from before it: no power can be told, only a bound.
+    // One value for the whole window, which may be older than it: a bound, but no power.
     figure.flags.set(Flag::short_window);
     figure.mean.reset();
     figure.uncertainty = std::max(figure.uncertainty, *figure.energy);

@@ -9,10 +9,10 @@ namespace wattle {
 
 struct GaugeKernel {
   std::chrono::nanoseconds delay{0};  ///< of the middle of what a value is the mean of
-  std::chrono::nanoseconds width{0};  ///< that it is the mean of; 0 where nobody knows
+  std::chrono::nanoseconds width{0};  ///< that it is the mean of; 0: unknown
   bool lags = false;                  ///< it follows the power with a first-order lag of `delay`
 
-  /// True where neighbours among values that are `spacing` apart share most of what they tell of: a
+  /// True where neighbours among values that are `spacing` apart share most of their time: a
   /// line from one to the next is what the gauge would have shown in between.
   [[nodiscard]] constexpr bool overlaps(std::chrono::nanoseconds spacing) const noexcept {
     // A board that is renewed a little less often than stated does not overlap for that.

@@ -20,8 +20,8 @@ Flags flags_of(const StoredReading& state) noexcept {
   return Flags::from_bits(static_cast<std::uint32_t>(state.raw));
 }
 
-/// A value is told until it is due to be read again, and one update of its sensor more: that long
-/// the sensor may go on showing it. Where nobody knows the update, one more period at least.
+/// A value is reported until it is due to be read again, and one update of its sensor more: the
+/// sensor may still show it. If the update interval is unknown, one more period at least.
 nanoseconds longest_age_of_value(const Channel& channel, nanoseconds period) noexcept {
   return period + (channel.update.known() ? channel.update.mean : std::max(period, kAssumedUpdate));
 }
@@ -145,7 +145,7 @@ std::optional<StoredReading> History::held(TimePoint time) const noexcept {
   if (!value || time >= value->last_confirmed + hold_) return std::nullopt;
   const auto state = states_.at(time).before;
   if (state && is_unknown(*state)) return std::nullopt;
-  // Nobody has noted yet that the newest is overdue.
+  // No state says yet that the newest value is no longer valid.
   if (!next && time >= value->last_confirmed + valid_for()) return std::nullopt;
   return value;
 }

@@ -1,5 +1,5 @@
-// What is known of one channel over time: its values, and the stretches and events that say how far
-// they can be trusted.
+// What is known of one channel over time: its values, the intervals in which they are unknown, and
+// events such as wraps and resets.
 #pragma once
 
 #include <algorithm>
@@ -20,24 +20,24 @@ namespace wattle {
 struct HistoryOptions {
   /// How often the channel is read.
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
-  /// The longest that its reader may make of that (see Backoff).
+  /// The longest period that its reader may change to (see Backoff).
   std::chrono::nanoseconds longest_period = period;
-  /// Gauges of which changes alone are told: how long nothing may be heard of a value that counts.
-  /// 0: every look is told.
+  /// Gauges that report changes alone: the longest pause after which the last value still counts.
+  /// 0: every sample is reported.
   std::chrono::nanoseconds longest_pause{0};
   /// Most that the values take, in bytes. Allocated at once, given by the system as they come.
   std::size_t memory_limit = std::size_t{16} << 20U;
 };
 
-/// What a history takes beside its values, at most: for what happened to them.
+/// The most memory that a history takes for events, beside its values.
 inline constexpr std::size_t kHistoryEventBytes = (std::size_t{64} << 10U) + kMinTimelineBytes;
 
 /// Times of a counter's values are rounded down to whole multiples of this, and those of a gauge's.
 inline constexpr std::chrono::nanoseconds kCounterQuantum = std::chrono::microseconds(1);
 inline constexpr std::chrono::nanoseconds kGaugeQuantum = std::chrono::microseconds(100);
 
-/// How often a gauge is renewed at least, where nobody knows: most boards do it each 100 ms, none
-/// is known that does it less often. What is read more often than that is the same value again.
+/// The update interval of a gauge whose interval is unknown. Most boards renew it every 100 ms, and
+/// no board is known that does it less often.
 inline constexpr std::chrono::nanoseconds kAssumedUpdate = std::chrono::milliseconds(100);
 
 /// One end of a window, as a counter shows it.
@@ -45,7 +45,7 @@ struct Boundary {
   TimePoint at;                            ///< when the counter had that value
   std::chrono::nanoseconds half_width{0};  ///< it was read within at +- half_width
   std::uint64_t ticks = 0;                 ///< unwrapped
-  /// Part of a tick more, and how far its neighbours lie apart: looked up between two readings.
+  /// If it lies between two readings: a part of a tick more, and the time between the readings.
   double fraction = 0.0;
   std::chrono::nanoseconds bracket{0};
 };
@@ -54,23 +54,23 @@ struct Boundary {
 struct Condition {
   Flags flags;
   std::chrono::nanoseconds unknown{0};
-  /// The part of `unknown` whose events were dropped to save memory: they could have said anything.
+  /// The part of `unknown` whose events were dropped to save memory.
   std::chrono::nanoseconds forgotten{0};
 };
 
-/// Takes the readings of one channel. A counter is unwrapped here; a gauge's value holds until it
-/// is due to be read again and one update interval more, or as long as nothing may be heard of it,
-/// and is unknown from then on.
+/// Takes the readings of one channel. A counter is unwrapped here. The value of a gauge holds until
+/// it is due to be read again and one update interval more, or for `longest_pause`, and is unknown
+/// from then on.
 ///
 /// Threads: `add`, `note_suspend`, `set_period`, `last` one at a time (the reader's); everything
-/// else any, at any time. Nobody waits for anybody, and nothing but the constructor allocates.
+/// else any, at any time. No call waits for another, and nothing but the constructor allocates.
 class WATTLE_EXPORT History {
  public:
   /// Throws `InvalidArgument` for options that no timeline takes.
   History(const Channel& channel, const HistoryOptions& options);
 
   void add(const Reading& reading) noexcept;
-  /// The machine was suspended since the last reading: what happened meanwhile is unknown.
+  /// The machine was suspended since the last reading: the time until the next one is unknown.
   void note_suspend() noexcept;
   /// From now on the channel is read every `period`, at most `longest_period`.
   void set_period(std::chrono::nanoseconds period) noexcept;
@@ -85,11 +85,11 @@ class WATTLE_EXPORT History {
   /// True if the last `add` brought a value.
   [[nodiscard]] bool is_fresh() const noexcept { return fresh_; }
   /// Counters: the value at `time`, linear between the readings around it. Absent before the first
-  /// and behind the last reading; a time within the same microsecond is that of the reading.
+  /// and after the last reading; a time within the same microsecond is that of the reading.
   [[nodiscard]] std::optional<Boundary> at(TimePoint time) const noexcept;
 
-  /// The time from one independent look at the channel to the next: that of its reader, or of its
-  /// sensor where that is longer.
+  /// The time between two independent samples of the channel: the period of its reader, or the
+  /// update interval of its sensor if that is longer.
   [[nodiscard]] std::chrono::nanoseconds spacing() const noexcept {
     return std::max(period(), update());
   }
@@ -97,18 +97,18 @@ class WATTLE_EXPORT History {
   [[nodiscard]] std::chrono::nanoseconds period() const noexcept {
     return period_.load(std::memory_order_relaxed);
   }
-  /// How often the sensor renews the value; where nobody knows, `kAssumedUpdate` for a gauge, and 0
-  /// for a counter.
+  /// The update interval of the sensor. If it is unknown: `kAssumedUpdate` for a gauge, 0 for a
+  /// counter.
   [[nodiscard]] std::chrono::nanoseconds update() const noexcept;
   /// Gauges: the longest that a value counts after it was last confirmed.
   [[nodiscard]] std::chrono::nanoseconds hold() const noexcept { return hold_; }
-  /// Gauges: how long it counts as often as the channel is read now.
+  /// Gauges: the same at the present period.
   [[nodiscard]] std::chrono::nanoseconds valid_for() const noexcept;
-  /// Gauges: the longest that a value goes on to be told after the power changed.
+  /// Gauges: the longest time for which a value is reported after the power changed.
   [[nodiscard]] std::chrono::nanoseconds longest_age() const noexcept;
-  /// Gauges: the reading whose value is to be believed at `time`; absent where there is none.
+  /// Gauges: the reading whose value is valid at `time`; absent if there is none.
   [[nodiscard]] std::optional<StoredReading> held(TimePoint time) const noexcept;
-  /// Gauges: the integral over the stretches in which there was a value to be believed.
+  /// Gauges: the integral over the time in which a value was valid.
   [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
   /// Bytes in use.
@@ -116,13 +116,13 @@ class WATTLE_EXPORT History {
     return values_.memory_bytes() + states_.memory_bytes() + losses_.memory_bytes();
   }
 
-  /// What happened from `begin` to `end`. Before the first reading and behind a counter's last it
-  /// says nothing.
+  /// What happened from `begin` to `end`. The time before the first reading, and after the last one
+  /// of a counter, is not part of `unknown`.
   [[nodiscard]] Condition condition(TimePoint begin, TimePoint end) const;
-  /// Calls `visit(begin, end)` for each stretch of `condition(begin, end).unknown`, in order.
+  /// Calls `visit(begin, end)` for each interval of `condition(begin, end).unknown`, in order.
   template <class Visit>
   void each_unknown(TimePoint begin, TimePoint end, Visit visit) const;
-  /// The same for the components, which do not have what the template uses.
+  /// The same without a template: for the components, which cannot use what it needs.
   void visit_unknown(TimePoint begin, TimePoint end,
                      const std::function<void(TimePoint, TimePoint)>& visit) const;
 
@@ -130,9 +130,9 @@ class WATTLE_EXPORT History {
   void add_counter(const Reading& reading) noexcept;
   void add_gauge(const Reading& reading) noexcept;
   void note_loss(const Reading& reading) noexcept;
-  /// Gauges: from when on the newest value is overdue to be read again.
+  /// Gauges: the time from which the newest value is no longer valid.
   [[nodiscard]] std::optional<TimePoint> overdue() const noexcept;
-  /// What is known changes at `at`: from then on it is unknown, or not; `flags` say why.
+  /// From `at` on the channel is unknown, or known again; `flags` give the reason.
   void note(TimePoint at, bool unknown, Flags flags) noexcept;
   [[nodiscard]] bool was_lost(TimePoint begin, TimePoint end) const;
 
@@ -143,8 +143,8 @@ class WATTLE_EXPORT History {
   std::chrono::nanoseconds hold_;  ///< the longest that `valid_for` can be
   Timeline values_;
   Timeline states_;  ///< raw: see `note`
-  /// 1 from where the device was found gone, 0 from where it was back. Apart from the states: that
-  /// a stretch is unknown shows at its end only, and a loss in it would be noted before its begin.
+  /// 1 from when the device was found gone, 0 from when it was back. Not in `states_`: an unknown
+  /// interval is added at its end, and a loss within it would come before its begin.
   Timeline losses_;
 
   // The reader's own.
@@ -176,7 +176,7 @@ void History::each_unknown(TimePoint begin, TimePoint end, Visit visit) const {
     if (!unknown) since = std::max(begin, state.first_seen);
     unknown = is_unknown(state);
   });
-  // Nobody has noted yet that a reading is overdue while its reader waits for the device.
+  // While the reader waits for the device, no state says that the value is no longer valid.
   const TimePoint from = unknown ? since : std::max(begin, overdue().value_or(end));
   if (end > from) visit(from, end);
 }

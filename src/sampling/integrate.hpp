@@ -1,5 +1,5 @@
 // From a window to a number: the energy, and the mean power, of what was read of a channel; and the
-// choice where several tell it.
+// choice if several channels measure it.
 #pragma once
 
 #include <optional>
@@ -12,8 +12,8 @@
 
 namespace wattle {
 
-/// A window, and what a counter showed at its ends where that was read directly. Without a direct
-/// reading, or where it failed, an end is looked up.
+/// A window, and the values of a counter at its ends if they were read directly. Without a direct
+/// reading an end is interpolated.
 struct EnergyWindow {
   TimePoint begin;
   TimePoint end;
@@ -21,24 +21,24 @@ struct EnergyWindow {
   std::optional<Boundary> last{};
 };
 
-/// From a counter. What lies before its first and behind its last reading is unknown.
+/// From a counter. The time before its first and after its last reading is unknown.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure counter_energy(const History& history,
                                                         const EnergyWindow& window);
 
 /// From a gauge of power. Each value counts for as long as it held, clipped at both ends; values
 /// that are known to be means are moved back by half the time they are the mean of, and by how late
 /// they are on average; for those that overlap see `overlapping_energy`. A window of at most 1000
-/// looks at the gauge costs as many readings as it holds; a longer one the same however long it is,
-/// but for what happened in it (gaps).
+/// samples costs as many readings as it holds; the cost of a longer one does not depend on its
+/// length except for the gaps in it.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure gauge_energy(const History& history, TimePoint begin,
                                                       TimePoint end);
 
 /// The one that is least uncertain, the others as its alternatives. Where two disagree by more than
 /// their uncertainties and what such sensors are known to be off, that is flagged, and a counter
-/// preferred: it misses no time. So is it to a gauge that looks away, or of which that is not
-/// known, unless the window is too short for it. A mean over a second has no vote beside an instant
-/// gauge: it may have stayed as it was. One that shows no energy at all comes last. At
-/// least one figure; of equals, the first is taken.
+/// preferred: it misses no time. It is also preferred to a gauge that misses time, or of which that
+/// is not known, unless the window is too short for the counter. A mean over a second has no vote
+/// beside an instant gauge: it may have stayed as it was. One that shows no energy at all comes
+/// last. At least one figure; of equals, the first is taken.
 [[nodiscard]] WATTLE_EXPORT EnergyFigure best_energy(std::vector<EnergyFigure> figures);
 
 /// The energy of a domain in a window, by every way that there is: the one place where a domain's
@@ -50,7 +50,7 @@ struct EnergyWindow {
 /// A mean power; absent where it is not known.
 struct MeanPower {
   std::optional<Watts> power{};
-  bool is_stuck = false;  ///< since its counter is
+  bool is_stuck = false;  ///< absent because its counter does not move
 };
 
 /// The mean power of a counter that passed `ticks` in `length`, whatever happened in between.

@@ -18,7 +18,7 @@ class IntervalPower {
     ++count_;
   }
 
-  /// What is left of a window behind its last whole interval: no part of `max`.
+  /// The part of a window after its last whole interval: not in `max`.
   void add_rest(std::optional<Watts> power) noexcept { last_ = power; }
 
   /// Of the last one.

@@ -49,7 +49,7 @@ struct Lane::State {
   void adapt(nanoseconds busy, nanoseconds elapsed) noexcept;
   void read(bool all) noexcept;
   void list_processes(std::size_t task) noexcept;
-  /// Leaves what the counters show now for whoever asked.
+  /// Stores what the counters show now for the callers that wait.
   void answer(std::uint64_t number) noexcept;
 
   std::vector<LaneTask> tasks;
@@ -66,7 +66,7 @@ struct Lane::State {
 
   std::mutex mutex;
   std::condition_variable answered;  ///< to who waits for it
-  std::uint64_t asked_number = 1;    ///< the first reading is asked for by nobody
+  std::uint64_t asked_number = 1;    ///< the first reading has no caller
   std::uint64_t answered_number = 0;
   Boundaries boundaries;           ///< of the reading `answered_number`
   std::vector<ProcessList> lists;  ///< one for each task
@@ -129,7 +129,7 @@ void Lane::State::list_processes(std::size_t task) noexcept {
   }
 }
 
-// Who is woken up needs the lock at once: here and below it is given back before.
+// A thread that is woken up needs the lock: here and below it is released before.
 
 void Lane::State::answer(std::uint64_t number) noexcept {
   std::unique_lock lock(mutex);

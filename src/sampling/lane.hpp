@@ -15,8 +15,8 @@ namespace wattle {
 /// Something that a lane reads.
 struct LaneTask {
   std::unique_ptr<Recorder> recorder;
-  /// Read at every so many ticks; fewer where the lane has slowed down, so that it stays the same
-  /// time.
+  /// Read at every `every`-th tick; at more of them where the lane has slowed down, so that the
+  /// period stays the same.
   unsigned every = 1;
   /// The device is asked for its processes as well.
   bool lists_processes = false;
@@ -26,8 +26,8 @@ struct LaneOptions {
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
   /// Reads once when it starts, and then only what it is asked for.
   bool only_when_asked = false;
-  /// Where reading takes too much of all time, read less often: at most so many times the period
-  /// (see Backoff). 1: never.
+  /// If reading takes too much of the time, the lane reads less often: its period grows to at most
+  /// this many times `period` (see Backoff). 1: never.
   int longest_backoff = 1;
   /// How long the destructor waits for a thread that is busy in a driver.
   std::chrono::nanoseconds patience = std::chrono::milliseconds(200);
@@ -43,18 +43,18 @@ struct ProcessList {
 
 /// Reads its tasks once when it starts and then at absolute deadlines, the first of them at a
 /// random time within a period, so that no two runs see a sensor's updates from the same side;
-/// ticks that were missed are counted, not made up for. A thread that is stuck in a driver is left
-/// behind: it owns what it touches. All signals are blocked in it. After `fork` the child's copy
+/// ticks that were missed are counted, not repeated. A thread that is stuck in a driver is
+/// abandoned: it owns what it touches. All signals are blocked in it. After `fork` the child's copy
 /// does nothing. Threads: any; `stop` and the destructor by one.
 class Lane {
  public:
-  /// Starts the thread; throws `Error` where there is none to be had. `clock` outlives the thread:
-  /// that is, everything.
+  /// Starts the thread; throws `Error` if none can be started. `clock` outlives the thread, which
+  /// may be stuck to the end of the process.
   Lane(std::vector<LaneTask> tasks, const LaneOptions& options, const Clock& clock);
   Lane(const Lane&) = delete;
   Lane& operator=(const Lane&) = delete;
-  /// Stops, and waits for no longer than a driver should take, from when it was first told to stop:
-  /// of several lanes that are stuck only the first is waited for.
+  /// Stops the thread and waits for it, at most `patience` from the first request to stop: of
+  /// several lanes that are stuck only the first is waited for.
   ~Lane();
 
   /// False while the reading `asked` is not done.

@@ -16,13 +16,13 @@ class MeasuredWindow {
   explicit MeasuredWindow(Readings& readings);
 
   /// Reads every counter that answers at once. Allocates nothing. `ends_interval`: one of the equal
-  /// intervals that `max` and `interval_power` look at ends with it.
+  /// intervals of `max` and `interval_power` ends with it.
   void read(bool ends_interval) noexcept;
-  /// Has the lanes read: to be called at both ends of the window (see `Readings`).
+  /// Lets the lanes read: to be called at both ends of the window (see `Readings`).
   bool read_lanes(TimePoint deadline, Lanes lanes = Lanes::usual);
 
-  /// The rest of the window behind the last whole interval ends at `at`: `interval_power` is that
-  /// of the rest from then on, and `max` stays as it is.
+  /// The part of the window after the last whole interval ends at `at`. From then on
+  /// `interval_power` is the power of that part; `max` is not changed.
   void end_rest(TimePoint at) noexcept;
 
   /// Mean power of the domains that make up a total over the last interval that ended; absent

@@ -77,7 +77,7 @@ std::optional<InterpolatedValue> InterpolatedGauge::at(TimePoint time) const noe
     rise_w = watts(*next) - level_w;
     part = std::clamp(1.0 - (next->first_seen - shown) / Seconds(spacing_), 0.0, 1.0);
   } else if (shown - value->first_seen < spacing_) {
-    // It goes on as it did.
+    // The line continues with the last slope.
     const auto before = history_.values().at(value->first_seen - kGaugeQuantum).before;
     if (before && value->first_seen - before->last_confirmed < 2 * spacing_) {
       rise_w = level_w - watts(*before);

@@ -23,7 +23,7 @@ struct OverlappingEnergy {
 ///
 ///   integral of P from a to b = integral of v from a to b + d (v(b) - v(a))
 ///
-/// Nothing waits for values behind the end. A mean is also the exact energy of the last w: where
+/// Nothing waits for values after the end. A mean is also the exact energy of the last w: where
 /// the power changed within w of an end, w v(b) is taken for the last w, or w v(a + w) for the
 /// first, and the rest is that of the window without them.
 ///

@@ -166,7 +166,7 @@ bool Readings::read_lanes(Capture& capture, TimePoint deadline, Lanes lanes) {
 }
 
 void Readings::wait_for_first(TimePoint deadline) const {
-  constexpr std::uint64_t kFirst = 1;  // the reading that nobody asked for
+  constexpr std::uint64_t kFirst = 1;  // the reading at the start
   for (const OwnedLane& own : lanes_) (void)own.lane->wait_for(kFirst, deadline);
 }
 

@@ -21,11 +21,11 @@ namespace wattle {
 /// How long both ends of a window wait for drivers that are slow to answer.
 inline constexpr std::chrono::nanoseconds kDriverPatience = std::chrono::milliseconds(500);
 
-/// An end of a window, as the devices showed it. A value: who measures owns it, and there are as
-/// many windows at a time as anybody likes.
+/// What the devices showed at an end of a window. A value that the caller owns: any number of
+/// windows can be measured at a time.
 struct Capture {
   struct Shown {
-    /// What the domain's counter showed; absent where that failed, or where there is no counter.
+    /// The value of the domain's counter; absent if the reading failed, or there is no counter.
     std::optional<Boundary> counter{};
     bool has_answered = true;  ///< false: its device did not answer in time
   };
@@ -42,11 +42,11 @@ class Readings {
   /// stuck in a driver.
   Readings(std::vector<std::unique_ptr<Sensor>> sensors, const Clock& clock,
            const ReadingsOptions& options = {});
-  /// Reads what the caller chose. Throws `Error` if a thread cannot be started.
+  /// Reads the given sensors. Throws `Error` if a thread cannot be started.
   Readings(std::vector<ReadingWork> work, const Clock& clock);
   Readings(Readings&&) = default;
   Readings& operator=(Readings&&) = delete;
-  /// Stops all lanes; those that are stuck in a driver are waited for together, for a moment.
+  /// Stops all lanes. Waits a moment for those that are stuck in a driver, for all together.
   ~Readings();
 
   /// Stops the lanes, and waits until `deadline` for their threads to end, by default not at all.
@@ -58,11 +58,11 @@ class Readings {
 
   /// Reads every counter that answers at once. Allocates nothing.
   void read() noexcept;
-  /// The same, and puts what they showed into `capture`.
+  /// The same, and stores the values in `capture`.
   void read(Capture& capture) noexcept;
-  /// Has the lanes read now, all at the same time, waits until `deadline` for them, and puts what
-  /// they showed into `capture`; true if every one has. One that has not answered the last time yet
-  /// is not waited for again.
+  /// Lets the lanes read now, all at the same time, waits until `deadline`, and stores their values
+  /// in `capture`; true if every lane answered. A lane that has not answered the last request yet
+  /// is not asked again.
   bool read_lanes(Capture& capture, TimePoint deadline, Lanes lanes = Lanes::usual);
   /// Waits until every lane has read once, but no longer than `deadline`. Threads: any.
   void wait_for_first(TimePoint deadline) const;
@@ -82,10 +82,10 @@ class Readings {
   /// The longest time between two calls of `read` that loses no wrap.
   [[nodiscard]] std::chrono::nanoseconds keeper_period() const noexcept;
 
-  /// The sensors that could not be started, with `keeps_going`. What it says is taken.
+  /// The sensors that could not be started, with `keeps_going`. Empty at the next call.
   [[nodiscard]] std::vector<SensorRefusal> take_left_out() noexcept { return std::move(left_out_); }
 
-  /// The domains whose energy can be told, in their order: their places are theirs below.
+  /// The domains whose energy can be measured, in their order. `domain` below is an index of it.
   [[nodiscard]] std::vector<Domain> domains() const;
   /// The counter, or the gauge where there is none.
   [[nodiscard]] const Channel& channel(std::size_t domain) const noexcept;
@@ -102,8 +102,8 @@ class Readings {
     return domains_[domain].lane.has_value();
   }
 
-  /// Its energy in a window, and its mean power: the only ways from a window to a number.
-  /// Threads: any.
+  /// The energy and the mean power of a domain in a window: the only ways from a window to a
+  /// number. Threads: any.
   [[nodiscard]] EnergyFigure energy(std::size_t domain, const EnergyWindow& window) const;
   [[nodiscard]] MeanPower mean_power(std::size_t domain, const EnergyWindow& window) const;
 
@@ -120,9 +120,8 @@ class Readings {
   [[nodiscard]] const std::shared_ptr<Worker>& worker(const Device& device) const noexcept {
     return lanes_[device.lane].lane->worker();
   }
-  /// The newest value of a device's gauge, power too, in SI units; absent where there is none to be
-  /// believed, or it was read before `since`. What is costly is read at times of its own: then
-  /// `since` does not count.
+  /// The newest value of a device's gauge, power too, in SI units; absent if no value is valid, or
+  /// it was read before `since`. `since` is ignored for costly channels, which are read less often.
   [[nodiscard]] std::optional<double> latest(const Device& device, Metric metric,
                                              TimePoint since = TimePoint::min()) const noexcept;
   /// Who uses a device; absent before the first answer.
@@ -133,7 +132,7 @@ class Readings {
   [[nodiscard]] std::uint64_t lane_missed() const noexcept { return sum(&Lane::missed); }
 
  private:
-  /// One domain, and what tells its energy.
+  /// One domain, and the channels that measure its energy.
   struct DomainSources {
     Domain domain;
     const History* counter = nullptr;
@@ -145,7 +144,7 @@ class Readings {
   struct OwnedLane {
     std::unique_ptr<Lane> lane;
     bool is_slow = false;            ///< asked with `Lanes::all`, and by what asks every lane
-    std::uint64_t last_request = 0;  ///< what `read_lanes` asked it for last; 0: nothing yet
+    std::uint64_t last_request = 0;  ///< the last one of `read_lanes`; 0: none yet
   };
   /// What a lane answered.
   struct Answer {
@@ -155,11 +154,11 @@ class Readings {
 
   void add(std::unique_ptr<Sensor> sensor, const ReadingsOptions& options);
   void add(ReadingWork work);
-  /// What `add` began, for a sensor with these channels.
+  /// Removes what `add` added for a sensor with these channels.
   void forget(std::span<const Channel> channels, std::size_t lanes, const std::string& reason);
   void add_history(const History& history, std::optional<std::size_t> lane, std::size_t place);
-  /// Has the lanes that `is_wanted` chooses read, all at the same time, and waits until `deadline`;
-  /// one answer for each lane.
+  /// Lets the lanes that `is_wanted` chooses read, all at the same time, and waits until
+  /// `deadline`. Returns one answer for each lane.
   template <class IsWanted>
   std::vector<Answer> ask(IsWanted is_wanted, TimePoint deadline) const;
   template <class Value>

@@ -104,8 +104,9 @@ std::optional<double> Timeline::ticks_between(TimePoint begin, TimePoint end) co
 }
 
 GaugeWindow Timeline::gauge_window(TimePoint begin, TimePoint end) const noexcept {
-  // The end first: what is dropped meanwhile then counts as not known. Both from one chunk where
-  // they lie in one: it may be open, and say something else about times to come a moment later.
+  // The end first: readings that are dropped during the call then count as unknown. Both from one
+  // chunk where they lie in one: it may be open, and say something else about times to come a
+  // moment later.
   TimelineChunk room;
   std::optional<Found> found = load_at(quanta_of(end), room);
   if (!found) return {};
@@ -154,7 +155,8 @@ std::optional<TimePoint> Timeline::oldest() const noexcept {
 }
 
 std::optional<TimePoint> Timeline::since_newest(std::uint64_t count) const noexcept {
-  // What is dropped meanwhile was far from the newest, unless the limit of memory is that tight.
+  // Readings that are dropped during the call are far from the newest, unless the limit of memory
+  // is that tight.
   const std::uint64_t dropped = store_.dropped();
   const std::uint64_t stored = store_.stored();
   if (stored - dropped <= count || count == 0) return std::nullopt;

@@ -20,7 +20,7 @@ struct TimelineOptions {
   std::chrono::nanoseconds quantum = std::chrono::microseconds(1);
   /// The period of the lane that reads the channel: readings that keep to it take least memory.
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  /// Gauges: how long a value is believed after it was last confirmed: one update interval of the
+  /// Gauges: how long a value is valid after it was last confirmed: one update interval of the
   /// sensor, or one period of the lane where that is longer. Rounded up to whole quanta.
   std::chrono::nanoseconds hold{0};
   /// Most that the timeline takes, in bytes; past it the oldest readings are dropped. Allocated at
@@ -60,10 +60,10 @@ struct GaugeWindow {
 ///
 /// A gauge's value that is read again is stored once, with the times it was first seen and last
 /// confirmed. It holds until the next value, but at most until `hold` after it was last confirmed;
-/// then comes a gap, and the next reading is stored anew even if it has the same value.
+/// then comes a gap, and the next reading is stored again even if it has the same value.
 ///
-/// Threads: `append` from one at a time; everything else from any, at any time. Neither side ever
-/// waits for the other. A query sees all readings appended before it began, but those dropped.
+/// Threads: `append` from one at a time; everything else from any, at any time. No side waits for
+/// the other. A query sees all readings appended before it began, but those dropped.
 class Timeline {
  public:
   /// Throws `InvalidArgument` for options out of their range. This is the only allocation.
@@ -86,7 +86,7 @@ class Timeline {
   [[nodiscard]] GaugeWindow gauge_window(TimePoint begin, TimePoint end) const noexcept;
 
   /// Calls `visit(const StoredReading&)` for each reading first seen from `begin` to `end`, both
-  /// included, in order. What is dropped meanwhile is left out.
+  /// included, in order. Readings that are dropped during the call are left out.
   template <class Visit>
   void for_each(TimePoint begin, TimePoint end, Visit visit) const;
 
@@ -155,7 +155,7 @@ void Timeline::each_chunk(std::uint64_t first, Look look) const {
   for (std::uint64_t number = start.value_or(held->oldest); number <= held->newest; ++number) {
     const TimelineChunk* const chunk = store_.load(number, room);
     if (chunk == nullptr) continue;
-    // Who looks may load others.
+    // `look` may load other chunks.
     if (chunk != &room) room = *chunk;
     if (!look(room)) return;
   }
@@ -178,7 +178,7 @@ template <class Visit>
 void Timeline::for_each_change(TimePoint begin, TimePoint end, Visit visit) const {
   const std::uint64_t first = quanta_of(begin);
   const std::uint64_t last = quanta_of(end);
-  // The last reading before `begin` comes with the first one behind it.
+  // The last reading before `begin` comes with the first one after it.
   bool has_before = false;
   StoredReading before;
   Uint128 changes_before = 0;

@@ -18,7 +18,7 @@ enum class Predictor : std::uint8_t {
           ///< lacks whose updates scatter around a regular grid
 };
 
-// Bits behind the point of a slope, in raw units a quantum.
+// Bits after the point of a slope, in raw units a quantum.
 constexpr unsigned kSlopeBits = 16;
 
 /// Small numbers of either sign as small numbers.
@@ -50,7 +50,7 @@ void compute_slope_residuals(const TimelineChunk& chunk, std::uint64_t slope,
   }
 }
 
-/// Distances from the line, which is raised so that their mean is 0: by so much above the first
+/// Distances from the line, which is raised so that their mean is 0: by that much above the first
 /// value, which is returned.
 std::uint64_t compute_line_residuals(const TimelineChunk& chunk, std::uint64_t slope,
                                      Column& residuals) noexcept {

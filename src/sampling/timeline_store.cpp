@@ -181,7 +181,7 @@ std::optional<TimelineStore::Range> TimelineStore::held() const noexcept {
 }
 
 std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time) const noexcept {
-  // An entry that is replaced meanwhile says a later time than it did, so the search ends at a
+  // An entry that is replaced during the search has a later time than before, so it ends at a
   // chunk that is right, or at one that was dropped.
   const std::size_t base = range.oldest % starts_.size();
   const auto start = [&](std::uint64_t i) { return starts_.load(wrap(base + i, starts_.size())); };
@@ -193,8 +193,8 @@ std::optional<std::uint64_t> TimelineStore::find(Range range, std::uint64_t time
   if (begin > time) return std::nullopt;
   if (end <= time) return range.newest;
 
-  // Readings mostly come at a steady pace: look first where the chunk would then be, and from there
-  // at growing distances. That touches few places, and near ones.
+  // Readings mostly come at a steady pace: the search starts where the chunk would then be, and
+  // from there at growing distances. That touches few places, and near ones.
   const double part = static_cast<double>(time - begin) / static_cast<double>(end - begin);
   const auto guess = static_cast<std::uint64_t>(part * static_cast<double>(high));
   std::uint64_t step = 1;
@@ -254,7 +254,7 @@ const TimelineChunk* TimelineStore::load_closed(std::uint64_t number) const noex
     words[i / 2] = low | (high << kWordBits);
   }
   if (dropped_.load(std::memory_order_acquire) > number) return nullptr;
-  // `BitReader` looks at one word behind the last.
+  // `BitReader` reads one word after the last.
   words[(count + 1) / 2] = 0;
   DecodedChunks::Entry& decoded = decoded_chunks().replace();
   codec_.decode(words, start, decoded.chunk);

@@ -14,8 +14,8 @@ namespace wattle {
 /// The least memory that a timeline can work with, in bytes.
 inline constexpr std::size_t kMinTimelineBytes = 16384;
 
-/// A limit of memory within which so many readings are always held, whatever they are; the most
-/// there can be where that is more.
+/// The memory, in bytes, that is enough for this number of readings, whatever their values; the
+/// largest possible limit if that is not enough.
 [[nodiscard]] std::size_t timeline_bytes_for(std::uint64_t readings) noexcept;
 
 /// Full chunks lie compressed in a ring of words; a second ring, the directory, has for each chunk
@@ -23,10 +23,10 @@ inline constexpr std::size_t kMinTimelineBytes = 16384;
 /// open one, are plain numbers. Where room runs out the oldest chunks are dropped. All memory is
 /// allocated at construction.
 ///
-/// Nobody waits for anybody. The writer announces before it overwrites: `dropped_` moves past a
+/// No thread waits for another. The writer announces before it overwrites: `dropped_` moves past a
 /// chunk before its words are used again, `stored_` past an open chunk before its buffer is (two
-/// buffers take turns, so that is 128 readings later). A reader copies what it needs and then looks
-/// whether these have moved past it; if so it starts again, or the chunk is gone.
+/// buffers take turns, so that is 128 readings later). A reader copies what it needs and then
+/// checks whether these have moved past it; if so it starts again, or the chunk is gone.
 /// Threads: `push` and `confirm` from one at a time; everything else from any.
 class TimelineStore {
  public:
@@ -47,8 +47,8 @@ class TimelineStore {
   /// Absent where there is no reading yet.
   [[nodiscard]] std::optional<Range> held() const noexcept;
 
-  /// The last chunk in `range` that starts at or before `time`; absent where none does. Whether it
-  /// is still there only `load` can tell.
+  /// The last chunk in `range` that starts at or before `time`; absent if none does. The
+  /// chunk may be dropped at any time: `load` finds out.
   [[nodiscard]] std::optional<std::uint64_t> find(Range range, std::uint64_t time) const noexcept;
 
   /// The readings of chunk `number`, which is at most `held()->newest`: in `room`, or where this

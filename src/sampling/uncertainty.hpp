@@ -33,13 +33,13 @@ struct CounterWindowFacts {
 ///
 /// So the window gains what was spent in the age before its begin, and lacks what was spent in the
 /// age before its end: the error is P_begin a_begin - P_end a_end, with independent ages, and with
-/// the powers just there. These are not seen: what is known are means P over stretches that are
+/// the powers just there. These are not seen: what is known are means P over intervals that are
 /// long beside an update, and of power before the begin nothing at all. A power P + d whose
 /// deviation d has the mean 0 and the variance c^2 P^2 at each end gives
 ///
 ///   u^2 = (P_begin^2 + P_end^2) (E[a^2] - E[a]^2)     how old the values are
 ///       + (P_begin - P_end)^2 E[a]^2       the mean ages cancel where the powers are the same; raw
-///                                          energies are told, so the bias counts as uncertainty
+///                                          energies are reported, so the bias is uncertainty
 ///       + c^2 (P_begin^2 + P_end^2) E[a^2]     powers that are not seen
 ///       + tick^2/6                         two roundings to a tick
 ///       + (P_begin^2 h_begin^2 + P_end^2 h_end^2)/3     when exactly the reads took place
@@ -111,13 +111,13 @@ struct AlignedWindowFacts {
 /// What is known about a window that a gauge of power was summed up over.
 struct GaugeWindowFacts {
   Seconds length;
-  std::chrono::nanoseconds spacing;  ///< from one look at the power to the next
-  std::chrono::nanoseconds window;   ///< that a value is the mean of; 0 where nobody knows
-  double coverage;                   ///< part of the time that is looked at, 0 to 1
+  std::chrono::nanoseconds spacing;  ///< from one sample of the power to the next
+  std::chrono::nanoseconds window;   ///< that a value is the mean of; 0: unknown
+  double coverage;                   ///< part of the time that is sampled, 0 to 1
   Watts mean;
   /// Time in which a value only held, because the next one never came.
   std::chrono::nanoseconds held_only;
-  double scatter_w2;      ///< sum over the looks (see GaugeSpread)
+  double scatter_w2;      ///< sum over the samples (see GaugeSpread)
   Watts change_at_begin;  ///< by how much the power changed around the begin
   Watts change_at_end;
   Watts change_overall;  ///< from the begin to the end
@@ -131,7 +131,7 @@ struct GaugeWindowFacts {
   Watts change_since;  ///< by how much the power may have changed since then, over one spacing
   Watts step;          ///< the gauge's resolution
   double variance_w2 = 0.0;  ///< of the power inside the window
-  /// Sum of the squares of its changes from look to look, as far as a lateness that drifts by r
+  /// Sum of the squares of its changes from sample to sample, if a lateness that drifts by r
   /// costs r^2 of each.
   double drifting_w2 = 0.0;
   /// Gauge and reader overtake each other: the lateness drifts, and falls back by `lateness_range`.
@@ -146,22 +146,22 @@ struct GaugeWindowFacts {
 
 /// Expanded uncertainty (k = 2) of such a window's energy.
 ///
-/// Between two looks, h apart, the sensor sees the part c of the time, w = c h of it. A value is
+/// Between two samples, h apart, the sensor sees the part c of the time, w = c h of it. A value is
 /// late by the age of what it is the mean of, by up to an update interval when it is read, and by
 /// up to the reader's period more while it holds. Where w is known, that is allowed for on average.
 ///
-///   u^2 = h^2 (1 - c)(1 + c/2) scatter    what happened while nobody looked. The mean of what is
-///                                         seen stands in for what is not: (1 - c)^2 times the sum
+///   u^2 = h^2 (1 - c)(1 + c/2) scatter    what happened between samples. The mean of what is
+///                                         seen is used for the rest: (1 - c)^2 times the sum
 ///                                         of both variances, and of a power that holds for about
 ///                                         w at a time that of the unseen part is 3c / (2 - 2c) of
 ///                                         the seen one's
-///       + P_mean^2 h^2 (1 - c)^2/24       at least one stretch between two looks could have held
+///       + P_mean^2 h^2 (1 - c)^2/24       at least one interval between samples could have held
 ///                                         another power, 0.7 times the mean more or less, where
 ///                                         all values are the same
 ///       + (D_begin^2 + D_end^2) h^2/12 (1 + 2c)/3   an end cuts the time that one of the values
 ///                                         around it holds for: D is by how much they differ. A
-///                                         step takes place within +-h/2 of where they tell. Where
-///                                         looks are short it is the one that is cut in one of
+///                                         step takes place within +-h/2 of where they show it. If
+///                                         samples are short it is the one that is cut in one of
 ///                                         three cases; means over all of h smear it to each
 ///       + (D_begin^2 + D_end^2) l^2/3     lateness l that was not allowed for: the value that
 ///                                         holds at an end is up to l old
@@ -170,14 +170,14 @@ struct GaugeWindowFacts {
 ///                                         known to r only
 ///       + (D_begin^2 + D_end^2) w^2/64    a mean over w smears a step at an end by w/8 to either
 ///                                         side
-///       + D_end^2 w^2/16                  where the end is open, the newest mean stands in for its
+///       + D_end^2 w^2/16                  where the end is open, the newest mean is used for its
 ///                                         own second half: off by up to D w/2, two standard
 ///                                         deviations
-///       + D_now^2 a^3/(3 h)               and for the age a of that value, for which nobody has
-///                                         looked: the square of a change grows with the time
+///       + D_now^2 a^3/(3 h)               and for the age a of that value, without a sample:
+///                                         the square of a change grows with the time
 ///       + min((0.006 + 0.008 n) L r var(P), r^2 drifting)
 ///                                         lateness drifts: gauge and reader beat, up to 1.2 %
-///                                         apart, 0.58 % on average. Each time one of them
+///                                         apart, 0.58 % on average. Whenever one of them
 ///                                         overtakes the other, a value is counted once more or
 ///                                         once less, for r. It does not matter but where the power
 ///                                         changes, and there for no more than r. Where that
@@ -194,12 +194,12 @@ struct GaugeWindowFacts {
 ///       + P_mean^2 b^2/3                  for the time b a value only held, before a gap
 ///       + ends                            of an energy that was found from values that overlap,
 ///                                         instead of what cuts and smears above
-///       + L^2 step^2/12                   rounding: the same each time while the power is steady
+///       + L^2 step^2/12                   rounding: always the same while the power is steady
 ///
 /// In simulations of loads that change every 0.05 to 5 s, 2u covered 95 to 100 % of the errors
 /// (tests/unit/sampling/uncertainty_coverage_test.cpp), in bench/lab at least 95 % but where a
-/// load repeats at, or near to, the pace of a sensor that looks away: that cannot be seen in its
-/// values, nor in this.
+/// load repeats at, or near to, the pace of a sensor that misses time: neither its values nor this
+/// uncertainty show that.
 [[nodiscard]] Joules gauge_uncertainty(const GaugeWindowFacts& window) noexcept;
 
 }  // namespace wattle

@@ -42,7 +42,7 @@ struct Observation {
   /// Known where `doubt` is none.
   UpdateInterval interval{};
   PeriodDoubt doubt = PeriodDoubt::no_reading;
-  /// What the period is at most, where that is all that can be said.
+  /// An upper bound of the period, if the period itself is not known.
   std::optional<std::chrono::nanoseconds> at_most{};
   /// From one change of the value to the next, median, of whatever the doubt leaves of it; absent
   /// where it changed less than twice.

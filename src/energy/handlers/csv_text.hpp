@@ -37,7 +37,7 @@ class QuotedCells {
 
  private:
   bool open_ = false;
-  bool last_quote_closed_ = false;  ///< a quote right behind it makes both one quote of the cell
+  bool last_quote_closed_ = false;  ///< a quote right after it makes both one quote of the cell
   char last_ = '\n';
 };
 

@@ -52,8 +52,8 @@ class Unsaved {
     items_.push_back(make());
   }
 
-  /// What nobody will save any more. None in a process that was forked from the one that made this
-  /// object: there it is a copy, which the other answers for.
+  /// The samples that will not be saved. None in a process that was forked from the one that made
+  /// this object: there it is a copy, which the other answers for.
   [[nodiscard]] const std::list<Item>& at_end() noexcept {
     if (::getpid() != owner_) items_.clear();
     return items_;

@@ -83,7 +83,7 @@ DatabaseError bad_uri(const bson_error_t& error) {
 }
 
 /// True if the server refused a document because one with its `_id` is there. The first index that
-/// the text names is the one that refused; values of the document come behind it.
+/// the text names is the one that refused; values of the document come after it.
 bool is_there_already(const bson_error_t& error) {
   if (error.code != kDuplicateKey) return false;
   const std::string_view text = static_cast<const char*>(error.message);

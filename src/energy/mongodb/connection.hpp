@@ -29,7 +29,7 @@ class Connection {
   Connection& operator=(const Connection&) = delete;
 
   /// Absent where the document is there. An earlier attempt whose answer was lost may have inserted
-  /// it: nobody else makes documents with its `_id`.
+  /// it: no other process makes documents with its `_id`.
   [[nodiscard]] std::optional<Failure> insert(const bson_t* document);
   /// True in the process that made it.
   [[nodiscard]] bool is_ours() const noexcept;

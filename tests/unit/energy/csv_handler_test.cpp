@@ -276,7 +276,7 @@ TEST_F(CsvHandlerTest, SaysOnceThatSamplesWereNotSaved) {
 }
 
 /// The child's handler is a copy: the parent answers for the samples.
-/// A second of two whose energy nobody knows: a counter restarted.
+/// The energy of one of two seconds is unknown: a counter restarted.
 MeasuredEnergy lower_bound() {
   return {.energy = Joules(600.0),
           .uncertainty = Joules(61e-6),

@@ -1,4 +1,4 @@
-// The thread that reads counters while nobody records: over the machine's own clock.
+// The thread that reads counters between the records: over the machine's own clock.
 #include <gtest/gtest.h>
 
 #include <atomic>

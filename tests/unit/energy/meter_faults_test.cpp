@@ -81,7 +81,7 @@ TEST(EnergyMeterFaults, KnowsNothingAcrossAReset) {
 TEST(EnergyMeterFaults, KnowsNothingWhereAGpusCounterFalls) {
   MeteredMachine machine;
   Channel gpu = counter_channel(Domain::nvidia_gpu(0));
-  gpu.counter.modulus = 0;  // it never wraps: the driver was loaded anew
+  gpu.counter.modulus = 0;  // it never wraps: the driver was loaded again
   machine.draws(Domain::package(0), Watts(100.0));
   machine.shows({gpu, [began = machine.clock().at()](TimePoint now) {
                    return Shown{.raw = now - began < 1s ? 1'000'000U : 500'000U};

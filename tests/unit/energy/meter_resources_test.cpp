@@ -14,7 +14,7 @@ namespace wattle {
 namespace {
 
 std::size_t open_descriptors() {
-  // One of them is that of the folder itself, each time.
+  // One of them is that of the folder itself, every time.
   const std::filesystem::directory_iterator entries("/proc/self/fd");
   return static_cast<std::size_t>(std::distance(begin(entries), end(entries)));
 }

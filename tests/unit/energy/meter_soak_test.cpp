@@ -1,4 +1,4 @@
-// More records than anybody makes.
+// More records than users make.
 #include <gtest/gtest.h>
 
 #include <chrono>

@@ -289,8 +289,8 @@ TEST_F(EnergyMeterTest, RefusesWhatNobodyCanWaitFor) {
   EXPECT_THROW((void)meter.measure_idle(endless), InvalidArgument);
 }
 
-// Of a record each column keeps an end, and the call its times and tag; of what is read meanwhile a
-// bounded history.
+// A record stores one end for each domain, and its times and tag. The readings between records have
+// a bounded history.
 static_assert(sizeof(detail::StoredBoundary) + 2 * sizeof(TimePoint) + 2 * sizeof(std::uint32_t) <=
               64);
 

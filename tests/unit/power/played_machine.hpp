@@ -136,7 +136,7 @@ class PlayedMachine {
   PlayedMachine& add_gpu(std::uint32_t index, std::vector<std::pair<PowerDomain, Script>> scripts) {
     return add(std::make_unique<PlayedGpu>(index, std::move(scripts), clock_));
   }
-  /// With an energy counter, of which `energy` tells the millijoules.
+  /// With an energy counter, whose millijoules are `energy`.
   PlayedMachine& add_counted_gpu(std::uint32_t index,
                                  std::vector<std::pair<PowerDomain, Script>> scripts,
                                  Script energy) {

@@ -236,7 +236,7 @@ TEST_F(PowerMonitorTest, TakesTheBestOfAllPowersOfAGpuAsARunDoes) {
   EXPECT_EQ(energy.alternatives[0].quantity, "power_average");
 }
 
-// A board that looks at 25 of 100 ms, under a load of the same pace that it sees at its highest.
+// A board that samples 25 of 100 ms, under a load of the same pace that it sees at its highest.
 class OfAGpuWithACounter : public PowerMonitorTest {
  protected:
   static constexpr double kSeen = 500;

@@ -172,7 +172,7 @@ TEST(PowerMonitorThreads, BeginToReadASensorFromNoCertainSide) {
   EXPECT_GT(most - least, kPeriod / 10);
 }
 
-// [12]: an end that waits for whoever is stuck.
+// [12]: an end that waits for a stuck device.
 TEST(PowerMonitorThreads, EndWithoutTheOneThatHangs) {
   GatedGpus gpus(2);
   PowerMonitor monitor = gpus.monitor();

@@ -52,7 +52,7 @@ TEST(PeriodFor, IsAtMost100MillisecondsWhichIsWarnedAbout) {
 
 TEST(PeriodFor, IsAtLeastAMillisecond) { EXPECT_EQ(period_for({every(10us)}), 1ms); }
 
-/// Reads for as long as it takes in virtual time: nobody waits.
+/// Reads for as long as it takes in virtual time, without waiting.
 class InferPeriodTest : public testing::Test {
  protected:
   InferPeriodTest() { clock_.advance_at_each_look(1ms); }

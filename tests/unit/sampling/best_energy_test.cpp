@@ -34,7 +34,7 @@ EnergyFigure integrated(double energy_j, double uncertainty_j) {
   return gauge;
 }
 
-/// By a gauge that looks at a quarter of the time.
+/// By a gauge that samples a quarter of the time.
 EnergyFigure glimpsed(double energy_j, double uncertainty_j) {
   EnergyFigure gauge = integrated(energy_j, uncertainty_j);
   gauge.coverage = 0.25;

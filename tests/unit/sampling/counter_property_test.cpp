@@ -44,7 +44,7 @@ class Random {
   /// From 0 to `limit` - 1.
   std::uint64_t below(std::uint64_t limit) noexcept { return next() % limit; }
   bool one_in(std::uint64_t n) noexcept { return below(n) == 0; }
-  /// A number of at most so many bits, every length as likely as any other.
+  /// A number of at most `most_bits` bits, every length as likely as any other.
   std::uint64_t of_any_length(unsigned most_bits) noexcept {
     const std::uint64_t bits = below(most_bits + 1);
     return bits == 0 ? 0 : next() >> (64 - bits);
@@ -76,7 +76,7 @@ CounterTraits random_traits(Random& random) {
           .max_power = Watts(static_cast<double>(1 + random.of_any_length(13)))};
 }
 
-/// A device that spends energy, and its counter, which lags behind by up to one update interval.
+/// A device that spends energy, and its counter, which lags by up to one update interval.
 class Device {
  public:
   Device(const CounterTraits& traits, nanoseconds update, Random& random)
@@ -197,7 +197,7 @@ class CheckedCounter {
     constexpr double kRounding = 1.0 + 1e-12;  // of the doubles here
     if (seen_j > most_j * kRounding + traits_.tick.si()) return "more than is possible";
     if (!seen.known()) return seen.ticks == 0 ? "" : "unknown, but with ticks";
-    if (last_ >= fell_from) return "";  // it has caught up: nothing tells
+    if (last_ >= fell_from) return "";  // it has caught up: nothing shows it
     if (traits_.modulus == 0) return "a fall without a modulus was believed";
     const std::uint64_t implied = traits_.modulus - fell_from + last_;
     const bool distinguishable = implied > unwrap_.possible_ticks(elapsed);

@@ -149,7 +149,7 @@ TEST(GaugeEnergy, ShorterThanASpacingGivesABound) {
 
 TEST(GaugeEnergy, OfMeansIsShiftedByHalfTheirWindowAndByHowLateTheyAreOnAverage) {
   // A second's means of 100 W, 300 W from 5 s on, after the mean of both has passed by; renewed
-  // 50 ms before they are read, on average, and held for 50 ms more than they tell of.
+  // 50 ms before they are read, on average, and held for 50 ms more than they cover.
   KnownHistory history(mean_of(1s));
   history.read_through(0s, 5500ms, 100);
   history.read_through(5600ms, 10s, 300);
@@ -232,7 +232,7 @@ TEST(GaugeEnergy, OfMeansOfWhichTheLastShowsTheBeginOfAChangeIsLessCertain) {
   KnownHistory history(mean_of(1s));
   history.read_through(0s, 4900ms, 100);
   history.read(5s, 120);
-  // 20 W of a mean over ten looks are 200 W, of which the next one may show four times as much.
+  // 20 W of a mean over ten samples are 200 W, of which the next one may show four times as much.
   const double change_w = 4.0 * 200.0;
   const double unseen_j = 2.0 * change_w * 0.1 / std::sqrt(3.0);
   EXPECT_GT(energy(history, 1s, 5s).uncertainty.si(), unseen_j);

@@ -55,7 +55,7 @@ TEST(Innovations, CountAValueForEachLookAtIt) {
     once.add(value, looks);
     for (std::uint64_t look = 0; look < looks; ++look) often.add(value, 1);
   }
-  EXPECT_EQ(once.looks(), often.looks());
+  EXPECT_EQ(once.samples(), often.samples());
   EXPECT_GT(once.squares(), 0.0);
   EXPECT_NEAR(once.squares() / often.squares(), 1.0, kRounding);
 }
@@ -68,8 +68,8 @@ TEST(Innovations, OfTooFewLooksAreNotTold) {
   EXPECT_NEAR(innovations.squares(), 0.0, kRounding);
 }
 
-/// Values of one look each, 100 ms apart, from `kBegin` on.
-/// The same again and again, one look after the other.
+/// Values of one sample each, 100 ms apart, from `kBegin` on.
+/// The same again and again, one sample after the other.
 template <class Pattern>
 Recurrence repeated(const Pattern& pattern, std::size_t looks) {
   Recurrence recurrence;
@@ -78,28 +78,28 @@ Recurrence repeated(const Pattern& pattern, std::size_t looks) {
 }
 
 TEST(Recurrence, FindsAfterHowManyLooksValuesComeBack) {
-  EXPECT_EQ(repeated(std::vector{200.0, 400.0}, 10).looks(), 2U);
-  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 10).looks(), 3U);
-  EXPECT_EQ(repeated(std::vector{2.0, 4.0, 4.0, 2.0, 3.0, 4.0, 1.0, 2.0}, 30).looks(), 8U);
-  EXPECT_EQ(repeated(std::vector{400.0, 401.0, 200.0, 400.0, 400.0, 201.0}, 30).looks(), 3U)
+  EXPECT_EQ(repeated(std::vector{200.0, 400.0}, 10).samples(), 2U);
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 10).samples(), 3U);
+  EXPECT_EQ(repeated(std::vector{2.0, 4.0, 4.0, 2.0, 3.0, 4.0, 1.0, 2.0}, 30).samples(), 8U);
+  EXPECT_EQ(repeated(std::vector{400.0, 401.0, 200.0, 400.0, 400.0, 201.0}, 30).samples(), 3U)
       << "nearly";
 }
 
 TEST(Recurrence, NeedsToSeeThemComeBackTwice) {
-  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 8).looks(), 0U);
-  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 9).looks(), 3U);
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 8).samples(), 0U);
+  EXPECT_EQ(repeated(std::vector{400.0, 400.0, 200.0}, 9).samples(), 3U);
 }
 
 TEST(Recurrence, FindsNoneInAConstantPowerAStepOrASine) {
-  EXPECT_EQ(repeated(std::vector{300.0}, 100).looks(), 0U);
+  EXPECT_EQ(repeated(std::vector{300.0}, 100).samples(), 0U);
   Recurrence step;
   step.add(100.0, 50);
   step.add(300.0, 50);
-  EXPECT_EQ(step.looks(), 0U);
+  EXPECT_EQ(step.samples(), 0U);
   for (const double looks_per_period : {40.0, 10.0 / 3.0}) {
     Recurrence recurrence;
     for (int look = 0; look < 100; ++look) recurrence.add(sine(look, looks_per_period), 1);
-    EXPECT_EQ(recurrence.looks(), 0U) << looks_per_period;
+    EXPECT_EQ(recurrence.samples(), 0U) << looks_per_period;
   }
 }
 
@@ -109,7 +109,7 @@ TEST(Recurrence, CountsAValueForEachLookAtIt) {
     recurrence.add(400.0, 2);
     recurrence.add(200.0, 1);
   }
-  EXPECT_EQ(recurrence.looks(), 3U);
+  EXPECT_EQ(recurrence.samples(), 3U);
   EXPECT_EQ(recurrence.changing(), 30U);
 }
 
@@ -119,7 +119,7 @@ TEST(Recurrence, FindsNoneInASinglePulse) {
     pulse.add(70.0, 50);
     pulse.add(400.0, looks);
     pulse.add(70.0, 50);
-    EXPECT_EQ(pulse.looks(), 0U) << looks;
+    EXPECT_EQ(pulse.samples(), 0U) << looks;
   }
 }
 
@@ -128,7 +128,7 @@ TEST(Recurrence, FindsALoadThatBeginsAndEnds) {
   recurrence.add(70.0, 1000);
   for (int i = 0; i < 60; ++i) recurrence.add(i % 3 == 0 ? 200.0 : 400.0, 1);
   recurrence.add(70.0, 1000);
-  EXPECT_EQ(recurrence.looks(), 3U);
+  EXPECT_EQ(recurrence.samples(), 3U);
   EXPECT_EQ(recurrence.changing(), 60U + 16U);
 }
 
@@ -143,7 +143,7 @@ GaugeSpread spread_of(const std::vector<double>& values) {
   return spread;
 }
 
-/// What a change that is alone costs of a look at an instant, and where it comes back.
+/// What a change that is alone costs of a sample at an instant, and where it comes back.
 constexpr double kAlone = 1.15 / 6.0;
 constexpr double kAgain = 1.2 * kAlone;
 

@@ -32,7 +32,7 @@ GaugeWindowFacts facts(Seconds length, Watts mean) {
           .step = Watts(1.0)};
 }
 
-/// Of a step, 101 looks: it is alone, as far as so few looks can show.
+/// Of a step, 101 samples: it is alone, if 101 samples can show that.
 double step_scatter_w2() {
   constexpr double kAlone = 1.15 / 6.0;
   const double unsteady = kAlone + (1.0 - kAlone) * std::pow(3.5 / std::sqrt(101.0), 4.0);
@@ -40,7 +40,7 @@ double step_scatter_w2() {
 }
 constexpr double kDriftOfStepW2 = 200.0 * 200.0 / 6.0;
 
-/// 50 looks of 100 W, 51 of 300 W.
+/// 50 samples of 100 W, 51 of 300 W.
 constexpr double kVarianceOfStepW2 = 200.0 * 200.0 * 50.0 * 51.0 / (101.0 * 101.0);
 
 TEST(GaugeEnergy, OfASteadyPowerIsUncertainByItsRoundingAndWhatIsNotSeen) {
@@ -89,7 +89,7 @@ TEST(GaugeEnergy, UncertaintyKnowsThatAValueOnlyHeldBeforeAGap) {
   EXPECT_GT(energy(history, 1s, 9s).uncertainty, whole * 2.0);
 }
 
-/// 100 to 300 W, another value at every look but from 90 to 100 s, when nobody looks.
+/// 100 to 300 W, another value at every sample; no samples from 90 to 100 s.
 class NoiseWithALoss : public KnownHistory {
  public:
   NoiseWithALoss() : KnownHistory(whole_watts()) {

@@ -136,7 +136,7 @@ TEST(TimelineStore, ConfirmsTheLastReading) {
   EXPECT_EQ(chunk->last_confirmed[1], 5000U);
 }
 
-// The readers look at the two places where they can meet the writer: the chunk that is dropped
+// The readers read the two places where they can meet the writer: the chunk that is dropped
 // next, and the one that is written.
 TEST(TimelineStore, NeverGivesAChunkThatIsPartlyReplaced) {
   TimelineStore store = small_store();

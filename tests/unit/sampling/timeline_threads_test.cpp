@@ -60,7 +60,7 @@ class Series {
 };
 
 /// Appends the series while several threads call `ask`, each `kQueries` times more when all is
-/// appended. `ask` is told a random number and returns whether the answer was right.
+/// appended. `ask` takes a random number and returns whether the answer was right.
 void ask_while_appending(Timeline& timeline, Series series, std::size_t count,
                          const std::function<bool(std::uint64_t)>& ask) {
   std::atomic<bool> appending{true};

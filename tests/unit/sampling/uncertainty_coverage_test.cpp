@@ -77,7 +77,7 @@ bool is_covered(const EnergyFigure& figure, double truth_j) {
 
 struct GaugeCase {
   double period_s;
-  double window_s;  ///< that a value is the mean of; 0: a millisecond, and nobody knows
+  double window_s;  ///< that a value is the mean of; 0: a millisecond, and unknown
   double dwell_s;
   bool ends_with_last_reading;
 };

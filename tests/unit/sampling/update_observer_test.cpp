@@ -31,7 +31,7 @@ Reading reading_at(nanoseconds at, std::uint64_t raw, nanoseconds half_width = 0
   return {.at = kBegin + at, .half_width = half_width, .raw = raw, .status = ReadStatus::ok};
 }
 
-/// What is seen of a channel that is read every `poll` for so long.
+/// The observation of a channel that is read every `poll` for `length`.
 Observation watch(const Channel& channel, nanoseconds length, nanoseconds poll,
                   const Value& value) {
   UpdateObserver observer(channel);

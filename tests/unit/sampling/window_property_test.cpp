@@ -25,12 +25,12 @@ using std::chrono::nanoseconds;
 constexpr unsigned kHistories = kSanitized ? 300 : 4000;
 constexpr int kWindows = 20;
 
-/// One look at a channel, as it happened.
+/// One reading of a channel, as it happened.
 struct Event {
   nanoseconds at;  ///< from `kBegin`
   ReadStatus status;
   std::uint64_t raw;
-  bool suspended;  ///< the machine slept since the look before
+  bool suspended;  ///< the machine slept since the reading before
 };
 
 class Dice {

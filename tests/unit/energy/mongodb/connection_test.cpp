@@ -44,7 +44,7 @@ TEST_F(ConnectionTest, SendsLibmongocsWarningsToTheLog) {
   EXPECT_THAT(messages_, ElementsAre(HasSubstr("libmongoc: ")));
 }
 
-/// A loopback port that nobody listens at, while this lives.
+/// A loopback port without a listener, while this lives.
 class SilentPort {
  public:
   SilentPort() : socket_(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)) {
