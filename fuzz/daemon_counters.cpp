@@ -41,7 +41,7 @@ void check_counters(std::string_view json) {
 
 /// The counter of CPU 0, if each line is an answer of its own: it falls where the daemon's does.
 void check_breaks(std::string_view lines) {
-  daemon_source::MarkedCounter counter;
+  daemon_source::RestartAwareCounter counter;
   std::optional<std::uint64_t> raw_before;
   std::optional<std::uint64_t> shown_before;
   while (!lines.empty()) {

@@ -10,7 +10,7 @@ FUZZ_TARGET(run_records)(const unsigned char* data, std::size_t size) {
   using namespace wattle;
   try {
     const RunSource source = read_source(fuzz::text_of(data, size), "runs.jsonl");
-    (void)compared(source, source, true);
+    (void)compare_sources(source, source, true);
   } catch (const Error& error) {
     fuzz::require(fuzz::is_clean(error.what()), "an error is clean");
   }

@@ -97,7 +97,7 @@ class Bench {
     record_.ended_unix_s = to_unix(machine_clock().now());
     record_.is_interrupted = groups_left_ > 0;
     record_.warnings = conditions_.warnings();
-    find_partial(record_);
+    mark_missing_domains(record_);
     for (std::size_t i = 0; i < estimates_.size(); ++i) {
       record_.commands[i].estimate = mean_of(estimates_[i]);
     }

@@ -28,8 +28,8 @@ namespace {
 }
 
 Fd opened(const std::string& path, int flags) {
-  constexpr mode_t kForAll = 0666;
-  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, kForAll));
+  constexpr mode_t kModeForAll = 0666;
+  Fd fd(::open(path.c_str(), flags | O_CLOEXEC, kModeForAll));
   if (!fd) fail_to_open(path);
   return fd;
 }

@@ -72,7 +72,7 @@ int compare(const CompareOptions& options) {
   try {
     const RunSource a = source_named(options.a);
     const RunSource b = source_named(options.b);
-    const std::vector<ComparedRuns> all = compared(a, b, options.force);
+    const std::vector<ComparedRuns> all = compare_sources(a, b, options.force);
     write_result(options.json ? to_json(a, b, all) : to_text(a, b, all, style_of(STDOUT_FILENO)),
                  options.html_path, [&] { return html::to_html(html::page_of(a, b, all)); });
     const bool is_whole = all.size() == a.commands.size() && all.size() == b.commands.size();

@@ -17,7 +17,7 @@ namespace {
 
 std::string all_settings(const Settings& settings) {
   const TextStyle style = style_of(STDOUT_FILENO);
-  Table table({Align::left, Align::left, Align::left}, style, 0);
+  TextTable table({Align::left, Align::left, Align::left}, style, 0);
   table.add({"setting", "value", "from"}, true);
   for (const Setting& setting : settings.all) {
     table.add({setting.name, setting.value.empty() ? "-" : printable(setting.value),
@@ -45,7 +45,7 @@ void write_setting(const ConfigOptions& options) {
   std::error_code error;
   std::filesystem::create_directories(file.parent_path(), error);
   if (error) throw WriteError(file.parent_path().string(), error.value());
-  const NewFile made = put_in_place(place_of(file.string()), changed);
+  const NewFile made = put_in_place(resolved_output_path(file.string()), changed);
   if (!made.fd) throw WriteError(file.string(), made.error);
 }
 

@@ -69,8 +69,8 @@ std::vector<Finding> lines_of(const Diagnosis& found) {
 }
 
 std::string mark_of(const Finding& line, const TextStyle& style) {
-  if (line.is_measured) return tinted(style.unicode ? "\u2713" : "ok", Tint::good, style);
-  return tinted(style.unicode ? "\u2717" : "no", Tint::bad, style);
+  if (line.is_measured) return colored(style.unicode ? "\u2713" : "ok", Tint::good, style);
+  return colored(style.unicode ? "\u2717" : "no", Tint::bad, style);
 }
 
 /// The remedy follows its cause in the same line if it fits, or else in the next.
@@ -89,7 +89,7 @@ std::string finding_table(const std::vector<Finding>& lines, const TextStyle& st
   constexpr std::size_t kOthers = 2 + 2 + 2 + 2 + 5;  // the mark, gaps, "fix: "
   const bool beside = subject + text + fix + kOthers <= most;
   std::vector<Align> columns(beside ? 3 : 2, Align::left);
-  Table table(columns, style, 0);
+  TextTable table(columns, style, 0);
   std::string result;
   for (const Finding& line : lines) {
     const std::string mark = mark_of(line, style) + " ";
@@ -127,27 +127,27 @@ std::string labelled_cause(std::string_view label, const std::string& text) {
 std::string short_text(const Diagnosis& found, const TextStyle& style) {
   std::string table = finding_table(lines_of(found), style);
   if (found.causes.empty()) return table;
-  const std::string more = fitted("proofs and risks: wattle doctor --verbose", style);
-  return table + tinted(more, Tint::dim, style) + "\n";
+  const std::string more = wrapped("proofs and risks: wattle doctor --verbose", style);
+  return table + colored(more, Tint::dim, style) + "\n";
 }
 
 std::string verbose_text(const Diagnosis& found, const TextStyle& style) {
   std::vector<std::string> names;
   names.reserve(found.readable.size());
   for (const Domain& domain : found.readable) names.push_back(domain.name());
-  std::string text = fitted(
+  std::string text = wrapped(
       names.empty() ? "no energy can be measured here; CPU time and memory can: wattle run, track\n"
                     : fmt::format("readable: {}\n", fmt::join(names, ", ")),
       style);
   for (const SharedCause& cause : found.causes) {
     const SensorRefusal& refusal = cause.refusal;
-    text += "\n" + fitted(fmt::format("{} ({}) {}\n", subjects_of(cause), refusal.source,
-                                      verdict(cause, found.readable)),
-                          style);
+    text += "\n" + wrapped(fmt::format("{} ({}) {}\n", subjects_of(cause), refusal.source,
+                                       verdict(cause, found.readable)),
+                           style);
     text +=
-        fitted(labelled_cause("reason", refusal.reason) + labelled_cause("proof", refusal.proof) +
-                   labelled_cause("remedy", refusal.remedy) + labelled_cause("risk", refusal.risk),
-               style, kCauseWidth);
+        wrapped(labelled_cause("reason", refusal.reason) + labelled_cause("proof", refusal.proof) +
+                    labelled_cause("remedy", refusal.remedy) + labelled_cause("risk", refusal.risk),
+                style, kCauseWidth);
   }
   return text;
 }

@@ -137,7 +137,7 @@ int act(RunHistory& history, const HistoryOptions& options) {
 /// is damaged its reader says so.
 void take_in(RunHistory& history) {
   try {
-    for (const std::string& problem : take_in_spool(history).problems) complain(problem);
+    for (const std::string& problem : import_spool(history).problems) complain(problem);
   } catch (const WriteError& error) {
     complain(fmt::format("runs wait to be saved: {}", error.what()));
   }

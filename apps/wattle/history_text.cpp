@@ -67,8 +67,8 @@ std::string commit_text(const GitState& git) {
 std::string list_text(const std::vector<RunSummary>& runs, std::size_t more,
                       const TextStyle& style) {
   if (runs.empty()) return "no such run is saved\n";
-  Table table({Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
-              style, 0);
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left, Align::left},
+                  style, 0);
   table.add({"id", "started", "time", "energy ± (k=2)", "exit", "command and tags"}, true);
   for (const RunSummary& run : runs) {
     constexpr std::size_t kMostBytes = 120;
@@ -78,7 +78,7 @@ std::string list_text(const std::vector<RunSummary>& runs, std::size_t more,
                energy_text_of(run), exit_text_of(run), what});
   }
   std::string text = table.text();
-  if (more > 0) text += fitted(fmt::format("{} more: --limit NUMBER\n", more), style);
+  if (more > 0) text += wrapped(fmt::format("{} more: --limit NUMBER\n", more), style);
   return text;
 }
 
@@ -133,7 +133,7 @@ std::string run_text(const SavedRun& saved, const TextStyle& style) {
   if (!saved.tags.empty()) add("tags", tags_text(saved.tags));
   if (!saved.directory.empty()) add("directory", printable(saved.directory));
   if (saved.git) add("git", commit_text(*saved.git));
-  return fitted(text, style, kLabelWidth);
+  return wrapped(text, style, kLabelWidth);
 }
 
 }  // namespace wattle::app

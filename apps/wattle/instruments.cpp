@@ -26,8 +26,8 @@ ReadingsOptions sampling(nanoseconds interval) {
   return options;
 }
 
-GpuChoiceOfSums choice_of(const Readings& readings, const std::set<Domain>& summed) {
-  GpuChoiceOfSums choice;
+SummedGpus choice_of(const Readings& readings, const std::set<Domain>& summed) {
+  SummedGpus choice;
   for (const Readings::Device& device : readings.devices()) {
     choice.included.push_back(summed.contains(device.domain));
   }
@@ -294,7 +294,7 @@ void Instruments::fill_processes(ResourceUsage& usage, std::uint64_t main_peak_b
   }
   PeakMemory peaks = tree_->peaks();
   if (tree_->was_alone()) {
-    peaks.see(main_peak_bytes, true);
+    peaks.update(main_peak_bytes, true);
   } else {
     peaks.other_bytes = main_peak_bytes;
   }

@@ -74,7 +74,7 @@ int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
   lower_privileges();
   end_in_good_order();
-  hold_standard_descriptors();
+  open_closed_standard_descriptors();
   wattle::set_log({});  // the commands print what matters
   // Each arena reserves 64 MiB of address space, which may be limited; threads allocate little.
   ::mallopt(M_ARENA_MAX, 1);  // NOLINT(concurrency-mt-unsafe): no other thread runs yet

@@ -38,8 +38,8 @@ std::optional<int> descriptor_of(std::string_view path) {
 
 }  // namespace
 
-void hold_standard_descriptors() noexcept {
-  closed_at_start() = wattle::hold_standard_descriptors();
+void open_closed_standard_descriptors() noexcept {
+  closed_at_start() = wattle::open_closed_standard_descriptors();
 }
 
 Fd open_stdout() {

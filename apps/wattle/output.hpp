@@ -13,7 +13,7 @@ namespace wattle::app {
 
 /// Descriptors 0 to 2 that are closed get a placeholder, so that no file of ours takes their
 /// place; the command finds them closed as before. The first thing a program must do.
-void hold_standard_descriptors() noexcept;
+void open_closed_standard_descriptors() noexcept;
 
 /// Stdout, for who writes by himself. Throws `WriteError`, and `Error` where it is closed.
 [[nodiscard]] Fd open_stdout();

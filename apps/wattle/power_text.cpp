@@ -121,7 +121,7 @@ std::string folded(std::string_view first, const std::vector<std::string>& cells
   std::string text = fmt::format("{:>{}}", first, kTimeWidth);
   for (std::size_t i = 0; i < cells.size(); ++i) {
     if (i > 0 && i % most == 0) text += fmt::format("\n{:>{}}", "", kTimeWidth);
-    text += fmt::format("{:>{}}", spelled(cells[i], style), kValueWidth);
+    text += fmt::format("{:>{}}", to_style_characters(cells[i], style), kValueWidth);
   }
   return text;
 }
@@ -229,8 +229,8 @@ std::string power_header(const PowerOptions& options, const PowerLine& first,
   header += "\n";
   // A row of one word says nothing that the command does not say.
   const bool is_usual = std::ranges::count(quantities, usual) == std::ssize(quantities);
-  return tinted(is_usual ? header : header + folded("", quantities, style) + "\n", Tint::dim,
-                style);
+  return colored(is_usual ? header : header + folded("", quantities, style) + "\n", Tint::dim,
+                 style);
 }
 
 std::string power_row(const PowerOptions& options, const PowerLine& line, const TextStyle& style) {
@@ -241,7 +241,7 @@ std::string power_row(const PowerOptions& options, const PowerLine& line, const 
 
 std::string power_totals(const PowerOptions& options, const PowerLine& total,
                          const TextStyle& style) {
-  Table table({Align::left, Align::left, Align::right, Align::right, Align::left}, style, 0);
+  TextTable table({Align::left, Align::left, Align::right, Align::right, Align::left}, style, 0);
   const std::optional<PowerTotal> sum = total_of(options, total);
   const double limit = sum && sum->power ? limit_that_adds_up(*sum->power, powers_of(total))
                                          : std::numeric_limits<double>::infinity();
@@ -269,10 +269,10 @@ std::string power_totals(const PowerOptions& options, const PowerLine& total,
   const std::string headline =
       fmt::format("\nin {}{}:\n", to_text(total.elapsed),
                   total.devices.empty() ? "" : "; ± is the sampling error only (95 %)");
-  std::string text = fitted(headline, style) + table.text();
-  if (sum) text += fitted(missing_text(total), style);
+  std::string text = wrapped(headline, style) + table.text();
+  if (sum) text += wrapped(missing_text(total), style);
   if (!total.estimate) return text;
-  for (const std::string& line : words_of(*total.estimate)) text += fitted(line, style) + "\n";
+  for (const std::string& line : words_of(*total.estimate)) text += wrapped(line, style) + "\n";
   return text;
 }
 

@@ -28,7 +28,8 @@ void Progress::show(std::string_view text, std::optional<double> part) {
   }
   const TextStyle style = style_of(fd_);
   constexpr std::size_t kBar = 20;
-  if (part) line = spelled(fmt::format("{}: {} {}", name_, bar_text(*part, kBar), text), style);
+  if (part)
+    line = to_style_characters(fmt::format("{}: {} {}", name_, bar_text(*part, kBar), text), style);
   // A line that is wrapped could not be replaced.
   if (style.width > 1) line = cut(line, style.width - 1);
   write("\r\x1b[K" + line);

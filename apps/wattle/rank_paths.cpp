@@ -38,7 +38,8 @@ bool is_on_network(const std::string& path) {
                                     kGpfs,
                                     kLustre,
                                     kPanFs};
-  const std::string folder = std::filesystem::path(place_of(path)).parent_path().string();
+  const std::string folder =
+      std::filesystem::path(resolved_output_path(path)).parent_path().string();
   struct statfs system {};
   if (::statfs(folder.empty() ? "." : folder.c_str(), &system) != 0) return false;
   return std::ranges::find(kNetworks, static_cast<std::uint32_t>(system.f_type)) != kNetworks.end();

@@ -61,7 +61,7 @@ void check_files(const std::vector<NamedFile>& files, const Job& job) {
     // Ranks that add whole records to one file do not disturb each other.
     if (!file->appends) require_own_file(file->option, file->path, file->expanded, job);
     const auto other = std::find_if(files.begin(), file, [&](const NamedFile& earlier) {
-      return name_one_file(earlier.expanded, file->expanded);
+      return is_same_file(earlier.expanded, file->expanded);
     });
     if (other == file) continue;
     throw InvalidArgument(fmt::format("{} and {} name the same file: {}", other->option,

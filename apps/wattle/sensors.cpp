@@ -269,7 +269,7 @@ int sensors(const SensorsOptions& options) {
   }
   constexpr std::size_t kNameWidth = 21;
   text = options.json ? json.dump(2, ' ', false, Json::error_handler_t::replace) + "\n"
-                      : fitted(text, style_of(STDOUT_FILENO), kNameWidth);
+                      : wrapped(text, style_of(STDOUT_FILENO), kNameWidth);
   Output::open("-", false).write(text);
   return 0;
 }

@@ -46,12 +46,12 @@ Fd Series::open(const std::string& path, bool append) {
   const bool is_special = ::stat(place.path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
   if (!append && !is_special) {
     // Who reads the old file, or still writes to it, keeps it.
-    NewFile made = put_in_place(place.path, kHeader, kForOwner);
+    NewFile made = put_in_place(place.path, kHeader, kModeForOwner);
     if (made.fd) return std::move(made.fd);
   }
   // A pipe without a reader ends the series; it must not stop the run.
   const int flags = O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | (append ? 0 : O_TRUNC);
-  Fd fd = open_output(path, flags, kForOwner);
+  Fd fd = open_output(path, flags, kModeForOwner);
   if (!fd) throw WriteError(path, errno);
   return fd;
 }

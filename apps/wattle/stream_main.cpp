@@ -57,7 +57,7 @@ int stream(std::vector<std::string> words) {
 int main(int argc, char** argv) {
   using namespace wattle::app;  // NOLINT(google-build-using-namespace): the program's own
   end_in_good_order();
-  hold_standard_descriptors();
+  open_closed_standard_descriptors();
   wattle::set_log({});  // the command prints what matters
   // Before anything is read: it talks to other machines, which needs none.
   drop_privileges();

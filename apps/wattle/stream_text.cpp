@@ -116,8 +116,8 @@ std::vector<std::size_t> widths_of(const std::vector<Block>& blocks,
 void shorten_servers(std::vector<Block>& blocks, std::size_t width, const TextStyle& style) {
   std::vector<std::string> names;
   names.reserve(blocks.size());
-  for (const Block& block : blocks) names.push_back(spelled(block.server, style));
-  names = short_names(names, width, spelled("…", style));
+  for (const Block& block : blocks) names.push_back(to_style_characters(block.server, style));
+  names = short_names(names, width, to_style_characters("…", style));
   for (std::size_t i = 0; i < blocks.size(); ++i) blocks[i].server = std::move(names[i]);
 }
 
@@ -161,12 +161,12 @@ std::string text_of(std::vector<Block> blocks, const std::vector<std::string>& t
     }
     row += remark;
     row.erase(row.find_last_not_of(' ') + 1);
-    text += fitted(row, style, columns_of(first) + 2) + "\n";
+    text += wrapped(row, style, columns_of(first) + 2) + "\n";
   };
   line("server", "device", titles, "");
-  text = tinted(text.substr(0, text.size() - 1), Tint::dim, style) + "\n";
+  text = colored(text.substr(0, text.size() - 1), Tint::dim, style) + "\n";
   for (const Block& block : blocks) {
-    if (!place.beside) text += tinted(block.server, Tint::bold, style) + "\n";
+    if (!place.beside) text += colored(block.server, Tint::bold, style) + "\n";
     std::string_view server = block.server;
     for (const Row& row : block.rows) {
       line(std::exchange(server, ""), row.device, row.numbers, row.remark);
@@ -207,13 +207,13 @@ Writer powers(const StreamTable& table, const TextStyle& style) {
             .remark = device.reason};
     if (!table.shows_energy) return row;
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
-    row.numbers.push_back(spelled(energy_text(energy), style));
+    row.numbers.push_back(to_style_characters(energy_text(energy), style));
     row.remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason});
     return row;
   };
   writer.sum = [table, style](const StreamSum& sum) {
     const auto cell = [&](bool is_lower_bound, const std::string& number) {
-      return spelled((is_lower_bound && number != "-" ? "≥" : "") + number, style);
+      return to_style_characters((is_lower_bound && number != "-" ? "≥" : "") + number, style);
     };
     Row row{.numbers = {cell(sum.is_power_lower_bound(),
                              sum.power_w ? to_text(Watts(*sum.power_w)) : "-")},
@@ -284,7 +284,7 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
     const MeasuredEnergy energy = device.energy.value_or(MeasuredEnergy{});
     Row row{
         .device = device.domain,
-        .numbers = {spelled(energy_text(energy), style),
+        .numbers = {to_style_characters(energy_text(energy), style),
                     mean_text(uncertain_power(energy, elapsed), limit)},
         .remark = joined({unknown_text(energy), flags_text(energy.flags, ", "), device.reason})};
     if (!energy.energy && device.reason.empty()) row.remark = joined({"not known", row.remark});
@@ -293,7 +293,8 @@ Writer energies(const StreamedPower& total, const TextStyle& style) {
   writer.sum = [style, limit](const StreamSum& sum) {
     const bool is_lower_bound = sum.energy.energy && sum.is_energy_lower_bound();
     return Row{
-        .numbers = {spelled((is_lower_bound ? "at least " : "") + energy_text(sum.energy), style),
+        .numbers = {to_style_characters(
+                        (is_lower_bound ? "at least " : "") + energy_text(sum.energy), style),
                     mean_text(sum.mean, limit)},
         .remark = joined({unknown_text(sum.energy), missing_text(sum, sum.energies_missing)})};
   };
@@ -326,7 +327,7 @@ std::string table_of(const StreamedPower& power, const StreamTable& table, const
 std::string totals_of(const StreamedPower& total, const StreamTable& table,
                       const TextStyle& style) {
   const Writer writer = energies(total, style);
-  return fitted(
+  return wrapped(
              fmt::format("in {}; ± is the sampling error only (95 %):\n", to_text(total.elapsed)),
              style) +
          text_of(blocks_of(total, table, writer), writer.titles, style);

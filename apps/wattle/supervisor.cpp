@@ -77,7 +77,7 @@ bool should_forward(const signalfd_siginfo& info, pid_t child) {
     return info.ssi_signo == SIGHUP && ::getsid(0) == ::getpid();
   }
   try {
-    const Kinship kinship = ProcessTree(child).kinship_of(static_cast<pid_t>(info.ssi_pid));
+    const Kinship kinship = kinship_of(static_cast<pid_t>(info.ssi_pid), child);
     return kinship != Kinship::main && kinship != Kinship::descendant;
   } catch (const std::exception&) {
     return true;  // out of memory: one that comes twice is better than one that is lost

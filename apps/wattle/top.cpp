@@ -113,7 +113,7 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   } else {
     text += fmt::format("no energy: {}\n", seen.energy_note);
   }
-  Table table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
+  TextTable table({Align::right, Align::right, Align::right, Align::left, Align::left}, style, 0);
   table.add({"% of CPU time", "CPU time", "processes", "energy, not measured", "who"}, true);
   const auto add = [&](const TopGroup& group) {
     table.add({fmt::format("{:.1f}", group.percent), to_text(group.cpu),
@@ -122,7 +122,7 @@ std::string text_of(const Seen& seen, const TextStyle& style) {
   };
   for (const TopGroup& group : seen.top.groups) add(group);
   add(seen.top.rest);
-  return fitted(text, style, 2) + table.text();
+  return wrapped(text, style, 2) + table.text();
 }
 
 Json json_of(const TopGroup& group, const char* kind) {

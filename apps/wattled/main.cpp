@@ -68,7 +68,7 @@ int dispatch(const Options& options) {
 
 int main(int argc, char** argv) {
   using namespace wattle::daemon;  // NOLINT(google-build-using-namespace): the program's own
-  (void)wattle::hold_standard_descriptors();
+  (void)wattle::open_closed_standard_descriptors();
   try {
     const int status = dispatch(parse_options(argc, argv));
     end_log();

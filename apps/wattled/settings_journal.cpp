@@ -108,7 +108,7 @@ void SettingsJournal::take(const std::string& text) {
   }
   if (is_whole) return;
   const std::string aside = path_ + ".damaged";
-  const bool is_aside = put_in_place(aside, text, kForOwner).error == 0;
+  const bool is_aside = put_in_place(aside, text, kModeForOwner).error == 0;
   problem_ = fmt::format("{} is damaged{}", printable(path_),
                          is_aside ? fmt::format(": it is kept as {}", printable(aside)) : "");
 }
@@ -179,7 +179,7 @@ int SettingsJournal::save(const std::vector<ChangedSetting>& changed) const {
                         change.set ? std::to_string(*change.set) : std::string(kUnknown));
   }
   // Replaces a link, does not follow it.
-  return put_in_place(path_, text, kForOwner).error;
+  return put_in_place(path_, text, kModeForOwner).error;
 }
 
 }  // namespace wattle::daemon

@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/piece.hpp"
 #include "wattle/error.hpp"
 
@@ -28,7 +28,7 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), fd_(open_
 
 AppendedFile::~AppendedFile() {
   if (!regular_ || committed_) return;
-  // Where even that fails nothing more can be done; the failure before it is being told.
+  // If that fails too, nothing more can be done; the earlier failure is being reported.
   [[maybe_unused]] const int ignored = ::ftruncate(fd_.get(), static_cast<off_t>(size_before_));
 }
 
@@ -54,8 +54,7 @@ void AppendedFile::commit() {
 }
 
 void AppendedFile::flush() {
-  const NoWriteSignals guard;
-  if (const int error = write_all(fd_.get(), kept_back_); error != 0) fail(error);
+  if (const int error = write_all_quietly(fd_.get(), kept_back_); error != 0) fail(error);
   kept_back_.clear();
 }
 

@@ -41,7 +41,7 @@ Bytef* zlib_bytes(std::string_view text) noexcept {
 
 }  // namespace
 
-std::optional<std::string> deflated(std::string_view text, std::string_view dictionary) {
+std::optional<std::string> compress(std::string_view text, std::string_view dictionary) {
   const Zlib* const lib = zlib();
   if (lib == nullptr) return std::nullopt;
   z_stream stream{};
@@ -67,8 +67,8 @@ std::optional<std::string> deflated(std::string_view text, std::string_view dict
   return bytes;
 }
 
-std::optional<std::string> inflated(std::string_view bytes, std::string_view dictionary,
-                                    std::size_t most_bytes) {
+std::optional<std::string> decompress(std::string_view bytes, std::string_view dictionary,
+                                      std::size_t most_bytes) {
   const Zlib* const lib = zlib();
   if (lib == nullptr) {
     throw Error("cannot read compressed records: libz.so.1 cannot be loaded; install zlib1g");

@@ -11,7 +11,7 @@ void Fd::reset() noexcept {
   fd_ = -1;
 }
 
-std::array<bool, 3> hold_standard_descriptors() noexcept {
+std::array<bool, 3> open_closed_standard_descriptors() noexcept {
   std::array<bool, 3> closed{};
   // One call for the usual case: nothing is asked for, so what comes back is an error.
   std::array<pollfd, 3> three = {pollfd{0, 0, 0}, pollfd{1, 0, 0}, pollfd{2, 0, 0}};

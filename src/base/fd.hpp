@@ -42,7 +42,7 @@ class Fd {
 
 /// Opens /dev/null at those of the descriptors 0 to 2 that are closed: a later file would get their
 /// number. Which of them were closed. Ends the process where that fails. To be called first.
-std::array<bool, 3> hold_standard_descriptors() noexcept;
+std::array<bool, 3> open_closed_standard_descriptors() noexcept;
 
 /// Opens for reading, close-on-exec. An empty `Fd` with `errno` set where that fails.
 [[nodiscard]] Fd open_for_reading(const std::string& path) noexcept;

@@ -53,13 +53,13 @@ std::optional<std::string> read_line(const std::string& path) {
   return std::nullopt;
 }
 
-std::string mode_of(const std::string& path) {
+std::string path_with_mode(const std::string& path) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return path;
   return fmt::format("{}: mode {:04o}, owner {}", path, status.st_mode & 07777U, status.st_uid);
 }
 
-std::vector<int> numbers_in(int parent, const char* name, std::size_t most) {
+std::vector<int> numeric_entries(int parent, const char* name, std::size_t most) {
   std::vector<int> numbers;
   Fd fd(::openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const Folder folder(fd ? ::fdopendir(fd.get()) : nullptr);

@@ -10,7 +10,7 @@
 
 namespace wattle {
 
-/// Largest file that `read_file` takes unless told otherwise. /proc/stat of a machine with
+/// Largest file that `read_file` reads by default. /proc/stat of a machine with
 /// thousands of processors and interrupts stays under it.
 inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 
@@ -24,7 +24,7 @@ inline constexpr std::size_t kMaxFileBytes = std::size_t{4} << 20U;
 [[nodiscard]] std::optional<std::string> read_line(const std::string& path);
 
 /// "PATH: mode 0400, owner 0", or the path alone where that is not known.
-[[nodiscard]] std::string mode_of(const std::string& path);
+[[nodiscard]] std::string path_with_mode(const std::string& path);
 
 /// What is in a folder, in order, without "." and "..".
 struct FolderListing {
@@ -36,7 +36,7 @@ struct FolderListing {
 
 /// What of the folder `name` in the folder `parent` (openat) is a number: of processes, threads,
 /// descriptors; at most `most` of them. In no order; empty where it cannot be read.
-[[nodiscard]] std::vector<int> numbers_in(int parent, const char* name,
-                                          std::size_t most = SIZE_MAX);
+[[nodiscard]] std::vector<int> numeric_entries(int parent, const char* name,
+                                               std::size_t most = SIZE_MAX);
 
 }  // namespace wattle

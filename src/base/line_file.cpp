@@ -10,7 +10,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/piece.hpp"
 #include "base/split.hpp"
 #include "wattle/error.hpp"
@@ -18,21 +18,21 @@
 namespace wattle {
 namespace {
 
-/// A line is written in no time: whoever keeps the lock for so long is no writer that runs.
+/// Writing a line is quick: a process that keeps the lock for this long is stuck or stopped.
 constexpr std::chrono::milliseconds kPatience{1000};
 
 /// Holds the file's lock.
-class Turn {
+class FileLock {
  public:
   /// Throws `WriteError` where somebody else does not let go of it.
-  Turn(int fd, bool regular, const std::string& path) : fd_(regular ? fd : -1) {
+  FileLock(int fd, bool regular, const std::string& path) : fd_(regular ? fd : -1) {
     if (regular && !lock_file(fd, kPatience)) throw WriteError(path, EWOULDBLOCK);
   }
-  ~Turn() {
+  ~FileLock() {
     if (fd_ >= 0) unlock_file(fd_);
   }
-  Turn(const Turn&) = delete;
-  Turn& operator=(const Turn&) = delete;
+  FileLock(const FileLock&) = delete;
+  FileLock& operator=(const FileLock&) = delete;
 
  private:
   int fd_;
@@ -72,7 +72,7 @@ void LineFile::add(std::string_view lines, Room room) {
     reserved_end_ = 0;
     open();
   }
-  const Turn turn(fd_.get(), regular_, path_);
+  const FileLock turn(fd_.get(), regular_, path_);
   const std::uint64_t size = regular_ ? repair(size_now()) : 0;
   begin_ = std::min(begin_, size);  // somebody else may have emptied it
   const bool is_first = regular_ ? size == 0 : is_new_;
@@ -98,7 +98,7 @@ void LineFile::add(std::string_view lines, Room room) {
 
 void LineFile::clear() {
   if (!regular_) return;
-  const Turn turn(fd_.get(), regular_, path_);
+  const FileLock turn(fd_.get(), regular_, path_);
   if (::ftruncate(fd_.get(), 0) != 0) fail(errno);
   begin_ = end_ = 0;
 }
@@ -137,7 +137,7 @@ void LineFile::open() {
 }
 
 void LineFile::check_and_repair() {
-  const Turn turn(fd_.get(), regular_, path_);
+  const FileLock turn(fd_.get(), regular_, path_);
   const std::uint64_t size = size_now();
   if (size == 0) return;
   std::string begin(std::max<std::size_t>(first_bytes_.size(), 80), '\0');
@@ -165,7 +165,7 @@ std::uint64_t LineFile::size_now() const {
 }
 
 std::uint64_t LineFile::repair(std::uint64_t size) {
-  // Nobody added anything since, or whoever did so ended a line. Else a writer was killed at it.
+  // Unless nothing was added since, or a whole line was: a writer was killed in a line.
   if (size != end_ && size > 0 && !ends_with_a_line(size)) {
     size = end_of_last_line(size);
     if (::ftruncate(fd_.get(), static_cast<off_t>(size)) != 0) fail(errno);

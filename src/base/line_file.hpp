@@ -29,16 +29,16 @@ class LineFile {
   /// for who calls `clear` before the first line. `mode`: of a file that is made. Throws
   /// `WriteError`, and `FormatError` for another file.
   LineFile(std::filesystem::path path, std::string first_bytes, std::string header = {},
-           std::vector<std::string> to_be_cleared = {}, mode_t mode = kForAll);
+           std::vector<std::string> to_be_cleared = {}, mode_t mode = kModeForAll);
 
   /// What lines may use of the room that `reserve` keeps.
   enum class Room : std::uint8_t { free, reserved };
 
   /// Adds lines, each with its line end. Throws `WriteError`: then the file has none of them.
   void add(std::string_view lines, Room room = Room::free);
-  /// From now on so many bytes are kept on the disk behind the file's end, so that the last lines
-  /// find room when the disk is full. Not every file system can do that. They stay with the file:
-  /// to give them back could take away what others have added meanwhile.
+  /// From now on this number of bytes is kept on the disk after the file's end, so that the last
+  /// lines find room when the disk is full. Not every file system can do that. They stay with the
+  /// file: to give them back could take away what others have added meanwhile.
   void reserve(std::uint64_t bytes) noexcept { reserve_ = bytes; }
   /// Throws away what the file holds. Throws `WriteError`.
   void clear();
@@ -47,7 +47,7 @@ class LineFile {
   void sync();
 
   [[nodiscard]] const std::string& path() const noexcept { return path_; }
-  /// The file's size when it was opened: what was added since lies behind that.
+  /// The file's size when it was opened: what was added since follows it.
   [[nodiscard]] std::uint64_t begin() const noexcept { return begin_; }
 
  private:
@@ -62,7 +62,7 @@ class LineFile {
   /// Where the line after the last whole one begins.
   [[nodiscard]] std::uint64_t end_of_last_line(std::uint64_t size) const;
   [[nodiscard]] bool was_deleted() const noexcept;
-  /// False if the disk has no room for a file up to `end` and for the reserve behind it.
+  /// False if the disk has no room for a file up to `end` and for the reserve after it.
   [[nodiscard]] bool keeps_room(std::uint64_t size, std::uint64_t end) noexcept;
   [[nodiscard]] bool begins_as_it_should(std::string_view begin) const noexcept;
   [[noreturn]] void fail(int error_number) const;
@@ -75,7 +75,7 @@ class LineFile {
   Fd fd_;
   bool regular_ = false;
   std::uint64_t begin_ = 0;
-  std::uint64_t end_ = 0;  ///< the size when we last looked, or wrote
+  std::uint64_t end_ = 0;  ///< the size at the last check or write
   std::uint64_t reserve_ = 0;
   std::uint64_t reserved_end_ = 0;  ///< up to there the disk has room; 0: unknown
   bool is_new_ = false;  ///< no regular file, and nothing was written to it since it was opened

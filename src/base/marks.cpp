@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <system_error>
 
+#include "base/enum_table.hpp"
 #include "base/log.hpp"
 #include "base/split.hpp"
 #include "wattle/mark.hpp"
@@ -119,11 +120,10 @@ std::optional<Mark> parse_mark(std::string_view text) {
   // A shell's echo ends the last line.
   if (name.ends_with('\n')) name.remove_suffix(1);
   if (name.empty() && word.ends_with('\n')) word.remove_suffix(1);
-  const auto* const known = std::ranges::find(kMarkWords, word);
-  if (known == kMarkWords.end()) return std::nullopt;
-  const auto kind = static_cast<MarkKind>(known - kMarkWords.begin());
+  const auto kind = enumerator_of<MarkKind>(kMarkWords, word);
+  if (!kind) return std::nullopt;
   if (name.empty() && kind != MarkKind::end) return std::nullopt;
-  return Mark{.kind = kind, .name = std::string(shortened(name))};
+  return Mark{.kind = *kind, .name = std::string(shortened(name))};
 }
 
 int send_mark(MarkKind kind, std::string_view name) noexcept {

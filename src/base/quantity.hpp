@@ -11,6 +11,8 @@
 
 namespace wattle {
 
+inline constexpr double kMebibyte = 1048576.0;  ///< in bytes
+
 /// The value in its SI unit, where it is known.
 template <class Tag>
 [[nodiscard]] constexpr std::optional<double> si(

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <new>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/dynlib.hpp"
 #include "wattle/error.hpp"
 

@@ -79,6 +79,10 @@ std::string valid_utf8(std::string_view text) {
   return out;
 }
 
+std::string counted(std::size_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
 std::string csv_cell(std::string_view text, char separator) {
   const bool is_plain = text.find_first_of("\"\r\n") == std::string_view::npos;
   if (is_plain && text.find(separator) == std::string_view::npos) return std::string(text);

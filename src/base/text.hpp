@@ -21,6 +21,9 @@ namespace wattle {
 /// be shown. Exported for the component wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT std::string valid_utf8(std::string_view text);
 
+/// "1 run", "3 runs": a number, and a noun whose plural ends in "s".
+[[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
 /// A cell of a table of comma-separated values (RFC 4180).
 [[nodiscard]] std::string csv_cell(std::string_view text, char separator = ',');
 

@@ -92,7 +92,7 @@ std::size_t unbroken(std::string_view text) noexcept {
 }
 
 /// One line without its end. Words go to the next one where they do not fit.
-std::string broken(std::string_view line, std::size_t width, std::size_t indent) {
+std::string wrap_line(std::string_view line, std::size_t width, std::size_t indent) {
   if (width == 0 || columns_of(line) <= width) return std::string(line);
   std::string text;
   std::size_t column = 0;
@@ -138,7 +138,7 @@ TextStyle style_of(int descriptor) noexcept {
   return style;
 }
 
-std::string tinted(std::string_view text, Tint tint, const TextStyle& style) {
+std::string colored(std::string_view text, Tint tint, const TextStyle& style) {
   if (!style.color || text.empty()) return std::string(text);
   return std::string(entry_of(kSequences, tint)) + std::string(text) + "\x1b[0m";
 }
@@ -166,7 +166,7 @@ std::string cut(std::string_view text, std::size_t width) {
   return result;
 }
 
-std::string spelled(std::string_view text, const TextStyle& style) {
+std::string to_style_characters(std::string_view text, const TextStyle& style) {
   if (style.unicode) return std::string(text);
   std::string ascii;
   while (!text.empty()) {
@@ -178,30 +178,30 @@ std::string spelled(std::string_view text, const TextStyle& style) {
   return ascii;
 }
 
-std::string fitted(std::string_view text, const TextStyle& style, std::size_t indent) {
-  const std::string whole = spelled(text, style);
+std::string wrapped(std::string_view text, const TextStyle& style, std::size_t indent) {
+  const std::string whole = to_style_characters(text, style);
   std::string_view rest = whole;
   std::string result;
   while (!rest.empty()) {
     const bool is_last = rest.find('\n') == std::string_view::npos;
     const std::string_view line = take_line(rest);
     const std::size_t own = std::min(line.find_first_not_of(' '), line.size());
-    result += broken(line, style.width, indent == 0 ? own + 2 : indent);
+    result += wrap_line(line, style.width, indent == 0 ? own + 2 : indent);
     if (!is_last) result += '\n';
   }
   return result;
 }
 
-Table::Table(std::vector<Align> columns, TextStyle style, std::size_t indent)
+TextTable::TextTable(std::vector<Align> columns, TextStyle style, std::size_t indent)
     : columns_(std::move(columns)), style_(style), indent_(indent) {}
 
-void Table::add(const std::vector<std::string>& cells, bool is_dim) {
+void TextTable::add(const std::vector<std::string>& cells, bool is_dim) {
   Row row{.cells = {}, .is_dim = is_dim};
-  for (const std::string& cell : cells) row.cells.push_back(spelled(cell, style_));
+  for (const std::string& cell : cells) row.cells.push_back(to_style_characters(cell, style_));
   rows_.push_back(std::move(row));
 }
 
-std::string Table::text() const {
+std::string TextTable::text() const {
   std::vector<std::size_t> widths(columns_.size());
   for (const Row& row : rows_) {
     for (std::size_t i = 0; i < row.cells.size(); ++i) {
@@ -224,14 +224,14 @@ std::string Table::text() const {
     const std::size_t below = indent_ + kGap;
     if (has_room || style_.width == 0 || columns_of(line) <= style_.width ||
         row.cells.size() != columns_.size()) {
-      line = broken(line, style_.width, has_room ? last : below);
+      line = wrap_line(line, style_.width, has_room ? last : below);
     } else {
       const std::string remark = std::string(below, ' ') + row.cells.back();
       line.resize(line.size() - row.cells.back().size());
       line.erase(line.find_last_not_of(' ') + 1);
-      line += '\n' + broken(remark, style_.width, below + kGap);
+      line += '\n' + wrap_line(remark, style_.width, below + kGap);
     }
-    text += (row.is_dim ? tinted(line, Tint::dim, style_) : line) + '\n';
+    text += (row.is_dim ? colored(line, Tint::dim, style_) : line) + '\n';
   }
   return text;
 }

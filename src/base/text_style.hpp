@@ -25,7 +25,7 @@ struct TextStyle {
 enum class Tint : std::uint8_t { bold, dim, good, bad };
 
 /// `text` in the tint, where the style has colours.
-[[nodiscard]] std::string tinted(std::string_view text, Tint tint, const TextStyle& style);
+[[nodiscard]] std::string colored(std::string_view text, Tint tint, const TextStyle& style);
 
 /// How many columns `text` takes: its characters, without escape sequences.
 [[nodiscard]] std::size_t columns_of(std::string_view text) noexcept;
@@ -35,22 +35,22 @@ enum class Tint : std::uint8_t { bold, dim, good, bad };
 
 /// `text` in characters that the style has: without UTF-8, "+/-" for ± and "?" for what has no
 /// spelling. Before it is put into columns, since that may be longer.
-[[nodiscard]] std::string spelled(std::string_view text, const TextStyle& style);
+[[nodiscard]] std::string to_style_characters(std::string_view text, const TextStyle& style);
 
-/// `spelled`, with lines that are wider than the style broken at spaces. What follows is indented
-/// by `indent` columns, or by two more than the line if that is 0. No word is broken, and no number
-/// is parted from its unit.
-[[nodiscard]] std::string fitted(std::string_view text, const TextStyle& style,
-                                 std::size_t indent = 0);
+/// `to_style_characters`, with lines that are wider than the style broken at spaces. What follows
+/// is indented by `indent` columns, or by two more than the line if that is 0. No word is broken,
+/// and no number is parted from its unit.
+[[nodiscard]] std::string wrapped(std::string_view text, const TextStyle& style,
+                                  std::size_t indent = 0);
 
 enum class Align : std::uint8_t { left, right };
 
 /// Columns as wide as their widest cell, two spaces between them, each row with its line end. The
 /// last cell of a row may be broken at spaces; the other cells never are.
-class Table {
+class TextTable {
  public:
   /// `indent`: spaces in front of each row.
-  Table(std::vector<Align> columns, TextStyle style, std::size_t indent);
+  TextTable(std::vector<Align> columns, TextStyle style, std::size_t indent);
 
   /// At most as many cells as there are columns; the others are empty.
   void add(const std::vector<std::string>& cells, bool is_dim = false);

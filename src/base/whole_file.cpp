@@ -11,8 +11,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/append_support.hpp"
 #include "base/appended_file.hpp"
-#include "base/appending.hpp"
 #include "base/file.hpp"
 #include "base/output_path.hpp"
 #include "wattle/error.hpp"
@@ -22,7 +22,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file that is overwritten is kept in memory meanwhile, where it is shorter.
+/// While a file is overwritten, its old content is kept in memory, if it is shorter.
 constexpr std::size_t kMostKept = std::size_t{64} << 20U;
 
 /// A new file in the folder of `place` under a name that nobody has. Its length does not depend on
@@ -31,7 +31,7 @@ struct Unnamed {
   std::string path;
   Fd fd;  ///< none: `errno` says why
 };
-Unnamed make_beside(const std::string& place, mode_t mode = kForAll) {
+Unnamed make_beside(const std::string& place, mode_t mode = kModeForAll) {
   static std::atomic<unsigned> number{0};
   constexpr int kTries = 100;  // left by those that were killed under the same process number
   Unnamed file;
@@ -46,7 +46,7 @@ Unnamed make_beside(const std::string& place, mode_t mode = kForAll) {
 }
 
 /// The new file gets the mode and, where that is allowed, the owner of the one that it replaces.
-int take_after(const std::string& place, int fd) noexcept {
+int copy_mode_and_owner(const std::string& place, int fd) noexcept {
   struct stat old {};
   if (::stat(place.c_str(), &old) != 0) return errno == ENOENT ? 0 : errno;
   struct stat created {};
@@ -60,7 +60,7 @@ int take_after(const std::string& place, int fd) noexcept {
   return ::fchmod(fd, old.st_mode & kAll) != 0 ? errno : 0;
 }
 
-/// Room for so many bytes, where the file system can say that there is none. 0, or an `errno`.
+/// Reserves room for the bytes, if the file system can reserve. 0, or an `errno`.
 int reserve(int fd, std::size_t size) noexcept {
   const auto length = static_cast<off_t>(size);
   if (size == 0 || ::fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, length) == 0) return 0;
@@ -77,7 +77,7 @@ int fill(int fd, std::string_view content) noexcept {
 
 int fill_and_rename(const Unnamed& file, const std::string& place, std::string_view content) {
   const NoWriteSignals guard;
-  if (const int error = take_after(place, file.fd.get()); error != 0) return error;
+  if (const int error = copy_mode_and_owner(place, file.fd.get()); error != 0) return error;
   if (const int error = write_all(file.fd.get(), content); error != 0) return error;
   if (const int error = close_copy(file.fd.get()); error != 0) return error;
   return ::rename(file.path.c_str(), place.c_str()) != 0 ? errno : 0;
@@ -85,9 +85,9 @@ int fill_and_rename(const Unnamed& file, const std::string& place, std::string_v
 
 }  // namespace
 
-std::string place_of(const std::string& path) { return find_output(path).path; }
+std::string resolved_output_path(const std::string& path) { return find_output(path).path; }
 
-bool name_one_file(const std::string& a, const std::string& b) {
+bool is_same_file(const std::string& a, const std::string& b) {
   struct stat one {};
   struct stat other {};
   const bool is_there = ::stat(a.c_str(), &one) == 0;
@@ -95,7 +95,7 @@ bool name_one_file(const std::string& a, const std::string& b) {
   if (is_there && ::stat(b.c_str(), &other) == 0) {
     return one.st_dev == other.st_dev && one.st_ino == other.st_ino;
   }
-  return place_of(a) == place_of(b);
+  return resolved_output_path(a) == resolved_output_path(b);
 }
 
 NewFile put_in_place(const std::string& place, std::string_view content, mode_t mode) {
@@ -127,9 +127,8 @@ WholeFile::WholeFile(std::string path, Mode mode) : path_(std::move(path)), mode
 void WholeFile::write(std::string_view content) {
   int error = 0;
   if (!is_regular_) {
-    const NoWriteSignals guard;
-    error = write_all(fd_.get(), content);
-    // Some file systems tell only now that there is no room.
+    error = write_all_quietly(fd_.get(), content);
+    // Some file systems report only now that there is no room.
     if (::close(fd_.release()) != 0 && error == 0 && errno != EINTR) error = errno;
   } else if (mode_ == Mode::replace) {
     error = replace(content);

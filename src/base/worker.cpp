@@ -34,7 +34,7 @@ struct Worker::State {
   std::condition_variable wake;     ///< of the thread
   std::condition_variable changed;  ///< to who waits for its end
   std::list<Job> jobs;              ///< an empty deque would allocate
-  Turn turn;
+  PeriodicWork turn;
   TimePoint next{};  ///< when the turn is due
   bool is_woken = false;
   bool has_thread = false;
@@ -79,7 +79,7 @@ void Worker::State::run() noexcept {
     if (!is_stopping && jobs.empty()) wait(lock);
   }
   // Who stops it owns all that it used, such as locked files: none is left here.
-  Turn over = std::exchange(turn, nullptr);
+  PeriodicWork over = std::exchange(turn, nullptr);
   lock.unlock();
   over = nullptr;
   lock.lock();
@@ -96,7 +96,7 @@ void Worker::start(const std::shared_ptr<State>& state) {
 
 Worker::Worker() : state_(std::make_shared<State>()), forks_(forks()) {}
 
-Worker::Worker(Turn turn, std::string_view purpose) : Worker() {
+Worker::Worker(PeriodicWork turn, std::string_view purpose) : Worker() {
   const std::scoped_lock lock(state_->mutex);
   state_->turn = std::move(turn);
   try {
@@ -162,7 +162,7 @@ nanoseconds Worker::cpu() const noexcept {
   return used.value_or(state_->cpu_at_end);
 }
 
-Worker::Turn Worker::every(nanoseconds period, Job work) {
+Worker::PeriodicWork Worker::every(nanoseconds period, Job work) {
   return [schedule = Schedule(steady_clock::now(), period), work = std::move(work)]() mutable {
     if (steady_clock::now() < schedule.next()) return schedule.next();
     work();

@@ -16,7 +16,7 @@
 namespace wattle {
 
 /// Runs jobs one after the other, and a turn at its times, in a thread that receives no signals. A
-/// thread that hangs is left behind: jobs and turn own what they touch, and must not throw. After
+/// thread that hangs is abandoned: jobs and turn own what they touch, and must not throw. After
 /// `fork` the child's copy does nothing, and destroys nothing of what the thread uses.
 /// Threads: any; the destructor after all others.
 class Worker {
@@ -24,14 +24,14 @@ class Worker {
   using Job = std::function<void()>;
   /// Does what is due, and returns when it is to be called again: `TimePoint::max()` for not before
   /// `wake`. It may be called earlier than it asked for.
-  using Turn = std::function<TimePoint()>;
+  using PeriodicWork = std::function<TimePoint()>;
   static constexpr std::size_t kAnyNumber = std::numeric_limits<std::size_t>::max();
 
   /// The thread starts with the first job.
   Worker();
   /// The thread starts now, with `turn`. Throws `Error` ("cannot start PURPOSE: ...") if no thread
   /// can be started.
-  Worker(Turn turn, std::string_view purpose);
+  Worker(PeriodicWork turn, std::string_view purpose);
   Worker(const Worker&) = delete;
   Worker& operator=(const Worker&) = delete;
   /// Stops, and waits for nothing.
@@ -55,7 +55,7 @@ class Worker {
   [[nodiscard]] std::chrono::nanoseconds cpu() const noexcept;
 
   /// Calls `work` every `period`, at absolute deadlines: those that have passed are not replayed.
-  [[nodiscard]] static Turn every(std::chrono::nanoseconds period, Job work);
+  [[nodiscard]] static PeriodicWork every(std::chrono::nanoseconds period, Job work);
 
  private:
   struct State;

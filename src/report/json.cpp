@@ -52,7 +52,7 @@ Json to_json(const EnergyReport& energy) {
           {"total_mean_w", or_null(total.mean)},
           {"total_unknown_s", total.energy ? Json(total.unknown.count()) : Json(nullptr)},
           {"total_covers", total.covers},
-          {"total_missing", kinds_json(total.missing)},
+          {"total_missing", missing_kinds_json(total.missing)},
           {"left_out", text_or_null(energy.left_out)},
           {"domains", std::move(domains)}};
 }

@@ -43,7 +43,7 @@ std::string sparkline(const std::vector<std::optional<Watts>>& means) {
 
 std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
   if (energy.domains.empty()) return {};
-  Table table({Align::left, Align::right, Align::right, Align::right, Align::left}, style, 2);
+  TextTable table({Align::left, Align::right, Align::right, Align::right, Align::left}, style, 2);
   table.add({"domain", "energy ± (k=2)", "mean", "peak"}, true);
   for (const DomainFigure& domain : energy.domains) {
     const EnergyFigure& figure = domain.figure;
@@ -53,16 +53,17 @@ std::string domain_table(const EnergyReport& energy, const TextStyle& style) {
   std::string text = "\n" + table.text();
   const auto is_known = [](const std::optional<Watts>& mean) { return mean.has_value(); };
   if (energy.total.energy && std::ranges::any_of(energy.profile, is_known)) {
-    text += fitted(fmt::format("  power  {}\n", sparkline(energy.profile)), style, 9);
+    text += wrapped(fmt::format("  power  {}\n", sparkline(energy.profile)), style, 9);
   }
   const std::string note = fmt::format("  {}", kUncertaintyNote);
-  return text + tinted(fitted(note, style), Tint::dim, style) + "\n";
+  return text + colored(wrapped(note, style), Tint::dim, style) + "\n";
 }
 
 std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   if (phases.rows.empty()) return {};
-  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::right},
-              style, 2);
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::right}, style,
+      2);
   table.add({"phase", "time", "energy ± (k=2)", "mean", "CPU time", "memory"}, true);
   for (const PhaseReport& phase : phases.rows) {
     const Total& total = phase.total;
@@ -77,13 +78,13 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
   }
   std::string text = "\n" + table.text();
   if (phases.dropped > 0) {
-    text += fitted(fmt::format("  {} more phases are not listed\n", phases.dropped), style);
+    text += wrapped(fmt::format("  {} more phases are not listed\n", phases.dropped), style);
   }
   if (phases.ignored > 0) {
-    text += fitted(fmt::format("  {} marks were ignored: they ended what had not started, or were "
-                               "not understood\n",
-                               phases.ignored),
-                   style);
+    text += wrapped(fmt::format("  {} marks were ignored: they ended what had not started, or were "
+                                "not understood\n",
+                                phases.ignored),
+                    style);
   }
   return text;
 }
@@ -91,7 +92,7 @@ std::string phase_table(const PhasesReport& phases, const TextStyle& style) {
 }  // namespace
 
 std::string to_text(const Report& report, const TextStyle& style) {
-  std::string summary = tinted(headline_of(report), Tint::bold, style) + "\n";
+  std::string summary = colored(headline_of(report), Tint::bold, style) + "\n";
   for (const std::string& line : coverage_of(report.energy.total)) summary += "  " + line + "\n";
   if (report.estimate) {
     for (const std::string& line : words_of(*report.estimate)) summary += "  " + line + "\n";
@@ -101,8 +102,8 @@ std::string to_text(const Report& report, const TextStyle& style) {
   }
   std::string text;
   for (const auto& [label, what] : facts_of(report)) text += labelled(label, what);
-  return fitted(summary, style) + domain_table(report.energy, style) +
-         phase_table(report.phases, style) + "\n" + fitted(text, style, kLabelWidth);
+  return wrapped(summary, style) + domain_table(report.energy, style) +
+         phase_table(report.phases, style) + "\n" + wrapped(text, style, kLabelWidth);
 }
 
 }  // namespace wattle

@@ -11,15 +11,10 @@ namespace wattle {
 
 /// Takes lines `timestamp,usr_pct,idle_pct`, with a header of that begin or without. Threads: one
 /// at a time.
-class CpuTable {
+class CpuTable : public RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
-  /// A line was there that could not be given.
-  void take_damaged() noexcept { ++bad_rows_; }
-
-  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
   [[nodiscard]] std::optional<double> usr_mean_pct() const noexcept { return usr_.mean(); }
   [[nodiscard]] std::optional<double> idle_mean_pct() const noexcept { return idle_.mean(); }
 
@@ -27,8 +22,6 @@ class CpuTable {
   Spread usr_;
   Spread idle_;
   RowGaps gaps_;
-  std::uint64_t rows_ = 0;
-  std::uint64_t bad_rows_ = 0;
 };
 
 }  // namespace wattle

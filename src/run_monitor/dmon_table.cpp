@@ -12,10 +12,8 @@ void DmonTable::take(std::string_view line) {
   line = trimmed(line);
   if (line.starts_with('#')) {
     take_header(line.substr(1));
-  } else if (take_row(line)) {
-    ++rows_;
   } else {
-    ++bad_rows_;
+    count_row(take_row(line));
   }
 }
 

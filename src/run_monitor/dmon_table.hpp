@@ -13,15 +13,10 @@ namespace wattle {
 /// Takes words between blanks. Which column is what stands in the header ("# gpu  sm  mem ..."),
 /// which is repeated as the table goes on: the columns depend on the options and the driver.
 /// Without a header, four columns are gpu, sm, mem, fb. Threads: one at a time.
-class DmonTable {
+class DmonTable : public RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
-  /// A line was there that could not be given.
-  void take_damaged() noexcept { ++bad_rows_; }
-
-  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
   [[nodiscard]] GpuTable result() const;
 
  private:
@@ -46,8 +41,6 @@ class DmonTable {
 
   Columns columns_;
   std::vector<Gpu> gpus_;
-  std::uint64_t rows_ = 0;
-  std::uint64_t bad_rows_ = 0;
 };
 
 }  // namespace wattle

@@ -14,17 +14,17 @@ constexpr std::size_t kToLearnFrom =
     1024;  // rows: 8 rounds of 128 GPUs, ten seconds of one at 100 Hz
 /// Longer than that no driver takes for the next GPU; less is no pace to read GPUs at.
 constexpr std::int64_t kLongestSkewMs = 50;
-/// A pause is so many times as long as the longest gap in a round.
+/// A pause is at least this many times as long as the longest gap in a round.
 constexpr double kJump = 4.0;
 constexpr double kSameTimeMs = 0.25;
 /// Of the rounds, as long as most are.
 constexpr double kMostRounds = 0.7;
 
-/// How rounds are told apart, and how well.
+/// How rounds are separated, and how well.
 struct Rule {
   std::int64_t longest_ms = 0;
   std::size_t gpus = 1;
-  double regular = 0.0;  ///< the part of the rounds that have so many rows
+  double regular = 0.0;  ///< the part of the rounds that have that number of rows
 };
 
 /// In front of each row; absent for the first one, and for lines that are no rows.
@@ -42,10 +42,10 @@ Gaps gaps_of(const std::vector<GpuRow>& rows) {
 }
 
 Rule rule_of(const Gaps& gaps, std::int64_t longest_ms) {
-  std::map<std::size_t, std::size_t> rounds;  // how many have so many rows
+  std::map<std::size_t, std::size_t> rounds;  // number of rounds by number of rows
   std::size_t count = 0;
   std::size_t all = 0;
-  bool is_torn = false;  // a line that is no row is of the round before it, or behind it
+  bool is_torn = false;  // a line that is no row is of the round before it, or after it
   for (std::size_t i = 0; i < gaps.size(); ++i) {
     if (i > 0 && !gaps[i]) {
       is_torn = true;
@@ -65,7 +65,7 @@ Rule rule_of(const Gaps& gaps, std::int64_t longest_ms) {
       std::ranges::max_element(rounds, {}, [](const auto& entry) { return entry.second; });
   const bool shares_times = longest_ms == 0;
   if (most == rounds.end() && shares_times) return {.longest_ms = 0, .gpus = count, .regular = 1.0};
-  // One pause tells nothing: the reader of a single GPU is held up at times.
+  // One pause proves nothing: the reader of a single GPU is held up at times.
   if (all < 2 && !shares_times) return {};
   return {.longest_ms = longest_ms,
           .gpus = most->first,
@@ -74,7 +74,7 @@ Rule rule_of(const Gaps& gaps, std::int64_t longest_ms) {
 
 }  // namespace
 
-void GpuRounds::learn() {
+void GpuRowAssigner::learn() {
   learned_ = true;
   const Gaps gaps = gaps_of(first_);
   std::vector<std::int64_t> known;
@@ -103,7 +103,7 @@ void GpuRounds::learn() {
   if (pause != known.end()) pace_ms_ = *(pause + (known.end() - pause) / 2);
 }
 
-void GpuRounds::add(const GpuRow& row, std::vector<Placed>& placed) {
+void GpuRowAssigner::add(const GpuRow& row, std::vector<AssignedRow>& placed) {
   if (learned_) {
     place(row, placed);
     return;
@@ -114,7 +114,7 @@ void GpuRounds::add(const GpuRow& row, std::vector<Placed>& placed) {
   for (const GpuRow& early : std::exchange(first_, {})) place(early, placed);
 }
 
-void GpuRounds::end(std::vector<Placed>& placed) {
+void GpuRowAssigner::end(std::vector<AssignedRow>& placed) {
   if (!learned_) {
     learn();
     for (const GpuRow& early : std::exchange(first_, {})) place(early, placed);
@@ -130,14 +130,14 @@ void GpuRounds::end(std::vector<Placed>& placed) {
   drop(round_, placed);
 }
 
-void GpuRounds::place(const GpuRow& row, std::vector<Placed>& placed) {
+void GpuRowAssigner::place(const GpuRow& row, std::vector<AssignedRow>& placed) {
   if (unclear_ || gpus_ == 1) {
     placed.push_back({.row = row, .place = 0});
     return;
   }
   const std::int64_t gap_ms = row.time_ms && last_ms_ ? std::abs(*row.time_ms - *last_ms_) : 0;
   if (row.time_ms) last_ms_ = row.time_ms;
-  // A line without a time behind a whole round is of the next one.
+  // A line without a time after a whole round is of the next one.
   const bool has_row =
       std::ranges::any_of(round_, [](const GpuRow& r) { return r.time_ms.has_value(); });
   if (gap_ms > longest_ms_ && has_row) {
@@ -150,7 +150,7 @@ void GpuRounds::place(const GpuRow& row, std::vector<Placed>& placed) {
   give(round_, placed);
 }
 
-void GpuRounds::close(std::vector<Placed>& placed) {
+void GpuRowAssigner::close(std::vector<AssignedRow>& placed) {
   const bool is_one_round = begun_.size() + round_.size() == gpus_ && held_up_ms_ < pace_ms_;
   if (!is_one_round) {
     drop(begun_, placed);
@@ -162,11 +162,11 @@ void GpuRounds::close(std::vector<Placed>& placed) {
   give(begun_, placed);
 }
 
-void GpuRounds::drop(Rows& rows, std::vector<Placed>& placed) {
+void GpuRowAssigner::drop(Rows& rows, std::vector<AssignedRow>& placed) {
   for (const GpuRow& row : std::exchange(rows, {})) placed.push_back({.row = row});
 }
 
-void GpuRounds::give(Rows& rows, std::vector<Placed>& placed) {
+void GpuRowAssigner::give(Rows& rows, std::vector<AssignedRow>& placed) {
   std::size_t next = 0;
   for (const GpuRow& row : std::exchange(rows, {})) placed.push_back({.row = row, .place = next++});
 }

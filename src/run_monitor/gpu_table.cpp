@@ -177,7 +177,7 @@ void GpuCsv::take_row(std::string_view line) {
 }
 
 void GpuCsv::count_placed() {
-  for (const GpuRounds::Placed& placed : placed_) {
+  for (const GpuRowAssigner::AssignedRow& placed : placed_) {
     count(placed.place && is_good(placed.row) ? gpu_at(*placed.place) : nullptr, placed.row);
   }
   placed_.clear();

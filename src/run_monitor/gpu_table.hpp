@@ -30,8 +30,8 @@ class TableTime {
 
 /// Takes cells between commas. Without a header the nine columns of the run monitor: timestamp,
 /// utilization.gpu, utilization.memory, memory.used, memory.total, power.draw, temperature.gpu and
-/// two clocks; a header names others. GPUs are told apart by a column index or uuid, else by the
-/// order of the rows (see GpuRounds). Threads: one at a time.
+/// two clocks; a header names others. GPUs are identified by a column index or uuid, else by the
+/// order of the rows (see GpuRowAssigner). Threads: one at a time.
 class GpuCsv {
  public:
   /// A line without its end.
@@ -57,7 +57,7 @@ class GpuCsv {
     std::size_t index = kNone;
     std::size_t uuid = kNone;
   };
-  using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< behind the last: empty
+  using Cells = std::array<std::string_view, kMostColumns + 1>;  ///< after the last: empty
   struct Gpu {
     std::string name;
     GpuSpreads spreads{};
@@ -88,12 +88,12 @@ class GpuCsv {
   }
 
   Columns columns_;
-  Cells cells_;  ///< of the line that is looked at
+  Cells cells_;  ///< of the line that is being read
   TableTime time_;
   std::vector<Gpu> gpus_;
-  GpuRounds rounds_;
-  std::vector<GpuRounds::Placed> placed_;  ///< reused
-  bool lacks_time_ = false;                ///< some rows had neither a name nor a time
+  GpuRowAssigner rounds_;
+  std::vector<GpuRowAssigner::AssignedRow> placed_;  ///< reused
+  bool lacks_time_ = false;                          ///< some rows had neither a name nor a time
   std::uint64_t rows_ = 0;
   std::uint64_t bad_rows_ = 0;
 };

@@ -61,13 +61,13 @@ void log_refusals(const Survey& found) {
 class HardwareMonitor::Impl {
  public:
   explicit Impl(HardwareMonitorOptions options)
-      : options_(std::move(options)), found_(look()), forks_(forks()) {}
+      : options_(std::move(options)), found_(probe_devices()), forks_(forks()) {}
 
   void start(const std::filesystem::path& folder) {
     if (ticking_) {
       throw InvalidState("cannot start the hardware monitor: it is started already; stop it");
     }
-    Survey found = found_ ? std::move(*found_) : look();
+    Survey found = found_ ? std::move(*found_) : probe_devices();
     found_.reset();
     log_refusals(found);
     auto recording =
@@ -100,7 +100,7 @@ class HardwareMonitor::Impl {
   [[nodiscard]] bool is_copy() const noexcept { return forks_ != forks(); }
 
  private:
-  [[nodiscard]] Survey look() const {
+  [[nodiscard]] Survey probe_devices() const {
     check(options_);
     Survey found =
         survey(options_.system, machine_clock(), kinds_to_find(DomainKinds::all(), options_.gpus));

@@ -8,12 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "base/quantity.hpp"
 #include "base/text.hpp"
 
 namespace wattle {
 namespace {
 
-constexpr double kMebibyte = 1048576.0;
 constexpr double kMega = 1e6;
 
 /// A whole number, rounded down to units of `unit`.

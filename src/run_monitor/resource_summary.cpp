@@ -24,11 +24,11 @@ namespace {
 
 /// A file that is to be summarized, or not; what lies in front of `begin` is not.
 struct Source {
-  const std::optional<std::filesystem::path>& path;
+  std::optional<std::filesystem::path> path;
   std::uint64_t begin = 0;
 };
 
-/// At its begin, or at `begin` where the file is as long: it may have been emptied meanwhile.
+/// At its begin, or at `begin` where the file is as long: it may have been emptied since.
 void seek(const Fd& fd, std::uint64_t begin) noexcept {
   struct stat status {};
   if (begin == 0 || ::fstat(fd.get(), &status) != 0) return;
@@ -202,12 +202,8 @@ ResourceSummary build_resource_summary(const std::optional<std::filesystem::path
 
 ResourceSummary summary_of_folder(const std::filesystem::path& folder,
                                   const SummaryProgress& progress) {
-  const auto path = [&](const char* name) { return std::optional(folder / name); };
-  const auto gpu_csv = path("hw_metrics.csv");
-  const auto cpu_csv = path("cpu_metrics.csv");
-  const auto dmon_csv = path("hw_dmon.csv");
-  const auto samples_csv = path("hw_samples.csv");
-  return summary_of({gpu_csv}, {cpu_csv}, {dmon_csv}, {samples_csv}, progress);
+  return summary_of({folder / "hw_metrics.csv"}, {folder / "cpu_metrics.csv"},
+                    {folder / "hw_dmon.csv"}, {folder / "hw_samples.csv"}, progress);
 }
 
 ResourceSummary build_resource_summary(const HardwareFiles& files) {

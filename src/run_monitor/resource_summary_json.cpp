@@ -16,15 +16,13 @@
 namespace wattle {
 namespace {
 
-constexpr double kMebibyteBytes = 1048576.0;
-
 Value number(const std::optional<double>& figure) { return figure ? Value(*figure) : Value(); }
 Value one_decimal(const std::optional<double>& figure) {
   return figure ? Value(python_round(*figure, 1)) : Value();
 }
 Value bytes(const std::optional<double>& mebibytes) {
   if (!mebibytes) return {};
-  const double bytes = *mebibytes * kMebibyteBytes;
+  const double bytes = *mebibytes * kMebibyte;
   constexpr double kMostWhole = 0x1p63;
   return bytes < kMostWhole ? Value(std::llround(bytes)) : Value(bytes);
 }

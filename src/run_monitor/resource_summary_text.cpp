@@ -106,7 +106,7 @@ std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
     const auto some = std::span(columns).subspan(first, std::min(most, columns.size() - first));
     std::vector<Align> aligns(some.size() + 1, Align::right);
     aligns.front() = Align::left;
-    Table table(aligns, style, 0);
+    TextTable table(aligns, style, 0);
     std::vector<std::string> cells = {""};
     for (const auto& [name, figures] : some) cells.push_back(name);
     table.add(cells, true);
@@ -120,7 +120,7 @@ std::string gpu_tables(const ResourceSummary& summary, const TextStyle& style) {
     text += table.text() + "\n";
   }
   if (summary.gpus.size() < 2) return text;
-  return text + fitted(
+  return text + wrapped(
                     "all GPUs: the sum of mean powers and energies, the mean of utilizations, "
                     "the highest peak of one GPU\n\n",
                     style);
@@ -141,7 +141,7 @@ std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_to_text(*bytes) : "-";
 }
 
-/// What is said of an energy after its number.
+/// The text after the number of an energy.
 std::string remarks(Seconds unknown, const Flags& flags) {
   std::vector<std::string> parts;
   if (unknown > Seconds(0)) parts.push_back(fmt::format("{} unknown", to_text(unknown)));
@@ -250,8 +250,8 @@ std::string summary_text(const ResourceSummary& summary, const TextStyle& style)
     if (!file.problem.empty()) sources += ": " + file.problem;
     sources += '\n';
   }
-  return (has_gpus(summary) ? gpu_tables(summary, style) : "") + fitted(text, style, kLabelWidth) +
-         fitted(sources, style);
+  return (has_gpus(summary) ? gpu_tables(summary, style) : "") + wrapped(text, style, kLabelWidth) +
+         wrapped(sources, style);
 }
 
 }  // namespace wattle

@@ -16,7 +16,7 @@ namespace wattle {
 RowFile::RowFile(const std::filesystem::path& folder, FileKind kind, bool will_clear)
     : path_(folder / kind.name),
       file_(path_, std::move(kind.first_bytes), std::move(kind.header),
-            will_clear ? std::move(kind.of_nvidia_smi) : std::vector<std::string>(), kForOwner),
+            will_clear ? std::move(kind.of_nvidia_smi) : std::vector<std::string>(), kModeForOwner),
       begin_(file_.begin()) {
   constexpr std::uint64_t kLastRowsBytes = std::uint64_t{16} << 10U;
   file_.reserve(kLastRowsBytes);

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/enum_table.hpp"
 #include "base/parse.hpp"
+#include "base/quantity.hpp"
 #include "base/split.hpp"
 #include "run_monitor/time_text.hpp"
 #include "sampling/energy_figure.hpp"
@@ -18,7 +20,6 @@ namespace {
 
 constexpr std::string_view kSamplesHeader = "time,device,index,uuid,quantity,value";
 constexpr std::size_t kCells = 6;
-constexpr double kMebibyteOfSamples = 1048576.0;
 constexpr std::string_view kFlag = "energy_flag_";
 /// "not_measured: REASON", of older monitors without the reason.
 constexpr std::string_view kNotMeasured = "not_measured";
@@ -31,12 +32,6 @@ constexpr std::size_t kMostName = 64;
 /// The kind of the domain that a device is named after.
 DomainKind kind_of_device(std::string_view name) noexcept {
   return kind_of_name(name).value_or(DomainKind::custom);
-}
-
-std::optional<Flag> flag_named(std::string_view name) noexcept {
-  const auto* const found = std::ranges::find(kFlagNames, name);
-  if (found == kFlagNames.end()) return std::nullopt;
-  return static_cast<Flag>(found - kFlagNames.begin());
 }
 
 /// The flags with one of them set, or not.
@@ -53,7 +48,7 @@ std::optional<std::uint64_t> whole_bytes(const std::optional<double>& bytes) noe
 
 }  // namespace
 
-void SamplesTable::Grown::add(double value) noexcept {
+void SamplesTable::CounterGrowth::add(double value) noexcept {
   // The counters start again where the machine did.
   if (last && value >= *last) sum = sum.value_or(0.0) + (value - *last);
   if (!sum) sum = 0.0;
@@ -62,11 +57,7 @@ void SamplesTable::Grown::add(double value) noexcept {
 
 void SamplesTable::take(std::string_view line) {
   if (trimmed(line) == kSamplesHeader) return;
-  if (take_row(line)) {
-    ++rows_;
-  } else {
-    ++bad_rows_;
-  }
+  count_row(take_row(line));
 }
 
 bool SamplesTable::take_row(std::string_view line) {
@@ -102,7 +93,7 @@ bool SamplesTable::move_to(std::string_view time) {
   weight_ = gaps_.next(*time_ms).weight();
   time_ms_ = *time_ms;
   time_text_ = time;
-  if (rows_ == 0) run_began_ms_ = time_ms_;
+  if (rows() == 0) run_began_ms_ = time_ms_;
   return true;
 }
 
@@ -112,7 +103,7 @@ void SamplesTable::begin_run() {
   (void)gaps_.next(time_ms_);
   weight_.reset();
   run_began_ms_ = time_ms_;
-  for (Grown& grown : grown_) grown.last.reset();
+  for (CounterGrowth& grown : grown_) grown.last.reset();
   for (Device& device : devices_) {
     if (device.run.length_s == 0.0) continue;
     if (device.ended.empty()) device.ended.emplace_back();
@@ -148,7 +139,7 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   }
   if (quantity == "memory_used_bytes") {
     add_spread(device.spreads.memory_mib,
-               {.kind = Cell::Kind::number, .value = std::floor(cell.value / kMebibyteOfSamples)});
+               {.kind = Cell::Kind::number, .value = std::floor(cell.value / kMebibyte)});
   }
   if (quantity == "power_w") add_spread(device.spreads.power_w, cell);
   if (quantity == "energy_j") {
@@ -162,7 +153,7 @@ void SamplesTable::take_device(Device& device, std::string_view quantity, const 
   if (quantity == "energy_unknown_s") run.unknown_s = cell.value;
   if (quantity == "energy_integrated_s") run.integrated_s = cell.value;
   if (quantity.starts_with(kFlag)) {
-    const std::optional<Flag> flag = flag_named(quantity.substr(kFlag.size()));
+    const std::optional<Flag> flag = enumerator_of<Flag>(kFlagNames, quantity.substr(kFlag.size()));
     if (flag) run.flags = changed(run.flags, *flag, cell.value != 0.0);
   }
 }
@@ -260,8 +251,8 @@ std::vector<MissingEnergy> SamplesTable::total_missing() const {
     has_cpu = has_cpu || (is_covered && kind == "cpu");
     if (missing.size() == before && !is_covered) {
       missing.push_back({std::string(kind),
-                         rows_ == 0 ? "there are no rows of hw_samples.csv, which has the energy"
-                                    : std::string(why_no_sensor(kind, has_cpu))});
+                         rows() == 0 ? "there are no rows of hw_samples.csv, which has the energy"
+                                     : std::string(why_no_sensor(kind, has_cpu))});
     }
   }
   return missing;

@@ -17,7 +17,7 @@
 
 namespace wattle {
 
-/// What the samples of a machine tell beside its GPUs.
+/// What the samples of a machine show besides its GPUs.
 struct SamplesResult {
   GpuTable gpus;
   std::vector<DomainSummary> domains;
@@ -28,15 +28,10 @@ struct SamplesResult {
 
 /// Takes lines `time,device,index,uuid,quantity,value` of one run of a monitor, or of several
 /// behind each other. Threads: one at a time.
-class SamplesTable {
+class SamplesTable : public RowCounts {
  public:
   /// A line without its end.
   void take(std::string_view line);
-  /// A line was there that could not be given.
-  void take_damaged() noexcept { ++bad_rows_; }
-
-  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
-  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
   [[nodiscard]] SamplesResult result() const;
 
  private:
@@ -48,7 +43,7 @@ class SamplesTable {
     bool has_uncertainty = false;
     double unknown_s = 0.0;
     double integrated_s = 0.0;
-    double length_s = 0.0;  ///< of the run until the newest row that tells it
+    double length_s = 0.0;  ///< of the run until the newest row that has it
     Flags flags;
   };
   struct Device {
@@ -59,7 +54,7 @@ class SamplesTable {
     std::vector<Energy> ended{};  ///< one entry, the sum of those before; or none
   };
   /// A counter since boot, and by how much it grew while the monitor ran.
-  struct Grown {
+  struct CounterGrowth {
     std::optional<double> last;
     std::optional<double> sum;
     void add(double value) noexcept;
@@ -93,9 +88,7 @@ class SamplesTable {
   Spread cpu_idle_;
   std::optional<double> peak_memory_;
   std::optional<double> memory_;
-  std::array<Grown, 4> grown_{};  ///< disk read, written; network received, sent
-  std::uint64_t rows_ = 0;
-  std::uint64_t bad_rows_ = 0;
+  std::array<CounterGrowth, 4> grown_{};  ///< disk read, written; network received, sent
 };
 
 }  // namespace wattle

@@ -12,6 +12,23 @@
 
 namespace wattle {
 
+/// How many rows of a table were read. Threads: one at a time.
+class RowCounts {
+ public:
+  /// A line was there that could not be given.
+  void take_damaged() noexcept { ++bad_rows_; }
+
+  [[nodiscard]] std::uint64_t rows() const noexcept { return rows_; }
+  [[nodiscard]] std::uint64_t bad_rows() const noexcept { return bad_rows_; }
+
+ protected:
+  void count_row(bool is_good) noexcept { ++(is_good ? rows_ : bad_rows_); }
+
+ private:
+  std::uint64_t rows_ = 0;
+  std::uint64_t bad_rows_ = 0;
+};
+
 /// Mean and maximum of numbers that are not negative. In the mean each counts for as long as it
 /// stands for. Threads: one at a time.
 class Spread {
@@ -99,7 +116,7 @@ inline GpuFigures GpuSpreads::figures() const {
           .power_watts_max = power_w.max()};
 }
 
-/// What a table of GPUs tells.
+/// The result of a table of GPUs.
 struct GpuTable {
   GpuFigures all;
   std::vector<GpuSummary> gpus;

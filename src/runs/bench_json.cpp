@@ -157,7 +157,7 @@ std::string to_json(const BenchRecord& bench) {
       {"energy",
        {{"scope", "machine"},
         {"covers", bench.energy_covers},
-        {"missing", kinds_json(bench.energy_missing)}}},
+        {"missing", missing_kinds_json(bench.energy_missing)}}},
       {"results", std::move(results)},
       {"comparisons", comparisons_json(bench)},
       {"warnings", bench.warnings}};

@@ -46,8 +46,8 @@ struct BenchRecord {
 
 inline constexpr const char* kBenchSchema = "wattle.bench/1";
 
-/// `find_partial` for the runs of all commands.
-void find_partial(BenchRecord& bench);
+/// `mark_missing_domains` for the runs of all commands.
+void mark_missing_domains(BenchRecord& bench);
 
 /// One line with its line end.
 [[nodiscard]] std::string to_json(const BenchRecord& bench);
@@ -61,7 +61,7 @@ void find_partial(BenchRecord& bench);
 
 /// For people: what each command cost.
 [[nodiscard]] std::string to_text(const BenchCommand& command, const TextStyle& style);
-/// Why energy is missing, warnings, and each command beside the reference.
+/// Why energy is missing, warnings, and each command compared with the reference.
 [[nodiscard]] std::string summary_text(const BenchRecord& bench, const TextStyle& style);
 
 /// What the runs show that may make the figures worse: outliers, a slow first run, drift, other

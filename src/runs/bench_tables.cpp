@@ -49,7 +49,7 @@ std::string mean_and_sd(Cost cost, const std::vector<double>& values) {
   return summary.sd ? fmt::format("{} ± {}", mean, text_of(cost, *summary.sd)) : mean;
 }
 
-/// B beside the reference, in percent with the interval; "-" where it is not known.
+/// B compared with the reference, in percent with the interval; "-" where it is not known.
 std::string change_cell(const BenchRecord& bench, const BenchCommand& command, Cost cost) {
   if (bench.reference >= bench.commands.size()) return "-";
   const BenchCommand& reference = bench.commands[bench.reference];
@@ -78,8 +78,8 @@ std::vector<std::string> header_cells(const BenchRecord& bench) {
     if (name[0] >= 'a' && name[0] <= 'z') name[0] = static_cast<char>(name[0] - 'a' + 'A');
     cells.push_back(name + " (mean ± sd)");
   }
-  cells.emplace_back(knows_energy(bench) ? "Energy beside the reference (95 %)"
-                                         : "Time beside the reference (95 %)");
+  cells.emplace_back(knows_energy(bench) ? "Energy compared with the reference (95 %)"
+                                         : "Time compared with the reference (95 %)");
   return cells;
 }
 

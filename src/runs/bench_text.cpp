@@ -1,4 +1,6 @@
 // A benchmark for people.
+#include "runs/bench_text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,7 +10,6 @@
 #include "base/text.hpp"
 #include "report/estimate_words.hpp"
 #include "runs/bench_record.hpp"
-#include "runs/bench_words.hpp"
 #include "runs/statistics.hpp"
 
 namespace wattle {
@@ -37,11 +38,11 @@ std::string run_numbers(const std::vector<std::size_t>& indices) {
 
 }  // namespace
 
-void find_partial(BenchRecord& bench) {
+void mark_missing_domains(BenchRecord& bench) {
   std::vector<std::vector<RunCost>*> beside;
   beside.reserve(bench.commands.size());
   for (BenchCommand& command : bench.commands) beside.push_back(&command.runs);
-  find_partial(beside);
+  mark_missing_domains(beside);
 }
 
 std::vector<std::string> cost_cells(Cost cost, const std::vector<RunCost>& runs) {
@@ -91,8 +92,8 @@ std::vector<std::string> missing_energy(const BenchRecord& bench) {
   return lines;
 }
 
-std::vector<BesideReference> beside_reference(const BenchRecord& bench) {
-  std::vector<BesideReference> found;
+std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& bench) {
+  std::vector<ReferenceComparison> found;
   if (bench.commands.size() < 2 || bench.reference >= bench.commands.size()) return found;
   const BenchCommand& reference = bench.commands[bench.reference];
   for (const BenchCommand& command : bench.commands) {
@@ -109,37 +110,37 @@ std::vector<BesideReference> beside_reference(const BenchRecord& bench) {
 
 std::string to_text(const BenchCommand& command, const TextStyle& style) {
   std::string title = printable(command.name);
-  title += fmt::format(", {} {}", command.runs.size(), command.runs.size() == 1 ? "run" : "runs");
-  std::string text = tinted(fitted(title, style, 2), Tint::bold, style) + "\n";
+  title += ", " + counted(command.runs.size(), "run");
+  std::string text = colored(wrapped(title, style, 2), Tint::bold, style) + "\n";
   if (command.runs.empty()) return text + "  no run has ended\n";
-  Table table({Align::left, Align::right, Align::left, Align::right, Align::right, Align::left},
-              style, 2);
+  TextTable table({Align::left, Align::right, Align::left, Align::right, Align::right, Align::left},
+                  style, 2);
   table.add({kCostTitles.begin(), kCostTitles.end()}, true);
   for (const Cost cost : kCosts) {
     if (const auto cells = cost_cells(cost, command.runs); !cells.empty()) table.add(cells);
   }
   text += table.text();
   for (const std::string& line : estimate_words(command)) {
-    text += fitted("  " + line, style) + "\n";
+    text += wrapped("  " + line, style) + "\n";
   }
   return text;
 }
 
 std::string summary_text(const BenchRecord& bench, const TextStyle& style) {
   std::string text;
-  for (const std::string& line : missing_energy(bench)) text += fitted(line + "\n", style, 2);
+  for (const std::string& line : missing_energy(bench)) text += wrapped(line + "\n", style, 2);
   if (bench.is_interrupted) {
-    text += fitted("warning: stopped before the end: the runs that ended are in the figures\n",
-                   style, 2);
+    text += wrapped("warning: stopped before the end: the runs that ended are in the figures\n",
+                    style, 2);
   }
   for (const std::string& warning : bench.warnings) {
-    text += fitted("warning: " + warning + "\n", style, 2);
+    text += wrapped("warning: " + warning + "\n", style, 2);
   }
-  const std::vector<BesideReference> found = beside_reference(bench);
+  const std::vector<ReferenceComparison> found = comparisons_with_reference(bench);
   if (!text.empty() && !found.empty()) text += "\n";
-  for (const BesideReference& one : found) {
-    const std::string line = fitted(one.sentence, style, 2);
-    text += (one.comparison.ratio->is_shown() ? tinted(line, Tint::bold, style) : line) + "\n";
+  for (const ReferenceComparison& one : found) {
+    const std::string line = wrapped(one.sentence, style, 2);
+    text += (one.comparison.ratio->is_shown() ? colored(line, Tint::bold, style) : line) + "\n";
   }
   return text;
 }

@@ -111,7 +111,8 @@ RunSource read_source(std::string_view text, const std::string& name) {
   return source_of_bench(parse_bench_record(text, name), name);
 }
 
-std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool ignores_machines) {
+std::vector<ComparedRuns> compare_sources(const RunSource& a, const RunSource& b,
+                                          bool ignores_machines) {
   std::vector<ComparedRuns> pairs = matched(a, b);
   for (ComparedRuns& pair : pairs) {
     if (!ignores_machines && !pair.a.host.is_same_machine(pair.b.host)) {
@@ -125,7 +126,7 @@ std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b, bool 
       throw Error(fmt::format("cannot compare {} with {}: one of them has no runs",
                               printable(a.name), printable(b.name)));
     }
-    find_partial({&pair.a.runs, &pair.b.runs});
+    mark_missing_domains({&pair.a.runs, &pair.b.runs});
     for (const Cost cost : kCosts) {
       const Comparison found = compare(cost, pair.a.runs, pair.b.runs, false);
       if (found.ratio) pair.comparisons.push_back(found);
@@ -211,7 +212,7 @@ std::string to_text(const RunSource& a, const RunSource& b, const std::vector<Co
   for (const ComparedRuns& pair : all) {
     const bool is_one = all.size() == 1;
     const auto [name_a, name_b] = names_of(a, b, pair, is_one);
-    Table table({Align::left, Align::right, Align::left, Align::right, Align::left}, style, 2);
+    TextTable table({Align::left, Align::right, Align::left, Align::right, Align::left}, style, 2);
     table.add({"mean ± sd", name_a, "", name_b, ""}, true);
     for (const Comparison& comparison : pair.comparisons) {
       table.add(compared_cells(comparison.cost, pair));
@@ -219,12 +220,12 @@ std::string to_text(const RunSource& a, const RunSource& b, const std::vector<Co
     text += table.text();
     for (const Comparison& comparison : pair.comparisons) {
       if (!has_sentence(comparison.cost)) continue;
-      const std::string line = fitted(sentence_of(comparison, name_a, name_b), style, 2);
-      text += (comparison.ratio->is_shown() ? tinted(line, Tint::bold, style) : line) + "\n";
+      const std::string line = wrapped(sentence_of(comparison, name_a, name_b), style, 2);
+      text += (comparison.ratio->is_shown() ? colored(line, Tint::bold, style) : line) + "\n";
     }
   }
   for (const std::string& note : notes_on(a, b, all))
-    text += fitted("note: " + note + "\n", style, 2);
+    text += wrapped("note: " + note + "\n", style, 2);
   return text;
 }
 

@@ -40,8 +40,8 @@ struct ComparedRuns {
 
 /// `ignores_machines`: runs of different machines are compared too. Throws `Error` where nothing
 /// can be compared, with the reason.
-[[nodiscard]] std::vector<ComparedRuns> compared(const RunSource& a, const RunSource& b,
-                                                 bool ignores_machines);
+[[nodiscard]] std::vector<ComparedRuns> compare_sources(const RunSource& a, const RunSource& b,
+                                                        bool ignores_machines);
 
 /// What the two sides are called: "before.json", or "before.json (make)" with several commands.
 struct ComparedNames {

@@ -8,7 +8,7 @@
 #include <system_error>
 #include <utility>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/deflate.hpp"
 #include "base/state_folder.hpp"
 #include "base/text.hpp"
@@ -42,7 +42,7 @@ void make_file(const fs::path& path) {
   std::error_code error;
   fs::create_directories(path.parent_path(), error);
   if (error) throw WriteError(path.parent_path().string(), error.value());
-  const Fd file = open_to_append(path.string(), Existing::keep, kForOwner);
+  const Fd file = open_to_append(path.string(), Existing::keep, kModeForOwner);
   if (!file) throw WriteError(path.string(), errno);
 }
 
@@ -152,7 +152,7 @@ void RunHistory::prepare() {
         "the history {} is of version {}, and this wattle reads up to {}; use a newer wattle",
         printable(path_.string()), found, kNewest));
   }
-  // Before anything else of the file: it tells others whose it is. Not yet with a log (WAL), in
+  // Before anything else of the file: it marks the file as Wattle's. Not yet with a log (WAL), in
   // which the first page might stay.
   if (found < kNewest) {
     transaction([&] {
@@ -233,8 +233,8 @@ std::int64_t RunHistory::dictionary_for(std::int64_t host, const std::string& ve
 void RunHistory::insert_record(std::int64_t number, const SavedRun& run, std::int64_t host,
                                const std::string& version) {
   const std::int64_t words = dictionary_for(host, version, run.record);
-  const auto packed = deflated(run.record, dictionary(words));
-  const auto series = run.series ? deflated(run.series->packed(), {}) : std::nullopt;
+  const auto packed = compress(run.record, dictionary(words));
+  const auto series = run.series ? compress(run.series->packed(), {}) : std::nullopt;
   const GitState git = run.git.value_or(GitState{});
   // A record that is not compressed, for want of the library, has no dictionary.
   this->run(
@@ -251,7 +251,7 @@ std::string RunHistory::record_of(const SqlRow& row) {
   constexpr int kRecord = 1;
   if (row.is_null(kDictionary)) return std::string(row.text(kRecord));
   const auto record =
-      inflated(row.text(kRecord), dictionary(row.integer(kDictionary)), kMostRecordBytes);
+      decompress(row.text(kRecord), dictionary(row.integer(kDictionary)), kMostRecordBytes);
   if (record) return *record;
   throw Error(fmt::format("the history {} is damaged: a record cannot be decompressed",
                           printable(path_.string())));
@@ -371,7 +371,7 @@ SavedRun RunHistory::read(const Found& found) {
         }
         const auto series = row.is_null(series_column)
                                 ? std::nullopt
-                                : inflated(row.text(series_column), {}, kMostRecordBytes);
+                                : decompress(row.text(series_column), {}, kMostRecordBytes);
         if (series) saved.series = PowerCourse::unpacked(*series);
       });
   return saved;

@@ -1,4 +1,6 @@
 // A report of many runs, for people and as JSON.
+#include "runs/job_report_text.hpp"
+
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -10,15 +12,10 @@
 #include "base/text.hpp"
 #include "report/words.hpp"
 #include "runs/job_report.hpp"
-#include "runs/job_words.hpp"
 #include "usage/usage_json.hpp"
 
 namespace wattle {
 namespace {
-
-std::string counted_text(std::size_t number, std::string_view noun) {
-  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
-}
 
 /// "0, 2 to 5, 9"
 std::string ranges_text(const std::vector<unsigned>& numbers) {
@@ -65,17 +62,17 @@ std::vector<std::string> node_lacks(const JobReport& report) {
 }
 
 std::string text_of(const JobReport& report, const TextStyle& style) {
-  std::string text = fitted(tinted(headline_of(report), Tint::bold, style) + "\n", style);
-  for (const std::string& line : remarks_on(report)) text += fitted("  " + line + "\n", style);
-  Table table({Align::left, Align::right, Align::right, Align::right, Align::right, Align::left},
-              style, 2);
+  std::string text = wrapped(colored(headline_of(report), Tint::bold, style) + "\n", style);
+  for (const std::string& line : remarks_on(report)) text += wrapped("  " + line + "\n", style);
+  TextTable table(
+      {Align::left, Align::right, Align::right, Align::right, Align::right, Align::left}, style, 2);
   std::vector<std::string> titles = {node_word(report)};
   titles.insert(titles.end(), kNodeTitles.begin(), kNodeTitles.end());
   table.add(titles, true);
   for (const NodeReport& node : report.nodes) table.add(node_cells(node));
   text += "\n" + table.text();
   if (report.energy) {
-    text += tinted(fitted("  " + uncertainty_note(report), style), Tint::dim, style) + "\n";
+    text += colored(wrapped("  " + uncertainty_note(report), style), Tint::dim, style) + "\n";
   }
   text += "\n";
   constexpr std::size_t kLabelWidth = 14;
@@ -95,7 +92,7 @@ nlohmann::ordered_json json_of(const NodeReport& node) {
           {"unknown_s", whole_nanoseconds(node.unknown)},
           {"is_lower_bound", node.energy && node.is_lower_bound()},
           {"covers", node.covers},
-          {"missing", kinds_json(node.missing)},
+          {"missing", missing_kinds_json(node.missing)},
           {"no_energy", text_or_null(node.no_energy)}};
 }
 
@@ -132,8 +129,8 @@ std::string headline_of(const JobReport& report) {
   const bool has_ranks =
       std::ranges::any_of(report.runs, [](const ReportedRun& run) { return run.rank.has_value(); });
   std::string text = report.job.empty() ? "" : fmt::format("job {}: ", printable(report.job));
-  text += counted_text(report.nodes.size(), node_word(report)) + ", " +
-          counted_text(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
+  text += counted(report.nodes.size(), node_word(report)) + ", " +
+          counted(report.runs.size(), has_ranks ? "rank" : "run") + ", ";
   if (!report.energy) return text + "no energy";
   return text + (is_job_lower_bound(report) ? "at least " : "") +
          to_text(*report.energy, report.uncertainty);

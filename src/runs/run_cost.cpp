@@ -12,6 +12,7 @@
 
 #include "base/enum_table.hpp"
 #include "base/quantity.hpp"
+#include "base/text.hpp"
 #include "sensors/domain_traits.hpp"
 
 namespace wattle {
@@ -163,7 +164,7 @@ RunCost cost_of(const RunRecord& record) {
   return cost;
 }
 
-void find_partial(const std::vector<std::vector<RunCost>*>& beside) {
+void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside) {
   std::set<std::string> all;
   for (const std::vector<RunCost>* const runs : beside) {
     for (const RunCost& run : *runs)
@@ -171,29 +172,30 @@ void find_partial(const std::vector<std::vector<RunCost>*>& beside) {
   }
   for (std::vector<RunCost>* const runs : beside) {
     for (RunCost& run : *runs) {
-      run.lacking.clear();
-      std::ranges::copy_if(all, std::back_inserter(run.lacking), [&](const std::string& domain) {
-        return std::ranges::count(run.energy_domains, domain) == 0;
-      });
+      run.missing_domains.clear();
+      std::ranges::copy_if(all, std::back_inserter(run.missing_domains),
+                           [&](const std::string& domain) {
+                             return std::ranges::count(run.energy_domains, domain) == 0;
+                           });
     }
   }
 }
 
 std::vector<std::string> notes_on_energy(std::span<const RunCost> runs) {
-  std::set<std::string> lacking;
+  std::set<std::string> missing_domains;
   std::size_t partial = 0;
   std::size_t bounds = 0;
   for (const RunCost& run : runs) {
-    lacking.insert(run.lacking.begin(), run.lacking.end());
-    if (!run.lacking.empty()) ++partial;
-    if (run.lacking.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
+    missing_domains.insert(run.missing_domains.begin(), run.missing_domains.end());
+    if (!run.missing_domains.empty()) ++partial;
+    if (run.missing_domains.empty() && run.energy && run.energy_unknown > Seconds(0)) ++bounds;
   }
   std::vector<std::string> notes;
   if (partial > 0) {
     notes.push_back(
         fmt::format("the energy of {} of {} runs is in no figure: {} {} not measured in {}",
-                    partial, runs.size(), fmt::join(lacking, ", "),
-                    lacking.size() == 1 ? "was" : "were", partial == 1 ? "it" : "them"));
+                    partial, runs.size(), fmt::join(missing_domains, ", "),
+                    missing_domains.size() == 1 ? "was" : "were", partial == 1 ? "it" : "them"));
   }
   if (bounds > 0) {
     notes.push_back(
@@ -210,12 +212,13 @@ std::string_view key_of(Cost cost) noexcept { return words_of_cost(cost).key; }
 std::optional<double> value_of(Cost cost, const RunCost& run) noexcept {
   switch (cost) {
     case Cost::energy:
-      return run.energy && run.lacking.empty() ? std::optional(run.energy->si()) : std::nullopt;
+      return run.energy && run.missing_domains.empty() ? std::optional(run.energy->si())
+                                                       : std::nullopt;
     case Cost::time:
       return run.wall.count();
     case Cost::power:
-      return run.mean_power && run.lacking.empty() ? std::optional(run.mean_power->si())
-                                                   : std::nullopt;
+      return run.mean_power && run.missing_domains.empty() ? std::optional(run.mean_power->si())
+                                                           : std::nullopt;
     case Cost::cpu:
       if (!run.cpu_user || !run.cpu_system) return std::nullopt;
       return (*run.cpu_user + *run.cpu_system).count();
@@ -279,8 +282,8 @@ std::string sentence_of(const Comparison& comparison, std::string_view a, std::s
     text = fmt::format("{} and {}: no difference in {} shown (95 %: {} to {} %)", a, b, name,
                        percent_text(low), percent_text(high));
     if (const auto resolution = resolution_of(ratio)) {
-      text += fmt::format("; {} more {} would show one of {:g} %", resolution->more_runs,
-                          resolution->more_runs == 1 ? "run" : "runs", 100.0 * resolution->change);
+      text += fmt::format("; {} would show one of {:g} %",
+                          counted(resolution->more_runs, "more run"), 100.0 * resolution->change);
     }
   }
   if (ratio.outliers > 0) {

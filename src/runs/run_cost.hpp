@@ -26,8 +26,8 @@ struct RunCost {
   std::vector<std::string> energy_domains{};  ///< that the energy is the sum of
   Seconds energy_unknown{0};                  ///< time that is not in the energy
   /// Domains whose energy runs beside this one have. With any, no figure has its energy and power,
-  /// which are smaller for that alone. See `find_partial`.
-  std::vector<std::string> lacking{};
+  /// which are smaller for that alone. See `mark_missing_domains`.
+  std::vector<std::string> missing_domains{};
   std::optional<Watts> mean_power;
   std::optional<Seconds> cpu_user;
   std::optional<Seconds> cpu_system;
@@ -41,8 +41,8 @@ struct RunCost {
 [[nodiscard]] RunCost cost_of(const Report& report);
 [[nodiscard]] RunCost cost_of(const RunRecord& record);
 
-/// Sets `lacking` of runs that are to be in one figure, or in figures that are compared.
-void find_partial(const std::vector<std::vector<RunCost>*>& beside);
+/// Sets `missing_domains` of runs that are to be in one figure, or in figures that are compared.
+void mark_missing_domains(const std::vector<std::vector<RunCost>*>& beside);
 /// Which energies of the runs are in no figure, or are lower bounds: sentences that go on after
 /// the name of the runs.
 [[nodiscard]] std::vector<std::string> notes_on_energy(std::span<const RunCost> runs);
@@ -62,7 +62,7 @@ inline constexpr std::array kCosts = {Cost::energy, Cost::time, Cost::power, Cos
 /// "50.1 J", "12.3 ms", "80 W", "45.6 MB".
 [[nodiscard]] std::string text_of(Cost cost, double value);
 
-/// What B costs beside A.
+/// What B costs compared with A.
 struct Comparison {
   Cost cost = Cost::energy;
   std::optional<LogRatio> ratio;  ///< absent where one of both is unknown, or is 0

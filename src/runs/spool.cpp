@@ -59,14 +59,14 @@ fs::path spool_into(const fs::path& folder, const SavedRun& run) {
   if (error) throw WriteError(folder.string(), error.value());
   fs::path file = folder / (run_id_text(run_id_of(run.record)) + "-" + std::to_string(::getpid()) +
                             std::string(kSpoolExtension));
-  const NewFile made = put_in_place(file.string(), saved_run_line(run) + "\n", kForOwner);
+  const NewFile made = put_in_place(file.string(), saved_run_line(run) + "\n", kModeForOwner);
   if (!made.fd) throw WriteError(file.string(), made.error);
   force_to_disk(made.fd, folder);
   return file;
 }
 
 /// True if it was saved.
-bool take_in_file(RunHistory& history, const fs::path& file, std::vector<std::string>& problems) {
+bool import_file(RunHistory& history, const fs::path& file, std::vector<std::string>& problems) {
   const auto content = read_file(file.string(), kMostSpoolBytes);
   if (!content) {
     // Another process takes it in at the same time.
@@ -89,11 +89,11 @@ bool take_in_file(RunHistory& history, const fs::path& file, std::vector<std::st
   return true;
 }
 
-void take_in_folder(RunHistory& history, const fs::path& folder, TakenIn& taken) {
+void import_folder(RunHistory& history, const fs::path& folder, SpoolImport& taken) {
   for (const std::string& name : list_folder(folder.string()).names) {
     // Others are still being written.
     if (name.starts_with('.') || !name.ends_with(kSpoolExtension)) continue;
-    if (take_in_file(history, folder / name, taken.problems)) ++taken.runs;
+    if (import_file(history, folder / name, taken.problems)) ++taken.runs;
   }
   std::error_code error;
   fs::remove(folder, error);  // where it is empty
@@ -150,11 +150,11 @@ bool has_spool(const fs::path& history) {
   }
 }
 
-TakenIn take_in_spool(RunHistory& history) {
-  TakenIn taken;
-  take_in_folder(history, beside(history.path()), taken);
+SpoolImport import_spool(RunHistory& history) {
+  SpoolImport taken;
+  import_folder(history, beside(history.path()), taken);
   try {
-    take_in_folder(history, in_state_folder(history.path()), taken);
+    import_folder(history, in_state_folder(history.path()), taken);
   } catch (const WriteError&) {
     throw;
   } catch (const Error&) {
@@ -173,7 +173,7 @@ SaveOutcome save_or_spool(const fs::path& history, std::span<const SavedRun> run
       outcome.ids = open.save_all(runs).ids;
       // What waited is safe, whatever fails here.
       try {
-        outcome.problem = fmt::format("{}", fmt::join(take_in_spool(open).problems, "; "));
+        outcome.problem = fmt::format("{}", fmt::join(import_spool(open).problems, "; "));
       } catch (const Error& error) {
         outcome.problem = error.what();
       }

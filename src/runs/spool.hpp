@@ -19,14 +19,14 @@ std::filesystem::path spool_run(const std::filesystem::path& history, const Save
 /// True if runs may wait for this history.
 [[nodiscard]] bool has_spool(const std::filesystem::path& history);
 
-/// What `take_in_spool` did.
-struct TakenIn {
+/// What `import_spool` did.
+struct SpoolImport {
   std::size_t runs = 0;                 ///< that were saved
   std::vector<std::string> problems{};  ///< files that stay, one sentence for each
 };
 /// Saves what waits for this history. A file goes when its run is saved; one that is taken in twice
 /// is saved once. Throws as `RunHistory::save`.
-TakenIn take_in_spool(RunHistory& history);
+SpoolImport import_spool(RunHistory& history);
 
 /// What became of runs that are to be saved.
 struct SaveOutcome {

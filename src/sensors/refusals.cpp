@@ -29,7 +29,7 @@ std::map<Domain, const SensorRefusal*> most_helpful(const std::vector<SensorRefu
 
 /// True if an interface that knows it shows the hardware that its users ask for. A counter of the
 /// platform stands for no processor; in virtual machines it can be the only one, and never move.
-bool stands_for_hardware(const Domain& domain) noexcept {
+bool is_hardware_domain(const Domain& domain) noexcept {
   return domain.category() != DomainCategory::platform;
 }
 
@@ -53,7 +53,7 @@ std::vector<SensorRefusal> worth_reporting(std::vector<SensorRefusal> refused,
   DomainKinds shown;      // by an interface that knows a domain
   DomainKinds mentioned;  // by anything but a spare way
   const auto note_shown = [&shown](const Domain& domain) {
-    if (stands_for_hardware(domain)) shown.add({domain.kind()});
+    if (is_hardware_domain(domain)) shown.add({domain.kind()});
   };
   for (const Domain& domain : read) note_shown(domain);
   std::set<Domain> known = read;
@@ -67,7 +67,7 @@ std::vector<SensorRefusal> worth_reporting(std::vector<SensorRefusal> refused,
   }
 
   const bool reads_cpus = std::ranges::any_of(read, [](const Domain& domain) {
-    return stands_for_hardware(domain) && domain.category() == DomainCategory::cpu;
+    return is_hardware_domain(domain) && domain.category() == DomainCategory::cpu;
   });
   std::vector<bool> matters;
   for (const SensorRefusal& refusal : refused) {

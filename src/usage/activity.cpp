@@ -2,7 +2,7 @@
 
 namespace wattle {
 
-void SwitchLedger::see(const std::vector<Thread>& threads, bool counts_new) {
+void SwitchLedger::update(const std::vector<Thread>& threads, bool counts_new) {
   auto before = threads_.cbegin();
   for (const Thread& thread : threads) {
     while (before != threads_.cend() && before->number < thread.number) ++before;

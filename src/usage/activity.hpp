@@ -31,7 +31,7 @@ class IoLedger {
  public:
   void begin(std::int64_t value) noexcept { begin_ = now_ = value; }
   /// A smaller one than before is not believed.
-  void see(std::int64_t value) noexcept { now_ = std::max(now_, value); }
+  void update(std::int64_t value) noexcept { now_ = std::max(now_, value); }
   /// A child is gone.
   void inherit(const IoLedger& child) noexcept {
     seen_ += child.total();
@@ -58,7 +58,7 @@ class SwitchLedger {
   };
   /// The threads there are, by rising numbers. `counts_new`: what those did that were not there
   /// the last time is new; else they are where this begins.
-  void see(const std::vector<Thread>& threads, bool counts_new);
+  void update(const std::vector<Thread>& threads, bool counts_new);
   [[nodiscard]] const SwitchCounts& total() const noexcept { return total_; }
 
  private:

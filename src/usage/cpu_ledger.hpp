@@ -9,8 +9,8 @@
 namespace wattle {
 
 /// Of one processor, on average; more than 100 where several ran. Absent for no time at all.
-[[nodiscard]] inline std::optional<double> percent(std::chrono::nanoseconds cpu,
-                                                   std::chrono::nanoseconds time) noexcept {
+[[nodiscard]] inline std::optional<double> cpu_percent(std::chrono::nanoseconds cpu,
+                                                       std::chrono::nanoseconds time) noexcept {
   using Real = std::chrono::duration<double>;
   if (time <= std::chrono::nanoseconds(0)) return std::nullopt;
   return 100.0 * (Real(cpu) / Real(time));
@@ -31,8 +31,8 @@ class Ledger {
       : own_begin_(own), own_(own), waited_begin_(waited), waited_(waited) {}
 
   /// Later figures of the kernel. A smaller one than before is not believed.
-  void see_own(Amount own) noexcept { own_ = std::max(own_, own); }
-  void see_waited(Amount waited) noexcept { waited_ = std::max(waited_, waited); }
+  void update_own(Amount own) noexcept { own_ = std::max(own_, own); }
+  void update_waited(Amount waited) noexcept { waited_ = std::max(waited_, waited); }
   /// A child is gone.
   void inherit(const Ledger& child) noexcept {
     seen_ += child.total();
@@ -41,7 +41,8 @@ class Ledger {
   }
 
   /// As `inherit`, of a child whose own time does not count; that of its children does, and what it
-  /// used after it was seen last, where it was waited for: nothing tells that from its children's.
+  /// used after its last sample, if it was waited for: that cannot be separated from its
+  /// children's.
   void inherit_children_of(const Ledger& child) noexcept {
     seen_ += child.children();
     waited_begin_ += child.own_ + child.waited_begin_;

@@ -168,7 +168,7 @@ void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& pr
   gpu.engine_times = std::move(times);
 }
 
-GpuMonitor::GpuMonitor(const Readings& readings, GpuChoiceOfSums choice)
+GpuMonitor::GpuMonitor(const Readings& readings, SummedGpus choice)
     : readings_(readings),
       machine_pids_(!readings_.devices().empty() && sees_machine_pids()),
       choice_(std::move(choice)),
@@ -182,8 +182,8 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Readings::Device& device = readings_.devices()[i];
     Gpu& gpu = gpus_[i];
-    look_at(device, gpu);
-    look_at_processes(device, gpu, kinship_of, began);
+    sample_gpu(device, gpu);
+    sample_processes(device, gpu, kinship_of, began);
     if (!choice_.included[i]) continue;
     used.add(gpu.used_bytes);
     if (choice_.counted[i]) busy.add(gpu.percent);
@@ -202,7 +202,7 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   raise(peak_combined_bytes_, main.value());
 }
 
-void GpuMonitor::look_at(const Readings::Device& device, Gpu& gpu) const {
+void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu) const {
   if (const auto total = bytes_shown(readings_.latest(device, Metric::memory_total))) {
     gpu.total_bytes = total;
   }
@@ -213,8 +213,8 @@ void GpuMonitor::look_at(const Readings::Device& device, Gpu& gpu) const {
   raise(gpu.max_celsius, readings_.latest(device, Metric::temperature));
 }
 
-void GpuMonitor::look_at_processes(const Readings::Device& device, Gpu& gpu,
-                                   const KinshipOf& kinship_of, TimePoint began) {
+void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
+                                  const KinshipOf& kinship_of, TimePoint began) {
   if (!machine_pids_) return;
   const std::optional<ProcessList> list = readings_.processes(device);
   if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;

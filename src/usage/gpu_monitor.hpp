@@ -15,7 +15,7 @@
 namespace wattle {
 
 /// Of the devices of `Readings`, by their places in `readings.devices()`.
-struct GpuChoiceOfSums {
+struct SummedGpus {
   std::vector<bool> included;  ///< sums are about these alone
   std::vector<bool> counted;   ///< and those of utilization about these
 };
@@ -31,7 +31,7 @@ class GpuMonitor {
   using KinshipOf = std::function<Kinship(pid_t)>;
 
   /// `readings` outlives it.
-  GpuMonitor(const Readings& readings, GpuChoiceOfSums choice);
+  GpuMonitor(const Readings& readings, SummedGpus choice);
 
   /// Looks at the newest values, and at whose the processes on each GPU are that were listed since
   /// the command `began`. At least once a second: each list counts.
@@ -62,7 +62,7 @@ class GpuMonitor {
     std::chrono::nanoseconds others{0};
   };
   struct Gpu {
-    std::uint64_t lists_seen = 0;  ///< number of the newest process list looked at
+    std::uint64_t lists_seen = 0;  ///< number of the newest process list that was read
     bool was_used = false;
     bool was_used_by_others = false;
     bool all_known = true;        ///< every process in every list could be told from the command's
@@ -90,13 +90,13 @@ class GpuMonitor {
                                const KinshipOf& kinship_of, bool is_first_list);
   [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
                                   TimePoint ended) const;
-  void look_at(const Readings::Device& device, Gpu& gpu) const;
-  void look_at_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
-                         TimePoint began);
+  void sample_gpu(const Readings::Device& device, Gpu& gpu) const;
+  void sample_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
+                        TimePoint began);
 
   const Readings& readings_;
   bool machine_pids_;  ///< the numbers that drivers list are those of this process's own /proc
-  GpuChoiceOfSums choice_;
+  SummedGpus choice_;
   std::vector<Gpu> gpus_;
   Now now_;
   std::optional<std::uint64_t> peak_bytes_;

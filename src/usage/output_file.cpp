@@ -8,7 +8,7 @@
 #include <cerrno>
 #include <utility>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/text.hpp"
 #include "base/whole_file.hpp"
 #include "wattle/error.hpp"
@@ -20,16 +20,11 @@ std::pair<dev_t, ino_t> id_of(const struct stat& status) noexcept {
   return {status.st_dev, status.st_ino};
 }
 
-int write_quietly(const Fd& fd, std::string_view text) noexcept {
-  const NoWriteSignals guard;
-  return write_all(fd.get(), text);
-}
-
 }  // namespace
 
 OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::string_view what)
     : path_(path.string()),
-      fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse, kForOwner)) {
+      fd_(open_to_append(path_, overwrite ? Existing::keep : Existing::refuse, kModeForOwner)) {
   if (!fd_ && errno == EEXIST) {
     throw InvalidArgument(
         fmt::format("cannot make the {} {}: it exists; choose another name, or allow "
@@ -41,7 +36,7 @@ OutputFile::OutputFile(const std::filesystem::path& path, bool overwrite, std::s
   is_regular_ = ::fstat(fd_.get(), &status) == 0 && S_ISREG(status.st_mode);
   id_ = id_of(status);
   was_made_ = is_regular_ && !overwrite;
-  if (is_regular_) place_ = place_of(path_);
+  if (is_regular_) place_ = resolved_output_path(path_);
 }
 
 OutputFile::~OutputFile() {
@@ -65,7 +60,7 @@ int OutputFile::append(std::string_view text) noexcept {
   struct stat status {};
   const bool is_known = is_regular_ && ::fstat(fd_.get(), &status) == 0;
   const bool was_removed = is_known && status.st_nlink == 0;
-  const int error = was_removed ? ENOENT : write_quietly(fd_, text);
+  const int error = was_removed ? ENOENT : write_all_quietly(fd_.get(), text);
   if (error != 0) {
     // Half a row would be a wrong row.
     if (is_known) [[maybe_unused]]
@@ -80,7 +75,7 @@ int OutputFile::replace_with(std::string_view text) {
   struct stat status {};
   if (::fstat(fd_.get(), &status) != 0) return errno;
   if (!is_in_its_place()) return EEXIST;
-  NewFile next = put_in_place(place_, text, kForOwner);
+  NewFile next = put_in_place(place_, text, kModeForOwner);
   if (!next.fd) return next.error;
   if (::fstat(next.fd.get(), &status) != 0) return errno;
   fd_ = std::move(next.fd);

@@ -8,12 +8,14 @@
 
 namespace wattle {
 
-std::vector<pid_t> processes_of(const Procfs& procfs) { return numbers_in(procfs.root(), "."); }
+std::vector<pid_t> processes_of(const Procfs& procfs) {
+  return numeric_entries(procfs.root(), ".");
+}
 
 std::vector<pid_t> threads_of(const Procfs& procfs, pid_t pid) {
   std::array<char, 32> folder;
   (void)std::snprintf(folder.data(), folder.size(), "%d/task", pid);
-  return numbers_in(procfs.root(), folder.data());
+  return numeric_entries(procfs.root(), folder.data());
 }
 
 std::optional<ProcessStat> read_stat(const Procfs& procfs, pid_t pid) {

@@ -11,12 +11,12 @@
 
 namespace wattle {
 
-Kinship ProcessTree::kinship_of(pid_t pid) const {
-  if (pid == command_) return Kinship::main;
+Kinship kinship_of(pid_t pid, pid_t command) {
+  if (pid == command) return Kinship::main;
   const pid_t self = ::getpid();
   constexpr int kDeepest = 1000;
   for (int depth = 0; depth < kDeepest && pid > 1; ++depth) {
-    if (pid == command_) return Kinship::descendant;
+    if (pid == command) return Kinship::descendant;
     const auto text = read_file("/proc/" + std::to_string(pid) + "/stat");
     const auto process = text ? parse_process_stat(*text) : std::nullopt;
     if (!process) return Kinship::unknown;

@@ -14,19 +14,9 @@ enum class Kinship : std::uint8_t {
   unknown,  ///< it has ended, or was never seen from here
 };
 
-/// The processes that a command has started, told by the real /proc: this is about our own
-/// processes, not about the machine that is measured. Threads: any.
-class ProcessTree {
- public:
-  /// `command`: a child of this process, which adopts orphans (it is a subreaper).
-  explicit ProcessTree(pid_t command) noexcept : command_(command) {}
-
-  /// By the numbers of this process's own PID namespace.
-  [[nodiscard]] Kinship kinship_of(pid_t pid) const;
-
- private:
-  pid_t command_;
-};
+/// Whose the process `pid` is, by the real /proc of this process's PID namespace. `command`: a
+/// child of this process, which adopts orphans (it is a subreaper). Threads: any.
+[[nodiscard]] Kinship kinship_of(pid_t pid, pid_t command);
 
 /// True if process numbers here are those of the whole machine, which drivers use: this process is
 /// in no PID namespace of a container.

@@ -63,7 +63,7 @@ void TrackedGpus::begin() {
   readings_ =
       std::make_unique<Readings>(std::move(sensors_), clock_, GpuMonitor::sampling(period_));
   window_ = std::make_unique<MeasuredWindow>(*readings_);
-  monitor_ = std::make_unique<GpuMonitor>(*readings_, GpuChoiceOfSums{included_, counted_});
+  monitor_ = std::make_unique<GpuMonitor>(*readings_, SummedGpus{included_, counted_});
   (void)window_->read_lanes(clock_.now() + kDriverPatience);
 }
 

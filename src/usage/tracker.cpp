@@ -137,7 +137,7 @@ void Tracker::Impl::start() {
   state_ = State::STARTED;
 }
 
-/// Tells all trackers of this process what this one takes.
+/// Adds what this tracker takes to the sum of all trackers of this process.
 void Tracker::Impl::publish(const TrackerCost& own) noexcept {
   all_trackers().cpu_ns += (own.cpu - own_.cpu).count();
   all_trackers().threads += own.threads - own_.threads;  // modulo 2^64: it may fall
@@ -167,8 +167,8 @@ void Tracker::Impl::run() noexcept {
     publish_cost();
     bool goes_on = false;
     try {
-      goes_on = tracking_.look(cost_since_start());
-    } catch (const std::exception& error) {  // no memory: the next look may go better
+      goes_on = tracking_.sample(cost_since_start());
+    } catch (const std::exception& error) {  // no memory: the next sample may succeed
       if (logs_) log(error.what());
       goes_on = true;
     }
@@ -210,7 +210,7 @@ Tracker::~Tracker() {
   if (impl_->state() != State::STARTED) return;
   try {
     impl_->stop();
-  } catch (const std::exception&) {  // nobody is there to be told
+  } catch (const std::exception&) {  // there is nowhere to report it
   }
 }
 
@@ -247,7 +247,7 @@ TrackerScope::~TrackerScope() {
   if (tracker_.state() != Tracker::State::STARTED) return;
   try {
     tracker_.stop();
-  } catch (const std::exception&) {  // a write that failed was told when it did
+  } catch (const std::exception&) {  // a write that failed was reported then
   }
 }
 

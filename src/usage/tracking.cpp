@@ -76,7 +76,7 @@ void Tracking::begin(const TrackerCost& others) {
   if (files_.has_rows()) {
     files_.begin_rows(tracking_header(units(), machine_.usage(), machine()));
   }
-  write_usage();  // whoever is killed before the first look leaves a whole record
+  write_usage();  // a process killed before the first sample leaves a whole record
 }
 
 void Tracking::abandon() noexcept {
@@ -98,20 +98,20 @@ void Tracking::begin_tree(const TrackerCost& others) {
   statistics_.begin(last_);
 }
 
-bool Tracking::look(const TrackerCost& all) {
+bool Tracking::sample(const TrackerCost& all) {
   if (tree_->state().has_ended) return false;
-  look_at_all(false, all);
+  sample_all(false, all);
   return !last_.has_ended;
 }
 
 void Tracking::end(const TrackerCost& all) {
-  if (!tree_->state().has_ended) look_at_all(true, all);
+  if (!tree_->state().has_ended) sample_all(true, all);
   statistics_.end();
   is_over_ = true;
   files_.end();
 }
 
-void Tracking::look_at_all(bool last, const TrackerCost& cost) {
+void Tracking::sample_all(bool last, const TrackerCost& cost) {
   const TreeState before = last_;
   last_ = last ? tree_->read_all() : tree_->read();
   leave_out(last_, cost);

@@ -1,4 +1,4 @@
-// A tracker without its thread: who has it look decides when.
+// A tracker without its thread: the caller decides when it samples.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 
 namespace wattle {
 
-/// `begin`, `look` any number of times, `end`. Threads: one at a time.
+/// `begin`, `sample` any number of times, `end`. Threads: one at a time.
 class Tracking {
  public:
   /// Checks the options and opens the files; throws as the constructor of `Tracker`. Files that it
@@ -25,17 +25,17 @@ class Tracking {
   Tracking(const TrackerOptions& options, const Clock& clock,
            std::size_t usage_file_bytes = kUsageFileBytes);
 
-  /// Throws `InvalidArgument` where the process has ended meanwhile, `Error` where there are no
-  /// threads to be had that read GPUs. `others`: what other trackers of this process take.
+  /// Throws `InvalidArgument` if the process has ended since, `Error` if there are no
+  /// threads available that read GPUs. `others`: what other trackers of this process take.
   void begin(const TrackerCost& others = {});
   /// False once the process has ended. `all`: what all trackers of this process took since the
   /// begin.
-  bool look(const TrackerCost& all = {});
+  bool sample(const TrackerCost& all = {});
   /// Looks a last time, if the process has not ended. The usage file is removed where all went
   /// well.
   void end(const TrackerCost& all = {});
 
-  /// Instead of `end`, where there is no thread to look with.
+  /// Instead of `end`, if the sampling thread cannot be started.
   void abandon() noexcept;
 
   /// What the threads take that read GPUs.
@@ -52,7 +52,7 @@ class Tracking {
 
  private:
   void begin_tree(const TrackerCost& others);
-  void look_at_all(bool last, const TrackerCost& cost);
+  void sample_all(bool last, const TrackerCost& cost);
   void leave_out(TreeState& state, const TrackerCost& cost) const noexcept;
   void leave_out_cost(ResourceUsage& usage) const noexcept;
   [[nodiscard]] TrackingUnits units() const;

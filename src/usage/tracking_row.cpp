@@ -50,7 +50,7 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
     return in_unit(bytes, gpu_ram_unit);
   };
   const auto busy = [&](std::chrono::nanoseconds from, std::chrono::nanoseconds to) {
-    return percent(to - from, state.at - before.at);
+    return cpu_percent(to - from, state.at - before.at);
   };
   const auto cores = known.expected_cores ? known.expected_cores : machine.processors;
   const auto system_share = sample.machine.last_cpu_percent();

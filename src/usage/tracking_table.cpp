@@ -20,14 +20,14 @@ class CsvTable final : public TrackingTable {
 
   void clear() override {
     file().clear();
-    // What cannot be written is told now; the rest of the header needs values of the GPUs.
-    if (const int error = file().append(fmt::format("{}\n", static_columns())); error != 0) {
+    // A failure to write is reported now; the rest of the header needs values of the GPUs.
+    if (const int error = file().append(fmt::format("{}\n", header_names())); error != 0) {
       throw WriteError(file().path(), error);
     }
   }
   [[nodiscard]] int begin(const TrackingHeader& header) override {
     return append(fmt::format("{},{},{},{}{}\n", header.ram_unit, header.gpu_ram_unit,
-                              header.time_unit, csv_line(header.capacities), sample_columns()));
+                              header.time_unit, csv_line(header.capacities), row_names()));
   }
   [[nodiscard]] int add(const std::vector<TrackingCell>& row) override {
     return append(csv_line(row));
@@ -57,8 +57,8 @@ class SqliteTable final : public TrackingTable {
     for (const std::string& sql :
          // Rows are to outlive this process, not a failure of the machine: nobody waits for a disk.
          {std::string("PRAGMA synchronous=OFF"),
-          fmt::format("CREATE TABLE static_data ({})", typed(static_columns())),
-          fmt::format("CREATE TABLE data ({})", typed(sample_columns()))}) {
+          fmt::format("CREATE TABLE static_data ({})", typed(header_names())),
+          fmt::format("CREATE TABLE data ({})", typed(row_names()))}) {
       if (const int error = database_->run(sql); error != 0) throw WriteError(file().path(), error);
     }
   }
@@ -89,6 +89,29 @@ class SqliteTable final : public TrackingTable {
 };
 
 }  // namespace
+
+std::string_view header_names() noexcept {
+  return "ram_unit,gpu_ram_unit,time_unit,ram_system_capacity,gpu_ram_system_capacity,"
+         "system_core_count,n_expected_cores,system_gpu_count,n_expected_gpus";
+}
+
+std::string_view row_names() noexcept {
+  return "main_ram,descendants_ram,combined_ram,system_ram,main_gpu_ram,descendants_gpu_ram,"
+         "combined_gpu_ram,system_gpu_ram,gpu_sum_utilization_percent,"
+         "gpu_hardware_utilization_percent,main_n_threads,descendants_n_threads,"
+         "combined_n_threads,cpu_system_sum_utilization_percent,"
+         "cpu_system_hardware_utilization_percent,cpu_main_sum_utilization_percent,"
+         "cpu_main_hardware_utilization_percent,cpu_descendants_sum_utilization_percent,"
+         "cpu_descendants_hardware_utilization_percent,cpu_combined_sum_utilization_percent,"
+         "cpu_combined_hardware_utilization_percent,timestamp";
+}
+
+std::string csv_line(const std::vector<TrackingCell>& cells) {
+  const auto text_of = [](const TrackingCell& cell) {
+    return cell ? fmt::format("{}", *cell) : std::string();
+  };
+  return joined(cells, ",", text_of) + "\n";
+}
 
 std::unique_ptr<TrackingTable> open_tracking_table(const std::filesystem::path& path,
                                                    bool overwrite) {

@@ -1,22 +1,32 @@
-// The tracking file as a table that grows: CSV or SQLite.
+// The tracking file, gpu_tracker's columns and one row per sample: CSV or SQLite.
 #pragma once
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "usage/output_file.hpp"
-#include "usage/tracking_file.hpp"
 
 namespace wattle {
+
+/// A cell of numbers; an empty one where it is not known.
+using TrackingCell = std::optional<double>;
+
+/// The names of the two tables' columns, in their order.
+[[nodiscard]] std::string_view header_names() noexcept;
+[[nodiscard]] std::string_view row_names() noexcept;
+/// "1.5,,3\n". Whole numbers have no point.
+[[nodiscard]] std::string csv_line(const std::vector<TrackingCell>& cells);
 
 /// The one row of what does not change.
 struct TrackingHeader {
   std::string ram_unit;
   std::string gpu_ram_unit;
   std::string time_unit;
-  std::vector<TrackingCell> capacities;  ///< as in `static_columns`, behind the units
+  std::vector<TrackingCell> capacities;  ///< as in `header_names`, after the units
 };
 
 /// The first write that fails ends the writing; the rows before it stay. Threads: one at a time.

@@ -43,7 +43,7 @@ void TreeReader::settle_gone() {
   for (const WatchedProcess& process : tree_.processes() | std::views::reverse) {
     const ProcessState& gone = process.state();
     if (!gone.is_gone) continue;
-    if (!gone.is_tracker) peaks_.see(gone.peak_bytes, gone.is_root);
+    if (!gone.is_tracker) peaks_.update(gone.peak_bytes, gone.is_root);
     if (gone.is_root) continue;
     WatchedProcess* const parent = tree_.find(gone.parent);
     if (parent == nullptr) {
@@ -70,7 +70,7 @@ void TreeReader::sum(TimePoint now, bool all) {
     if (process.is_tracker) continue;
     group.threads += process.threads;
     ++group.processes;
-    peaks_.see(process.peak_bytes, process.is_root);
+    peaks_.update(process.peak_bytes, process.is_root);
   }
   // The kernel counts children in ticks, so a sum can fall by less than a tick if a process ends.
   state.main.cpu = std::max(state.main.cpu, state_.main.cpu);

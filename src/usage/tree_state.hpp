@@ -58,7 +58,7 @@ struct PeakMemory {
   std::uint64_t main_bytes = 0;
   std::uint64_t descendant_bytes = 0;  ///< of the largest descendant
   std::uint64_t other_bytes = 0;       ///< of the root or a descendant
-  void see(std::uint64_t bytes, bool is_main) noexcept {
+  void update(std::uint64_t bytes, bool is_main) noexcept {
     std::uint64_t& peak = is_main ? main_bytes : descendant_bytes;
     peak = std::max(peak, bytes);
   }

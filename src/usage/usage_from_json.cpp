@@ -1,9 +1,9 @@
 #include "usage/usage_from_json.hpp"
 
-#include <algorithm>
 #include <string>
 #include <vector>
 
+#include "base/enum_table.hpp"
 #include "sensors/sensor.hpp"
 #include "usage/usage_fields.hpp"
 
@@ -16,8 +16,8 @@ Flags flags_of(const Json& json) {
   std::vector<std::string> names;
   take(json, names);
   Flags flags;
-  for (std::size_t i = 0; i < kFlagNames.size(); ++i) {
-    if (std::ranges::find(names, kFlagNames.at(i)) != names.end()) flags.set(static_cast<Flag>(i));
+  for (const std::string& name : names) {
+    if (const auto flag = enumerator_of<Flag>(kFlagNames, name)) flags.set(*flag);
   }
   return flags;
 }
@@ -58,8 +58,7 @@ void take_one(const Json& json, DomainEnergy& into);
 
 template <class T>
 void take_list(const Json& json, std::vector<T>& into) {
-  if (!json.is_array()) return;
-  for (const Json& one : json) take_one(one, into.emplace_back());
+  for_each_object(json, [&](const Json& one) { take_one(one, into.emplace_back()); });
 }
 
 void take_one(const Json& json, DomainEnergy& into) {

@@ -123,7 +123,7 @@ void fill_tree(ResourceUsage& usage, const TreeReader& tree) {
                            "processes that are there already"});
   usage.mechanisms.push_back(
       {{"peak_rss_bytes"},
-       "the kernel's own peak (VmHWM) once a second and statm at each look; misses a peak within "
+       "the kernel's own peak (VmHWM) once a second and statm at each sample; misses a peak within "
        "the last second of a process"});
   fill_io(usage, tree);
   fill_faults_and_switches(usage, tree);

@@ -17,7 +17,7 @@ namespace wattle {
 
 using Json = nlohmann::ordered_json;
 
-nlohmann::ordered_json kinds_json(const std::vector<Refusal>& missing) {
+nlohmann::ordered_json missing_kinds_json(const std::vector<Refusal>& missing) {
   auto list = nlohmann::ordered_json::array();
   for (const Refusal& kind : missing) {
     list.push_back({{"kind", kind.subject}, {"reason", kind.reason}});

@@ -24,12 +24,12 @@ template <class Refused>
   return list;
 }
 /// `kind` and `reason` of what is missing in a sum.
-[[nodiscard]] nlohmann::ordered_json kinds_json(const std::vector<Refusal>& missing);
+[[nodiscard]] nlohmann::ordered_json missing_kinds_json(const std::vector<Refusal>& missing);
 [[nodiscard]] nlohmann::ordered_json json_of(const std::vector<AlternativeEnergy>& alternatives);
 
 /// The five groups, in their order.
 [[nodiscard]] nlohmann::ordered_json usage_groups(const ResourceUsage& usage);
-/// The groups, and behind them Wattle's own keys.
+/// The groups, and after them Wattle's own keys.
 [[nodiscard]] nlohmann::ordered_json usage_json(const ResourceUsage& usage);
 /// All of `ResourceUsage::to_native_json`.
 [[nodiscard]] nlohmann::ordered_json native_json(const ResourceUsage& usage);

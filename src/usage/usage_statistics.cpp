@@ -19,7 +19,8 @@ using std::chrono::nanoseconds;
 /// A span is a second, of which half shows well enough what it was like.
 constexpr std::chrono::milliseconds kLeastSpan{500};
 
-ProcessingUnitPercentages percentages(const Busyness& busy, std::optional<unsigned> units) {
+ProcessingUnitPercentages percentages(const CpuPercentTracker& busy,
+                                      std::optional<unsigned> units) {
   ProcessingUnitPercentages result;
   result.max_sum_percent = busy.max();
   result.mean_sum_percent = busy.mean();
@@ -46,37 +47,37 @@ std::string reason_of(const PssGaps& gaps) {
 
 }  // namespace
 
-void Busyness::begin(TimePoint at, Time cpu) noexcept {
+void CpuPercentTracker::begin(TimePoint at, Time cpu) noexcept {
   begin_ = span_ = last_ = {.at = at, .cpu = cpu};
 }
 
-void Busyness::add(TimePoint at, Time cpu, bool ends_span) noexcept {
+void CpuPercentTracker::add(TimePoint at, Time cpu, bool ends_span) noexcept {
   last_ = {.at = at, .cpu = std::max(cpu, last_.cpu)};
   if (ends_span && last_.at - span_.at >= kLeastSpan) end_span();
 }
 
-void Busyness::end() noexcept {
+void CpuPercentTracker::end() noexcept {
   if (!max_ || last_.at - span_.at >= kLeastSpan) end_span();
 }
 
-void Busyness::end_span() noexcept {
-  if (const auto busy = percent(last_.cpu - span_.cpu, last_.at - span_.at)) {
+void CpuPercentTracker::end_span() noexcept {
+  if (const auto busy = cpu_percent(last_.cpu - span_.cpu, last_.at - span_.at)) {
     max_ = std::max(max_.value_or(0.0), *busy);
   }
   span_ = last_;
 }
 
-std::optional<double> Busyness::mean() const noexcept {
-  return percent(last_.cpu - begin_.cpu, last_.at - begin_.at);
+std::optional<double> CpuPercentTracker::mean() const noexcept {
+  return cpu_percent(last_.cpu - begin_.cpu, last_.at - begin_.at);
 }
 
-std::optional<double> Busyness::max() const noexcept {
+std::optional<double> CpuPercentTracker::max() const noexcept {
   const auto all = mean();
   return max_ && all ? std::max(*max_, *all) : all;
 }
 
-void UsageStatistics::MemoryPeak::see(std::uint64_t seen_total, std::uint64_t seen_own,
-                                      bool total_estimated, bool split_estimated) noexcept {
+void UsageStatistics::MemoryPeak::update(std::uint64_t seen_total, std::uint64_t seen_own,
+                                         bool total_estimated, bool split_estimated) noexcept {
   if (seen_total < total || (seen_total == total && total > 0)) return;
   total = seen_total;
   of_own = std::min(seen_own, seen_total);
@@ -84,31 +85,32 @@ void UsageStatistics::MemoryPeak::see(std::uint64_t seen_total, std::uint64_t se
   is_split_estimated = split_estimated;
 }
 
-void UsageStatistics::begin(const TreeState& state, bool looks) noexcept {
+void UsageStatistics::begin(const TreeState& state, bool includes_memory) noexcept {
   main_.busy.begin(state.at, state.main.cpu);
   descendants_.busy.begin(state.at, state.descendants.cpu);
   combined_.busy.begin(state.at, state.main.cpu + state.descendants.cpu);
-  if (looks) look(state);
+  if (includes_memory) add_sample(state);
 }
 
 void UsageStatistics::add(const TreeState& state) noexcept {
   main_.busy.add(state.at, state.main.cpu, state.is_complete);
   descendants_.busy.add(state.at, state.descendants.cpu, state.is_complete);
   combined_.busy.add(state.at, state.main.cpu + state.descendants.cpu, state.is_complete);
-  look(state);
+  add_sample(state);
 }
 
 void UsageStatistics::end() noexcept {
   for (Group* group : {&main_, &descendants_, &combined_}) group->busy.end();
 }
 
-void UsageStatistics::look(const TreeState& state) noexcept {
+void UsageStatistics::add_sample(const TreeState& state) noexcept {
   const GroupState& main = state.main;
   const GroupState& rest = state.descendants;
   const GroupState& both = state.combined;
-  main_.memory.see(main.rss_bytes, main.private_bytes, false, main.is_estimated);
-  descendants_.memory.see(rest.pss_bytes, rest.private_bytes, rest.is_estimated, rest.is_estimated);
-  combined_.memory.see(both.pss_bytes, both.private_bytes, both.is_estimated, both.is_estimated);
+  main_.memory.update(main.rss_bytes, main.private_bytes, false, main.is_estimated);
+  descendants_.memory.update(rest.pss_bytes, rest.private_bytes, rest.is_estimated,
+                             rest.is_estimated);
+  combined_.memory.update(both.pss_bytes, both.private_bytes, both.is_estimated, both.is_estimated);
   for (const auto& [group, seen] :
        {std::pair(&main_, &main), {&descendants_, &rest}, {&combined_, &both}}) {
     group->memory.most_resident = std::max(group->memory.most_resident, seen->rss_bytes);
@@ -126,7 +128,7 @@ void UsageStatistics::fill_memory_of(ResourceUsage& usage, RSSValues& values,
   const double unit = bytes_in(usage.max_ram.unit, "RAM");
   const auto in_unit = [&](std::uint64_t bytes) { return static_cast<double>(bytes) / unit; };
   std::vector<std::string> split = {key + ".private_rss", key + ".shared_rss"};
-  // A tenth is no other moment: counters lag, and memory grows while it is looked at.
+  // A tenth is no other moment: counters lag, and memory grows while it is read.
   constexpr std::uint64_t kMuch = 10;
   if (peak_bytes > seen.most_resident && peak_bytes - seen.most_resident > peak_bytes / kMuch) {
     values.total_rss = in_unit(std::max(peak_bytes, seen.total));
@@ -162,7 +164,7 @@ void UsageStatistics::fill_memory(ResourceUsage& usage, const PeakMemory& peaks)
 }
 
 void UsageStatistics::fill_threads(ResourceUsage& usage) const {
-  if (main_.memory.total == 0) {  // as for memory: nobody was looked at in time
+  if (main_.memory.total == 0) {  // as for memory: nothing was read in time
     usage.unknown.push_back(
         {{"cpu_utilization.main_n_threads", "cpu_utilization.descendants_n_threads",
           "cpu_utilization.combined_n_threads"},

@@ -12,7 +12,7 @@
 namespace wattle {
 
 /// How busy something was, from a total that grows. Threads: one at a time.
-class Busyness {
+class CpuPercentTracker {
  public:
   using Time = std::chrono::nanoseconds;
 
@@ -41,14 +41,14 @@ class Busyness {
 /// Threads: one at a time.
 class UsageStatistics {
  public:
-  /// `looks`: false where what runs by then is not yet what is to be tracked.
-  void begin(const TreeState& state, bool looks = true) noexcept;
+  /// `includes_memory`: false where what runs by then is not yet what is to be tracked.
+  void begin(const TreeState& state, bool includes_memory = true) noexcept;
   void add(const TreeState& state) noexcept;
   void end() noexcept;
 
   /// Fills the groups of main, descendants and combined in the units that stand in `usage`, whose
   /// `n_expected_cores` divides, and `peak_pss_bytes`. `peaks`: what single processes held at most,
-  /// also between two looks.
+  /// also between two samples.
   void fill(ResourceUsage& usage, const PssGaps& gaps, const PeakMemory& peaks = {}) const;
 
  private:
@@ -59,16 +59,16 @@ class UsageStatistics {
     bool is_total_estimated = false;
     bool is_split_estimated = false;
     std::uint64_t most_resident = 0;  ///< at any moment; what processes share counts in each
-    void see(std::uint64_t seen_total, std::uint64_t seen_own, bool total_estimated,
-             bool split_estimated) noexcept;
+    void update(std::uint64_t seen_total, std::uint64_t seen_own, bool total_estimated,
+                bool split_estimated) noexcept;
   };
   struct Group {
-    Busyness busy;
+    CpuPercentTracker busy;
     MemoryPeak memory;
     std::uint64_t threads = 0;
   };
 
-  void look(const TreeState& state) noexcept;
+  void add_sample(const TreeState& state) noexcept;
   void fill_memory(ResourceUsage& usage, const PeakMemory& peaks) const;
   static void fill_memory_of(ResourceUsage& usage, RSSValues& values, const MemoryPeak& seen,
                              std::uint64_t peak_bytes, const std::string& key);

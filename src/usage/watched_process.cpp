@@ -102,7 +102,7 @@ void WatchedProcess::read(bool all) {
     state_.is_gone = true;
     return;
   }
-  if (own) state_.cpu.see_own(*own);
+  if (own) state_.cpu.update_own(*own);
   const auto memory =
       parse_statm({text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
   if (memory) {
@@ -160,12 +160,12 @@ void WatchedProcess::read_after_child() {
 }
 
 void WatchedProcess::take_times(const ProcessStat& stat) noexcept {
-  if (!clock_) state_.cpu.see_own(of_ticks(stat.user + stat.system));
-  state_.cpu.see_waited(of_ticks(stat.waited_user + stat.waited_system));
-  state_.activity.minor_faults.see_own(stat.minor_faults);
-  state_.activity.minor_faults.see_waited(stat.waited_minor_faults);
-  state_.activity.major_faults.see_own(stat.major_faults);
-  state_.activity.major_faults.see_waited(stat.waited_major_faults);
+  if (!clock_) state_.cpu.update_own(of_ticks(stat.user + stat.system));
+  state_.cpu.update_waited(of_ticks(stat.waited_user + stat.waited_system));
+  state_.activity.minor_faults.update_own(stat.minor_faults);
+  state_.activity.minor_faults.update_waited(stat.waited_minor_faults);
+  state_.activity.major_faults.update_own(stat.major_faults);
+  state_.activity.major_faults.update_waited(stat.waited_major_faults);
   const CpuTicks now = cpu_of(stat);
   const CpuTicks& before = state_.uncounted;
   if (now.all <= before.all || now.user < before.user) return;
@@ -207,7 +207,7 @@ void WatchedProcess::take_switches(std::string_view status) {
     }
     std::ranges::sort(switches, {}, &SwitchLedger::Thread::number);
   }
-  state_.activity.switches.see(switches, knows_first_switches_);
+  state_.activity.switches.update(switches, knows_first_switches_);
   knows_first_switches_ = true;
 }
 
@@ -229,7 +229,7 @@ void WatchedProcess::read_io() noexcept {
   for (std::size_t i = 0; i < values->size(); ++i) {
     IoLedger& ledger = state_.activity.io[i];
     if (!knows_first_io_) ledger.begin((*values)[i]);
-    ledger.see((*values)[i]);
+    ledger.update((*values)[i]);
   }
   knows_first_io_ = true;
 }

@@ -10,7 +10,7 @@
 #include "base/quantity.hpp"
 #include "base/text.hpp"
 #include "report/html/page_words.hpp"
-#include "runs/bench_words.hpp"
+#include "runs/bench_text.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "wattle/wattle.hpp"
 
@@ -55,7 +55,7 @@ Facts facts_of(const BenchRecord& bench) {
 }
 
 void add_comparison(Page& page, const BenchRecord& bench) {
-  const std::vector<BesideReference> found = beside_reference(bench);
+  const std::vector<ReferenceComparison> found = comparisons_with_reference(bench);
   if (found.empty()) return;
   const std::string& reference = bench.commands[bench.reference].name;
   page.blocks.emplace_back(Heading{"Beside " + reference});
@@ -63,14 +63,14 @@ void add_comparison(Page& page, const BenchRecord& bench) {
   Plots plots;
   for (const Cost cost : {Cost::energy, Cost::time, Cost::cpu}) {
     std::vector<NamedRatio> ratios;
-    for (const BesideReference& one : found) {
+    for (const ReferenceComparison& one : found) {
       if (one.comparison.cost != cost) continue;
       ratios.push_back({one.command->name, *one.comparison.ratio});
       lines.lines.push_back({one.sentence, one.comparison.ratio->is_shown()});
     }
     if (!ratios.empty()) {
       plots.plots.emplace_back(
-          change_plot(fmt::format("{} beside {}", name_of(cost), reference), ratios));
+          change_plot(fmt::format("{} compared with {}", name_of(cost), reference), ratios));
     }
   }
   page.blocks.emplace_back(std::move(lines));

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "base/text.hpp"
 #include "report/html/page_words.hpp"
 #include "runs/html/cost_plots.hpp"
 #include "wattle/wattle.hpp"
@@ -14,7 +15,7 @@ namespace wattle::html {
 namespace {
 
 std::string runs_of(const RunsOfCommand& side, const std::string& name) {
-  return fmt::format("{} {} of {}", side.runs.size(), side.runs.size() == 1 ? "run" : "runs", name);
+  return fmt::format("{} of {}", counted(side.runs.size(), "run"), name);
 }
 
 std::string machine_of(const RecordedHost& host) {
@@ -25,11 +26,11 @@ std::string machines_of(const std::vector<ComparedRuns>& all) {
   if (all.empty()) return {};
   const std::string a = machine_of(all.front().a.host);
   const std::string b = machine_of(all.front().b.host);
-  return a == b ? a : fmt::format("{} beside {}", a, b);
+  return a == b ? a : fmt::format("{} compared with {}", a, b);
 }
 
 Table table_of(const ComparedRuns& pair, const ComparedNames& names) {
-  Table table{.caption = fmt::format("{} beside {}", names.b, names.a),
+  Table table{.caption = fmt::format("{} compared with {}", names.b, names.a),
               .columns = {{"mean ± sd"},
                           {names.a, true},
                           {"± sd", true},
@@ -62,7 +63,7 @@ void add_pair(Page& page, const ComparedRuns& pair, const ComparedNames& names,
   page.blocks.emplace_back(Heading{"Changes"});
   page.blocks.emplace_back(change_legend());
   page.blocks.emplace_back(
-      Plots{{change_plot(fmt::format("{} beside {}", names.b, names.a), ratios)}});
+      Plots{{change_plot(fmt::format("{} compared with {}", names.b, names.a), ratios)}});
   const std::vector<NamedRuns> runs = {{names.a, pair.a.runs}, {names.b, pair.b.runs}};
   page.blocks.emplace_back(Heading{"All runs"});
   for (Block& block : runs_plots(runs)) page.blocks.push_back(std::move(block));
@@ -75,7 +76,7 @@ void add_pair(Page& page, const ComparedRuns& pair, const ComparedNames& names,
 
 Page page_of(const RunSource& a, const RunSource& b, const std::vector<ComparedRuns>& all) {
   constexpr std::size_t kMostOfBoth = 500;
-  Page page{.title = fmt::format("{} beside {}", b.name, a.name),
+  Page page{.title = fmt::format("{} compared with {}", b.name, a.name),
             .subtitle = machines_of(all),
             .blocks = {},
             .footer = fmt::format(

@@ -10,7 +10,7 @@
 #include "base/text.hpp"
 #include "report/html/page_words.hpp"
 #include "report/html/power_plots.hpp"
-#include "runs/job_words.hpp"
+#include "runs/job_report_text.hpp"
 #include "wattle/wattle.hpp"
 
 namespace wattle::html {

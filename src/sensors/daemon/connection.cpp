@@ -58,14 +58,14 @@ std::optional<std::string> question(std::string_view token) {
   return text += "\r\n";
 }
 
-Connection::Connection(std::string_view path, std::string question, const Clock& clock)
+DaemonConnection::DaemonConnection(std::string_view path, std::string question, const Clock& clock)
     : question_(std::move(question)), clock_(clock), forks_(forks()) {
   address_.sun_family = AF_UNIX;
   // One that does not fit is cut off, and then names no socket: see probe.
   path.copy(static_cast<char*>(address_.sun_path), sizeof address_.sun_path - 1);
 }
 
-Reply Connection::ask(std::chrono::nanoseconds patience) noexcept {
+Reply DaemonConnection::ask(std::chrono::nanoseconds patience) noexcept {
   const SteadyTime until = steady_clock::now() + patience;
   if (const std::uint64_t now = forks(); now != forks_) {
     forks_ = now;
@@ -86,7 +86,7 @@ Reply Connection::ask(std::chrono::nanoseconds patience) noexcept {
 }
 
 /// `answered` where there is a connection now.
-Reply Connection::connect() noexcept {
+Reply DaemonConnection::connect() noexcept {
   socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
   const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);
@@ -97,7 +97,7 @@ Reply Connection::connect() noexcept {
   return {.outcome = outcome_of(error), .error = error};
 }
 
-Reply Connection::send_and_receive(SteadyTime until) noexcept {
+Reply DaemonConnection::send_and_receive(SteadyTime until) noexcept {
   Reply reply{.before = clock_.now()};
   received_ = 0;
   // The question is short: it fits into the socket's buffer, or nobody reads what is in there.
@@ -117,7 +117,7 @@ Reply Connection::send_and_receive(SteadyTime until) noexcept {
   return reply;
 }
 
-Outcome Connection::receive(SteadyTime until, Head& head) noexcept {
+Outcome DaemonConnection::receive(SteadyTime until, Head& head) noexcept {
   while (true) {
     if (received_ == room_.size()) return Outcome::garbled;
     if (!wait_for_bytes(socket_.get(), until)) return Outcome::silent;

@@ -44,13 +44,13 @@ struct Reply {
 
 /// Keeps its connection. In a child that was forked it makes one of its own: two cannot share one.
 /// Threads: one at a time.
-class Connection {
+class DaemonConnection {
  public:
   /// `question`: as `question` makes it. `clock` gives `before` and `after`; waits are real.
-  Connection(std::string_view path, std::string question, const Clock& clock);
+  DaemonConnection(std::string_view path, std::string question, const Clock& clock);
 
   /// Takes at most `patience`, however the other side behaves. Allocates nothing, never throws. A
-  /// kept connection that was closed meanwhile, as daemons do with idle ones, is made anew.
+  /// kept connection that the daemon has closed, as daemons do with idle ones, is made again.
   [[nodiscard]] Reply ask(std::chrono::nanoseconds patience) noexcept;
 
  private:

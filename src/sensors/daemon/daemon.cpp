@@ -31,7 +31,7 @@ Survey probe(const System& system, const Clock& clock, const std::set<Domain>& t
   auto asks = question(system.daemon_token);
   if (!asks) return refused(no_token());
 
-  auto connection = std::make_unique<Connection>(path, *std::move(asks), clock);
+  auto connection = std::make_unique<DaemonConnection>(path, *std::move(asks), clock);
   const Reply reply = connection->ask(kProbePatience);
   const bool is_answer = reply.outcome == Outcome::answered && reply.status == kOk;
   const auto counters = is_answer ? parse_counters(reply.body) : std::nullopt;

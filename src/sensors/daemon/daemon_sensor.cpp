@@ -24,8 +24,8 @@ ReadStatus status_without_answer(Outcome outcome) noexcept {
 
 }  // namespace
 
-std::optional<std::uint64_t> MarkedCounter::update(std::uint64_t shown_uj,
-                                                   std::optional<std::uint64_t> since_ms) noexcept {
+std::optional<std::uint64_t> RestartAwareCounter::update(
+    std::uint64_t shown_uj, std::optional<std::uint64_t> since_ms) noexcept {
   const bool goes_on = has_last_ && shown_uj >= last_ && since_ms == since_ms_;
   if (!goes_on) {
     if (begin_ == 0) return std::nullopt;
@@ -40,8 +40,9 @@ std::optional<std::uint64_t> MarkedCounter::update(std::uint64_t shown_uj,
   return begin_ + passed;
 }
 
-DaemonSensor::DaemonSensor(std::unique_ptr<Connection> connection, const AllCounters& counters,
-                           const std::string& place, const Clock& clock)
+DaemonSensor::DaemonSensor(std::unique_ptr<DaemonConnection> connection,
+                           const AllCounters& counters, const std::string& place,
+                           const Clock& clock)
     : connection_(std::move(connection)), clock_(clock) {
   for (const CpuCounters& cpu : std::span(counters.cpus).first(counters.count)) {
     if (cpu.cpu_uj) add(cpu.id, &CpuCounters::cpu_uj, Domain::package(cpu.id), place);

@@ -9,10 +9,10 @@
 
 namespace wattle::daemon_source {
 
-/// A counter whose breaks show: where the daemon was started anew, or lost track, its raw integer
+/// A counter whose breaks show: where the daemon was restarted, or lost track, its raw integer
 /// falls, which says to who follows it that nothing is known of the time between. The daemon's own
 /// number may go on from a higher value by chance.
-class MarkedCounter {
+class RestartAwareCounter {
  public:
   /// The raw integer for what the daemon shows; absent once there were more breaks than could be.
   [[nodiscard]] std::optional<std::uint64_t> update(std::uint64_t shown_uj,
@@ -39,7 +39,7 @@ class DaemonSensor final : public Sensor {
   static constexpr std::chrono::seconds kRest{1};
 
   /// `counters`: what the daemon showed first; a counter that it showed there has a channel.
-  DaemonSensor(std::unique_ptr<Connection> connection, const AllCounters& counters,
+  DaemonSensor(std::unique_ptr<DaemonConnection> connection, const AllCounters& counters,
                const std::string& place, const Clock& clock);
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override { return channels_; }
@@ -49,14 +49,14 @@ class DaemonSensor final : public Sensor {
   struct Counter {
     std::uint32_t cpu = 0;
     std::optional<std::uint64_t> CpuCounters::*shown = nullptr;
-    MarkedCounter marked{};
+    RestartAwareCounter marked{};
   };
   void add(std::uint32_t cpu, std::optional<std::uint64_t> CpuCounters::*shown, Domain domain,
            const std::string& place);
 
   std::vector<Channel> channels_;
   std::vector<Counter> counters_;
-  std::unique_ptr<Connection> connection_;
+  std::unique_ptr<DaemonConnection> connection_;
   const Clock& clock_;
   TimePoint rests_until_{};
 };

@@ -117,7 +117,7 @@ SensorRefusal unreadable(const GpuCard& card, std::string_view what, const std::
                          int error) {
   const std::string prefix = what.empty() ? "neither its energy nor its power can be read: " : "";
   if (error == EACCES) {
-    return refusal(card, what, prefix + "this user may not open the file", mode_of(path),
+    return refusal(card, what, prefix + "this user may not open the file", path_with_mode(path),
                    kReadable);
   }
   if (error == 0) {

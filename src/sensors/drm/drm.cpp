@@ -1,9 +1,6 @@
 #include "sensors/drm/drm.hpp"
 
-#include <algorithm>
-#include <iterator>
 #include <memory>
-#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,8 +8,9 @@
 #include "sensors/drm/card.hpp"
 #include "sensors/drm/diagnosis.hpp"
 #include "sensors/drm/gpu.hpp"
+#include "sensors/drm/gpu_processes.hpp"
 #include "sensors/drm/gpu_sensor.hpp"
-#include "sensors/drm/users.hpp"
+#include "sensors/examination.hpp"
 
 namespace wattle::drm {
 namespace {
@@ -49,20 +47,14 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
   if (gpus.empty() && survey.refused.empty()) {
     survey.refused.push_back(no_gpus(system, cards.others));
   }
-  const auto open = std::make_shared<OpenNodes>(system.procfs);
-  std::vector<std::optional<Gpu>> examined = call_with_deadline<Gpu>(
-      gpus.size(), deadline,
-      [gpus, examine_card](std::size_t i, const auto&) { return examine_card(gpus[i]); });
-  for (std::size_t i = 0; i < gpus.size(); ++i) {
-    std::optional<Gpu>& gpu = examined[i];
-    if (!gpu) {
-      survey.refused.push_back(no_answer(gpus[i], deadline));
-      continue;
-    }
-    std::ranges::move(gpu->refused, std::back_inserter(survey.refused));
-    if (gpu->channels.empty()) continue;
-    survey.sensors.push_back(std::make_unique<GpuSensor>(*std::move(gpu), open, clock));
-  }
+  const auto open = std::make_shared<OpenGpuFiles>(system.procfs);
+  add_examined(
+      survey,
+      call_with_deadline<Gpu>(
+          gpus.size(), deadline,
+          [gpus, examine_card](std::size_t i, const auto&) { return examine_card(gpus[i]); }),
+      [&](std::size_t i) { return no_answer(gpus[i], deadline); },
+      [&](Gpu gpu) { return std::make_unique<GpuSensor>(std::move(gpu), open, clock); });
   return survey;
 }
 

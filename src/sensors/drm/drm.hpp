@@ -12,13 +12,10 @@
 
 namespace wattle::drm {
 
-/// How long a probe waits for the drivers, for all GPUs together.
-inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(2);
-
-/// One sensor for each GPU of amdgpu, i915 or xe that tells anything. They are examined at the same
-/// time, each in a thread of its own. One that has not answered by the deadline is refused, and its
-/// thread left behind: it owns what it touches, and what it finds is dropped. Without such GPUs
-/// there is no thread. No other interface shows these GPUs, so none is ever `taken`.
+/// One sensor for each GPU of amdgpu, i915 or xe with readable values. They are examined at the
+/// same time, each in a thread of its own. One that has not answered by the deadline is refused,
+/// and its thread abandoned: it owns what it touches, and its results are dropped. Without such
+/// GPUs there is no thread. No other interface shows these GPUs, so none is ever `taken`.
 [[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
 /// `examine_card`: what is done in those threads.
 [[nodiscard]] Survey probe_within(const System& system, const Clock& clock,

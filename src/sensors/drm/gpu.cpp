@@ -14,6 +14,7 @@
 #include "base/parse.hpp"
 #include "base/text.hpp"
 #include "sensors/drm/diagnosis.hpp"
+#include "sensors/examination.hpp"
 #include "sensors/known_sensors.hpp"
 
 namespace wattle::drm {
@@ -69,25 +70,6 @@ constexpr std::array kDefinitions = {
 bool may_pass(int error) noexcept {
   return error == EAGAIN || error == EBUSY || error == EINTR || error == EPERM || error == ETIME ||
          error == ETIMEDOUT;
-}
-
-/// An attribute tried out.
-struct Trial {
-  AttributeValue value;  ///< the first success, else the last failure
-  nanoseconds cost = nanoseconds::max();
-};
-
-Trial try_out(const Source& source) {
-  constexpr int kTries = 3;
-  using Clock = std::chrono::steady_clock;
-  Trial trial;
-  for (int i = 0; i < kTries; ++i) {
-    const Clock::time_point before = Clock::now();
-    const AttributeValue value = read_value(source);
-    trial.cost = std::min<nanoseconds>(trial.cost, Clock::now() - before);
-    if (!trial.value.raw) trial.value = value;
-  }
-  return trial;
 }
 
 /// True for a GPU that shares its processor's power sensor: of amdgpu's only these show the voltage
@@ -157,12 +139,15 @@ class Examination {
     }
     bool costly = false;
     if (!asleep_ || !definition.wakes) {
-      const Trial trial = try_out(source);
-      if (!trial.value.raw && !may_pass(trial.value.error)) {
-        missing_.push_back({definition.metric, path.string(), trial.value.error});
+      AttributeValue value;  // the first success, else the last failure
+      costly = cost_of([&] {
+                 const AttributeValue one = read_value(source);
+                 if (!value.raw) value = one;
+               }) > kCostlyRead;
+      if (!value.raw && !may_pass(value.error)) {
+        missing_.push_back({definition.metric, path.string(), value.error});
         return;
       }
-      costly = trial.cost > kCostlyRead;
     }
     add(definition, path, costly);
     gpu_.sources.push_back(std::move(source));
@@ -221,7 +206,7 @@ class Examination {
     }
   }
 
-  /// The GPU draws power of which nothing can be told: that is a refusal of its domain.
+  /// The GPU draws power that cannot be measured: that is a refusal of its domain.
   void refuse_everything_that_counts() {
     const auto counts = [](const Missing& missing) {
       return missing.metric == Metric::energy || is_power(missing.metric);

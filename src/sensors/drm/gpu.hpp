@@ -1,4 +1,4 @@
-// What one GPU can tell: found out by reading its files, never by its name.
+// What one GPU can report: found by reading its files, never by its name.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,6 @@ struct Gpu {
 
 /// True while the GPU sleeps, or is about to: reading what asks the hardware would wake it up.
 [[nodiscard]] bool is_asleep(const Fd& runtime_status) noexcept;
-
-/// A reading that takes longer than this, whenever it is tried, belongs on the slow lane.
-inline constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::milliseconds(1);
 
 /// Opens what the card shows, and reads each attribute three times where it is awake. Blocks for as
 /// long as the driver does.

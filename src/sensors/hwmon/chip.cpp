@@ -255,7 +255,7 @@ std::vector<Device> find_chips(const fs::path& folder, const std::vector<std::st
     }
   }
   for (Device& device : devices) {
-    for (Found& one : device.found) {
+    for (PlannedChannel& one : device.found) {
       if (one.channel.contained_in) continue;
       one.channel.contained_in = given.labelled(outer.at(one.channel.domain));
     }

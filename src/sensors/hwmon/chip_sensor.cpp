@@ -7,13 +7,13 @@
 
 #include "base/parse.hpp"
 #include "base/split.hpp"
+#include "sensors/examination.hpp"
 #include "sensors/hwmon/diagnosis.hpp"
 
 namespace wattle::hwmon {
 namespace {
 
 /// A reading that takes longer than this is done about once a second.
-constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::milliseconds(1);
 
 /// No rail draws more: what drivers pass on for "unknown" is more.
 constexpr auto kMostMicrowatts =
@@ -76,10 +76,10 @@ AttributeValue read_value(const Source& source) noexcept {
   return value;
 }
 
-Opened open_device(const Device& device) {
+OpenDevice open_device(const Device& device) {
   using Clock = std::chrono::steady_clock;
-  Opened opened{.info = device.info};
-  for (const Found& found : device.found) {
+  OpenDevice opened{.info = device.info};
+  for (const PlannedChannel& found : device.found) {
     const bool is_power = found.channel.metric != Metric::energy;
     std::string failed;
     std::optional<Source> source = open_files(found.files, is_power, failed);

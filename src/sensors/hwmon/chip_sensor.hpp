@@ -26,19 +26,19 @@ struct Source {
 [[nodiscard]] AttributeValue read_value(const Source& source) noexcept;
 
 /// A device whose files were opened, and read once.
-struct Opened {
+struct OpenDevice {
   DeviceInfo info{};
   std::vector<Channel> channels{};
   std::vector<Source> sources{};  ///< one for each channel
   std::vector<SensorRefusal> refused{};
 };
 /// Blocks for as long as the driver does.
-[[nodiscard]] Opened open_device(const Device& device);
+[[nodiscard]] OpenDevice open_device(const Device& device);
 
 /// Threads: one at a time.
 class ChipSensor final : public Sensor {
  public:
-  ChipSensor(Opened opened, const Clock& clock) : opened_(std::move(opened)), clock_(clock) {}
+  ChipSensor(OpenDevice opened, const Clock& clock) : opened_(std::move(opened)), clock_(clock) {}
 
   [[nodiscard]] std::span<const Channel> channels() const noexcept override {
     return opened_.channels;
@@ -50,7 +50,7 @@ class ChipSensor final : public Sensor {
   [[nodiscard]] bool may_block() const noexcept override { return true; }
 
  private:
-  const Opened opened_;
+  const OpenDevice opened_;
   const Clock& clock_;
 };
 

@@ -41,7 +41,7 @@ struct Files {
 inline constexpr std::string_view kDischarging = "Discharging";
 
 /// A channel as it will be, if its files can be read.
-struct Found {
+struct PlannedChannel {
   Channel channel;
   Files files;
 };
@@ -49,7 +49,7 @@ struct Found {
 /// A chip, or a part of one with very many channels, or a battery.
 struct Device {
   DeviceInfo info{};
-  std::vector<Found> found{};
+  std::vector<PlannedChannel> found{};
 };
 
 struct Devices {

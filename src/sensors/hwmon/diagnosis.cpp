@@ -51,8 +51,8 @@ SensorRefusal unlisted(const std::string& folder, int error) {
 
 SensorRefusal unreadable(const Channel& channel, const std::string& path, int error) {
   if (error == EACCES) {
-    SensorRefusal refused =
-        of_domain(channel.domain, path + " may not be read by this user", mode_of(path), kReadable);
+    SensorRefusal refused = of_domain(channel.domain, path + " may not be read by this user",
+                                      path_with_mode(path), kReadable);
     refused.denied_path = path;
     return refused;
   }

@@ -11,16 +11,13 @@
 
 namespace wattle::hwmon {
 
-/// How long a probe waits for the drivers, for all devices together.
-inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(2);
-
 /// One sensor for each chip or battery that shows anything. They are opened and read at the same
 /// time, each in a thread of its own; without such devices there is no thread. One that has not
 /// answered by the deadline is refused. No other interface shows these domains, so none is `taken`.
 [[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);
 /// `open`: what is done in those threads.
-[[nodiscard]] Survey probe_within(const System& system, const Clock& clock,
-                                  std::chrono::nanoseconds deadline,
-                                  const std::function<Opened(const Device&)>& open = open_device);
+[[nodiscard]] Survey probe_within(
+    const System& system, const Clock& clock, std::chrono::nanoseconds deadline,
+    const std::function<OpenDevice(const Device&)>& open = open_device);
 
 }  // namespace wattle::hwmon

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/text.hpp"
+#include "sensors/examination.hpp"
 #include "sensors/known_sensors.hpp"
 #include "sensors/nvml/diagnosis.hpp"
 
@@ -62,28 +63,6 @@ constexpr std::array kDefinitions = {
     Definition{Metric::clock_memory, Scope::device, Query::memory_clock, 0, kMega,
                "nvmlDeviceGetClockInfo, memory"},
 };
-
-/// A query tried out.
-struct Trial {
-  Answers answers;  ///< for each item its success if it had one, else its last failure
-  nanoseconds cost = nanoseconds::max();  ///< of the quickest try
-};
-
-Trial try_out(const Api& api, Handle handle, Query query) {
-  constexpr int kTries = 3;
-  using Clock = std::chrono::steady_clock;
-  Trial trial;
-  for (int i = 0; i < kTries; ++i) {
-    Answers answers;
-    const Clock::time_point before = Clock::now();
-    ask(api, handle, query, ~Items(), answers);
-    trial.cost = std::min<nanoseconds>(trial.cost, Clock::now() - before);
-    for (std::size_t item = 0; item < answers.size(); ++item) {
-      if (trial.answers[item].result != Return::success) trial.answers[item] = answers[item];
-    }
-  }
-  return trial;
-}
 
 /// Drivers that know the power fields but not their scopes give the GPU's power for each: the very
 /// same number, not another sensor's.
@@ -159,13 +138,22 @@ class Examination {
 
   /// False, with nothing left to read, where the GPU is gone.
   bool examine_query(Query query) {
-    Trial trial = try_out(api_, gpu_.handle, query);
-    if (query == Query::fields) drop_ignored_scopes(trial.answers);
+    Answers answers;  // for each item its success if it had one, else its last failure
+    // The energy counter takes from microseconds to milliseconds, depending on the driver.
+    const bool is_costly = cost_of([&] {
+                             Answers tried;
+                             ask(api_, gpu_.handle, query, ~Items(), tried);
+                             for (std::size_t item = 0; item < answers.size(); ++item) {
+                               if (answers[item].result == Return::success) continue;
+                               answers[item] = tried[item];
+                             }
+                           }) > kCostlyRead;
+    if (query == Query::fields) drop_ignored_scopes(answers);
     for (const Definition& definition : kDefinitions) {
       if (definition.query != query) continue;
-      const Return result = trial.answers[definition.item].result;
+      const Return result = answers[definition.item].result;
       if (result == Return::success) {
-        add(definition, trial.cost > kCostlyCall);
+        add(definition, is_costly);
       } else if (result == Return::gpu_is_lost || result == Return::reset_required) {
         gpu_.channels.clear();
         gpu_.origins.clear();
@@ -187,7 +175,7 @@ class Examination {
                     .gauge = {.scale = definition.scale},
                     .costly = costly};
     if (definition.metric == Metric::energy) {
-      // 64 bits of mJ never wrap; a lower value is that of a driver loaded anew.
+      // 64 bits of mJ never wrap; a lower value is that of a driver loaded again.
       channel.counter = {.tick = Joules(definition.scale),
                          .modulus = 0,
                          .max_power = max_power(api_, gpu_.handle),
@@ -243,7 +231,7 @@ class Examination {
     }
   }
 
-  /// The GPU draws power of which nothing can be told: that is a refusal of its domain.
+  /// The GPU draws power that cannot be measured: that is a refusal of its domain.
   void refuse_everything_that_counts() {
     std::erase_if(missing_, [&](const Missing& missing) {
       const bool is_usage = missing.definition->query == Query::usage;

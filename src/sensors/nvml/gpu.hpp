@@ -1,4 +1,4 @@
-// What one GPU can tell: found out by asking it, never by its name.
+// What one GPU can report: found by reading it, never by its name.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +26,6 @@ struct Gpu {
   std::vector<Origin> origins{};  ///< one for each channel
   std::vector<SensorRefusal> refused{};
 };
-
-/// A call that takes longer than this, whenever it is tried, belongs on the slow lane. That of the
-/// energy counter takes from microseconds to milliseconds, depending on the driver.
-inline constexpr std::chrono::nanoseconds kCostlyCall = std::chrono::milliseconds(1);
 
 /// Asks the GPU of that number for everything, three times over: what fails now and then is kept.
 /// Blocks for as long as the driver does. `driver`: its version.

@@ -2,10 +2,8 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
-#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +13,7 @@
 #include "base/call_with_deadline.hpp"
 #include "base/dynlib.hpp"
 #include "base/text.hpp"
+#include "sensors/examination.hpp"
 #include "sensors/nvml/diagnosis.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/gpu_sensor.hpp"
@@ -89,17 +88,12 @@ Survey probe_within(const System& system, const Clock& clock, nanoseconds deadli
         return examine(session->api(), static_cast<std::uint32_t>(i), driver);
       });
   Survey survey;
-  for (std::size_t i = 0; i < examined.size(); ++i) {
-    std::optional<Gpu>& gpu = examined[i];
-    if (!gpu) {
-      const auto domain = Domain::nvidia_gpu(static_cast<std::uint32_t>(i));
-      survey.refused.push_back(no_answer(domain, deadline));
-      continue;
-    }
-    std::ranges::move(gpu->refused, std::back_inserter(survey.refused));
-    if (gpu->channels.empty()) continue;
-    survey.sensors.push_back(std::make_unique<GpuSensor>(session, *std::move(gpu), clock));
-  }
+  add_examined(
+      survey, std::move(examined),
+      [&](std::size_t i) {
+        return no_answer(Domain::nvidia_gpu(static_cast<std::uint32_t>(i)), deadline);
+      },
+      [&](Gpu gpu) { return std::make_unique<GpuSensor>(session, std::move(gpu), clock); });
   return survey;
 }
 

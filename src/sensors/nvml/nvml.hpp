@@ -9,12 +9,9 @@
 
 namespace wattle::nvml {
 
-/// How long a probe waits for the driver, for all GPUs together.
-inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(2);
-
 /// One sensor for each GPU that the driver names; CUDA_VISIBLE_DEVICES plays no part. GPUs are
 /// asked at the same time, each in a thread of its own. One that has not answered by the deadline
-/// is refused, and its thread left behind: it owns what it touches, and what it finds is dropped.
+/// is refused, and its thread abandoned: it owns what it touches, and its results are dropped.
 /// Where there is no library this costs one failing search for it, and no thread.
 /// No other interface shows these GPUs, so none is ever `taken`.
 [[nodiscard]] Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken);

@@ -22,15 +22,15 @@ std::string proc_line(const System& system, const char* file) {
 }
 
 /// What was seen when an event was opened.
-struct Attempt {
+struct OpenFailure {
   std::string proof;
   bool filtered;
 };
 
-Attempt look(int error, const System& system) {
+OpenFailure describe_failure(int error, const System& system) {
   const std::string release = proc_line(system, "sys/kernel/osrelease");
   const auto status = read_file((system.procfs / "self" / "status").string());
-  Attempt attempt{
+  OpenFailure attempt{
       .proof = fmt::format("perf_event_open: {}; kernel.perf_event_paranoid is {}; "
                            "Linux {}",
                            std::generic_category().message(error),
@@ -94,7 +94,7 @@ SensorRefusal no_pmu(const std::string& folder) {
 }
 
 SensorRefusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
-  const Attempt attempt = look(error, system);
+  const OpenFailure attempt = describe_failure(error, system);
   SensorRefusal refused{
       .source = "perf", .subject = domain.name(), .proof = attempt.proof, .domain = domain};
   const bool forbidden = error == EACCES || error == EPERM;

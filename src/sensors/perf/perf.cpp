@@ -29,7 +29,7 @@ namespace {
 namespace fs = std::filesystem;
 
 /// A CPU on which counters are read, and the package (or die) that they are of.
-struct Unit {
+struct CounterCpu {
   std::uint32_t cpu;
   std::uint32_t package;
   std::optional<std::uint32_t> die;
@@ -82,11 +82,11 @@ class Probe {
       return std::move(found_);
     }
     type_ = *number;
-    const std::optional<std::vector<Unit>> units = find_units();
+    const std::optional<std::vector<CounterCpu>> units = find_units();
     if (!units) return std::move(found_);
     const std::vector<Event> events = find_events();
     count_hidden(units->size(), events);
-    for (const Unit& unit : *units) open_unit(unit, events);
+    for (const CounterCpu& unit : *units) open_unit(unit, events);
     return std::move(found_);
   }
 
@@ -139,14 +139,14 @@ class Probe {
   }
 
   /// One unit for each counter; absent, and refused, where the PMU names no CPU.
-  std::optional<std::vector<Unit>> find_units() {
+  std::optional<std::vector<CounterCpu>> find_units() {
     const auto line = read_line((pmu_ / "cpumask").string());
     const auto cpus = line ? parse_cpu_list(*line) : std::nullopt;
     if (!cpus) {
       refuse_all("the PMU does not say on which CPUs to count", content_of(pmu_ / "cpumask", line));
       return std::nullopt;
     }
-    std::vector<Unit> units;
+    std::vector<CounterCpu> units;
     std::map<std::uint32_t, int> cpus_of_package;
     int most = 0;
     for (const std::uint32_t cpu : *cpus) {
@@ -161,13 +161,13 @@ class Probe {
 
   /// Several CPUs stand for one package: because the counters are those of dies, or because the
   /// kernel believes so.
-  std::vector<Unit> number_dies(std::vector<Unit> units) {
+  std::vector<CounterCpu> number_dies(std::vector<CounterCpu> units) {
     // AMD's counters are those of the package. Linux 6.9 to 6.11 lists a CPU for each core complex,
     // all of which show the same register.
     const CpuInfo info = read_cpu_info(system_);
-    std::vector<Unit> distinct;
+    std::vector<CounterCpu> distinct;
     std::set<Domain> seen;
-    for (Unit unit : units) {
+    for (CounterCpu unit : units) {
       if (info.error != 0) {
         refuse_unplaced(unit.cpu, "it is not known whether its counters are those of a die",
                         cpu_info_proof(system_, info));
@@ -223,7 +223,7 @@ class Probe {
     }
   }
 
-  void open_unit(const Unit& unit, const std::vector<Event>& events) {
+  void open_unit(const CounterCpu& unit, const std::vector<Event>& events) {
     std::vector<EventGroup> groups;
     for (const Event& event : events) {
       const Domain domain = unit.domain(event.name.kind);
@@ -241,7 +241,7 @@ class Probe {
   }
 
   /// Adds the event to the last group, or begins one with it.
-  void open(const Unit& unit, const Event& event, const Domain& domain,
+  void open(const CounterCpu& unit, const Event& event, const Domain& domain,
             std::vector<EventGroup>& groups) {
     Fd file;
     const bool has_group = !groups.empty();
@@ -257,7 +257,7 @@ class Probe {
         {.channel = describe(unit, event, domain), .scale = event.scale, .file = std::move(file)});
   }
 
-  Fd open_event(const Unit& unit, const Event& event, int leader) {
+  Fd open_event(const CounterCpu& unit, const Event& event, int leader) {
     perf_event_attr attributes{};
     attributes.size = sizeof attributes;
     attributes.type = type_;
@@ -266,7 +266,7 @@ class Probe {
     return Fd(calls_.open_event(attributes, static_cast<int>(unit.cpu), leader));
   }
 
-  static Channel describe(const Unit& unit, const Event& event, const Domain& domain) {
+  static Channel describe(const CounterCpu& unit, const Event& event, const Domain& domain) {
     return {.domain = domain,
             .counter = {.tick = event.scale.tick,
                         .followed_ticks = event.scale.followed_ticks,
@@ -279,7 +279,7 @@ class Probe {
   }
 
   /// AMD counts each core by itself, in a PMU of its own.
-  void refuse_single_cores(const Unit& unit) {
+  void refuse_single_cores(const CounterCpu& unit) {
     const fs::path cores = devices_ / "power_core";
     const Domain domain = unit.domain(DomainKind::core);
     std::error_code ignored;

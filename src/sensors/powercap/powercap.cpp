@@ -35,7 +35,7 @@ struct Zone {
 };
 
 /// A top-level zone with the zones inside it.
-struct Family {
+struct ZoneTree {
   Zone top;
   std::vector<Zone> inner;
 };
@@ -144,7 +144,7 @@ class Probe {
     const auto key = std::tuple(id->control != "intel-rapl", std::string(id->control), id->zone);
     if (!id->sub) {
       if (const auto domain = parse_top_zone_name(*name)) {
-        families_.emplace(key, Family{.top = {directory, path, scope_of(*domain)}, .inner = {}});
+        families_.emplace(key, ZoneTree{.top = {directory, path, scope_of(*domain)}, .inner = {}});
         return true;
       }
     } else if (const auto kind = parse_sub_zone_name(*name)) {
@@ -191,13 +191,13 @@ class Probe {
   }
 
   /// True if another provider reads all of it.
-  [[nodiscard]] bool is_taken(const Family& family) const {
+  [[nodiscard]] bool is_taken(const ZoneTree& family) const {
     return taken_.contains(family.top.domain) &&
            std::ranges::all_of(family.inner,
                                [&](const Zone& zone) { return taken_.contains(zone.domain); });
   }
 
-  void open_family(const Family& family) {
+  void open_family(const ZoneTree& family) {
     if (is_taken(family)) return;
     std::vector<OpenCounter> counters;
     const Watts top_power = max_power(family.top, traits_of(family.top.domain).max_power);
@@ -264,7 +264,7 @@ class Probe {
   const Clock& clock_;
   CpuInfo cpu_;
   const std::set<Domain>& taken_;
-  std::map<std::tuple<bool, std::string, std::uint32_t>, Family> families_;
+  std::map<std::tuple<bool, std::string, std::uint32_t>, ZoneTree> families_;
   std::set<Domain> opened_;
   Survey found_;
 };

@@ -78,10 +78,10 @@ TEST_F(File, FoldersAreListedInOrder) {
   EXPECT_EQ(list_folder(path).names,
             (std::vector<std::string>{"-1", "12", "7", "99999999999", "a", "b", "c1"}));
   EXPECT_EQ(list_folder(path + "/none").error, ENOENT);
-  std::vector<int> numbers = numbers_in(AT_FDCWD, path.c_str());
+  std::vector<int> numbers = numeric_entries(AT_FDCWD, path.c_str());
   std::ranges::sort(numbers);
   EXPECT_EQ(numbers, (std::vector{7, 12}));
-  EXPECT_EQ(numbers_in(-1, "none"), std::vector<int>());
+  EXPECT_EQ(numeric_entries(-1, "none"), std::vector<int>());
 }
 
 }  // namespace

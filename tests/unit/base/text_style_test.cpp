@@ -23,49 +23,49 @@ TEST(Cut, KeepsWholeCharactersAndAllEscapeSequences) {
 }
 
 TEST(Spelled, IsAsciiWhereTheLocaleIs) {
-  EXPECT_EQ(spelled("5 J ±1 µJ ▁█", kAscii), "5 J +/-1 uJ _#");
-  EXPECT_EQ(spelled("größer", kAscii), "gr??er");
-  EXPECT_EQ(spelled("5 J ±1", TextStyle{}), "5 J ±1");
+  EXPECT_EQ(to_style_characters("5 J ±1 µJ ▁█", kAscii), "5 J +/-1 uJ _#");
+  EXPECT_EQ(to_style_characters("größer", kAscii), "gr??er");
+  EXPECT_EQ(to_style_characters("5 J ±1", TextStyle{}), "5 J ±1");
 }
 
 TEST(Tinted, IsAsItWasWithoutColors) {
-  EXPECT_EQ(tinted("x", Tint::bold, TextStyle{}), "x");
-  EXPECT_EQ(tinted("x", Tint::bold, kColor), "\x1b[1mx\x1b[0m");
-  EXPECT_EQ(tinted("", Tint::bad, kColor), "");
+  EXPECT_EQ(colored("x", Tint::bold, TextStyle{}), "x");
+  EXPECT_EQ(colored("x", Tint::bold, kColor), "\x1b[1mx\x1b[0m");
+  EXPECT_EQ(colored("", Tint::bad, kColor), "");
 }
 
 TEST(Fitted, BreaksLinesAtSpaces) {
-  EXPECT_EQ(fitted("  one two three four five\nsix\n", kNarrow),
+  EXPECT_EQ(wrapped("  one two three four five\nsix\n", kNarrow),
             "  one two three four\n    five\nsix\n");
-  EXPECT_EQ(fitted("label  one two three four", kNarrow, 7), "label  one two three\n       four");
+  EXPECT_EQ(wrapped("label  one two three four", kNarrow, 7), "label  one two three\n       four");
 }
 
 TEST(Fitted, LeavesWordsWhole) {
-  EXPECT_EQ(fitted("see /a/path/that/is/longer/than/this for it\n", kNarrow),
+  EXPECT_EQ(wrapped("see /a/path/that/is/longer/than/this for it\n", kNarrow),
             "see\n/a/path/that/is/longer/than/this\n  for it\n");
 }
 
 TEST(Fitted, KeepsANumberWithItsUnit) {
-  EXPECT_EQ(fitted("energy of it: 5.0 J ±1.0 J", kNarrow), "energy of it:\n  5.0 J ±1.0 J");
-  EXPECT_EQ(fitted("it was in use for 12 s", kNarrow), "it was in use for\n  12 s");
+  EXPECT_EQ(wrapped("energy of it: 5.0 J ±1.0 J", kNarrow), "energy of it:\n  5.0 J ±1.0 J");
+  EXPECT_EQ(wrapped("it was in use for 12 s", kNarrow), "it was in use for\n  12 s");
 }
 
 TEST(Fitted, LeavesEverythingWithoutAWidth) {
-  EXPECT_EQ(fitted("  one two three four five six\n\n", TextStyle{}),
+  EXPECT_EQ(wrapped("  one two three four five six\n\n", TextStyle{}),
             "  one two three four five six\n\n");
 }
 
 TEST(Fitted, CountsNoEscapeSequences) {
-  const std::string bold = tinted("one two three four!", Tint::bold, kColor);
-  EXPECT_EQ(fitted(bold, {.width = 20, .color = true}), bold);
+  const std::string bold = colored("one two three four!", Tint::bold, kColor);
+  EXPECT_EQ(wrapped(bold, {.width = 20, .color = true}), bold);
 }
 
 TEST(Fitted, EndsWhereTheIndentIsWiderThanTheTerminal) {
-  EXPECT_EQ(fitted("one two three", {.width = 4}, 10), "one two three");
+  EXPECT_EQ(wrapped("one two three", {.width = 4}, 10), "one two three");
 }
 
-TEST(Table, HasColumnsAsWideAsTheirWidestCells) {
-  Table table({Align::left, Align::right, Align::left}, {}, 2);
+TEST(TextTable, HasColumnsAsWideAsTheirWidestCells) {
+  TextTable table({Align::left, Align::right, Align::left}, {}, 2);
   table.add({"domain", "energy ±"});
   table.add({"package_0", "5 J ±1 J", "wrapped"});
   table.add({"x", "unknown"});
@@ -75,21 +75,21 @@ TEST(Table, HasColumnsAsWideAsTheirWidestCells) {
             "  x           unknown\n");
 }
 
-TEST(Table, IsAlignedInAsciiToo) {
-  Table table({Align::left, Align::right}, kAscii, 0);
+TEST(TextTable, IsAlignedInAsciiToo) {
+  TextTable table({Align::left, Align::right}, kAscii, 0);
   table.add({"a", "5 J ±1 J"});
   table.add({"b", "unknown"});
   EXPECT_EQ(table.text(), "a  5 J +/-1 J\nb     unknown\n");
 }
 
-TEST(Table, PutsALastCellBelowThatHasNoRoomBesideTheOthers) {
-  Table table({Align::left, Align::left}, kNarrow, 0);
+TEST(TextTable, PutsALastCellBelowThatHasNoRoomBesideTheOthers) {
+  TextTable table({Align::left, Align::left}, kNarrow, 0);
   table.add({"a name of 16 bytes", "remark"});
   EXPECT_EQ(table.text(), "a name of 16 bytes\n  remark\n");
 }
 
-TEST(Table, BreaksItsLastCell) {
-  Table table({Align::left, Align::left}, kNarrow, 0);
+TEST(TextTable, BreaksItsLastCell) {
+  TextTable table({Align::left, Align::left}, kNarrow, 0);
   table.add({"gpu_0", "a long reason for it"});
   EXPECT_EQ(table.text(), "gpu_0  a long reason\n       for it\n");
 }

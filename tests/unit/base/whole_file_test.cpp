@@ -219,17 +219,17 @@ TEST_F(WholeFileTest, ExtendsAFileByAllOrNothing) {
 }
 
 TEST_F(WholeFileTest, IsOneFileByTwoNames) {
-  EXPECT_TRUE(name_one_file(path("file"), folder_.path().string() + "/./file"));
-  EXPECT_FALSE(name_one_file(path("file"), path("other")));
+  EXPECT_TRUE(is_same_file(path("file"), folder_.path().string() + "/./file"));
+  EXPECT_FALSE(is_same_file(path("file"), path("other")));
   folder_.write("file", "");
-  EXPECT_FALSE(name_one_file(path("file"), path("other")));
-  EXPECT_FALSE(name_one_file(path("other"), path("file")));
+  EXPECT_FALSE(is_same_file(path("file"), path("other")));
+  EXPECT_FALSE(is_same_file(path("other"), path("file")));
   fs::create_hard_link(path("file"), path("other"));
-  EXPECT_TRUE(name_one_file(path("file"), path("other")));
+  EXPECT_TRUE(is_same_file(path("file"), path("other")));
 }
 
 TEST_F(WholeFileTest, TakesADeviceForTwoFiles) {
-  EXPECT_FALSE(name_one_file("/dev/null", "/dev/./null"));
+  EXPECT_FALSE(is_same_file("/dev/null", "/dev/./null"));
 }
 
 }  // namespace

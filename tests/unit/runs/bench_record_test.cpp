@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "golden.hpp"
-#include "runs/bench_words.hpp"
+#include "runs/bench_text.hpp"
 #include "sample_bench.hpp"
 #include "wattle/error.hpp"
 #include "wattle/wattle.hpp"
@@ -61,7 +61,7 @@ TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
     run.energy_domains = {"package_0"};
     run.energy = Joules(20.0);
   }
-  find_partial(bench);
+  mark_missing_domains(bench);
   const std::string text = to_text(bench.commands[1], {});
   EXPECT_THAT(text, HasSubstr("energy (4 of 6 runs)"));
   EXPECT_THAT(text, testing::Not(HasSubstr("20.00 J")));
@@ -72,8 +72,8 @@ TEST(BenchRecord, LeavesEnergiesOfFewerDomainsOutOfItsFigures) {
   EXPECT_EQ(json["results"][1]["energy_j"]["runs"], 4);
   EXPECT_EQ(json["results"][1]["values"]["energy_j"][1], 20.0) << "as it was measured";
   BenchRecord again = parse_bench_record(to_json(bench), "b");
-  find_partial(again);
-  EXPECT_THAT(again.commands[1].runs[1].lacking, testing::ElementsAre("package_1"));
+  mark_missing_domains(again);
+  EXPECT_THAT(again.commands[1].runs[1].missing_domains, testing::ElementsAre("package_1"));
 }
 
 TEST(BenchRecord, SaysOfEachKindWhetherAPartOrAllOfItIsMissing) {

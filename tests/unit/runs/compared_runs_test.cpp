@@ -34,7 +34,7 @@ std::string lines_of(int runs, double factor, const std::string& host = "n1") {
 
 std::string error_of(const std::string& a, const std::string& b) {
   try {
-    (void)compared(read_source(a, "a.json"), read_source(b, "b.json"), false);
+    (void)compare_sources(read_source(a, "a.json"), read_source(b, "b.json"), false);
   } catch (const Error& error) {
     return error.what();
   }
@@ -44,7 +44,7 @@ std::string error_of(const std::string& a, const std::string& b) {
 TEST(ComparedRuns, AreThoseOfTheOnlyCommandOfEach) {
   const RunSource a = read_source(lines_of(6, 1.0), "a.json");
   const RunSource b = read_source(lines_of(6, 1.2), "b.json");
-  const auto all = compared(a, b, false);
+  const auto all = compare_sources(a, b, false);
   ASSERT_THAT(all, SizeIs(1));
   ASSERT_EQ(all[0].comparisons.front().cost, Cost::energy);
   const LogRatio& ratio = *all[0].comparisons.front().ratio;
@@ -57,7 +57,7 @@ TEST(ComparedRuns, AreThoseOfTheOnlyCommandOfEach) {
 TEST(ComparedRuns, OfOneRunEachHaveNoInterval) {
   const RunSource a = read_source(lines_of(1, 1.0), "a.json");
   const RunSource b = read_source(lines_of(1, 1.2), "b.json");
-  const auto all = compared(a, b, false);
+  const auto all = compare_sources(a, b, false);
   EXPECT_FALSE(all[0].comparisons.front().ratio->interval);
   EXPECT_THAT(to_text(a, b, all, {}), HasSubstr("there is no interval for one run"));
 }
@@ -77,7 +77,7 @@ TEST(ComparedRuns, OfDifferentMachinesNeedForce) {
   EXPECT_THAT(error_of(a, b), HasSubstr("these machines differ; --force compares them"));
   const RunSource from_a = read_source(a, "a.json");
   const RunSource from_b = read_source(b, "b.json");
-  EXPECT_THAT(to_text(from_a, from_b, compared(from_a, from_b, true), {}),
+  EXPECT_THAT(to_text(from_a, from_b, compare_sources(from_a, from_b, true), {}),
               HasSubstr("note: the machines differ"));
   EXPECT_THAT(error_of(a + b, a), HasSubstr("its runs are of several machines"));
 }
@@ -109,7 +109,7 @@ std::string lines_without_package_1(int runs, int partial) {
 TEST(ComparedRuns, LeaveOutEnergiesOfFewerDomains) {
   const RunSource a = read_source(lines_without_package_1(4, 0), "a.json");
   const RunSource b = read_source(lines_without_package_1(4, 1), "b.json");
-  const auto all = compared(a, b, false);
+  const auto all = compare_sources(a, b, false);
   ASSERT_EQ(all[0].comparisons.front().cost, Cost::energy);
   EXPECT_DOUBLE_EQ(all[0].comparisons.front().ratio->estimate, 0.0);
   EXPECT_THAT(
@@ -121,7 +121,7 @@ TEST(ComparedRuns, LeaveOutEnergiesOfFewerDomains) {
 TEST(ComparedRuns, DoNotCompareEnergiesOfOtherDomains) {
   const RunSource a = read_source(lines_without_package_1(3, 0), "a.json");
   const RunSource b = read_source(lines_without_package_1(3, 3), "b.json");
-  const auto all = compared(a, b, false);
+  const auto all = compare_sources(a, b, false);
   EXPECT_EQ(all[0].comparisons.front().cost, Cost::time) << "no energy";
   EXPECT_EQ(std::ranges::count(all[0].comparisons, Cost::power, &Comparison::cost), 0);
   const std::vector<std::string> notes = notes_on(a, b, all);
@@ -137,7 +137,7 @@ TEST(ComparedRuns, SayWhichEnergiesAreLowerBounds) {
     lines += to_json(report);
   }
   const RunSource source = read_source(lines, "a.json");
-  EXPECT_THAT(notes_on(source, source, compared(source, source, false)),
+  EXPECT_THAT(notes_on(source, source, compare_sources(source, source, false)),
               testing::Contains("a.json: the energy of 1 of 3 runs is a lower bound: a part of the "
                                 "time is unknown"));
 }
@@ -147,7 +147,7 @@ TEST(ComparedRuns, CountOutliersAmongTheRunsOfBothSides) {
   const RunSource few = read_source(lines_of(3, 1.0), "few");
   lines += lines_of(1, 9.0);
   const RunSource many = read_source(lines, "many");
-  const auto all = compared(few, many, false);
+  const auto all = compare_sources(few, many, false);
   EXPECT_EQ(all[0].comparisons.front().ratio->outliers, 1U);
   EXPECT_THAT(to_text(few, many, all, {}), HasSubstr("1 of 10 runs without weight"));
 }
@@ -160,7 +160,7 @@ TEST(ComparedRuns, OfWhichSomePeakMemoryIsTooSmallToBeKnownDoNotCompareIt) {
     lines += to_json(report);
   }
   const RunSource source = read_source(lines, "a.json");
-  const auto all = compared(source, source, false);
+  const auto all = compare_sources(source, source, false);
   EXPECT_EQ(std::ranges::count(all[0].comparisons, Cost::memory, &Comparison::cost), 0);
 }
 
@@ -168,7 +168,7 @@ TEST(ComparedRuns, WithoutEnergySaySo) {
   std::string lines;
   for (int i = 0; i < 3; ++i) lines += to_json(without_sensors());
   const RunSource source = read_source(lines, "a.json");
-  const auto all = compared(source, source, false);
+  const auto all = compare_sources(source, source, false);
   EXPECT_NE(all[0].comparisons.front().cost, Cost::energy);
   EXPECT_THAT(to_text(source, source, all, {}), HasSubstr("no comparison of energy"));
 }

@@ -47,7 +47,7 @@ TEST_F(SpoolTest, KeepsARunUntilItIsSaved) {
   EXPECT_EQ(waiting.parent_path(), spool());
   EXPECT_EQ(fs::status(waiting).permissions(), fs::perms::owner_read | fs::perms::owner_write);
   RunHistory history(file());
-  EXPECT_EQ(take_in_spool(history).runs, 1U);
+  EXPECT_EQ(import_spool(history).runs, 1U);
   ASSERT_THAT(history.list({}), SizeIs(1));
   EXPECT_EQ(history.list({})[0].tags, (Tags{{"k", "v"}}));
   EXPECT_FALSE(fs::exists(spool()));
@@ -57,7 +57,7 @@ TEST_F(SpoolTest, SavesARunOnceThatWasTakenInBefore) {
   RunHistory history(file());
   history.save(saved_run());
   (void)spool_run(file(), saved_run());
-  EXPECT_EQ(take_in_spool(history).runs, 1U);
+  EXPECT_EQ(import_spool(history).runs, 1U);
   EXPECT_EQ(history.count({}), 1U);
 }
 
@@ -66,7 +66,7 @@ TEST_F(SpoolTest, LeavesDamagedFiles) {
   std::ofstream(spool() / "half.jsonl") << "{\"schema\":";
   std::ofstream(spool() / ".wattle-x.tmp") << "being written";
   RunHistory history(file());
-  const TakenIn taken = take_in_spool(history);
+  const SpoolImport taken = import_spool(history);
   EXPECT_EQ(taken.runs, 1U);
   ASSERT_THAT(taken.problems, SizeIs(1));
   EXPECT_THAT(taken.problems[0], HasSubstr("half.jsonl"));

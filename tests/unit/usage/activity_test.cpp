@@ -8,18 +8,18 @@ namespace {
 TEST(IoLedger, CountsFromItsBegin) {
   IoLedger ledger;
   ledger.begin(100);
-  ledger.see(130);
-  ledger.see(120);  // not believed
+  ledger.update(130);
+  ledger.update(120);  // not believed
   EXPECT_EQ(ledger.total(), 30);
 }
 
 TEST(IoLedger, CountsAChildThatWasWaitedForOnce) {
   IoLedger parent;
-  parent.see(10);
+  parent.update(10);
   IoLedger child;
-  child.see(70);
+  child.update(70);
   parent.inherit(child);
-  parent.see(10 + 75);  // it did a little more before it ended
+  parent.update(10 + 75);  // it did a little more before it ended
   EXPECT_EQ(parent.total(), 85);
 }
 
@@ -27,58 +27,58 @@ TEST(IoLedger, LeavesOutWhatAChildDidBeforeItWasWatched) {
   IoLedger parent;
   IoLedger child;
   child.begin(1000);
-  child.see(1005);
+  child.update(1005);
   parent.inherit(child);
-  parent.see(1005 + 2);
+  parent.update(1005 + 2);
   EXPECT_EQ(parent.total(), 7);
 }
 
 TEST(IoLedger, KeepsAChildThatNobodyWaitedFor) {
   IoLedger parent;
   IoLedger child;
-  child.see(70);
+  child.update(70);
   parent.inherit(child);
   EXPECT_EQ(parent.total(), 70);
 }
 
 TEST(IoLedger, LeavesOutAChildThatDoesNotCount) {
   IoLedger parent;
-  parent.see(5);
+  parent.update(5);
   IoLedger child;
-  child.see(70);
+  child.update(70);
   parent.leave_out(child);
-  parent.see(5 + 70);
+  parent.update(5 + 70);
   EXPECT_EQ(parent.total(), 5);
 }
 
 TEST(SwitchLedger, CountsThreadsFromWhereTheyCame) {
   SwitchLedger ledger;
-  ledger.see({{.number = 5, .counts = {100, 10}}}, false);
+  ledger.update({{.number = 5, .counts = {100, 10}}}, false);
   EXPECT_EQ(ledger.total(), (SwitchCounts{0, 0}));
-  ledger.see({{.number = 3, .counts = {4, 1}}, {.number = 5, .counts = {101, 12}}}, true);
+  ledger.update({{.number = 3, .counts = {4, 1}}, {.number = 5, .counts = {101, 12}}}, true);
   EXPECT_EQ(ledger.total(), (SwitchCounts{5, 3}));
 }
 
 TEST(SwitchLedger, KeepsThreadsThatEnded) {
   SwitchLedger ledger;
-  ledger.see({{.number = 3, .counts = {4, 1}}, {.number = 5, .counts = {7, 0}}}, true);
-  ledger.see({{.number = 5, .counts = {9, 0}}}, true);
+  ledger.update({{.number = 3, .counts = {4, 1}}, {.number = 5, .counts = {7, 0}}}, true);
+  ledger.update({{.number = 5, .counts = {9, 0}}}, true);
   EXPECT_EQ(ledger.total(), (SwitchCounts{13, 1}));
 }
 
 TEST(SwitchLedger, TellsAThreadFromTheNextOfItsNumber) {
   SwitchLedger ledger;
-  ledger.see({{.number = 3, .counts = {40, 0}}}, true);
-  ledger.see({{.number = 3, .counts = {2, 1}}}, true);
+  ledger.update({{.number = 3, .counts = {40, 0}}}, true);
+  ledger.update({{.number = 3, .counts = {2, 1}}}, true);
   EXPECT_EQ(ledger.total(), (SwitchCounts{42, 1}));
 }
 
 TEST(ProcessActivity, OfATrackerCountsForTheFaultsOfItsChildrenAlone) {
   ProcessActivity tracker;
-  tracker.io[0].see(9);
-  tracker.minor_faults.see_own(4);
-  tracker.minor_faults.see_waited(3);
-  tracker.switches.see({{.number = 1, .counts = {6, 6}}}, true);
+  tracker.io[0].update(9);
+  tracker.minor_faults.update_own(4);
+  tracker.minor_faults.update_waited(3);
+  tracker.switches.update({{.number = 1, .counts = {6, 6}}}, true);
   ActivityTotals totals;
   tracker.add_to(totals, true);
   EXPECT_EQ(totals.minor_faults, 3);

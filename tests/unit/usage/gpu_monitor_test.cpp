@@ -34,7 +34,7 @@ class PlayedGpus {
     readings_.emplace(std::move(found.sensors), fake_.clock(), options);
     shown_ = readings_->no_capture();
     const std::vector<bool> all(readings_->devices().size(), true);
-    monitor_.emplace(*readings_, GpuChoiceOfSums{all, all});
+    monitor_.emplace(*readings_, SummedGpus{all, all});
     read_at(0.0);
   }
 

@@ -17,7 +17,7 @@
 #include "base/file.hpp"
 #include "fakes/file_size_limit.hpp"
 #include "tracked_machine.hpp"
-#include "usage/tracking_file.hpp"
+#include "usage/tracking_table.hpp"
 #include "usage/usage_file.hpp"
 
 namespace wattle {
@@ -30,9 +30,9 @@ using testing::StartsWith;
 
 class TrackingFiles : public TrackedMachine {
  protected:
-  void look(Tracking& tracking) {
+  void sample(Tracking& tracking) {
     clock_.advance(1s);
-    EXPECT_TRUE(tracking.look());
+    EXPECT_TRUE(tracking.sample());
   }
   [[nodiscard]] std::string content(const char* name) const {
     return read_file(path(name).string()).value_or("");
@@ -60,16 +60,16 @@ TEST_F(TrackingFiles, WritesARowEachLook) {
                 .user = static_cast<std::uint64_t>(50 * i),
                 .rss_kib = 800,
                 .children = {101}});
-    tracking.look();
+    tracking.sample();
   }
   tracking.end();
   std::istringstream lines(read_file(path("rows.csv").string()).value_or(""));
   std::vector<std::string> rows;
   for (std::string line; std::getline(lines, line);) rows.push_back(line);
   ASSERT_EQ(rows.size(), 3U + 4);
-  EXPECT_EQ(rows[0], static_columns());
+  EXPECT_EQ(rows[0], header_names());
   EXPECT_THAT(rows[1], StartsWith("bytes,gigabytes,seconds,1024000000,,2,2,,0"));
-  EXPECT_EQ(rows[2], sample_columns());
+  EXPECT_EQ(rows[2], row_names());
   EXPECT_EQ(std::ranges::count(rows[2], ','), 21);
   for (std::size_t i = 3; i < rows.size(); ++i) {
     EXPECT_EQ(std::ranges::count(rows[i], ','), 21) << rows[i];
@@ -94,8 +94,8 @@ TEST_F(TrackingFiles, WritesSqliteWhereTheNameSaysSo) {
   options_.tracking_file = path("rows.sqlite");
   Tracking tracking(options_, clock_);
   tracking.begin();
-  look(tracking);
-  look(tracking);
+  sample(tracking);
+  sample(tracking);
   EXPECT_EQ(asked(path("rows.sqlite"), "select main_ram, gpu_sum_utilization_percent from data"),
             "409600.0|None\n409600.0|None\n")
       << "each row is there at once, gpu_tracker's names, unknown is null";
@@ -122,10 +122,10 @@ TEST_F(TrackingFiles, RemovesItsUsageFileOnlyWhenAllWentWell) {
   Tracking tracking(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
-  tracking.look();
+  tracking.sample();
   EXPECT_EQ(ticks_in("usage.jsonl"), 1U);
   clock_.advance(1s);
-  tracking.look();
+  tracking.sample();
   EXPECT_EQ(ticks_in("usage.jsonl"), 2U);
   tracking.end();
   EXPECT_FALSE(std::filesystem::exists(path("usage.jsonl")));
@@ -137,7 +137,7 @@ TEST_F(TrackingFiles, KeepAUsageFileInTheStateFolderUnlessItIsNamed) {
   options_.resource_usage_file.reset();
   Tracking tracking(options_, clock_);
   tracking.begin();
-  look(tracking);
+  sample(tracking);
   const std::filesystem::directory_iterator files(path("state/wattle/usage"));
   ASSERT_EQ(std::distance(begin(files), end(files)), 1);
   const auto file = std::filesystem::directory_iterator(path("state/wattle/usage"))->path();
@@ -168,7 +168,7 @@ TEST_F(TrackingFiles, TellThatTheyWereRemoved) {
   tracking.begin();
   std::filesystem::remove(path("rows.csv"));
   clock_.advance(1s);
-  EXPECT_TRUE(tracking.look());
+  EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure());
   EXPECT_EQ(tracking.failure()->error_number, ENOENT);
 }
@@ -193,7 +193,7 @@ TEST_F(TrackingFiles, GoesOnWhereAPipesReaderHasGone) {
   tracking.begin();
   reader = Fd();
   clock_.advance(1s);
-  EXPECT_TRUE(tracking.look());
+  EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure()) << "and not the end of the process";
   EXPECT_EQ(tracking.failure()->error_number, EPIPE);
 }
@@ -203,11 +203,11 @@ TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
   Tracking tracking(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
-  EXPECT_TRUE(tracking.look());
+  EXPECT_TRUE(tracking.sample());
   ASSERT_TRUE(tracking.failure());
   EXPECT_EQ(tracking.failure()->error_number, ENOSPC);
   clock_.advance(1s);
-  EXPECT_TRUE(tracking.look());
+  EXPECT_TRUE(tracking.sample());
   tracking.end();
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 2.0);
 }
@@ -279,7 +279,7 @@ TEST_F(TrackingFiles, AreThoseThatALinkLeadsTo) {
   Tracking tracking(options_, clock_, 1);
   tracking.begin();
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
-    look(tracking);
+    sample(tracking);
     EXPECT_TRUE(std::filesystem::is_symlink(path("link")));
     EXPECT_EQ(ticks_in("real/usage.jsonl"), ticks);
   }
@@ -294,7 +294,7 @@ TEST_F(TrackingFiles, PutNothingInThePlaceOfAnotherFile) {
   tracking.begin();
   std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
   files_.folder().write("usage.jsonl", "precious");
-  look(tracking);
+  sample(tracking);
   EXPECT_EQ(ticks_in("moved.jsonl"), 1U);
   tracking.end();
   EXPECT_EQ(content("usage.jsonl"), "precious");
@@ -309,7 +309,7 @@ TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
   tracking.begin();
   reader = Fd();
   for (std::size_t ticks = 1; ticks <= 3; ++ticks) {
-    look(tracking);
+    sample(tracking);
     EXPECT_EQ(ticks_in("usage.jsonl"), ticks);
   }
   tracking.end();
@@ -322,10 +322,10 @@ TEST_F(TrackingFiles, BeginAUsageFileAnewThatHasGrown) {
   files_.folder().write("usage.jsonl.next", "precious");
   Tracking tracking(options_, clock_, 1);
   tracking.begin();
-  look(tracking);
+  sample(tracking);
   std::filesystem::permissions(path("usage.jsonl"), std::filesystem::perms(0640));
   for (std::size_t ticks = 2; ticks <= 3; ++ticks) {
-    look(tracking);
+    sample(tracking);
     const std::string text = content("usage.jsonl");
     EXPECT_EQ(std::ranges::count(text, '\n'), 1);
     EXPECT_EQ(ticks_in("usage.jsonl"), ticks);
@@ -343,12 +343,12 @@ TEST_F(TrackingFiles, SayThatAUsageFileCannotBeReplacedAndGoOn) {
   options_.resource_usage_file = path("usage.jsonl");
   Tracking tracking(options_, clock_, 1);
   tracking.begin();
-  look(tracking);
+  sample(tracking);
   EXPECT_EQ(told, "");
   // A folder of that name cannot be replaced by a file.
   std::filesystem::rename(path("usage.jsonl"), path("moved.jsonl"));
   std::filesystem::create_directory(path("usage.jsonl"));
-  look(tracking);
+  sample(tracking);
   set_log({});
   EXPECT_THAT(told, HasSubstr("cannot replace the usage file"));
   EXPECT_FALSE(tracking.failure());
@@ -361,11 +361,11 @@ TEST_F(TrackingFiles, KeepTheLooksThatFitIntoTheLimitOfFiles) {
   Tracking tracking(options_, clock_);
   tracking.begin();
   const std::size_t before = content("usage.jsonl").size();
-  look(tracking);
+  sample(tracking);
   const std::size_t line = content("usage.jsonl").size() - before;
   {
     const fakes::FileSizeLimit limit(before + 2 * line + line / 2);
-    for (int i = 2; i <= 4; ++i) look(tracking);
+    for (int i = 2; i <= 4; ++i) sample(tracking);
   }
   ASSERT_TRUE(tracking.failure()) << "and no SIGXFSZ";
   EXPECT_EQ(tracking.failure()->error_number, EFBIG);

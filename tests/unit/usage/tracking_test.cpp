@@ -31,7 +31,7 @@ TEST_F(TrackingTest, TellsTheEnergyOfTheProcessors) {
   tracking.begin();
   clock_.advance(1s);
   fakes::set_energy_uj(zone, 21'000'000);
-  (void)tracking.look();
+  (void)tracking.sample();
   EXPECT_FALSE(tracking.usage().energy) << "GPUs are asked at the end only";
   clock_.advance(1s);
   fakes::set_energy_uj(zone, 51'000'000);
@@ -67,7 +67,7 @@ TEST_P(PeriodicLoad, ReadsAsWhatItIs) {
     clock_.advance(period);
     const auto used = busy_until(phase + time) - busy_until(phase);
     files_.put({.pid = 100, .user = static_cast<std::uint64_t>(used / 10ms)});
-    EXPECT_TRUE(tracking.look());
+    EXPECT_TRUE(tracking.sample());
   }
   tracking.end();
   const ProcessingUnitPercentages main = tracking.usage().cpu_utilization.main;
@@ -109,9 +109,9 @@ TEST_F(TrackingTest, EndsTheTimeWhereTheProcessEnds) {
   tracking.begin();
   clock_.advance(1s);
   files_.take(100);
-  EXPECT_FALSE(tracking.look());
+  EXPECT_FALSE(tracking.sample());
   clock_.advance(1h);
-  EXPECT_FALSE(tracking.look());
+  EXPECT_FALSE(tracking.sample());
   tracking.end();
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 1.0);
 }
@@ -122,7 +122,7 @@ TEST_F(TrackingTest, LeavesOutWhatTrackersOfThisProcessTake) {
   Tracking tracking(options_, clock_);
   tracking.begin();
   clock_.advance(1s);
-  tracking.look({.cpu = 1h, .threads = 0});
+  tracking.sample({.cpu = 1h, .threads = 0});
   tracking.end({.cpu = 1h, .threads = 1000});
   EXPECT_EQ(tracking.usage().cpu_utilization.main.mean_sum_percent, 0.0);
 }
@@ -134,7 +134,7 @@ TEST_F(TrackingTest, LeavesTheCostOfTrackersOutOfTheTimesToo) {
   tracking.begin();
   clock_.advance(1s);
   files_.put({.pid = ::getpid(), .user = 60, .system = 20});
-  tracking.look({.cpu = 200ms, .threads = 0});
+  tracking.sample({.cpu = 200ms, .threads = 0});
   tracking.end({.cpu = 200ms, .threads = 0});
   const ResourceUsage usage = tracking.usage();
   EXPECT_NEAR(usage.cpu_user.value_or(Seconds(0)).count(), 0.45, 1e-9);
@@ -190,7 +190,7 @@ TEST_F(TrackingTest, CountsMemoryThatWasHeldBetweenTwoLooks) {
   files_.put(
       {.pid = 100, .rss_kib = 5600, .pss_kib = 5600, .private_kib = 5600, .peak_kib = 425000});
   clock_.advance(1s);
-  tracking.look();
+  tracking.sample();
   tracking.end();
   const ResourceUsage usage = tracking.usage();
   EXPECT_EQ(usage.max_ram.main.total_rss, 425000 * 1024.0);

@@ -13,8 +13,8 @@ using testing::Not;
 
 const TimePoint kBegin{1h};
 
-TEST(Busyness, IsTheMeanOfAllTime) {
-  Busyness busy;
+TEST(CpuPercentTracker, IsTheMeanOfAllTime) {
+  CpuPercentTracker busy;
   busy.begin(kBegin, 5s);
   busy.add(kBegin + 100ms, 5100ms, false);
   busy.add(kBegin + 2s, 5600ms, true);
@@ -23,8 +23,8 @@ TEST(Busyness, IsTheMeanOfAllTime) {
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 30.0);
 }
 
-TEST(Busyness, IsLargestInTheBusiestSpan) {
-  Busyness busy;
+TEST(CpuPercentTracker, IsLargestInTheBusiestSpan) {
+  CpuPercentTracker busy;
   busy.begin(kBegin, 0s);
   busy.add(kBegin + 100ms, 100ms, false);  // a look, no span
   busy.add(kBegin + 1s, 500ms, true);
@@ -34,16 +34,16 @@ TEST(Busyness, IsLargestInTheBusiestSpan) {
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 90.0);
 }
 
-TEST(Busyness, OfAShortTimeIsItsMean) {
-  Busyness busy;
+TEST(CpuPercentTracker, OfAShortTimeIsItsMean) {
+  CpuPercentTracker busy;
   busy.begin(kBegin, 0s);
   busy.add(kBegin + 200ms, 100ms, true);
   busy.end();
   EXPECT_DOUBLE_EQ(busy.max().value_or(0), 50.0);
 }
 
-TEST(Busyness, IsUnknownOfNoTime) {
-  Busyness busy;
+TEST(CpuPercentTracker, IsUnknownOfNoTime) {
+  CpuPercentTracker busy;
   busy.begin(kBegin, 0s);
   busy.end();
   EXPECT_FALSE(busy.mean());

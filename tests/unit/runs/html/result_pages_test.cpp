@@ -122,7 +122,7 @@ RunsOfCommand side_of(const std::string& name, double factor) {
 TEST(ComparePage, HasTheChangeOfEachCost) {
   const RunSource a{"before.json", {side_of("make", 1.0)}};
   const RunSource b{"after.json", {side_of("make", 0.8)}};
-  const std::vector<ComparedRuns> all = compared(a, b, false);
+  const std::vector<ComparedRuns> all = compare_sources(a, b, false);
   const std::string html = html_of(page_of(a, b, all));
   EXPECT_EQ(markup_fault(html), "");
   expect_golden("compare.html", html);
@@ -133,7 +133,7 @@ TEST(ComparePage, HasTheChangeOfEachCost) {
 TEST(ComparePage, OfSeveralCommandsHasASectionForEach) {
   const RunSource a{kHostileName, {side_of("make", 1.0), side_of(kHostileName, 1.0)}};
   const RunSource b{kHostileName, {side_of("make", 0.8), side_of(kHostileName, 0.9)}};
-  const std::string html = html_of(page_of(a, b, compared(a, b, false)));
+  const std::string html = html_of(page_of(a, b, compare_sources(a, b, false)));
   EXPECT_EQ(markup_fault(html), "");
   EXPECT_THAT(html, HasSubstr("<h2>make</h2>"));
 }

@@ -20,17 +20,17 @@ using testing::Not;
 
 constexpr seconds kLong{20};  // ends nothing by itself
 
-class DaemonConnection : public testing_daemon::ServedMachine {
+class DaemonConnectionTest : public testing_daemon::ServedMachine {
  protected:
-  [[nodiscard]] Connection connection(const std::string& token = "") const {
+  [[nodiscard]] DaemonConnection connection(const std::string& token = "") const {
     return {path(), question(token).value(), machine_clock()};
   }
 };
 
-TEST_F(DaemonConnection, AsksForAllCountersAndGivesTheAnswer) {
+TEST_F(DaemonConnectionTest, AsksForAllCountersAndGivesTheAnswer) {
   serve();
   tell("hello", 404);
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   const Reply exchange = connection.ask(kLong);
   EXPECT_EQ(exchange.outcome, Outcome::answered);
   EXPECT_EQ(exchange.status, 404U);
@@ -44,47 +44,47 @@ TEST_F(DaemonConnection, AsksForAllCountersAndGivesTheAnswer) {
   EXPECT_THAT(requests[0].head, Not(HasSubstr("Authorization")));
 }
 
-TEST_F(DaemonConnection, ShowsTheToken) {
+TEST_F(DaemonConnectionTest, ShowsTheToken) {
   serve();
-  Connection connection = this->connection("aaa.bbb");
+  DaemonConnection connection = this->connection("aaa.bbb");
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   EXPECT_EQ(server_->requests().at(0).field("Authorization"), "Bearer aaa.bbb");
 }
 
-TEST_F(DaemonConnection, ATokenThatWouldBeginAnotherLineMakesNoQuestion) {
+TEST_F(DaemonConnectionTest, ATokenThatWouldBeginAnotherLineMakesNoQuestion) {
   for (const char* token : {"a\r\nX: y", "a b", "a\n", "\xC3\xA9", "\x7F"}) {
     EXPECT_FALSE(question(token)) << token;
   }
 }
 
-TEST_F(DaemonConnection, IsKept) {
+TEST_F(DaemonConnectionTest, IsKept) {
   serve();
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   for (int i = 0; i < 50; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   EXPECT_EQ(server_->connections(), 1U);
 }
 
-TEST_F(DaemonConnection, ThatTheDaemonClosedIsMadeAnewWithinTheQuestion) {
+TEST_F(DaemonConnectionTest, ThatTheDaemonClosedIsMadeAnewWithinTheQuestion) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     peer.send(fakes::http_answer(200, "x"));
     peer.close();
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   for (int i = 0; i < 5; ++i) EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
 }
 
-TEST_F(DaemonConnection, ThatTheDaemonSaysItClosesIsNotAskedAgain) {
+TEST_F(DaemonConnectionTest, ThatTheDaemonSaysItClosesIsNotAskedAgain) {
   serve();
   tell("x", 200, "Connection: close\r\n");
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   EXPECT_EQ(server_->connections(), 2U);
 }
 
-TEST_F(DaemonConnection, GoesOnWithADaemonThatCameBack) {
+TEST_F(DaemonConnectionTest, GoesOnWithADaemonThatCameBack) {
   serve();
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   stop();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
@@ -92,26 +92,26 @@ TEST_F(DaemonConnection, GoesOnWithADaemonThatCameBack) {
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
 }
 
-TEST_F(DaemonConnection, TellsWhyThereIsNone) {
-  Connection connection = this->connection();
+TEST_F(DaemonConnectionTest, TellsWhyThereIsNone) {
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
   serve();
   const std::string copy = path() + ".old";
   std::filesystem::rename(path(), copy);
   stop();  // leaves the renamed socket, at which nobody listens
-  Connection to_copy(copy, question("").value(), machine_clock());
+  DaemonConnection to_copy(copy, question("").value(), machine_clock());
   EXPECT_EQ(to_copy.ask(kLong).outcome, Outcome::deserted);
-  Connection to_folder(folder_.path().string(), question("").value(), machine_clock());
+  DaemonConnection to_folder(folder_.path().string(), question("").value(), machine_clock());
   EXPECT_NE(to_folder.ask(kLong).outcome, Outcome::answered);
 }
 
-TEST_F(DaemonConnection, WhoSaysNothingIsNotWaitedForForLong) {
+TEST_F(DaemonConnectionTest, WhoSaysNothingIsNotWaitedForForLong) {
   serve([](const HttpRequest&, HttpPeer& peer) { peer.stall(); });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
 }
 
-TEST_F(DaemonConnection, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
+TEST_F(DaemonConnectionTest, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     std::string_view answer = "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n";
     for (; !answer.empty() && peer.send(answer.substr(0, 1)); answer.remove_prefix(1)) {
@@ -119,21 +119,21 @@ TEST_F(DaemonConnection, WhoSaysAByteAtATimeIsNotWaitedForLonger) {
     while (peer.send(" ") && peer.wait(milliseconds(5))) {
     }
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(milliseconds(100)).outcome, Outcome::silent);
 }
 
-TEST_F(DaemonConnection, AnAnswerMayComeInPieces) {
+TEST_F(DaemonConnectionTest, AnAnswerMayComeInPieces) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     const std::string answer = fakes::http_answer(200, "hello");
     for (const char c : answer) peer.send({&c, 1});
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(connection.ask(kLong).body, "hello");
   EXPECT_EQ(server_->connections(), 1U);
 }
 
-TEST_F(DaemonConnection, ALateAnswerIsNotTakenForTheNextQuestions) {
+TEST_F(DaemonConnectionTest, ALateAnswerIsNotTakenForTheNextQuestions) {
   std::atomic<int> asked = 0;
   std::atomic<bool> go_on = false;
   serve([&](const HttpRequest&, HttpPeer& peer) {
@@ -145,21 +145,21 @@ TEST_F(DaemonConnection, ALateAnswerIsNotTakenForTheNextQuestions) {
     }
     peer.send(fakes::http_answer(200, "fresh"));
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(milliseconds(20)).outcome, Outcome::silent);
   go_on = true;
   EXPECT_EQ(connection.ask(kLong).body, "fresh");
 }
 
-TEST_F(DaemonConnection, BytesBehindAnAnswerAreNotTakenForTheNext) {
+TEST_F(DaemonConnectionTest, BytesBehindAnAnswerAreNotTakenForTheNext) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     peer.send(fakes::http_answer(200, "one") + fakes::http_answer(200, "two"));
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   for (int i = 0; i < 3; ++i) EXPECT_EQ(connection.ask(kLong).body, "one");
 }
 
-TEST_F(DaemonConnection, WhatIsNoAnswerOrTooLongIsGarbled) {
+TEST_F(DaemonConnectionTest, WhatIsNoAnswerOrTooLongIsGarbled) {
   const std::vector<std::string> answers = {"SSH-2.0-x\r\n", std::string(100'000, 'x'),
                                             fakes::http_stream_head(),
                                             "HTTP/1.1 200 OK\r\nX: " + std::string(100'000, 'x'),
@@ -167,23 +167,23 @@ TEST_F(DaemonConnection, WhatIsNoAnswerOrTooLongIsGarbled) {
   for (const std::string& answer : answers) {
     // Of its own: it may still be sending when the test is over.
     serve([answer](const HttpRequest&, HttpPeer& peer) { peer.send(answer); });
-    Connection connection = this->connection();
+    DaemonConnection connection = this->connection();
     EXPECT_EQ(connection.ask(kLong).outcome, Outcome::garbled) << answer.substr(0, 20);
   }
 }
 
-TEST_F(DaemonConnection, AnAnswerThatBreaksOffIsNone) {
+TEST_F(DaemonConnectionTest, AnAnswerThatBreaksOffIsNone) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     peer.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel");
     peer.close();
   });
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::hung_up);
 }
 
-TEST_F(DaemonConnection, AChildMakesOneOfItsOwn) {
+TEST_F(DaemonConnectionTest, AChildMakesOneOfItsOwn) {
   serve();
-  Connection connection = this->connection();
+  DaemonConnection connection = this->connection();
   ASSERT_EQ(connection.ask(kLong).outcome, Outcome::answered);
   const pid_t child = ::fork();
   if (child == 0) {

@@ -152,7 +152,7 @@ TEST_F(DaemonSensorTest, TheTimeOfAReadingLiesBetweenQuestionAndAnswer) {
 }
 
 TEST(DaemonMarkedCounter, FallsAtEachBreakAndOnlyThere) {
-  MarkedCounter counter;
+  RestartAwareCounter counter;
   const std::uint64_t first = counter.update(0, 1).value();
   EXPECT_EQ(counter.update(0, 1), first);
   EXPECT_EQ(counter.update(7, 1), first + 7);
@@ -163,7 +163,7 @@ TEST(DaemonMarkedCounter, FallsAtEachBreakAndOnlyThere) {
 }
 
 TEST(DaemonMarkedCounter, ANumberThatCannotBeIsNoValue) {
-  MarkedCounter counter;
+  RestartAwareCounter counter;
   (void)counter.update(0, 1);
   EXPECT_EQ(counter.update(UINT64_MAX, 1), std::nullopt);
 }

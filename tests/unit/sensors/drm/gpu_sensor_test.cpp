@@ -22,7 +22,7 @@ class DrmSensor : public testing::Test {
  protected:
   GpuSensor sensor() {
     return {examine(find_cards(tree_.system()).gpus.at(0)),
-            std::make_shared<OpenNodes>(tree_.system().procfs), clock_};
+            std::make_shared<OpenGpuFiles>(tree_.system().procfs), clock_};
   }
   static Reading read(GpuSensor& sensor, Metric metric) {
     std::vector<Reading> readings(sensor.channels().size());
@@ -92,7 +92,7 @@ TEST_F(DrmSensor, KnowsADeviceThatIsGone) {
   Gpu gpu;
   gpu.channels.push_back({.domain = Domain::amd_gpu(0), .metric = Metric::power_average});
   gpu.sources.push_back({});  // EBADF, as ENODEV for a device that was taken away
-  GpuSensor sensor(std::move(gpu), std::make_shared<OpenNodes>("/proc"), clock_);
+  GpuSensor sensor(std::move(gpu), std::make_shared<OpenGpuFiles>("/proc"), clock_);
   EXPECT_EQ(read(sensor, Metric::power_average).status, ReadStatus::gone);
 }
 

@@ -22,15 +22,15 @@ using namespace std::chrono_literals;
 std::vector<std::string> found(const fakes::HwmonTree& tree) {
   std::vector<std::string> lines;
   for (const Device& device : find_devices(tree.system()).devices) {
-    for (const Found& one : device.found) {
+    for (const PlannedChannel& one : device.found) {
       lines.push_back(one.channel.domain.name() + " " + std::string(to_string(one.channel.metric)));
     }
   }
   return lines;
 }
 
-std::vector<Found> channels_of(const fakes::HwmonTree& tree) {
-  std::vector<Found> all;
+std::vector<PlannedChannel> channels_of(const fakes::HwmonTree& tree) {
+  std::vector<PlannedChannel> all;
   for (const Device& device : find_devices(tree.system()).devices) {
     all.insert(all.end(), device.found.begin(), device.found.end());
   }
@@ -74,7 +74,7 @@ TEST(HwmonChips, OfOneNameAreNumberedByTheirPlaceNotByTheirFolder) {
   tree.add_ina226(3, "i2c-1/1-0041");
   tree.add_ina226(7, "i2c-1/1-0040");
   tree.write(7, "power1_input", "1\n");
-  const std::vector<Found> channels = channels_of(tree);
+  const std::vector<PlannedChannel> channels = channels_of(tree);
   ASSERT_EQ(channels.size(), 2U);
   EXPECT_EQ(channels[0].channel.domain.name(), "hwmon_ina226");
   EXPECT_EQ(channels[0].files.value, (tree.chip(7) / "power1_input").string());
@@ -119,7 +119,7 @@ TEST(HwmonChips, TakeEnergyAndPowerOfOneNumberForOneRail) {
 TEST(HwmonChips, ShowAMeanWithItsLength) {
   fakes::HwmonTree tree;
   tree.add_power_meter(0, 0);
-  const std::vector<Found> channels = channels_of(tree);
+  const std::vector<PlannedChannel> channels = channels_of(tree);
   ASSERT_EQ(channels.size(), 2U);
   EXPECT_EQ(channels[0].channel.domain.name(), "hwmon_power_meter");
   EXPECT_EQ(channels[0].channel.metric, Metric::power_average);
@@ -135,7 +135,7 @@ TEST(HwmonChips, OfGraceLieInsideEachOther) {
   tree.add_power_meter(3, 3, "SysIO Power Socket 0");
   tree.add_power_meter(4, 4, "CPU Power Socket 1");
   std::vector<std::string> inside;
-  for (const Found& one : channels_of(tree)) {
+  for (const PlannedChannel& one : channels_of(tree)) {
     if (!one.channel.gives_energy()) continue;
     const auto& outer = one.channel.contained_in;
     inside.push_back(one.channel.domain.name() + " in " + (outer ? outer->name() : "nothing"));
@@ -154,7 +154,7 @@ TEST(HwmonChips, OfSocketsLieInsideTheirPackage) {
                  {"energy1_label", "Ecore000\n"},
                  {"energy2_input", "2\n"},
                  {"energy2_label", "Esocket0\n"}});
-  const std::vector<Found> channels = channels_of(tree);
+  const std::vector<PlannedChannel> channels = channels_of(tree);
   ASSERT_EQ(channels.size(), 1U) << "cores are left out";
   EXPECT_EQ(channels[0].channel.domain.name(), "hwmon_amd_energy_esocket0");
   EXPECT_EQ(channels[0].channel.contained_in, Domain::package(0));
@@ -163,7 +163,7 @@ TEST(HwmonChips, OfSocketsLieInsideTheirPackage) {
 TEST(HwmonChips, MultiplyVoltageAndCurrentWhereThatIsTheRails) {
   fakes::HwmonTree tree;
   tree.add_ina3221(0, "i2c-1/1-0040");
-  const std::vector<Found> channels = channels_of(tree);
+  const std::vector<PlannedChannel> channels = channels_of(tree);
   ASSERT_EQ(channels.size(), 3U) << "the sum has no voltage";
   EXPECT_EQ(channels[0].channel.domain.name(), "hwmon_ina3221_vdd_in");
   EXPECT_EQ(channels[0].files.factor, (tree.chip(0) / "in1_input").string());

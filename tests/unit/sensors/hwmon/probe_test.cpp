@@ -111,7 +111,7 @@ TEST(Hwmon, MultipliesVoltageAndCurrentOfARail) {
 }
 
 TEST(Hwmon, KnowsAChipThatIsGone) {
-  Opened opened;
+  OpenDevice opened;
   opened.channels.push_back(
       {.domain = Domain::custom("hwmon", "ina226"), .metric = Metric::power_instant});
   opened.sources.push_back({});  // EBADF, as ENODEV for a chip that was taken away

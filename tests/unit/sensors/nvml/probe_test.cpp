@@ -6,6 +6,7 @@
 #include "fakes/temp_folder.hpp"
 #include "fakes/virtual_clock.hpp"
 #include "nvml_test.hpp"
+#include "sensors/examination.hpp"
 #include "sensors/nvml/diagnosis.hpp"
 
 namespace wattle::nvml {

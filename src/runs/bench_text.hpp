@@ -21,13 +21,13 @@ inline constexpr std::array<const char*, 6> kCostTitles = {
 /// Lines about the mean of its runs; empty where nothing is estimated. Never measured.
 [[nodiscard]] std::vector<std::string> estimate_words(const BenchCommand& command);
 
-/// A command beside the reference.
-struct BesideReference {
+/// A command compared with the reference.
+struct ReferenceComparison {
   const BenchCommand* command;
   Comparison comparison;  ///< has a ratio
   std::string sentence;
 };
 /// Energy, time and CPU time of each command, if known. Empty without a second command.
-[[nodiscard]] std::vector<BesideReference> beside_reference(const BenchRecord& bench);
+[[nodiscard]] std::vector<ReferenceComparison> comparisons_with_reference(const BenchRecord& bench);
 
 }  // namespace wattle

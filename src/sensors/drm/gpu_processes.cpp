@@ -1,4 +1,4 @@
-#include "sensors/drm/users.hpp"
+#include "sensors/drm/gpu_processes.hpp"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -23,12 +23,12 @@ using std::chrono::nanoseconds;
 /// More would take longer than 0.2 s, at 3 us each (measured in a virtual machine with two cores).
 constexpr std::size_t kMostDescriptors = 65'536;
 
-/// Adds what one process has open. Counts the descriptors looked at.
+/// Adds what one process has open. Counts the descriptors that it reads.
 void add_nodes(const Fd& procfs, pid_t pid, std::vector<OpenNode>& nodes, std::size_t& looked_at) {
   const std::string folder = std::to_string(pid) + "/fd";
   // Empty for one that has ended, or is another user's.
   const std::size_t most = kMostDescriptors + 1 - looked_at;
-  for (const int fd : numbers_in(procfs.get(), folder.c_str(), most)) {
+  for (const int fd : numeric_entries(procfs.get(), folder.c_str(), most)) {
     ++looked_at;
     std::array<char, 64> target;
     const std::string path = folder + "/" + std::to_string(fd);
@@ -40,12 +40,12 @@ void add_nodes(const Fd& procfs, pid_t pid, std::vector<OpenNode>& nodes, std::s
   }
 }
 
-std::shared_ptr<const std::vector<OpenNode>> look(const std::filesystem::path& folder) {
+std::shared_ptr<const std::vector<OpenNode>> scan_open_nodes(const std::filesystem::path& folder) {
   const Fd procfs(::open(folder.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (!procfs) return nullptr;
   auto nodes = std::make_shared<std::vector<OpenNode>>();
   std::size_t looked_at = 0;
-  for (const pid_t pid : numbers_in(procfs.get(), ".")) {
+  for (const pid_t pid : numeric_entries(procfs.get(), ".")) {
     add_nodes(procfs, pid, *nodes, looked_at);
     if (looked_at > kMostDescriptors) return nullptr;
   }
@@ -60,11 +60,11 @@ void add(std::optional<T>& sum, const std::optional<T>& value) {
 
 }  // namespace
 
-std::shared_ptr<const std::vector<OpenNode>> OpenNodes::list(TimePoint now) {
+std::shared_ptr<const std::vector<OpenNode>> OpenGpuFiles::list(TimePoint now) {
   constexpr auto kFresh = std::chrono::milliseconds(500);
   const std::scoped_lock lock(mutex_);
   if (listed_at_ == TimePoint::min() || now - listed_at_ > kFresh) {
-    nodes_ = look(procfs_);
+    nodes_ = scan_open_nodes(procfs_);
     listed_at_ = now;
   }
   return nodes_;
@@ -82,7 +82,7 @@ std::vector<DeviceProcess> users_of(std::span<const OpenNode> open,
     const auto text =
         read_file((procfs / std::to_string(one.pid) / "fdinfo" / std::to_string(one.fd)).string(),
                   kMostBytes);
-    if (!text) continue;  // closed meanwhile
+    if (!text) continue;  // closed since the listing
     const ClientUsage usage = parse_fdinfo(*text);
     if (!usage.pci_address.empty() && usage.pci_address != pci_address) continue;
     if (users.empty() || users.back().pid != one.pid) {

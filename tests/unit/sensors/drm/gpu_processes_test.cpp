@@ -1,4 +1,4 @@
-#include "sensors/drm/users.hpp"
+#include "sensors/drm/gpu_processes.hpp"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -31,7 +31,7 @@ class Users : public testing::Test {
     tree_.add_rx6800(1, kOther);
   }
   [[nodiscard]] std::vector<DeviceProcess> list() const {
-    OpenNodes open(tree_.system().procfs);
+    OpenGpuFiles open(tree_.system().procfs);
     const auto nodes = open.list(TimePoint(milliseconds(0)));
     if (!nodes) throw std::runtime_error("no list");
     const std::vector<std::string> mine = {"card0", "renderD128"};
@@ -93,7 +93,7 @@ TEST_F(Users, MayCloseTheGpuMeanwhile) {
 }
 
 TEST_F(Users, AreLookedForAtMostTwiceASecond) {
-  OpenNodes open(tree_.system().procfs);
+  OpenGpuFiles open(tree_.system().procfs);
   const TimePoint begin{std::chrono::hours(1)};
   EXPECT_THAT(*open.list(begin), IsEmpty());
   tree_.open_gpu(20, 5, 0, "");
@@ -102,7 +102,7 @@ TEST_F(Users, AreLookedForAtMostTwiceASecond) {
 }
 
 TEST_F(Users, AreUnknownWithoutAProcfs) {
-  OpenNodes open("/no/such/folder");
+  OpenGpuFiles open("/no/such/folder");
   EXPECT_EQ(open.list(TimePoint(milliseconds(0))), nullptr);
 }
 

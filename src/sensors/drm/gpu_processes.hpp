@@ -24,12 +24,12 @@ struct OpenNode {
 
 /// Every open GPU of every process that this one may look into, by process. What it reads are
 /// links, which never wait for a driver, so all GPUs of a machine share it. Threads: any.
-class OpenNodes {
+class OpenGpuFiles {
  public:
-  explicit OpenNodes(std::filesystem::path procfs) : procfs_(std::move(procfs)) {}
+  explicit OpenGpuFiles(std::filesystem::path procfs) : procfs_(std::move(procfs)) {}
 
-  /// Looks anew where the last time is more than half a second ago. Null where procfs cannot be
-  /// listed, or there are more descriptors than would be looked at.
+  /// Lists again if the last list is more than half a second old. Null where procfs cannot be
+  /// listed, or there are more descriptors than it reads.
   [[nodiscard]] std::shared_ptr<const std::vector<OpenNode>> list(TimePoint now);
   [[nodiscard]] const std::filesystem::path& procfs() const noexcept { return procfs_; }
 

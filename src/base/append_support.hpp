@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/fd.hpp"
 #include "base/output_path.hpp"
@@ -20,7 +21,7 @@ enum class Existing : std::uint8_t {
 /// Opens a file to write at its end, or makes it with `mode`; a regular one can be read too. An
 /// empty `Fd` with `errno` set where that fails. Links and FIFOs are opened as by `open_output`.
 [[nodiscard]] Fd open_to_append(const std::string& path, Existing existing = Existing::keep,
-                                mode_t mode = kForAll);
+                                mode_t mode = kModeForAll);
 
 /// Waits until nobody else holds the lock of the file (flock), and takes it; false where somebody
 /// keeps it for longer than `patience` (another program, a writer that was stopped). Some file
@@ -45,5 +46,8 @@ class NoWriteSignals {
   sigset_t ours_{};  ///< those that nobody sent before
   sigset_t before_{};
 };
+
+/// `write_all` under `NoWriteSignals`: 0, or the `errno` that stopped it.
+[[nodiscard]] int write_all_quietly(int fd, std::string_view text) noexcept;
 
 }  // namespace wattle

@@ -1,4 +1,4 @@
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 
 #include <fcntl.h>
 #include <sys/file.h>
@@ -13,7 +13,7 @@ namespace wattle {
 Fd open_to_append(const std::string& path, Existing existing, mode_t mode) {
   struct stat status {};
   const bool special = ::stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode);
-  // A pipe opened for reading too would never tell that its reader is gone.
+  // A pipe opened for reading too would never report that its reader is gone.
   int access = special ? O_WRONLY : O_RDWR | O_CREAT;
   if (!special && existing == Existing::empty) access |= O_TRUNC;
   if (!special && existing == Existing::refuse) access |= O_EXCL;
@@ -56,6 +56,11 @@ NoWriteSignals::~NoWriteSignals() {
   while (::sigtimedwait(&ours_, nullptr, &at_once) >= 0 || errno == EINTR) {
   }
   ::pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+int write_all_quietly(int fd, std::string_view text) noexcept {
+  const NoWriteSignals guard;
+  return write_all(fd, text);
 }
 
 }  // namespace wattle
