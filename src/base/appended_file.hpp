@@ -11,7 +11,7 @@
 namespace wattle {
 
 /// Opens a file, or makes it, and adds to its end. Until `commit`, the file is put back to what it
-/// was when this object goes. Others that append through this class wait meanwhile, in this and in
+/// was when this object goes. Others that append through this class wait until then, in this and in
 /// other processes; those that do not know of the lock at least overwrite nothing (O_APPEND).
 /// What is no regular file (a pipe, a terminal) is only written to. Threads: one.
 class AppendedFile {

@@ -1,4 +1,4 @@
-// Numbers of any width, one behind the other in 64-bit words, lowest bit first.
+// Numbers of any width, one after the other in 64-bit words, lowest bit first.
 #pragma once
 
 #include <bit>
@@ -45,7 +45,7 @@ class BitWriter {
   unsigned used_ = 0;       ///< its bits that are taken, 0 to 63
 };
 
-/// Reads what a `BitWriter` wrote. One word behind the last must be readable, whatever is in it.
+/// Reads what a `BitWriter` wrote. One word after the last must be readable, with any value.
 /// Threads: one at a time.
 class BitReader {
  public:

@@ -65,9 +65,9 @@ class CallResults {
 };
 
 /// Calls 0 to `count` - 1 at the same time, and returns the results as soon as all are there or the
-/// patience is over; what throws has none. A call that has not returned is left behind: `call` owns
+/// patience is over; what throws has none. A call that has not returned is abandoned: `call` owns
 /// what it touches. If no thread can be started, the caller's does the work.
-/// `call(place, is_awaited)`: the second tells whether the result still counts.
+/// `call(place, is_awaited)`: the second is true while the result still counts.
 template <class T, class Call>
 [[nodiscard]] std::vector<std::optional<T>> call_with_deadline(
     std::size_t count, std::chrono::nanoseconds length, const Call& call,
@@ -80,7 +80,7 @@ template <class T, class Call>
       try {
         result = call(place, [&] { return results->are_awaited(); });
       } catch (const std::exception&) {
-        // Out of memory: nothing is left to tell it with.
+        // Out of memory: it cannot be reported.
       }
       results->add(place, std::move(result));
     };

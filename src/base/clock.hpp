@@ -1,4 +1,4 @@
-// The clock behind an interface, so that tests run in virtual time.
+// The clock as an interface, so that tests run in virtual time.
 #pragma once
 
 #include <chrono>

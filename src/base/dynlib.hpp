@@ -1,4 +1,4 @@
-// A shared library that is looked for while the program runs, and may be missing.
+// A shared library that is loaded while the program runs, and may be missing.
 #pragma once
 
 #include <string>
@@ -55,7 +55,7 @@ class DynamicLibrary {
   [[nodiscard]] Function* find(const char* symbol) const noexcept {
     return address_of(symbol);
   }
-  /// False where there is no library, or where it lacked a function that `find` looked for.
+  /// False where there is no library, or where it lacked a function that `find` requested.
   [[nodiscard]] bool has_all() const noexcept { return handle_ != nullptr && !lacks_any_; }
 
  private:

@@ -16,13 +16,13 @@ class LineReader {
   /// Lines of more bytes are passed over, and counted as one.
   static constexpr std::size_t kMaxLineBytes = std::size_t{64} << 10U;
 
-  /// What stands behind the last line end may be cut off, or is a line.
+  /// Text after the last line end may be cut off, or is a line.
   enum class LastLine : bool { is_damaged_without_end, is_whole_without_end };
   explicit LineReader(Fd file, std::size_t max_line_bytes = kMaxLineBytes,
                       LastLine last = LastLine::is_damaged_without_end);
 
   /// The next line, without its end ("\n" or "\r\n"); valid until the next call.
-  /// Absent at the end of the file, or of what can be read of it: `error` tells.
+  /// Absent at the end of the file, or of what can be read of it: see `error`.
   [[nodiscard]] std::optional<std::string_view> next();
 
   /// The `errno` that reading stopped with; 0 while it did not.
@@ -31,7 +31,7 @@ class LineReader {
   [[nodiscard]] std::size_t damaged() const noexcept { return damaged_; }
 
  private:
-  /// More of the file behind what is kept; false at its end.
+  /// Reads more of the file after what is kept; false at its end.
   bool fill();
 
   Fd file_;

@@ -8,7 +8,7 @@
 #include <string>
 #include <utility>
 
-#include "base/appending.hpp"
+#include "base/append_support.hpp"
 #include "base/fd.hpp"
 #include "wattle/error.hpp"
 

@@ -1,4 +1,4 @@
-// What the library has to say, to whoever listens.
+// The library's log messages, and the callback that gets them.
 #pragma once
 
 #include <string_view>

@@ -28,7 +28,7 @@ template <std::unsigned_integral T>
   return parse_number<T>(text, base);
 }
 
-/// The numbers behind `keys`, which lines of `text` start with, in that order; absent where one is
+/// The numbers after `keys`, which lines of `text` start with, in that order; absent where one is
 /// missing, or above `most`.
 template <class T, std::size_t Size>
 [[nodiscard]] std::optional<std::array<T, Size>> numbers_after(

@@ -11,8 +11,8 @@ namespace wattle {
 /// Whatever the locale.
 void append_python_repr(std::string& out, double value);
 
-/// As Python's round: the nearest number with so many decimals (0 to 9), found from all digits of
-/// `value`; of two that are as near, the even one. NaN and infinities stay.
+/// As Python's round: the nearest number with that number of decimals (0 to 9), found from all
+/// digits of `value`; of two that are as near, the even one. NaN and infinities stay.
 [[nodiscard]] double python_round(double value, int decimals) noexcept;
 
 /// Adds `value` as Python's repr of an int.

@@ -9,7 +9,7 @@ namespace {
 
 // In the place of `low_bits`: all numbers but the exceptions equal the base.
 constexpr unsigned kConstant = 63;
-// With so many low bits the unary part is at most 3.
+// With this number of low bits the unary part is at most 3.
 constexpr unsigned kMostLowBits = 62;
 // The least unary part that makes an exception.
 constexpr std::uint64_t kFar = 16;

@@ -46,7 +46,7 @@ class Backoff {
   /// So much of all time may be spent inside a driver: its calls take locks that the work that is
   /// measured waits for too.
   static constexpr double kMostBusy = 0.01;
-  /// `longest`: at most so many times the period.
+  /// `longest`: at most this number of periods.
   explicit Backoff(int longest = 8) noexcept : longest_(longest) {}
 
   /// A tick took `busy` of the `elapsed` time since the one before.

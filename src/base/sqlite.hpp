@@ -48,7 +48,7 @@ class SqliteDatabase {
   enum class Access : std::uint8_t {
     change,
     /// Reads, without the files that SQLite makes beside a database: what its log holds (PATH-wal)
-    /// is not seen, and nobody may change the database meanwhile.
+    /// is not read, and no process may change the database during that.
     read_alone,
   };
   /// Opens a database, or makes it. Throws `Error` if libsqlite3 is missing, `WriteError`.

@@ -50,7 +50,7 @@ struct SlurmJob {
   std::string local_rank;
 };
 
-/// The place of this process in its MPI job or Slurm step; absent where it is not told.
+/// The place of this process in its MPI job or Slurm step; absent where it is not known.
 struct Rank {
   std::optional<unsigned> rank;
   std::optional<unsigned> local_rank;  ///< among those on this machine

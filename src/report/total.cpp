@@ -94,7 +94,7 @@ void add_missing(Total& total, const std::vector<DomainFigure>& domains,
     if (missing.empty() && !covered(kind)) {
       missing.push_back(why_missing(kind, covered("cpu"), refused));
     } else if (kind == "gpu") {
-      // One vendor's are told, or refused one by one; another's may be there too.
+      // One vendor's are listed, or refused one by one; another's may be there too.
       for (const SensorRefusal& refusal : refused) {
         if (!hides_gpus(refusal)) continue;
         missing.push_back({.subject = std::string(kind),

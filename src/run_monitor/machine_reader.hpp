@@ -28,9 +28,9 @@ struct CpuShares {
 [[nodiscard]] std::optional<CpuShares> cpu_shares(const CpuTimes& begin,
                                                   const CpuTimes& end) noexcept;
 
-/// At one time. Absent: this kernel, or this container, does not tell.
+/// At one time. Absent: this kernel, or this container, does not show it.
 struct MachineState {
-  std::optional<CpuTimes> cpu;  ///< `processors` is not told
+  std::optional<CpuTimes> cpu;  ///< without `processors`
   std::optional<MemoryState> memory;
   std::optional<Pressure> cpu_pressure;
   std::optional<Pressure> memory_pressure;

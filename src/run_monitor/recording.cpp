@@ -54,7 +54,7 @@ std::string cells_of(const Domain& domain, const DeviceInfo* info) {
   return device_cells(domain.name(), domain.index(), info != nullptr ? info->id : "");
 }
 
-/// Two monitors in one folder would mix their rows, which readers tell apart by their places alone.
+/// Two monitors in one folder would mix their rows, which readers identify by their places alone.
 /// A folder that does not exist, or whose file system has no locks, is not held.
 Fd hold_folder(const std::filesystem::path& folder) {
   Fd fd(::open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -168,8 +168,8 @@ void Recording::tick(bool last) noexcept {
 }
 
 double Recording::row_time(TimePoint now) noexcept {
-  // Readers tell GPUs apart by their place among the rows of one time. The last row can come right
-  // behind another one.
+  // Readers identify GPUs by their place among the rows of one time. The last row can come right
+  // after another one.
   constexpr double kMuchMs = 10.0;  // more than that the wall clock was set back
   double row_ms = std::floor(to_unix(now) * 1e3);
   if (row_ms <= last_row_ms_ && row_ms > last_row_ms_ - kMuchMs) row_ms = last_row_ms_ + 1.0;
@@ -272,7 +272,7 @@ void Recording::ConsecutiveEnergy::add(const EnergyFigure& figure, Seconds lengt
 }
 
 void Recording::add_energies(TimePoint now) {
-  // So many rows are one window: gauges are looked at one by one in it (see gauge_energy).
+  // This number of rows is one window: its gauge readings are used one by one (see gauge_energy).
   constexpr int kRows = 900;
   for (std::size_t i = 0; i < energies_.size(); ++i) {
     Energy& energy = energies_[i];

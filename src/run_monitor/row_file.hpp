@@ -13,7 +13,7 @@
 
 namespace wattle {
 
-/// Adds rows, or loses them: the first time the log is told why, and then how many when the file
+/// Adds rows, or loses them: the first time it logs why, and then how many when the file
 /// can be written again. A new file is its owner's alone. Threads: one at a time; `path`, `begin`
 /// and `lost` any.
 class RowFile {
@@ -49,7 +49,7 @@ class RowFile {
   LineFile file_;
   std::atomic<std::uint64_t> begin_;
   bool is_failing_ = false;
-  std::string unknown_;  ///< rows that tell when rows began to be lost; empty: none are
+  std::string unknown_;  ///< rows that say since when rows are lost; empty: none are
   std::atomic<bool> has_rows_{false};
   std::atomic<std::uint64_t> lost_{0};
 };

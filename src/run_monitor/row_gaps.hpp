@@ -52,11 +52,11 @@ class RowGaps {
   /// The next row follows none.
   void forget_last() noexcept { last_ms_.reset(); }
 
-  /// So many gaps tell which are usual.
+  /// This number of gaps shows which are usual.
   static constexpr std::size_t kRecent = 15;
 
  private:
-  /// A pause so many times as long as most gaps is not one that the writer meant.
+  /// A pause this many times as long as most gaps was not intended by the writer.
   static constexpr std::int64_t kLongestPause = 10;
   /// Nobody writes a row so seldom: ten days.
   static constexpr std::int64_t kLongestMs = std::int64_t{10} * 24 * 3600 * 1000;

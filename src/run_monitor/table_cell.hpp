@@ -16,7 +16,7 @@ struct Cell {
   [[nodiscard]] bool is_bad() const noexcept { return kind == Kind::bad; }
 };
 
-/// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit behind a
+/// Numbers are decimal, finite and not negative, whatever the locale, and may have a unit after a
 /// blank ("8500 MiB", "60 %").
 [[nodiscard]] Cell parse_cell(std::string_view text) noexcept;
 

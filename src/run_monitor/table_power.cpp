@@ -20,7 +20,7 @@ TimePoint time_of(std::int64_t since_first_ms) {
   return TimePoint(kOrigin) + milliseconds(since_first_ms);
 }
 
-/// What is known of a sensor that a table tells nothing about.
+/// The traits of a sensor that a table does not describe.
 Channel unknown_gauge() {
   return {.domain = Domain::nvidia_gpu(0),
           .metric = Metric::power_average,

@@ -58,7 +58,7 @@ struct HistoryFilter {
   Tags tags{};                           ///< each of them; an empty value: the key with any value
   std::optional<double> since_unix_s{};  ///< start, from
   std::optional<double> until_unix_s{};  ///< and before
-  std::optional<std::size_t> limit{};    ///< the newest so many; absent: all
+  std::optional<std::size_t> limit{};    ///< how many of the newest; absent: all
 };
 
 /// The file that `WATTLE_HISTORY` names, else `$XDG_STATE_HOME/wattle/history.db`, else

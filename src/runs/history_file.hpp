@@ -56,7 +56,7 @@ CREATE TABLE records (
   git_unknown TEXT,
   series BLOB);
 )",
-    // A list that asks for a host need not look at each run.
+    // A list of one host's runs need not read every run.
     R"(
 DROP INDEX runs_by_start;
 CREATE INDEX runs_by_start ON runs (started, host);

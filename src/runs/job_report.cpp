@@ -37,7 +37,7 @@ bool is_same_run(const RunRecord& a, const RunRecord& b) {
 std::vector<const NamedRecord*> without_overlap(std::vector<const NamedRecord*> runs) {
   std::ranges::sort(runs, {}, [](const NamedRecord* run) { return run->record.ended_unix_s; });
   const auto begin = [](const NamedRecord* run) { return run->record.started_unix_s + kOverlapS; };
-  std::vector<double> best(runs.size() + 1, 0.0);  // of the first so many
+  std::vector<double> best(runs.size() + 1, 0.0);  // of the first i runs
   std::vector<std::size_t> before(runs.size(), 0);
   for (std::size_t i = 0; i < runs.size(); ++i) {
     const auto earlier = std::ranges::upper_bound(

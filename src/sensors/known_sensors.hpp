@@ -34,7 +34,7 @@ inline constexpr std::string_view kContainerRemedy =
     "give the container the socket of the daemon on its host: docker run -v "
     "/run/wattled:/run/wattled ...";
 
-/// NVIDIA's energy counter, before anybody looked: about every 100 ms on current GPUs (docs of
+/// NVIDIA's energy counter, before it was observed: about every 100 ms on current GPUs (docs of
 /// github.com/ml-energy/zeus), 20 to 100 ms in all (github.com/alumet-dev/alumet). How regularly is
 /// not published; the spread is assumed.
 inline constexpr UpdateInterval kNvmlCounterUpdate = {
@@ -52,7 +52,7 @@ inline constexpr std::uint64_t kIntelGpuFollowedMicrojoules = (std::uint64_t{1} 
 /// load had ended, three values in three seconds (RTX 3090, drivers 535 and later).
 inline constexpr std::chrono::nanoseconds kAverageFreezes = std::chrono::seconds(1);
 
-/// How a power gauge looks at the power. Absent, or not `known()`: nobody has told or found out.
+/// How a power gauge samples the power. Absent, or not `known()`: not documented nor observed.
 struct GaugeFacts {
   /// Each value is the mean over this long.
   std::optional<std::chrono::nanoseconds> window{};
@@ -60,7 +60,7 @@ struct GaugeFacts {
   /// There is no window: each value follows the power with a first-order lag.
   std::optional<std::chrono::nanoseconds> time_constant{};
 
-  /// The part of all time that the values tell of: see `GaugeTraits`.
+  /// The part of all time that the values cover: see `GaugeTraits`.
   [[nodiscard]] std::optional<double> coverage() const noexcept;
 };
 

@@ -17,7 +17,7 @@ bool names_a_processor(std::string_view word) noexcept {
          std::isdigit(static_cast<unsigned char>(word[3])) != 0;
 }
 
-/// The word behind `before` others; empty where there are fewer.
+/// The word after `before` others; empty where there are fewer.
 std::string_view word_after(std::string_view line, int before) noexcept {
   for (int i = 0; i < before; ++i) (void)take_word(line);
   return take_word(line);
@@ -39,7 +39,7 @@ std::optional<ByteTotals> totals_at(std::string_view line, int in, int out,
   return ByteTotals{.in = *first * unit, .out = *second * unit};
 }
 
-/// The sizes behind `keys` in the text of /proc/meminfo, in bytes; absent where one is missing.
+/// The sizes after `keys` in the text of /proc/meminfo, in bytes; absent where one is missing.
 template <std::size_t Size>
 std::optional<std::array<std::uint64_t, Size>> parse_sizes(
     std::string_view text, const std::array<std::string_view, Size>& keys) noexcept {
@@ -59,7 +59,7 @@ std::optional<CpuTimes> parse_cpu_times(std::string_view text) noexcept {
   std::string_view line = take_line(text);
   if (take_word(line) != "cpu") return std::nullopt;
   CpuTimes times;
-  // user nice system idle iowait irq softirq steal; the guest fields behind them are contained in
+  // user nice system idle iowait irq softirq steal; the guest fields after them are contained in
   // user and nice. Kernels before 2.6.11 have fewer fields.
   constexpr std::array kFields = {&CpuTimes::user, &CpuTimes::user,   &CpuTimes::system,
                                   &CpuTimes::idle, &CpuTimes::iowait, &CpuTimes::irq,

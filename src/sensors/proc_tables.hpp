@@ -21,7 +21,7 @@ struct CpuTimes {
 
   std::uint64_t busy = 0;
   std::uint64_t total = 0;  ///< busy, idle, waiting for I/O, stolen by the hypervisor
-  unsigned processors = 0;  ///< online; 0 where the text is cut off before it tells
+  unsigned processors = 0;  ///< online; 0 if the text is cut off before that
 };
 
 /// From the text of /proc/stat, which may be cut off; absent where its first line is not what the

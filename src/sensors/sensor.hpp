@@ -2,7 +2,7 @@
 //
 // A provider's probe finds devices and makes one Sensor for each. A sensor describes its channels
 // once and then reads them all in one call, as raw integers with their own times. What a raw
-// integer means in SI units is said by its channel; nothing here computes energy.
+// integer means in SI units is in its channel; nothing here computes energy.
 #pragma once
 
 #include <sys/types.h>
@@ -29,7 +29,7 @@
 
 namespace wattle {
 
-/// What a channel tells. Energy is a cumulative counter; everything else is a gauge, whose value
+/// What a channel reads. Energy is a cumulative counter; everything else is a gauge, whose value
 /// stands for the time around its reading alone.
 enum class Metric : std::uint8_t {
   energy,              ///< J
@@ -56,7 +56,7 @@ enum class Metric : std::uint8_t {
   return metric == Metric::power_instant || metric == Metric::power_average;
 }
 
-/// Which part of the hardware a channel looks at.
+/// Which part of the hardware a channel reads.
 enum class Scope : std::uint8_t {
   device,  ///< the domain itself
   module,  ///< more than it: the module that a GPU shares with a CPU (Grace-Hopper)
@@ -76,7 +76,7 @@ struct CounterTraits {
   /// is then too small by an unknown number of the register's turns, or falls. A read makes it
   /// look. 0 where the raw integer is the register.
   std::uint64_t followed_ticks = 0;
-  /// No device of this kind draws more: what tells a wrap from a reset. See known_sensors.hpp.
+  /// No device of this kind draws more: this separates a wrap from a reset. See known_sensors.hpp.
   Watts max_power;
   /// The device draws at least this while the machine runs: what tells a stuck counter from a
   /// device at rest. 0 where it may draw nothing.
@@ -95,7 +95,7 @@ struct GaugeTraits {
   double scale = 1.0;
   /// The length of time that one value is the mean of.
   std::optional<std::chrono::nanoseconds> window{};
-  /// The part of all time that the sensor looks at, above 0 and at most 1: 0.25 where it averages
+  /// The part of all time that the sensor samples, above 0 and at most 1: 0.25 where it averages
   /// over 25 ms once in 100 ms.
   std::optional<double> coverage{};
   /// The value follows the power with a first-order lag of this time constant, and has no window.
@@ -144,7 +144,7 @@ struct Channel {
   [[nodiscard]] bool counts_energy() const noexcept {
     return metric == Metric::energy && scope == Scope::device;
   }
-  /// True for what the domain's energy can be told from: its counter, or its power over time.
+  /// True if the domain's energy can be computed from it: its counter, or its power over time.
   [[nodiscard]] bool gives_energy() const noexcept {
     return (metric == Metric::energy || is_power(metric)) && scope == Scope::device;
   }
@@ -188,7 +188,7 @@ struct DeviceInfo {
   std::string driver{};       ///< "550.54.15"
 };
 
-/// A process that uses a device, as the device's driver tells.
+/// A process that uses a device, as the device's driver reports it.
 struct DeviceProcess {
   /// As the machine numbers it: inside a container not the process's own number.
   pid_t pid = 0;
@@ -199,7 +199,7 @@ struct DeviceProcess {
   std::optional<std::chrono::nanoseconds> engine_time{};
 };
 
-/// What a device was told to hold itself to. Absent: it does not say.
+/// A limit that a device was set to. Absent: the device does not report it.
 struct DeviceSettings {
   std::optional<std::uint64_t> power_limit_mw{};
   /// The least and the highest limit that it takes.
@@ -229,7 +229,7 @@ class Sensor {
   [[nodiscard]] virtual std::optional<std::vector<DeviceProcess>> processes() {
     return std::nullopt;
   }
-  /// Asks the device anew.
+  /// Asks the device again.
   [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }
   /// Why `set` would refuse a setting before it asks the driver; absent: it would not, or does not
   /// know.
@@ -267,7 +267,7 @@ class ForwardingSensor : public Sensor {
   std::shared_ptr<Sensor> sensor_;
 };
 
-/// Adds the domains whose energy can be told from `channels`.
+/// Adds the domains whose energy can be computed from `channels`.
 void add_energy_domains(std::span<const Channel> channels, std::set<Domain>& domains);
 
 /// The channels of a sensor that `is_wanted` chooses.

@@ -36,10 +36,9 @@ struct GpuUsage {
 /// All GPUs together.
 struct GpusUsage {
   std::vector<GpuUsage> gpus;
-  unsigned included = 0;  ///< those that the sums are about
-  unsigned counted = 0;   ///< those whose utilization is in the sums
-  std::string
-      utilization_gap;  ///< why the sums of utilization are not known; empty: nobody told it
+  unsigned included = 0;        ///< those that the sums are about
+  unsigned counted = 0;         ///< those whose utilization is in the sums
+  std::string utilization_gap;  ///< why the sums of utilization are not known; empty: unknown
   /// Those that are there too, but were refused: sums without them would pass for all.
   unsigned refused = 0;
   bool wants_refused = true;  ///< their utilization was asked for as well

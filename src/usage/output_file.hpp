@@ -1,4 +1,4 @@
-// A file that a tracker adds to at each look.
+// A file that a tracker adds to at each sample.
 #pragma once
 
 #include <sys/types.h>
@@ -58,10 +58,10 @@ class OutputFile {
   [[nodiscard]] bool is_in_its_place() const noexcept;
 
   std::string path_;
-  /// Where the file itself is: behind links, and whatever the current folder.
+  /// Where the file itself is: after links, and independent of the current folder.
   std::string place_;
   Fd fd_;
-  std::pair<dev_t, ino_t> id_;  ///< tells it from other files
+  std::pair<dev_t, ino_t> id_;  ///< identifies the file
   bool is_regular_ = false;
   bool was_made_ = false;
   bool is_kept_ = false;

@@ -54,7 +54,7 @@ struct LiveProcess {
   std::optional<std::uint64_t> peak_rss_bytes;
   std::uint64_t minor_faults = 0;  ///< as the times
   std::uint64_t major_faults = 0;
-  std::uint64_t voluntary_switches = 0;  ///< of its first thread, the only one that is looked at
+  std::uint64_t voluntary_switches = 0;  ///< of its first thread, the only one that is read
   std::uint64_t involuntary_switches = 0;
 };
 

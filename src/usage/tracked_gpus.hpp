@@ -28,13 +28,13 @@ class TrackedGpus {
   TrackedGpus(const TrackerOptions& options, const Clock& clock);
 
   /// Starts threads that read them, and waits a moment for what they read first. Throws `Error`
-  /// where there are no threads to be had.
+  /// if no thread can be started.
   void begin();
   /// The counters of the processors alone; the first time is their begin.
   void read_processors() noexcept { window_->read(false); }
-  /// A look at everything.
+  /// Samples everything.
   void sample(const GpuMonitor::KinshipOf& kinship_of);
-  /// The last look: asks the GPUs for what they show now, waits a moment for them, and stops.
+  /// The last sample: asks the GPUs for what they show now, waits a moment for them, and stops.
   void end(const GpuMonitor::KinshipOf& kinship_of);
   /// Tells the threads to end, without waiting for a driver that holds one up.
   void stop() noexcept;
@@ -59,7 +59,7 @@ class TrackedGpus {
  private:
   const Clock& clock_;
   std::chrono::nanoseconds period_;
-  /// Until `begin`: of the GPUs, and behind them those of the processors' energy.
+  /// Until `begin`: of the GPUs, and after them those of the processors' energy.
   std::vector<std::unique_ptr<Sensor>> sensors_;
   std::vector<bool> included_;  ///< of each GPU: it is in the five groups
   std::vector<bool> counted_;   ///< and its utilization in the sums

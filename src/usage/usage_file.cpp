@@ -37,7 +37,7 @@ std::string usage_line(const ResourceUsage& usage, std::uint64_t tick) {
 
 RecoveredUsage recovered(std::string_view lines, const std::string& path) {
   const std::string_view all = lines;
-  // What stands behind the last line end was not completed.
+  // Text after the last line end was not completed.
   while (!lines.empty()) {
     const std::size_t end = lines.rfind('\n');
     if (end == std::string_view::npos) break;

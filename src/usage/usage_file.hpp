@@ -9,12 +9,12 @@
 
 namespace wattle {
 
-/// A line of a usage file with its end. `tick` counts the looks from 1.
+/// A line of a usage file with its end. `tick` counts the samples from 1.
 [[nodiscard]] std::string usage_line(const ResourceUsage& usage, std::uint64_t tick);
 /// What a usage file holds of a tracker that was killed.
 struct RecoveredUsage {
   ResourceUsage usage;
-  std::uint64_t ticks = 0;  ///< looks that were completed
+  std::uint64_t ticks = 0;  ///< samples that were completed
 };
 /// The last whole line among `lines`. Throws `FormatError`, which names `path`, where there is
 /// none.

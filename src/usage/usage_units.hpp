@@ -1,4 +1,4 @@
-// The units that usage can be told in. All are decimal.
+// The units that usage can be reported in. All are decimal.
 #pragma once
 
 #include <string_view>

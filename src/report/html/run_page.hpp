@@ -8,8 +8,8 @@
 
 namespace wattle::html {
 
-/// Columns of power over time that a page of so many domains has room for: one per pixel, as wide
-/// as it is drawn, and at most 400 kB in all.
+/// Columns of power over time that a page of that number of domains has room for: one per pixel, as
+/// wide as it is drawn, and at most 400 kB in all.
 [[nodiscard]] std::size_t most_columns(std::size_t domains) noexcept;
 
 /// All that the report as text has, and power over time where `report.energy.course` has it.

@@ -162,7 +162,7 @@ class Scanner {
     expect(']');
   }
 
-  /// A number, or true, false or null: whatever it is, it ends before what stands behind a value.
+  /// A number, or true, false or null: whatever it is, it ends before what follows a value.
   void word() noexcept {
     const auto* const end = std::ranges::find_if(rest_, ends_value);
     const auto length = static_cast<std::size_t>(end - rest_.begin());

@@ -20,20 +20,20 @@ struct PciDevice {
 };
 [[nodiscard]] PciDevice parse_uevent(std::string_view text) noexcept;
 
-/// A card with a number, whoever made it.
+/// A card with a number, of any vendor.
 struct Card {
   std::string name;              ///< "card1"
   std::filesystem::path folder;  ///< /sys/class/drm/card1
   std::string driver;            ///< "amdgpu"; empty where it has none
   std::string ids;               ///< "1002:73bf"; empty where it is no PCI device
   std::string pci_address;       ///< "0000:03:00.0"
-  int error = 0;                 ///< the `errno` for which none of the last three can be told
+  int error = 0;                 ///< the `errno` for which none of the last three is known
 
   [[nodiscard]] std::filesystem::path device() const { return folder / "device"; }
 };
 
-/// The processor's own bus: a board is behind a bridge. (Intel's integrated GPU has been device 2
-/// on it since it exists.)
+/// The processor's own bus: a board is on the other side of a bridge. (Intel's integrated GPU has
+/// been device 2 on it since it exists.)
 inline constexpr std::string_view kProcessorBus = "0000:00:";
 
 /// A card whose driver Wattle knows.

@@ -19,7 +19,7 @@ namespace wattle::drm {
 [[nodiscard]] SensorRefusal unlisted(const System& system, int error, bool in_part);
 /// It cannot be read what a card is.
 [[nodiscard]] SensorRefusal unknown_card(const Card& card);
-/// An AMD or Intel device whose driver tells nothing.
+/// An AMD or Intel device whose driver reports nothing.
 [[nodiscard]] SensorRefusal unknown_driver(const Card& card);
 /// A GPU inside a processor, whose energy is part of the package's: nothing is amiss.
 [[nodiscard]] SensorRefusal inside_processor(const GpuCard& card);
@@ -27,7 +27,7 @@ namespace wattle::drm {
 [[nodiscard]] SensorRefusal no_power_sensor(const GpuCard& card,
                                             const std::filesystem::path& hwmon);
 /// A file that cannot be opened or read; `error`: the `errno`, 0 where it holds no value. `what`:
-/// the quantity, empty for all that the GPU's energy could be told from.
+/// the quantity, empty for all that the GPU's energy could be computed from.
 [[nodiscard]] SensorRefusal unreadable(const GpuCard& card, std::string_view what,
                                        const std::string& path, int error);
 /// A read is still out.

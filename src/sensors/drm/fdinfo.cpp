@@ -59,7 +59,7 @@ bool is_own_memory(std::string_view region) noexcept {
   return region.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// Three ways to tell the same memory; the first that a driver knows counts.
+/// Three keys for the same memory; the first that a driver knows counts.
 struct Memory {
   Sum resident;  ///< what lies there now
   Sum held;      ///< the same, by the name it had before Linux 6.5

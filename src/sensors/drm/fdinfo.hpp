@@ -1,5 +1,5 @@
 // The text of /proc/PID/fdinfo/N for an open GPU, as Linux's drm-usage-stats.rst has it. A pure
-// function; docs/sensors/drm.md tells the facts.
+// function; docs/sensors/drm.md has the facts.
 #pragma once
 
 #include <chrono>
@@ -12,7 +12,7 @@ namespace wattle::drm {
 /// What one open file of a GPU has used. A *client* is an opening of the device: descriptors that
 /// were duplicated or inherited share one.
 struct ClientUsage {
-  std::string_view pci_address{};  ///< into the text; empty where it is not told
+  std::string_view pci_address{};  ///< into the text; empty if absent
   std::optional<std::uint64_t> client_id{};
   /// Bytes of the GPU's own memory that the client's buffers take up; absent where that is not
   /// told, or in a unit that the specification does not know.

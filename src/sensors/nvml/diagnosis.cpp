@@ -103,7 +103,7 @@ SensorRefusal no_library(const System& system, const std::string& error) {
                     "container (docker run --gpus all), or {}",
                     kNameAnother));
   }
-  // The driver that Linux brings along; it tells nothing of energy.
+  // The driver that Linux brings along; it reports no energy.
   const std::string other_driver = (system.sysfs / "module/nouveau").string();
   if (std::filesystem::exists(other_driver, ignored)) {
     return all_refused("no NVIDIA driver library: the GPU runs with nouveau",

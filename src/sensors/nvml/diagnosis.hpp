@@ -34,7 +34,7 @@ struct Cause {
 /// The whole of one GPU, or a value of it where `what` is not empty.
 [[nodiscard]] SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view what,
                                         Return code, std::string_view function);
-/// A call is still out. `gpu` absent: the one that should have told which GPUs there are.
+/// A call is still out. `gpu` absent: the one that should have listed the GPUs.
 [[nodiscard]] SensorRefusal no_answer(std::optional<Domain> gpu, std::chrono::nanoseconds deadline);
 
 /// A refusal of everything that NVML could offer.

@@ -17,7 +17,7 @@ namespace wattle::nvml {
 
 /// After the GPU is lost its readings are `gone`; it is looked for again, by its UUID, after a
 /// second, and then at ever longer intervals up to a minute. Threads: any, several at once; each
-/// may stay in the driver for as long as that pleases, and keeps NVML loaded meanwhile through the
+/// may stay in the driver for as long as that pleases, and keeps NVML loaded until then through the
 /// owner's `shared_ptr`.
 class GpuSensor final : public Sensor {
  public:

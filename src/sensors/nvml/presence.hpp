@@ -1,4 +1,4 @@
-// A cheap look for NVIDIA hardware, before the driver's library is searched for.
+// A cheap check for NVIDIA hardware, before the driver's library is searched for.
 #pragma once
 
 #include <filesystem>

@@ -50,7 +50,7 @@ ProcessListing list_with(Api::ListProcesses* function, Handle handle) {
     buffer.assign(capacity * kLargestRecord, kUntouched);
     std::uint32_t count = capacity;
     const Return result = call(function, handle, &count, buffer.data());
-    // Processes may come between the call that tells how many there are and the next.
+    // Processes may start between the call that counts them and the next.
     if (result == Return::insufficient_size) {
       capacity = std::max(capacity, std::min(count, kMost)) * 2;
       continue;

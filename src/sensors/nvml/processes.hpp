@@ -12,8 +12,8 @@
 namespace wattle::nvml {
 
 /// The processes with a compute or a graphics context on the GPU, each once, by number. Absent
-/// where the driver does not tell (rights, another PID namespace than it knows, no such function).
-/// May take milliseconds.
+/// where the driver does not report (rights, another PID namespace than it knows, no such
+/// function). May take milliseconds.
 [[nodiscard]] std::optional<std::vector<DeviceProcess>> list_processes(const Api& api,
                                                                        Handle handle);
 

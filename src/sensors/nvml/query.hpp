@@ -1,4 +1,4 @@
-// The calls that tell a GPU's state, each with the values it answers.
+// The calls that read a GPU's state, each with the values it returns.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The texts of a PMU's folder in sysfs and what they mean. Pure functions; docs/sensors/perf.md
-// tells the facts.
+// has the facts.
 #pragma once
 
 #include <array>

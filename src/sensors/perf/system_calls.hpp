@@ -1,4 +1,4 @@
-// The system calls of the perf provider behind a table, so that tests run without a PMU.
+// The system calls of the perf provider as a table, so that tests run without a PMU.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
 // The texts of a powercap zone and what they mean: directory names, zone names, and the unit
-// hidden in a zone's range. Pure functions; docs/sensors/powercap.md tells the facts.
+// hidden in a zone's range. Pure functions; docs/sensors/powercap.md has the facts.
 #pragma once
 
 #include <cstdint>
@@ -44,7 +44,7 @@ struct TickScale {
   }
 };
 
-/// The scale that `max_energy_range_uj` tells. Where it names no unit known: ticks of 1 uJ and a
+/// The scale that `max_energy_range_uj` implies. Where it names no unit known: ticks of 1 uJ and a
 /// modulus of the range plus one; where it is absent or 0: ticks of 1 uJ, modulus unknown.
 [[nodiscard]] TickScale identify_scale(std::optional<std::uint64_t> max_energy_range_uj) noexcept;
 
