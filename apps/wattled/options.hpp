@@ -41,8 +41,6 @@ struct ServeOptions {
   /// The length of the energy history; 0: none.
   std::chrono::seconds history{0};
   GpuBackend gpu_backend = GpuBackend::all;
-  /// One line for each option that other options make ineffective.
-  std::vector<std::string> without_effect;
   bool keeps_settings = false;  ///< GPU settings stay when the daemon ends
   /// The file from which GPU settings are restored. It is in /run since drivers, too, lose their
   /// settings when the machine restarts.
@@ -57,6 +55,8 @@ struct ServeOptions {
   std::uint32_t most_failures_per_client = kFailuresPerClient;  ///< at once, to authenticate
   std::size_t most_per_client = 0;  ///< connections of one address of TCP; 0: a quarter of all
   std::size_t most_per_token = 0;   ///< streams of one token; 0: a quarter of all connections
+  /// One line for each option that other options make ineffective.
+  std::vector<std::string> without_effect;
 };
 
 struct TokenOptions {

@@ -136,7 +136,7 @@ std::vector<Listener> listen(ServeOptions options, const std::string& user) {
 /// and its rights permit it.
 class NewFolders {
  public:
-  explicit NewFolders(std::initializer_list<std::filesystem::path> files) {
+  NewFolders(std::initializer_list<std::filesystem::path> files) {
     std::error_code ignored;
     for (const std::filesystem::path& file : files) {
       for (auto folder = file.parent_path(); !folder.empty() && !exists(folder, ignored);

@@ -54,8 +54,8 @@ struct EstimatorOptions {
 };
 
 /// Estimates the energy of an interval from /proc/cpuinfo, /proc/stat and the CPU quota of
-/// this process. One that was moved from knows nothing: `start` throws `Error`, `estimate` throws
-/// `NotStarted`, and `stop` does nothing.
+/// this process. One that was moved from knows nothing: `start` throws `InvalidArgument`,
+/// `estimate` throws `NotStarted`, and `stop` does nothing.
 ///
 /// Threads: one at a time.
 class WATTLE_EXPORT EnergyEstimator {

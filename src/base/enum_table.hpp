@@ -20,7 +20,7 @@ template <class Entry, std::size_t Size, class Enum>
 template <class Enum, class Entry, std::size_t Size>
 [[nodiscard]] constexpr std::optional<Enum> enumerator_of(const std::array<Entry, Size>& table,
                                                           std::string_view word) noexcept {
-  const auto found = std::ranges::find(table, word);
+  const auto* const found = std::ranges::find(table, word);
   if (found == table.end()) return std::nullopt;
   return static_cast<Enum>(found - table.begin());
 }

@@ -133,7 +133,7 @@ EnergyEstimator& EnergyEstimator::operator=(EnergyEstimator&& other) noexcept = 
 EnergyEstimator::~EnergyEstimator() = default;
 
 void EnergyEstimator::start() {
-  if (!impl_) throw Error("EnergyEstimator::start: this object was moved from");
+  if (!impl_) throw InvalidArgument("EnergyEstimator::start: this object was moved from");
   if (impl_->is_started && !impl_->is_stopped) {
     throw InvalidState("EnergyEstimator::start: already started; call stop first");
   }
