@@ -172,7 +172,7 @@ TEST_F(Accounting, OfARunInsideOfARunIsThatOfBoth) {
   EXPECT_GE(json["resource_usage"]["cpu_s"], inner_s);
 }
 
-TEST_F(Accounting, WithoutProcfsTheRestIsStillTold) {
+TEST_F(Accounting, WithoutProcfsTheRestIsStillReported) {
   const Words survivor = in_brackets({"daemon"}, {"pid", "detach", "pause"});
   const auto [outcome, json] =
       measure({"--procfs", path("nothing")}, child(survivor + burn(50) + Words{"exit", "7"}));

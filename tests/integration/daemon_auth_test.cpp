@@ -129,7 +129,7 @@ TEST_F(DaemonAuth, WhatIsNotThereIsNotFoundWithAToken) {
   EXPECT_EQ(answer.body, R"({"error":"There is no such path on this server."})");
 }
 
-TEST_F(DaemonAuth, WhoFailsTooOftenIsToldToStop) {
+TEST_F(DaemonAuth, WhoFailsTooOftenIsAskedToStop) {
   serve_with_key();
   EXPECT_TRUE(eventually([&] { return ask("/gpu/get_power", "x").status == 429; }));
   EXPECT_EQ(ask("/gpu/get_power", kAlice).status, 200);

@@ -57,7 +57,7 @@ TEST_F(ClientAndDaemon, EveryQuestionHasItsAnswer) {
   EXPECT_THAT(client.cpu_power().powers, SizeIs(2));
 }
 
-TEST_F(ClientAndDaemon, WhatIsRefusedIsTold) {
+TEST_F(ClientAndDaemon, WhatIsRefusedIsReported) {
   serve();
   DaemonClient client(at_socket());
   EXPECT_THROW((void)client.gpu_power({5}), NoSuchDevice);
@@ -113,7 +113,7 @@ TEST_F(ClientAndDaemon, ATokenPermitsWhatItSays) {
   EXPECT_NE(DaemonClient(server).auth_error(), "");
 }
 
-TEST_F(ClientAndDaemon, ADaemonThatWasRestartedIsAskedAnewAndSaysSinceWhenItCounts) {
+TEST_F(ClientAndDaemon, ADaemonThatWasRestartedIsAskedAgainAndSaysSinceWhenItCounts) {
   serve();
   DaemonClient client(at_socket());
   const double since = client.cpu_energy().at(0).since_unix_s.value();

@@ -297,7 +297,7 @@ TEST_F(DaemonControl, LeavesAloneWhatSomebodyElseHasSetSince) {
   EXPECT_THAT(get("/gpu/get_power_limit").body, HasSubstr(R"("0":{"power_limit_mw":170000})"));
 }
 
-TEST_F(DaemonControl, LeavesSettingsAsTheyAreWhereItIsTold) {
+TEST_F(DaemonControl, LeavesSettingsAsTheyAreIfAsked) {
   serve_control({"--keep-settings"});
   EXPECT_EQ(post(kLimit).status, 200);
   end();

@@ -129,7 +129,7 @@ TEST_F(DaemonEnergy, NeedsTheScopesOfAllThatIsServed) {
   EXPECT_EQ(ask(token("a", "cpu-read,gpu-read")), 200);
 }
 
-TEST_F(DaemonEnergy, OfAGroupThatIsOffIsNotTold) {
+TEST_F(DaemonEnergy, OfAGroupThatIsOffIsNotReported) {
   serve({"--history", "60", "--enable", "gpu-read"});
   const HttpAnswer answer = get("/api/v1/energy?from=1&to=2");
   EXPECT_TRUE(of(answer, "package_0").is_null());

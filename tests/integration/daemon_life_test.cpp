@@ -118,7 +118,7 @@ TEST_F(DaemonLife, LetsNeitherEveryUserNorOtherMachinesInClearSetGpus) {
   EXPECT_FALSE(std::filesystem::exists(at));
 }
 
-TEST_F(DaemonLife, ARefusedStartLeavesNoSocketBehind) {
+TEST_F(DaemonLife, ARefusedStartLeavesNoSocket) {
   serve();
   const std::string used = "127.0.0.1:" + std::to_string(port_);
   const std::string other = path("other.sock").string();
@@ -132,7 +132,7 @@ TEST_F(DaemonLife, ARefusedStartLeavesNoSocketBehind) {
   EXPECT_FALSE(std::filesystem::exists(other));
 }
 
-TEST_F(DaemonLife, AStartThatFailsLaterLeavesNoSocketBehind) {
+TEST_F(DaemonLife, AStartThatFailsLaterLeavesNoSocket) {
   const Words control = {"--enable", "gpu-read,gpu-control", "--settings-journal",
                          path("settings/gpus").string(), "--socket-path"};
   serve(Words(control.begin(), control.end() - 1));
@@ -256,7 +256,7 @@ TEST_F(DaemonLife, SaysInOneLineWhereItServes) {
   EXPECT_THAT(log(), HasSubstr("serves 2 GPUs and 2 CPUs at " + socket() + " and 127.0.0.1:"));
 }
 
-TEST_F(DaemonLife, TellsTheServiceManagerThatItIsReady) {
+TEST_F(DaemonLife, NotifiesTheServiceManagerThatItIsReady) {
   const int manager = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   const Fd owned(manager);
   const std::string place = path("notify").string();

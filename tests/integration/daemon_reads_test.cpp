@@ -26,7 +26,7 @@ INSTANTIATE_TEST_SUITE_P(Sockets, DaemonReads, testing::Values(Via::file, Via::t
                            return chosen.param == Via::file ? "Unix" : "Tcp";
                          });
 
-TEST_P(DaemonReads, DiscoverTellsWhatThereIs) {
+TEST_P(DaemonReads, DiscoverReportsWhatThereIs) {
   serve();
   const HttpAnswer answer = ask("/discover");
   EXPECT_EQ(answer.status, 200);

@@ -211,7 +211,7 @@ TEST_F(DaemonRequests, ThatHangInGreatNumbersKeepNobodyOut) {
   EXPECT_EQ(get_tcp("/time").status, 200);
 }
 
-TEST_F(DaemonRequests, BeyondWhatIsServedAtATimeAreToldSo) {
+TEST_F(DaemonRequests, BeyondWhatIsServedAtATimeLearnIt) {
   // Half of them may be of one user.
   serve({"--max-connections", "8"});
   std::vector<HttpClient> busy;

@@ -85,7 +85,7 @@ TEST_P(DaemonStreamKinds, BeginWithOneWholeEventOfACpu) {
   }
 }
 
-TEST_P(DaemonStreamKinds, TellAllDevicesWithoutAList) {
+TEST_P(DaemonStreamKinds, ReportAllDevicesWithoutAList) {
   play(50.0);
   serve_kind();
   for (const char* const target :

@@ -54,7 +54,7 @@ TEST_F(DaemonStreams, BeginWithOneWholeEvent) {
   EXPECT_EQ(event["power_mw"], 75000);
 }
 
-TEST_F(DaemonStreams, TellEachGpuThatWasAskedFor) {
+TEST_F(DaemonStreams, ReportEachGpuThatWasAskedFor) {
   serve();
   HttpClient client = tcp_client();
   listen(client, "/gpu/stream_power?gpu_ids=0,1");
@@ -66,7 +66,7 @@ TEST_F(DaemonStreams, TellEachGpuThatWasAskedFor) {
   EXPECT_EQ(seen, (std::map<int, int>{{0, 75000}, {1, 120000}}));
 }
 
-TEST_F(DaemonStreams, TellALateSubscriberTheCurrentValueAtOnce) {
+TEST_F(DaemonStreams, GiveALateSubscriberTheCurrentValueAtOnce) {
   serve();
   HttpClient first = client();
   listen(first, "/gpu/stream_power?gpu_ids=1");
@@ -76,7 +76,7 @@ TEST_F(DaemonStreams, TellALateSubscriberTheCurrentValueAtOnce) {
   EXPECT_EQ(json_of(late.next_chunk())["power_mw"], 120000);
 }
 
-TEST_F(DaemonStreams, TellOnlyChanges) {
+TEST_F(DaemonStreams, ReportOnlyChanges) {
   serve({}, kSteppingGpu);
   HttpClient client = this->client();
   listen(client, "/gpu/stream_power?gpu_ids=0");
@@ -99,7 +99,7 @@ TEST_F(DaemonStreams, SayThatTheyAreAliveWhileNothingChanges) {
   EXPECT_GT(SteadyClock::now() - begin, std::chrono::milliseconds(900));
 }
 
-TEST_F(DaemonStreams, OfCpusTellMeanPowers) {
+TEST_F(DaemonStreams, OfCpusReportMeanPowers) {
   play(50.0);
   serve();
   HttpClient client = this->client();

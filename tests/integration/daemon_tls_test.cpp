@@ -123,7 +123,7 @@ TEST_F(DaemonTls, RefusesAKeyThatOthersMayRead) {
   EXPECT_THAT(log(), HasSubstr("other users have access to it"));
 }
 
-TEST_F(DaemonTls, AsksForCertificatesOfClientsWhereItIsTold) {
+TEST_F(DaemonTls, AsksForCertificatesOfClientsIfAsked) {
   write_certificate(path("client.pem"), path("client-key.pem"), "DNS:client");
   write_certificate(path("stranger.pem"), path("stranger-key.pem"), "DNS:stranger");
   serve_tls({"--tls-client-ca", path("client.pem").string()});

@@ -39,7 +39,7 @@ class DrmGpus : public CommandTest {
   fakes::DrmTree tree_;
 };
 
-TEST_F(DrmGpus, AreListedWithWhatTheyTell) {
+TEST_F(DrmGpus, AreListedWithWhatTheyReport) {
   tree_.add_rx6800(0, kAddress);
   tree_.add_arc(1, "0000:0a:00.0");
   const Json json = ask({"sensors", "--json"});
@@ -162,7 +162,7 @@ TEST_F(DrmGpus, CanBeLeftOut) {
             "amd_gpu_0, intel_gpu_0\nTry: wattle run --help\n");
 }
 
-TEST_F(DrmGpus, TellWhichProcessesUseThem) {
+TEST_F(DrmGpus, ReportWhichProcessesUseThem) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   tree_.add_rx6800(0, kAddress);
   // The command's number is not known before it runs: it makes its own entry.

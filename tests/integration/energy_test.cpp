@@ -164,7 +164,7 @@ TEST_F(Energy, TotalCountsNothingTwice) {
   EXPECT_TRUE(domain_of(energy, "psys")["contained_in"].is_null());
 }
 
-TEST_F(Energy, OfTwoDiesIsToldApart) {
+TEST_F(Energy, OfTwoDiesIsDistinguished) {
   add({"intel-rapl:0", "package-0-die-0", "package_0_die_0", kPackageUnit, 10.0, 0});
   add({"intel-rapl:0:0", "dram", "dram_0_die_0", kServerDramUnit, 1.0, 0});
   add({"intel-rapl:1", "package-0-die-1", "package_0_die_1", kPackageUnit, 20.0, kEnd - 10});

@@ -117,7 +117,7 @@ INSTANTIATE_TEST_SUITE_P(Signals, EndBySignal,
                                          SIGUSR1, SIGABRT, SIGXFSZ),
                          [](const auto& name) { return sigabbrev_np(name.param); });
 
-TEST_F(ExitStatus, OfAKilledCommandIsToldInTheReport) {
+TEST_F(ExitStatus, OfAKilledCommandIsReportedInTheReport) {
   const Outcome outcome = run(wattle_run({}, child({"raise", std::to_string(SIGTERM)})));
   EXPECT_EQ(outcome.signal(), SIGTERM);
   EXPECT_TRUE(has_report(outcome.err));

@@ -32,7 +32,7 @@ class Gpus : public CommandTest {
   }
 };
 
-TEST_F(Gpus, AreListedWithWhatTheyTell) {
+TEST_F(Gpus, AreListedWithWhatTheyReport) {
   const Outcome outcome = ask(kTwoGpus, {"sensors"});
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_THAT(outcome.err, IsEmpty());
@@ -67,7 +67,7 @@ TEST_F(Gpus, StandInTheJson) {
   EXPECT_EQ(power["coverage"], 0.25);
 }
 
-TEST_F(Gpus, ThatTellOnlyTheirPowerAreReadable) {
+TEST_F(Gpus, ThatReportOnlyTheirPowerAreReadable) {
   const Json json = parse_json(ask(kTwoGpus, {"doctor", "--json"}).out);
   EXPECT_EQ(json["readable"], (Json{"nvidia_gpu_0", "nvidia_gpu_1"}));
   ASSERT_EQ(json["absent"].size(), 2U);
@@ -83,7 +83,7 @@ TEST_F(Gpus, ThatHaveNoCounterAreMeasuredByTheirPower) {
   EXPECT_THAT(doctor.out, Not(HasSubstr("nvidia_gpu_0 energy (nvml) is not measured")));
 }
 
-TEST_F(Gpus, ThatTellNoEnergyAreNot) {
+TEST_F(Gpus, ThatReportNoEnergyAreNot) {
   const Outcome outcome =
       ask("gpu A\ncounter none\ninstant none\naverage none\nusage none\n", {"doctor", "--verbose"});
   constexpr int kNothingReadable = 2;

@@ -49,7 +49,7 @@ TEST_F(Lifetime, TheLauncherEndsWithAWattleThatIsKilledBeforeTheStart) {
   ::prctl(PR_SET_CHILD_SUBREAPER, 0);
 }
 
-TEST_F(Lifetime, TheRunEndsWithTheCommandNotWithWhatItLeavesBehind) {
+TEST_F(Lifetime, TheRunEndsWithTheCommandNotWithWhatItLeaves) {
   const auto [outcome, json] =
       measure({}, child({"daemon", "[", "pid", "detach", "pause", "]", "exit", "7"}));
   EXPECT_EQ(outcome.code(), 7);
@@ -61,7 +61,7 @@ TEST_F(Lifetime, TheRunEndsWithTheCommandNotWithWhatItLeavesBehind) {
   EXPECT_EQ(::kill(survivor, SIGKILL), 0) << "it did not survive";
 }
 
-TEST_F(Lifetime, TheReportNamesWhatIsLeftBehind) {
+TEST_F(Lifetime, TheReportNamesWhatIsLeft) {
   const Outcome outcome =
       run(wattle_run({}, child({"daemon", "[", "pid", "detach", "pause", "]"})));
   const pid_t survivor = std::stoi(outcome.out);

@@ -55,7 +55,7 @@ TEST_P(BadInterval, IsRefusedInOneSentence) {
   EXPECT_THAT(outcome.err, HasSubstr("--interval"));
 }
 
-TEST_P(BadInterval, IsRefusedBehindAnEqualsSignToo) {
+TEST_P(BadInterval, IsRefusedAfterAnEqualsSignToo) {
   const std::string option = std::string("--interval=") + GetParam();
   expect_refused(run(wattle({"run", option, "--", "true"})), kFailed, "wattle run");
 }
@@ -109,7 +109,7 @@ TEST(Options, VersionGoesToStdout) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
-TEST(Options, BehindTheCommandBelongToTheCommand) {
+TEST(Options, AfterTheCommandBelongToTheCommand) {
   const Outcome outcome = run(wattle({"run", "--quiet", "echo", "--json", "-o", "--version"}));
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_EQ(outcome.out, "--json -o --version\n");
@@ -124,7 +124,7 @@ TEST(Options, OnlyTheFirstMarkIsWattles) {
   EXPECT_EQ(run(wattle({"run", "--quiet", "echo", "a", "--", "b"})).out, "a -- b\n");
 }
 
-TEST(Options, BehindTheMarkAreNoOptions) {
+TEST(Options, AfterTheMarkAreNoOptions) {
   const Outcome outcome = run(wattle({"run", "--", "--help"}));
   EXPECT_EQ(outcome.code(), kNotFound);
 }

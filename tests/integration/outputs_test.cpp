@@ -319,7 +319,7 @@ TEST_F(Outputs, AnUnknownPlaceholderIsRefusedBeforeTheCommandStarts) {
 /// A device that is always full, for each output.
 class FullDisk : public Outputs, public testing::WithParamInterface<const char*> {};
 
-TEST_P(FullDisk, KeepsTheStatusAndTellsTheTotalsOnStderr) {
+TEST_P(FullDisk, KeepsTheStatusAndReportsTheTotalsOnStderr) {
   const Outcome outcome =
       run(wattle_run({GetParam(), "/dev/full"}, child({"print", "done", "exit", "7"})));
   EXPECT_EQ(outcome.code(), 7);
@@ -328,7 +328,7 @@ TEST_P(FullDisk, KeepsTheStatusAndTellsTheTotalsOnStderr) {
   EXPECT_TRUE(has_report(outcome.err));
 }
 
-TEST_P(FullDisk, TellsThemEvenWhereQuietWasAskedFor) {
+TEST_P(FullDisk, ReportsThemEvenWhereQuietWasAskedFor) {
   const Outcome outcome = run(wattle_run({"--quiet", GetParam(), "/dev/full"}, {"true"}));
   EXPECT_EQ(outcome.code(), 0);
   EXPECT_TRUE(has_report(outcome.err));
@@ -346,7 +346,7 @@ TEST_F(Outputs, OneOutputThatFailsDoesNotTakeTheOtherWithIt) {
   EXPECT_EQ(parse_json(content_of(path("run.json")))["exit"]["code"], 7);
 }
 
-TEST_F(Outputs, AFileSystemThatFillsUpMeanwhileIsTold) {
+TEST_F(Outputs, AFileSystemThatFillsUpMeanwhileIsReported) {
   if (::geteuid() != 0) GTEST_SKIP() << "mounting a small file system needs root";
   const std::string disk = path("disk").string();
   fs::create_directories(disk);
@@ -363,7 +363,7 @@ TEST_F(Outputs, AFileSystemThatFillsUpMeanwhileIsTold) {
   EXPECT_TRUE(has_report(outcome.err));
 }
 
-TEST_F(Outputs, AFileSizeLimitOfTheUserIsTold) {
+TEST_F(Outputs, AFileSizeLimitOfTheUserIsReported) {
   Start start = wattle_run({"--quiet", "--json", path("run.json")}, child({"exit", "7"}));
   start.prepare = [] {
     constexpr rlimit kLessThanAReport{1024, 1024};  // a sanitizer needs some to start

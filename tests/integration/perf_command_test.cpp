@@ -102,7 +102,7 @@ TEST_F(PerfCommand, CrossCheckOfOneWaySaysSo) {
               HasSubstr("no domain can be read in two ways"));
 }
 
-TEST_F(PerfCommand, DoctorTellsAUserOneRemedyForAllDomains) {
+TEST_F(PerfCommand, DoctorGivesAUserOneRemedyForAllDomains) {
   if (::geteuid() != 0) GTEST_SKIP() << "cannot hide the counters of powercap from itself";
   tree_.add_zone("intel-rapl:0", "package-0");
   fs::permissions(tree_.root(), fs::perms(0755));

@@ -198,7 +198,7 @@ TEST_F(RunWithGpus, SaysWhatTheyAreAndDid) {
   EXPECT_EQ(usage["gpu_utilization"]["gpu_percentages"]["mean_hardware_percent"], 80.0);
 }
 
-TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemWhereTheDriverDoesNotTell) {
+TEST_F(RunWithGpus, DoesNotKnowWhoUsedThemWhereTheDriverDoesNotReport) {
   std::string script;
   for (const char* kind : {"Compute", "Graphics"}) {
     for (const char* version : {"", "_v2", "_v3"}) {

@@ -115,7 +115,7 @@ class StreamSoak : public DaemonTest {
   std::size_t disturbances_ = 0;
 };
 
-TEST_F(StreamSoak, NeverLeaksNorTellsAWrongEnergy) {
+TEST_F(StreamSoak, NeverLeaksNorReportsAWrongEnergy) {
   nvml_ = std::make_unique<fakes::FakeNvml>(
       "gpu A\npower step 0 75\ncounter 500000\n"
       "gpu B\npower step 0 75\ncounter none\n");

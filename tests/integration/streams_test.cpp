@@ -58,7 +58,7 @@ TEST_F(Streams, QuietLeavesNothing) {
   EXPECT_THAT(outcome.err, IsEmpty());
 }
 
-TEST_F(Streams, JsonGoesToStdoutBehindTheCommandsOutput) {
+TEST_F(Streams, JsonGoesToStdoutAfterTheCommandsOutput) {
   const Outcome outcome = run(wattle_run({"--json", "-"}, child({"print", "first"})));
   ASSERT_THAT(outcome.out, StartsWith("first\n"));
   const std::string json = outcome.out.substr(std::string("first\n").size());

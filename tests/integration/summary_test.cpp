@@ -22,7 +22,7 @@ class SummaryCommand : public CommandTest {
   }
 };
 
-TEST_F(SummaryCommand, TellsOfTheFilesOfAFolder) {
+TEST_F(SummaryCommand, ReportsTheFilesOfAFolder) {
   write_files();
   const Outcome outcome = run(wattle({"summary", folder_.path()}));
   EXPECT_EQ(outcome.code(), 0);

@@ -148,7 +148,7 @@ TEST_F(Survey, DoctorIsInAsciiWhereTheLocaleIs) {
             "proofs and risks: wattle doctor --verbose\n");
 }
 
-TEST_F(Survey, DoctorTellsWhatIsMissingBesideTheRest) {
+TEST_F(Survey, DoctorReportsWhatIsMissingBesideTheRest) {
   add_healthy_zones();
   tree_.write_file("intel-rapl:0:0", "energy_uj", "soon\n");
   const Outcome outcome = ask({"doctor", "--verbose"});
@@ -161,7 +161,7 @@ dram_0 (powercap) is not measured
 )");
 }
 
-TEST_F(Survey, DoctorTellsWhenNothingCanBeRead) {
+TEST_F(Survey, DoctorReportsWhenNothingCanBeRead) {
   std::ofstream(tree_.root() / "proc/modules") << "kvm 1 0 - Live 0x0\n";
   const Outcome outcome = ask({"doctor", "--verbose"});
   EXPECT_EQ(outcome.code(), 2);
@@ -176,7 +176,7 @@ CPU energy (powercap) is not measured
 )"));
 }
 
-TEST_F(Survey, DoctorTellsWhereItLookedForGpusWhereNothingCanBeRead) {
+TEST_F(Survey, DoctorReportsWhereItLookedForGpusWhereNothingCanBeRead) {
   EXPECT_THAT(ask({"doctor", "--verbose"}).out, HasSubstr("(nvml) is not there\n  reason  "));
 }
 

@@ -132,7 +132,7 @@ TEST_F(TrackCommand, LeavesAUsageFileThatIsReadableWheneverItIsKilled) {
   }
 }
 
-TEST_F(TrackCommand, TellsWhatAUsageFileHolds) {
+TEST_F(TrackCommand, ReportsWhatAUsageFileHolds) {
   const Process target(kSleeper);
   Process tracker(track(target, {"--sleep-time", "0.01", "--usage-file", path("u").string()}));
   ASSERT_TRUE(eventually([&] {
@@ -149,7 +149,7 @@ TEST_F(TrackCommand, TellsWhatAUsageFileHolds) {
   EXPECT_EQ(parse_json(content_of(path("r"))), parse_json(found.to_native_json()));
 }
 
-TEST_F(TrackCommand, TellsWhatIsWrong) {
+TEST_F(TrackCommand, ReportsWhatIsWrong) {
   const Process target(kSleeper);
   EXPECT_THAT(run(wattle({"track", "--pid", "4194305"})).err, HasSubstr("no such process"));
   EXPECT_EQ(run(wattle({"track", "--pid", "4194305"})).code(), kUsage);

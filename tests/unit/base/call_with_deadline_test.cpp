@@ -33,7 +33,7 @@ TEST(CallWithDeadline, DoesNotWaitForOneThatFails) {
   EXPECT_THAT(call_with_deadline<int>(2, kLong, ask), ElementsAre(std::nullopt, Optional(1)));
 }
 
-TEST(CallWithDeadline, LeavesOneBehindThatHangsAndTellsIt) {
+TEST(CallWithDeadline, AbandonsOneThatHangsAndReportsIt) {
   const auto go_on = std::make_shared<std::promise<void>>();
   const auto was_awaited = std::make_shared<std::promise<bool>>();
   const auto ask = [go_on, was_awaited](std::size_t place, const auto& is_awaited) {

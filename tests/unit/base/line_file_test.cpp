@@ -57,7 +57,7 @@ TEST_F(LineFileTest, AddsLinesAtOnce) {
   EXPECT_EQ(content(), "# a\nb\nc\n");
 }
 
-TEST_F(LineFileTest, GoesOnBehindTheLastLine) {
+TEST_F(LineFileTest, GoesOnAfterTheLastLine) {
   write("# old\n");
   open().add("new\n");
   EXPECT_EQ(content(), "# old\nnew\n");
@@ -136,7 +136,7 @@ TEST_F(LineFileTest, KnowsWhereItBegan) {
   EXPECT_EQ(file.begin(), 0U) << "somebody emptied it";
 }
 
-TEST_F(LineFileTest, ThrowsAwayWhatItHoldsWhereItIsTold) {
+TEST_F(LineFileTest, ThrowsAwayWhatItHoldsIfAsked) {
   write("# old\n");
   LineFile file(path_, "# ", "# head\n");
   file.clear();

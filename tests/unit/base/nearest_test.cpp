@@ -31,7 +31,7 @@ TEST(Nearest, IsNoneWhereNothingIsNear) {
   EXPECT_EQ(nearest(std::string(1 << 20, 'p'), kWords), "");
 }
 
-TEST(DidYouMean, IsAQuestionBehindASentence) {
+TEST(DidYouMean, IsAQuestionAfterASentence) {
   EXPECT_EQ(did_you_mean("--jsn", {"--json"}), "; did you mean --json?");
   EXPECT_EQ(did_you_mean("--yaml", {"--json"}), "");
 }

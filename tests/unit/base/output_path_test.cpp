@@ -54,7 +54,7 @@ TEST_F(OutputPath, FollowsNoLinkOfAnotherUserInAStickyFolder) {
   EXPECT_EQ(fs::file_size(path("file")), 8U);
 }
 
-TEST_F(OutputPath, FollowsNoLinkOfAnotherUserBehindItsOwn) {
+TEST_F(OutputPath, FollowsNoLinkOfAnotherUserAfterItsOwn) {
   link("second", "file");
   link("first", "second");
   if (!give_away("second")) GTEST_SKIP() << "only root can give a link away";

@@ -18,7 +18,7 @@ TEST(TakeLine, GivesLineAfterLine) {
   EXPECT_EQ(take_line(text), "");
 }
 
-TEST(TakeLine, LeavesNothingBehindALastLineEnd) {
+TEST(TakeLine, LeavesNothingAfterALastLineEnd) {
   std::string_view text = "one\n";
   EXPECT_EQ(take_line(text), "one");
   EXPECT_TRUE(text.empty());

@@ -115,7 +115,7 @@ TEST(Worker, DropsJobsThatHaveNotStartedWhenItIsStopped) {
   EXPECT_EQ(count->all, 0);
 }
 
-TEST(Worker, RefusesACrowdBehindAJobThatHangsButNotTheLastOne) {
+TEST(Worker, RefusesACrowdThatWaitsForAJobThatHangsButNotTheLastOne) {
   constexpr std::size_t kMost = 16;
   std::promise<void> release;
   const std::shared_future<void> released = release.get_future().share();

@@ -86,7 +86,7 @@ TEST_F(DaemonClientFaults, WhoAnswersOtherwiseIsNoDaemon) {
   }
 }
 
-TEST_F(DaemonClientFaults, AStatusTellsWhichError) {
+TEST_F(DaemonClientFaults, AStatusReportsWhichError) {
   DaemonClient client(address());
   const auto ask = [&] { (void)client.gpu_power(); };
   answer("/gpu/get_power", {401, R"({"error":"Token has expired."})"});
@@ -199,7 +199,7 @@ TEST_F(DaemonClientFaults, WhatIsNoHttpIsAConnectionError) {
   }
 }
 
-TEST_F(DaemonClientFaults, AConnectionThatTheDaemonClosedIsMadeAnew) {
+TEST_F(DaemonClientFaults, AConnectionThatTheDaemonClosedIsMadeAgain) {
   const HttpServer server(after_discovery([](const HttpRequest&, HttpPeer& peer) {
     peer.send(http_answer(200, R"({"timestamp_ms":1000})"));
     peer.close();

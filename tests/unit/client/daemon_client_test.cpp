@@ -222,7 +222,7 @@ TEST_F(DaemonClientTest, RequiresNothingThatIsThere) {
                                   .cpu_ids = {1}}));
 }
 
-TEST_F(DaemonClientTest, RequiringTellsEverythingThatIsMissingAtOnce) {
+TEST_F(DaemonClientTest, RequiringReportsEverythingThatIsMissingAtOnce) {
   answer("/discover", {200, discovery(R"("gpu-read")")});
   const DaemonClient client(address());
   const std::string message = message_of<CapabilityError>([&] {
@@ -238,7 +238,7 @@ TEST_F(DaemonClientTest, RequiringTellsEverythingThatIsMissingAtOnce) {
   EXPECT_THAT(message, Not(HasSubstr("group gpu-read")));
 }
 
-TEST_F(DaemonClientTest, RequiringTellsAScopeThatIsMissing) {
+TEST_F(DaemonClientTest, RequiringReportsAScopeThatIsMissing) {
   answer("/discover", {200, discovery(R"("gpu-read","cpu-read")", true)});
   answer("/auth/whoami", {200, R"({"sub":"a","scopes":["gpu-read"]})"});
   const DaemonClient client(address_with("abc"));

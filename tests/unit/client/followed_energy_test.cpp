@@ -123,7 +123,7 @@ TEST_F(FollowedEnergy, ComesFromTheDaemonsCounterWhereThatIsMoreCertain) {
   EXPECT_NEAR(joules(gpu(1s, 11s)), 1230.0, 2.0);
 }
 
-TEST_F(FollowedEnergy, UpToNowIsTheCountersAndThePowersBehindItsLastReading) {
+TEST_F(FollowedEnergy, UpToNowIsTheCountersAndThePowersAfterItsLastReading) {
   // What the counter counts is not what the powers say: it shows which is which.
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 120; };
   start();
@@ -135,7 +135,7 @@ TEST_F(FollowedEnergy, UpToNowIsTheCountersAndThePowersBehindItsLastReading) {
   EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
-TEST_F(FollowedEnergy, UpToNowIsUnknownBehindTheCountersLastReadingWherePowersAreToo) {
+TEST_F(FollowedEnergy, UpToNowIsUnknownAfterTheCountersLastReadingWherePowersAreToo) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();
   followed_.advance(5s);
@@ -206,7 +206,7 @@ TEST_F(FollowedEnergy, IsNotConfirmedByAnEventThatComesLate) {
   EXPECT_NEAR(joules(gpu(0s, 9s)), 3.0 * 100.0 + 6.0 * 300.0, 45.0);
 }
 
-TEST_F(FollowedEnergy, UpToNowHasTheFlagGapWhereAPartBehindTheCountersLastReadingIsUnknown) {
+TEST_F(FollowedEnergy, UpToNowHasTheFlagGapWhereAPartAfterTheCountersLastReadingIsUnknown) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();
   followed_.advance(3s);
@@ -313,7 +313,7 @@ TEST_F(GrowingEnergy, IsThatOfACounterThatDoesNotMove) {
   expect_growth_for(10s);
 }
 
-TEST_F(FollowedEnergy, OfACpuGoesOnBehindALostConnectionWhereItsDaemonCountedOn) {
+TEST_F(FollowedEnergy, OfACpuGoesOnAfterALostConnectionWhereItsDaemonCountedOn) {
   followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
   followed_.cpu_since_ms = 1'700'000'000'000;
   start();
@@ -325,7 +325,7 @@ TEST_F(FollowedEnergy, OfACpuGoesOnBehindALostConnectionWhereItsDaemonCountedOn)
   EXPECT_EQ(energy.unknown.count(), 0.0);
 }
 
-TEST_F(FollowedEnergy, OfACpuIsThatOfThePowersWhereItsDaemonCountsAnewThoughNoConnectionWasLost) {
+TEST_F(FollowedEnergy, OfACpuIsThatOfThePowersWhereItsDaemonCountsAgainThoughNoConnectionWasLost) {
   followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
   followed_.cpu_since_ms = 1'700'000'000'000;
   start();
@@ -339,7 +339,7 @@ TEST_F(FollowedEnergy, OfACpuIsThatOfThePowersWhereItsDaemonCountsAnewThoughNoCo
   EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
-TEST_F(FollowedEnergy, OfAGpusCounterGoesOnBehindALostConnection) {
+TEST_F(FollowedEnergy, OfAGpusCounterGoesOnAfterALostConnection) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();
   followed_.advance(10s);

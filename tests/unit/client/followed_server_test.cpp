@@ -235,7 +235,7 @@ TEST(AFollowedServer, IsStaleAfterThreeSecondsOfSilence) {
   EXPECT_EQ(followed.cpu(), ConnectionStatus::stale);
 }
 
-TEST(AFollowedServer, StaysLiveWhileItIsSilentButTellsTheTime) {
+TEST(AFollowedServer, StaysLiveWhileItIsSilentButReportsTheTime) {
   Followed followed;
   followed.start();
   followed.advance(30s);
@@ -286,7 +286,7 @@ TEST(AFollowedServer, HasItsTimesCorrectedWhicheverWayItsClockIsOff) {
   }
 }
 
-TEST(AFollowedServer, ThatDoesNotTellTheTimeIsFollowedWithoutKnowingIt) {
+TEST(AFollowedServer, ThatDoesNotReportTheTimeIsFollowedWithoutKnowingIt) {
   Followed followed;
   followed.answers["/time"] = {{.status = 500}};
   followed.start();
@@ -320,7 +320,7 @@ TEST(AFollowedServer, HasItsClockComparedSoonWhereItWasSet) {
   }
 }
 
-TEST(AFollowedServer, TellsADevicesValueWhoseTimeGoesBack) {
+TEST(AFollowedServer, ReportsADevicesValueWhoseTimeGoesBack) {
   Followed followed;
   followed.start();
   const auto at = followed.daemon_ms();
@@ -354,7 +354,7 @@ TEST(AFollowedServer, IsFollowedFromOneGenerationToTheOther) {
             (std::map<std::uint32_t, Watts>{{0, Watts(7.0)}, {1, Watts(8.0)}}));
 }
 
-TEST(AFollowedServer, TellsOfNoDeviceThatASnapshotLeavesOut) {
+TEST(AFollowedServer, ReportsNoDeviceThatASnapshotLeavesOut) {
   Followed followed;
   followed.start();
   followed.send("/gpu/",

@@ -27,7 +27,7 @@ TEST(AFollowedServer, IsAskedInTheOrderOfTheProtocol) {
 }
 
 // A stream sends only changes: weakness 1 of zeusd's.
-TEST(AFollowedServer, TellsThePowersOfNowBeforeAnythingChanges) {
+TEST(AFollowedServer, ReportsThePowersOfNowBeforeAnythingChanges) {
   Followed followed;
   followed.start();
   const PowerReadings readings = followed.readings();

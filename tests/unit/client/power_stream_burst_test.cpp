@@ -125,7 +125,7 @@ TEST(APowerStream, LosesNothingToAReaderThatWorksMeanwhile) {
   EXPECT_EQ(other.updates().size(), 2U) << "the newest of each device";
 }
 
-TEST(APowerStream, TellsAReaderThatIsTooSlowWhatIsStillTrue) {
+TEST(APowerStream, GivesAReaderThatIsTooSlowWhatIsStillTrue) {
   StreamingDaemon daemon;
   PowerStreamOptions options;
   options.queue_limit = 10;

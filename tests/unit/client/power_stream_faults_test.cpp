@@ -48,7 +48,7 @@ void play_dead(StreamingDaemon& daemon, const std::string& path, bool says_head)
   });
 }
 
-TEST(AHalfDeadServer, IsToldWhereItSaysNothingOrAHeadAlone) {
+TEST(AHalfDeadServer, IsReportedWhereItSaysNothingOrAHeadAlone) {
   for (const char* path : {"/discover", "/auth/whoami", "/time"}) {
     for (const bool says_head : {false, true}) {
       SCOPED_TRACE(std::string(path) + (says_head ? " with a head" : ""));
@@ -122,7 +122,7 @@ TEST(AHalfDeadServer, WhoseStreamNeverBeginsIsTriedAgain) {
       [&] { return only_server(stream.snapshot()).gpu.status == ConnectionStatus::live; }));
 }
 
-TEST(AServer, ThatClosesInTheMiddleOfAnEventTellsNothingOfIt) {
+TEST(AServer, ThatClosesInTheMiddleOfAnEventReportsNothingOfIt) {
   StreamingDaemon daemon;
   std::atomic<int> streams = 0;
   const std::string event = gpu_event(5000);

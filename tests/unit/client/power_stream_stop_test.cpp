@@ -180,7 +180,7 @@ TEST(TheEndOfAStream, CanBeItsDestructionOnItsThread) {
   EXPECT_TRUE(eventually([&] { return is_done.load(); }));
 }
 
-TEST(TheEndOfAStream, IsToldToCoroutinesThatWait) {
+TEST(TheEndOfAStream, IsPassedToCoroutinesThatWait) {
   const StreamingDaemon daemon;
   PowerStream stream({daemon.server()});
   bool is_done = false;

@@ -78,7 +78,7 @@ TEST(APowerStream, HasNoStepsForAReaderThatWasMoved) {
   // NOLINTEND(bugprone-use-after-move)
 }
 
-TEST(APowerStream, TellsWhatAStepChanged) {
+TEST(APowerStream, ReportsWhatAStepChanged) {
   StreamingDaemon daemon;
   PowerStream stream({daemon.server()});
   PowerReader reader = stream.reader();
@@ -106,7 +106,7 @@ TEST(APowerStream, FollowsSeveralServers) {
   EXPECT_EQ(reader.readings().at(two.server().endpoint).gpu_power.at(0).si(), 6.0);
 }
 
-TEST(APowerStream, WaitsNoLongerThanItIsTold) {
+TEST(APowerStream, WaitsNoLongerThanItIsAsked) {
   StreamingDaemon daemon;
   PowerStream stream({daemon.server()});
   PowerReader reader = stream.reader();
@@ -169,7 +169,7 @@ std::size_t threads() {
 }
 
 // Weakness 7: threads of the earlier servers are left running.
-TEST(APowerStream, LeavesNothingBehindWhereAServerCannotBeReached) {
+TEST(APowerStream, LeavesNothingWhereAServerCannotBeReached) {
   const StreamingDaemon daemon;
   { const PowerStream warm({daemon.server()}); }
   ASSERT_TRUE(eventually([&] { return threads() <= 3U + (kSanitized ? 1U : 0U); }) || true);
@@ -234,7 +234,7 @@ TEST(APowerStream, WaitsForAllServersTogetherAndNotOneAfterTheOther) {
   EXPECT_LT(TimePoint::clock::now() - before, 1400ms);
 }
 
-TEST(APowerStream, TellsWhatIsMissingByTheTypeOfItsError) {
+TEST(APowerStream, ReportsWhatIsMissingByTheTypeOfItsError) {
   const StreamingDaemon daemon;
   Server server = daemon.server();
   server.gpu_indices = {{0, 7}};

@@ -194,7 +194,7 @@ TEST_F(ServerFromEnv, WhatIsNoServerIsRefused) {
   EXPECT_THROW((void)Server::from_env(), InvalidArgument);
 }
 
-TEST_F(ServerFromEnv, IsWhomAClientAsksThatIsNotToldOtherwise) {
+TEST_F(ServerFromEnv, IsWhomAClientAsksWithoutAnotherServer) {
   EXPECT_THROW(DaemonClient(), ConnectionError);
   const fakes::HttpServer daemon([](const fakes::HttpRequest&, fakes::HttpPeer& peer) {
     peer.send(fakes::http_answer(200, R"({"gpus":[],"cpus":[],"enabled_api_groups":[]})"));

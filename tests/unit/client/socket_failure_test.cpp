@@ -67,7 +67,7 @@ TEST_F(SocketFailure, NamesTheGroupToJoin) {
   testing_support::expect_golden("socket_denied.txt", failure());
 }
 
-TEST_F(SocketFailure, TellsNobodyToJoinTheGroupRoot) {
+TEST_F(SocketFailure, AsksNobodyToJoinTheGroupRoot) {
   const Fd listens = socket(0, 0600);
   const fakes::Unprivileged nobody;
   if (!nobody.holds() || ::geteuid() != 65534) GTEST_SKIP() << "root cannot become anybody else";

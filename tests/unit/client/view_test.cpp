@@ -32,7 +32,7 @@ TEST_F(AView, KeepsTheOtherDevicesWhereOneIsUpdated) {
   EXPECT_TRUE(view_.readings().at("b:1").gpu_power.empty());
 }
 
-TEST_F(AView, HasNoValueForWhatACpuDoesNotTell) {
+TEST_F(AView, HasNoValueForWhatACpuDoesNotReport) {
   view_.apply({.timestamp_s = 1.0, .power_w = 10.0, .slot = 0}, kCpu0);
   EXPECT_EQ(a().cpu_power.at(0), (CpuPowerReading{.cpu = Watts(10.0)}));
   view_.apply({.timestamp_s = 1.0, .dram_w = 5.0, .slot = 0}, kCpu0);

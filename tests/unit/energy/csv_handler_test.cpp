@@ -50,7 +50,7 @@ TEST_F(CsvHandlerTest, WritesAllTracesOfOneHandler) {
   EXPECT_EQ(content(), std::string(kHeader) + "1.0;a;2.0;1.0;2.0\n1.0;b;2.0;1.0;2.0\n");
 }
 
-TEST_F(CsvHandlerTest, TouchesNoFileBeforeItIsTold) {
+TEST_F(CsvHandlerTest, TouchesNoFileBeforeItIsAsked) {
   CsvHandler handler(path_);
   handler.process(one_row("a"));
   EXPECT_FALSE(std::filesystem::exists(path_));
@@ -125,7 +125,7 @@ TEST_F(CsvHandlerTest, ClosesTheQuotesOfALastLineThatWasCutOff) {
   EXPECT_EQ(content(), before + "\"\n1.0;a;2.0;1.0;2.0\n");
 }
 
-TEST_F(CsvHandlerTest, ClosesTheQuotesOfATagThatWasCutOffBehindALineEnd) {
+TEST_F(CsvHandlerTest, ClosesTheQuotesOfATagThatWasCutOffAfterALineEnd) {
   const std::string before = std::string(kHeader) + "0.5;\"two\n";
   write(before);
   save(one_row("a"));

@@ -78,7 +78,7 @@ TEST_F(OpenColumns, AreNumberedByTheSocketNotByTheZone) {
   EXPECT_EQ(names(), (Names{"package_0", "package_1"}));
 }
 
-TEST_F(OpenColumns, TellTheDiesOfASocketApart) {
+TEST_F(OpenColumns, DistinguishTheDiesOfASocket) {
   tree_.add_zone("intel-rapl:0", "package-0-die-0");
   tree_.add_zone("intel-rapl:1", "package-0-die-1");
   EXPECT_EQ(names(), (Names{"package_0_die_0", "package_0_die_1"}));

@@ -38,7 +38,7 @@ TEST(Cell, FindsTheErrorThatTheoryGives) {
   EXPECT_LE(result.wattle->errors.most, 1.0e-3 / 0.9 + 1e-5);
 }
 
-TEST(Cell, TellsHowOftenTheTruthLayWithinTheClaim) {
+TEST(Cell, ReportsHowOftenTheTruthLayWithinTheClaim) {
   const Cell cell = cell_of("plain", package_machine(), Waveform::constant(100.0), 1.0);
   const CellResult result = run_cell(cell, kFew);
   ASSERT_TRUE(result.wattle && result.wattle->claims);
@@ -105,7 +105,7 @@ TEST(Cell, IsNotHiddenFromAGaugeThatSeesAllTheTimeOrFromACounter) {
   EXPECT_TRUE(cell_of("both", with_counter, square_of(0.1), 1.0).is_hidden());
 }
 
-TEST(Cell, TellsHowFarOffTheOtherWayIsWhereNothingIsFlagged) {
+TEST(Cell, ReportsHowFarOffTheOtherWayIsWhereNothingIsFlagged) {
   Machine machine = part_time();
   machine.counter = CounterModel{.name = "counter",
                                  .domain = Domain::nvidia_gpu(0),

@@ -153,7 +153,7 @@ TEST(GaugeModel, IsBlindBetweenItsWindows) {
   for (int i = 0; i < 50; ++i) EXPECT_EQ(gauge.raw_at(0.01 + i * 0.1), 100'000U);
 }
 
-TEST(GaugeModel, TellsItsCoverage) {
+TEST(GaugeModel, ReportsItsCoverage) {
   EXPECT_DOUBLE_EQ(channel_of(GaugeModel{.name = "", .update = kExact, .window_s = 0.025})
                        .gauge.coverage.value(),
                    0.25);

@@ -29,7 +29,7 @@ TEST(TraceFile, HoldsEachPowerUntilTheNextLine) {
   EXPECT_DOUBLE_EQ(trace.energy_j(0.0, 1.0), 200.0);
 }
 
-TEST(TraceFile, BeginsAnewAfterItsLastLine) {
+TEST(TraceFile, StartsAgainAfterItsLastLine) {
   const Waveform trace = parse_trace("0,100\n1,300\n2,0\n", "load.csv");
   EXPECT_EQ(trace.period_s(), 2.0);
   EXPECT_EQ(trace.power_w(2.5), 100.0);

@@ -100,7 +100,7 @@ TEST(Waveform, IsBusyForItsPartOfTheTime) {
   EXPECT_NEAR(bursts.mean_w(bursts.period_s(), bursts.period_s()), 20.0, 1.5);
 }
 
-TEST(Waveform, BeginsAnewAfterItsPeriod) {
+TEST(Waveform, StartsAgainAfterItsPeriod) {
   const Waveform noise = Waveform::noise(60.0, 260.0, 0.03, 4);
   EXPECT_NEAR(noise.energy_j(1.0, 2.0),
               noise.energy_j(1.0 + noise.period_s(), 2.0 + noise.period_s()), 1e-6);

@@ -49,7 +49,7 @@ TEST_F(FaultReportTest, IsSilentWhereNothingIsWrong) {
   EXPECT_THAT(reported(), IsEmpty());
 }
 
-TEST_F(FaultReportTest, TellsAtTheEleventhFailureOfAGpu) {
+TEST_F(FaultReportTest, ReportsAtTheEleventhFailureOfAGpu) {
   fail(10);
   EXPECT_THAT(reported(), IsEmpty());
   fail(1);
@@ -58,7 +58,7 @@ TEST_F(FaultReportTest, TellsAtTheEleventhFailureOfAGpu) {
   EXPECT_THAT(reported(), IsEmpty());
 }
 
-TEST_F(FaultReportTest, TellsAtEachFurtherEleventhWhateverSucceedsInBetween) {
+TEST_F(FaultReportTest, ReportsAtEachFurtherEleventhWhateverSucceedsInBetween) {
   for (int i = 0; i < 11; ++i) {
     fail(1);
     read(watts(100));
@@ -70,12 +70,12 @@ TEST_F(FaultReportTest, TellsAtEachFurtherEleventhWhateverSucceedsInBetween) {
   EXPECT_THAT(reported(), ElementsAre(HasSubstr("22 readings")));
 }
 
-TEST_F(FaultReportTest, TellsOnceOfManyFailuresInBetween) {
+TEST_F(FaultReportTest, ReportsOnceManyFailuresInBetween) {
   fail(100);
   EXPECT_THAT(reported(), ElementsAre(HasSubstr("99 readings")));
 }
 
-TEST_F(FaultReportTest, TellsOfAZeroBetweenTwoValuesAboveIt) {
+TEST_F(FaultReportTest, ReportsAZeroBetweenTwoValuesAboveIt) {
   read(watts(100));
   read(watts(0));
   EXPECT_THAT(reported(), IsEmpty());  // the GPU may be off from now on
@@ -84,7 +84,7 @@ TEST_F(FaultReportTest, TellsOfAZeroBetweenTwoValuesAboveIt) {
   EXPECT_THAT(reported(), IsEmpty());
 }
 
-TEST_F(FaultReportTest, TellsOfAZeroThatIsReadTwiceBeforeItIsRenewed) {
+TEST_F(FaultReportTest, ReportsAZeroThatIsReadTwiceBeforeItIsRenewed) {
   for (const double power : {100, 100, 0, 0, 100, 100}) read(watts(power), 50ms);
   EXPECT_THAT(reported(), ElementsAre(AllOf(HasSubstr("GPU 0"), HasSubstr("0 W"))));
 }
@@ -96,7 +96,7 @@ TEST_F(FaultReportTest, IsSilentAboutAGpuThatIsOff) {
   EXPECT_THAT(reported(), IsEmpty());
 }
 
-TEST_F(FaultReportTest, TellsThatAGpuIsLostAndThatItIsBack) {
+TEST_F(FaultReportTest, ReportsThatAGpuIsLostAndThatItIsBack) {
   read(watts(100));
   read({.raw = 0, .status = ReadStatus::gone});
   EXPECT_THAT(reported(), ElementsAre(HasSubstr("GPU 0 is lost")));

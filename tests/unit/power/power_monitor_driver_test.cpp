@@ -40,7 +40,7 @@ TEST_F(DriverTest, IsNotCalledWhereNoGpuIsSelected) {
   EXPECT_EQ(fake.calls("nvmlInit_v2"), 0U);
 }
 
-TEST_F(DriverTest, TellsItsThreeDomainsOfEachGpu) {
+TEST_F(DriverTest, ReportsItsThreeDomainsOfEachGpu) {
   with_monitor("gpu A\npower step 0 100\nmemory_power step 0 20\ngpu B\npower step 0 200\n",
                {.update_period = kPeriod}, [](PowerMonitor& monitor, FakeNvml&) {
                  EXPECT_THAT(monitor.gpu_indices(), ElementsAre(0, 1));

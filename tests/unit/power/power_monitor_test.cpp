@@ -83,7 +83,7 @@ TEST_F(PowerMonitorTest, SaysWhatOfAWindowLiesBeforeTheFirstReading) {
   EXPECT_EQ(energy(monitor, -5s, -1s).energy, std::nullopt);
 }
 
-TEST_F(PowerMonitorTest, SaysWhatOfAWindowLiesBehindTheLastReading) {
+TEST_F(PowerMonitorTest, SaysWhatOfAWindowLiesAfterTheLastReading) {
   machine_.add_gpu(0, always(100));
   PowerMonitor monitor = machine_.monitor();
   machine_.play(monitor, 2s);

@@ -318,7 +318,7 @@ TEST(PowerMonitorThreads, ReadCpusWhenAskedSoThatTheEnergiesOfLinesAddUp) {
               1e-3 + all.uncertainty.si());
 }
 
-TEST(PowerMonitorThreads, TellTheLogOfFaults) {
+TEST(PowerMonitorThreads, LogFaults) {
   const HeardLog log;
   GatedGpus gpus(1);
   gpus.gates[0]->status = ReadStatus::retry;

@@ -104,7 +104,7 @@ TEST_F(PowerSamplesTest, KeepsAllDomainsOfAGpuApart) {
   EXPECT_THAT(monitor.all_timelines(), SizeIs(3));
 }
 
-TEST_F(PowerSamplesTest, FallsBackToTheAverageOfAGpuThatTellsNothingElse) {
+TEST_F(PowerSamplesTest, FallsBackToTheAverageOfAGpuThatReportsNothingElse) {
   machine_.add_gpu(0, {{PowerDomain::device_average, always(90)}});
   machine_.add_gpu(1, always(100));
   PowerMonitor monitor = machine_.monitor();
@@ -116,7 +116,7 @@ TEST_F(PowerSamplesTest, FallsBackToTheAverageOfAGpuThatTellsNothingElse) {
   EXPECT_EQ(monitor.power().at(1)->domain, kInstant);
 }
 
-TEST_F(PowerSamplesTest, RefusesADomainThatNoGpuTellsAndNamesBoth) {
+TEST_F(PowerSamplesTest, RefusesADomainThatNoGpuReportsAndNamesBoth) {
   machine_.add_gpu(0, {{PowerDomain::memory_average, always(20)}});
   const PowerMonitor monitor = machine_.monitor();
   const auto names_both = AllOf(HasSubstr("device_instant"), HasSubstr("GPU 0"));

@@ -151,7 +151,7 @@ TEST_F(SelectionTest, ThrowsWhereAGpuIsNamedOfAMachineThatHasNone) {
               ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0: no GPU can be read")));
 }
 
-TEST_F(SelectionTest, ThrowsWhereNoGpuTellsItsPower) {
+TEST_F(SelectionTest, ThrowsWhereNoGpuReportsItsPower) {
   machine_.add_gpu(0, std::vector<std::pair<PowerDomain, Script>>{});
   EXPECT_THAT([&] { (void)machine_.monitor(); },
               ThrowsMessage<NoSuchDevice>(HasSubstr("GPU 0 has no power sensor")));
@@ -203,7 +203,7 @@ TEST_F(SelectionTest, RefusesALimitOfMemoryThatIsTooSmallForWhatIsMonitored) {
 }
 
 // Weakness 15 of the original: it asks GPU 0 alone what all can do.
-TEST_F(SelectionTest, AsksEachGpuForItselfWhatItTells) {
+TEST_F(SelectionTest, AsksEachGpuForItselfWhatItReports) {
   machine_.add_gpu(0, {{PowerDomain::device_average, always(1)}});
   machine_.add_gpu(1, {{PowerDomain::device_instant, always(1)}});
   const PowerMonitor monitor = machine_.monitor(gpus({1}));

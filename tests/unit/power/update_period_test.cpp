@@ -36,7 +36,7 @@ TEST(PeriodFor, TakesAPowerThatStaysForOneThatIsRenewedEach100Milliseconds) {
   EXPECT_EQ(period_for({kSteady, every(150ms)}), 50ms);
 }
 
-TEST(PeriodFor, Is100MillisecondsWhereNoGpuTellsItsPower) {
+TEST(PeriodFor, Is100MillisecondsWhereNoGpuReportsItsPower) {
   EXPECT_EQ(period_for({}), 100ms);
   EXPECT_EQ(period_for({kSilent}), 100ms);
   EXPECT_EQ(period_for({kSilent, every(40ms)}), 20ms);
@@ -116,7 +116,7 @@ std::shared_ptr<Sensor> unlisted_gpu(const Script& script, const Clock& clock) {
   return std::make_shared<fakes::ScriptedSensor>(std::move(gauges), clock);
 }
 
-TEST_F(InferPeriodTest, TellsTheHistoriesHowOftenABoardThatNobodyKnowsIsRenewed) {
+TEST_F(InferPeriodTest, PassesTheHistoriesHowOftenABoardThatNobodyKnowsIsRenewed) {
   const auto sensor = unlisted_gpu(renewed(20ms), clock_);
   const Selection::Gpu gpu{.sensor = sensor, .channels = ChannelSet(1)};
   const InferredPace pace =

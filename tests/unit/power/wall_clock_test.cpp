@@ -71,7 +71,7 @@ TEST_F(WallClock, ThatIsSetBackIsFlaggedInAWindowAcrossThat) {
   EXPECT_TRUE(gpu_flags(unix_now() - 60.0, unix_now()).has(Flag::clock_stepped));
 }
 
-TEST_F(WallClock, MeansNothingToAWindowBehindTheStep) {
+TEST_F(WallClock, MeansNothingToAWindowAfterTheStep) {
   set_clock_by(kHourS);
   notice();
   const double start_s = unix_now();

@@ -66,7 +66,7 @@ TEST(ReportJson, WithUnknownStretches) {
 
 TEST(ReportJson, OfACommandThatWasKilled) { expect_golden_json("killed.json", killed()); }
 
-TEST(ReportJson, OfACommandThatLeftProcessesBehind) {
+TEST(ReportJson, OfACommandThatLeftProcesses) {
   expect_golden_json("still_running.json", still_running());
 }
 

@@ -33,7 +33,7 @@ TEST(GpuShares, AreAllOrNothingWhereOneAloneUsedTheGpu) {
 }
 
 /// With the reason that names the cause.
-TEST(GpuShares, AreFromNothingToAllWhereUsersAreNotToldApart) {
+TEST(GpuShares, AreFromNothingToAllWhereUsersAreNotDistinguished) {
   GpuUsage served = usage_of({}, {});
   served.used_by_command_unknown = "an MPS server uses it";
   GpuUsage unlisted = usage_of(true, {});

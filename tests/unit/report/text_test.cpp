@@ -48,7 +48,7 @@ TEST(ReportText, WithUnknownStretches) {
 
 TEST(ReportText, OfACommandThatWasKilled) { expect_golden("killed.txt", text_of(killed())); }
 
-TEST(ReportText, OfACommandThatLeftProcessesBehind) {
+TEST(ReportText, OfACommandThatLeftProcesses) {
   expect_golden("still_running.txt", text_of(still_running()));
 }
 

@@ -162,7 +162,7 @@ TEST(GpuCsv, GoesOnWhenTheClockIsSetBack) {
   EXPECT_EQ(table.all.energy, Joules(200.0));
 }
 
-TEST(GpuCsv, TellsGpusApartByTheirPlaceAmongRowsOfOneTime) {
+TEST(GpuCsv, DistinguishesGpusByTheirPlaceAmongRowsOfOneTime) {
   const GpuTable table = csv_of({row(0, "100"), row(0, "300"), row(1000, "bad"), row(1000, "300"),
                                  row(2000, "100"), row(2000, "300")})
                              .result();
@@ -212,17 +212,17 @@ void expect_told_apart(const std::vector<std::string>& lines, std::size_t gpus) 
   }
 }
 
-TEST(GpuCsv, TellsGpusApartWhereSomeRowsOfAMomentHaveALaterTime) {
+TEST(GpuCsv, DistinguishesGpusWhereSomeRowsOfAMomentHaveALaterTime) {
   expect_told_apart(rounds_of(8, [](int i, int gpu) { return i % 7 < 2 && gpu >= i % 8 ? 1 : 0; }),
                     8);
 }
 
-TEST(GpuCsv, TellsGpusApartWhereEachRowHasATimeOfItsOwn) {
+TEST(GpuCsv, DistinguishesGpusWhereEachRowHasATimeOfItsOwn) {
   expect_told_apart(rounds_of(4, [](int /*i*/, int gpu) { return 2 * gpu; }), 4);
   expect_told_apart(rounds_of(2, [](int i, int gpu) { return gpu * (1 + i % 4); }), 2);
 }
 
-TEST(GpuCsv, TellsGpusApartWhereAMomentWasHeldUpInTheMiddle) {
+TEST(GpuCsv, DistinguishesGpusWhereAMomentWasHeldUpInTheMiddle) {
   expect_told_apart(rounds_of(8, [](int i, int gpu) { return i % 20 == 9 && gpu >= 3 ? 400 : 0; }),
                     8);
 }
@@ -243,7 +243,7 @@ TEST(GpuCsv, CountsTheMomentThatWasNotWrittenToItsEnd) {
   EXPECT_EQ(csv_of(lines).result().gpus[4].power_watts_max, 500.0);
 }
 
-TEST(GpuCsv, TellsGpusApartInLogsOfAnyLength) {
+TEST(GpuCsv, DistinguishesGpusInLogsOfAnyLength) {
   std::vector<std::string> lines;
   for (int i = 0; i < 3000; ++i) {
     for (int gpu = 0; gpu < 8; ++gpu) {
@@ -255,7 +255,7 @@ TEST(GpuCsv, TellsGpusApartInLogsOfAnyLength) {
   EXPECT_NEAR(table.gpus[7].energy.value().si(), 800.0 * 299.9, 3.0);
 }
 
-TEST(GpuCsv, SaysWhereItCannotTellGpusApart) {
+TEST(GpuCsv, SaysWhereItCannotDistinguishGpus) {
   std::vector<std::string> lines;
   int ms = 0;
   std::uint64_t noise = 1;

@@ -136,7 +136,7 @@ TEST_F(HardwareMonitorTest, HasARowOfProcessorsHoweverShortTheRun) {
   EXPECT_EQ(lines("hw_metrics.csv").size(), 4U) << "both GPUs at both ends";
 }
 
-TEST_F(HardwareMonitorTest, TellsHowItMayNotBeUsed) {
+TEST_F(HardwareMonitorTest, ReportsHowItMayNotBeUsed) {
   HardwareMonitor monitor(options());
   EXPECT_THROW(monitor.stop(), NotStarted);
   monitor.start(out_);
@@ -158,7 +158,7 @@ TEST_F(HardwareMonitorTest, RefusesIntervalsThatAreNone) {
   }
 }
 
-TEST_F(HardwareMonitorTest, IsStartedAgainAndGoesOnBehindTheLastRow) {
+TEST_F(HardwareMonitorTest, IsStartedAgainAndGoesOnAfterTheLastRow) {
   HardwareMonitor monitor(options());
   monitor.start(out_);
   (void)monitor.stop();
@@ -171,7 +171,7 @@ TEST_F(HardwareMonitorTest, IsStartedAgainAndGoesOnBehindTheLastRow) {
   EXPECT_EQ(std::ranges::count(lines("cpu_metrics.csv"), "timestamp,usr_pct,idle_pct"), 1);
 }
 
-TEST_F(HardwareMonitorTest, TellsWhereTheRowsOfThisRunBegin) {
+TEST_F(HardwareMonitorTest, ReportsWhereTheRowsOfThisRunBegin) {
   HardwareMonitor monitor(options({.interval = std::chrono::hours(1)}));  // rows at the ends alone
   monitor.start(out_);
   const HardwareFiles first = monitor.stop();
@@ -189,7 +189,7 @@ TEST_F(HardwareMonitorTest, TellsWhereTheRowsOfThisRunBegin) {
       << "all that is there";
 }
 
-TEST_F(HardwareMonitorTest, BeginsFilesAnewWhereThatIsWanted) {
+TEST_F(HardwareMonitorTest, StartsFilesAgainWhereThatIsWanted) {
   HardwareMonitor monitor(options());
   monitor.start(out_);
   (void)monitor.stop();
@@ -225,7 +225,7 @@ TEST_F(HardwareMonitorTest, HasItsFolderForItself) {
   EXPECT_NO_THROW(other.start(out_));
 }
 
-TEST_F(HardwareMonitorTest, RestartsBehindTheLastWholeLineWhereverTheFilesWereCut) {
+TEST_F(HardwareMonitorTest, RestartsAfterTheLastWholeLineWhereverTheFilesWereCut) {
   const auto run_once = [&] { HardwareMonitor(options()).start(out_); };
   run_once();
   for (const char* name : {"hw_metrics.csv", "cpu_metrics.csv", "hw_dmon.csv", "hw_samples.csv"}) {

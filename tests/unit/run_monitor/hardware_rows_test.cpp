@@ -73,7 +73,7 @@ TEST(SampleRows, AreNotThereForWhatIsNotKnown) {
   EXPECT_THAT(rows.text(), IsEmpty());
 }
 
-TEST(SampleRows, TellOfTheMachine) {
+TEST(SampleRows, DescribeTheMachine) {
   SampleRows rows;
   rows.begin("T");
   rows.add(CpuShares{.user = 50.0, .idle = 49.5, .steal = 0.5});

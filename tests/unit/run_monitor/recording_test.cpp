@@ -176,7 +176,7 @@ TEST_F(RecordingTest, SaysNothingOfAReadingThatFailed) {
   EXPECT_EQ(samples("nvidia_gpu_0", "power_w").size(), 2U);
 }
 
-TEST_F(RecordingTest, TellsOfOtherMakersInTheSamplesAlone) {
+TEST_F(RecordingTest, ReportsOtherVendorsInTheSamplesAlone) {
   (void)add_gpu(Domain::amd_gpu(0));
   start();
   EXPECT_FALSE(std::filesystem::exists(folder_.path() / "hw_metrics.csv"));
@@ -299,7 +299,7 @@ TEST_F(RecordingTest, SumsTheEnergyOfGpusFromTheirPower) {
   EXPECT_NEAR(energies[0], 200.0, 0.1);
 }
 
-TEST_F(RecordingTest, TellsSharesOfTheTimeBetweenRows) {
+TEST_F(RecordingTest, ReportsSharesOfTheTimeBetweenRows) {
   start();
   set_cpu(50, 150);
   pass(2s);

@@ -59,7 +59,7 @@ void expect_truth_of_utilization(const ResourceSummary& summary) {
   EXPECT_THAT(summary.files[0].problem, IsEmpty());
 }
 
-TEST(ResourceSummary, TellsTheSameTruthFromEachLayoutOfTheCsv) {
+TEST(ResourceSummary, ReportsTheSameTruthFromEachLayoutOfTheCsv) {
   for (const char* name :
        {"hw_metrics.csv", "hw_metrics_header_units.csv", "hw_metrics_index.csv"}) {
     SCOPED_TRACE(name);
@@ -76,7 +76,7 @@ TEST(ResourceSummary, TellsTheSameTruthFromEachLayoutOfTheCsv) {
   }
 }
 
-TEST(ResourceSummary, TellsTheSameTruthFromEachLayoutOfDmon) {
+TEST(ResourceSummary, ReportsTheSameTruthFromEachLayoutOfDmon) {
   for (const char* name :
        {"dmon_mu_new.txt", "dmon_mu_old.txt", "dmon_um_new.txt", "dmon_um_old.txt",
         "dmon_pucvmet.txt", "dmon_odt.txt", "dmon_no_header.txt", "hw_dmon.csv"}) {
@@ -95,7 +95,7 @@ TEST(ResourceSummary, TellsTheSameTruthFromEachLayoutOfDmon) {
   }
 }
 
-TEST(ResourceSummary, TellsTheSameTruthOfFilesWithAByteOrderMark) {
+TEST(ResourceSummary, ReportsTheSameTruthOfFilesWithAByteOrderMark) {
   const fakes::TempFolder folder;
   for (const char* name : {"hw_metrics.csv", "hw_metrics_header_units.csv", "dmon_no_header.txt"}) {
     SCOPED_TRACE(name);
@@ -111,7 +111,7 @@ TEST(ResourceSummary, TellsTheSameTruthOfFilesWithAByteOrderMark) {
   EXPECT_EQ(summary.files[0].bad_rows, 0U);
 }
 
-TEST(ResourceSummary, TellsTheSameTruthOfFilesWithOtherLineEnds) {
+TEST(ResourceSummary, ReportsTheSameTruthOfFilesWithOtherLineEnds) {
   const fakes::TempFolder folder;
   for (const char* name : {"hw_metrics.csv", "hw_metrics_header_units.csv", "dmon_mu_new.txt"}) {
     SCOPED_TRACE(name);

@@ -47,13 +47,13 @@ TEST_F(RowFileTest, BeginsWithItsHeader) {
   EXPECT_EQ(file.path(), path_);
 }
 
-TEST_F(RowFileTest, GoesOnBehindTheLastWholeLine) {
+TEST_F(RowFileTest, GoesOnAfterTheLastWholeLine) {
   write(kHeader + "a\nb,12.");
   open().add("new\n");
   EXPECT_EQ(content(), kHeader + "a\nnew\n");
 }
 
-TEST_F(RowFileTest, BeginsAnewWhereNotEvenTheHeaderIsWhole) {
+TEST_F(RowFileTest, StartsAgainWhereNotEvenTheHeaderIsWhole) {
   for (const std::size_t length : {std::size_t{0}, std::size_t{3}, kHeader.size() - 1}) {
     write(kHeader.substr(0, length));
     open().add("new\n");
@@ -67,7 +67,7 @@ TEST_F(RowFileTest, LeavesAnotherFileAlone) {
   EXPECT_EQ(content(), "my diary\n");
 }
 
-TEST_F(RowFileTest, BeginsAnewWhereThatIsWanted) {
+TEST_F(RowFileTest, StartsAgainWhereThatIsWanted) {
   write(kHeader + "old\n");
   RowFile file = open();
   EXPECT_EQ(file.begin(), (kHeader + "old\n").size());
@@ -85,7 +85,7 @@ TEST_F(RowFileTest, CannotBeMadeWhereOneMayNotWrite) {
   EXPECT_THROW((void)open(), WriteError);
 }
 
-TEST_F(RowFileTest, TellsOnceThatTheDiskIsFullAndGoesOnWhenThereIsRoom) {
+TEST_F(RowFileTest, ReportsOnceThatTheDiskIsFullAndGoesOnWhenThereIsRoom) {
   RowFile file = open();
   file.add("first\n");
   {

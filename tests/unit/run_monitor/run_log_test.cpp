@@ -215,7 +215,7 @@ TEST_F(RunLogTest, TakesWhatPeopleHave) {
                         R"("texts": ["a", "b"], "letter": "x"})"));
 }
 
-TEST_F(RunLogTest, WithoutAPathKeepsItsEntriesUntilItIsTold) {
+TEST_F(RunLogTest, WithoutAPathKeepsItsEntriesUntilItIsAsked) {
   RunLog log;
   log.log_event("a");
   log.log_event("b");

@@ -121,7 +121,7 @@ TEST(BestEnergy, TakesAnUnknownStretchForDoubt) {
   EXPECT_FALSE(best.flags.has(Flag::disagrees)) << "they tell of different times";
 }
 
-TEST(BestEnergy, TakesAnUnknownStretchForDoubtWhereNoPowerIsTold) {
+TEST(BestEnergy, TakesAnUnknownStretchForDoubtWhereNoPowerIsReported) {
   EnergyFigure counter = without_two_seconds(counted(800, 5));
   counter.mean.reset();
   EXPECT_EQ(best_energy({counter, integrated(1000, 50)}).method, Method::integrated);
@@ -171,7 +171,7 @@ TEST(BestEnergy, HearsNoAverageBesideAnInstantGauge) {
   EXPECT_THAT(names(counter.flags), IsEmpty());
 }
 
-TEST(BestEnergy, HearsAnAverageWhereTheInstantGaugeTellsNothing) {
+TEST(BestEnergy, HearsAnAverageWhereTheInstantGaugeReportsNothing) {
   EnergyFigure dead = integrated(0, 0.1);
   dead.flags.set(Flag::zero);
   EXPECT_EQ(best_energy({dead, averaged(1000, 50)}).energy, Joules(1000.0));

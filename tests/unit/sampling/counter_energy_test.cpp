@@ -97,7 +97,7 @@ TEST_F(CounterEnergy, IsUnknownBeforeTheFirstValue) {
   EXPECT_EQ(names(figure.flags), Names{"gap"});
 }
 
-TEST_F(CounterEnergy, IsUnknownBehindTheLastValue) {
+TEST_F(CounterEnergy, IsUnknownAfterTheLastValue) {
   read(0s, 0);
   read(1s, 100);
   fail(3s);
@@ -258,11 +258,11 @@ TEST(StuckCounter, IsNotOneThatMovedByATick) {
   EXPECT_EQ(of_a_restless_device(1s, 1).energy, Joules(0.5));
 }
 
-TEST(StuckCounter, IsNotToldFromTenUpdates) {
+TEST(StuckCounter, IsNotReportedFromTenUpdates) {
   EXPECT_EQ(of_a_restless_device(20ms, 0).energy, Joules(0.0));
 }
 
-TEST(StuckCounter, IsNotToldFromLessThanTenTicksOfTheLeastPower) {
+TEST(StuckCounter, IsNotReportedFromLessThanTenTicksOfTheLeastPower) {
   EXPECT_EQ(of_a_restless_device(499ms, 0).energy, Joules(0.0)) << "5 J are ten ticks";
   EXPECT_EQ(of_a_restless_device(500ms, 0).energy, std::nullopt);
 }

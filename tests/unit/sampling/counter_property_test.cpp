@@ -241,7 +241,7 @@ TEST(CounterProperty, WithoutResetsEveryStepIsExactWhileLessThanAWholeTurnFits) 
   EXPECT_GT(met.ambiguous, kHistories / 10);
 }
 
-TEST(CounterProperty, WithResetsNothingImpossibleIsBelievedAndAllThatCanBeToldIsFlagged) {
+TEST(CounterProperty, WithResetsNothingImpossibleIsBelievedAndAllThatCanBeReportedIsFlagged) {
   Met met;
   for (std::uint64_t seed = 0; seed < kHistories; ++seed) {
     CheckedCounter history(~seed, met);

@@ -147,7 +147,7 @@ TEST_F(Counter, KnownStepIsTheLeastThatExplainsTheValue) {
   EXPECT_EQ(after(1h, 100), wrapped(990, true));
 }
 
-TEST_F(Counter, ForgetsWhatItIsToldToForget) {
+TEST_F(Counter, ForgetsWhatItIsAskedToForget) {
   start_at(500);
   counter_.forget();
   EXPECT_EQ(after(1s, 3), kFirst);

@@ -42,7 +42,7 @@ TEST_F(CounterEnergy, BetweenTwoReadingsAloneCouldBeAnything) {
   EXPECT_GE(between(250ms, 750ms).uncertainty, Joules(50.0));
 }
 
-TEST_F(CounterEnergy, TellsNoPowerWhereEventsWereForgotten) {
+TEST_F(CounterEnergy, ReportsNoPowerWhereEventsWereForgotten) {
   constexpr int kWraps = 20'000;
   for (int i = 0; i <= kWraps; ++i) read(i * 1s, i % 2 == 0 ? 950 : 10);
   const EnergyFigure figure = between(0s, kWraps * 1s);

@@ -66,7 +66,7 @@ TEST(GaugeEnergy, HasAGapWhereNoValueIsToBeBelieved) {
   EXPECT_THAT(names(figure.flags), ElementsAre("gap"));
 }
 
-TEST(GaugeEnergy, IsUnknownBeforeTheFirstValueAndBehindTheLast) {
+TEST(GaugeEnergy, IsUnknownBeforeTheFirstValueAndAfterTheLast) {
   KnownHistory history(whole_watts());
   history.read_through(1s, 2s, 100);
   const EnergyFigure figure = energy(history, 0s, 3s);

@@ -60,7 +60,7 @@ TEST(Innovations, CountAValueForEachLookAtIt) {
   EXPECT_NEAR(once.squares() / often.squares(), 1.0, kRounding);
 }
 
-TEST(Innovations, OfTooFewLooksAreNotTold) {
+TEST(Innovations, OfTooFewLooksAreNotReported) {
   Innovations innovations(2, 6.0);
   for (int look = 0; look < 7; ++look) innovations.add(sine(look, 5.0), 1);
   EXPECT_EQ(innovations.squares(), std::numeric_limits<double>::infinity());
@@ -252,7 +252,7 @@ TEST(GaugeSpread, KnowsTheChangesOfReadingsThatWereLeftOut) {
   EXPECT_EQ(spread.overall_change(), whole.overall_change());
 }
 
-TEST(GaugeSpread, ForetellsNothingOfReadingsThatWereLeftOut) {
+TEST(GaugeSpread, PredictsNothingOfReadingsThatWereLeftOut) {
   GaugeSpread spread(kBegin, kBegin + 3s, 100ms, 100ms);
   for (int look = 0; look < 30; ++look) {
     const TimePoint at = kBegin + look * 100ms;
@@ -332,7 +332,7 @@ TEST(GaugeSpread, IsTheSameHoweverOftenAValueIsReadAgain) {
   }
 }
 
-TEST(GaugeSpread, ForetellsASineThatIsReadMoreOftenThanRenewed) {
+TEST(GaugeSpread, PredictsASineThatIsReadMoreOftenThanRenewed) {
   std::vector<double> values;
   for (int look = 0; look < 60; ++look) values.push_back(sine(look, 7.3));
   EXPECT_NEAR(read_each(20ms, values).scatter_w2({}), 0.0, kRounding);

@@ -191,7 +191,7 @@ TEST_F(LaneTest, StopsItsThread) {
   EXPECT_TRUE(eventually([&] { return gate_->destroyed.load(); }));
 }
 
-TEST_F(LaneTest, LeavesAThreadBehindThatIsStuck) {
+TEST_F(LaneTest, AbandonsAThreadThatIsStuck) {
   gate_->shut();
   auto lane = std::make_unique<Lane>(tasks(task(gate_)), kQuick, machine_clock());
   ASSERT_TRUE(eventually([&] { return gate_->waiting.load(); }));
@@ -223,7 +223,7 @@ TEST_F(LaneTest, ReadsEveryTaskWhenItIsAsked) {
   EXPECT_EQ(other_->reads, 2);
 }
 
-TEST_F(LaneTest, ListsTheProcessesOfTheTasksThatAreToldTo) {
+TEST_F(LaneTest, ListsTheProcessesOfTheTasksThatAreAskedTo) {
   LaneTask listed = task(gate_);
   listed.lists_processes = true;
   const Lane lane(tasks(std::move(listed), task(other_)), kQuick, machine_clock());
@@ -236,7 +236,7 @@ TEST_F(LaneTest, ListsTheProcessesOfTheTasksThatAreToldTo) {
   EXPECT_EQ(lane.processes(1).number, 0U);
 }
 
-TEST_F(LaneTest, ListsProcessesThatTheDriverDoesNotTellAsAbsent) {
+TEST_F(LaneTest, ListsProcessesThatTheDriverDoesNotReportAsAbsent) {
   gate_->tells_processes = false;
   LaneTask listed = task(gate_);
   listed.lists_processes = true;

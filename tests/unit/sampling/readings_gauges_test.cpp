@@ -81,7 +81,7 @@ TEST_F(ReadingsOfGauges, MeasuresTheCounterAmongThem) {
   EXPECT_EQ(recorder.interval_power(), Watts(100.0));
 }
 
-TEST_F(ReadingsOfGauges, AsksTheDriverForWhatTellsEnergyOnly) {
+TEST_F(ReadingsOfGauges, AsksTheDriverForWhatReportsEnergyOnly) {
   fakes::OneWindow recorder =
       recorder_of({gpu_channel(Metric::power_instant), gpu_channel(Metric::energy),
                    gpu_channel(Metric::temperature)});

@@ -234,7 +234,7 @@ TEST(ReadingsLanes, AskForNothingByThemselvesWhereThatIsWanted) {
   EXPECT_EQ(gpus.fake().calls("nvmlDeviceGetTemperature"), calls + 1);
 }
 
-TEST(ReadingsLanes, TellNothingThatWasReadBeforeATime) {
+TEST(ReadingsLanes, ReportNothingThatWasReadBeforeATime) {
   ScriptedGpus gpus("gpu A\npower step 0 100\ntemperature 45\n");
   gpus.start({.period = 1h, .metrics = {Metric::temperature}, .only_when_asked = true});
   const TimePoint before = machine_clock().now();

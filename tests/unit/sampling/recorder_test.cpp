@@ -39,7 +39,7 @@ TEST(Recorder, OfNoChannelLeavesTheSensorAlone) {
   EXPECT_EQ(gate->reads, 0);
 }
 
-TEST(SuspendWatch, TellsEachSuspendOnce) {
+TEST(SuspendWatch, ReportsEachSuspendOnce) {
   fakes::VirtualClock clock;
   clock.suspend(1h);
   SuspendWatch watch(clock);

@@ -107,7 +107,7 @@ TEST(Backoff, JudgesByTheShareOfAllTimeNotByOneSlowCall) {
   EXPECT_EQ(backoff.factor(), 1);
 }
 
-TEST(Backoff, DecidesAnewEveryTenTicks) {
+TEST(Backoff, DecidesAgainEveryTenTicks) {
   Backoff backoff;
   for (int i = 0; i < 9; ++i) backoff.add(50ms, 100ms);
   EXPECT_EQ(backoff.factor(), 1);

@@ -171,7 +171,7 @@ TEST(TimelineGauge, ConfirmsTheNewestReadingOfAFullChunk) {
   EXPECT_EQ(timeline.newest(), at((kChunkReadings + 1) * 50ms));
 }
 
-TEST(TimelineGauge, StoresAValueAnewThatComesBackAfterAGap) {
+TEST(TimelineGauge, StoresAValueAgainThatComesBackAfterAGap) {
   Timeline timeline(kGauge);
   timeline.append(at(0ms), 7);
   timeline.append(at(101ms), 7);
@@ -205,7 +205,7 @@ TEST(TimelineGaugeWindow, IsClippedToTheNanosecond) {
   EXPECT_EQ(window.known, 3ns);
 }
 
-TEST(TimelineGaugeWindow, HoldsAValueNoLongerThanTold) {
+TEST(TimelineGaugeWindow, HoldsAValueNoLongerThanAsked) {
   Timeline timeline(kGauge);
   timeline.append(at(0ms), 10);
   timeline.append(at(50ms), 10);

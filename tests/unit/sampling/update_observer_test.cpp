@@ -223,7 +223,7 @@ TEST(UpdateObserver, TakesAWrapForNoFall) {
   EXPECT_EQ(seen.median_step, 160U) << "through the end";
 }
 
-TEST(UpdateObserver, CannotTellWithoutTwoReadingsWhetherACounterFalls) {
+TEST(UpdateObserver, CannotKnowWithoutTwoReadingsWhetherACounterFalls) {
   UpdateObserver observer(counter());
   EXPECT_EQ(observer.observation().doubt, PeriodDoubt::no_reading);
   observer.add(reading_at(0ms, 5));
@@ -231,7 +231,7 @@ TEST(UpdateObserver, CannotTellWithoutTwoReadingsWhetherACounterFalls) {
   EXPECT_EQ(observer.observation().doubt, PeriodDoubt::no_change);
 }
 
-TEST(UpdateObserver, TellsWhatAReadingCosts) {
+TEST(UpdateObserver, ReportsWhatAReadingCosts) {
   UpdateObserver observer(gauge());
   for (int i = 0; i < 100; ++i) observer.add(reading_at(i * 1ms, 0, i == 50 ? 400us : 20us));
   EXPECT_EQ(observer.observation().call, 40us);
@@ -296,7 +296,7 @@ TEST_F(Observe, EndsWhenItMayNotGoOn) {
   EXPECT_EQ(seen[0].readings, 3U);
 }
 
-TEST(UpdateObserver, TellsTheMedianOfTwoChangesAlready) {
+TEST(UpdateObserver, ReportsTheMedianOfTwoChangesAlready) {
   const Observation seen = watch(gauge(), 1s, 1ms, regular(400ms, 1));
   EXPECT_NE(seen.doubt, PeriodDoubt::none);
   EXPECT_EQ(seen.median, 400ms);

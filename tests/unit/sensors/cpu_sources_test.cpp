@@ -119,7 +119,7 @@ TEST_F(CpuSourcesWithDaemon, TheDaemonIsAnotherWayWhereEachIsAsked) {
   EXPECT_THAT(places_of(each.at(2)), Each(testing::Pair(testing::_, "daemon")));
 }
 
-TEST_F(CpuSources, AreAllToldWhereEachIsAsked) {
+TEST_F(CpuSources, AreAllReportedWhereEachIsAsked) {
   fakes::PerfPmu pmu(tree_.root());
   pmu.add_event("energy-pkg", fakes::kPackageEvent);
   pmu.write_file("events/energy-pkg.scale", "garbage\n");

@@ -105,7 +105,7 @@ std::string choice_error(const std::string& text, const Variables& variables = {
   return "no error";
 }
 
-TEST(SelectedGpus, TakesAllUnlessToldOtherwise) {
+TEST(SelectedGpus, TakesAllUnlessAnOptionChangesIt) {
   EXPECT_THAT(kept_by("all"), ElementsAre("package_0", "nvidia_gpu_0", "nvidia_gpu_1"));
 }
 

@@ -96,7 +96,7 @@ TEST(KnownGpuFacts, WithoutADriverVersionSayOnlyWhatHoldsForAll) {
   EXPECT_FALSE(known_gpu("NVIDIA GeForce RTX 3090", std::nullopt).usage.window.has_value());
 }
 
-TEST(KnownGpuFacts, TellThatGraceHopperCountsItsWholeModule) {
+TEST(KnownGpuFacts, ReportThatGraceHopperCountsItsWholeModule) {
   EXPECT_EQ(known_gpu("NVIDIA GH200 480GB", 550).energy_scope, Scope::module);
   EXPECT_EQ(known_gpu("NVIDIA H100 PCIe", 550).energy_scope, Scope::device);
 }

@@ -140,7 +140,7 @@ TEST(Refusals, OfADaemonDoNotMatterWhereProcessorsAreRead) {
   EXPECT_EQ(worth_reporting({daemon}, {Domain::nvidia_gpu(0), Domain::psys()}).size(), 1U);
 }
 
-TEST(Refusals, OfACounterMatterOnlyWhereNoEnergyIsTold) {
+TEST(Refusals, OfACounterMatterOnlyWhereNoEnergyIsReported) {
   const SensorRefusal counter{.source = "nvml", .subject = "nvidia_gpu_1 energy"};
   EXPECT_TRUE(is_of_counter(counter, {Domain::nvidia_gpu(0), Domain::nvidia_gpu(1)}));
   EXPECT_FALSE(is_of_counter(counter, {Domain::nvidia_gpu(0)}));

@@ -66,7 +66,7 @@ TEST(SwitchLedger, KeepsThreadsThatEnded) {
   EXPECT_EQ(ledger.total(), (SwitchCounts{13, 1}));
 }
 
-TEST(SwitchLedger, TellsAThreadFromTheNextOfItsNumber) {
+TEST(SwitchLedger, DistinguishesAThreadFromTheNextOfItsNumber) {
   SwitchLedger ledger;
   ledger.update({{.number = 3, .counts = {40, 0}}}, true);
   ledger.update({{.number = 3, .counts = {2, 1}}}, true);

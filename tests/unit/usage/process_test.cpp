@@ -78,7 +78,7 @@ TEST(SmapsRollup, IsAbsentWhereAnythingIsMissing) {
                          "Private_Clean: 1 kB\nPrivate_Dirty: 1 kB\n"));
 }
 
-TEST(ProcessStat, TellsAProcessThatHasEndedFromOneWhoseFirstThreadHasLeft) {
+TEST(ProcessStat, DistinguishesAProcessThatHasEndedFromOneWhoseFirstThreadHasLeft) {
   EXPECT_FALSE(has_ended({.state = 'R', .threads = 1}));
   EXPECT_TRUE(has_ended({.state = 'Z', .threads = 1}));
   EXPECT_TRUE(has_ended({.state = 'X', .threads = 0}));

@@ -103,7 +103,7 @@ TEST(TrackerGpus, CostAProcessAloneWhoseMemoryIsNotAvailable) {
   expect_all_but_gpus(usage);
 }
 
-TEST(TrackerGpus, TellTheMemoryOfAProcess) {
+TEST(TrackerGpus, ReportTheMemoryOfAProcess) {
   if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
   const ResourceUsage usage =
       usage_with(kTwoGpus + process_of_ours("500000000") + "process compute 1 700000000\n");
@@ -251,7 +251,7 @@ TEST(TrackerGpus, ThatCannotBeReadDoNotTakeTheUtilizationOfChosenOnes) {
   EXPECT_FALSE(usage.max_gpu_ram.system) << "memory is always that of all";
 }
 
-TEST(TrackerGpus, TellTheEnergyOfAGaugeWithoutAGap) {
+TEST(TrackerGpus, ReportTheEnergyOfAGaugeWithoutAGap) {
   MeasuredEnergy energy;
   // On a busy machine a reading can come too late.
   for (int i = 0; i < 5 && (!energy.energy || energy.unknown > Seconds(0)); ++i) {
@@ -265,7 +265,7 @@ TEST(TrackerGpus, TellTheEnergyOfAGaugeWithoutAGap) {
   EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
-TEST(TrackerGpus, TellTheirEnergy) {
+TEST(TrackerGpus, ReportTheirEnergy) {
   fakes::FakeNvml fake("gpu A\nuuid GPU-aaaa\npower step 0 100\n");
   fake.let_time_pass();
   TrackerOptions options = options_for(fake);

@@ -171,7 +171,7 @@ TEST(Tracker, IsNotWokenUpAfterItsProcessHasEnded) {
   }));
 }
 
-TEST(Tracker, TellsWhichFileCouldNotBeWrittenButKeepsItsFigures) {
+TEST(Tracker, ReportsWhichFileCouldNotBeWrittenButKeepsItsFigures) {
   TrackerOptions options = without_gpus();
   options.resource_usage_file = "/dev/full";
   options.sleep_time = std::chrono::milliseconds(10);

@@ -107,7 +107,7 @@ TEST_F(TrackingFiles, WritesSqliteWhereTheNameSaysSo) {
   EXPECT_EQ(names_beginning_with("rows.sqlite"), 1) << "no journal";
 }
 
-TEST_F(TrackingFiles, ReplacesADatabaseOnlyWhereItIsTold) {
+TEST_F(TrackingFiles, ReplacesADatabaseOnlyIfAsked) {
   files_.folder().write("rows.sqlite", "precious");
   options_.tracking_file = path("rows.sqlite");
   EXPECT_THAT(message(), HasSubstr("it exists"));
@@ -162,7 +162,7 @@ TEST_F(TrackingFiles, AreNotOneFileUnderTwoNames) {
   EXPECT_TRUE(std::filesystem::exists(path("rows.csv")));
 }
 
-TEST_F(TrackingFiles, TellThatTheyWereRemoved) {
+TEST_F(TrackingFiles, ReportThatTheyWereRemoved) {
   options_.tracking_file = path("rows.csv");
   Tracking tracking(options_, clock_);
   tracking.begin();
@@ -212,14 +212,14 @@ TEST_F(TrackingFiles, GoesOnWhereTheDiskIsFull) {
   EXPECT_DOUBLE_EQ(tracking.usage().compute_time.time, 2.0);
 }
 
-TEST_F(TrackingFiles, TellsAtOnceThatAHeaderCannotBeWritten) {
+TEST_F(TrackingFiles, ReportsAtOnceThatAHeaderCannotBeWritten) {
   options_.tracking_file = "/dev/full";
   EXPECT_THROW(Tracking(options_, clock_), WriteError);
   options_.tracking_file = path("none/rows.csv");
   EXPECT_THROW(Tracking(options_, clock_), WriteError);
 }
 
-TEST_F(TrackingFiles, ReplacesAFileOnlyWhereItIsTold) {
+TEST_F(TrackingFiles, ReplacesAFileOnlyIfAsked) {
   files_.folder().write("rows.csv", "precious");
   options_.tracking_file = path("rows.csv");
   EXPECT_THAT(message(), HasSubstr("it exists"));
@@ -317,7 +317,7 @@ TEST_F(TrackingFiles, LoseTheUsageFileNothingWhereTheTrackingFileFails) {
   EXPECT_TRUE(std::filesystem::exists(path("usage.jsonl"))) << "not all went well";
 }
 
-TEST_F(TrackingFiles, BeginAUsageFileAnewThatHasGrown) {
+TEST_F(TrackingFiles, ReplaceAUsageFileThatHasGrown) {
   options_.resource_usage_file = path("usage.jsonl");
   files_.folder().write("usage.jsonl.next", "precious");
   Tracking tracking(options_, clock_, 1);

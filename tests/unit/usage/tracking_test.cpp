@@ -21,7 +21,7 @@ using testing::HasSubstr;
 
 using TrackingTest = TrackedMachine;
 
-TEST_F(TrackingTest, TellsTheEnergyOfTheProcessors) {
+TEST_F(TrackingTest, ReportsTheEnergyOfTheProcessors) {
   fakes::PowercapTree powercap;
   powercap.add_zone("intel-rapl:0", "package-0");
   const auto zone = powercap.zone_path("intel-rapl:0");
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Rhythms, PeriodicLoad, testing::ValuesIn([] {
                                   std::to_string(test.param.period.count()) + "_ms";
                          });
 
-TEST_F(TrackingTest, TellsTheTimeOfTheRegionWhateverThePeriod) {
+TEST_F(TrackingTest, ReportsTheTimeOfTheRegionWhateverThePeriod) {
   for (const std::chrono::nanoseconds period : {100ms, 1000ms, 5000ms}) {
     options_.sleep_time = period;
     Tracking tracking(options_, clock_);

@@ -116,7 +116,7 @@ TEST_P(TreeReaderTest, FollowsAnOrphan) {
   EXPECT_EQ(tick(tree).descendants.cpu, 200ms) << "nobody of the tree waits for it";
 }
 
-TEST_P(TreeReaderTest, TellsAProcessFromTheNextOfItsNumber) {
+TEST_P(TreeReaderTest, DistinguishesAProcessFromTheNextOfItsNumber) {
   files_.put({.pid = 100, .children = {101}});
   files_.put({.pid = 101, .parent = 100});
   TreeReader tree = reader();

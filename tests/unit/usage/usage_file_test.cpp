@@ -43,7 +43,7 @@ TEST(UsageFile, TakesNothingElseForOne) {
   }
 }
 
-TEST(UsageFile, GivesAllThatATrackerTells) {
+TEST(UsageFile, GivesAllThatATrackerReports) {
   ResourceUsage usage = usage_of(1);
   usage.max_ram.main = {.total_rss = 1.5, .private_rss = 0.5, .shared_rss = std::nullopt};
   usage.max_gpu_ram.combined = 0.25;

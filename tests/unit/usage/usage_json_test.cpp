@@ -131,7 +131,7 @@ Compute time:
    Time: 2.15)");
 }
 
-TEST(UsageJson, TellsTheEnergyOfTheMachine) {
+TEST(UsageJson, ReportsTheEnergyOfTheMachine) {
   ResourceUsage usage = usage_of_two_processors();
   usage.energy.emplace();
   usage.energy->domains.push_back({.domain = "core_0",
@@ -151,7 +151,7 @@ TEST(UsageJson, TellsTheEnergyOfTheMachine) {
             R"("subject":"GPUs","reason":"why","remedy":null}]})");
 }
 
-TEST(UsageJson, HasFiguresOfItsOwnBehindTheGroups) {
+TEST(UsageJson, HasFiguresOfItsOwnAfterTheGroups) {
   ResourceUsage usage = usage_of_two_processors();
   usage.cpu_user = Seconds(1.5);
   usage.cpu_system = Seconds(0.25);

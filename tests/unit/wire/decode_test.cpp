@@ -32,7 +32,7 @@ std::string why(const Decoded<Value>& decoded) {
   return bad == nullptr ? "" : bad->why;
 }
 
-TEST(Decode, ADiscoveryOfTheNewGenerationTellsAllOfAGpu) {
+TEST(Decode, ADiscoveryOfTheNewGenerationReportsAllOfAGpu) {
   const Discovery found = good(decode_discovery(
       R"({"gpus":[{"id":0,"name":"NVIDIA A40","pci_address":"0000:01:00.0",)"
       R"("cumulative_energy_available":true}],"cpus":[{"id":0,"dram_available":true},{"id":2}],)"
@@ -49,7 +49,7 @@ TEST(Decode, ADiscoveryOfTheNewGenerationTellsAllOfAGpu) {
   EXPECT_TRUE(found.auth_required);
 }
 
-TEST(Decode, ADiscoveryOfTheOldGenerationTellsIdsAlone) {
+TEST(Decode, ADiscoveryOfTheOldGenerationReportsIdsAlone) {
   const Discovery found = good(decode_discovery(
       R"({"gpu_ids":[0,3],"cpu_ids":[0,1],"dram_available":[true],"auth_required":false})"));
   ASSERT_EQ(found.gpus.size(), 2U);

@@ -36,7 +36,7 @@ Observation regular() {
           .longest_call = 1500us};
 }
 
-TEST(Measured, IsToldBesideWhatWasAssumed) {
+TEST(Measured, IsReportedWithWhatWasAssumed) {
   EXPECT_EQ(
       measured_text({.channel = gauge(), .seen = regular()}),
       "                     measured: renewed every 50.0 ms (assumed: 100 ms), spread 300 µs, "
@@ -52,7 +52,7 @@ TEST(Measured, DoesNotRepeatWhatWasAssumedRightly) {
               HasSubstr("renewed every 50.0 ms, spread"));
 }
 
-TEST(Measured, IsABoundWhereMoreCannotBeTold) {
+TEST(Measured, IsABoundWhereMoreIsUnknown) {
   Observation seen = regular();
   seen.interval = {};
   seen.at_most = 30ms;
@@ -67,7 +67,7 @@ TEST(Measured, IsABoundWhereMoreCannotBeTold) {
   EXPECT_EQ(json["reason"], "it changes faster than it was read");
 }
 
-TEST(Measured, TellsOfACounterThatFell) {
+TEST(Measured, ReportsACounterThatFell) {
   Observation seen = regular();
   seen.monotonic = false;
   const Measured measured{.channel = fakes::counter_channel(Domain::package(0)), .seen = seen};

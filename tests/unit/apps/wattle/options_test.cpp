@@ -77,7 +77,7 @@ TEST(RunOptions, TakeTheCommandWithoutAMark) {
   EXPECT_THAT(run_of({"run", "-q", "ls", "--help"}).command, ElementsAre("ls", "--help"));
 }
 
-TEST(RunOptions, LeaveEverythingBehindTheMarkToTheCommand) {
+TEST(RunOptions, LeaveEverythingAfterTheMarkToTheCommand) {
   EXPECT_THAT(run_of({"run", "--", "--json", "-o"}).command, ElementsAre("--json", "-o"));
   EXPECT_THAT(run_of({"run", "--", "sh", "-c", "a -- b", "--", "c"}).command,
               ElementsAre("sh", "-c", "a -- b", "--", "c"));
@@ -171,7 +171,7 @@ TEST(Options, GiveHelpForEachCommand) {
   }
 }
 
-TEST(Options, GiveHelpOfTheCommandBehindHelp) {
+TEST(Options, GiveHelpOfTheCommandAfterHelp) {
   EXPECT_EQ(answer_of({"help"}).text, answer_of({"--help"}).text);
   EXPECT_EQ(answer_of({"help", "run"}).text, answer_of({"run", "--help"}).text);
   EXPECT_EQ(answer_of({"help", "run", "--", "x"}).text, answer_of({"run", "--help"}).text);

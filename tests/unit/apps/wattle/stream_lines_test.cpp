@@ -56,7 +56,7 @@ TEST(StreamLines, AreALineAServerOfJson) {
   EXPECT_FALSE(std::getline(lines, line));
 }
 
-TEST(StreamLines, TellNullForWhatIsNotKnown) {
+TEST(StreamLines, ReportNullForWhatIsNotKnown) {
   const Json line = Json::parse(json_lines_of({.servers = {node()}}, true));
   const Json& package = line["devices"][1];
   EXPECT_TRUE(package["power_w"].is_null());

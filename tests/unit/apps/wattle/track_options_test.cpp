@@ -81,7 +81,7 @@ TEST(TrackOptions, AreHandedToTheTracker) {
   EXPECT_TRUE(tracker.force_pss);
 }
 
-TEST(TrackOptions, TellWhatIsWrong) {
+TEST(TrackOptions, ReportWhatIsWrong) {
   EXPECT_THAT(track_error({}), HasSubstr("--pid PID"));
   for (const char* pid : {"0", "-1", "x", "4294967295", "99999999999"}) {
     EXPECT_THAT(track_error({"--pid", pid}), HasSubstr("--pid takes")) << pid;

@@ -38,7 +38,7 @@ TEST(Access, NeedsTheWordBearerAndOneBlank) {
   EXPECT_EQ(denied("Bearer  " + kAlice), (Denial{401, "Invalid token: it was not accepted."}));
 }
 
-TEST(Access, TellsOneReasonForEveryTokenThatIsInvalid) {
+TEST(Access, ReportsOneReasonForEveryTokenThatIsInvalid) {
   const Denial invalid{401, "Invalid token: it was not accepted."};
   EXPECT_EQ(denied("Bearer "), invalid);
   EXPECT_EQ(denied("Bearer x.y.z"), invalid);
@@ -47,7 +47,7 @@ TEST(Access, TellsOneReasonForEveryTokenThatIsInvalid) {
   EXPECT_EQ(denied("Bearer " + kAlice + ", Bearer " + kAlice), invalid);
 }
 
-TEST(Access, TellsThatATokenExpired) {
+TEST(Access, ReportsThatATokenExpired) {
   const std::string old = issue({.subject = "a", .expires_unix_s = 1}, kKey);
   EXPECT_EQ(denied("Bearer " + old), (Denial{401, "Token has expired."}));
 }

@@ -174,7 +174,7 @@ TEST_F(UnreadAnswer, IsCutAfterTenSecondsHoweverSlowlyItIsRead) {
   EXPECT_FALSE(is_open_after(seconds(1)));
 }
 
-TEST(Connections, AnswerAHeadWithoutTheBodyWhoseLengthTheyTell) {
+TEST(Connections, AnswerAHeadWithoutTheBodyWhoseLengthTheyReport) {
   Wire wire;
   Owner owner;
   const auto connection = std::make_shared<Connection>(

@@ -97,7 +97,7 @@ TEST_F(CpuStreams, StopsReadingWhenNobodyListensAnyMore) {
   EXPECT_EQ(loop_.timers(), 1U);
 }
 
-TEST_F(CpuStreams, TellsTheFirstPowerAfterOneInterval) {
+TEST_F(CpuStreams, ReportsTheFirstPowerAfterOneInterval) {
   stream_->subscribe(listener_, {0});
   loop_.advance(milliseconds(99));
   EXPECT_THAT(listener_.frames, IsEmpty());
@@ -115,7 +115,7 @@ TEST_F(CpuStreams, DividesByTheTimeThatPassed) {
   EXPECT_NEAR(static_cast<double>(power->dram_mw.value_or(0)), 10'000.0, 1.0);
 }
 
-TEST_F(CpuStreams, TellsThatACounterCannotBeRead) {
+TEST_F(CpuStreams, ReportsThatACounterCannotBeRead) {
   stream_->subscribe(listener_, {1});
   loop_.advance(milliseconds(100));
   listener_.frames.clear();

@@ -100,7 +100,7 @@ TEST_F(EnergyAnswer, AcrossAStepOfTheClockIsFlagged) {
   EXPECT_NEAR(reported["energy_j"].get<double>(), 400.0, 1.0);
 }
 
-TEST_F(EnergyAnswer, BehindAStepOfTheClockIsNotFlagged) {
+TEST_F(EnergyAnswer, AfterAStepOfTheClockIsNotFlagged) {
   set_clock_by(3600);
   const Json reported = between(unix_at(seconds(2)), unix_at(seconds(8)));
   EXPECT_EQ(reported["flags"], Json::array());

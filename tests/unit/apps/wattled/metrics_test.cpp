@@ -78,7 +78,7 @@ TEST(Metrics, InOpenMetrics) {
                 text_of(two_sockets_and_a_gpu(), MetricsFormat::open_metrics));
 }
 
-TEST(Metrics, OfAMachineWithoutSensorsTellTheVersion) {
+TEST(Metrics, OfAMachineWithoutSensorsReportTheVersion) {
   EXPECT_EQ(text_of({.version = "1"}, MetricsFormat::prometheus),
             "# HELP wattle_build_info Version of wattled.\n"
             "# TYPE wattle_build_info gauge\n"

@@ -40,7 +40,7 @@ TEST(OutputPattern, HasADotForAnythingButALineEnd) {
   EXPECT_FALSE(OutputPattern("^b").matches("a\nb")) << "the text begins once";
 }
 
-TEST(OutputPattern, LooksBehindAZeroByte) {
+TEST(OutputPattern, LooksAfterAZeroByte) {
   EXPECT_TRUE(OutputPattern("error").matches("a\0error"sv));
 }
 

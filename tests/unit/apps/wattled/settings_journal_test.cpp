@@ -57,7 +57,7 @@ TEST_F(SettingsJournalTest, KeepsWhatWasBeforeTheFirstChange) {
   EXPECT_THAT(in_file(), ElementsAre(limit(200'000, 100'000)));
 }
 
-TEST_F(SettingsJournalTest, TellsDevicesAndKindsApart) {
+TEST_F(SettingsJournalTest, DistinguishesDevicesAndKinds) {
   SettingsJournal journal(path());
   const ChangedSetting mode{.device = "GPU-a", .kind = SettingKind::persistence_mode, .before = 1};
   const ChangedSetting other{.device = "GPU-b", .kind = SettingKind::memory_clocks};

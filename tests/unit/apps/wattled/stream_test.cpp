@@ -47,7 +47,7 @@ class PerDevice : public testing::Test {
   StreamListener second_;
 };
 
-TEST_F(PerDevice, TellsEachWhatItAskedFor) {
+TEST_F(PerDevice, GivesEachWhatItAskedFor) {
   stream_.subscribe(all_, {0, 1});
   stream_.subscribe(second_, {1});
   stream_.publish({update(0, 10), update(1, 20)}, kNow);
@@ -63,7 +63,7 @@ TEST_F(PerDevice, EncodesOnceForAllWhoAskedForTheSame) {
   EXPECT_EQ(all_.frames, second_.frames);
 }
 
-TEST_F(PerDevice, TellsNothingThatDidNotChange) {
+TEST_F(PerDevice, ReportsNothingThatDidNotChange) {
   stream_.subscribe(all_, {0, 1});
   stream_.publish({update(0, 10), update(1, 20)}, kNow);
   (void)all_.told();
@@ -71,7 +71,7 @@ TEST_F(PerDevice, TellsNothingThatDidNotChange) {
   EXPECT_THAT(all_.told(), ElementsAre(gpu_chunk(1, 21, 2000)));
 }
 
-TEST_F(PerDevice, TellsALateSubscriberTheNewestValues) {
+TEST_F(PerDevice, GivesALateSubscriberTheNewestValues) {
   stream_.subscribe(all_, {0, 1});
   stream_.publish({update(0, 10), update(1, 20)}, kNow);
   stream_.subscribe(second_, {1});
@@ -97,7 +97,7 @@ TEST_F(PerDevice, WantsWhatAnybodyAskedFor) {
   EXPECT_EQ(stream_.subscribers(), 1U);
 }
 
-TEST_F(PerDevice, TellsALossOnceAndAsAComment) {
+TEST_F(PerDevice, ReportsALossOnceAndAsAComment) {
   stream_.subscribe(all_, {0});
   stream_.publish({update(0, 10)}, kNow);
   (void)all_.told();
@@ -116,7 +116,7 @@ TEST_F(PerDevice, BeginsWithAnEventOrTheReasonWhyThereIsNone) {
   EXPECT_THAT(all_.told(), ElementsAre(chunk(": gpu 0: it is lost\n\n")));
 }
 
-TEST_F(PerDevice, TellsALateSubscriberWhatIsNotKnown) {
+TEST_F(PerDevice, GivesALateSubscriberWhatIsNotKnown) {
   stream_.subscribe(all_, {0, 1});
   stream_.publish({update(0, 10), loss(1)}, kNow);
   stream_.subscribe(second_, {0, 1});
@@ -182,7 +182,7 @@ TEST(CpuEvents, HaveTheirMemory) {
                                 "\"dram_mw\":8}\n\n")));
 }
 
-TEST(CpuEvents, HaveTheReasonWhyTheirMemoryIsNotKnownBehindThem) {
+TEST(CpuEvents, HaveTheReasonWhyTheirMemoryIsNotKnownAfterThem) {
   Stream stream(DeviceType::cpu, StreamFormat::per_device);
   StreamListener listener;
   stream.subscribe(listener, {0});

@@ -222,7 +222,7 @@ TEST(Token, WithAnExpiryThatIsNoIntegerIsRefused) {
   EXPECT_EQ(verified_claims(expiring_at(-1)), kExpired);
 }
 
-TEST(Token, ThatExpiredTellsSoOnlyWhereItsSignatureIsRight) {
+TEST(Token, ThatExpiredReportsSoOnlyWhereItsSignatureIsRight) {
   std::string token = sign(kHeader, expiring_at(0), kKey);
   EXPECT_EQ(verified(token), kExpired);
   token.back() = token.back() == 'A' ? 'E' : 'A';

@@ -79,14 +79,14 @@ double t_of(Check check) {
   return t;
 }
 
-TEST(TokenTiming, DoesNotTellHowMuchOfASignatureIsRight) {
+TEST(TokenTiming, DoesNotRevealHowMuchOfASignatureIsRight) {
   const double t = t_of([](std::string_view token) {
     return std::holds_alternative<Claims>(verify(token, kKey, kNow));
   });
   EXPECT_LT(std::abs(t), kEvidence);
 }
 
-TEST(TokenTiming, WouldBeFoundToTellWhereItDid) {
+TEST(TokenTiming, WouldBeFoundToReportWhereItDid) {
   const double t = t_of([](std::string_view token) {
     // As long as `verify` takes, and then a comparison that stops at the first wrong character.
     const bool is_signed = !sign(kHeader, R"({"sub":"alice"})", kKey).empty();

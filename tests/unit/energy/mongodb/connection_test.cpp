@@ -22,7 +22,7 @@ using testing_mongo::thrown_by;
 using Cause = DatabaseError::Cause;
 using ConnectionTest = testing_mongo::MongoTest;
 
-TEST_F(ConnectionTest, TellsThatAUriCannotBeUnderstood) {
+TEST_F(ConnectionTest, ReportsThatAUriCannotBeUnderstood) {
   for (const std::string uri :
        {"", "localhost", "http://localhost", "mongodb://", "mongodb://a:b"}) {
     MongoOptions bad = options();
@@ -64,7 +64,7 @@ class SilentPort {
   std::uint16_t port_ = 0;
 };
 
-TEST_F(ConnectionTest, TellsThatNoServerAnswersAndKeepsThePasswordToItself) {
+TEST_F(ConnectionTest, ReportsThatNoServerAnswersAndKeepsThePasswordToItself) {
   const SilentPort silent;
   const std::string host = "127.0.0.1:" + std::to_string(silent.port());
   MongoOptions unreachable = options();
@@ -76,7 +76,7 @@ TEST_F(ConnectionTest, TellsThatNoServerAnswersAndKeepsThePasswordToItself) {
   EXPECT_THAT(thrown.message, Not(HasSubstr("secret")));
 }
 
-TEST_F(ConnectionTest, TellsThatTheServerRefusesTheUser) {
+TEST_F(ConnectionTest, ReportsThatTheServerRefusesTheUser) {
   MongoOptions refused = options();
   refused.uri = "mongodb://user:secret@127.0.0.1:" + std::to_string(server_.port()) +
                 "/?authMechanism=SCRAM-SHA-256";
@@ -87,7 +87,7 @@ TEST_F(ConnectionTest, TellsThatTheServerRefusesTheUser) {
 }
 
 /// The last part of the name is one that no name server may know (RFC 6761).
-TEST_F(ConnectionTest, TellsThatTheNameOfAClusterCannotBeLookedUp) {
+TEST_F(ConnectionTest, ReportsThatTheNameOfAClusterCannotBeLookedUp) {
   ::setenv("RES_OPTIONS", "timeout:1 attempts:1", 1);  // where no name server answers
   MongoOptions unknown = options();
   unknown.uri = "mongodb+srv://user:secret@db.nosuch.invalid/";

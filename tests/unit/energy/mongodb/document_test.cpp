@@ -107,7 +107,7 @@ TEST_P(StoredTest, ALowerBoundIsNullAndTheLogSaysSo) {
                                            "out (package_0)")));
 }
 
-TEST_P(StoredTest, ALowerBoundIsToldByItsDetails) {
+TEST_P(StoredTest, ALowerBoundIsReportedByItsDetails) {
   std::vector<std::string> lines;
   set_log([&](std::string_view line) { lines.emplace_back(line); });
   MongoHandler handler = this->handler("trace_", {.details = true});

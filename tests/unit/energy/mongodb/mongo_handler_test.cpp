@@ -46,7 +46,7 @@ TEST_F(MongoHandlerTest, OfItsOwnCountsFromZero) {
   EXPECT_THAT(names(), ElementsAre("trace_0", "trace_0"));
 }
 
-TEST_F(MongoHandlerTest, StoresNothingBeforeItIsTold) {
+TEST_F(MongoHandlerTest, StoresNothingBeforeItIsAsked) {
   MongoHandler handler(options());
   EXPECT_THROW(handler.save_data(), NoSampleProcessed);
   handler.process(one_sample("a"));

@@ -27,7 +27,7 @@ TEST(DaemonHead, NamesOfFieldsMayBeWrittenAnyhow) {
   EXPECT_TRUE(head.closes);
 }
 
-TEST(DaemonHead, WhatIsNoAnswerIsToldAtOnce) {
+TEST(DaemonHead, WhatIsNoAnswerIsReportedAtOnce) {
   for (const char* text : {"S", "HTTP/2", "\r\n", "http/1.1", "\x16\x03"}) {
     EXPECT_EQ(parse_head(text).extent, Extent::none) << text;
   }

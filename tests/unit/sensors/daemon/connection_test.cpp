@@ -64,7 +64,7 @@ TEST_F(DaemonConnectionTest, IsKept) {
   EXPECT_EQ(server_->connections(), 1U);
 }
 
-TEST_F(DaemonConnectionTest, ThatTheDaemonClosedIsMadeAnewWithinTheQuestion) {
+TEST_F(DaemonConnectionTest, ThatTheDaemonClosedIsMadeAgainWithinTheQuestion) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     peer.send(fakes::http_answer(200, "x"));
     peer.close();
@@ -92,7 +92,7 @@ TEST_F(DaemonConnectionTest, GoesOnWithADaemonThatCameBack) {
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::answered);
 }
 
-TEST_F(DaemonConnectionTest, TellsWhyThereIsNone) {
+TEST_F(DaemonConnectionTest, ReportsWhyThereIsNone) {
   DaemonConnection connection = this->connection();
   EXPECT_EQ(connection.ask(kLong).outcome, Outcome::absent);
   serve();
@@ -151,7 +151,7 @@ TEST_F(DaemonConnectionTest, ALateAnswerIsNotTakenForTheNextQuestions) {
   EXPECT_EQ(connection.ask(kLong).body, "fresh");
 }
 
-TEST_F(DaemonConnectionTest, BytesBehindAnAnswerAreNotTakenForTheNext) {
+TEST_F(DaemonConnectionTest, BytesAfterAnAnswerAreNotTakenForTheNext) {
   serve([](const HttpRequest&, HttpPeer& peer) {
     peer.send(fakes::http_answer(200, "one") + fakes::http_answer(200, "two"));
   });

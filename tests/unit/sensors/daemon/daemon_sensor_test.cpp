@@ -82,7 +82,7 @@ TEST_F(DaemonSensorTest, ADaemonThatWasRestartedIsABreakEvenIfItShowsMore) {
   EXPECT_EQ(step(), (CounterStep{.kind = StepKind::forward, .ticks = 500'000}));
 }
 
-TEST_F(DaemonSensorTest, ALowerValueIsABreakWithDaemonsThatDoNotTellSinceWhen) {
+TEST_F(DaemonSensorTest, ALowerValueIsABreakWithDaemonsThatDoNotReportSinceWhen) {
   serve();
   tell(counters(5'000'000, "null", std::nullopt));
   open();

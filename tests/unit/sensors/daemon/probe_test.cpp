@@ -49,7 +49,7 @@ TEST_F(DaemonProbe, AsksOnce) {
   EXPECT_EQ(server_->requests().size(), 1U);
 }
 
-TEST_F(DaemonProbe, ASocketThatIsMissingIsToldWhereItWasNamed) {
+TEST_F(DaemonProbe, ASocketThatIsMissingIsReportedWhereItWasNamed) {
   const SensorRefusal refusal = refused();
   EXPECT_EQ(refusal.source, "daemon");
   EXPECT_EQ(refusal.scope, RefusalScope::part);
@@ -62,7 +62,7 @@ TEST_F(DaemonProbe, ADefaultSocketThatIsMissingIsASpareWay) {
   EXPECT_EQ(refused(System{}).scope, RefusalScope::spare);
 }
 
-TEST_F(DaemonProbe, WhoMayNotConnectIsToldWhichGroupToJoin) {
+TEST_F(DaemonProbe, WhoMayNotConnectLearnsWhichGroupToJoin) {
   serve();
   constexpr gid_t kGroup = 54321;  // without a name
   if (::chown(path().c_str(), 0, kGroup) != 0) GTEST_SKIP() << "only root gives a file away";
@@ -75,7 +75,7 @@ TEST_F(DaemonProbe, WhoMayNotConnectIsToldWhichGroupToJoin) {
   EXPECT_THAT(refusal.remedy, HasSubstr("usermod -aG 54321"));
 }
 
-TEST_F(DaemonProbe, NobodyIsToldToJoinTheGroupRoot) {
+TEST_F(DaemonProbe, NobodyIsAskedToJoinTheGroupRoot) {
   serve();
   ASSERT_EQ(::chmod(path().c_str(), 0600), 0);  // root's group remains that of "nobody" here
   ASSERT_EQ(::chmod(folder_.path().c_str(), 0755), 0);
@@ -89,7 +89,7 @@ TEST_F(DaemonProbe, NobodyIsToldToJoinTheGroupRoot) {
   EXPECT_EQ(refusal.denied_path, path());
 }
 
-TEST_F(DaemonProbe, WhatTheDaemonRefusesIsTold) {
+TEST_F(DaemonProbe, WhatTheDaemonRefusesIsReported) {
   const struct {
     int status;
     const char* reason;

@@ -17,7 +17,7 @@ std::vector<std::string> domains(const Cards& cards) {
   return names;
 }
 
-TEST(Uevent, TellsDriverIdsAndAddress) {
+TEST(Uevent, ReportsDriverIdsAndAddress) {
   const PciDevice device = parse_uevent(
       "DRIVER=amdgpu\nPCI_CLASS=30000\nPCI_ID=1002:73BF\nPCI_SLOT_NAME=0000:03:00.0\n");
   EXPECT_EQ(device.driver, "amdgpu");
@@ -25,7 +25,7 @@ TEST(Uevent, TellsDriverIdsAndAddress) {
   EXPECT_EQ(device.address, "0000:03:00.0");
 }
 
-TEST(Uevent, MayTellNothing) {
+TEST(Uevent, MayReportNothing) {
   for (const char* text : {"", "\n", "DRIVER", "=", "MODALIAS=platform:simple-framebuffer\n"}) {
     const PciDevice device = parse_uevent(text);
     EXPECT_TRUE(device.driver.empty() && device.ids.empty() && device.address.empty()) << text;

@@ -26,7 +26,7 @@ constexpr std::string_view kXe =
     "drm-cycles-rcs: 28257900\ndrm-total-cycles-rcs:   7655183225\n"
     "drm-engine-capacity-vcs:        2\n";
 
-TEST(Fdinfo, TellsWhoUsesWhatOfAnAmdGpu) {
+TEST(Fdinfo, ReportsWhoUsesWhatOfAnAmdGpu) {
   const std::string text = fakes::amdgpu_fdinfo("0000:03:00.0", 185, 60060, 5'000'000'000);
   const ClientUsage usage = parse_fdinfo(text);
   EXPECT_EQ(usage.pci_address, "0000:03:00.0");

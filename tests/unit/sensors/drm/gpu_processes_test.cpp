@@ -60,7 +60,7 @@ TEST_F(Users, AreNotThoseOfAnotherGpu) {
   EXPECT_THAT(list(), IsEmpty());
 }
 
-TEST_F(Users, AreToldApartByAddressWhereAContainerRenamesTheNodes) {
+TEST_F(Users, AreDistinguishedByAddressWhereAContainerRenamesTheNodes) {
   tree_.open_gpu(20, 5, 0, amdgpu_fdinfo(kOther, 1, 3, 7));
   EXPECT_THAT(list(), IsEmpty());
 }

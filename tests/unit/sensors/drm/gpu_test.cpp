@@ -37,7 +37,7 @@ const Channel& channel_of(const Gpu& gpu, Metric metric) {
   return *std::ranges::find(gpu.channels, metric, &Channel::metric);
 }
 
-TEST(DrmGpu, TellsWhatABoardOfAmdShows) {
+TEST(DrmGpu, ReportsWhatABoardOfAmdShows) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
   const Gpu gpu = examined(tree);
@@ -54,7 +54,7 @@ TEST(DrmGpu, TellsWhatABoardOfAmdShows) {
   EXPECT_EQ(gpu.info.driver, "amdgpu");
 }
 
-TEST(DrmGpu, TellsPowerAtOnceFromPowerOnAverage) {
+TEST(DrmGpu, DistinguishesPowerAtOnceFromPowerOnAverage) {
   fakes::DrmTree tree;
   tree.add_mi210(0, kAddress);
   const Gpu gpu = examined(tree);
@@ -136,7 +136,7 @@ TEST(DrmGpu, KnowsNoPowerFromAKernelThatShowsNone) {
   EXPECT_THAT(gpu.refused[0].remedy, HasSubstr("6.2"));
 }
 
-TEST(DrmGpu, StillTellsTheRestWithoutAPowerSensor) {
+TEST(DrmGpu, StillReportsTheRestWithoutAPowerSensor) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, kAddress);
   tree.remove(0, fakes::DrmTree::hwmon(0) + "/power1_average");

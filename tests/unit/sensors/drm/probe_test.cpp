@@ -62,7 +62,7 @@ TEST(DrmProbe, SaysThatCardsCannotBeListed) {
   EXPECT_THAT(survey.refused[0].proof, HasSubstr("class/drm: Not a directory"));
 }
 
-TEST(DrmProbe, SaysThatItCannotBeToldWhatACardIs) {
+TEST(DrmProbe, SaysThatACardIsUnknown) {
   fakes::DrmTree tree;
   tree.add_rx6800(0, "0000:03:00.0");
   tree.add_rx6800(1, "0000:83:00.0");

@@ -91,7 +91,7 @@ TEST(NvmlSensor, SaysWhyTheDriverDidNotSetIt) {
   EXPECT_EQ(gpus[0].set(LockedClocks{ClockKind::gpu, 300, 400})->cause, Cause::failed);
 }
 
-TEST(NvmlSensor, TellsWhatTheGpuWasToldToHoldItselfTo) {
+TEST(NvmlSensor, ReportsWhatTheGpuWasSetToHoldItselfTo) {
   Gpus gpus("gpu A\npower step 0 100\nlimit 200 300\npersistence on\ngpu B\nlimit none\n");
   const DeviceSettings settings = gpus[0].settings();
   EXPECT_EQ(settings.power_limit_mw, 200'000U);
@@ -103,7 +103,7 @@ TEST(NvmlSensor, TellsWhatTheGpuWasToldToHoldItselfTo) {
   EXPECT_EQ(others.persistence_mode, false);
 }
 
-TEST(NvmlSensor, TellsModuleAndGpuApart) {
+TEST(NvmlSensor, DistinguishesModuleAndGpu) {
   Gpus gpus("gpu A\npower step 0 300\nmodule_power step 0 700\n");
   gpus.at(2.0);
   EXPECT_DOUBLE_EQ(value_of(gpus[0], Metric::power_instant), 300.0);
@@ -284,7 +284,7 @@ TEST(GpuEnergy, IsTheIntegralOfTheGpusPower) {
   EXPECT_EQ(figure.flags, Flags());
 }
 
-TEST(GpuEnergy, OfADriverLoadedAnewIsUnknownAroundThat) {
+TEST(GpuEnergy, OfADriverLoadedAgainIsUnknownAroundThat) {
   Gpus gpus("gpu A\npower step 0 100\ncounter 5000000\ncounter_restart 3.5\n");
   const EnergyFigure figure = energy_over(gpus, {1.0, 2.0, 3.0, 4.0, 5.0});
   EXPECT_TRUE(figure.flags.has(Flag::reset));

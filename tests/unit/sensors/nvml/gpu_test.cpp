@@ -65,7 +65,7 @@ TEST(NvmlGpu, WithAPowerFieldDoesNotAskTheOldFunction) {
 }
 
 /// The old function means one or the other, depending on board and driver.
-TEST(NvmlGpu, TellsWhatTheOldFunctionMeans) {
+TEST(NvmlGpu, ReportsWhatTheOldFunctionMeans) {
   const auto metric_of = [](const char* board, const char* driver) {
     Gpus gpus(fmt::format("driver {}\ngpu {}\ninstant none\naverage none\n", driver, board));
     return has(gpus[0], Metric::power_average) ? Metric::power_average : Metric::power_instant;
@@ -127,7 +127,7 @@ TEST(NvmlGpu, OfAGraceHopperCountsTheModulesEnergyWhichIsNotItsOwn) {
   EXPECT_FALSE(gpus.refused()[0].domain.has_value()) << "its power is there to be added up";
 }
 
-TEST(NvmlGpu, WithoutCounterAndPowerIsRefusedButTellsTheRest) {
+TEST(NvmlGpu, WithoutCounterAndPowerIsRefusedButReportsTheRest) {
   Gpus gpus("gpu A\ncounter none\ninstant none\naverage none\nusage none\n");
   EXPECT_TRUE(has(gpus[0], Metric::temperature));
   ASSERT_THAT(gpus.refused(), SizeIs(1));

@@ -205,7 +205,7 @@ TEST(NvmlProbe, GivesUpOnADriverThatHangs) {
   EXPECT_FALSE(refusal.domain.has_value());
 }
 
-TEST(NvmlProbe, WaitsTwoSecondsUnlessToldOtherwise) {
+TEST(NvmlProbe, WaitsTwoSecondsUnlessAnOptionChangesIt) {
   EXPECT_EQ(kProbeDeadline, std::chrono::seconds(2));
 }
 

@@ -75,7 +75,7 @@ TEST(Processes, OnSeveralMigInstancesHoldTheSumOfTheirMemory) {
   EXPECT_THAT(*found, ElementsAre(IsProcess(4711, bytes(300))));
 }
 
-TEST(Processes, MayNotTellTheirMemory) {
+TEST(Processes, MayNotReportTheirMemory) {
   const Processes found = processes_of("process compute 4711 none\n");
   ASSERT_TRUE(found.has_value());
   EXPECT_THAT(*found, ElementsAre(IsProcess(4711, kNotTold)));
@@ -102,7 +102,7 @@ TEST(Processes, OfOneKindAreEnoughWhereTheOtherCannotBeAsked) {
   EXPECT_THAT(*found, SizeIs(1));
 }
 
-TEST(Processes, AreUnknownWhereTheDriverDoesNotTell) {
+TEST(Processes, AreUnknownWhereTheDriverDoesNotReport) {
   EXPECT_FALSE(processes_of("error nvmlDeviceGetComputeRunningProcesses_v3 4\n"
                             "error nvmlDeviceGetGraphicsRunningProcesses_v3 4\n"
                             "process compute 4711 1\n")

@@ -75,7 +75,7 @@ TEST_F(NotOpened, ForTheRootOfAContainerNamesTheContainer) {
   EXPECT_THAT(refused.remedy, HasSubstr("docker run -v /run/wattled:/run/wattled"));
 }
 
-TEST_F(NotOpened, BehindAFilterNamesTheFilter) {
+TEST_F(NotOpened, UnderAFilterNamesTheFilter) {
   filter_system_calls();
   for (const int error : {EPERM, ENOSYS}) {
     for (const bool as_root : {false, true}) {
@@ -87,7 +87,7 @@ TEST_F(NotOpened, BehindAFilterNamesTheFilter) {
   }
 }
 
-TEST_F(NotOpened, BehindAFilterThatLetTheCallPassNamesTheKernelsRule) {
+TEST_F(NotOpened, UnderAFilterThatLetTheCallPassNamesTheKernelsRule) {
   filter_system_calls();
   EXPECT_THAT(because_of(EACCES).reason, HasSubstr("only privileged processes"));
 }

@@ -129,7 +129,7 @@ TEST_F(EventSensorTest, CallsAReadWithoutItsLastCountGone) {
   EXPECT_THAT(read(sensor), Each(Field(&Reading::status, ReadStatus::gone)));
 }
 
-TEST_F(EventSensorTest, TellsWhatIsGoneFromWhatIsToBeTriedAgain) {
+TEST_F(EventSensorTest, DistinguishesWhatIsGoneFromWhatIsToBeTriedAgain) {
   EventSensor sensor = sensor_of(group_of(0, 0));
   for (const int error : {ENODEV, ENXIO, EBADF}) {
     events_.fail_to_read(error);

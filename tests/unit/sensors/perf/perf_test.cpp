@@ -143,7 +143,7 @@ TEST_F(PerfProbe, ReadsEventsOneByOneWhereTheKernelAllowsNoGroups) {
   EXPECT_EQ(readings[1].raw, 9U);
 }
 
-TEST_F(PerfProbe, TellsDiesApartWhereASocketHasSeveral) {
+TEST_F(PerfProbe, DistinguishesDiesWhereASocketHasSeveral) {
   pmu_.write_file("cpumask", "0,24,48\n");
   pmu_.place_cpu(0, 0, 0);
   pmu_.place_cpu(24, 0, 1);
