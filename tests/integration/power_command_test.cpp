@@ -5,9 +5,12 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
+#include <climits>
 #include <csignal>
 #include <memory>
 #include <sstream>
+#include <thread>
 
 #include "command.hpp"
 #include "fakes/drm_tree.hpp"
@@ -296,6 +299,32 @@ TEST_F(PowerCommand, GoesOnWhereCtrlCWasIgnoredFromTheBeginning) {
   ASSERT_TRUE(process.prints("     1."));  // a second on
   process.send(SIGTERM);
   EXPECT_EQ(process.wait().code(), 0);
+}
+
+TEST_F(PowerCommand, PrintsTheHeaderOfATableAlsoToAReaderThatHadNoRoom) {
+  std::array<int, 2> ends{};
+  ASSERT_EQ(::pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK), 0);
+  const Fd reads(ends[0]);
+  Fd writes(ends[1]);
+  const std::string filler(PIPE_BUF, ' ');
+  while (::write(writes.get(), filler.data(), filler.size()) > 0) {
+  }
+  Start start = on_machine({"power", "--csv", "--period", "0.05"});
+  start.prepare = [&] { ::dup2(writes.get(), STDOUT_FILENO); };
+  Process process(start);
+  writes.reset();
+  // By then it has tried to print the header. If it is slower, the test shows less.
+  std::this_thread::sleep_for(std::chrono::seconds(1));
+  std::string printed;
+  EXPECT_TRUE(eventually([&] {
+    std::array<char, 4096> piece{};
+    const ssize_t count = ::read(reads.get(), piece.data(), piece.size());
+    if (count > 0) printed.append(piece.data(), static_cast<std::size_t>(count));
+    return printed.find("package_0") != std::string::npos && printed.ends_with('\n');
+  }));
+  process.send(SIGINT);
+  EXPECT_EQ(process.wait().code(), 0);
+  EXPECT_THAT(printed.substr(printed.find_first_not_of(' ')), StartsWith("time_unix_s,"));
 }
 
 TEST_F(PowerCommand, EndsWithTheKeyOnATerminal) {

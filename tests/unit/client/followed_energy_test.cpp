@@ -339,6 +339,23 @@ TEST_F(FollowedEnergy, OfACpuIsThatOfThePowersWhereItsDaemonCountsAgainThoughNoC
   EXPECT_FALSE(energy.flags.has(Flag::gap));
 }
 
+TEST_F(FollowedEnergy, OfACpuIsRightAroundADaemonThatAnswersLate) {
+  // Halted from 5.9 s to 7.3 s: it reads the counter for its answer at the end of that.
+  const std::string path = "/cpu/get_cumulative_energy";
+  followed_.cpu_uj = [this] { return 400'000'000 + since_begin_ms() * 50'000; };
+  start();
+  followed_.advance(5900ms);
+  followed_.answers[path] = std::nullopt;
+  followed_.advance(1400ms);
+  followed_.answers.erase(path);
+  followed_.advance(4s);
+  for (auto end = 6000ms; end <= 10000ms; end += 100ms) {
+    const MeasuredEnergy energy = cpu(4s, end);
+    const double known_s = Seconds(end - 4s).count() - energy.unknown.count();
+    EXPECT_NEAR(joules(energy), 50.0 * known_s, 1.0) << end.count() << " ms";
+  }
+}
+
 TEST_F(FollowedEnergy, OfAGpusCounterGoesOnAfterALostConnection) {
   followed_.gpu_mj = [this] { return 7'000'000 + since_begin_ms() * 100; };
   start();

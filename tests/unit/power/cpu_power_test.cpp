@@ -17,6 +17,18 @@ using testing::ThrowsMessage;
 class CpuPowerTest : public testing::Test {
  protected:
   CpuPowerTest() = default;
+  /// 50 W; its counter restarts 550 ms after the begin.
+  void add_package_that_restarts() {
+    std::vector<fakes::ScriptedCounter> counters;
+    counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
+                          const Seconds since = now - kBegin;
+                          const double ticks = 16384.0 * 50.0 * since.count();
+                          const bool restarted = since > 550ms;
+                          return fakes::Shown{.raw = static_cast<std::uint64_t>(
+                                                  restarted ? ticks - 400000.0 : ticks + 3e9)};
+                        }});
+    machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  }
 
   PlayedMachine machine_;
 };
@@ -72,15 +84,7 @@ TEST_F(CpuPowerTest, GivesTheMeanPowerOfACounterThatMovesLessOftenThanItIsRead) 
 }
 
 TEST_F(CpuPowerTest, LeavesOutThePowerOfACpuWhereItsCounterRestarted) {
-  std::vector<fakes::ScriptedCounter> counters;
-  counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
-                        const Seconds since = now - kBegin;
-                        const double ticks = 16384.0 * 50.0 * since.count();
-                        const bool restarted = since > 550ms;
-                        return fakes::Shown{.raw = static_cast<std::uint64_t>(
-                                                restarted ? ticks - 400000.0 : ticks + 3e9)};
-                      }});
-  machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  add_package_that_restarts();
   PowerMonitor monitor = machine_.monitor();
   machine_.play(monitor, 1s);
   EXPECT_THAT(monitor.cpu_timeline(Domain::package(0)), SizeIs(9));
@@ -90,15 +94,7 @@ TEST_F(CpuPowerTest, LeavesOutThePowerOfACpuWhereItsCounterRestarted) {
 }
 
 TEST_F(CpuPowerTest, LeavesOutOneIntervalWhereACounterRestartedWheneverItIsRead) {
-  std::vector<fakes::ScriptedCounter> counters;
-  counters.push_back({fakes::counter_channel(Domain::package(0)), [](TimePoint now) {
-                        const Seconds since = now - kBegin;
-                        const double ticks = 16384.0 * 50.0 * since.count();
-                        const bool restarted = since > 550ms;
-                        return fakes::Shown{.raw = static_cast<std::uint64_t>(
-                                                restarted ? ticks - 400000.0 : ticks + 3e9)};
-                      }});
-  machine_.add(std::make_unique<fakes::ScriptedSensor>(std::move(counters), machine_.clock()));
+  add_package_that_restarts();
   PowerMonitor monitor = machine_.monitor();
   machine_.pass(123ns);
   machine_.play(monitor, 700ms);

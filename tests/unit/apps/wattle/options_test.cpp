@@ -50,6 +50,11 @@ TEST(RunOptions, HaveDefaults) {
   EXPECT_FALSE(run.append || run.quiet || run.every_rank || run.task_clock);
 }
 
+TEST(RunOptions, NameTheValueThatAnOptionLacks) {
+  EXPECT_THAT(answer_of({"run", "--interval"}).text,
+              StartsWith("wattle run: --interval needs a value: SECONDS\n"));
+}
+
 TEST(RunOptions, TakeThePeriodOfStatusLines) {
   EXPECT_EQ(run_of({"run", "--status", "10", "--", "true"}).status, 10s);
 }

@@ -34,6 +34,10 @@ std::string error_of(std::vector<std::string> words) {
   return answer->text;
 }
 
+TEST(StreamOptions, NameTheValueThatAnOptionLacks) {
+  EXPECT_THAT(error_of({"a:1", "--hosts"}), HasSubstr("--hosts needs a value: FILE\n"));
+}
+
 TEST(StreamOptions, NameServersOfAllKinds) {
   const StreamOptions options =
       options_of({"node1:4938", "https://node2:443", "unix:/run/a.sock", "/run/b.sock"});

@@ -118,6 +118,11 @@ TEST(DaemonOptions, TakeNumbersAsDecimal) {
   EXPECT_EQ(serve({"--socket-uid", "010"}).socket.owner, 10U);
 }
 
+TEST(DaemonOptions, NameTheValueThatAnOptionLacks) {
+  EXPECT_EQ(error_of({"serve", "--history"}),
+            "wattled: --history needs a value: SECONDS (see wattled serve --help)\n");
+}
+
 TEST(DaemonOptions, NameTheWordsThatAnOptionTakes) {
   EXPECT_EQ(error_of({"serve", "--mode", "pigeon"}),
             "wattled: --mode takes uds or tcp, not 'pigeon'\n");
