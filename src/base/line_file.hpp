@@ -16,7 +16,7 @@ namespace wattle {
 /// leaves every line that was added before, and at most one that lacks its end. That one is taken
 /// away by whoever opens the file next, or adds to it; so is what a full disk had no room for, at
 /// once. Others may add to the file through this class as well: they take turns. A file that is
-/// deleted meanwhile is made again, with its folder. What is no regular file is only written to.
+/// deleted in that time is made again, with its folder. What is no regular file is only written to.
 /// Threads: one at a time.
 class LineFile {
  public:
@@ -38,7 +38,7 @@ class LineFile {
   void add(std::string_view lines, Room room = Room::free);
   /// From now on this number of bytes is kept on the disk after the file's end, so that the last
   /// lines find room when the disk is full. Not every file system can do that. They stay with the
-  /// file: to give them back could take away what others have added meanwhile.
+  /// file: to give them back could take away what others have added since.
   void reserve(std::uint64_t bytes) noexcept { reserve_ = bytes; }
   /// Throws away what the file holds. Throws `WriteError`.
   void clear();

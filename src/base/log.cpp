@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "base/append_support.hpp"
-#include "base/fd.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle {
@@ -21,8 +20,7 @@ class StderrLog {
   void operator()(std::string_view message) {
     constexpr std::size_t kMost = 100;
     if (printed_.size() == kMost || !printed_.emplace(message).second) return;
-    const NoWriteSignals no_signals;
-    (void)write_all(STDERR_FILENO, "wattle: " + std::string(message) + "\n");
+    (void)write_all_quietly(STDERR_FILENO, "wattle: " + std::string(message) + "\n");
   }
 
  private:

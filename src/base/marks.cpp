@@ -74,7 +74,8 @@ int connect_to_run(const char* path) noexcept {
 int socket_of_run() noexcept {
   const int kept = mark_socket().load();
   if (kept >= 0) return kept;
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its variables meanwhile is wrong
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): a program that changes its variables during the call is
+  // wrong
   const char* const path = ::secure_getenv(kMarkVariable);
   if (path == nullptr || *path == '\0') return -ENOENT;
   const int fd = connect_to_run(path);

@@ -23,7 +23,7 @@ CURLcode initialize_libcurl() {
   static const CURLcode code = [] {
     // libcurl appends to the file that this variable names, even with privileges that the user
     // lacks.
-    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody may change the environment meanwhile
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): nobody may change the environment now
     if (::getauxval(AT_SECURE) != 0) ::unsetenv("SSLKEYLOGFILE");
     return ::curl_global_init(CURL_GLOBAL_DEFAULT);
   }();

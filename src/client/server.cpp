@@ -114,7 +114,7 @@ Server parse_with_port(std::string_view text, std::uint16_t port_of_bare_host) {
 
 /// Empty if the variable is not set.
 std::string_view environment(const char* variable) noexcept {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment meanwhile
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): documented: nobody may change the environment now
   const char* const value = std::getenv(variable);
   return value != nullptr ? value : "";
 }

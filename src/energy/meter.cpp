@@ -52,7 +52,7 @@ class Tags {
 
 /// Everything that was recorded: raw readings, of which a trace is computed on request.
 struct EnergyMeter::Records {
-  /// One call; the section that begins with it has the tag, or is a pause.
+  /// One call; the section that starts with it has the tag, or is a pause.
   struct Call {
     static constexpr std::uint32_t kPause = ~std::uint32_t{0};
 
@@ -84,8 +84,8 @@ void EnergyMeter::Records::capture(detail::CallKind kind, std::optional<std::str
   const bool stops = kind == detail::CallKind::stop;
   const std::uint32_t tag_number = stops ? Call::kPause : tags.number_of(tag.value_or(default_tag));
   const std::size_t number = calls.size();
-  const bool begins = kind == detail::CallKind::start;
-  const std::uint32_t begin = begins ? static_cast<std::uint32_t>(number) : calls.back().begin;
+  const bool starts = kind == detail::CallKind::start;
+  const std::uint32_t begin = starts ? static_cast<std::uint32_t>(number) : calls.back().begin;
   calls.emplace_back();
   try {
     ends.resize(calls.size() * width());

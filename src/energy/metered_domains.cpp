@@ -36,13 +36,13 @@ StoredBoundary plain_end(const Boundary& shown) noexcept {
           .state = StoredBoundary::State::read};
 }
 
-/// Of the update that a section ends with, and the one that the next begins with.
-StoredBoundary aligned_end(const CounterUpdate& ends, const CounterUpdate& begins) noexcept {
+/// Of the update that a section ends with, and the one that the next starts with.
+StoredBoundary aligned_end(const CounterUpdate& ends, const CounterUpdate& starts) noexcept {
   return {.at = ends.at,
           .ticks = ends.ticks,
-          .width_ns = saturated_ns(std::max(ends.latency, begins.latency)),
-          .next_ns = saturated_ns(begins.at - ends.at),
-          .next_ticks = static_cast<std::uint32_t>(begins.ticks - ends.ticks),
+          .width_ns = saturated_ns(std::max(ends.latency, starts.latency)),
+          .next_ns = saturated_ns(starts.at - ends.at),
+          .next_ticks = static_cast<std::uint32_t>(starts.ticks - ends.ticks),
           .state = StoredBoundary::State::aligned};
 }
 

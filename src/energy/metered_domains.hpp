@@ -33,7 +33,7 @@ struct StoredBoundary {
   /// It was at +- this; of an update: the time between the reads around it. At most 4.2 s.
   std::uint32_t width_ns = 0;
   /// Where it is an update that ends a section: how much later, and further, the update is with
-  /// which the next one begins.
+  /// which the next one starts.
   std::uint32_t next_ns = 0;
   std::uint32_t next_ticks = 0;
   State state = State::unread;

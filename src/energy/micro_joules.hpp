@@ -18,7 +18,7 @@ namespace wattle {
 /// an NVIDIA GPU, a float for all else.
 using MicroJoules = std::variant<std::monostate, double, std::int64_t>;
 
-/// `domain`: "package_0"; a name that begins with "nvidia_gpu_" is an NVIDIA GPU's. Rounded to
+/// `domain`: "package_0"; a name that starts with "nvidia_gpu_" is an NVIDIA GPU's. Rounded to
 /// a thousandth of a micro-joule, far below any counter's tick: 0.123456 J are 123456.0, not
 /// 123455.99999999999. Exported for the component wattle::mongodb.
 [[nodiscard]] WATTLE_EXPORT MicroJoules micro_joules(std::string_view domain,

@@ -1,7 +1,7 @@
 // Windows of a counter whose ends are moved to the counter's own updates.
 //
 // A counter shows the energy up to its last update, which is up to one interval ago: over 10 ms
-// that is several percent. Here the caller waits for an update before the window begins and after
+// that is several percent. Here the caller waits for an update before the window starts and after
 // it has ended, reading all the time. The energy of the waiting is subtracted; its power is
 // measured over the updates just before the begin. That is useful for short windows. Waiting keeps
 // a CPU core in use.

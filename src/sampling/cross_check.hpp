@@ -30,7 +30,7 @@ struct CrossCheck {
 
 /// Compares each domain of the preferred interface with every other interface that shows it.
 /// `sources`: what a recorder found for each interface, in the order of preference, over windows
-/// whose ends lie no more than `apart` from each other, begins and ends together.
+/// whose ends lie no more than `apart` from each other, starts and ends together.
 [[nodiscard]] std::vector<CrossCheck> cross_check(
     const std::vector<std::vector<MeasuredWindow::Result>>& sources, Seconds apart);
 

@@ -88,7 +88,7 @@ void Recurrence::add(double value, std::uint64_t samples) noexcept {
 
 std::uint64_t Recurrence::samples() const noexcept {
   constexpr std::uint64_t kTimes = 3;
-  constexpr double kMostly = 0.9;  // but where a load begins, or ends
+  constexpr double kMostly = 0.9;  // but where a load starts, or ends
   for (std::size_t lag = 2; lag <= kMostSamples && changing_ >= kTimes * lag; ++lag) {
     const auto changed = static_cast<double>(changed_[lag]);
     if (changed > 0.0 && static_cast<double>(came_back_[lag]) >= kMostly * changed) return lag;

@@ -156,11 +156,11 @@ using Candidates = std::array<std::optional<WindowEdge>, 2>;
 
 /// Of all pairs the one where the power was steadiest. Absent where the gauge shows nothing at an
 /// end.
-std::optional<WindowEdges> steadiest(const Candidates& begins, const Candidates& ends,
+std::optional<WindowEdges> steadiest(const Candidates& starts, const Candidates& ends,
                                      double width_s) {
-  if (!begins[0] || !ends[0]) return std::nullopt;
+  if (!starts[0] || !ends[0]) return std::nullopt;
   WindowEdges best;
-  for (const auto& first : begins) {
+  for (const auto& first : starts) {
     for (const auto& last : ends) {
       if (!first || !last) continue;
       const double apart_s = std::abs(Seconds(last->at - first->at).count());
@@ -203,13 +203,13 @@ std::optional<OverlappingEnergy> overlapping_energy(const History& history,
   if (end - begin < history.spacing()) return std::nullopt;
   if (history.gauge_window(begin, end).known < end - begin) return std::nullopt;
   const InterpolatedGauge gauge(history, kernel);
-  Candidates begins = {gauge.edge(begin, std::nullopt)};
+  Candidates starts = {gauge.edge(begin, std::nullopt)};
   Candidates ends = {gauge.edge(end, std::nullopt)};
   if (!kernel.lags) {
-    begins[1] = gauge.edge(begin + kernel.width, begin + kernel.width);
+    starts[1] = gauge.edge(begin + kernel.width, begin + kernel.width);
     if (end - kernel.width >= begin) ends[1] = gauge.edge(end - kernel.width, end);
   }
-  const std::optional<WindowEdges> edges = steadiest(begins, ends, Seconds(kernel.width).count());
+  const std::optional<WindowEdges> edges = steadiest(starts, ends, Seconds(kernel.width).count());
   if (!edges) return std::nullopt;
 
   const double delay_s = Seconds(kernel.delay).count();

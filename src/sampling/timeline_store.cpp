@@ -96,7 +96,7 @@ std::uint64_t next_store() noexcept {
 
 std::size_t timeline_bytes_for(std::uint64_t readings) noexcept {
   constexpr std::size_t kChunkBytes = kMaxChunkBits / 8 + kWordBytes + kDirectoryBytes + kRingBytes;
-  // The oldest of these is dropped as a whole when the newest begins.
+  // The oldest of these is dropped as a whole when the newest starts.
   const std::uint64_t chunks = readings / kChunkReadings + 3;
   constexpr std::size_t kMost = std::numeric_limits<std::size_t>::max();
   if (chunks > (kMost - kFixedBytes) / kChunkBytes) return kMost;

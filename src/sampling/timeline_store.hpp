@@ -87,7 +87,7 @@ class TimelineStore {
   ChunkCodec codec_;
   SharedArray<std::uint64_t> starts_;   ///< directory: time of the first reading
   SharedArray<std::uint32_t> offsets_;  ///< directory: first word in the ring
-  SharedArray<Word> ring_;              ///< the full chunks; each ends where the next one begins
+  SharedArray<Word> ring_;              ///< the full chunks; each ends where the next one starts
   SharedArray<std::uint64_t> open_;     ///< two open chunks
   std::size_t head_ = 0;                ///< where the open chunk will go in the ring
 
