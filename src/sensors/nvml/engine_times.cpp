@@ -31,52 +31,63 @@ Samples samples_since(const Api& api, Handle handle, std::uint64_t last_us) {
   return found;
 }
 
-/// Mean part of the time, 0 to 1, in which the multiprocessors worked for each process.
-std::map<pid_t, double> parts_of(const std::vector<ProcessUtilization>& samples) {
-  std::map<pid_t, std::pair<double, double>> sums;
-  for (const ProcessUtilization& sample : samples) {
-    if (!is_pid(sample.pid)) continue;
-    auto& [sum, count] = sums[static_cast<pid_t>(sample.pid)];
-    sum += std::min(sample.sm_percent, 100U) / 100.0;
-    count += 1.0;
-  }
-  std::map<pid_t, double> parts;
-  for (const auto& [pid, sum] : sums) parts[pid] = sum.first / sum.second;
-  return parts;
-}
+/// The longest time that a sample can be of ("NVML API Reference Guide": 1/6 to 1 s).
+constexpr nanoseconds kLongestSample = std::chrono::seconds(1);
 
 }  // namespace
 
-void EngineTimes::fill(const Api& api, Handle handle, TimePoint now,
-                       std::vector<DeviceProcess>& processes) {
-  const Samples found = samples_since(api, handle, last_sample_us_);
-  if (found.result != Return::success) {
-    *this = {};
-    return;
-  }
-  for (const ProcessUtilization& sample : found.samples) {
-    last_sample_us_ = std::max(last_sample_us_, sample.timestamp_us);
+/// The percentage of a process is its mean over all samples that are newer than those that were
+/// added, also over those in which another process ran; a process without any is left out, or shown
+/// with its last (H100, driver 580.159).
+void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint now) {
+  std::uint64_t newest_us = newest_us_;
+  for (const ProcessUtilization& sample : samples) {
+    newest_us = std::max(newest_us, sample.timestamp_us);
   }
   // Samples of before the first call are of an unknown length.
-  if (last_fill_ != TimePoint::min()) {
-    const auto passed = std::chrono::duration<double, std::nano>(now - last_fill_);
-    for (const auto& [pid, part] : parts_of(found.samples)) {
-      times_[pid] += std::chrono::duration_cast<nanoseconds>(passed * part);
+  if (last_ask_ != TimePoint::min()) {
+    // While no process has the GPU open there are no samples.
+    const nanoseconds passed = now - last_ask_;
+    const nanoseconds length =
+        newest_us_ == 0 ? passed
+                        : std::min<nanoseconds>(std::chrono::microseconds(newest_us - newest_us_),
+                                                passed + kLongestSample);
+    for (const ProcessUtilization& sample : samples) {
+      if (!is_pid(sample.pid) || sample.timestamp_us <= newest_us_) continue;
+      const double part = std::min(sample.sm_percent, 100U) / 100.0;
+      times_[static_cast<pid_t>(sample.pid)] +=
+          std::chrono::duration_cast<nanoseconds>(length * part);
     }
   }
-  last_fill_ = now;
-  std::map<pid_t, nanoseconds> listed;
+  newest_us_ = newest_us;
+}
+
+void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
+                       std::vector<DeviceProcess>& processes) {
+  constexpr int kMostOften = 200;  // a call takes 2.5 ms on an H100
+  const TimePoint now = clock.now();
+  std::map<pid_t, nanoseconds> kept;
+  if (now >= next_ask_) {
+    const Samples found = samples_since(api, handle, newest_us_);
+    if (found.result != Return::success) {
+      *this = {};
+      return;
+    }
+    add(found.samples, now);
+    last_ask_ = now;
+    next_ask_ = now + std::min<nanoseconds>(kMostOften * (clock.now() - now), kLongestSample);
+    // One that started after the list was made is in the next list.
+    for (const ProcessUtilization& sample : found.samples) {
+      const auto time = times_.find(static_cast<pid_t>(sample.pid));
+      if (time != times_.end()) kept.insert(*time);
+    }
+  }
   for (DeviceProcess& process : processes) {
     const auto time = times_.find(process.pid);
     process.engine_time = time != times_.end() ? time->second : nanoseconds(0);
-    listed.emplace(process.pid, *process.engine_time);
+    kept.emplace(process.pid, *process.engine_time);
   }
-  // One that started after the list was made is in the next list.
-  for (const ProcessUtilization& sample : found.samples) {
-    const auto time = times_.find(static_cast<pid_t>(sample.pid));
-    if (time != times_.end()) listed.insert(*time);
-  }
-  times_ = std::move(listed);  // numbers of processes that ended are used again
+  times_ = std::move(kept);  // numbers of processes that ended are used again
 }
 
 }  // namespace wattle::nvml

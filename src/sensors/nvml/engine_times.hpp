@@ -5,6 +5,7 @@
 #include <map>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "sensors/nvml/api.hpp"
 #include "sensors/sensor.hpp"
 
@@ -12,17 +13,23 @@ namespace wattle::nvml {
 
 /// Sums the driver's samples of each process's utilization (nvmlDeviceGetProcessUtilization): time
 /// in which the multiprocessors worked for it, since the first `fill`. The driver has no such
-/// samples under MIG, and none of GPUs before Maxwell. Threads: one at a time.
+/// samples under MIG, and none of GPUs before Maxwell. An H100 (driver 580) has a sample each
+/// 0.2 s, and counts all of the GPU's work in these 0.2 s for the process that ran last. Threads:
+/// one at a time.
 class EngineTimes {
  public:
-  /// Sets `engine_time` of each process, if the driver reports it. Call it every few seconds at
-  /// most: the driver keeps samples for a short time.
-  void fill(const Api& api, Handle handle, TimePoint now, std::vector<DeviceProcess>& processes);
+  /// Sets `engine_time` of each process, if the driver reports it. The driver is asked only so
+  /// often that this takes 0.5 % of the time, but at least once a second.
+  void fill(const Api& api, Handle handle, const Clock& clock,
+            std::vector<DeviceProcess>& processes);
 
  private:
+  void add(const std::vector<ProcessUtilization>& samples, TimePoint now);
+
   std::map<pid_t, std::chrono::nanoseconds> times_;
-  std::uint64_t last_sample_us_ = 0;  ///< in the driver's time
-  TimePoint last_fill_ = TimePoint::min();
+  std::uint64_t newest_us_ = 0;  ///< of the samples that were added, in the driver's time
+  TimePoint last_ask_ = TimePoint::min();
+  TimePoint next_ask_ = TimePoint::min();
 };
 
 }  // namespace wattle::nvml

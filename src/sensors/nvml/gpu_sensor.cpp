@@ -100,7 +100,7 @@ std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
   if (!processes) return processes;
   // Nobody waits for a thread that stays in the driver.
   const std::unique_lock lock(engine_times_mutex_, std::try_to_lock);
-  if (lock) engine_times_.fill(session_->api(), handle_, clock_.now(), *processes);
+  if (lock) engine_times_.fill(session_->api(), handle_, clock_, *processes);
   return processes;
 }
 

@@ -49,17 +49,22 @@ struct FakeProcessUtilization {
 
 FAKE_EXPORT Return nvmlDeviceGetProcessUtilization(void* device, FakeProcessUtilization* samples,
                                                    unsigned int* count,
-                                                   unsigned long long /*last_us*/) {
+                                                   unsigned long long last_us) {
   return device_call(
       "nvmlDeviceGetProcessUtilization", device, [&](Gpu& gpu, std::int64_t now) -> Return {
         const auto has_sm = [](const Process& process) { return process.sm_percent.has_value(); };
         if (gpu.mig || std::ranges::none_of(gpu.processes, has_sm)) return kNotSupported;
+        // A sample each 0.2 s, as on an H100.
+        constexpr std::int64_t kSample_us = 200'000;
+        const auto newest_us =
+            static_cast<unsigned long long>(now / 1000 / kSample_us * kSample_us);
+        if (newest_us <= last_us) return kNotFound;
         unsigned int found = 0;
         for (const Process& process : gpu.processes) {
           if (!process.sm_percent || !process.when.holds(seconds(now))) continue;
           if (++found > *count) continue;
           samples[found - 1] = {.pid = process.pid,
-                                .timestamp_us = static_cast<unsigned long long>(now) / 1000U,
+                                .timestamp_us = newest_us,
                                 .sm_percent = *process.sm_percent,
                                 .memory_percent = 0,
                                 .encoder_percent = 0,

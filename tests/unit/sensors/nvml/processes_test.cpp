@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "nvml_test.hpp"
-#include "sensors/nvml/engine_times.hpp"
 
 namespace wattle::nvml {
 namespace {
@@ -115,48 +114,6 @@ TEST(Processes, WithImpossibleNumbersAreLeftOut) {
       processes_of("process compute 0 1\nprocess compute 4294967295 1\nprocess compute 9 1\n");
   ASSERT_TRUE(found.has_value());
   EXPECT_THAT(*found, ElementsAre(IsProcess(9, bytes(1))));
-}
-
-std::optional<std::chrono::nanoseconds> engine_time(Gpus& gpus, std::size_t process) {
-  const Processes found = gpus[0].processes();
-  return found && process < found->size() ? (*found)[process].engine_time : std::nullopt;
-}
-
-TEST(EngineTimes, AddUpThePartsOfTheTimeThatTheGpuWorkedForEachProcess) {
-  using std::chrono::milliseconds;
-  Gpus gpus("gpu A\nprocess compute 4711 1 sm 40 until 3\nprocess compute 4712 1 sm 20\n");
-  EXPECT_EQ(engine_time(gpus, 0), milliseconds(0)) << "since the first question";
-  gpus.at(1.0);
-  EXPECT_EQ(engine_time(gpus, 0), milliseconds(400));
-  gpus.at(2.0);
-  EXPECT_EQ(engine_time(gpus, 1), milliseconds(400));
-  gpus.at(4.0);
-  EXPECT_EQ(engine_time(gpus, 0), milliseconds(800)) << "the other one: the first has ended";
-}
-
-TEST(EngineTimes, HaveThatOfAProcessThatStartedAfterTheListWasMade) {
-  using std::chrono::seconds;
-  Api api{DynamicLibrary()};
-  api.process_utilization = [](Handle, ProcessUtilization* samples, std::uint32_t* count,
-                               unsigned long long) {
-    *samples = {.pid = 7, .timestamp_us = 1, .sm_percent = 50};
-    *count = 1;
-    return Return::success;
-  };
-  EngineTimes times;
-  std::vector<DeviceProcess> none;
-  std::vector<DeviceProcess> listed = {{.pid = 7}};
-  times.fill(api, nullptr, TimePoint(seconds(0)), none);
-  times.fill(api, nullptr, TimePoint(seconds(1)), none);
-  times.fill(api, nullptr, TimePoint(seconds(2)), listed);
-  EXPECT_EQ(listed[0].engine_time, seconds(1));
-}
-
-TEST(EngineTimes, AreNotKnownWhereTheDriverDoesNotReportThem) {
-  Gpus no_samples("gpu A\nprocess compute 4711 1\n");
-  EXPECT_EQ(engine_time(no_samples, 0), std::nullopt);
-  Gpus in_instances("gpu A\nmig on\nprocess compute 4711 1 sm 40\n");
-  EXPECT_EQ(engine_time(in_instances, 0), std::nullopt);
 }
 
 }  // namespace
