@@ -44,6 +44,9 @@ struct DomainTraits {
   /// uses is off. 0: it may draw nothing.
   Watts least_power;
   std::string_view vendor{};  ///< the maker of a GPU
+  /// Its driver counts all that a GPU did in a short interval for the process that ran last
+  /// (docs/sensors/nvml.md).
+  bool samples_processes = false;
 };
 
 /// What a total is made of.
@@ -62,7 +65,7 @@ inline constexpr std::array<DomainTraits, 9> kDomainTraits = {{
     {DomainKind::dram, "dram", DomainCategory::cpu, "cpu", kInDram, {}, Watts(500.0), Watts(0.1)},
     {DomainKind::core, "core", DomainCategory::cpu, "cpu", {}, DomainKind::package, Watts(2000.0), Watts(0.001)},
     {DomainKind::uncore, "uncore", DomainCategory::cpu, "cpu", {}, DomainKind::package, Watts(2000.0), Watts(0.0)},
-    {DomainKind::nvidia_gpu, "nvidia_gpu", DomainCategory::gpu, "gpu", kInGpu, {}, Watts(5000.0), Watts(0.1), "nvidia"},
+    {DomainKind::nvidia_gpu, "nvidia_gpu", DomainCategory::gpu, "gpu", kInGpu, {}, Watts(5000.0), Watts(0.1), "nvidia", true},
     {DomainKind::amd_gpu, "amd_gpu", DomainCategory::gpu, "amd_gpu", kInGpu, {}, Watts(5000.0), Watts(0.001), "amd"},
     {DomainKind::intel_gpu, "intel_gpu", DomainCategory::gpu, "intel_gpu", kInGpu, {}, Watts(5000.0), Watts(0.001), "intel"},
     {DomainKind::psys, "psys", DomainCategory::platform, "platform", {}, {}, Watts(10000.0), Watts(0.1)},

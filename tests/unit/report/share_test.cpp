@@ -18,6 +18,15 @@ GpuUsage usage_of(std::optional<bool> by_command, std::optional<bool> by_others)
       .domain = Domain::nvidia_gpu(0), .used_by_command = by_command, .used_by_others = by_others};
 }
 
+/// A GPU on which command and others worked for so long.
+GpuUsage shared_by(const Domain& gpu, double command_s, double others_s) {
+  GpuUsage usage = usage_of(true, true);
+  usage.domain = gpu;
+  usage.command_engine_time = Seconds(command_s);
+  usage.others_engine_time = Seconds(others_s);
+  return usage;
+}
+
 GpuShare share_of(const GpuUsage& usage, const GpuPower& power = {}) {
   return gpu_share(usage, kMeasured, power);
 }
@@ -54,9 +63,7 @@ TEST(GpuShares, AreFromNothingToAllWhereUsersAreNotDistinguished) {
 
 /// 100 W of 10 s, of which three quarters of the engines' time were the command's.
 TEST(GpuShares, FollowTheTimeThatTheEnginesWorkedForEach) {
-  GpuUsage usage = usage_of(true, true);
-  usage.command_engine_time = Seconds(6.0);
-  usage.others_engine_time = Seconds(2.0);
+  const GpuUsage usage = shared_by(Domain::amd_gpu(0), 6.0, 2.0);
   const GpuShare share = share_of(usage, {.wall = Seconds(10.0), .lowest = Watts(40.0)});
   EXPECT_TRUE(share.is_known);
   // 400 J may be idle power, of which half counts in the middle.
@@ -68,6 +75,36 @@ TEST(GpuShares, FollowTheTimeThatTheEnginesWorkedForEach) {
   EXPECT_THAT(share.basis, HasSubstr("6.000 s for the command"));
   const GpuShare steady = share_of(usage, {.wall = Seconds(10.0)});
   EXPECT_EQ(steady.command.low, Joules(0.0)) << "all of it may be idle power";
+}
+
+/// NVIDIA's driver counts each moment for the process that ran last. Times as it showed them of two
+/// processes on an H100, and the part of both that the first one really worked.
+TEST(GpuShares, HoldTheTruthWhereTheDriverCountsOneProcessAtATime) {
+  struct Recorded {
+    double command_s;
+    double others_s;
+    double truth;
+  };
+  constexpr double kMeasuredJ = kMeasured.si();
+  for (const Recorded& shown :
+       {Recorded{0.151, 3.723, 0.25}, Recorded{3.753, 0.153, 0.75}, Recorded{2.6, 0.6, 0.5},
+        Recorded{0.0, 1.2, 0.5}, Recorded{0.0, 2.7, 0.18}, Recorded{1.2, 0.0, 0.5}}) {
+    SCOPED_TRACE(shown.command_s);
+    const GpuShare share =
+        share_of(shared_by(Domain::nvidia_gpu(0), shown.command_s, shown.others_s),
+                 {.wall = Seconds(7.0), .lowest = Watts(0.0)});
+    EXPECT_TRUE(share.is_known);
+    EXPECT_LE(share.command.low.si(), shown.truth * kMeasuredJ);
+    EXPECT_GE(share.command.high.si(), shown.truth * kMeasuredJ);
+    EXPECT_THAT(share.basis, HasSubstr("for the process that ran last"));
+  }
+}
+
+/// In a long run a few moments are no matter.
+TEST(GpuShares, AreNarrowInALongRunNextToAProcessThatHardlyEverRuns) {
+  const GpuShare share = share_of(shared_by(Domain::nvidia_gpu(0), 3000.0, 5.0),
+                                  {.wall = Seconds(3600.0), .lowest = Watts(0.0)});
+  EXPECT_GT(share.command.low, 0.9 * kMeasured);
 }
 
 }  // namespace
