@@ -22,7 +22,7 @@ struct ReadingsOptions {
   /// How often the lanes read power. A driver is never asked more than ten times a second unless
   /// this is shorter.
   std::chrono::nanoseconds period = std::chrono::milliseconds(100);
-  /// Read beside energy and power, twice a second; costly ones once a second.
+  /// Read beside energy and power, at most ten times a second; costly ones once a second.
   std::vector<Metric> metrics{};
   /// Devices are read when `read_lanes` asks, about every `period`, and not by themselves.
   bool only_when_asked = false;

@@ -12,6 +12,7 @@ namespace wattle {
 namespace {
 
 using std::chrono::nanoseconds;
+using Kinships = std::map<pid_t, Kinship>;
 
 template <class T>
 void raise(std::optional<T>& peak, const std::optional<T>& value) {
@@ -46,13 +47,26 @@ struct Holders {
   bool all_known = true;  ///< whether they are the command's
 };
 
-Holders holders_of(const std::vector<DeviceProcess>& processes,
-                   const GpuMonitor::KinshipOf& kinship_of) {
+/// Whose each process of a list is. A driver can list one that has just ended: of it the list
+/// `before` is asked.
+Kinships kinships_of(const std::vector<DeviceProcess>& processes,
+                     const GpuMonitor::KinshipOf& kinship_of, const Kinships& before) {
+  Kinships kinships;
+  for (const DeviceProcess& process : processes) {
+    Kinship kinship = kinship_of(process.pid);
+    const auto known = before.find(process.pid);
+    if (kinship == Kinship::unknown && known != before.end()) kinship = known->second;
+    kinships.emplace(process.pid, kinship);
+  }
+  return kinships;
+}
+
+Holders holders_of(const std::vector<DeviceProcess>& processes, const Kinships& kinships) {
   Holders holders;
   holders.main.add(0);
   holders.descendants.add(0);
   for (const DeviceProcess& process : processes) {
-    switch (kinship_of(process.pid)) {
+    switch (kinships.at(process.pid)) {
       case Kinship::main:
         holders.any = true;
         holders.main.add(process.memory_bytes);
@@ -76,12 +90,20 @@ Holders holders_of(const std::vector<DeviceProcess>& processes,
 
 /// True if NVIDIA's Multi-Process Service works on the GPU: some drivers list its server in place
 /// of the processes that it works for. The kernel shows 15 letters of a name.
-bool has_mps_server(const std::vector<DeviceProcess>& processes,
-                    const GpuMonitor::KinshipOf& kinship_of) {
-  return std::ranges::any_of(processes, [&](const DeviceProcess& process) {
-    if (kinship_of(process.pid) != Kinship::stranger) return false;
-    return read_line(fmt::format("/proc/{}/comm", process.pid)) == "nvidia-cuda-mps";
+bool has_mps_server(const Kinships& kinships) {
+  return std::ranges::any_of(kinships, [](const auto& process) {
+    const auto& [pid, kinship] = process;
+    return kinship == Kinship::stranger &&
+           read_line(fmt::format("/proc/{}/comm", pid)) == "nvidia-cuda-mps";
   });
+}
+
+/// Null where the device has none.
+const History* utilization_of(const Readings::Device& device) {
+  const auto gauge = std::ranges::find_if(device.gauges, [](const History* history) {
+    return history->channel().metric == Metric::utilization;
+  });
+  return gauge != device.gauges.end() ? *gauge : nullptr;
 }
 
 /// Of one device over a stretch of time.
@@ -90,12 +112,11 @@ struct MeanUtilization {
   std::string gap;  ///< why it is not known although it was read; else empty
 };
 
-MeanUtilization mean_utilization(const Readings::Device& device, TimePoint began, TimePoint ended) {
-  const auto gauge = std::ranges::find_if(device.gauges, [](const History* history) {
-    return history->channel().metric == Metric::utilization;
-  });
-  if (gauge == device.gauges.end()) return {};
-  const GaugeWindow window = (*gauge)->gauge_window(began, std::max(began, ended));
+MeanUtilization mean_utilization(const Readings::Device& device, const RunningWindow& running,
+                                 TimePoint began, TimePoint ended) {
+  const History* const gauge = utilization_of(device);
+  if (gauge == nullptr) return {};
+  const GaugeWindow window = running.until(*gauge, began, ended);
   if (window.known <= std::chrono::nanoseconds(0)) return {};
   // Of less than that the rest could be anything; a reading that comes late is no matter.
   constexpr double kLeastShare = 0.9;
@@ -107,7 +128,7 @@ MeanUtilization mean_utilization(const Readings::Device& device, TimePoint began
                                known.count(), all.count())};
   }
   const auto known_ns = static_cast<double>(window.known.count());
-  return {.percent = (*gauge)->channel().scale() * static_cast<double>(window.raw_ns) / known_ns,
+  return {.percent = gauge->channel().scale() * static_cast<double>(window.raw_ns) / known_ns,
           .gap = ""};
 }
 
@@ -146,7 +167,7 @@ std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began, Ti
 /// Times are since a process opened the GPU: of others in the first list the part before is left
 /// out.
 void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
-                                  const KinshipOf& kinship_of, bool is_first_list) {
+                                  bool is_first_list) {
   if (is_first_list) gpu.engine_use = EngineUse{};
   std::map<pid_t, nanoseconds> times;
   for (const DeviceProcess& process : processes) {
@@ -155,7 +176,7 @@ void GpuMonitor::add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& pr
       return;
     }
     times.emplace(process.pid, *process.engine_time);
-    const Kinship kinship = kinship_of(process.pid);
+    const Kinship kinship = gpu.kinships.at(process.pid);
     const bool is_commands = kinship == Kinship::main || kinship == Kinship::descendant;
     const auto before = gpu.engine_times.find(process.pid);
     const nanoseconds since = before != gpu.engine_times.end() ? before->second
@@ -182,7 +203,7 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Readings::Device& device = readings_.devices()[i];
     Gpu& gpu = gpus_[i];
-    sample_gpu(device, gpu);
+    sample_gpu(device, gpu, began);
     sample_processes(device, gpu, kinship_of, began);
     if (!choice_.included[i]) continue;
     used.add(gpu.used_bytes);
@@ -202,7 +223,7 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
   raise(peak_combined_bytes_, main.value());
 }
 
-void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu) const {
+void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const {
   if (const auto total = bytes_shown(readings_.latest(device, Metric::memory_total))) {
     gpu.total_bytes = total;
   }
@@ -210,6 +231,7 @@ void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu) const {
   raise(gpu.peak_bytes, gpu.used_bytes);
   gpu.percent = readings_.latest(device, Metric::utilization);
   raise(gpu.max_percent, gpu.percent);
+  if (const History* const gauge = utilization_of(device)) gpu.utilization.advance(*gauge, began);
   raise(gpu.max_celsius, readings_.latest(device, Metric::temperature));
 }
 
@@ -222,9 +244,10 @@ void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
   gpu.lists_seen = list->number;
   gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
   gpu.listed_at = list->at;
-  const Holders holders = holders_of(*list->processes, kinship_of);
-  add_engine_times(gpu, *list->processes, kinship_of, is_first);
-  gpu.has_mps_server = gpu.has_mps_server || has_mps_server(*list->processes, kinship_of);
+  gpu.kinships = kinships_of(*list->processes, kinship_of, gpu.kinships);
+  const Holders holders = holders_of(*list->processes, gpu.kinships);
+  add_engine_times(gpu, *list->processes, is_first);
+  gpu.has_mps_server = gpu.has_mps_server || has_mps_server(gpu.kinships);
   gpu.was_used = gpu.was_used || holders.any;
   gpu.was_used_by_others = gpu.was_used_by_others || holders.any_stranger;
   gpu.all_known = gpu.all_known && holders.all_known;
@@ -240,7 +263,7 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
                  .peak_memory_used_bytes = gpu.peak_bytes,
                  .max_utilization_percent = gpu.max_percent,
                  .max_temperature_celsius = gpu.max_celsius};
-  const MeanUtilization mean = mean_utilization(device, began, ended);
+  const MeanUtilization mean = mean_utilization(device, gpu.utilization, began, ended);
   usage.mean_utilization_percent = mean.percent;
   // The largest of a part of the time would pass for that of all.
   if (!mean.percent) usage.max_utilization_percent.reset();
@@ -286,7 +309,8 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
     if (!choice_.counted[i]) continue;
     mean.add(usage.gpus.back().mean_utilization_percent);
     if (usage.utilization_gap.empty()) {
-      usage.utilization_gap = mean_utilization(readings_.devices()[i], began, ended).gap;
+      usage.utilization_gap =
+          mean_utilization(readings_.devices()[i], gpus_[i].utilization, began, ended).gap;
     }
   }
   usage.counted = counted();

@@ -11,6 +11,7 @@
 #include "sampling/readings.hpp"
 #include "usage/gpu_usage.hpp"
 #include "usage/process_tree.hpp"
+#include "usage/running_window.hpp"
 
 namespace wattle {
 
@@ -67,12 +68,15 @@ class GpuMonitor {
     bool was_used_by_others = false;
     bool all_known = true;        ///< every process in every list could be told from the command's
     bool has_mps_server = false;  ///< which works for others, who are not listed one by one
-    std::map<pid_t, std::chrono::nanoseconds> engine_times;  ///< of the newest list
+    // Of the newest list.
+    std::map<pid_t, Kinship> kinships;
+    std::map<pid_t, std::chrono::nanoseconds> engine_times;
     std::optional<EngineUse> engine_use;   ///< absent where a process has no engine time
     std::optional<TimePoint> listed_at;    ///< the newest of the lists that count
     std::chrono::nanoseconds unlisted{0};  ///< the longest time without one, since the begin
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
+    RunningWindow utilization;
     std::optional<double> max_percent;
     std::optional<double> max_celsius;
     // At the last sample.
@@ -87,10 +91,10 @@ class GpuMonitor {
   [[nodiscard]] static std::string why_others_not_known(const Gpu& gpu, TimePoint began,
                                                         TimePoint ended);
   static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
-                               const KinshipOf& kinship_of, bool is_first_list);
+                               bool is_first_list);
   [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,
                                   TimePoint ended) const;
-  void sample_gpu(const Readings::Device& device, Gpu& gpu) const;
+  void sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const;
   void sample_processes(const Readings::Device& device, Gpu& gpu, const KinshipOf& kinship_of,
                         TimePoint began);
 

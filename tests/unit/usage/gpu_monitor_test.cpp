@@ -38,9 +38,9 @@ class PlayedGpus {
     read_at(0.0);
   }
 
-  /// Every half second, as a tracker does, until `end_s`, that included.
+  /// Ten times a second, as a tracker does, until `end_s`, that included.
   void read_until(double end_s) {
-    while (now_s_ < end_s) read_at(std::min(now_s_ + 0.5, end_s));
+    while (now_s_ < end_s) read_at(std::min(now_s_ + 0.1, end_s));
   }
   void read_at(double at_s) {
     now_s_ = at_s;
@@ -117,8 +117,9 @@ TEST(GpuMonitor, HasNoMeanWhereALongStretchCannotBeRead) {
 constexpr pid_t kCommand = 4711;
 constexpr pid_t kDoubtful = 4713;
 
-/// What is known of a GPU's users after two seconds.
-GpuUsage users_of(const std::string& processes) {
+/// What is known of a GPU's users after two seconds. From `forgotten_s` on all of them have ended,
+/// but are still in the driver's list.
+GpuUsage users_of(const std::string& processes, double forgotten_s = 10.0) {
   fakes::FakeNvml fake("gpu A\n" + processes);
   ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
   options.only_when_asked = true;
@@ -132,8 +133,9 @@ GpuUsage users_of(const std::string& processes) {
     EXPECT_TRUE(
         readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
     monitor.sample(
-        [](pid_t pid) {
-          return pid == kCommand    ? Kinship::main
+        [&](pid_t pid) {
+          return at >= forgotten_s  ? Kinship::unknown
+                 : pid == kCommand  ? Kinship::main
                  : pid == kDoubtful ? Kinship::unknown
                                     : Kinship::stranger;
         },
@@ -150,6 +152,16 @@ TEST(GpuUsers, HaveTheTimeThatTheGpuWorkedForThem) {
   ASSERT_TRUE(usage.command_engine_time && usage.others_engine_time);
   EXPECT_NEAR(usage.command_engine_time->count(), 1.2, 1e-6);
   EXPECT_NEAR(usage.others_engine_time->count(), 0.4, 1e-6);
+}
+
+/// An H100's driver goes on listing a process for a while after it ended.
+TEST(GpuUsers, AreKnownAfterTheyEndedWhereTheyWereKnownBefore) {
+  if (!sees_machine_pids()) GTEST_SKIP() << "this is a container with process numbers of its own";
+  constexpr double kAfterOneList = 0.5;
+  const GpuUsage usage =
+      users_of("process compute 4711 1\nprocess compute 4712 1\n", kAfterOneList);
+  EXPECT_EQ(usage.used_by_command, true);
+  EXPECT_EQ(usage.used_by_others, true) << usage.used_by_others_unknown;
 }
 
 TEST(GpuUsers, AreNotKnownWhereTheDriverListsNotAllOfThem) {
