@@ -93,6 +93,17 @@ SensorRefusal no_pmu(const std::string& folder) {
       .scope = RefusalScope::spare};
 }
 
+SensorRefusal virtual_platform(const std::string& events) {
+  return {
+      .source = "perf",
+      .subject = "CPU energy",
+      .reason = "this is a virtual machine; the host does not expose energy counters to it",
+      .proof = fmt::format("{} shows energy-psys alone, which never moves; /proc/cpuinfo has the "
+                           "flag 'hypervisor'",
+                           events),
+      .scope = RefusalScope::spare};
+}
+
 SensorRefusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
   const OpenFailure attempt = describe_failure(error, system);
   SensorRefusal refused{

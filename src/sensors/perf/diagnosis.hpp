@@ -11,6 +11,9 @@ namespace wattle::perf {
 /// For when `folder`, the PMU's, does not exist.
 [[nodiscard]] SensorRefusal no_pmu(const std::string& folder);
 
+/// For a virtual machine that shows the counter of the platform alone, in `events`.
+[[nodiscard]] SensorRefusal virtual_platform(const std::string& events);
+
 /// For an event of `domain` that could not be opened; `error` is the `errno`. `as_root`: this
 /// process is root, if only of its container.
 [[nodiscard]] SensorRefusal not_opened(const Domain& domain, int error, const System& system,

@@ -85,6 +85,12 @@ class Probe {
     const std::optional<std::vector<CounterCpu>> units = find_units();
     if (!units) return std::move(found_);
     const std::vector<Event> events = find_events();
+    const bool is_platform_alone = std::ranges::all_of(
+        events, [](const Event& event) { return event.name.kind == DomainKind::psys; });
+    if (!events.empty() && is_platform_alone && read_cpu_info(system_).hypervisor) {
+      found_.refused.push_back(virtual_platform((pmu_ / "events").string()));
+      return std::move(found_);
+    }
     count_hidden(units->size(), events);
     for (const CounterCpu& unit : *units) open_unit(unit, events);
     return std::move(found_);

@@ -38,6 +38,10 @@ using testing::SizeIs;
 constexpr std::string_view kAmdServer =
     "vendor_id\t: AuthenticAMD\nmodel name\t: AMD EPYC 9654\nflags\t\t: fpu msr\n\n";
 
+constexpr std::string_view kVirtualMachine =
+    "vendor_id\t: GenuineIntel\nmodel name\t: Intel(R) Xeon(R) Processor\nflags\t\t: fpu "
+    "hypervisor\n\n";
+
 /// Each test builds a PMU, then probes it.
 class PerfProbe : public testing::Test {
  protected:
@@ -239,6 +243,24 @@ TEST_F(PerfProbe, RefusesThePackageWhoseCpuIsOffline) {
   EXPECT_THAT(devices(), ElementsAre(ElementsAre("package_0")));
   EXPECT_EQ(only_refusal().domain, Domain::package(1));
   EXPECT_THAT(only_refusal().reason, HasSubstr("No such device"));
+}
+
+/// As a virtual machine with an H100 shows it (Linux 6.18, KVM): the counter never moves there.
+TEST(PerfProbeInAVirtualMachine, RefusesACounterOfThePlatformAlone) {
+  fakes::PowercapTree tree;
+  fakes::PerfPmu pmu(tree.root());
+  pmu.add_event("energy-psys", kPsysEvent);
+  fakes::FakeEvents events;
+  const fakes::VirtualClock clock;
+  for (const bool is_virtual : {false, true}) {
+    tree.set_cpu_info(is_virtual ? kVirtualMachine : kAmdServer);
+    const Survey found = probe(tree.system(), clock, {}, events.calls());
+    EXPECT_THAT(found.sensors, SizeIs(is_virtual ? 0 : 1));
+    EXPECT_THAT(found.refused, SizeIs(is_virtual ? 1 : 0));
+    if (is_virtual) {
+      EXPECT_THAT(found.refused[0].reason, HasSubstr("virtual machine"));
+    }
+  }
 }
 
 TEST_F(PerfProbe, RefusesTheEventThatTheKernelDoesNotCount) {
