@@ -140,14 +140,18 @@ class Examination {
   bool examine_query(Query query) {
     Answers answers;  // for each item its success if it had one, else its last failure
     // The energy counter takes from microseconds to milliseconds, depending on the driver.
-    const bool is_costly = cost_of([&] {
-                             Answers tried;
-                             ask(api_, gpu_.handle, query, ~Items(), tried);
-                             for (std::size_t item = 0; item < answers.size(); ++item) {
-                               if (answers[item].result == Return::success) continue;
-                               answers[item] = tried[item];
-                             }
-                           }) > kCostlyRead;
+    const bool is_costly =
+        cost_of([&] {
+          Answers tried;
+          ask(api_, gpu_.handle, query, ~Items(), tried);
+          for (std::size_t item = 0; item < answers.size(); ++item) {
+            if (answers[item].result == Return::success) continue;
+            answers[item] = tried[item];
+          }
+          return std::ranges::all_of(kDefinitions, [&](const Definition& one) {
+            return one.query != query || answers[one.item].result == Return::success;
+          });
+        }) > kCostlyRead;
     if (query == Query::fields) drop_ignored_scopes(answers);
     for (const Definition& definition : kDefinitions) {
       if (definition.query != query) continue;

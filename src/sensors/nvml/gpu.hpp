@@ -27,7 +27,7 @@ struct Gpu {
   std::vector<SensorRefusal> refused{};
 };
 
-/// Asks the GPU of that number for everything, three times over: what fails now and then is kept.
+/// Asks the GPU of that number for everything, up to three times: what fails now and then is kept.
 /// Blocks for as long as the driver does. `driver`: its version.
 [[nodiscard]] Gpu examine(const Api& api, std::uint32_t index, const std::string& driver);
 
