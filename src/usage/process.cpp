@@ -111,12 +111,11 @@ std::optional<ProcessStat> parse_process_stat(std::string_view text) {
   const auto threads = parse_unsigned<std::uint64_t>(take_word(rest));
   take_word(rest);  // itrealvalue
   const auto start_time = parse_unsigned<std::uint64_t>(take_word(rest));
-  take_word(rest);  // vsize
-  const auto rss_pages = parse_unsigned<std::uint64_t>(take_word(rest));
-  if (!threads || !start_time || !rss_pages) return std::nullopt;
+  const auto address_bytes = parse_unsigned<std::uint64_t>(take_word(rest));
+  if (!threads || !start_time || !address_bytes) return std::nullopt;
   process.threads = *threads;
   process.start_time = *start_time;
-  process.rss_pages = *rss_pages;
+  process.address_bytes = *address_bytes;
   return process;
 }
 

@@ -30,13 +30,19 @@ struct ProcessStat {
   std::uint64_t waited_user = 0;
   std::uint64_t waited_system = 0;
   std::uint64_t threads = 0;
-  std::uint64_t start_time = 0;  ///< since boot; with `pid` it names a process for good
-  std::uint64_t rss_pages = 0;
+  std::uint64_t start_time = 0;     ///< since boot; with `pid` it names a process for good
+  std::uint64_t address_bytes = 0;  ///< 0: it has given its memory back, or is a kernel thread
 };
 
 /// False for one whose first thread alone has left: the others go on.
 [[nodiscard]] inline bool has_ended(const ProcessStat& stat) noexcept {
   return stat.state == 'X' || (stat.state == 'Z' && stat.threads <= 1);
+}
+
+/// True for one that is about to be a zombie: it has no memory any more, and may work on for long
+/// to give it back.
+[[nodiscard]] inline bool is_ending(const ProcessStat& stat) noexcept {
+  return stat.state != 'Z' && stat.address_bytes == 0;
 }
 
 /// The number of a process, or of a thread.

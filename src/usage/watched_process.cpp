@@ -121,10 +121,10 @@ void WatchedProcess::refresh(bool all) {
   take_times(*stat);
   state_.parent = stat->parent;
   state_.name = stat->name;
-  const bool was_running = state_.threads > 0;
+  const bool was_zombie = state_.is_zombie;
   state_.is_zombie = has_ended(*stat);
-  state_.threads = state_.is_zombie ? 0 : stat->threads;
-  if (all || (state_.is_zombie && was_running)) {
+  state_.threads = state_.is_zombie || is_ending(*stat) ? 0 : stat->threads;
+  if (all || (state_.is_zombie && !was_zombie)) {
     read_status();
     read_io();
   }

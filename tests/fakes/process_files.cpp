@@ -20,8 +20,9 @@ void ProcessFiles::put(const FakeProcess& process) const {
                     text(process.major_faults) + " " + text(process.waited_major_faults) + " " +
                     text(process.user) + " " + text(process.system) + " " +
                     text(process.waited_user) + " " + text(process.waited_system) + " 20 0 " +
-                    text(process.threads) + " 0 " + text(process.start_time) + " 1000000 " +
-                    pages(process.rss_kib) + " 18446744073709551615\n");
+                    text(process.threads) + " 0 " + text(process.start_time) + " " +
+                    text(process.address_bytes) + " " + pages(process.rss_kib) +
+                    " 18446744073709551615\n");
   folder_.write(folder + "/statm",
                 "9999 " + pages(process.rss_kib) + " " + pages(process.shared_kib) + " 1 0 1 0\n");
   folder_.write(folder + "/status", "Name:\t" + process.name + "\nVmHWM:\t " +

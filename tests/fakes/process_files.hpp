@@ -22,6 +22,7 @@ struct FakeProcess {
   std::uint64_t waited_system = 0;
   std::uint64_t threads = 1;
   std::uint64_t start_time = 1000;
+  std::uint64_t address_bytes = 1'000'000;
   std::uint64_t rss_kib = 400;
   std::uint64_t shared_kib = 100;
   std::uint64_t pss_kib = 300;  ///< 0: its smaps_rollup cannot be read

@@ -40,7 +40,7 @@ TEST(ProcessStat, GivesWhatWattleUses) {
   EXPECT_EQ(process->waited_system, 400U);
   EXPECT_EQ(process->threads, 1U);
   EXPECT_EQ(process->start_time, 12345U);
-  EXPECT_EQ(process->rss_pages, 250U);
+  EXPECT_EQ(process->address_bytes, 1000000U);
 }
 
 TEST(Statm, IsInBytes) {

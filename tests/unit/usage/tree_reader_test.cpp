@@ -154,6 +154,19 @@ TEST_P(TreeReaderTest, CountsAProcessThatIsNotYetWaitedFor) {
   EXPECT_EQ(tree.state().main.cpu, 300ms);
 }
 
+/// It can work for long to give its memory back, and that is part of what it cost.
+TEST_P(TreeReaderTest, FollowsAProcessThatIsAboutToBeAZombie) {
+  files_.put({.pid = 100});
+  TreeReader tree = reader();
+  files_.put(
+      {.pid = 100, .state = 'R', .user = 30, .address_bytes = 0, .rss_kib = 0, .shared_kib = 0});
+  EXPECT_FALSE(tick(tree).has_ended);
+  EXPECT_EQ(tree.state().main.threads, 0U) << "it has no memory that could be shown";
+  files_.put({.pid = 100, .state = 'Z', .user = 90, .rss_kib = 0, .shared_kib = 0});
+  EXPECT_TRUE(tick(tree).has_ended);
+  EXPECT_EQ(tree.state().main.cpu, 900ms);
+}
+
 TEST_P(TreeReaderTest, AddsUpMemoryOfWhichEachPageCountsOnce) {
   files_.put({.pid = 100, .children = {101, 102}});
   files_.put({.pid = 101, .parent = 100});
