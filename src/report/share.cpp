@@ -47,10 +47,10 @@ namespace {
 
 /// The least part that `own` can be of both, where the driver counts each interval for one process.
 /// Measured on an H100 (docs/sensors/nvml.md): the ratio of two processes that run in step with its
-/// intervals is off by a factor of up to 5.6, and one of them can get no interval at all. Intervals
+/// intervals is off by a factor of up to 46, and one of them can get no interval at all. Intervals
 /// are 1 s long at most.
 Seconds least_of(Seconds own, Seconds others) {
-  constexpr double kRatio = 6.0;
+  constexpr double kRatio = 50.0;
   constexpr Seconds kUnseen(3);
   const Seconds most_of_others = kRatio * others + kUnseen;
   return (own + others) * (own / (own + most_of_others));

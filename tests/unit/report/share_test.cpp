@@ -88,11 +88,12 @@ TEST(GpuShares, HoldTheTruthWhereTheDriverCountsOneProcessAtATime) {
   constexpr double kMeasuredJ = kMeasured.si();
   for (const Recorded& shown :
        {Recorded{0.151, 3.723, 0.25}, Recorded{3.753, 0.153, 0.75}, Recorded{2.6, 0.6, 0.5},
-        Recorded{0.0, 1.2, 0.5}, Recorded{0.0, 2.7, 0.18}, Recorded{1.2, 0.0, 0.5}}) {
+        Recorded{0.0, 1.2, 0.5}, Recorded{1.2, 0.0, 0.5}, Recorded{257.0, 26.0, 0.18},
+        Recorded{26.0, 257.0, 0.82}}) {
     SCOPED_TRACE(shown.command_s);
     const GpuShare share =
         share_of(shared_by(Domain::nvidia_gpu(0), shown.command_s, shown.others_s),
-                 {.wall = Seconds(7.0), .lowest = Watts(0.0)});
+                 {.wall = Seconds(700.0), .lowest = Watts(0.0)});
     EXPECT_TRUE(share.is_known);
     EXPECT_LE(share.command.low.si(), shown.truth * kMeasuredJ);
     EXPECT_GE(share.command.high.si(), shown.truth * kMeasuredJ);
@@ -102,7 +103,7 @@ TEST(GpuShares, HoldTheTruthWhereTheDriverCountsOneProcessAtATime) {
 
 /// In a long run a few moments are no matter.
 TEST(GpuShares, AreNarrowInALongRunNextToAProcessThatHardlyEverRuns) {
-  const GpuShare share = share_of(shared_by(Domain::nvidia_gpu(0), 3000.0, 5.0),
+  const GpuShare share = share_of(shared_by(Domain::nvidia_gpu(0), 3000.0, 1.0),
                                   {.wall = Seconds(3600.0), .lowest = Watts(0.0)});
   EXPECT_GT(share.command.low, 0.9 * kMeasured);
 }
