@@ -74,9 +74,10 @@ struct Line {
 };
 
 // Of each generation only boards that the data name, or that differ from one of them in size alone.
-// Not here, because nobody has measured them: H200, GH200, B200, A30.
+// Not here, because nobody has measured them: GH200, B200, A30.
 constexpr std::array kLines = {
-    Line{"H100", &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms
+    Line{"H100", &kHopper},  // ten H100 PCIe: windows of 21 to 25 ms, updates of 99 to 101 ms; SXM:
+    Line{"H200", &kHopper},  // 22 and 21 ms, updates of 100 ms (bench/gpu/examine, driver 580.159)
     Line{"A100", &kA100},    // 17.6 to 25.4 ms
     Line{"GeForce RTX 40##", &kAmpereAndAda},  // a 4090: 100 ms each 100 ms, not late, as recorded
     Line{"RTX #### Ada", &kAmpereAndAda},

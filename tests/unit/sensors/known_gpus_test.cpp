@@ -33,35 +33,32 @@ TEST_P(KnownGpu, HasTheWindowsOfItsBoardAndDriver) {
   EXPECT_EQ(window_ms(facts.usage), GetParam().usage_ms);
 }
 
-INSTANTIATE_TEST_SUITE_P(Boards, KnownGpu,
-                         testing::Values(Expected{"NVIDIA H100 PCIe", 535, 25, 1000},
-                                         Expected{"NVIDIA H100 80GB HBM3", 550, 25, 1000},
-                                         Expected{"NVIDIA H100 80GB HBM3", 525, 25, 0},
-                                         Expected{"NVIDIA A100-SXM4-80GB", 470, 25, 25},
-                                         Expected{"A100-PCIE-40GB", 550, 25, 25},
-                                         Expected{"NVIDIA GeForce RTX 4090", 550, 100, 1000},
-                                         Expected{"NVIDIA RTX 6000 Ada Generation", 550, 100, 1000},
-                                         Expected{"NVIDIA L40S", 550, 100, 1000},
-                                         Expected{"NVIDIA RTX A5000", 535, 100, 1000},
-                                         Expected{"NVIDIA GeForce RTX 3090", 525, 100, 1000},
-                                         Expected{"NVIDIA GeForce RTX 3090", 530, 100, 100},
-                                         Expected{"NVIDIA GeForce RTX 3090", 535, 100, 1000},
-                                         Expected{"Quadro RTX 8000", 535, 20, 20},
-                                         Expected{"Quadro RTX 6000", 535, 100, 100},
-                                         Expected{"NVIDIA TITAN RTX", 535, 100, 100},
-                                         Expected{"Tesla T4", 535, 100, 100},
-                                         Expected{"Tesla V100-SXM2-16GB", 535, 10, 10},
-                                         Expected{"Tesla P100-PCIE-16GB", 535, 10, 10},
-                                         Expected{"NVIDIA GeForce GTX 1080 Ti", 535, 10, 10},
-                                         Expected{"NVIDIA TITAN X (Pascal)", 535, 11, 11},
-                                         Expected{"GeForce GTX TITAN X", 470, 0, 0},
-                                         Expected{"Tesla K40m", 470, 0, 0},
-                                         Expected{"Tesla M40 24GB", 470, 14, 14}));
+INSTANTIATE_TEST_SUITE_P(
+    Boards, KnownGpu,
+    testing::Values(
+        Expected{"NVIDIA H100 PCIe", 535, 25, 1000},
+        Expected{"NVIDIA H100 80GB HBM3", 550, 25, 1000},
+        Expected{"NVIDIA H100 80GB HBM3", 525, 25, 0}, Expected{"NVIDIA H200", 580, 25, 1000},
+        Expected{"NVIDIA A100-SXM4-80GB", 470, 25, 25}, Expected{"A100-PCIE-40GB", 550, 25, 25},
+        Expected{"NVIDIA GeForce RTX 4090", 550, 100, 1000},
+        Expected{"NVIDIA RTX 6000 Ada Generation", 550, 100, 1000},
+        Expected{"NVIDIA L40S", 550, 100, 1000}, Expected{"NVIDIA RTX A5000", 535, 100, 1000},
+        Expected{"NVIDIA GeForce RTX 3090", 525, 100, 1000},
+        Expected{"NVIDIA GeForce RTX 3090", 530, 100, 100},
+        Expected{"NVIDIA GeForce RTX 3090", 535, 100, 1000},
+        Expected{"Quadro RTX 8000", 535, 20, 20}, Expected{"Quadro RTX 6000", 535, 100, 100},
+        Expected{"NVIDIA TITAN RTX", 535, 100, 100}, Expected{"Tesla T4", 535, 100, 100},
+        Expected{"Tesla V100-SXM2-16GB", 535, 10, 10},
+        Expected{"Tesla P100-PCIE-16GB", 535, 10, 10},
+        Expected{"NVIDIA GeForce GTX 1080 Ti", 535, 10, 10},
+        Expected{"NVIDIA TITAN X (Pascal)", 535, 11, 11},
+        Expected{"GeForce GTX TITAN X", 470, 0, 0}, Expected{"Tesla K40m", 470, 0, 0},
+        Expected{"Tesla M40 24GB", 470, 14, 14}));
 
 // Boards that nobody has measured, and names that only look like known ones.
 INSTANTIATE_TEST_SUITE_P(
     Strangers, KnownGpu,
-    testing::Values(Expected{"NVIDIA H200", 550, 0, 0}, Expected{"NVIDIA GH200 480GB", 550, 0, 0},
+    testing::Values(Expected{"NVIDIA B200", 580, 0, 0}, Expected{"NVIDIA GH200 480GB", 550, 0, 0},
                     Expected{"NVIDIA A1000", 550, 0, 0}, Expected{"NVIDIA T400 4GB", 550, 0, 0},
                     Expected{"NVIDIA A100X", 550, 0, 0}, Expected{"", 550, 0, 0},
                     Expected{"---", 550, 0, 0}, Expected{"GeForce RTX 4O90", 550, 0, 0},

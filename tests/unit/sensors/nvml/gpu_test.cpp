@@ -77,7 +77,7 @@ TEST(NvmlGpu, ReportsWhatTheOldFunctionMeans) {
 }
 
 TEST(NvmlGpu, KnowsBeforehandHowTheSensorsOfItsBoardLook) {
-  Gpus gpus("gpu NVIDIA H100 PCIe\ngpu NVIDIA H200\n");
+  Gpus gpus("gpu NVIDIA H100 PCIe\ngpu NVIDIA B200\n");
   const Channel& known = channel_of(gpus[0], Metric::power_instant);
   EXPECT_EQ(known.gauge.window, milliseconds(25));
   EXPECT_EQ(known.gauge.coverage, 0.25);
