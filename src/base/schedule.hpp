@@ -76,4 +76,20 @@ class Backoff {
   int factor_ = 1;
 };
 
+/// Spaces calls so far apart that they take 0.5 % of the time, but no more than a second. Threads:
+/// one at a time.
+class CallSpacing {
+ public:
+  [[nodiscard]] bool is_due(TimePoint now) const noexcept { return now >= next_; }
+  /// A call began and ended.
+  void add(TimePoint begin, TimePoint end) noexcept {
+    constexpr int kLengths = 200;
+    next_ = begin +
+            std::min<std::chrono::nanoseconds>(kLengths * (end - begin), std::chrono::seconds(1));
+  }
+
+ private:
+  TimePoint next_ = TimePoint::min();
+};
+
 }  // namespace wattle

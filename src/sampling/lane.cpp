@@ -120,10 +120,14 @@ void Lane::State::read(bool all) noexcept {
 
 void Lane::State::list_processes(std::size_t task) noexcept {
   try {
-    auto processes = tasks[task].recorder->sensor().processes();
+    Sensor& sensor = tasks[task].recorder->sensor();
+    auto processes = sensor.processes();
+    const auto busy_time = sensor.busy_time();
     const std::scoped_lock lock(mutex);
-    lists[task] = {
-        .at = clock.now(), .number = lists[task].number + 1, .processes = std::move(processes)};
+    lists[task] = {.at = clock.now(),
+                   .number = lists[task].number + 1,
+                   .processes = std::move(processes),
+                   .busy_time = busy_time};
   } catch (const std::exception&) {
     // Out of memory: there is no list this time.
   }

@@ -39,6 +39,8 @@ struct ProcessList {
   std::uint64_t number = 0;  ///< counts the lists of a device, from 1
   /// Absent where the driver does not say.
   std::optional<std::vector<DeviceProcess>> processes;
+  /// Likewise.
+  std::optional<BusyTime> busy_time{};
 };
 
 /// Reads its tasks once when it starts and then at absolute deadlines, the first of them at a

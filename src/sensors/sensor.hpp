@@ -199,6 +199,12 @@ struct DeviceProcess {
   std::optional<std::chrono::nanoseconds> engine_time{};
 };
 
+/// For how long a device has worked, of the time that is known.
+struct BusyTime {
+  std::chrono::nanoseconds busy{0};
+  std::chrono::nanoseconds known{0};
+};
+
 /// A limit that a device was set to. Absent: the device does not report it.
 struct DeviceSettings {
   std::optional<std::uint64_t> power_limit_mw{};
@@ -229,6 +235,9 @@ class Sensor {
   [[nodiscard]] virtual std::optional<std::vector<DeviceProcess>> processes() {
     return std::nullopt;
   }
+  /// For how long the device has worked since the first question; absent where the driver does not
+  /// say. Costly, and allocates.
+  [[nodiscard]] virtual std::optional<BusyTime> busy_time() { return std::nullopt; }
   /// Asks the device again.
   [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }
   /// Why `set` would refuse a setting before it asks the driver; absent: it would not, or does not
@@ -255,6 +264,7 @@ class ForwardingSensor : public Sensor {
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override {
     return sensor_->processes();
   }
+  [[nodiscard]] std::optional<BusyTime> busy_time() override { return sensor_->busy_time(); }
   [[nodiscard]] DeviceSettings settings() noexcept override { return sensor_->settings(); }
   [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override {
     return sensor_->check(setting);

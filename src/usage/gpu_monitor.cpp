@@ -112,8 +112,15 @@ struct MeanUtilization {
   std::string gap;  ///< why it is not known although it was read; else empty
 };
 
-MeanUtilization mean_utilization(const Readings::Device& device, const RunningWindow& running,
+/// By the driver's samples, which have no gaps, if they are of nearly all the time; else by the
+/// values that were read.
+MeanUtilization mean_utilization(const Readings::Device& device,
+                                 const std::optional<BusyTime>& busy, const RunningWindow& running,
                                  TimePoint began, TimePoint ended) {
+  constexpr double kNearlyAll = 0.8;
+  if (busy && Seconds(busy->known) >= kNearlyAll * Seconds(ended - began)) {
+    return {.percent = 100.0 * (Seconds(busy->busy) / Seconds(busy->known)), .gap = ""};
+  }
   const History* const gauge = utilization_of(device);
   if (gauge == nullptr) return {};
   const GaugeWindow window = running.until(*gauge, began, ended);
@@ -162,6 +169,17 @@ std::string GpuMonitor::why_others_not_known(const Gpu& gpu, TimePoint began, Ti
   const auto unlisted = std::max(gpu.unlisted, ended - gpu.listed_at.value_or(began));
   if (unlisted > kLongest) return "the driver did not list its processes often enough";
   return {};
+}
+
+void GpuMonitor::add_busy_time(Gpu& gpu, const ProcessList& list) {
+  if (!list.busy_time) {
+    gpu.first_busy.reset();
+    gpu.busy.reset();
+    return;
+  }
+  if (!gpu.first_busy) gpu.first_busy = list.busy_time;
+  gpu.busy = BusyTime{.busy = list.busy_time->busy - gpu.first_busy->busy,
+                      .known = list.busy_time->known - gpu.first_busy->known};
 }
 
 /// Times are since a process opened the GPU: of others in the first list the part before is left
@@ -237,11 +255,12 @@ void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint 
 
 void GpuMonitor::sample_processes(const Readings::Device& device, Gpu& gpu,
                                   const KinshipOf& kinship_of, TimePoint began) {
-  if (!machine_pids_) return;
   const std::optional<ProcessList> list = readings_.processes(device);
-  if (!list || list->number == gpu.lists_seen || list->at < began || !list->processes) return;
-  const bool is_first = !gpu.listed_at;
+  if (!list || list->number == gpu.lists_seen || list->at < began) return;
   gpu.lists_seen = list->number;
+  add_busy_time(gpu, *list);
+  if (!machine_pids_ || !list->processes) return;
+  const bool is_first = !gpu.listed_at;
   gpu.unlisted = std::max(gpu.unlisted, list->at - gpu.listed_at.value_or(began));
   gpu.listed_at = list->at;
   gpu.kinships = kinships_of(*list->processes, kinship_of, gpu.kinships);
@@ -263,7 +282,7 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
                  .peak_memory_used_bytes = gpu.peak_bytes,
                  .max_utilization_percent = gpu.max_percent,
                  .max_temperature_celsius = gpu.max_celsius};
-  const MeanUtilization mean = mean_utilization(device, gpu.utilization, began, ended);
+  const MeanUtilization mean = mean_utilization(device, gpu.busy, gpu.utilization, began, ended);
   usage.mean_utilization_percent = mean.percent;
   // The largest of a part of the time would pass for that of all.
   if (!mean.percent) usage.max_utilization_percent.reset();
@@ -309,8 +328,9 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
     if (!choice_.counted[i]) continue;
     mean.add(usage.gpus.back().mean_utilization_percent);
     if (usage.utilization_gap.empty()) {
+      const Gpu& gpu = gpus_[i];
       usage.utilization_gap =
-          mean_utilization(readings_.devices()[i], gpus_[i].utilization, began, ended).gap;
+          mean_utilization(readings_.devices()[i], gpu.busy, gpu.utilization, began, ended).gap;
     }
   }
   usage.counted = counted();

@@ -77,6 +77,9 @@ class GpuMonitor {
     std::optional<std::uint64_t> total_bytes;
     std::optional<std::uint64_t> peak_bytes;
     RunningWindow utilization;
+    // Absent where the driver has no samples of it.
+    std::optional<BusyTime> first_busy;  ///< in the first list that counts
+    std::optional<BusyTime> busy;        ///< since then
     std::optional<double> max_percent;
     std::optional<double> max_celsius;
     // At the last sample.
@@ -90,6 +93,7 @@ class GpuMonitor {
   [[nodiscard]] std::string why_not_known(const Gpu& gpu, TimePoint began, TimePoint ended) const;
   [[nodiscard]] static std::string why_others_not_known(const Gpu& gpu, TimePoint began,
                                                         TimePoint ended);
+  static void add_busy_time(Gpu& gpu, const ProcessList& list);
   static void add_engine_times(Gpu& gpu, const std::vector<DeviceProcess>& processes,
                                bool is_first_list);
   [[nodiscard]] GpuUsage usage_of(const Readings::Device& device, const Gpu& gpu, TimePoint began,

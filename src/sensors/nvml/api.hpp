@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -118,6 +119,19 @@ struct ProcessUtilization {
 };
 static_assert(sizeof(ProcessUtilization) == 32 && std::is_trivially_copyable_v<ProcessUtilization>);
 
+/// nvmlSample_t: a value of the time since the sample before.
+struct Sample {
+  std::uint64_t timestamp_us = 0;
+  alignas(8) std::array<std::byte, 8> value{};
+};
+static_assert(sizeof(Sample) == 16 && std::is_trivially_copyable_v<Sample>);
+
+/// nvmlSamplingType_t: percent of the time in which the GPU worked.
+inline constexpr std::uint32_t kUtilizationSamples = 1;
+
+/// The longest time that a sample of utilization is of ("NVML API Reference Guide": 1/6 to 1 s).
+inline constexpr std::chrono::nanoseconds kLongestSample = std::chrono::seconds(1);
+
 inline constexpr std::uint32_t kTemperatureGpu = 0;
 inline constexpr std::uint32_t kClockGraphics = 0;
 inline constexpr std::uint32_t kClockSm = 1;
@@ -196,6 +210,9 @@ struct Api {
   Return (*process_utilization)(Handle, ProcessUtilization*, std::uint32_t* count,
                                 unsigned long long last_us) =
       library.find("nvmlDeviceGetProcessUtilization");
+  /// Likewise, of the GPU.
+  Return (*samples)(Handle, std::uint32_t type, unsigned long long last_us, ValueType*,
+                    std::uint32_t* count, Sample*) = library.find("nvmlDeviceGetSamples");
 };
 
 /// Calls a function of the table; `function_not_found` where the library lacks it.

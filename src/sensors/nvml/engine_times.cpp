@@ -31,9 +31,6 @@ Samples samples_since(const Api& api, Handle handle, std::uint64_t last_us) {
   return found;
 }
 
-/// The longest time that a sample can be of ("NVML API Reference Guide": 1/6 to 1 s).
-constexpr nanoseconds kLongestSample = std::chrono::seconds(1);
-
 }  // namespace
 
 /// The percentage of a process is its mean over all samples that are newer than those that were
@@ -64,10 +61,9 @@ void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint 
 
 void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
                        std::vector<DeviceProcess>& processes) {
-  constexpr int kMostOften = 200;  // a call takes 2.5 ms on an H100
   const TimePoint now = clock.now();
   std::map<pid_t, nanoseconds> kept;
-  if (now >= next_ask_) {
+  if (spacing_.is_due(now)) {
     const Samples found = samples_since(api, handle, newest_us_);
     if (found.result != Return::success) {
       *this = {};
@@ -75,7 +71,7 @@ void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
     }
     add(found.samples, now);
     last_ask_ = now;
-    next_ask_ = now + std::min<nanoseconds>(kMostOften * (clock.now() - now), kLongestSample);
+    spacing_.add(now, clock.now());  // a call takes 2.5 ms on an H100
     // One that started after the list was made is in the next list.
     for (const ProcessUtilization& sample : found.samples) {
       const auto time = times_.find(static_cast<pid_t>(sample.pid));

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/schedule.hpp"
 #include "sensors/nvml/api.hpp"
 #include "sensors/sensor.hpp"
 
@@ -18,8 +19,8 @@ namespace wattle::nvml {
 /// one at a time.
 class EngineTimes {
  public:
-  /// Sets `engine_time` of each process, if the driver reports it. The driver is asked only so
-  /// often that this takes 0.5 % of the time, but at least once a second.
+  /// Sets `engine_time` of each process, if the driver reports it. The driver is asked
+  /// less often if that takes long (CallSpacing).
   void fill(const Api& api, Handle handle, const Clock& clock,
             std::vector<DeviceProcess>& processes);
 
@@ -29,7 +30,7 @@ class EngineTimes {
   std::map<pid_t, std::chrono::nanoseconds> times_;
   std::uint64_t newest_us_ = 0;  ///< of the samples that were added, in the driver's time
   TimePoint last_ask_ = TimePoint::min();
-  TimePoint next_ask_ = TimePoint::min();
+  CallSpacing spacing_;
 };
 
 }  // namespace wattle::nvml

@@ -99,9 +99,14 @@ std::optional<std::vector<DeviceProcess>> GpuSensor::processes() {
   auto processes = list_processes(session_->api(), handle_);
   if (!processes) return processes;
   // Nobody waits for a thread that stays in the driver.
-  const std::unique_lock lock(engine_times_mutex_, std::try_to_lock);
+  const std::unique_lock lock(samples_mutex_, std::try_to_lock);
   if (lock) engine_times_.fill(session_->api(), handle_, clock_, *processes);
   return processes;
+}
+
+std::optional<BusyTime> GpuSensor::busy_time() {
+  const std::unique_lock lock(samples_mutex_, std::try_to_lock);
+  return lock ? busy_samples_.until_now(session_->api(), handle_, clock_) : std::nullopt;
 }
 
 DeviceSettings GpuSensor::settings() noexcept {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <vector>
 
+#include "sensors/nvml/busy_samples.hpp"
 #include "sensors/nvml/engine_times.hpp"
 #include "sensors/nvml/gpu.hpp"
 #include "sensors/nvml/session.hpp"
@@ -31,6 +32,7 @@ class GpuSensor final : public Sensor {
   [[nodiscard]] const DeviceInfo* device() const noexcept override { return &gpu_.info; }
   [[nodiscard]] bool may_block() const noexcept override { return true; }
   [[nodiscard]] std::optional<std::vector<DeviceProcess>> processes() override;
+  [[nodiscard]] std::optional<BusyTime> busy_time() override;
   [[nodiscard]] DeviceSettings settings() noexcept override;
   [[nodiscard]] std::optional<SettingFailure> check(const DeviceSetting& setting) override;
   [[nodiscard]] std::optional<SettingFailure> set(const DeviceSetting& setting) override;
@@ -52,8 +54,9 @@ class GpuSensor final : public Sensor {
   std::atomic<Handle> handle_;
   std::atomic<TimePoint> look_again_{TimePoint::min()};  ///< min: not lost
   std::atomic<std::chrono::seconds> patience_{std::chrono::seconds(0)};
-  std::mutex engine_times_mutex_;
+  std::mutex samples_mutex_;
   EngineTimes engine_times_;
+  BusySamples busy_samples_;
 };
 
 }  // namespace wattle::nvml

@@ -198,20 +198,6 @@ FAKE_EXPORT Return nvmlDeviceGetPersistenceMode(void* device, unsigned int* enab
   });
 }
 
-struct FakeUtilization {
-  unsigned int gpu;
-  unsigned int memory;
-};
-
-FAKE_EXPORT Return nvmlDeviceGetUtilizationRates(void* device, FakeUtilization* rates) {
-  return device_call("nvmlDeviceGetUtilizationRates", device, [&](Gpu& gpu, std::int64_t now) {
-    if (gpu.mig) return kNotSupported;
-    const Gpu::Pair& shown = gpu.utilization_at(seconds(now));
-    const Return first = give(shown, false, &rates->gpu);
-    return first != kSuccess ? first : give(shown, true, &rates->memory);
-  });
-}
-
 struct FakeMemory {
   unsigned long long total;
   unsigned long long free;

@@ -38,45 +38,6 @@ Return list_processes(const char* name, void* device, unsigned int* count, void*
 
 using namespace fakenvml;  // NOLINT(google-build-using-namespace): the C interface below is its own
 
-struct FakeProcessUtilization {
-  unsigned int pid;
-  unsigned long long timestamp_us;
-  unsigned int sm_percent;
-  unsigned int memory_percent;
-  unsigned int encoder_percent;
-  unsigned int decoder_percent;
-};
-
-FAKE_EXPORT Return nvmlDeviceGetProcessUtilization(void* device, FakeProcessUtilization* samples,
-                                                   unsigned int* count,
-                                                   unsigned long long last_us) {
-  return device_call(
-      "nvmlDeviceGetProcessUtilization", device, [&](Gpu& gpu, std::int64_t now) -> Return {
-        const auto has_sm = [](const Process& process) { return process.sm_percent.has_value(); };
-        if (gpu.mig || std::ranges::none_of(gpu.processes, has_sm)) return kNotSupported;
-        // A sample each 0.2 s, as on an H100.
-        constexpr std::int64_t kSample_us = 200'000;
-        const auto newest_us =
-            static_cast<unsigned long long>(now / 1000 / kSample_us * kSample_us);
-        if (newest_us <= last_us) return kNotFound;
-        unsigned int found = 0;
-        for (const Process& process : gpu.processes) {
-          if (!process.sm_percent || !process.when.holds(seconds(now))) continue;
-          if (++found > *count) continue;
-          samples[found - 1] = {.pid = process.pid,
-                                .timestamp_us = newest_us,
-                                .sm_percent = *process.sm_percent,
-                                .memory_percent = 0,
-                                .encoder_percent = 0,
-                                .decoder_percent = 0};
-        }
-        const bool fits = found <= *count;
-        *count = found;
-        if (found == 0) return kNotFound;
-        return fits ? kSuccess : kInsufficientSize;
-      });
-}
-
 FAKE_EXPORT Return nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count,
                                                         void* records) {
   return list_processes("nvmlDeviceGetComputeRunningProcesses", device, count, records, true, 16);

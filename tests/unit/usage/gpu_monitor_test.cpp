@@ -114,6 +114,28 @@ TEST(GpuMonitor, HasNoMeanWhereALongStretchCannotBeRead) {
   EXPECT_THAT(usage.utilization_gap, HasSubstr(" s of 20 s"));
 }
 
+/// The driver's samples have no gaps. What it shows otherwise is half of the time: here none of it.
+TEST(GpuMonitor, HasTheMeanOfTheDriversSamplesWhereThereAreSome) {
+  fakes::FakeNvml fake(
+      "gpu A\nutilization step 0 30 0 10 60 0\nerror nvmlDeviceGetUtilizationRates 999 from 1\n");
+  ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
+  options.only_when_asked = true;
+  Survey found = survey(fake.system(), fake.clock(), DomainKinds::all());
+  Readings readings(std::move(found.sensors), fake.clock(), options);
+  Capture shown = readings.no_capture();
+  GpuMonitor monitor(readings, {{true}, {true}});
+  const TimePoint began = fake.clock().now();
+  for (int at_s = 0; at_s <= 20; ++at_s) {
+    fake.set_time(Seconds(at_s));
+    ASSERT_TRUE(
+        readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
+    monitor.sample([](pid_t) { return Kinship::stranger; }, began);
+  }
+  const GpusUsage usage = monitor.usage(began, fake.clock().now());
+  ASSERT_TRUE(usage.mean_sum_percent) << usage.utilization_gap;
+  EXPECT_NEAR(*usage.mean_sum_percent, 45.0, 0.5);
+}
+
 constexpr pid_t kCommand = 4711;
 constexpr pid_t kDoubtful = 4713;
 
