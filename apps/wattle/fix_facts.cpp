@@ -90,7 +90,8 @@ FixFacts find_facts(const System& system) {
   return {.program = fs::read_symlink("/proc/self/exe", none).string(),
           .user = who_measures(),
           .is_virtual = read_cpu_info(system).hypervisor,
-          .has_event = fs::exists(system.sysfs / "bus/event_source/devices/power", none),
+          .has_event =
+              fs::exists(system.sysfs / "bus/event_source/devices/power/events/energy-pkg", none),
           .has_zones = !entries_of(system.sysfs / "class/powercap").empty(),
           .has_perfmon = perf::knows_cap_perfmon(release),
           .has_unit = has_unit(),

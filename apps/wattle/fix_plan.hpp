@@ -20,7 +20,7 @@ struct FixFacts {
   std::string program{};       ///< the path of wattle
   std::string user{};          ///< who would measure; empty: root, or unknown
   bool is_virtual = false;     ///< a virtual machine
-  bool has_event = false;      ///< perf shows energy counters
+  bool has_event = false;      ///< perf shows energy counters of processors
   bool has_zones = false;      ///< powercap shows energy counters
   bool has_perfmon = false;    ///< Linux 5.8 or later: CAP_PERFMON exists
   bool has_unit = false;       ///< the daemon's units for systemd are installed

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "command.hpp"
+#include "fakes/perf_pmu.hpp"
 #include "fakes/powercap_tree.hpp"
 
 namespace wattle::integration {
@@ -52,6 +53,17 @@ TEST_F(DoctorFix, PrintsAScriptAndRunsNothing) {
   EXPECT_THAT(outcome.out, HasSubstr("\n# Risk: "));
   EXPECT_THAT(outcome.out, HasSubstr("\nsetcap cap_dac_read_search+ep " + wattle_program() + "\n"));
   EXPECT_FALSE(ran());
+}
+
+/// Its only counter, of the platform, never moves: no command makes one of a processor of it.
+TEST_F(DoctorFix, PrintsNothingToRunInAVirtualMachineWithoutCountersOfProcessors) {
+  const fakes::PerfPmu pmu(tree_.root());
+  pmu.add_event("energy-psys", fakes::kPsysEvent);
+  std::filesystem::remove_all(tree_.system().sysfs / "class/powercap");
+  tree_.set_cpu_info("vendor_id\t: GenuineIntel\nflags\t\t: fpu hypervisor\n\n");
+  const Outcome outcome = run(fix_cpu());
+  EXPECT_THAT(outcome.out, IsEmpty());
+  EXPECT_THAT(outcome.err, HasSubstr("no command helps here: this is a virtual machine"));
 }
 
 TEST_F(DoctorFix, AppliedByRootRunsTheCommands) {
