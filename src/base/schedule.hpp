@@ -76,19 +76,20 @@ class Backoff {
   int factor_ = 1;
 };
 
-/// Spaces calls so far apart that they take 0.5 % of the time, but no more than a second. Threads:
-/// one at a time.
+/// Spaces calls some of their own lengths apart, but no more than two seconds. Threads: one at a
+/// time.
 class CallSpacing {
  public:
+  explicit CallSpacing(int lengths) noexcept : lengths_(lengths) {}
   [[nodiscard]] bool is_due(TimePoint now) const noexcept { return now >= next_; }
-  /// A call began and ended.
-  void add(TimePoint begin, TimePoint end) noexcept {
-    constexpr int kLengths = 200;
-    next_ = begin +
-            std::min<std::chrono::nanoseconds>(kLengths * (end - begin), std::chrono::seconds(1));
+  /// A call started and ended.
+  void add(TimePoint start, TimePoint end) noexcept {
+    constexpr std::chrono::nanoseconds kMost = std::chrono::seconds(2);
+    next_ = start + std::min<std::chrono::nanoseconds>(lengths_ * (end - start), kMost);
   }
 
  private:
+  int lengths_;
   TimePoint next_ = TimePoint::min();
 };
 

@@ -235,8 +235,8 @@ class Sensor {
   [[nodiscard]] virtual std::optional<std::vector<DeviceProcess>> processes() {
     return std::nullopt;
   }
-  /// For how long the device has worked since the first question; absent where the driver does not
-  /// say. Costly, and allocates.
+  /// For how long the device has worked, from the first question on; absent where the driver does
+  /// not report it. Costly, and allocates.
   [[nodiscard]] virtual std::optional<BusyTime> busy_time() { return std::nullopt; }
   /// Asks the device again.
   [[nodiscard]] virtual DeviceSettings settings() noexcept { return {}; }

@@ -112,15 +112,18 @@ struct MeanUtilization {
   std::string gap;  ///< why it is not known although it was read; else empty
 };
 
-/// By the driver's samples, which have no gaps, if they are of nearly all the time; else by the
-/// values that were read.
+/// The mean over the time that is known; 0 without any.
+double percent_of(const History& gauge, const GaugeWindow& window) {
+  if (window.known <= nanoseconds(0)) return 0.0;
+  const auto known_ns = static_cast<double>(window.known.count());
+  return gauge.channel().scale() * static_cast<double>(window.raw_ns) / known_ns;
+}
+
+/// By the driver's samples, which have no gaps, and by the values that were read since the last of
+/// them; by these alone where there are no samples.
 MeanUtilization mean_utilization(const Readings::Device& device,
                                  const std::optional<BusyTime>& busy, const RunningWindow& running,
                                  TimePoint began, TimePoint ended) {
-  constexpr double kNearlyAll = 0.8;
-  if (busy && Seconds(busy->known) >= kNearlyAll * Seconds(ended - began)) {
-    return {.percent = 100.0 * (Seconds(busy->busy) / Seconds(busy->known)), .gap = ""};
-  }
   const History* const gauge = utilization_of(device);
   if (gauge == nullptr) return {};
   const GaugeWindow window = running.until(*gauge, began, ended);
@@ -134,9 +137,12 @@ MeanUtilization mean_utilization(const Readings::Device& device,
             .gap = fmt::format("the driver reported its utilization in only {:.3g} s of {:.3g} s",
                                known.count(), all.count())};
   }
-  const auto known_ns = static_cast<double>(window.known.count());
-  return {.percent = gauge->channel().scale() * static_cast<double>(window.raw_ns) / known_ns,
-          .gap = ""};
+  if (!busy) return {.percent = percent_of(*gauge, window), .gap = ""};
+  const nanoseconds unsampled = std::max<nanoseconds>(ended - began - busy->known, nanoseconds(0));
+  const GaugeWindow rest = gauge->gauge_window(ended - unsampled, ended);
+  const Seconds rest_busy = percent_of(*gauge, rest) / 100.0 * Seconds(rest.known);
+  const Seconds counted = busy->known + rest.known;
+  return {.percent = 100.0 * ((Seconds(busy->busy) + rest_busy) / counted), .gap = ""};
 }
 
 }  // namespace
@@ -285,7 +291,11 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
   const MeanUtilization mean = mean_utilization(device, gpu.busy, gpu.utilization, began, ended);
   usage.mean_utilization_percent = mean.percent;
   // The largest of a part of the time would pass for that of all.
-  if (!mean.percent) usage.max_utilization_percent.reset();
+  if (!mean.percent) {
+    usage.max_utilization_percent.reset();
+  } else {
+    raise(usage.max_utilization_percent, mean.percent);
+  }
   usage.used_by_command_unknown = why_not_known(gpu, began, ended);
   if (usage.used_by_command_unknown.empty()) {
     usage.used_by_command = gpu.was_used;
@@ -337,7 +347,10 @@ GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   usage.memory_total_bytes = total.value();
   usage.peak_memory_used_bytes = peak_bytes_;
   usage.mean_sum_percent = mean.value();
-  if (usage.mean_sum_percent) usage.max_sum_percent = max_percent_;
+  if (usage.mean_sum_percent) {
+    usage.max_sum_percent = max_percent_;
+    raise(usage.max_sum_percent, usage.mean_sum_percent);
+  }
   usage.peak_main_bytes = peak_main_bytes_;
   usage.peak_descendants_bytes = peak_descendants_bytes_;
   usage.peak_combined_bytes = peak_combined_bytes_;

@@ -7,14 +7,13 @@
 
 namespace wattle {
 
-/// Adds up a gauge from the begin on: a history of some hours drops its oldest readings, and a
-/// command can run for weeks. Threads: one at a time.
+/// Adds up a gauge from the time on at which a command `began`: a history of some hours drops its
+/// oldest readings, and a command can run for weeks. Threads: one at a time.
 class RunningWindow {
  public:
-  /// Adds what is older than half a minute, once a minute. The first call sets the begin.
+  /// To be called every few seconds: adds what is not too new.
   void advance(const History& gauge, TimePoint began) noexcept;
 
-  /// From the begin until `ended`; from `began` on if there was no `advance`.
   [[nodiscard]] GaugeWindow until(const History& gauge, TimePoint began,
                                   TimePoint ended) const noexcept;
 

@@ -1,6 +1,5 @@
 #include "sensors/nvml/busy_samples.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -10,10 +9,10 @@ namespace {
 using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
-double part_of(const Sample& sample) noexcept {
+std::uint32_t percent_of(const Sample& sample) noexcept {
   std::uint32_t percent = 0;
   std::memcpy(&percent, sample.value.data(), sizeof percent);
-  return std::min(percent, 100U) / 100.0;
+  return percent;
 }
 
 }  // namespace
@@ -29,12 +28,13 @@ bool BusySamples::ask(const Api& api, Handle handle) {
   if (result == Return::not_found) return true;
   if (result != Return::success || type != ValueType::unsigned_int || count > kMost) return false;
   samples.resize(count);
+  const bool is_first_answer = newest_us_ == 0;
   for (const Sample& sample : samples) {
     if (sample.timestamp_us <= newest_us_) continue;
     const nanoseconds length = microseconds(sample.timestamp_us - newest_us_);
-    // The first one is of an unknown length, and one after a pause.
-    if (newest_us_ != 0 && length <= kLongestSample) {
-      sum_.busy += std::chrono::duration_cast<nanoseconds>(length * part_of(sample));
+    // After a pause it is not known how long one is of.
+    if (!is_first_answer && length <= kLongestSample && percent_of(sample) <= 100) {
+      sum_.busy += length * percent_of(sample) / 100;
       sum_.known += length;
     }
     newest_us_ = sample.timestamp_us;

@@ -12,12 +12,12 @@
 namespace wattle::nvml {
 
 /// Sums the driver's samples of the GPU's utilization (nvmlDeviceGetSamples), which have no gaps:
-/// an H100 keeps one for each 0.2 s of the last 14 s, where nvmlDeviceGetUtilizationRates shows 0.1
-/// s of each 0.2 s. The driver has none under MIG. Threads: one at a time.
+/// an H100 keeps one for every 0.2 s of the last 14 s, where nvmlDeviceGetUtilizationRates shows a
+/// half of the time. The driver has none under MIG. Threads: one at a time.
 class BusySamples {
  public:
-  /// Since the first call. Absent where the driver does not have them. The driver is asked less
-  /// often if that takes long (CallSpacing).
+  /// From the first call on. Absent where the driver does not have them. The driver is asked less
+  /// often if that takes long.
   [[nodiscard]] std::optional<BusyTime> until_now(const Api& api, Handle handle,
                                                   const Clock& clock);
 
@@ -27,7 +27,7 @@ class BusySamples {
   BusyTime sum_;
   std::uint64_t newest_us_ = 0;  ///< of the samples that were added, in the driver's time
   bool answers_ = false;
-  CallSpacing spacing_;
+  CallSpacing spacing_{1000};  ///< 0.1 % of the time
 };
 
 }  // namespace wattle::nvml

@@ -34,54 +34,54 @@ Samples samples_since(const Api& api, Handle handle, std::uint64_t last_us) {
 }  // namespace
 
 /// The percentage of a process is its mean over all samples that are newer than those that were
-/// added, also over those in which another process ran; a process without any is left out, or shown
-/// with its last (H100, driver 580.159).
+/// seen before, also over those in which another process ran (H100, driver 580.159). How long the
+/// first ones are of is not known, and after a while in which nobody had the GPU open the driver
+/// shows some of before: they count for nothing.
 void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint now) {
   std::uint64_t newest_us = newest_us_;
   for (const ProcessUtilization& sample : samples) {
     newest_us = std::max(newest_us, sample.timestamp_us);
   }
-  // Samples of before the first call are of an unknown length.
-  if (last_ask_ != TimePoint::min()) {
-    // While no process has the GPU open there are no samples.
-    const nanoseconds passed = now - last_ask_;
-    const nanoseconds length =
-        newest_us_ == 0 ? passed
-                        : std::min<nanoseconds>(std::chrono::microseconds(newest_us - newest_us_),
-                                                passed + kLongestSample);
+  if (newest_us == newest_us_) {
+    // Or its clock was set back.
+    if (newest_us_ != 0 && now - last_new_ > 2 * kLongestSample) newest_us_ = 0;
+    return;
+  }
+  const nanoseconds length = std::chrono::microseconds(newest_us - newest_us_);
+  if (newest_us_ != 0 && length <= now - last_new_ + kLongestSample) {
     for (const ProcessUtilization& sample : samples) {
-      if (!is_pid(sample.pid) || sample.timestamp_us <= newest_us_) continue;
-      const double part = std::min(sample.sm_percent, 100U) / 100.0;
-      times_[static_cast<pid_t>(sample.pid)] +=
-          std::chrono::duration_cast<nanoseconds>(length * part);
+      const bool is_new = sample.timestamp_us > newest_us_;
+      if (!is_pid(sample.pid) || !is_new || sample.sm_percent > 100) continue;
+      times_[static_cast<pid_t>(sample.pid)] += length * sample.sm_percent / 100;
     }
   }
   newest_us_ = newest_us;
+  last_new_ = now;
+}
+
+void EngineTimes::ask(const Api& api, Handle handle, const Clock& clock) {
+  const TimePoint now = clock.now();
+  if (!spacing_.is_due(now)) return;
+  const Samples found = samples_since(api, handle, newest_us_);
+  spacing_.add(now, clock.now());  // a call takes 2.5 ms on an H100
+  answers_ = found.result == Return::success;
+  answers_ ? add(found.samples, now) : times_.clear();
 }
 
 void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
                        std::vector<DeviceProcess>& processes) {
-  const TimePoint now = clock.now();
+  const std::map<pid_t, nanoseconds> before = times_;
+  ask(api, handle, clock);
+  if (!answers_) return;
   std::map<pid_t, nanoseconds> kept;
-  if (spacing_.is_due(now)) {
-    const Samples found = samples_since(api, handle, newest_us_);
-    if (found.result != Return::success) {
-      *this = {};
-      return;
-    }
-    add(found.samples, now);
-    last_ask_ = now;
-    spacing_.add(now, clock.now());  // a call takes 2.5 ms on an H100
-    // One that started after the list was made is in the next list.
-    for (const ProcessUtilization& sample : found.samples) {
-      const auto time = times_.find(static_cast<pid_t>(sample.pid));
-      if (time != times_.end()) kept.insert(*time);
-    }
-  }
   for (DeviceProcess& process : processes) {
     const auto time = times_.find(process.pid);
     process.engine_time = time != times_.end() ? time->second : nanoseconds(0);
     kept.emplace(process.pid, *process.engine_time);
+  }
+  // One that started after the list was made is in the next list.
+  for (const auto& [pid, time] : times_) {
+    if (!before.contains(pid)) kept.emplace(pid, time);
   }
   times_ = std::move(kept);  // numbers of processes that ended are used again
 }

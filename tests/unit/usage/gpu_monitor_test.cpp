@@ -1,6 +1,7 @@
 // What a tracker says of GPUs whose utilization changes, in virtual time.
 #include "usage/gpu_monitor.hpp"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
@@ -114,10 +115,14 @@ TEST(GpuMonitor, HasNoMeanWhereALongStretchCannotBeRead) {
   EXPECT_THAT(usage.utilization_gap, HasSubstr(" s of 20 s"));
 }
 
-/// The driver's samples have no gaps. What it shows otherwise is half of the time: here none of it.
+/// 60 % at every multiple of 0.2 s, when the fake takes its samples, and else 30 %: what is read
+/// sees a part of the time alone.
 TEST(GpuMonitor, HasTheMeanOfTheDriversSamplesWhereThereAreSome) {
-  fakes::FakeNvml fake(
-      "gpu A\nutilization step 0 30 0 10 60 0\nerror nvmlDeviceGetUtilizationRates 999 from 1\n");
+  std::string script = "gpu A\nutilization step";
+  for (int fifth = 0; fifth <= 100; ++fifth) {
+    script += fmt::format(" {:.2f} 60 0 {:.2f} 30 0", fifth * 0.2, fifth * 0.2 + 0.01);
+  }
+  fakes::FakeNvml fake(script + "\n");
   ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
   options.only_when_asked = true;
   Survey found = survey(fake.system(), fake.clock(), DomainKinds::all());
@@ -125,15 +130,16 @@ TEST(GpuMonitor, HasTheMeanOfTheDriversSamplesWhereThereAreSome) {
   Capture shown = readings.no_capture();
   GpuMonitor monitor(readings, {{true}, {true}});
   const TimePoint began = fake.clock().now();
-  for (int at_s = 0; at_s <= 20; ++at_s) {
-    fake.set_time(Seconds(at_s));
+  for (int tenth = 0; tenth < 200; ++tenth) {
+    fake.set_time(Seconds(0.05 + 0.1 * tenth));
     ASSERT_TRUE(
         readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
     monitor.sample([](pid_t) { return Kinship::stranger; }, began);
   }
   const GpusUsage usage = monitor.usage(began, fake.clock().now());
   ASSERT_TRUE(usage.mean_sum_percent) << usage.utilization_gap;
-  EXPECT_NEAR(*usage.mean_sum_percent, 45.0, 0.5);
+  EXPECT_NEAR(*usage.mean_sum_percent, 60.0, 1.0);
+  EXPECT_GE(usage.max_sum_percent, usage.mean_sum_percent);
 }
 
 constexpr pid_t kCommand = 4711;
@@ -172,8 +178,8 @@ TEST(GpuUsers, HaveTheTimeThatTheGpuWorkedForThem) {
       users_of("process compute 4711 1 sm 60\nprocess compute 4712 1 sm 20 from 1\n");
   EXPECT_EQ(usage.used_by_others, true);
   ASSERT_TRUE(usage.command_engine_time && usage.others_engine_time);
-  EXPECT_NEAR(usage.command_engine_time->count(), 1.2, 1e-6);
-  EXPECT_NEAR(usage.others_engine_time->count(), 0.4, 1e-6);
+  EXPECT_NEAR(usage.command_engine_time->count(), 0.6, 1e-6);
+  EXPECT_NEAR(usage.others_engine_time->count(), 0.2, 1e-6);
 }
 
 /// An H100's driver goes on listing a process for a while after it ended.

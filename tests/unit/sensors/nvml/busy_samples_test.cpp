@@ -63,8 +63,12 @@ Api sampled_driver(std::span<const Recorded> samples) {
   return api;
 }
 
+/// From the first sample on, of which it is not known how long it is of.
 BusyTime busy_of(std::span<const Recorded> samples) {
-  return BusySamples().until_now(sampled_driver(samples), nullptr, fakes::VirtualClock()).value();
+  const fakes::VirtualClock clock;
+  BusySamples busy;
+  (void)busy.until_now(sampled_driver(samples.first(1)), nullptr, clock);
+  return busy.until_now(sampled_driver(samples), nullptr, clock).value();
 }
 
 TEST(BusySamples, OfAnH100AreTheTimeThatItWorked) {
@@ -77,9 +81,10 @@ TEST(BusySamples, OfAnH100AreTheTimeThatItWorked) {
 }
 
 TEST(BusySamples, AreAddedOnceHoweverOftenTheDriverIsAsked) {
-  const Api api = sampled_driver(kSecondsInTurn);
   const fakes::VirtualClock clock;
   BusySamples samples;
+  (void)samples.until_now(sampled_driver(std::span(kSecondsInTurn).first(1)), nullptr, clock);
+  const Api api = sampled_driver(kSecondsInTurn);
   const BusyTime once = samples.until_now(api, nullptr, clock).value();
   const BusyTime again = samples.until_now(api, nullptr, clock).value();
   EXPECT_EQ(questions, 2);
@@ -93,6 +98,19 @@ TEST(BusySamples, HaveNothingOfAPauseInWhichTheDriverHadNone) {
   const BusyTime busy = busy_of(kPause);
   EXPECT_EQ(busy.known, std::chrono::milliseconds(400));
   EXPECT_EQ(busy.busy, std::chrono::milliseconds(300));
+}
+
+TEST(BusySamples, HaveNothingOfWhatWasBeforeTheFirstQuestion) {
+  const fakes::VirtualClock clock;
+  const BusyTime busy =
+      BusySamples().until_now(sampled_driver(kSecondsInTurn), nullptr, clock).value();
+  EXPECT_EQ(busy.known, std::chrono::nanoseconds(0));
+}
+
+TEST(BusySamples, AreNotKnownWhereTheyAreImpossible) {
+  constexpr std::array kImpossible = {Recorded{0, 100}, Recorded{200'000, 101},
+                                      Recorded{400'000, 50}};
+  EXPECT_EQ(busy_of(kImpossible).known, std::chrono::milliseconds(200));
 }
 
 TEST(BusySamples, AreAbsentWhereTheDriverDoesNotHaveThem) {

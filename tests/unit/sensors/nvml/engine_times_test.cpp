@@ -22,13 +22,14 @@ std::optional<std::chrono::nanoseconds> engine_time(Gpus& gpus, std::size_t proc
 TEST(EngineTimes, AddUpThePartsOfTheTimeThatTheGpuWorkedForEachProcess) {
   using std::chrono::milliseconds;
   Gpus gpus("gpu A\nprocess compute 4711 1 sm 40 until 3\nprocess compute 4712 1 sm 20\n");
-  EXPECT_EQ(engine_time(gpus, 0), milliseconds(0)) << "since the first question";
-  gpus.at(1.0);
+  gpus.at(0.2);
+  EXPECT_EQ(engine_time(gpus, 0), milliseconds(0)) << "from the first sample on";
+  gpus.at(1.2);
   EXPECT_EQ(engine_time(gpus, 0), milliseconds(400));
-  gpus.at(2.0);
+  gpus.at(2.2);
   EXPECT_EQ(engine_time(gpus, 1), milliseconds(400));
-  gpus.at(4.0);
-  EXPECT_EQ(engine_time(gpus, 0), milliseconds(800)) << "the other one: the first has ended";
+  gpus.at(3.2);
+  EXPECT_EQ(engine_time(gpus, 0), milliseconds(600)) << "the other one: the first has ended";
 }
 
 /// What a driver answers that is asked at these times.
@@ -100,11 +101,31 @@ TEST(EngineTimes, OfASampleThatIsShownAgainAreAddedOnce) {
   EXPECT_EQ(second, 0.0);
 }
 
-/// Without a process on the GPU there are no samples.
+/// Without a process on the GPU there are no samples. What the driver shows of the first one after
+/// that is of a time that is not known.
 TEST(EngineTimes, AreNotOfTheTimeInWhichNobodyUsedTheGpu) {
-  const auto [first, second] = times_of(
-      {{0.0, {sample(7, 0.0, 0)}}, {1.0, {}}, {600.0, {}}, {600.4, {sample(7, 600.3, 100)}}});
-  EXPECT_LE(first, 1.4) << "one sample, and what passed since the question before";
+  const auto [first, second] = times_of({{0.2, {sample(7, 0.1, 0)}},
+                                         {1.0, {}},
+                                         {600.0, {}},
+                                         {600.4, {sample(7, 600.3, 100)}},
+                                         {600.6, {sample(7, 600.5, 100)}}});
+  EXPECT_NEAR(first, 0.2, 1e-6);
+}
+
+/// The driver's time stamps are those of the wall clock.
+TEST(EngineTimes, GoOnAfterTheClockWasSetBack) {
+  const auto [first, second] = times_of({{1.0, {sample(7, 5000.0, 50)}},
+                                         {2.0, {}},
+                                         {4.0, {}},
+                                         {5.0, {sample(7, 1400.0, 50)}},
+                                         {6.0, {sample(7, 1401.0, 50)}}});
+  EXPECT_NEAR(first, 0.5, 1e-6);
+}
+
+TEST(EngineTimes, LeaveOutAPercentageThatIsImpossible) {
+  const auto [first, second] =
+      times_of({{1.0, {sample(7, 0.9, 50)}}, {2.0, {sample(7, 1.9, 1'000'000)}}});
+  EXPECT_EQ(first, 0.0);
 }
 
 TEST(EngineTimes, HaveThatOfAProcessThatStartedAfterTheListWasMade) {
@@ -115,13 +136,13 @@ TEST(EngineTimes, HaveThatOfAProcessThatStartedAfterTheListWasMade) {
   std::vector<DeviceProcess> listed = {{.pid = 7}};
   next_samples = {};
   times.fill(api, nullptr, clock, none);
-  clock.advance(std::chrono::seconds(1));
-  next_samples = {sample(7, 1.0, 50)};
-  times.fill(api, nullptr, clock, none);
-  clock.advance(std::chrono::seconds(1));
-  next_samples = {sample(7, 2.0, 50)};
+  for (const double at_s : {1.0, 2.0}) {
+    clock.advance(std::chrono::seconds(1));
+    next_samples = {sample(7, at_s, 50)};
+    times.fill(api, nullptr, clock, none);
+  }
   times.fill(api, nullptr, clock, listed);
-  EXPECT_EQ(listed[0].engine_time, std::chrono::seconds(1));
+  EXPECT_EQ(listed[0].engine_time, std::chrono::milliseconds(500));
 }
 
 /// A call takes 2.5 ms on an H100.
