@@ -18,20 +18,26 @@ inline constexpr std::chrono::nanoseconds kProbeDeadline = std::chrono::seconds(
 /// A reading that takes longer than this in each try belongs on the slow lane.
 inline constexpr std::chrono::nanoseconds kCostlyRead = std::chrono::milliseconds(1);
 
-/// Calls `read`, which returns whether it has all that it read: three times if it does not, else
-/// twice if the first call is slow, which a driver's first can be. Returns the duration of the
-/// shortest call.
+/// Calls `read`, which returns whether it has all that it read: up to three times, as a driver's
+/// first call can be slow, and any can fail. Returns the duration of the shortest call that had
+/// all, or of the shortest where none had.
 template <class Read>
 [[nodiscard]] std::chrono::nanoseconds cost_of(Read read) {
   using Clock = std::chrono::steady_clock;
-  auto cost = std::chrono::nanoseconds::max();
-  bool has_all = false;
-  for (int i = 0; i < 3 && !(has_all && (cost <= kCostlyRead || i == 2)); ++i) {
+  constexpr auto kNone = std::chrono::nanoseconds::max();
+  auto complete = kNone;
+  auto any = kNone;
+  for (int tries = 1; tries <= 3; ++tries) {
     const Clock::time_point before = Clock::now();
-    has_all = read();
-    cost = std::min<std::chrono::nanoseconds>(cost, Clock::now() - before);
+    const bool has_all = read();
+    const std::chrono::nanoseconds cost = Clock::now() - before;
+    any = std::min(any, cost);
+    if (!has_all) continue;
+    const bool is_certain = cost <= kCostlyRead || complete != kNone;
+    complete = std::min(complete, cost);
+    if (is_certain) break;
   }
-  return cost;
+  return complete != kNone ? complete : any;
 }
 
 /// Adds to `survey` the refusals of all devices, and a sensor for each that has channels.

@@ -143,7 +143,7 @@ class Examination {
       costly = cost_of([&] {
                  const AttributeValue one = read_value(source);
                  if (!value.raw) value = one;
-                 return value.raw.has_value();
+                 return one.raw.has_value();
                }) > kCostlyRead;
       if (!value.raw && !may_pass(value.error)) {
         missing_.push_back({definition.metric, path.string(), value.error});

@@ -149,7 +149,7 @@ class Examination {
             answers[item] = tried[item];
           }
           return std::ranges::all_of(kDefinitions, [&](const Definition& one) {
-            return one.query != query || answers[one.item].result == Return::success;
+            return one.query != query || tried[one.item].result == Return::success;
           });
         }) > kCostlyRead;
     if (query == Query::fields) drop_ignored_scopes(answers);
