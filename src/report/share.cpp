@@ -45,33 +45,11 @@ std::string why_not_shared(const MeasuredWindow& window, const std::vector<std::
 
 namespace {
 
-/// The least part that `own` can be of both, where the driver counts each interval for one process.
-/// Measured on an H100 (docs/sensors/nvml.md): the ratio of two processes that run in step with its
-/// intervals is off by a factor of up to 46, and one of them can get no interval at all. Intervals
-/// are 1 s long at most.
-Seconds least_of(Seconds own, Seconds others) {
-  constexpr double kRatio = 50.0;
-  constexpr Seconds kUnseen(3);
-  const Seconds most_of_others = kRatio * others + kUnseen;
-  return (own + others) * (own / (own + most_of_others));
-}
-
-/// The command's part of what is not idle power.
-std::optional<PartRange> part_of_gpu(const Domain& gpu, Seconds own, Seconds others, Seconds wall) {
-  auto part = part_of(own, others, wall);
-  if (!part || !traits_of(gpu).samples_processes) return part;
-  const Seconds own_least = least_of(own, others);
-  const Seconds others_least = least_of(others, own);
-  part->low = part_of(own_least, own + others - own_least, wall)->low;
-  part->high = part_of(own + others - others_least, others_least, wall)->high;
-  return part;
-}
-
 /// Fills what a GPU spent for the command beside others, by the time that its engines worked for
 /// each. As with CPUs, a second of that time draws more or less power than another, and what may
 /// be idle power is the command's or not.
 void divide(GpuShare& share, Seconds own, Seconds others, const GpuPower& power) {
-  const auto part = part_of_gpu(share.domain, own, others, power.wall);
+  const auto part = part_of(own, others, power.wall);
   if (!part) return;
   const Joules idle =
       power.lowest ? std::min(*power.lowest * power.wall, share.measured) : share.measured;
@@ -81,8 +59,11 @@ void divide(GpuShare& share, Seconds own, Seconds others, const GpuPower& power)
                    .high = share.measured * part->high};
   share.basis = fmt::format("its engines worked {} for the command and {} for others", to_text(own),
                             to_text(others));
+  // In step with the driver's moments one process gets all of them (docs/sensors/nvml.md).
   if (traits_of(share.domain).samples_processes) {
-    share.basis += "; the driver counts each moment for the process that ran last";
+    share.command.low = Joules(0.0);
+    share.command.high = share.measured;
+    share.basis += "; the driver counts every moment for one process alone";
   }
 }
 

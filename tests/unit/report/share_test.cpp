@@ -77,35 +77,15 @@ TEST(GpuShares, FollowTheTimeThatTheEnginesWorkedForEach) {
   EXPECT_EQ(steady.command.low, Joules(0.0)) << "all of it may be idle power";
 }
 
-/// NVIDIA's driver counts each moment for the process that ran last. Times as it showed them of two
-/// processes on an H100, and the part of both that the first one really worked.
-TEST(GpuShares, HoldTheTruthWhereTheDriverCountsOneProcessAtATime) {
-  struct Recorded {
-    double command_s;
-    double others_s;
-    double truth;
-  };
-  constexpr double kMeasuredJ = kMeasured.si();
-  for (const Recorded& shown :
-       {Recorded{0.151, 3.723, 0.25}, Recorded{3.753, 0.153, 0.75}, Recorded{2.6, 0.6, 0.5},
-        Recorded{0.0, 1.2, 0.5}, Recorded{1.2, 0.0, 0.5}, Recorded{257.0, 26.0, 0.18},
-        Recorded{26.0, 257.0, 0.82}}) {
-    SCOPED_TRACE(shown.command_s);
-    const GpuShare share =
-        share_of(shared_by(Domain::nvidia_gpu(0), shown.command_s, shown.others_s),
-                 {.wall = Seconds(700.0), .lowest = Watts(0.0)});
-    EXPECT_TRUE(share.is_known);
-    EXPECT_LE(share.command.low.si(), shown.truth * kMeasuredJ);
-    EXPECT_GE(share.command.high.si(), shown.truth * kMeasuredJ);
-    EXPECT_THAT(share.basis, HasSubstr("for the process that ran last"));
-  }
-}
-
-/// In a long run a few moments are no matter.
-TEST(GpuShares, AreNarrowInALongRunNextToAProcessThatHardlyEverRuns) {
-  const GpuShare share = share_of(shared_by(Domain::nvidia_gpu(0), 3000.0, 1.0),
-                                  {.wall = Seconds(3600.0), .lowest = Watts(0.0)});
-  EXPECT_GT(share.command.low, 0.9 * kMeasured);
+/// On an H100 a process that worked half of the time got none of it, for as long as it ran in step
+/// with the driver's moments.
+TEST(GpuShares, AreFromNothingToAllWhereTheDriverCountsEveryMomentForOneProcess) {
+  const GpuShare share = share_of(shared_by(Domain::nvidia_gpu(0), 3.0, 1.0),
+                                  {.wall = Seconds(10.0), .lowest = Watts(40.0)});
+  EXPECT_NEAR(share.command.typical.si(), 0.75 * (1000.0 - 200.0), 1e-9);
+  EXPECT_EQ(share.command.low, Joules(0.0));
+  EXPECT_EQ(share.command.high, kMeasured);
+  EXPECT_THAT(share.basis, HasSubstr("every moment for one process alone"));
 }
 
 }  // namespace
