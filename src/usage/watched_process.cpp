@@ -123,7 +123,9 @@ void WatchedProcess::refresh(bool all) {
   state_.name = stat->name;
   const bool was_zombie = state_.is_zombie;
   state_.is_zombie = has_ended(*stat);
-  state_.threads = state_.is_zombie || is_ending(*stat) ? 0 : stat->threads;
+  // A thread of the kernel never had memory.
+  const bool gives_memory_back = is_ending(*stat) && state_.peak_bytes > 0;
+  state_.threads = state_.is_zombie || gives_memory_back ? 0 : stat->threads;
   if (all || (state_.is_zombie && !was_zombie)) {
     read_status();
     read_io();
