@@ -1,6 +1,6 @@
-// Keeps an NVIDIA GPU busy at known times, and prints them: `load BEGIN_NS ON_MS:OFF_MS:SECONDS...`
-// works for ON_MS, pauses for OFF_MS, and so on for SECONDS, from BEGIN_NS of CLOCK_MONOTONIC on.
-// Each line is the begin and the end of a busy time, in ns.
+// Keeps an NVIDIA GPU busy at known times, and prints them: `load START_NS ON_MS:OFF_MS:SECONDS...`
+// works for ON_MS, pauses for OFF_MS, and so on for SECONDS, from START_NS of CLOCK_MONOTONIC on.
+// Each line is the start and the end of a busy time, in ns.
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>

@@ -44,7 +44,7 @@ struct DomainTraits {
   /// uses is off. 0: it may draw nothing.
   Watts least_power;
   std::string_view vendor{};  ///< the maker of a GPU
-  /// Its driver counts all that a GPU did in a short interval for the process that ran last
+  /// The driver counts all that a GPU did in a moment for the process that ran last
   /// (docs/sensors/nvml.md).
   bool samples_processes = false;
 };

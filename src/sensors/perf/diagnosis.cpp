@@ -84,24 +84,22 @@ bool is_filtered(std::string_view status) noexcept {
 }
 
 SensorRefusal no_pmu(const std::string& folder) {
-  return {
-      .source = "perf",
-      .subject = "CPU energy",
-      .reason = "this kernel shows no energy counters through perf",
-      .proof = fmt::format("there is no folder {} (in a virtual machine there is none)", folder),
-      .remedy = "on a machine of its own: sudo modprobe rapl (Intel and AMD)",
-      .scope = RefusalScope::spare};
+  return {.source = "perf",
+          .subject = "CPU energy",
+          .reason = "this kernel shows no energy counters through perf",
+          .proof = fmt::format("there is no folder {} (most virtual machines have none)", folder),
+          .remedy = "on a machine of its own: sudo modprobe rapl (Intel and AMD)",
+          .scope = RefusalScope::spare};
 }
 
 SensorRefusal virtual_platform(const std::string& events) {
-  return {
-      .source = "perf",
-      .subject = "CPU energy",
-      .reason = "this is a virtual machine; the host does not expose energy counters to it",
-      .proof = fmt::format("{} shows energy-psys alone, which never moves; /proc/cpuinfo has the "
-                           "flag 'hypervisor'",
-                           events),
-      .scope = RefusalScope::spare};
+  return {.source = "perf",
+          .subject = "CPU energy",
+          .reason = "this is a virtual machine; the host does not expose energy counters to it",
+          .proof = fmt::format("{} shows energy-psys alone; /proc/cpuinfo has the "
+                               "flag 'hypervisor'",
+                               events),
+          .scope = RefusalScope::spare};
 }
 
 SensorRefusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
