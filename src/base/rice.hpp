@@ -40,6 +40,14 @@ void put_rice(BitWriter& writer, std::span<const std::uint64_t> numbers,
 /// Reads a column of as many numbers as there are places.
 void take_rice(BitReader& reader, std::span<std::uint64_t> numbers) noexcept;
 
+/// Small numbers of either sign as small numbers; negative ones are in two's complement.
+[[nodiscard]] constexpr std::uint64_t zigzag(std::uint64_t number) noexcept {
+  return (number << 1U) ^ (std::uint64_t{0} - (number >> 63U));
+}
+[[nodiscard]] constexpr std::uint64_t unzigzag(std::uint64_t code) noexcept {
+  return (code >> 1U) ^ (std::uint64_t{0} - (code & 1U));
+}
+
 /// A single number, in 6 bits and its own.
 void put_number(BitWriter& writer, std::uint64_t number) noexcept;
 [[nodiscard]] std::uint64_t take_number(BitReader& reader) noexcept;

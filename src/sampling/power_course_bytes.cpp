@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <utility>
 
+#include "base/rice.hpp"
 #include "sampling/power_course.hpp"
 
 namespace wattle {
@@ -17,13 +18,8 @@ void put_course(std::string& bytes, std::uint64_t number) {
   for (; number >= 0x80U; number >>= kGroup) bytes += static_cast<char>(0x80U | (number & 0x7fU));
   bytes += static_cast<char>(number);
 }
-
-// Small numbers of either sign become small numbers.
-std::uint64_t sign_folded(std::int64_t number) noexcept {
-  return static_cast<std::uint64_t>(number) << 1U ^ static_cast<std::uint64_t>(number >> 63);
-}
-std::int64_t sign_unfolded(std::uint64_t number) noexcept {
-  return static_cast<std::int64_t>(number >> 1U) ^ -static_cast<std::int64_t>(number & 1U);
+void put_signed(std::string& bytes, std::int64_t number) {
+  put_course(bytes, zigzag(static_cast<std::uint64_t>(number)));
 }
 
 std::int64_t milliwatts(Watts power) noexcept { return std::llround(power.si() * 1e3); }
@@ -49,11 +45,11 @@ void put_course(std::string& bytes, const std::vector<PowerColumn>& columns) {
     const bool has_extremes = column.lowest && column.highest;
     put_course(bytes, has_extremes ? kColumnExtremes : kColumnMean);
     const std::int64_t mean = milliwatts(*column.mean);
-    put_course(bytes, sign_folded(mean - std::exchange(last, mean)));
-    put_course(bytes, sign_folded(milliwatts(column.uncertainty)));
+    put_signed(bytes, mean - std::exchange(last, mean));
+    put_signed(bytes, milliwatts(column.uncertainty));
     if (!has_extremes) continue;
-    put_course(bytes, sign_folded(mean - milliwatts(*column.lowest)));
-    put_course(bytes, sign_folded(milliwatts(*column.highest) - mean));
+    put_signed(bytes, mean - milliwatts(*column.lowest));
+    put_signed(bytes, milliwatts(*column.highest) - mean);
   }
 }
 
@@ -92,7 +88,7 @@ class CourseReader {
  private:
   std::int64_t milliwatts() noexcept {
     constexpr std::uint64_t kMost = std::uint64_t{1} << 50U;
-    return sign_unfolded(number(kMost));
+    return static_cast<std::int64_t>(unzigzag(number(kMost)));
   }
 
   std::string_view bytes_;

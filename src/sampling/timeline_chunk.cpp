@@ -21,15 +21,6 @@ enum class Predictor : std::uint8_t {
 // Bits after the point of a slope, in raw units a quantum.
 constexpr unsigned kSlopeBits = 16;
 
-/// Small numbers of either sign as small numbers.
-std::uint64_t zigzag(std::uint64_t difference) noexcept {
-  return (difference << 1U) ^ (std::uint64_t{0} - (difference >> 63U));
-}
-
-std::uint64_t unzigzag(std::uint64_t code) noexcept {
-  return (code >> 1U) ^ (std::uint64_t{0} - (code & 1U));
-}
-
 /// `slope` times `quanta`, where slope may be negative.
 std::uint64_t rise_of(std::uint64_t slope, std::uint64_t quanta) noexcept {
   return static_cast<std::uint64_t>(static_cast<std::int64_t>(slope * quanta) >> kSlopeBits);
