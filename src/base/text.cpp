@@ -83,6 +83,13 @@ std::string counted(std::size_t number, std::string_view noun) {
   return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
 }
 
+std::uint64_t hash_of(std::string_view text) noexcept {
+  constexpr std::uint64_t kPrime = 0x100000001b3;
+  std::uint64_t hash = 0xcbf29ce484222325;
+  for (const char c : text) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  return hash;
+}
+
 std::string csv_cell(std::string_view text, char separator) {
   const bool is_plain = text.find_first_of("\"\r\n") == std::string_view::npos;
   if (is_plain && text.find(separator) == std::string_view::npos) return std::string(text);

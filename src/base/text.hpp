@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -23,6 +24,9 @@ namespace wattle {
 
 /// "1 run", "3 runs": a number, and a noun whose plural ends in "s".
 [[nodiscard]] std::string counted(std::size_t number, std::string_view noun);
+
+/// FNV-1a (draft-eastlake-fnv): names a text, keeps no secret.
+[[nodiscard]] std::uint64_t hash_of(std::string_view text) noexcept;
 
 /// A cell of a table of comma-separated values (RFC 4180).
 [[nodiscard]] std::string csv_cell(std::string_view text, char separator = ',');

@@ -30,15 +30,6 @@ constexpr std::string_view kSchema = "wattle.baseline/1";
 constexpr std::size_t kMostBaselineBytes = std::size_t{64} << 10U;
 constexpr const char* kHowTo = "wattle baseline measures it while the machine is idle";
 
-/// FNV-1a (RFC draft-eastlake-fnv): names a configuration, keeps no secret.
-std::uint64_t add_to_hash(std::uint64_t hash, std::string_view text) noexcept {
-  for (const char byte : text) {
-    hash ^= static_cast<unsigned char>(byte);
-    hash *= 0x100000001b3U;
-  }
-  return hash;
-}
-
 std::string host_of_this_machine() {
   std::array<char, 256> name{};
   if (::gethostname(name.data(), name.size() - 1) != 0) return {};
@@ -51,18 +42,16 @@ std::string configuration_of(const System& system) {
       "devices/system/cpu/cpu0/cpufreq/energy_performance_preference",
       "devices/system/cpu/cpufreq/boost", "devices/system/cpu/intel_pstate/no_turbo",
       "devices/system/cpu/smt/control"};
-  std::uint64_t hash = add_to_hash(0xcbf29ce484222325U, read_cpu_info(system).model_name);
+  std::string text = read_cpu_info(system).model_name;
   for (const std::string_view setting : kSettings) {
-    hash = add_to_hash(hash, "\n");
-    hash = add_to_hash(hash, read_line((system.sysfs / setting).string()).value_or(""));
+    text += "\n" + read_line((system.sysfs / setting).string()).value_or("");
   }
   const auto stat = read_file((system.procfs / "stat").string());
   const auto times = stat ? parse_cpu_times(*stat) : std::nullopt;
   const auto meminfo = read_file((system.procfs / "meminfo").string());
   const auto memory = meminfo ? parse_memory(*meminfo) : std::nullopt;
-  hash = add_to_hash(hash, fmt::format("\n{} {}", times ? times->processors : 0,
-                                       memory ? memory->total_bytes : 0));
-  return fmt::format("{:016x}", hash);
+  text += fmt::format("\n{} {}", times ? times->processors : 0, memory ? memory->total_bytes : 0);
+  return fmt::format("{:016x}", hash_of(text));
 }
 
 std::string utc_text(double unix_s) {

@@ -1,5 +1,7 @@
 #include "runs/run_id.hpp"
 
+#include "base/text.hpp"
+
 namespace wattle {
 namespace {
 
@@ -11,10 +13,7 @@ constexpr std::size_t kShortestId = 4;
 }  // namespace
 
 std::uint64_t run_id_of(std::string_view record) noexcept {
-  // FNV-1a (draft-eastlake-fnv), folded to the bits of an ID.
-  std::uint64_t hash = 0xcbf29ce484222325;
-  constexpr std::uint64_t kPrime = 0x100000001b3;
-  for (const char c : record) hash = (hash ^ static_cast<unsigned char>(c)) * kPrime;
+  const std::uint64_t hash = hash_of(record);  // folded to the bits of an ID
   return (hash ^ (hash >> kRunIdBits)) & ((std::uint64_t{1} << kRunIdBits) - 1);
 }
 
