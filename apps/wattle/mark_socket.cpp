@@ -9,12 +9,12 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <ctime>
 #include <exception>
 #include <initializer_list>
 #include <system_error>
 
 #include "base/clock.hpp"
+#include "base/cpu_time.hpp"
 
 namespace wattle::app {
 namespace {
@@ -49,11 +49,10 @@ int bind_to(int fd, const std::string& path) noexcept {
 /// The steady time at which the kernel received a datagram, from the wall time `stamp` of it. Wrong
 /// by the step if the wall clock was set since.
 TimePoint sent_at(const timespec& stamp) noexcept {
-  timespec wall{};
-  ::clock_gettime(CLOCK_REALTIME, &wall);
+  const auto wall = clock_time(CLOCK_REALTIME);
   const TimePoint now = machine_clock().now();
-  const auto age = std::chrono::seconds(wall.tv_sec - stamp.tv_sec) +
-                   std::chrono::nanoseconds(wall.tv_nsec - stamp.tv_nsec);
+  const auto age =
+      wall - std::chrono::seconds(stamp.tv_sec) - std::chrono::nanoseconds(stamp.tv_nsec);
   constexpr std::chrono::seconds kMost{10};
   return age >= std::chrono::nanoseconds(0) && age < kMost ? now - age : now;
 }

@@ -1,27 +1,21 @@
 #include "base/clock.hpp"
 
-#include <ctime>
 #include <mutex>
 
 #include "base/anchor.hpp"
+#include "base/cpu_time.hpp"
 
 namespace wattle {
 namespace {
 
 using std::chrono::nanoseconds;
 
-nanoseconds read_clock(clockid_t id) noexcept {
-  timespec now{};
-  ::clock_gettime(id, &now);
-  return std::chrono::seconds(now.tv_sec) + nanoseconds(now.tv_nsec);
-}
-
 class MachineClock final : public Clock {
  public:
   [[nodiscard]] TimePoint now() const noexcept override { return TimePoint::clock::now(); }
   [[nodiscard]] nanoseconds suspended() const noexcept override {
     // The coarse clock is that of the last tick of the kernel, and costs a quarter.
-    return read_clock(CLOCK_BOOTTIME) - read_clock(CLOCK_MONOTONIC_COARSE);
+    return clock_time(CLOCK_BOOTTIME) - clock_time(CLOCK_MONOTONIC_COARSE);
   }
 };
 
@@ -31,7 +25,7 @@ Anchor compare_clocks() noexcept {
   nanoseconds best_width = nanoseconds::max();
   for (int attempt = 0; attempt < 3; ++attempt) {
     const TimePoint before = TimePoint::clock::now();
-    const nanoseconds wall = read_clock(CLOCK_REALTIME);
+    const nanoseconds wall = clock_time(CLOCK_REALTIME);
     const nanoseconds width = TimePoint::clock::now() - before;
     if (width < best_width) {
       best_width = width;

@@ -1,11 +1,16 @@
-// Processor time by the kernel's CPU clocks, to the nanosecond.
+// Time by the kernel's clocks, to the nanosecond, and by its ticks.
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <ctime>
 #include <optional>
+#include <ratio>
 
 namespace wattle {
+
+/// The unit of the CPU times in procfs (USER_HZ).
+using ClockTicks = std::chrono::duration<std::uint64_t, std::centi>;
 
 /// What the thread or process of a CPU clock has used; absent where it is gone. Threads: any.
 [[nodiscard]] inline std::optional<std::chrono::nanoseconds> cpu_time(clockid_t clock) noexcept {
@@ -14,9 +19,9 @@ namespace wattle {
   return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
 }
 
-/// That of the calling thread.
-[[nodiscard]] inline std::chrono::nanoseconds cpu_time_of_this_thread() noexcept {
-  return cpu_time(CLOCK_THREAD_CPUTIME_ID).value_or(std::chrono::nanoseconds(0));
+/// The time of a clock that every machine has. Threads: any.
+[[nodiscard]] inline std::chrono::nanoseconds clock_time(clockid_t clock) noexcept {
+  return cpu_time(clock).value_or(std::chrono::nanoseconds(0));
 }
 
 }  // namespace wattle

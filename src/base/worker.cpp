@@ -83,7 +83,7 @@ void Worker::State::run() noexcept {
   lock.unlock();
   over = nullptr;
   lock.lock();
-  cpu_at_end = cpu_time_of_this_thread();
+  cpu_at_end = clock_time(CLOCK_THREAD_CPUTIME_ID);
   cpu_clock.reset();
   has_thread = false;
   changed.notify_all();

@@ -29,7 +29,7 @@ std::optional<double> cpu_percent(const CpuTimes& begin, const CpuTimes& end) no
 Seconds interrupted(const CpuTimes& begin, const CpuTimes& end) noexcept {
   const auto passed = [](std::uint64_t from, std::uint64_t to) { return to - std::min(from, to); };
   const std::uint64_t ticks = passed(begin.irq, end.irq) + passed(begin.steal, end.steal);
-  return std::chrono::duration<double, std::centi>(static_cast<double>(ticks));
+  return ClockTicks(ticks);
 }
 
 /// Room for the "cpu" lines of all processors in /proc/stat, and as much to spare: their numbers

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/cpu_time.hpp"
 #include "base/fd.hpp"
 #include "sensors/proc_tables.hpp"
 #include "wattle/clock.hpp"
@@ -41,8 +42,7 @@ class MachineMonitor {
   [[nodiscard]] std::optional<double> last_cpu_percent() const noexcept { return cpu_percent_; }
   /// CPU time of everything since boot, at the last sample.
   [[nodiscard]] std::optional<Seconds> last_busy() const noexcept {
-    using Ticks = std::chrono::duration<double, std::centi>;
-    return last_ ? std::optional<Seconds>(Ticks(static_cast<double>(last_->busy))) : std::nullopt;
+    return last_ ? std::optional<Seconds>(ClockTicks(last_->busy)) : std::nullopt;
   }
   /// At the last sample.
   [[nodiscard]] std::optional<double> last_memory_used_bytes() const noexcept {

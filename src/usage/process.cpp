@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "base/parse.hpp"
 #include "base/split.hpp"
@@ -39,17 +40,12 @@ std::multimap<pid_t, ProcessStat> processes_by_parent(const System& system) {
   return by_parent;
 }
 
-Seconds seconds_of(std::uint64_t own, std::uint64_t waited) {
-  static const auto ticks_per_s = static_cast<double>(::sysconf(_SC_CLK_TCK));
-  return Seconds((static_cast<double>(own) + static_cast<double>(waited)) / ticks_per_s);
-}
-
 LiveProcess describe(const fs::path& procfs, const ProcessStat& process) {
   LiveProcess live{.pid = process.pid,
                    .name = process.name,
                    .ended = process.state == 'Z',
-                   .cpu_user = seconds_of(process.user, process.waited_user),
-                   .cpu_system = seconds_of(process.system, process.waited_system),
+                   .cpu_user = ClockTicks(process.user + process.waited_user),
+                   .cpu_system = ClockTicks(process.system + process.waited_system),
                    .peak_rss_bytes = std::nullopt};
   live.minor_faults =
       static_cast<std::uint64_t>(process.minor_faults + process.waited_minor_faults);

@@ -9,6 +9,7 @@
 #include <cctype>
 #include <optional>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "base/split.hpp"
 #include "base/text.hpp"
@@ -57,9 +58,7 @@ std::vector<ProcessUse> uses_between(const std::vector<ProcessTimes>& before,
         was != before.end() && was->pid == now.pid && was->start_time == now.start_time;
     const std::uint64_t from = is_same ? std::min(was->ticks, now.ticks) : 0;
     if (now.ticks == from) continue;
-    using Ticks = std::chrono::duration<double, std::centi>;
-    uses.push_back(
-        {.pid = now.pid, .name = now.name, .cpu = Ticks(static_cast<double>(now.ticks - from))});
+    uses.push_back({.pid = now.pid, .name = now.name, .cpu = ClockTicks(now.ticks - from)});
   }
   std::ranges::stable_sort(uses, std::ranges::greater(), &ProcessUse::cpu);
   return uses;

@@ -147,7 +147,8 @@ void Tracker::Impl::publish(const TrackerCost& own) noexcept {
 /// By the tracker's thread.
 void Tracker::Impl::publish_cost() noexcept {
   const TrackerCost gpus = tracking_.gpu_cost();
-  publish({.cpu = cpu_time_of_this_thread() + gpus.cpu - gpu_cpu_before_, .threads = own_.threads});
+  publish({.cpu = clock_time(CLOCK_THREAD_CPUTIME_ID) + gpus.cpu - gpu_cpu_before_,
+           .threads = own_.threads});
   tracking_.set_own_cpu(own_.cpu);
 }
 

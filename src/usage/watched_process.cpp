@@ -1,7 +1,5 @@
 #include "usage/watched_process.hpp"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -24,12 +22,6 @@ using StatusText = std::array<char, std::size_t{16} << 10U>;
 
 /// Reading the status of more threads once a second would take several milliseconds.
 constexpr std::uint64_t kMostThreads = 256;
-
-nanoseconds of_ticks(std::uint64_t ticks) noexcept {
-  static const auto ns_per_tick =
-      static_cast<std::uint64_t>(1'000'000'000 / std::max(::sysconf(_SC_CLK_TCK), 1L));
-  return nanoseconds(ticks * ns_per_tick);
-}
 
 CpuTicks cpu_of(const ProcessStat& stat) noexcept {
   const std::uint64_t user = stat.user + stat.waited_user;
@@ -69,8 +61,8 @@ WatchedProcess::WatchedProcess(ProcessSources& sources, const ProcessStat& stat,
   clockid_t clock = 0;
   if (sources.procfs.is_own() && ::clock_getcpuclockid(stat.pid, &clock) == 0) clock_ = clock;
   if (origin != Origin::later) {
-    state_.cpu = CpuLedger(own_cpu().value_or(of_ticks(stat.user + stat.system)),
-                           of_ticks(stat.waited_user + stat.waited_system));
+    state_.cpu = CpuLedger(own_cpu().value_or(ClockTicks(stat.user + stat.system)),
+                           ClockTicks(stat.waited_user + stat.waited_system));
     state_.uncounted = cpu_of(stat);
     state_.user_share = ratio_of(state_.uncounted.user, state_.uncounted.all);
     state_.activity.minor_faults = {stat.minor_faults, stat.waited_minor_faults};
@@ -162,8 +154,8 @@ void WatchedProcess::read_after_child() {
 }
 
 void WatchedProcess::take_times(const ProcessStat& stat) noexcept {
-  if (!clock_) state_.cpu.update_own(of_ticks(stat.user + stat.system));
-  state_.cpu.update_waited(of_ticks(stat.waited_user + stat.waited_system));
+  if (!clock_) state_.cpu.update_own(ClockTicks(stat.user + stat.system));
+  state_.cpu.update_waited(ClockTicks(stat.waited_user + stat.waited_system));
   state_.activity.minor_faults.update_own(stat.minor_faults);
   state_.activity.minor_faults.update_waited(stat.waited_minor_faults);
   state_.activity.major_faults.update_own(stat.major_faults);

@@ -4,9 +4,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <ctime>
 #include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "base/split.hpp"
 #include "usage/process_list.hpp"
@@ -14,15 +14,6 @@
 
 namespace wattle {
 namespace {
-
-/// The time since boot in the unit of `ProcessStat::start_time`.
-std::uint64_t ticks_since_boot() noexcept {
-  timespec now{};
-  ::clock_gettime(CLOCK_BOOTTIME, &now);
-  const auto per_s = static_cast<std::uint64_t>(std::max(::sysconf(_SC_CLK_TCK), 1L));
-  return static_cast<std::uint64_t>(now.tv_sec) * per_s +
-         static_cast<std::uint64_t>(now.tv_nsec) * per_s / 1'000'000'000;
-}
 
 [[noreturn]] void refuse(pid_t root, const std::string& reason) {
   throw InvalidArgument(fmt::format("cannot track process {}: {}", root, reason));
@@ -50,7 +41,9 @@ WatchedTree::WatchedTree(const System& system, pid_t root, const TreeOptions& op
   add(*stat, options.is_launcher ? Origin::launcher : Origin::root);
   if (processes_.empty()) refuse(root, "it has ended");
   if (!options.is_launcher) find_new();
-  watched_since_ = procfs.is_own() ? ticks_since_boot() : 0;
+  watched_since_ = procfs.is_own()
+                       ? std::chrono::duration_cast<ClockTicks>(clock_time(CLOCK_BOOTTIME)).count()
+                       : 0;
   if (procfs.is_own()) return;
   for (const WatchedProcess& process : processes_) {
     watched_since_ = std::max(watched_since_, process.state().start_time);
