@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/known_sum.hpp"
+
 namespace wattle::app {
 
 std::optional<std::size_t> Phases::row_of(const std::string& name,
@@ -95,16 +97,15 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
     }
     phase.depth = row.depth;
     phase.peak_memory_bytes = row.peak_memory_bytes;
-    std::chrono::nanoseconds cpu{0};
-    bool is_cpu_known = !row.spans.empty();
+    KnownSum<std::chrono::nanoseconds> cpu;
     std::vector<std::vector<EnergyFigure>> windows;  // of each domain
     for (const Span& span : row.spans) {
       const Seconds begin = span.begin->at - run_begin;
       const Seconds end = span.end->at - run_begin;
       phase.spans.push_back({.begin = begin, .end = end});
       phase.time += end - begin;
-      is_cpu_known = is_cpu_known && span.begin->cpu && span.end->cpu;
-      if (is_cpu_known) cpu += *span.end->cpu - *span.begin->cpu;
+      const bool is_cpu_known = span.begin->cpu && span.end->cpu;
+      cpu.add(is_cpu_known ? std::optional(*span.end->cpu - *span.begin->cpu) : std::nullopt);
       std::vector<DomainFigure> domains = energy_between(*span.begin, *span.end);
       windows.resize(domains.size());
       for (std::size_t d = 0; d < domains.size(); ++d) windows[d].push_back(domains[d].figure);
@@ -114,7 +115,7 @@ PhasesReport Phases::report(TimePoint run_begin, const EnergyBetween& energy_bet
       phase.domains[d].figure = sum_of(windows[d]);
     }
     phase.total = total_of(phase.domains, {});
-    if (is_cpu_known) phase.cpu = cpu;
+    phase.cpu = cpu.value();
     if (!phase.cpu || !phase.peak_memory_bytes) phase.unknown = no_processes;
   }
   return report;

@@ -11,23 +11,22 @@ RunStatus::RunStatus(std::chrono::nanoseconds period, TimePoint begin)
 
 std::optional<std::string> RunStatus::add(TimePoint now, std::optional<Watts> power,
                                           const TreeState* tree) {
-  sum_ += power.value_or(Watts(0.0));
+  sum_.add(power);
   ++intervals_;
-  is_power_known_ = is_power_known_ && power.has_value();
   if (now < next_) return std::nullopt;
   std::string text = line(now, tree);
   while (next_ <= now) next_ += period_;
   last_ = now;
   if (tree != nullptr) last_cpu_ = tree->main.cpu + tree->descendants.cpu;
-  sum_ = Watts(0.0);
+  sum_ = {};
   intervals_ = 0;
-  is_power_known_ = true;
   return text;
 }
 
 std::string RunStatus::line(TimePoint now, const TreeState* tree) const {
   std::string text = fmt::format("{}: ", to_text(Seconds(now - begin_)));
-  text += is_power_known_ ? to_text(Watts(sum_.si() / intervals_)) : "power unknown";
+  const auto sum = sum_.value();
+  text += sum ? to_text(Watts(sum->si() / intervals_)) : "power unknown";
   if (tree == nullptr) return text;
   const std::chrono::nanoseconds cpu = tree->main.cpu + tree->descendants.cpu - last_cpu_;
   text += fmt::format(", {:.2f} CPU cores in use", Seconds(cpu) / Seconds(now - last_));

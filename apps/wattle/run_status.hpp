@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "base/known_sum.hpp"
 #include "usage/tree_state.hpp"
 #include "wattle/clock.hpp"
 #include "wattle/units.hpp"
@@ -32,9 +33,8 @@ class RunStatus {
   TimePoint next_;
   TimePoint last_;
   std::chrono::nanoseconds last_cpu_{0};
-  Watts sum_{0.0};  ///< of the intervals' means
+  KnownSum<Watts> sum_;  ///< of the intervals' means
   int intervals_ = 0;
-  bool is_power_known_ = true;
 };
 
 }  // namespace wattle::app

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/known_sum.hpp"
 #include "base/split.hpp"
 #include "report/report.hpp"
 #include "sampling/energy_sum.hpp"
@@ -154,21 +155,19 @@ Total total_of(const std::vector<DomainFigure>& domains,
                const std::vector<SensorRefusal>& refused) {
   Total total;
   EnergySum sum(Seconds(0));  // of what is known alone: the rest is missing
-  Watts mean;
-  bool mean_known = true;
+  KnownSum<Watts> mean;
   for (const DomainFigure& domain : domains) {
     const std::string kind(traits_of(domain.domain).in_total);
     if (kind.empty() || !domain.figure.energy) continue;
     sum.add(domain.figure.measured());
-    mean_known = mean_known && domain.figure.mean;
-    mean += domain.figure.mean.value_or(Watts(0.0));
+    mean.add(domain.figure.mean);
     if (std::ranges::find(total.covers, kind) == total.covers.end()) total.covers.push_back(kind);
   }
   const MeasuredEnergy known = sum.result();
   total.energy = known.energy;
   total.uncertainty = known.uncertainty;
   total.unknown = known.unknown;
-  if (total.energy && mean_known) total.mean = mean;
+  total.mean = mean.value();
   add_missing(total, domains, refused);
   return total;
 }

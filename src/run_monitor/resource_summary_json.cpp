@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/known_sum.hpp"
 #include "base/python_repr.hpp"
 #include "base/quantity.hpp"
 #include "run_monitor/json_text.hpp"
@@ -115,13 +116,9 @@ Value::Object file_json(const SummaryFile& file) {
 }  // namespace
 
 std::optional<double> total_mean_power(const ResourceSummary& summary) {
-  if (summary.gpus.empty()) return std::nullopt;
-  double power_w = 0.0;
-  for (const GpuSummary& gpu : summary.gpus) {
-    if (!gpu.power_watts_mean) return std::nullopt;
-    power_w += *gpu.power_watts_mean;
-  }
-  return power_w;
+  KnownSum<double> power_w;
+  for (const GpuSummary& gpu : summary.gpus) power_w.add(gpu.power_watts_mean);
+  return power_w.value();
 }
 
 void ResourceSummary::set_allocator_peak(double mebibytes) {

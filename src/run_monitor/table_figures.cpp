@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/known_sum.hpp"
+
 namespace wattle {
 
 void GpuFigures::set_energy(const MeasuredEnergy& measured, Method method) noexcept {
@@ -15,12 +17,10 @@ void GpuFigures::set_energy(const MeasuredEnergy& measured, Method method) noexc
 void sum_energies(GpuTable& table) {
   GpuFigures& all = table.all;
   double variance_j2 = 0.0;
-  bool is_known = !table.gpus.empty();
+  KnownSum<Joules> energy;
   bool is_first = true;
-  Joules energy;
   for (const GpuSummary& gpu : table.gpus) {
-    is_known = is_known && gpu.energy;
-    energy += gpu.energy.value_or(Joules());
+    energy.add(gpu.energy);
     const double uncertainty_j = gpu.energy_uncertainty.value_or(Joules()).si();
     variance_j2 += uncertainty_j * uncertainty_j;
     all.energy_unknown = std::max(all.energy_unknown, gpu.energy_unknown);
@@ -29,9 +29,8 @@ void sum_energies(GpuTable& table) {
     all.energy_method = is_same ? gpu.energy_method : std::nullopt;
     is_first = false;
   }
-  if (!is_known) return;
-  all.energy = energy;
-  all.energy_uncertainty = Joules(std::sqrt(variance_j2));
+  all.energy = energy.value();
+  if (all.energy) all.energy_uncertainty = Joules(std::sqrt(variance_j2));
 }
 
 }  // namespace wattle

@@ -9,6 +9,7 @@
 #include <set>
 #include <tuple>
 
+#include "base/known_sum.hpp"
 #include "base/text.hpp"
 
 namespace wattle {
@@ -164,20 +165,18 @@ JobReport report_of(const std::string& job, const std::vector<const NamedRecord*
   report.started_unix_s = std::numeric_limits<double>::infinity();
   report.ended_unix_s = -std::numeric_limits<double>::infinity();
   std::map<std::string, std::vector<const NamedRecord*>> by_host;
-  Seconds cpu{0};
-  bool is_cpu_known = true;
+  KnownSum<Seconds> cpu;
   for (const NamedRecord* run : runs) {
     const RunRecord& record = run->record;
     by_host[record.host.name].push_back(run);
     report.started_unix_s = std::min(report.started_unix_s, record.started_unix_s);
     report.ended_unix_s = std::max(report.ended_unix_s, record.ended_unix_s);
-    if (record.cpu()) cpu += *record.cpu();
-    is_cpu_known = is_cpu_known && record.cpu();
+    cpu.add(record.cpu());
     if (record.peak_rss_bytes) {
       report.peak_rss_bytes = std::max(report.peak_rss_bytes.value_or(0), *record.peak_rss_bytes);
     }
   }
-  if (is_cpu_known) report.cpu = cpu;
+  report.cpu = cpu.value();
   std::set<const NamedRecord*> counted;
   double squares = 0.0;
   for (const auto& [name, on_host] : by_host) {

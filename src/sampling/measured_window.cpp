@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/known_sum.hpp"
+
 namespace wattle {
 
 MeasuredWindow::MeasuredWindow(Readings& readings)
@@ -66,14 +68,11 @@ bool MeasuredWindow::read_lanes(TimePoint deadline, Lanes lanes) {
 }
 
 std::optional<Watts> MeasuredWindow::interval_power() const noexcept {
-  std::optional<Watts> sum;
+  KnownSum<Watts> sum;
   for (const Part& part : parts_) {
-    if (!counts_in_total(part.domain.kind()) || part.is_stuck) continue;
-    const std::optional<Watts> power = part.intervals.last();
-    if (!power) return std::nullopt;
-    sum = sum.value_or(Watts(0.0)) + *power;
+    if (counts_in_total(part.domain.kind()) && !part.is_stuck) sum.add(part.intervals.last());
   }
-  return sum;
+  return sum.value();
 }
 
 std::optional<Watts> MeasuredWindow::interval_power(const Domain& domain) const noexcept {

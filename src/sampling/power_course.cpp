@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/known_sum.hpp"
 #include "sampling/integrate.hpp"
 
 namespace wattle {
@@ -138,17 +139,15 @@ std::vector<PowerColumn> sum_of(const std::vector<const DomainCourse*>& domains,
   const std::size_t per_column = grid.steps_per_column();
   for (std::size_t i = 0; i < grid.columns; ++i) {
     PowerColumn& sum = total[i];
-    Watts mean;
+    KnownSum<Watts> mean;
     double variance = 0.0;
-    bool are_known = true;
     for (const DomainCourse* course : domains) {
       const PowerColumn& column = course->columns[i];
-      are_known = are_known && is_known(column);
-      mean += column.mean.value_or(Watts(0.0));
+      mean.add(column.mean);
       variance += column.uncertainty.si() * column.uncertainty.si();
     }
-    if (!are_known) continue;
-    sum.mean = mean;
+    sum.mean = mean.value();
+    if (!sum.mean) continue;
     sum.uncertainty = Watts(std::sqrt(variance));
     for (std::size_t k = i * per_column; k < std::min(steps.size(), (i + 1) * per_column); ++k) {
       if (steps[k].known == domains.size()) extend(sum, steps[k].power);

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/known_sum.hpp"
 
 namespace wattle {
 namespace {
@@ -23,25 +24,10 @@ std::optional<std::uint64_t> bytes_shown(const std::optional<double>& value) {
   return value ? std::optional(static_cast<std::uint64_t>(*value)) : std::nullopt;
 }
 
-/// Absent where nothing was added, or something that is absent.
-template <class T>
-class Sum {
- public:
-  void add(const std::optional<T>& value) {
-    if (value) sum_ = sum_.value_or(T{}) + *value;
-    complete_ = complete_ && value;
-  }
-  [[nodiscard]] std::optional<T> value() const { return complete_ ? sum_ : std::nullopt; }
-
- private:
-  std::optional<T> sum_;
-  bool complete_ = true;
-};
-
 /// What the command's processes hold of one GPU.
 struct Holders {
-  Sum<std::uint64_t> main;
-  Sum<std::uint64_t> descendants;
+  KnownSum<std::uint64_t> main;
+  KnownSum<std::uint64_t> descendants;
   bool any = false;
   bool any_stranger = false;
   bool all_known = true;  ///< whether they are the command's
@@ -220,10 +206,10 @@ GpuMonitor::GpuMonitor(const Readings& readings, SummedGpus choice)
       gpus_(readings_.devices().size()) {}
 
 void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
-  Sum<std::uint64_t> used;
-  Sum<double> busy;
-  Sum<std::uint64_t> main;
-  Sum<std::uint64_t> descendants;
+  KnownSum<std::uint64_t> used;
+  KnownSum<double> busy;
+  KnownSum<std::uint64_t> main;
+  KnownSum<std::uint64_t> descendants;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     const Readings::Device& device = readings_.devices()[i];
     Gpu& gpu = gpus_[i];
@@ -243,8 +229,7 @@ void GpuMonitor::sample(const KinshipOf& kinship_of, TimePoint began) {
           .sum_percent = busy.value()};
   raise(peak_main_bytes_, main.value());
   raise(peak_descendants_bytes_, descendants.value());
-  main.add(descendants.value());
-  raise(peak_combined_bytes_, main.value());
+  raise(peak_combined_bytes_, known_sum(main.value(), descendants.value()));
 }
 
 void GpuMonitor::sample_gpu(const Readings::Device& device, Gpu& gpu, TimePoint began) const {
@@ -316,20 +301,19 @@ GpuUsage GpuMonitor::usage_of(const Readings::Device& device, const Gpu& gpu, Ti
 }
 
 std::optional<double> GpuMonitor::memory_total_bytes() const noexcept {
-  double sum = 0.0;
+  KnownSum<double> sum;
+  sum.add(0.0);
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     if (!choice_.included[i]) continue;
-    const auto total = readings_.latest(readings_.devices()[i], Metric::memory_total);
-    if (!total) return std::nullopt;
-    sum += *total;
+    sum.add(readings_.latest(readings_.devices()[i], Metric::memory_total));
   }
-  return sum;
+  return sum.value();
 }
 
 GpusUsage GpuMonitor::usage(TimePoint began, TimePoint ended) const {
   GpusUsage usage;
-  Sum<std::uint64_t> total;
-  Sum<double> mean;
+  KnownSum<std::uint64_t> total;
+  KnownSum<double> mean;
   for (std::size_t i = 0; i < gpus_.size(); ++i) {
     usage.gpus.push_back(usage_of(readings_.devices()[i], gpus_[i], began, ended));
     if (!choice_.included[i]) continue;

@@ -1,5 +1,6 @@
 #include "usage/tracking_row.hpp"
 
+#include "base/known_sum.hpp"
 #include "usage/cpu_ledger.hpp"
 #include "usage/usage_units.hpp"
 #include "wattle/clock.hpp"
@@ -56,12 +57,8 @@ std::vector<TrackingCell> tracking_row(const TrackingUnits& units, const Trackin
   const auto system_share = sample.machine.last_cpu_percent();
   const TrackingCell main_busy = busy(before.main.cpu, main.cpu);
   const TrackingCell rest_busy = busy(before.descendants.cpu, rest.cpu);
-  const TrackingCell both_busy =
-      main_busy && rest_busy ? TrackingCell(*main_busy + *rest_busy) : std::nullopt;
-  std::optional<std::uint64_t> both_gpu;
-  if (gpus.main_bytes && gpus.descendants_bytes) {
-    both_gpu = *gpus.main_bytes + *gpus.descendants_bytes;
-  }
+  const TrackingCell both_busy = known_sum(main_busy, rest_busy);
+  const auto both_gpu = known_sum(gpus.main_bytes, gpus.descendants_bytes);
   // A process that has ended has no memory and no threads to read; a zombie has none any more.
   const bool is_running = main.threads > 0;
   const auto running = [&](TrackingCell value) { return is_running ? value : std::nullopt; };

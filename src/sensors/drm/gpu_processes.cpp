@@ -12,6 +12,7 @@
 
 #include "base/fd.hpp"
 #include "base/file.hpp"
+#include "base/known_sum.hpp"
 #include "base/split.hpp"
 #include "sensors/drm/fdinfo.hpp"
 
@@ -53,11 +54,6 @@ std::shared_ptr<const std::vector<OpenNode>> scan_open_nodes(const std::filesyst
   return nodes;
 }
 
-template <class T>
-void add(std::optional<T>& sum, const std::optional<T>& value) {
-  sum = sum && value ? std::optional(*sum + *value) : std::nullopt;
-}
-
 }  // namespace
 
 std::shared_ptr<const std::vector<OpenNode>> OpenGpuFiles::list(TimePoint now) {
@@ -91,8 +87,9 @@ std::vector<DeviceProcess> users_of(std::span<const OpenNode> open,
     if (usage.client_id && !clients.insert(*usage.client_id).second) continue;
     // Without an id it may have been counted already.
     DeviceProcess& user = users.back();
-    add(user.memory_bytes, usage.client_id ? usage.memory_bytes : std::nullopt);
-    add(user.engine_time, usage.client_id ? usage.engine_time : std::nullopt);
+    const ClientUsage added = usage.client_id ? usage : ClientUsage{};
+    user.memory_bytes = known_sum(user.memory_bytes, added.memory_bytes);
+    user.engine_time = known_sum(user.engine_time, added.engine_time);
   }
   return users;
 }

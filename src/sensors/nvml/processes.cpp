@@ -6,6 +6,8 @@
 #include <limits>
 #include <map>
 
+#include "base/known_sum.hpp"
+
 namespace wattle::nvml {
 namespace {
 
@@ -13,10 +15,6 @@ constexpr std::array<std::size_t, 3> kRecordSizes = {16, 24, 32};
 constexpr std::size_t kLargestRecord = kRecordSizes.back();
 
 using MemoryByPid = std::map<pid_t, std::optional<std::uint64_t>>;
-
-std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a, std::optional<std::uint64_t> b) {
-  return a && b ? std::optional(*a + *b) : std::nullopt;
-}
 
 /// All records begin with the process number and, at the eighth byte, the memory it holds. Under
 /// MIG a process has one record for each instance it uses.
@@ -31,7 +29,7 @@ MemoryByPid parse(std::span<const std::byte> records, std::size_t size) {
     const bool is_known = bytes != std::numeric_limits<std::uint64_t>::max();
     const auto memory = is_known ? std::optional(bytes) : std::nullopt;
     const auto [place, is_new] = found.emplace(static_cast<pid_t>(pid), memory);
-    if (!is_new) place->second = sum(place->second, memory);
+    if (!is_new) place->second = known_sum(place->second, memory);
   }
   return found;
 }
