@@ -130,7 +130,7 @@ class Bench {
     const std::size_t saved = saver_.save(to_save_).size();
     if (saved == 0) return;
     write_to_stderr(
-        fmt::format("saved {} run{}: wattle history --tag {}\n", saved, saved == 1 ? "" : "s",
+        fmt::format("saved {}: wattle history --tag {}\n", counted(saved, "run"),
                     shell_quoted(fmt::format("{}={}", kTag, to_save_.front().tags.at(kTag)))));
   }
 

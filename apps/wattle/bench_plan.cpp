@@ -62,9 +62,9 @@ std::vector<Values> combinations_of(const std::vector<BenchParameter>& parameter
 void check_number(std::string_view option, std::size_t count, std::size_t commands,
                   bool one_is_enough) {
   if (count == 0 || count == commands || (one_is_enough && count == 1)) return;
-  throw InvalidArgument(fmt::format(
-      "{} is given {} times for {} {}: give it {}once for each command", option, count, commands,
-      commands == 1 ? "command" : "commands", one_is_enough ? "once, or " : ""));
+  throw InvalidArgument(fmt::format("{} is given {} times for {}: give it {}once for each command",
+                                    option, count, counted(commands, "command"),
+                                    one_is_enough ? "once, or " : ""));
 }
 
 std::map<std::string, std::size_t> uses_of_names(const std::vector<PlannedCommand>& commands) {

@@ -132,11 +132,6 @@ bool has_gpus(const ResourceSummary& summary) {
          summary.mem_util_mean_pct || summary.power_watts_mean || summary.energy;
 }
 
-/// "1 row", "2 damaged rows".
-std::string rows_text(std::uint64_t rows, std::string_view kind) {
-  return fmt::format("{} {}{}", rows, kind, rows == 1 ? "row" : "rows");
-}
-
 std::string bytes_text(const std::optional<std::uint64_t>& bytes) {
   return bytes ? bytes_to_text(*bytes) : "-";
 }
@@ -245,8 +240,8 @@ std::string summary_text(const ResourceSummary& summary, const TextStyle& style)
   }
   std::string sources;
   for (const SummaryFile& file : summary.files) {
-    sources += fmt::format("{}: {}", printable(file.path.string()), rows_text(file.rows, ""));
-    if (file.bad_rows > 0) sources += ", " + rows_text(file.bad_rows, "damaged ") + " skipped";
+    sources += fmt::format("{}: {}", printable(file.path.string()), counted(file.rows, "row"));
+    if (file.bad_rows > 0) sources += ", " + counted(file.bad_rows, "damaged row") + " skipped";
     if (!file.problem.empty()) sources += ": " + file.problem;
     sources += '\n';
   }
