@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
@@ -31,10 +32,6 @@ std::string_view replacement(char letter) noexcept {
     default:
       return {};
   }
-}
-
-bool is_letter_or_digit(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9');
 }
 
 /// Converts a pattern of zeusd to POSIX.
@@ -74,7 +71,7 @@ class Translation {
     const std::string_view instead = replacement(c);
     if (!instead.empty()) {
       posix_ += instead;
-    } else if (is_letter_or_digit(c) && kKnown.find(c) == std::string_view::npos) {
+    } else if ((is_letter(c) || is_digit(c)) && kKnown.find(c) == std::string_view::npos) {
       refuse_pattern(whole_, fmt::format("\\{} is not supported", c));
     } else {
       posix_.append({'\\', c});

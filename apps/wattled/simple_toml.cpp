@@ -6,16 +6,14 @@
 #include <optional>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 #include "base/text.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
 namespace {
 
-bool is_bare(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
-         c == '-';
-}
+bool is_bare(char c) noexcept { return is_letter(c) || is_digit(c) || c == '_' || c == '-'; }
 
 /// The character of an escape in a "basic" string; absent: invalid, or a code point (\u).
 std::optional<char> unescaped(char c) noexcept {

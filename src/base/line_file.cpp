@@ -197,10 +197,9 @@ std::uint64_t LineFile::end_of_last_line(std::uint64_t size) const {
 /// A file may hold no more than the begin of its first line.
 bool LineFile::begins_as_it_should(std::string_view begin) const noexcept {
   const std::size_t length = std::min(begin.size(), first_bytes_.size());
-  return std::equal(begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(length),
-                    first_bytes_.begin(), [](char is, char should_be) {
-                      return should_be == kDigit ? is >= '0' && is <= '9' : is == should_be;
-                    });
+  return std::equal(
+      begin.begin(), begin.begin() + static_cast<std::ptrdiff_t>(length), first_bytes_.begin(),
+      [](char is, char should_be) { return should_be == kDigit ? is_digit(is) : is == should_be; });
 }
 
 bool LineFile::was_deleted() const noexcept {

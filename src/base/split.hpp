@@ -7,6 +7,12 @@
 
 namespace wattle {
 
+/// Of ASCII alone.
+[[nodiscard]] constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
+[[nodiscard]] constexpr bool is_letter(char c) noexcept {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
 /// Takes what stands before the first `separator` off `text`, and the separator, and returns it;
 /// all of `text` where there is none.
 std::string_view take_until(std::string_view& text, char separator) noexcept;

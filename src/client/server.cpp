@@ -27,17 +27,11 @@ constexpr std::string_view kForms =
                         std::string(kForms));
 }
 
-bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-
-bool is_letter_or_digit(char c) noexcept {
-  return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
 /// The characters of names and IPv4 addresses: none has another meaning in a URL.
 bool is_host_name(std::string_view text) noexcept {
   constexpr std::size_t kLongestName = 253;  // RFC 1035 2.3.4, written with dots
   return !text.empty() && text.size() <= kLongestName && std::ranges::all_of(text, [](char c) {
-    return is_letter_or_digit(c) || c == '.' || c == '-' || c == '_';
+    return is_letter(c) || is_digit(c) || c == '.' || c == '-' || c == '_';
   });
 }
 

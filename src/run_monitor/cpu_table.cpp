@@ -11,7 +11,7 @@ void CpuTable::take(std::string_view line) {
   if (trimmed(line) == "timestamp,usr_pct,idle_pct") return;
   const std::size_t first = line.find(',');
   const std::size_t second = first == std::string_view::npos ? first : line.find(',', first + 1);
-  const bool begins_with_time = !line.empty() && line[0] >= '0' && line[0] <= '9';
+  const bool begins_with_time = !line.empty() && is_digit(line[0]);
   if (!begins_with_time || second == std::string_view::npos) {
     count_row(false);
     return;

@@ -9,10 +9,7 @@
 namespace wattle {
 namespace {
 
-constexpr bool is_digit(char c) noexcept { return c >= '0' && c <= '9'; }
-constexpr bool is_unit(char c) noexcept {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '%' || c == '/';
-}
+constexpr bool is_unit(char c) noexcept { return is_letter(c) || c == '%' || c == '/'; }
 
 /// The plain numbers that nearly all cells are; false for others, which may be numbers too.
 bool parse_plain(std::string_view text, double& value) noexcept {

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <ctime>
 
+#include "base/split.hpp"
+
 namespace wattle {
 namespace {
 
@@ -36,11 +38,10 @@ std::optional<std::int64_t> parse_utc_ms(std::string_view text) noexcept {
   std::array<int, 7> numbers{};  // year, month, day, hour, minute, second, millisecond
   std::size_t number = 0;
   for (std::size_t i = 0; i < kForm.size() - 6; ++i) {
-    const bool is_digit = text[i] >= '0' && text[i] <= '9';
     if (kForm[i] != 'd') {
       if (text[i] != kForm[i]) return std::nullopt;
       ++number;
-    } else if (is_digit) {
+    } else if (is_digit(text[i])) {
       numbers.at(number) = numbers.at(number) * 10 + (text[i] - '0');
     } else {
       return std::nullopt;

@@ -18,16 +18,16 @@ namespace {
 
 constexpr std::size_t kLongestCustomName = 64;
 
-constexpr bool is_letter(char c) noexcept { return c >= 'a' && c <= 'z'; }
-constexpr bool is_letter_or_digit(char c) noexcept {
-  return is_letter(c) || (c >= '0' && c <= '9');
+constexpr bool is_small_letter(char c) noexcept { return c >= 'a' && c <= 'z'; }
+constexpr bool is_small_letter_or_digit(char c) noexcept {
+  return is_small_letter(c) || is_digit(c);
 }
 
 /// True for what `Domain::custom` takes, but that it could be a name of another kind.
 bool has_custom_form(std::string_view source, std::string_view part) noexcept {
-  const auto is_word_letter = [](char c) { return is_letter_or_digit(c) || c == '_'; };
-  return !source.empty() && is_letter(source.front()) &&
-         std::ranges::all_of(source, is_letter_or_digit) && !part.empty() &&
+  const auto is_word_letter = [](char c) { return is_small_letter_or_digit(c) || c == '_'; };
+  return !source.empty() && is_small_letter(source.front()) &&
+         std::ranges::all_of(source, is_small_letter_or_digit) && !part.empty() &&
          std::ranges::all_of(part, is_word_letter) &&
          source.size() + 1 + part.size() <= kLongestCustomName;
 }

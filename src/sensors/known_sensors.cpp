@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/parse.hpp"
+#include "base/split.hpp"
 
 namespace wattle {
 namespace {
@@ -116,9 +117,8 @@ std::string_view take_name_word(std::string_view& text) noexcept {
 }
 
 bool fits(std::string_view word, std::string_view pattern) noexcept {
-  return std::ranges::equal(word, pattern, [](char c, char wanted) {
-    return wanted == '#' ? c >= '0' && c <= '9' : c == wanted;
-  });
+  return std::ranges::equal(
+      word, pattern, [](char c, char wanted) { return wanted == '#' ? is_digit(c) : c == wanted; });
 }
 
 bool begins_with(std::string_view name, std::string_view pattern) noexcept {

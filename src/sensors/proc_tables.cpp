@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <limits>
 
 #include "base/parse.hpp"
@@ -13,8 +12,7 @@ namespace {
 
 /// "cpu0", "cpu17" ... as the first word of a line.
 bool names_a_processor(std::string_view word) noexcept {
-  return word.starts_with("cpu") && word.size() > 3 &&
-         std::isdigit(static_cast<unsigned char>(word[3])) != 0;
+  return word.starts_with("cpu") && word.size() > 3 && is_digit(word[3]);
 }
 
 /// The word after `before` others; empty where there are fewer.

@@ -167,7 +167,7 @@ class Scanner {
     const auto* const end = std::ranges::find_if(rest_, ends_value);
     const auto length = static_cast<std::size_t>(end - rest_.begin());
     const bool is_word = length > 0 && std::ranges::all_of(rest_.substr(0, length), [](char c) {
-                           return c == '-' || c == '+' || c == '.' || (c >= '0' && c <= '9') ||
+                           return c == '-' || c == '+' || c == '.' || is_digit(c) ||
                                   (c >= 'a' && c <= 'z') || c == 'E';
                          });
     if (!is_word) bad_ = true;

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/file.hpp"
+#include "base/split.hpp"
 #include "sensors/hwmon/battery.hpp"
 #include "sensors/hwmon/chip.hpp"
 #include "sensors/hwmon/diagnosis.hpp"
@@ -31,9 +32,7 @@ std::string word_of(std::string_view text) {
   bool is_apart = false;
   for (const char letter : text) {
     const bool is_upper = letter >= 'A' && letter <= 'Z';
-    const bool is_kept =
-        is_upper || (letter >= 'a' && letter <= 'z') || (letter >= '0' && letter <= '9');
-    if (!is_kept) {
+    if (!is_letter(letter) && !is_digit(letter)) {
       is_apart = !word.empty();
       continue;
     }
