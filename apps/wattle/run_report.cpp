@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "report/html/run_page.hpp"
 #include "sensors/cpu_info.hpp"
@@ -138,10 +139,9 @@ PowerCourse course_of(const Instruments& instruments, const Report& report, cons
 Overhead own_overhead(std::uint64_t samples, std::uint64_t late) {
   rusage self{};
   ::getrusage(RUSAGE_SELF, &self);
-  const auto seconds = [](const timeval& time) -> Seconds {
-    return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
-  };
-  return {.cpu = seconds(self.ru_utime) + seconds(self.ru_stime), .samples = samples, .late = late};
+  return {.cpu = seconds_of(self.ru_utime) + seconds_of(self.ru_stime),
+          .samples = samples,
+          .late = late};
 }
 
 }  // namespace

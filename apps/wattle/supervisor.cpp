@@ -16,6 +16,7 @@
 #include <system_error>
 #include <utility>
 
+#include "base/cpu_time.hpp"
 #include "base/file.hpp"
 #include "ending.hpp"
 #include "last_resort.hpp"
@@ -102,10 +103,6 @@ bool is_stopped(pid_t child, int options) noexcept {
   siginfo_t info{};
   return ::waitid(P_PID, static_cast<id_t>(child), &info, WSTOPPED | WNOHANG | options) == 0 &&
          info.si_pid == child;
-}
-
-Seconds seconds_of(const timeval& time) noexcept {
-  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
 }
 
 }  // namespace

@@ -1,16 +1,24 @@
 // Time by the kernel's clocks, to the nanosecond, and by its ticks.
 #pragma once
 
+#include <sys/time.h>
+
 #include <chrono>
 #include <cstdint>
 #include <ctime>
 #include <optional>
 #include <ratio>
 
+#include "wattle/clock.hpp"
+
 namespace wattle {
 
 /// The unit of the CPU times in procfs (USER_HZ).
 using ClockTicks = std::chrono::duration<std::uint64_t, std::centi>;
+
+[[nodiscard]] inline Seconds seconds_of(const timeval& time) noexcept {
+  return std::chrono::seconds(time.tv_sec) + std::chrono::microseconds(time.tv_usec);
+}
 
 /// What the thread or process of a CPU clock has used; absent where it is gone. Threads: any.
 [[nodiscard]] inline std::optional<std::chrono::nanoseconds> cpu_time(clockid_t clock) noexcept {
