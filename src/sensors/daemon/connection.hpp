@@ -31,6 +31,8 @@ enum class Outcome : std::uint8_t {
   hung_up,   ///< the connection ended before the answer did
   garbled,   ///< what came is no answer, or too long
 };
+inline constexpr unsigned kStatusOk = 200;
+
 
 /// What came of a question. `body` holds until the next one.
 struct Reply {

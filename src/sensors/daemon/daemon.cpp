@@ -11,7 +11,6 @@
 namespace wattle::daemon_source {
 namespace {
 
-constexpr unsigned kOk = 200;
 constexpr std::chrono::seconds kProbePatience{1};
 
 Survey refused(SensorRefusal refusal) {
@@ -33,7 +32,7 @@ Survey probe(const System& system, const Clock& clock, const std::set<Domain>& t
 
   auto connection = std::make_unique<DaemonConnection>(path, *std::move(asks), clock);
   const Reply reply = connection->ask(kProbePatience);
-  const bool is_answer = reply.outcome == Outcome::answered && reply.status == kOk;
+  const bool is_answer = reply.outcome == Outcome::answered && reply.status == kStatusOk;
   const auto counters = is_answer ? parse_counters(reply.body) : std::nullopt;
   if (!counters) {
     const bool is_default = system.daemon_socket == System{}.daemon_socket;

@@ -9,8 +9,6 @@
 namespace wattle::daemon_source {
 namespace {
 
-constexpr unsigned kStatusOk = 200;
-
 ReadStatus status_without_answer(Outcome outcome) noexcept {
   switch (outcome) {
     case Outcome::absent:

@@ -49,7 +49,6 @@ SensorRefusal denied(const std::string& path, const std::string& error) {
 
 /// An answer that has no counters.
 SensorRefusal refused_by_daemon(const Reply& reply, const std::string& path, bool has_token) {
-  constexpr unsigned kOk = 200;
   constexpr unsigned kUnauthorized = 401;
   constexpr unsigned kForbidden = 403;
   constexpr unsigned kNotFound = 404;
@@ -59,7 +58,7 @@ SensorRefusal refused_by_daemon(const Reply& reply, const std::string& path, boo
       "let WATTLE_TOKEN hold a token with the scope cpu-read (wattled token issue --scope cpu-read "
       "...)";
   switch (reply.status) {
-    case kOk:
+    case kStatusOk:
       return refusal("unexpected reply from the daemon", proof,
                      "see whether WATTLE_SOCK_PATH names the socket of wattled or zeusd");
     case kUnauthorized:
