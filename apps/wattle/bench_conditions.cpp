@@ -2,17 +2,14 @@
 
 #include <fmt/format.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstddef>
-#include <cstring>
 #include <string_view>
 
 #include "base/file.hpp"
 #include "base/parse.hpp"
 #include "base/text.hpp"
+#include "base/unix_address.hpp"
 
 namespace wattle::app {
 namespace {
@@ -41,13 +38,9 @@ BenchConditions::BenchConditions(const System& system)
       throttled_before_(throttle_events(system)),
       place_(::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0)) {
   // An abstract name, not a file: it is free again after any end of the process.
-  constexpr std::string_view kName("\0wattle-bench", 13);
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::ranges::copy(kName, static_cast<char*>(address.sun_path));
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + kName.size());
-  const auto* const generic = static_cast<const sockaddr*>(static_cast<const void*>(&address));
-  is_alone_ = !place_ || ::bind(place_.get(), generic, length) == 0 || errno != EADDRINUSE;
+  const auto name = UnixAddress::of({"\0wattle-bench", 13});
+  is_alone_ =
+      !place_ || ::bind(place_.get(), name->get(), name->size()) == 0 || errno != EADDRINUSE;
 }
 
 std::vector<std::string> BenchConditions::warnings() const {

@@ -2,7 +2,6 @@
 
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <array>
@@ -15,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "base/cpu_time.hpp"
+#include "base/unix_address.hpp"
 
 namespace wattle::app {
 namespace {
@@ -36,12 +36,9 @@ std::string make_private_folder() {
 
 /// 0, or an `errno`.
 int bind_to(int fd, const std::string& path) noexcept {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  path.copy(static_cast<char*>(address.sun_path), sizeof address.sun_path - 1);
-  if (::bind(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)),
-             sizeof address) != 0)
-    return errno;
+  const auto address = UnixAddress::of(path);
+  if (!address) return ENAMETOOLONG;
+  if (::bind(fd, address->get(), address->size()) != 0) return errno;
   const int on = 1;
   return ::setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof on) != 0 ? errno : 0;
 }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +15,7 @@
 #include "base/enum_table.hpp"
 #include "base/log.hpp"
 #include "base/split.hpp"
+#include "base/unix_address.hpp"
 #include "wattle/mark.hpp"
 
 namespace wattle {
@@ -53,15 +53,11 @@ std::atomic<int>& mark_socket() noexcept {
 }
 
 int connect_to_run(const char* path) noexcept {
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  const std::string_view name = path;
-  if (name.size() >= sizeof address.sun_path) return -ENAMETOOLONG;
-  name.copy(static_cast<char*>(address.sun_path), name.size());
+  const auto address = UnixAddress::of(path);
+  if (!address) return -ENAMETOOLONG;
   const int fd = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
   if (fd < 0) return -errno;
-  if (::connect(fd, static_cast<const sockaddr*>(static_cast<const void*>(&address)),
-                sizeof address) != 0) {
+  if (::connect(fd, address->get(), address->size()) != 0) {
     // Gone with the run that made it.
     const int error = errno == ENOENT ? ECONNREFUSED : errno;
     ::close(fd);

@@ -59,11 +59,10 @@ std::optional<std::string> question(std::string_view token) {
 }
 
 DaemonConnection::DaemonConnection(std::string_view path, std::string question, const Clock& clock)
-    : question_(std::move(question)), clock_(clock), forks_(forks()) {
-  address_.sun_family = AF_UNIX;
-  // One that does not fit is cut off, and then names no socket: see probe.
-  path.copy(static_cast<char*>(address_.sun_path), sizeof address_.sun_path - 1);
-}
+    : address_(UnixAddress::of(path)),
+      question_(std::move(question)),
+      clock_(clock),
+      forks_(forks()) {}
 
 Reply DaemonConnection::ask(std::chrono::nanoseconds patience) noexcept {
   const SteadyTime until = steady_clock::now() + patience;
@@ -87,11 +86,11 @@ Reply DaemonConnection::ask(std::chrono::nanoseconds patience) noexcept {
 
 /// `answered` where there is a connection now.
 Reply DaemonConnection::connect() noexcept {
+  if (!address_) return {.outcome = Outcome::absent, .error = ENOENT};
   socket_ = Fd(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): as the system call wants it
-  const auto* const generic = reinterpret_cast<const sockaddr*>(&address_);
-  const bool connected = socket_ && ::connect(socket_.get(), generic, sizeof address_) == 0;
-  if (connected) return {.outcome = Outcome::answered};
+  if (socket_ && ::connect(socket_.get(), address_->get(), address_->size()) == 0) {
+    return {.outcome = Outcome::answered};
+  }
   const int error = errno;
   socket_.reset();
   return {.outcome = outcome_of(error), .error = error};

@@ -1,8 +1,6 @@
 // One question, asked again and again over a Unix socket, with an end to every wait.
 #pragma once
 
-#include <sys/un.h>
-
 #include <array>
 #include <chrono>
 #include <cstddef>
@@ -13,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/fd.hpp"
+#include "base/unix_address.hpp"
 #include "sensors/daemon/answer.hpp"
 
 namespace wattle::daemon_source {
@@ -31,8 +30,8 @@ enum class Outcome : std::uint8_t {
   hung_up,   ///< the connection ended before the answer did
   garbled,   ///< what came is no answer, or too long
 };
-inline constexpr unsigned kStatusOk = 200;
 
+inline constexpr unsigned kStatusOk = 200;
 
 /// What came of a question. `body` holds until the next one.
 struct Reply {
@@ -62,7 +61,7 @@ class DaemonConnection {
   [[nodiscard]] Reply send_and_receive(SteadyTime until) noexcept;
   [[nodiscard]] Outcome receive(SteadyTime until, Head& head) noexcept;
 
-  sockaddr_un address_{};
+  std::optional<UnixAddress> address_;  ///< absent: the path is too long
   std::string question_;
   const Clock& clock_;
   Fd socket_;

@@ -1,7 +1,5 @@
 #include "sensors/daemon/daemon.hpp"
 
-#include <sys/un.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -26,7 +24,7 @@ bool is_package(const Domain& domain) noexcept { return domain.kind() == DomainK
 Survey probe(const System& system, const Clock& clock, const std::set<Domain>& taken) {
   const std::string path = system.daemon_socket.string();
   if (path.empty() || std::ranges::any_of(taken, is_package)) return {};
-  if (path.size() >= sizeof(sockaddr_un::sun_path)) return refused(no_path(path));
+  if (path.size() > UnixAddress::kMostBytes) return refused(no_path(path));
   auto asks = question(system.daemon_token);
   if (!asks) return refused(no_token());
 
