@@ -50,7 +50,10 @@ constexpr std::array kProviders = {
 Survey probe_one(const Provider& provider, const System& system, const Clock& clock,
                  const std::set<Domain>& taken) {
   Survey found = provider.probe(system, clock, taken);
-  for (SensorRefusal& refusal : found.refused) refusal.shows = provider.shows;
+  for (SensorRefusal& refusal : found.refused) {
+    refusal.source = provider.name;
+    refusal.shows = provider.shows;
+  }
   return found;
 }
 

@@ -321,7 +321,7 @@ struct HiddenDomains {
 
 /// Why something is not measured, for `wattle doctor` and every report.
 struct SensorRefusal {
-  std::string source;    ///< the provider: "powercap"
+  std::string source{};  ///< the provider: "powercap". `survey` fills it in.
   std::string subject;   ///< what is refused: "package_0", "CPU energy", "intel-rapl:3"
   std::string reason{};  ///< the cause, as a sentence
   std::string proof{};   ///< what was seen that shows it

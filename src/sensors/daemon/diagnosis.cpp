@@ -15,8 +15,7 @@ namespace {
 
 SensorRefusal refusal(std::string reason, std::string proof, std::string remedy,
                       std::string_view risk = {}) {
-  return {.source = "daemon",
-          .subject = "CPU energy",
+  return {.subject = "CPU energy",
           .reason = std::move(reason),
           .proof = std::move(proof),
           .remedy = std::move(remedy),

@@ -25,7 +25,6 @@ std::vector<DomainKind> any_gpu() { return {DomainKind::amd_gpu}; }
 SensorRefusal refusal(const GpuCard& card, std::string_view what, std::string reason,
                       std::string proof, std::string remedy) {
   SensorRefusal refused{
-      .source = "drm",
       .subject = what.empty() ? card.domain.name() : fmt::format("{} {}", card.domain.name(), what),
       .reason = std::move(reason),
       .proof = std::move(proof),
@@ -41,21 +40,18 @@ SensorRefusal no_gpus(const System& system, const std::vector<Card>& others) {
   const std::string listed = joined(others, ", ", [](const Card& card) {
     return fmt::format("{} ({})", card.name, card.driver.empty() ? "no driver" : card.driver);
   });
-  SensorRefusal refused{.source = "drm",
-                        .subject = "AMD and Intel GPUs",
-                        .reason = "no AMD or Intel GPU",
-                        .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
-                                                : fmt::format("{} holds {}", folder, listed),
-                        .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
-                        .scope = RefusalScope::interface};
-  refused.absent = true;
-  return refused;
+  return {.subject = "AMD and Intel GPUs",
+          .reason = "no AMD or Intel GPU",
+          .proof = listed.empty() ? fmt::format("{} holds no cards", folder)
+                                  : fmt::format("{} holds {}", folder, listed),
+          .remedy = "if there is one: load its driver, amdgpu, i915 or xe",
+          .absent = true,
+          .scope = RefusalScope::interface};
 }
 
 SensorRefusal unlisted(const System& system, int error, bool in_part) {
   const std::string folder = (system.sysfs / "class/drm").string();
-  return {.source = "drm",
-          .subject = "AMD and Intel GPUs",
+  return {.subject = "AMD and Intel GPUs",
           .reason = "the list of cards cannot be read",
           .proof = fmt::format("{}: {}", folder, std::generic_category().message(error)),
           .remedy = kReadable,
@@ -64,8 +60,7 @@ SensorRefusal unlisted(const System& system, int error, bool in_part) {
 }
 
 SensorRefusal unknown_card(const Card& card) {
-  return {.source = "drm",
-          .subject = card.name,
+  return {.subject = card.name,
           .reason = "the type of this card cannot be read",
           .proof = fmt::format("{}: {}", (card.device() / "uevent").string(),
                                std::generic_category().message(card.error)),
@@ -76,8 +71,7 @@ SensorRefusal unknown_card(const Card& card) {
 SensorRefusal unknown_driver(const Card& card) {
   const bool is_amd = card.ids.starts_with("1002:");
   const bool inside = !is_amd && card.pci_address.starts_with(kProcessorBus);
-  return {.source = "drm",
-          .subject = card.name,
+  return {.subject = card.name,
           .reason = card.driver.empty()
                         ? "this GPU has no driver"
                         : fmt::format("its driver, {}, reports no energy", card.driver),

@@ -18,8 +18,7 @@ constexpr const char* kReadable =
 
 SensorRefusal of_domain(const Domain& domain, std::string reason, std::string proof,
                         std::string remedy = {}) {
-  return {.source = kSource,
-          .subject = domain.name(),
+  return {.subject = domain.name(),
           .reason = std::move(reason),
           .proof = std::move(proof),
           .remedy = std::move(remedy),
@@ -29,21 +28,17 @@ SensorRefusal of_domain(const Domain& domain, std::string reason, std::string pr
 }  // namespace
 
 SensorRefusal nothing_found(const System& system) {
-  SensorRefusal refused{
-      .source = kSource,
-      .subject = "power rails and batteries",
-      .reason = "no chip shows power or energy, and there is no battery",
-      .proof = fmt::format("{0}/class/hwmon has no power or energy file outside of "
-                           "graphics cards, {0}/class/power_supply no battery",
-                           system.sysfs.string()),
-      .scope = RefusalScope::interface};
-  refused.absent = true;
-  return refused;
+  return {.subject = "power rails and batteries",
+          .reason = "no chip shows power or energy, and there is no battery",
+          .proof = fmt::format("{0}/class/hwmon has no power or energy file outside of "
+                               "graphics cards, {0}/class/power_supply no battery",
+                               system.sysfs.string()),
+          .absent = true,
+          .scope = RefusalScope::interface};
 }
 
 SensorRefusal unlisted(const std::string& folder, int error) {
-  return {.source = kSource,
-          .subject = "power rails and batteries",
+  return {.subject = "power rails and batteries",
           .reason = "the list of devices cannot be read",
           .proof = fmt::format("{}: {}", folder, std::generic_category().message(error)),
           .remedy = kReadable};

@@ -12,7 +12,6 @@
 namespace wattle::nvml {
 namespace {
 
-constexpr std::string_view kSource = "nvml";
 constexpr std::string_view kNameAnother = "name another with --nvml-library or WATTLE_NVML_LIBRARY";
 
 }  // namespace
@@ -72,8 +71,7 @@ Cause cause_of(const Api& api, Return code) {
 }
 
 SensorRefusal all_refused(std::string reason, std::string proof, std::string remedy) {
-  return {.source = std::string(kSource),
-          .subject = "NVIDIA GPUs",
+  return {.subject = "NVIDIA GPUs",
           .reason = std::move(reason),
           .proof = std::move(proof),
           .remedy = std::move(remedy),
@@ -136,7 +134,6 @@ SensorRefusal gpu_refused(const Api& api, const Domain& gpu, std::string_view wh
                           std::string_view function) {
   Cause cause = cause_of(api, code);
   SensorRefusal refused{
-      .source = std::string(kSource),
       .subject = what.empty() ? gpu.name() : fmt::format("{} {}", gpu.name(), what),
       .reason = std::move(cause.reason),
       .proof = fmt::format("{}: {}", function, describe(api, code)),

@@ -258,8 +258,7 @@ class Examination {
   }
 
   void refuse_module_energy() {
-    gpu_.refused.push_back({.source = "nvml",
-                            .subject = domain_.name() + " energy",
+    gpu_.refused.push_back({.subject = domain_.name() + " energy",
                             .reason = "its counter adds up the whole module, CPU and memory too",
                             .proof = "known of " + gpu_.info.model});
   }

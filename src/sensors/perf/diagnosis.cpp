@@ -84,8 +84,7 @@ bool is_filtered(std::string_view status) noexcept {
 }
 
 SensorRefusal no_pmu(const std::string& folder) {
-  return {.source = "perf",
-          .subject = "CPU energy",
+  return {.subject = "CPU energy",
           .reason = "this kernel shows no energy counters through perf",
           .proof = fmt::format("there is no folder {} (most virtual machines have none)", folder),
           .remedy = "on a machine of its own: sudo modprobe rapl (Intel and AMD)",
@@ -93,8 +92,7 @@ SensorRefusal no_pmu(const std::string& folder) {
 }
 
 SensorRefusal virtual_platform(const std::string& events) {
-  return {.source = "perf",
-          .subject = "CPU energy",
+  return {.subject = "CPU energy",
           .reason = "this is a virtual machine; the host does not expose energy counters to it",
           .proof = fmt::format("{} shows energy-psys alone; /proc/cpuinfo has the "
                                "flag 'hypervisor'",

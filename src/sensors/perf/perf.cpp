@@ -99,8 +99,7 @@ class Probe {
  private:
   /// Nothing can be read through this PMU.
   void refuse_all(std::string reason, std::string proof) {
-    found_.refused.push_back({.source = "perf",
-                              .subject = "CPU energy",
+    found_.refused.push_back({.subject = "CPU energy",
                               .reason = std::move(reason),
                               .proof = std::move(proof),
                               .scope = RefusalScope::interface});
@@ -108,8 +107,7 @@ class Probe {
 
   void refuse(std::string subject, std::string reason, std::string proof,
               std::optional<Domain> domain = std::nullopt) {
-    found_.refused.push_back({.source = "perf",
-                              .subject = std::move(subject),
+    found_.refused.push_back({.subject = std::move(subject),
                               .reason = std::move(reason),
                               .proof = std::move(proof),
                               .domain = domain});

@@ -16,14 +16,12 @@
 namespace wattle::powercap {
 namespace {
 
-constexpr std::string_view kSource = "powercap";
 constexpr std::string_view kSubject = "CPU energy";
 
 /// Of all of powercap, unless a domain is named.
 SensorRefusal refusal(std::string subject, std::string reason, std::string proof,
                       std::string remedy, std::string_view risk = {}) {
-  return {.source = std::string(kSource),
-          .subject = std::move(subject),
+  return {.subject = std::move(subject),
           .reason = std::move(reason),
           .proof = std::move(proof),
           .remedy = std::move(remedy),

@@ -112,8 +112,7 @@ class Probe {
   void refuse(std::string subject, std::string reason, std::string proof,
               std::optional<Domain> domain = std::nullopt,
               RefusalScope scope = RefusalScope::part) {
-    found_.refused.push_back({.source = "powercap",
-                              .subject = std::move(subject),
+    found_.refused.push_back({.subject = std::move(subject),
                               .reason = std::move(reason),
                               .proof = std::move(proof),
                               .domain = domain,

@@ -51,7 +51,6 @@ TEST_F(DaemonProbe, AsksOnce) {
 
 TEST_F(DaemonProbe, ASocketThatIsMissingIsReportedWhereItWasNamed) {
   const SensorRefusal refusal = refused();
-  EXPECT_EQ(refusal.source, "daemon");
   EXPECT_EQ(refusal.scope, RefusalScope::part);
   EXPECT_THAT(refusal.proof, HasSubstr(path()));
   EXPECT_THAT(refusal.remedy, HasSubstr("systemctl enable --now wattled.socket"));

@@ -58,7 +58,6 @@ class NotOpened : public testing::Test {
 TEST_F(NotOpened, ForUsersNamesTheCommandThatHelps) {
   for (const int error : {EACCES, EPERM}) {
     const SensorRefusal refused = because_of(error);
-    EXPECT_EQ(refused.source, "perf");
     EXPECT_EQ(refused.subject, "package_0");
     EXPECT_EQ(refused.domain, Domain::package(0));
     EXPECT_THAT(refused.reason, HasSubstr("only privileged processes"));
