@@ -40,26 +40,6 @@ OpenFailure describe_failure(int error, const System& system) {
   return attempt;
 }
 
-/// The system call itself is kept from this process.
-void explain_filter(SensorRefusal& refused) {
-  refused.reason = "a system-call filter (seccomp) keeps perf_event_open from this process";
-  refused.remedy = kContainerRemedy;
-  refused.risk = kRaplRisk;
-}
-
-/// Root, and yet not: the capability is asked for in the machine's own user namespace.
-void explain_container(SensorRefusal& refused) {
-  refused.reason = "the root of this container may not count what the whole machine does";
-  refused.remedy = kContainerRemedy;
-  refused.risk = kRaplRisk;
-}
-
-void explain_permission(SensorRefusal& refused) {
-  refused.reason = "only privileged processes may count what the whole machine does";
-  refused.remedy = kRaplRemedy;
-  refused.risk = kRaplRisk;
-}
-
 }  // namespace
 
 bool knows_cap_perfmon(std::string_view release) noexcept {
@@ -102,16 +82,23 @@ SensorRefusal virtual_platform(const std::string& events) {
 
 SensorRefusal not_opened(const Domain& domain, int error, const System& system, bool as_root) {
   const OpenFailure attempt = describe_failure(error, system);
-  SensorRefusal refused{
-      .source = "perf", .subject = domain.name(), .proof = attempt.proof, .domain = domain};
+  SensorRefusal refused{.subject = domain.name(), .proof = attempt.proof, .domain = domain};
+  const auto explain = [&refused](const char* reason, std::string_view remedy) {
+    refused.reason = reason;
+    refused.remedy = remedy;
+    refused.risk = kRaplRisk;
+  };
   const bool forbidden = error == EACCES || error == EPERM;
   // Filters answer with EPERM, or pretend that there is no such call.
   if (attempt.filtered && (error == EPERM || error == ENOSYS)) {
-    explain_filter(refused);
+    explain("a system-call filter (seccomp) keeps perf_event_open from this process",
+            kContainerRemedy);
   } else if (forbidden && as_root) {
-    explain_container(refused);
+    // The capability is required in the machine's own user namespace.
+    explain("the root of this container may not count what the whole machine does",
+            kContainerRemedy);
   } else if (forbidden) {
-    explain_permission(refused);
+    explain("only privileged processes may count what the whole machine does", kRaplRemedy);
     refused.denied_path = (system.sysfs / "bus/event_source/devices/power").string();
   } else if (error == ENOSYS) {
     refused.reason = "this kernel was built without perf_event_open";
