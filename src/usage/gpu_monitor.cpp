@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <utility>
 
@@ -128,7 +129,9 @@ MeanUtilization mean_utilization(const Readings::Device& device,
   const GaugeWindow rest = gauge->gauge_window(ended - unsampled, ended);
   const Seconds rest_busy = percent_of(*gauge, rest) / 100.0 * Seconds(rest.known);
   const Seconds counted = busy->known + rest.known;
-  return {.percent = 100.0 * ((Seconds(busy->busy) + rest_busy) / counted), .gap = ""};
+  // Drivers show whole percents: more digits than these are rounding errors.
+  const double ten_thousandths = 1e6 * ((Seconds(busy->busy) + rest_busy) / counted);
+  return {.percent = std::round(ten_thousandths) / 1e4, .gap = ""};
 }
 
 }  // namespace
