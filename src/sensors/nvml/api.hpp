@@ -132,6 +132,11 @@ inline constexpr std::uint32_t kUtilizationSamples = 1;
 /// The longest time that a sample of utilization is of ("NVML API Reference Guide": 1/6 to 1 s).
 inline constexpr std::chrono::nanoseconds kLongestSample = std::chrono::seconds(1);
 
+/// As the driver counts time.
+[[nodiscard]] constexpr std::uint64_t microseconds_in(std::chrono::nanoseconds time) noexcept {
+  return static_cast<std::uint64_t>(time / std::chrono::microseconds(1));
+}
+
 inline constexpr std::uint32_t kTemperatureGpu = 0;
 inline constexpr std::uint32_t kClockGraphics = 0;
 inline constexpr std::uint32_t kClockSm = 1;

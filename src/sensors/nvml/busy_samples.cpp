@@ -6,7 +6,6 @@
 namespace wattle::nvml {
 namespace {
 
-using std::chrono::microseconds;
 using std::chrono::nanoseconds;
 
 std::uint32_t percent_of(const Sample& sample) noexcept {
@@ -31,9 +30,11 @@ bool BusySamples::ask(const Api& api, Handle handle) {
   const bool is_first_answer = newest_us_ == 0;
   for (const Sample& sample : samples) {
     if (sample.timestamp_us <= newest_us_) continue;
-    const nanoseconds length = microseconds(sample.timestamp_us - newest_us_);
+    const std::uint64_t length_us = sample.timestamp_us - newest_us_;
     // After a pause it is not known how long one is of.
-    if (!is_first_answer && length <= kLongestSample && percent_of(sample) <= 100) {
+    if (!is_first_answer && length_us <= microseconds_in(kLongestSample) &&
+        percent_of(sample) <= 100) {
+      const nanoseconds length = std::chrono::microseconds(length_us);
       sum_.busy += length * percent_of(sample) / 100;
       sum_.known += length;
     }

@@ -47,8 +47,9 @@ void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint 
     if (newest_us_ != 0 && now - last_new_ > 2 * kLongestSample) newest_us_ = 0;
     return;
   }
-  const nanoseconds length = std::chrono::microseconds(newest_us - newest_us_);
-  if (newest_us_ != 0 && length <= now - last_new_ + kLongestSample) {
+  const std::uint64_t length_us = newest_us - newest_us_;
+  if (newest_us_ != 0 && length_us <= microseconds_in(now - last_new_ + kLongestSample)) {
+    const nanoseconds length = std::chrono::microseconds(length_us);
     for (const ProcessUtilization& sample : samples) {
       const bool is_new = sample.timestamp_us > newest_us_;
       if (!is_pid(sample.pid) || !is_new || sample.sm_percent > 100) continue;

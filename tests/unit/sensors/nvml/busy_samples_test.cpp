@@ -109,7 +109,8 @@ TEST(BusySamples, HaveNothingOfWhatWasBeforeTheFirstQuestion) {
 
 TEST(BusySamples, AreNotKnownWhereTheyAreImpossible) {
   constexpr std::array kImpossible = {Recorded{0, 100}, Recorded{200'000, 101},
-                                      Recorded{400'000, 50}};
+                                      Recorded{400'000, 50},
+                                      Recorded{16'000'000'000'000'000'000U, 50}};
   EXPECT_EQ(busy_of(kImpossible).known, std::chrono::milliseconds(200));
 }
 

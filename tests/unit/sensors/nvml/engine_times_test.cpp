@@ -122,6 +122,13 @@ TEST(EngineTimes, GoOnAfterTheClockWasSetBack) {
   EXPECT_NEAR(first, 0.5, 1e-6);
 }
 
+TEST(EngineTimes, AreNotOfATimeStampThatIsImpossible) {
+  constexpr double kFarOff = 1.7e13;  // close to the last that 64 bits of microseconds hold
+  const auto [first, second] =
+      times_of({{1.0, {sample(7, 0.9, 50)}}, {2.0, {sample(7, kFarOff, 50)}}});
+  EXPECT_EQ(first, 0.0);
+}
+
 TEST(EngineTimes, LeaveOutAPercentageThatIsImpossible) {
   const auto [first, second] =
       times_of({{1.0, {sample(7, 0.9, 50)}}, {2.0, {sample(7, 1.9, 1'000'000)}}});
