@@ -11,7 +11,7 @@ using std::chrono::nanoseconds;
 namespace {
 
 /// How often a lane reads other channels than power: twice in the 0.2 s in which an H100 renews its
-/// utilization, each value of which is of these 0.2 s alone.
+/// utilization, each value of which is of a part of these alone.
 constexpr nanoseconds kMetricPeriod = std::chrono::milliseconds(100);
 /// How often it reads what is costly, and counters beside a gauge.
 constexpr nanoseconds kSlowPeriod = std::chrono::seconds(1);
