@@ -37,6 +37,23 @@ TEST(Survey, CollectsWhatTheProvidersFind) {
   EXPECT_THAT(found.refused, SizeIs(1));
 }
 
+/// A machine that shows nothing: each interface has its reason.
+TEST(Survey, NamesTheInterfaceOfEachRefusal) {
+  const fakes::PowercapTree tree;
+  System system = tree.system();
+  system.nvml_library = "/no/library.so";
+  system.daemon_socket = "/no/daemon.sock";
+  const std::vector<Survey> each = survey_each(system, fakes::VirtualClock());
+  ASSERT_THAT(each, SizeIs(providers().size()));
+  for (std::size_t i = 0; i < each.size(); ++i) {
+    SCOPED_TRACE(providers()[i].name);
+    ASSERT_THAT(each[i].refused, Not(IsEmpty()));
+    for (const SensorRefusal& refusal : each[i].refused) {
+      EXPECT_EQ(refusal.source, providers()[i].name);
+    }
+  }
+}
+
 /// A virtual machine as it is: no powercap class, the processor's flags tell why.
 TEST(Survey, OfARecordedVirtualMachineSaysWhyThereIsNoEnergy) {
   const std::filesystem::path tree = WATTLE_FIXTURES "/trees/virtual_machine";
