@@ -123,5 +123,20 @@ TEST(Backoff, TakesNoTimeAtAllForBusy) {
   EXPECT_EQ(backoff.factor(), 2);
 }
 
+TEST(CallSpacing, LeavesACallItsShareOfTheTime) {
+  CallSpacing spacing(250);
+  EXPECT_TRUE(spacing.is_due(kBegin)) << "the first call";
+  spacing.add(kBegin, kBegin + 2ms);
+  EXPECT_FALSE(spacing.is_due(kBegin + 499ms));
+  EXPECT_TRUE(spacing.is_due(kBegin + 500ms));
+}
+
+TEST(CallSpacing, IsTwoSecondsAtMost) {
+  CallSpacing spacing(250);
+  spacing.add(kBegin, kBegin + 1s);
+  EXPECT_FALSE(spacing.is_due(kBegin + 1999ms));
+  EXPECT_TRUE(spacing.is_due(kBegin + 2s));
+}
+
 }  // namespace
 }  // namespace wattle

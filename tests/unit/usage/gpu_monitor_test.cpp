@@ -8,8 +8,10 @@
 #include <unistd.h>
 
 #include <array>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "fakes/nvml/control.hpp"
@@ -23,20 +25,30 @@ using std::chrono::nanoseconds;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-/// GPUs that are read when the test says so, from time 0 on.
+/// Whose a process is, at a time in seconds.
+using KinshipAt = std::function<Kinship(pid_t, double)>;
+
+Kinship stranger(pid_t /*pid*/, double /*at_s*/) { return Kinship::stranger; }
+
+/// What is read beside the power of GPUs.
+enum class Reads { utilization, utilization_and_processes };
+
+/// GPUs that are read when the test says so, from `start_s` on.
 class PlayedGpus {
  public:
-  explicit PlayedGpus(const std::string& script) : fake_(script) {
+  explicit PlayedGpus(const std::string& script, Reads reads = Reads::utilization,
+                      KinshipAt kinship_at = stranger, double start_s = 0.0)
+      : fake_(script), kinship_at_(std::move(kinship_at)) {
     ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
     options.only_when_asked = true;
-    options.lists_processes = false;
+    options.lists_processes = reads == Reads::utilization_and_processes;
     options.metrics = {Metric::utilization};
     Survey found = survey(fake_.system(), fake_.clock(), DomainKinds::all());
     readings_.emplace(std::move(found.sensors), fake_.clock(), options);
     shown_ = readings_->no_capture();
     const std::vector<bool> all(readings_->devices().size(), true);
     monitor_.emplace(*readings_, SummedGpus{all, all});
-    read_at(0.0);
+    read_at(start_s);
   }
 
   /// Ten times a second, as a tracker does, until `end_s`, that included.
@@ -46,8 +58,9 @@ class PlayedGpus {
   void read_at(double at_s) {
     now_s_ = at_s;
     fake_.set_time(Seconds(at_s));
-    ASSERT_TRUE(readings_->read_lanes(shown_, machine_clock().now() + std::chrono::seconds(30)));
-    monitor_->sample([](pid_t) { return Kinship::stranger; }, kBegan);
+    ASSERT_TRUE(readings_->read_lanes(shown_, machine_clock().now() + std::chrono::seconds(30),
+                                      Lanes::all));
+    monitor_->sample([&](pid_t pid) { return kinship_at_(pid, at_s); }, kBegan);
   }
   /// From time 0 until now.
   [[nodiscard]] GpusUsage usage() const {
@@ -58,6 +71,7 @@ class PlayedGpus {
   static constexpr TimePoint kBegan{std::chrono::hours(1)};
 
   fakes::FakeNvml fake_;
+  KinshipAt kinship_at_;
   std::optional<Readings> readings_;
   Capture shown_;
   std::optional<GpuMonitor> monitor_;
@@ -122,21 +136,10 @@ TEST(GpuMonitor, HasTheMeanOfTheDriversSamplesWhereThereAreSome) {
   for (int fifth = 0; fifth <= 100; ++fifth) {
     script += fmt::format(" {:.2f} 60 0 {:.2f} 30 0", fifth * 0.2, fifth * 0.2 + 0.01);
   }
-  fakes::FakeNvml fake(script + "\n");
-  ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
-  options.only_when_asked = true;
-  Survey found = survey(fake.system(), fake.clock(), DomainKinds::all());
-  Readings readings(std::move(found.sensors), fake.clock(), options);
-  Capture shown = readings.no_capture();
-  GpuMonitor monitor(readings, {{true}, {true}});
-  const TimePoint began = fake.clock().now();
-  for (int tenth = 0; tenth < 200; ++tenth) {
-    fake.set_time(Seconds(0.05 + 0.1 * tenth));
-    ASSERT_TRUE(
-        readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
-    monitor.sample([](pid_t) { return Kinship::stranger; }, began);
-  }
-  const GpusUsage usage = monitor.usage(began, fake.clock().now());
+  constexpr double kBetweenSamples = 0.05;
+  PlayedGpus gpus(script + "\n", Reads::utilization_and_processes, stranger, kBetweenSamples);
+  gpus.read_until(20.0);
+  const GpusUsage usage = gpus.usage();
   ASSERT_TRUE(usage.mean_sum_percent) << usage.utilization_gap;
   EXPECT_NEAR(*usage.mean_sum_percent, 60.0, 1.0);
   EXPECT_GE(usage.max_sum_percent, usage.mean_sum_percent);
@@ -148,28 +151,14 @@ constexpr pid_t kDoubtful = 4713;
 /// What is known of a GPU's users after two seconds. From `forgotten_s` on all of them have ended,
 /// but are still in the driver's list.
 GpuUsage users_of(const std::string& processes, double forgotten_s = 10.0) {
-  fakes::FakeNvml fake("gpu A\n" + processes);
-  ReadingsOptions options = GpuMonitor::sampling(std::chrono::milliseconds(100));
-  options.only_when_asked = true;
-  Survey found = survey(fake.system(), fake.clock(), DomainKinds::all());
-  Readings readings(std::move(found.sensors), fake.clock(), options);
-  Capture shown = readings.no_capture();
-  GpuMonitor monitor(readings, {{true}, {true}});
-  const TimePoint began = fake.clock().now();
-  for (const double at : {0.0, 1.0, 2.0}) {
-    fake.set_time(Seconds(at));
-    EXPECT_TRUE(
-        readings.read_lanes(shown, machine_clock().now() + std::chrono::seconds(30), Lanes::all));
-    monitor.sample(
-        [&](pid_t pid) {
-          return at >= forgotten_s  ? Kinship::unknown
-                 : pid == kCommand  ? Kinship::main
-                 : pid == kDoubtful ? Kinship::unknown
-                                    : Kinship::stranger;
-        },
-        began);
-  }
-  return monitor.usage(began, fake.clock().now()).gpus.at(0);
+  const auto kinship_at = [&](pid_t pid, double at_s) {
+    if (at_s >= forgotten_s || pid == kDoubtful) return Kinship::unknown;
+    return pid == kCommand ? Kinship::main : Kinship::stranger;
+  };
+  PlayedGpus gpus("gpu A\n" + processes, Reads::utilization_and_processes, kinship_at);
+  gpus.read_at(1.0);
+  gpus.read_at(2.0);
+  return gpus.usage().gpus.at(0);
 }
 
 TEST(GpuUsers, HaveTheTimeThatTheGpuWorkedForThem) {
