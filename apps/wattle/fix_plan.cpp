@@ -34,9 +34,9 @@ void load_rapl(Fix& fix) {
 bool lacks_counters(const FixFacts& facts) {
   return facts.is_virtual && !facts.has_event && !facts.has_zones;
 }
-constexpr const char* kOfVirtualMachine =
-    "this is a virtual machine; the host does not expose energy counters to it; measure on the "
-    "host";
+std::string obstacle_of_virtual_machine() {
+  return fmt::format("{}; measure on the host", kNoRaplInVirtualMachine);
+}
 
 /// What may be done instead of the commands of `plan_cpu`, the safest first.
 std::vector<std::string> other_ways(const FixFacts& facts, bool counts_events) {
@@ -60,7 +60,7 @@ std::vector<std::string> other_ways(const FixFacts& facts, bool counts_events) {
 }
 
 Fix plan_cpu(const FixFacts& facts) {
-  if (lacks_counters(facts)) return {.obstacle = kOfVirtualMachine};
+  if (lacks_counters(facts)) return {.obstacle = obstacle_of_virtual_machine()};
   Fix fix;
   if (!facts.has_event && !facts.has_zones) load_rapl(fix);
   const bool counts_events = facts.has_event && facts.has_perfmon;
@@ -132,7 +132,7 @@ Fix plan_gpu(const FixFacts& facts) {
 }
 
 Fix plan_daemon(const FixFacts& facts) {
-  if (lacks_counters(facts)) return {.obstacle = kOfVirtualMachine};
+  if (lacks_counters(facts)) return {.obstacle = obstacle_of_virtual_machine()};
   if (!facts.has_unit) {
     return {.obstacle = "the daemon's units are not installed: install the package wattled"};
   }

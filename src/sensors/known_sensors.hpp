@@ -20,6 +20,10 @@ inline constexpr UpdateInterval kRaplUpdate = {
     .p99 = std::chrono::microseconds(1650),
 };
 
+/// Why a virtual machine shows no RAPL counters.
+inline constexpr std::string_view kNoRaplInVirtualMachine =
+    "this is a virtual machine; the host does not expose energy counters to it";
+
 /// What it means to let more users read RAPL counters.
 inline constexpr std::string_view kRaplRisk =
     "users who read these counters finely can infer what other processes compute "

@@ -73,10 +73,9 @@ SensorRefusal no_pmu(const std::string& folder) {
 
 SensorRefusal virtual_platform(const std::string& events) {
   return {.subject = "CPU energy",
-          .reason = "this is a virtual machine; the host does not expose energy counters to it",
-          .proof = fmt::format("{} shows energy-psys alone; /proc/cpuinfo has the "
-                               "flag 'hypervisor'",
-                               events),
+          .reason = std::string(kNoRaplInVirtualMachine),
+          .proof = fmt::format(
+              "{} shows energy-psys alone; /proc/cpuinfo has the flag 'hypervisor'", events),
           .scope = RefusalScope::spare};
 }
 

@@ -89,8 +89,7 @@ SensorRefusal no_zones(const System& system, const CpuInfo& cpu, bool dangling) 
                    fmt::format("{}; {}", proof, cpu_info_proof(system, cpu)), {});
   }
   if (cpu.hypervisor) {
-    return refusal(subject,
-                   "this is a virtual machine; the host does not expose energy counters to it",
+    return refusal(subject, std::string(kNoRaplInVirtualMachine),
                    proof + "; /proc/cpuinfo has the flag 'hypervisor'",
                    "measure on the host, or on a machine of your own");
   }
