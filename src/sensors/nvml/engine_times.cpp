@@ -1,6 +1,7 @@
 #include "sensors/nvml/engine_times.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace wattle::nvml {
 namespace {
@@ -60,31 +61,31 @@ void EngineTimes::add(const std::vector<ProcessUtilization>& samples, TimePoint 
   last_new_ = now;
 }
 
-void EngineTimes::ask(const Api& api, Handle handle, const Clock& clock) {
+std::vector<ProcessUtilization> EngineTimes::ask(const Api& api, Handle handle,
+                                                 const Clock& clock) {
   const TimePoint now = clock.now();
-  if (!spacing_.is_due(now)) return;
-  const Samples found = samples_since(api, handle, newest_us_);
+  if (!spacing_.is_due(now)) return {};
+  Samples found = samples_since(api, handle, newest_us_);
   spacing_.add(now, clock.now());  // a call takes 2.5 ms on an H100
   answers_ = found.result == Return::success;
   answers_ ? add(found.samples, now) : times_.clear();
+  return std::move(found.samples);
 }
 
 void EngineTimes::fill(const Api& api, Handle handle, const Clock& clock,
                        std::vector<DeviceProcess>& processes) {
-  const std::map<pid_t, nanoseconds> before = times_;
-  ask(api, handle, clock);
+  const std::vector<ProcessUtilization> samples = ask(api, handle, clock);
   if (!answers_) return;
-  std::map<pid_t, nanoseconds> kept;
+  // Numbers of processes that ended are used again. One that started after the list was made is in
+  // the next list.
+  std::erase_if(times_, [&](const auto& time) {
+    const auto is_of = [&](const auto& shown) { return std::cmp_equal(shown.pid, time.first); };
+    return std::ranges::none_of(processes, is_of) && std::ranges::none_of(samples, is_of);
+  });
   for (DeviceProcess& process : processes) {
     const auto time = times_.find(process.pid);
     process.engine_time = time != times_.end() ? time->second : nanoseconds(0);
-    kept.emplace(process.pid, *process.engine_time);
   }
-  // One that started after the list was made is in the next list.
-  for (const auto& [pid, time] : times_) {
-    if (!before.contains(pid)) kept.emplace(pid, time);
-  }
-  times_ = std::move(kept);  // numbers of processes that ended are used again
 }
 
 }  // namespace wattle::nvml

@@ -25,7 +25,8 @@ class EngineTimes {
             std::vector<DeviceProcess>& processes);
 
  private:
-  void ask(const Api& api, Handle handle, const Clock& clock);
+  /// What is new, where it is time to ask.
+  std::vector<ProcessUtilization> ask(const Api& api, Handle handle, const Clock& clock);
   void add(const std::vector<ProcessUtilization>& samples, TimePoint now);
 
   CallSpacing spacing_{250};  ///< 0.4 % of the time
