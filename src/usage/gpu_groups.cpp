@@ -99,8 +99,7 @@ void fill_gpu_groups(ResourceUsage& usage, const GpusUsage& all,
       {{"gpu_utilization.gpu_percentages"},
        "the drivers' utilization, read at most ten times a second: means over time, the largest of "
        "the values seen; misses what comes and goes between two readings; of NVIDIA GPUs the mean "
-       "is "
-       "that of the driver's own samples, which miss nothing"});
+       "is that of the driver's own samples, which miss nothing"});
   usage.mechanisms.push_back(
       {{"max_gpu_ram"},
        "what the drivers list as used, and by which process; misses peaks between two readings"});

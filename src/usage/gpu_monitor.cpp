@@ -124,7 +124,9 @@ MeanUtilization mean_utilization(const Readings::Device& device,
             .gap = fmt::format("the driver reported its utilization in only {:.3g} s of {:.3g} s",
                                known.count(), all.count())};
   }
-  if (!busy) return {.percent = percent_of(*gauge, window), .gap = ""};
+  if (!busy || busy->known <= nanoseconds(0)) {
+    return {.percent = percent_of(*gauge, window), .gap = ""};
+  }
   const nanoseconds unsampled = std::max<nanoseconds>(ended - began - busy->known, nanoseconds(0));
   const GaugeWindow rest = gauge->gauge_window(ended - unsampled, ended);
   const Seconds rest_busy = percent_of(*gauge, rest) / 100.0 * Seconds(rest.known);
