@@ -90,10 +90,7 @@ void WatchedProcess::read(bool all) {
   const auto own = own_cpu();
   ShortText text;
   const ssize_t count = statm_.read(text);
-  if (count < 0 && means_gone(errno)) {
-    state_.is_gone = true;
-    return;
-  }
+  if (count < 0 && means_gone(errno)) return set_gone();
   if (own) state_.cpu.update_own(*own);
   const auto memory =
       parse_statm({text.data(), static_cast<std::size_t>(std::max<ssize_t>(count, 0))});
@@ -105,11 +102,17 @@ void WatchedProcess::read(bool all) {
   if (all || !own || may_have_ended) refresh(all);
 }
 
+void WatchedProcess::set_gone() noexcept {
+  state_.is_gone = true;
+  state_.threads = 0;
+  state_.memory = {};
+}
+
 void WatchedProcess::refresh(bool all) {
   const auto stat = read_stat(sources_->procfs, state_.pid);
   // Another process may have its number.
-  state_.is_gone = stat ? stat->start_time != state_.start_time : means_gone(errno);
-  if (!stat || state_.is_gone) return;
+  if (stat ? stat->start_time != state_.start_time : means_gone(errno)) return set_gone();
+  if (!stat) return;
   take_times(*stat);
   state_.parent = stat->parent;
   state_.name = stat->name;

@@ -103,6 +103,7 @@ class WatchedProcess {
  private:
   [[nodiscard]] std::optional<std::chrono::nanoseconds> own_cpu() const noexcept;
   void refresh(bool all);
+  void set_gone() noexcept;
   void take_times(const ProcessStat& stat) noexcept;
   void read_status();
   void take_peak(std::string_view status) noexcept;

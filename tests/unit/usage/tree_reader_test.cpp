@@ -167,6 +167,19 @@ TEST_P(TreeReaderTest, FollowsAProcessThatIsAboutToBeAZombie) {
   EXPECT_EQ(tree.state().main.cpu, 900ms);
 }
 
+/// Waited for between two readings of one tick, or just before the tick.
+TEST_P(TreeReaderTest, ShowsNoMemoryAndNoThreadsOfAProcessThatIsGone) {
+  for (const std::uint64_t rss_kib : {std::uint64_t{0}, std::uint64_t{400}}) {
+    files_.put({.pid = 100});
+    TreeReader tree = reader();
+    files_.put({.pid = 100, .start_time = 2000, .rss_kib = rss_kib, .shared_kib = 0});
+    clock_.advance(1s);
+    EXPECT_TRUE(tree.read_all().has_ended);
+    EXPECT_EQ(tree.state().main.threads, 0U);
+    EXPECT_EQ(tree.state().main.rss_bytes, 0U);
+  }
+}
+
 TEST_P(TreeReaderTest, AddsUpMemoryOfWhichEachPageCountsOnce) {
   files_.put({.pid = 100, .children = {101, 102}});
   files_.put({.pid = 101, .parent = 100});
