@@ -17,8 +17,6 @@ using std::chrono::nanoseconds;
 using ShortText = std::array<char, 1024>;
 /// /proc/PID/io and smaps_rollup are shorter.
 using LongText = std::array<char, 4096>;
-/// /proc/PID/status, which lists the supplementary groups: room for about 1500 of them.
-using StatusText = std::array<char, std::size_t{16} << 10U>;
 
 /// Reading the status of more threads once a second would take several milliseconds.
 constexpr std::uint64_t kMostThreads = 256;
@@ -170,8 +168,8 @@ void WatchedProcess::take_times(const ProcessStat& stat) noexcept {
 }
 
 void WatchedProcess::read_status() {
-  StatusText text;
-  const auto status = text_at_start(sources_->procfs.open(state_.pid, ProcessFile::status), text);
+  const auto status =
+      text_at_start(sources_->procfs.open(state_.pid, ProcessFile::status), *sources_->status);
   if (status.empty()) return;
   take_peak(status);
   take_switches(status);
@@ -196,9 +194,8 @@ void WatchedProcess::take_switches(std::string_view status) {
   if (state_.threads > 1) {
     for (const pid_t thread : threads_of(procfs, state_.pid)) {
       if (thread == state_.pid) continue;
-      StatusText text;
-      if (const auto counts =
-              parse_switches(text_at_start(procfs.open_status(state_.pid, thread), text))) {
+      if (const auto counts = parse_switches(
+              text_at_start(procfs.open_status(state_.pid, thread), *sources_->status))) {
         switches.push_back({.number = thread, .counts = *counts});
       }
     }

@@ -3,8 +3,10 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -23,10 +25,16 @@ namespace wattle {
 
 /// What the processes of a tree share to read their files. Not thread-safe.
 struct ProcessSources {
+  /// /proc/PID/status, which lists the supplementary groups: room for about 1500 of them.
+  using StatusText = std::array<char, std::size_t{16} << 10U>;
+
   Procfs procfs;
   bool lists_children = true;  ///< the kernel has /proc/PID/task/TID/children
   TrackerMarks marks{};
-  std::vector<SwitchLedger::Thread> switches{};  ///< buffer, for one process at a time
+  /// Buffers, for one process at a time. Here, so that a reading touches no more pages than it
+  /// needs.
+  std::vector<SwitchLedger::Thread> switches{};
+  std::unique_ptr<StatusText> status = std::make_unique_for_overwrite<StatusText>();
 };
 
 /// How a process came into the tree. This decides which of its use counts.
