@@ -43,9 +43,9 @@ def counter(name, of):
 BENCHMARKS = [
     Benchmark("start", ["bench/start", "{build}/apps/wattle/wattle"], [
         Promise("`wattle run -- true`, of what GNU time adds", 1.3, "times",
-                r"^wattle adds ([0-9.]+) times what GNU time adds"),
+                r"^wattle run adds ([0-9.]+) times what GNU time adds"),
         Promise("`wattle run -- true`, of what `perf stat` adds", 0.33, "times",
-                r"^wattle adds ([0-9.]+) times what perf stat adds"),
+                r"^wattle run adds ([0-9.]+) times what perf stat adds"),
         Promise("`wattle run`: peak memory", 12, "MiB", r"^wattle peak memory ([0-9.]+) MiB"),
     ]),
     Benchmark("bench", ["/usr/bin/python3", "bench/bench_peer.py", "{build}/apps/wattle/wattle"], [
