@@ -39,8 +39,8 @@ class Schedule {
   std::uint64_t missed_ = 0;
 };
 
-/// Doubles the period while reading takes more than a share of all time, and takes that back once
-/// it takes much less. Threads: one at a time.
+/// Doubles the period while reading takes more than a share of all time, and halves it again once it
+/// takes less than two fifths of that share. Threads: one at a time.
 class Backoff {
  public:
   /// So much of all time may be spent inside a driver: its calls take locks that the work that is
@@ -57,9 +57,9 @@ class Backoff {
     if (++ticks_ < kTicks) return;
     const double share = std::chrono::duration<double>(busy_) /
                          std::chrono::duration<double>(std::max(elapsed_, kShortest));
-    // At half the period it would take twice the share; half of that again keeps it from swinging.
+    // At half the period it would take twice the share; what is below that keeps it from swinging.
     if (share > kMostBusy) factor_ = std::min(factor_ * 2, longest_);
-    if (share < kMostBusy / 4) factor_ = std::max(factor_ / 2, 1);
+    if (share < 0.4 * kMostBusy) factor_ = std::max(factor_ / 2, 1);
     ticks_ = 0;
     busy_ = elapsed_ = std::chrono::nanoseconds(0);
   }

@@ -90,6 +90,14 @@ TEST(Backoff, HalvesWhileReadingCostsLittle) {
   }
 }
 
+/// The first calls of a driver are the longest.
+TEST(Backoff, ComesBackFromASlowStart) {
+  Backoff backoff;
+  for (int i = 0; i < 3; ++i) work(backoff, 5ms);
+  for (int i = 0; i < 3; ++i) work(backoff, 350us);
+  EXPECT_EQ(backoff.factor(), 1);
+}
+
 TEST(Backoff, DoesNotSwingWhereHalfThePeriodWouldCostTooMuch) {
   Backoff backoff;
   work(backoff, 2ms);
