@@ -111,6 +111,15 @@ GpuAnswer ask_settings(Sensor& sensor, GpuQuestion question) {
   return answer;
 }
 
+/// What a driver does not offer (400) is no failure.
+void note_answer(std::set<wire::DeviceId>& failing, wire::DeviceId id, const GpuAnswer& answer) {
+  if (answer.fault && answer.fault->status >= 500) {
+    failing.insert(id);
+  } else {
+    failing.erase(id);
+  }
+}
+
 }  // namespace
 
 DeviceFault driver_fault(unsigned status, const Sensor& sensor, std::string_view what) {
@@ -185,7 +194,11 @@ bool Gpus::ask_one(wire::DeviceId id, GpuQuestion question,
 }
 
 bool Gpus::ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then) {
-  return ask_one(id, GpuQuestion::streamed_power, std::move(then));
+  return ask_one(id, GpuQuestion::streamed_power,
+                 [id, failing = failing_, then = std::move(then)](const GpuAnswer& answer) {
+                   note_answer(*failing, id, answer);
+                   then(answer);
+                 });
 }
 
 /// One question to several GPUs.
@@ -226,7 +239,10 @@ void Gpus::ask(const Ids& ids, GpuQuestion question, std::function<void(Answers)
       [&](wire::DeviceId id, std::function<void(const GpuAnswer&)> take) {
         return ask_one(id, question, std::move(take));
       },
-      std::move(then));
+      [failing = failing_, then = std::move(then)](Answers answers) {
+        for (const auto& [id, answer] : answers) note_answer(*failing, id, answer);
+        then(std::move(answers));
+      });
 }
 
 void Gpus::run_in_threads(const Ids& ids, const Job& job, std::chrono::nanoseconds patience,

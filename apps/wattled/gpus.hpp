@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -90,6 +91,9 @@ class Gpus {
   /// Asks one GPU for its power, and calls `then` when it answers. False: the GPU is stuck.
   [[nodiscard]] bool ask_power(wire::DeviceId id, std::function<void(const GpuAnswer&)> then);
 
+  /// True if a GPU failed when it was last asked: it is lost, or its driver gives no answer.
+  [[nodiscard]] bool fail() const noexcept { return !failing_->empty(); }
+
  private:
   struct GatheredAnswers;
   struct PendingQuestion;
@@ -116,6 +120,8 @@ class Gpus {
   Loop& loop_;
   std::map<wire::DeviceId, Served> gpus_;
   Ids ids_;
+  /// Shared with the callbacks, which may outlive this.
+  std::shared_ptr<std::set<wire::DeviceId>> failing_ = std::make_shared<std::set<wire::DeviceId>>();
 };
 
 }  // namespace wattle::daemon

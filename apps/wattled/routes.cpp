@@ -112,14 +112,15 @@ bool misses_something(const Service& service) {
 }
 
 void health(Service& service, const Request& request, const ExchangePtr& exchange) {
-  const bool misses = misses_something(service);
+  const bool is_degraded = misses_something(service) || service.gpus().fail();
+  const char* const status = is_degraded ? "degraded" : "ok";
   if (service.lacks_token(request)) {
-    return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", misses ? "degraded" : "ok")));
+    return exchange->answer(json(fmt::format(R"({{"status":"{}"}})", status)));
   }
-  exchange->answer(json(fmt::format(
-      R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
-      misses ? "degraded" : "ok", version(), service.gpus().ids().size(),
-      service.cpus().ids().size(), Seconds(service.loop().now() - service.started()).count())));
+  exchange->answer(
+      json(fmt::format(R"({{"status":"{}","version":"{}","gpus":{},"cpus":{},"uptime_s":{:.0f}}})",
+                       status, version(), service.gpus().ids().size(), service.cpus().ids().size(),
+                       Seconds(service.loop().now() - service.started()).count())));
 }
 
 void whoami(Service& /*service*/, const Request& request, const ExchangePtr& exchange) {

@@ -277,6 +277,16 @@ TEST_F(DaemonFaults, ALostGpuIsAnErrorOfItsOwn) {
   EXPECT_EQ(get("/gpu/get_power?gpu_ids=1").status, 200);
 }
 
+TEST_F(DaemonFaults, HealthIsThatOfTheGpusWhenTheyWereLastAsked) {
+  serve({}, "gpu A\npower step 0 75\nlost 0.5 1.5\n");
+  const auto health = [&] { return parse_json(get("/health").body)["status"]; };
+  EXPECT_EQ(health(), "ok");
+  ASSERT_TRUE(eventually([&] { return get("/gpu/get_power").status == 500; }));
+  EXPECT_EQ(health(), "degraded");
+  ASSERT_TRUE(eventually([&] { return get("/gpu/get_power").status == 200; }));
+  EXPECT_EQ(health(), "ok");
+}
+
 TEST_F(DaemonFaults, WithoutAKeyTcpSeesWholeJoulesOnceASecond) {
   play(500.0);
   serve();
