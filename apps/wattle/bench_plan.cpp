@@ -62,8 +62,9 @@ std::vector<Values> combinations_of(const std::vector<BenchParameter>& parameter
 void check_number(std::string_view option, std::size_t count, std::size_t commands,
                   bool one_is_enough) {
   if (count == 0 || count == commands || (one_is_enough && count == 1)) return;
-  throw InvalidArgument(fmt::format("{} is given {} times for {}: give it {}once for each command",
-                                    option, count, counted(commands, "command"),
+  throw InvalidArgument(fmt::format("{} is given {} for {}: give it {}once for each command",
+                                    option, count == 1 ? "once" : counted(count, "time"),
+                                    counted(commands, "command"),
                                     one_is_enough ? "once, or " : ""));
 }
 

@@ -39,8 +39,8 @@ class Schedule {
   std::uint64_t missed_ = 0;
 };
 
-/// Doubles the period while reading takes more than a share of all time, and halves it again once it
-/// takes less than two fifths of that share. Threads: one at a time.
+/// Doubles the period while reading takes more than a share of all time, and halves it again once
+/// it takes less than two fifths of that share. Threads: one at a time.
 class Backoff {
  public:
   /// So much of all time may be spent inside a driver: its calls take locks that the work that is

@@ -85,7 +85,8 @@ TEST(BenchOptions, ThatAreWrongGetOneSentence) {
   EXPECT_THAT(error({"bench", "-D", "2", "a"}), HasSubstr("needs --parameter-scan"));
   EXPECT_THAT(error({"bench", "-L", "x", "1", "-L", "x", "2", "a"}), HasSubstr("given twice"));
   EXPECT_THAT(error({"bench", "-N", "a 'b"}), HasSubstr("a quote has no end"));
-  EXPECT_THAT(error({"bench", "-n", "x", "a", "b"}), HasSubstr("once for each command"));
+  EXPECT_THAT(error({"bench", "-n", "x", "a", "b"}),
+              HasSubstr("is given once for 2 commands: give it once for each command"));
   EXPECT_THAT(error({"bench", "--nope", "a"}), HasSubstr("--nope"));
 }
 
