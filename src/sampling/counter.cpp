@@ -53,16 +53,21 @@ CounterStep CounterUnwrap::update(std::uint64_t raw, TimePoint at) noexcept {
   return {.kind = StepKind::wrapped, .ambiguous = could_be_reset, .ticks = ticks};
 }
 
-bool is_stuck(const Channel& counter, double ticks, nanoseconds elapsed) noexcept {
+nanoseconds longest_standstill(const Channel& counter) noexcept {
   static constexpr int kUpdates = 10;
   static constexpr double kTicks = 10.0;
   // No counter is known that is renewed less often.
   static constexpr nanoseconds kUnknownUpdate = std::chrono::milliseconds(125);
-  if (ticks > 0.0) return false;
   const UpdateInterval& update = counter.update;
   const nanoseconds longest = update.known() ? std::max(update.p99, update.mean) : kUnknownUpdate;
-  if (elapsed <= kUpdates * longest) return false;
-  return counter.counter.least_power * Seconds(elapsed) >= kTicks * counter.counter.tick;
+  if (counter.counter.least_power <= Watts(0.0)) return nanoseconds::max();
+  const double ns = 1e9 * kTicks * counter.counter.tick.si() / counter.counter.least_power.si();
+  constexpr double kMost = 9e18;  // below 2^63: the conversion is defined
+  return std::max(kUpdates * longest, nanoseconds(static_cast<std::int64_t>(std::min(ns, kMost))));
+}
+
+bool is_stuck(const Channel& counter, double ticks, nanoseconds elapsed) noexcept {
+  return ticks <= 0.0 && elapsed > longest_standstill(counter);
 }
 
 nanoseconds keeper_period(const CounterTraits& traits) noexcept {

@@ -72,9 +72,11 @@ class CounterUnwrap {
   bool has_last_ = false;
 };
 
-/// True for a counter that passed no tick in `elapsed` though it must have: that is longer than ten
-/// of its updates, and the least that its device draws is ten ticks in that time. What was spent is
-/// not known then.
+/// A counter that passes no tick for longer is stuck: that is ten of its updates, and the time in
+/// which the least that its device draws is ten ticks. What was spent is not known then. The
+/// longest time there is for one whose device may draw nothing.
+[[nodiscard]] std::chrono::nanoseconds longest_standstill(const Channel& counter) noexcept;
+/// True for a counter that passed no tick in `elapsed` though it must have.
 [[nodiscard]] bool is_stuck(const Channel& counter, double ticks,
                             std::chrono::nanoseconds elapsed) noexcept;
 /// Why its energy is not known.

@@ -218,6 +218,28 @@ Joules subtract_outside(const TimeOutside& beyond, Joules energy,
   return std::max(energy - before - after, Joules(0.0));
 }
 
+/// How long the counter had been standing at the end of the window, where that is longer than it
+/// can: what was spent in that time is not known, unless it was unknown anyway.
+nanoseconds stuck_before_end(const History& history, const Ends& ends) {
+  // A counter that is late by less is not suspected.
+  static constexpr nanoseconds kShortest = std::chrono::seconds(1);
+  static constexpr nanoseconds kExact = std::chrono::milliseconds(1);
+  const nanoseconds limit = std::max(longest_standstill(history.channel()), kShortest);
+  const auto stands_at = [&](TimePoint at) {
+    const auto reading = history.values().at(at).before;
+    return reading && reading->raw >= ends.last.ticks;
+  };
+  TimePoint moving = ends.first.at;
+  TimePoint standing = ends.last.at;
+  const bool lies_between_ticks = ends.last.fraction > 0.0;
+  if (lies_between_ticks || standing - moving <= limit || !stands_at(standing - limit)) return {};
+  while (standing - moving > kExact) {
+    const TimePoint middle = moving + (standing - moving) / 2;
+    (stands_at(middle) ? standing : moving) = middle;
+  }
+  return ends.last.at - standing - history.condition(standing, ends.last.at).unknown;
+}
+
 }  // namespace
 
 EnergyFigure counter_energy(const History& history, const EnergyWindow& window) {
@@ -251,6 +273,12 @@ EnergyFigure counter_energy(const History& history, const EnergyWindow& window) 
     figure.known = Seconds(0);
     figure.flags.set(Flag::stuck);
     return figure;
+  }
+  if (const nanoseconds stuck = stuck_before_end(history, *ends); stuck > nanoseconds(0)) {
+    known -= stuck;
+    figure.known = std::max(figure.known - Seconds(stuck), Seconds(0.0));
+    figure.unknown += stuck;
+    figure.flags.set(Flag::gap);
   }
   Joules energy = joules(channel, ticks);
   if (afterwards) {

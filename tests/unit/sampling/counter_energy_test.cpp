@@ -263,8 +263,42 @@ TEST(StuckCounter, IsNotReportedFromTenUpdates) {
 }
 
 TEST(StuckCounter, IsNotReportedFromLessThanTenTicksOfTheLeastPower) {
-  EXPECT_EQ(of_a_restless_device(499ms, 0).energy, Joules(0.0)) << "5 J are ten ticks";
-  EXPECT_EQ(of_a_restless_device(500ms, 0).energy, std::nullopt);
+  EXPECT_EQ(of_a_restless_device(500ms, 0).energy, Joules(0.0)) << "5 J are ten ticks";
+  EXPECT_EQ(of_a_restless_device(501ms, 0).energy, std::nullopt);
+}
+
+/// 10 W for 10 s, then nothing more until `end`.
+EnergyFigure of_a_counter_that_stops(nanoseconds end) {
+  KnownHistory history(restless_half_joules());
+  for (nanoseconds at = 0s; at <= end; at += 100ms) {
+    history.read(at, static_cast<std::uint64_t>(std::min<nanoseconds>(at, 10s) / 50ms));
+  }
+  return counter_energy(*history, {.begin = kBegin, .end = kBegin + end, .last = history->last()});
+}
+
+TEST(StuckCounter, IsUnknownSinceItStoppedInTheWindow) {
+  const EnergyFigure figure = of_a_counter_that_stops(30s);
+  EXPECT_EQ(figure.energy, Joules(100.0)) << "at least";
+  EXPECT_NEAR(figure.unknown.count(), 20.0, 2e-3);
+  EXPECT_NEAR(figure.known.count(), 10.0, 2e-3);
+  EXPECT_NEAR(figure.mean.value().si(), 10.0, 1e-2);
+  EXPECT_EQ(names(figure.flags), Names{"gap"});
+}
+
+TEST(StuckCounter, IsNotOneThatIsLateByLessThanASecond) {
+  EXPECT_EQ(of_a_counter_that_stops(10900ms).unknown, Seconds(0.0));
+}
+
+TEST(StuckCounter, IsNotUnknownTwiceWhereItCouldNotBeRead) {
+  KnownHistory history(restless_half_joules());
+  history.read(0s, 0);
+  history.read(10s, 200);
+  history.suspend();
+  history.read(30s, 200);
+  const EnergyFigure figure =
+      counter_energy(*history, {.begin = kBegin, .end = kBegin + 30s, .last = history->last()});
+  EXPECT_EQ(figure.energy, Joules(100.0));
+  EXPECT_EQ(figure.unknown, Seconds(20.0));
 }
 
 TEST_F(CounterEnergy, OfADirectReadingAMomentInsideTheWindowHasNoGap) {
