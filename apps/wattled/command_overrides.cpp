@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <sys/stat.h>
+#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -13,7 +14,6 @@
 #include "base/fd.hpp"
 #include "base/shell_words.hpp"
 #include "base/text.hpp"
-#include "simple_toml.hpp"
 #include "wattle/error.hpp"
 
 namespace wattle::daemon {
@@ -98,37 +98,56 @@ std::vector<std::string> words_of(const std::string& command, ControlOperation o
   return words;
 }
 
+/// `node` as `Value`: no other type is converted.
 template <class Value>
-const Value& typed(const TomlValue& value, std::string_view key, std::string_view type) {
-  const auto* const held = std::get_if<Value>(&value);
-  if (held == nullptr) throw InvalidArgument(fmt::format("{} must be {}", key, type));
-  return *held;
+Value typed(const toml::node& node, std::string_view key, std::string_view type) {
+  std::optional<Value> value = node.value_exact<Value>();
+  if (!value) throw InvalidArgument(fmt::format("{} must be {}", key, type));
+  return *std::move(value);
 }
 
-CommandOverride override_of(const TomlTable& table, ControlOperation operation) {
+std::vector<std::vector<std::string>> commands_of(const toml::node& node,
+                                                  ControlOperation operation) {
+  static constexpr std::string_view kType = "a list of strings";
+  const toml::array* const list = node.as_array();
+  if (list == nullptr) throw InvalidArgument(fmt::format("commands must be {}", kType));
+  std::vector<std::vector<std::string>> commands;
+  for (const toml::node& command : *list) {
+    commands.push_back(words_of(typed<std::string>(command, "commands", kType), operation));
+  }
+  return commands;
+}
+
+CommandOverride override_of(const toml::table& table, ControlOperation operation) {
   CommandOverride made;
-  for (const auto& [key, value] : table.values) {
+  for (const auto& [key, node] : table) {
     if (key == "commands") {
-      for (const std::string& command :
-           typed<std::vector<std::string>>(value, key, "a list of strings")) {
-        made.commands.push_back(words_of(command, operation));
-      }
+      made.commands = commands_of(node, operation);
     } else if (key == "error_pattern") {
-      made.error_pattern.emplace(typed<std::string>(value, key, "a string"));
+      made.error_pattern.emplace(typed<std::string>(node, key.str(), "a string"));
     } else if (key == "timeout_s") {
-      constexpr std::uint64_t kLongestS = 3600;
-      const auto seconds = typed<std::uint64_t>(value, key, "a whole number");
-      if (seconds == 0 || seconds > kLongestS) {
+      constexpr std::int64_t kLongestS = 3600;
+      const auto seconds = typed<std::int64_t>(node, key.str(), "a whole number");
+      if (seconds < 1 || seconds > kLongestS) {
         throw InvalidArgument(fmt::format("timeout_s must be 1 to {}", kLongestS));
       }
       made.timeout = std::chrono::seconds(seconds);
     } else {
-      throw InvalidArgument(
-          fmt::format("unknown key '{}'; known: commands, error_pattern, timeout_s", key));
+      throw InvalidArgument(fmt::format(
+          "unknown key '{}'; known: commands, error_pattern, timeout_s", printable(key.str())));
     }
   }
   if (made.commands.empty()) throw InvalidArgument("commands are missing");
   return made;
+}
+
+toml::table parsed(std::string_view text) {
+  try {
+    return toml::parse(text);
+  } catch (const toml::parse_error& error) {
+    throw InvalidArgument(
+        fmt::format("line {}: {}", error.source().begin.line, printable(error.description())));
+  }
 }
 
 [[noreturn]] void refuse_overrides(const std::string& path, std::string_view why) {
@@ -153,17 +172,19 @@ void check_trust(const std::string& path, const struct stat& status) {
 
 CommandOverrides CommandOverrides::parse(std::string_view text) {
   CommandOverrides all;
-  for (const TomlTable& table : parse_simple_toml(text)) {
-    const auto* const name = std::ranges::find(kControlNames, table.name);
+  for (const auto& [key, node] : parsed(text)) {
+    const auto* const name = std::ranges::find(kControlNames, key.str());
     if (name == kControlNames.end()) {
-      throw InvalidArgument(fmt::format("unknown operation '{}'; known: {}", table.name,
+      throw InvalidArgument(fmt::format("unknown operation '{}'; known: {}", printable(key.str()),
                                         fmt::join(kControlNames, ", ")));
     }
     const auto operation = static_cast<ControlOperation>(name - kControlNames.begin());
     try {
-      all.overrides_.at(static_cast<std::size_t>(operation)) = override_of(table, operation);
+      const toml::table* const table = node.as_table();
+      if (table == nullptr) throw InvalidArgument("it must be a table");
+      all.overrides_.at(static_cast<std::size_t>(operation)) = override_of(*table, operation);
     } catch (const InvalidArgument& error) {
-      throw InvalidArgument(fmt::format("[{}]: {}", table.name, error.what()));
+      throw InvalidArgument(fmt::format("[{}]: {}", *name, error.what()));
     }
   }
   return all;
