@@ -1,6 +1,6 @@
 #include "estimate/baseline.hpp"
 
-#include <fmt/format.h>
+#include <fmt/chrono.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -55,11 +55,7 @@ std::string configuration_of(const System& system) {
 }
 
 std::string utc_text(double unix_s) {
-  const auto time = static_cast<std::time_t>(unix_s);
-  std::tm utc{};
-  ::gmtime_r(&time, &utc);
-  return fmt::format("{:04}-{:02}-{:02} {:02}:{:02} UTC", utc.tm_year + 1900, utc.tm_mon + 1,
-                     utc.tm_mday, utc.tm_hour, utc.tm_min);
+  return fmt::format("{:%Y-%m-%d %H:%M} UTC", fmt::gmtime(static_cast<std::time_t>(unix_s)));
 }
 
 /// A string that can be printed; absent where it is something else.
